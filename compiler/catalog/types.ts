@@ -1,0 +1,143 @@
+/**
+ * c1: what the database is. Read from pg_catalog in one snapshot, together with its schema version. Decides nothing.
+ *
+ * Lists that have an order in Postgres keep it (attribute number, constraint oid, enum sort order); all others are sorted by
+ * name in byte order. OIDs are decimal strings: they go beyond 2^31 and mean nothing outside this snapshot.
+ */
+export type Oid = string
+
+export interface Catalog {
+  /** Schema version that this snapshot shows (engine-room 5.3), or null where nothing counts it. */
+  readonly version: string | null
+  /** Postgres' server_version_num, e.g. 180004. */
+  readonly serverVersion: number
+  readonly databaseOwner: string
+  /** Served schemas that exist, in the order asked for. */
+  readonly schemas: readonly CatalogSchema[]
+  readonly roles: readonly CatalogRole[]
+  /** member -> group, with whether privileges are inherited (per membership since 16, per member before). */
+  readonly memberships: readonly { readonly member: string; readonly group: string; readonly inherits: boolean }[]
+  /** Tables, partitioned tables, views, materialized views and foreign tables of the served schemas. */
+  readonly relations: readonly CatalogRelation[]
+  /** Every type that a column, argument or result of the above mentions, and what these mention in turn; also every enum. */
+  readonly types: readonly CatalogType[]
+  /** Functions, procedures and aggregates of the served schemas. */
+  readonly functions: readonly CatalogFunction[]
+}
+
+/** One aclitem, resolved to names; grantee `public` is PUBLIC. Defaults (acldefault) are already filled in. */
+export interface CatalogGrant {
+  readonly grantee: string
+  /** Privilege words in upper case, e.g. SELECT, INSERT, UPDATE, DELETE, USAGE, EXECUTE. */
+  readonly privileges: readonly string[]
+}
+
+export interface CatalogSchema {
+  readonly oid: Oid
+  readonly name: string
+  readonly comment: string | null
+  readonly grants: readonly CatalogGrant[]
+}
+
+export interface CatalogRole {
+  readonly name: string
+  readonly superuser: boolean
+  readonly inherit: boolean
+  readonly bypassRls: boolean
+}
+
+export interface CatalogRelation {
+  readonly oid: Oid
+  readonly schema: string
+  readonly name: string
+  /** pg_class.relkind: r, p, v, m, f. */
+  readonly kind: 'r' | 'p' | 'v' | 'm' | 'f'
+  readonly owner: string
+  readonly comment: string | null
+  readonly rowSecurity: boolean
+  readonly grants: readonly CatalogGrant[]
+  /** OID of its row type. */
+  readonly rowType: Oid
+  /** By attribute number; dropped columns are absent. */
+  readonly columns: readonly CatalogColumn[]
+  /** Attribute names in ascending attribute number, without INCLUDE columns; null when there is no primary key. */
+  readonly primaryKey: readonly string[] | null
+  /** Column sets of unique, valid, non-partial, expression-free indexes (and constraints), without INCLUDE columns. */
+  readonly uniques: readonly (readonly string[])[]
+  /** By constraint oid. */
+  readonly foreignKeys: readonly CatalogForeignKey[]
+}
+
+export interface CatalogColumn {
+  readonly name: string
+  readonly number: number
+  readonly type: Oid
+  /** atttypmod, -1 when there is none. */
+  readonly modifier: number
+  /** format_type under an empty search path: schema-qualified and quoted where needed, with its modifier: varchar(8). */
+  readonly typeText: string
+  readonly notNull: boolean
+  readonly generated: boolean
+  readonly identity: boolean
+  /** True when the column owns a sequence (serial). */
+  readonly serial: boolean
+  readonly hasDefault: boolean
+  readonly comment: string | null
+  /** attacl only: column-level grants. */
+  readonly grants: readonly CatalogGrant[]
+}
+
+export interface CatalogForeignKey {
+  readonly oid: Oid
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly foreignSchema: string
+  readonly foreignRelation: string
+  readonly foreignColumns: readonly string[]
+  readonly comment: string | null
+}
+
+export interface CatalogType {
+  readonly oid: Oid
+  readonly schema: string
+  readonly name: string
+  /** pg_type.typtype: b(ase) c(omposite) d(omain) e(num) p(seudo) r(ange) m(ultirange). */
+  readonly kind: 'b' | 'c' | 'd' | 'e' | 'p' | 'r' | 'm'
+  /** format_type under an empty search path, without modifier. */
+  readonly text: string
+  /** For true arrays: the element type. */
+  readonly element: Oid | null
+  /** typdelim of the type itself (a box is delimited by a semicolon). */
+  readonly delimiter: string
+  /** For domains: the type underneath. */
+  readonly base: Oid | null
+  /** For composites: the relation's oid and whether it is a table-like relation (false: a stand-alone composite type). */
+  readonly relation: { readonly oid: Oid; readonly schema: string; readonly name: string; readonly standAlone: boolean } | null
+  /** For enums: labels in sort order. */
+  readonly labels: readonly string[]
+  readonly comment: string | null
+  readonly grants: readonly CatalogGrant[]
+}
+
+export interface CatalogFunction {
+  readonly oid: Oid
+  readonly schema: string
+  readonly name: string
+  /** pg_proc.prokind: f(unction) p(rocedure) a(ggregate) w(indow). */
+  readonly kind: 'f' | 'p' | 'a' | 'w'
+  readonly volatility: 'i' | 's' | 'v'
+  readonly returnsSet: boolean
+  /** prorows. */
+  readonly rows: number
+  readonly result: Oid
+  readonly variadic: boolean
+  /** IN and INOUT (and VARIADIC) arguments in order; name '' when it has none. */
+  readonly args: readonly { readonly name: string; readonly type: Oid; readonly typeText: string }[]
+  /** True when there are OUT, INOUT or TABLE columns. */
+  readonly hasOutColumns: boolean
+  /** pronargdefaults and pg_get_expr(proargdefaults): the printed default list, null when there is none. */
+  readonly defaultCount: number
+  readonly defaults: string | null
+  readonly comment: string | null
+  readonly grants: readonly CatalogGrant[]
+}

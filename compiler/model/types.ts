@@ -1,0 +1,66 @@
+import type { Manifest, ObjectId } from '../../runtime/contract/manifest.ts'
+
+/**
+ * c3: what the API will be. The manifest is what the runtime reads; the rest is what the builders are written from.
+ * No OIDs and no comment text from here on.
+ */
+export interface Model {
+  readonly manifest: Manifest
+  readonly entities: Readonly<Record<ObjectId, EntitySql>>
+  /** Root functions. */
+  readonly functions: Readonly<Record<ObjectId, CallSql>>
+}
+
+/** How a value becomes JSON (spec/graphql.md 3.1 to 3.3). */
+export type JsonForm =
+  /** As row_to_json prints it. */
+  | { readonly kind: 'native' }
+  /** int8, numeric: its text. */
+  | { readonly kind: 'text' }
+  /** int8[], numeric[], json[], jsonb[]: an array of texts. */
+  | { readonly kind: 'text-array' }
+  /** json, jsonb: text form, strings without quotes, JSON null as null. */
+  | { readonly kind: 'json-text' }
+  /** A scalar enum with mapped labels: [label, printed name]; other labels print as they are. */
+  | { readonly kind: 'mapped'; readonly names: readonly (readonly [label: string, name: string])[] }
+
+export interface ColumnSql {
+  /** SQL name. */
+  readonly column: string
+  /** Schema-qualified, quoted type with modifier, ready for a cast: `varchar(8)`, `"public"."mood"`, `int4[]`. */
+  readonly type: string
+  /** True for arrays: a JSON array goes in through json_to_recordset as text[] and is cast from there. */
+  readonly array: boolean
+  /** True when the element type's delimiter is a comma, so that an array literal may be cast to `type` directly. */
+  readonly plainDelimiter: boolean
+  readonly json: JsonForm
+  readonly notNull: boolean
+}
+
+export interface EntitySql {
+  readonly id: ObjectId
+  readonly schema: string
+  readonly relation: string
+  /** Every live column that a builder may need, by attribute number. */
+  readonly columns: readonly ColumnSql[]
+  readonly key: readonly string[]
+  readonly joins: readonly { readonly id: string; readonly local: readonly string[]; readonly foreign: readonly string[] }[]
+  readonly computed: readonly { readonly field: string; readonly schema: string; readonly function: string; readonly json: JsonForm }[]
+}
+
+export interface CallSql {
+  readonly id: ObjectId
+  readonly schema: string
+  readonly function: string
+  readonly args: readonly {
+    /** GraphQL name. */
+    readonly field: string
+    /** SQL argument name. */
+    readonly name: string
+    readonly type: string
+    readonly array: boolean
+    readonly plainDelimiter: boolean
+  }[]
+  /** For scalar results. */
+  readonly json: JsonForm
+}

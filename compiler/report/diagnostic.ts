@@ -1,0 +1,9 @@
+/** One thing the compiler has to tell the owner of a database. */
+export interface Diagnostic {
+  readonly code: string
+  readonly severity: 'error' | 'warning' | 'info'
+  /** The object it is about, as the owner would write it: `table public.posts`, `column public.posts.title`. */
+  readonly object: string
+  readonly message: string
+  readonly fix: string
+}

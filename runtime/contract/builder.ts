@@ -1,0 +1,49 @@
+/**
+ * The SQL builders: what the compiler knows about a relation's SQL, as small functions from expressions to expressions.
+ *
+ * Generated modules hold values of these shapes as plain JavaScript without imports. Every string in and out is SQL text made
+ * of quoted names, aliases and placeholders; a user's value never passes through here.
+ */
+
+/** SQL text of an expression. */
+export type Expression = string
+
+export interface ColumnBuilder {
+  /** The column of a row: `t1` -> `t1."title"`. */
+  readonly of: (row: Expression) => Expression
+  /** The value as it prints in JSON (3.1): `p1.c1` -> `p1.c1::text` for int8. */
+  readonly json: (value: Expression) => Expression
+  /** The value as an element of a cursor or node id, ready for jsonb_build_array. */
+  readonly cursor: (value: Expression) => Expression
+  /** A text parameter as a value of the column's exact type: `$1` -> `$1::varchar(8)`. */
+  readonly operand: (parameter: Expression) => Expression
+  /** A text parameter holding an array literal as an array of the column's type (`in`): `$1` -> `$1::int4[]`. */
+  readonly operands: (parameter: Expression) => Expression
+  /** True when the catalogue says NOT NULL. */
+  readonly notNull: boolean
+  /** The column's definition in json_to_recordset and how its value becomes one of the column's type. */
+  readonly recordType: string
+  readonly fromRecord: (value: Expression) => Expression
+}
+
+export interface CallBuilder {
+  /** `"public"."add"`. */
+  readonly name: string
+  /** By GraphQL argument name: `$1` -> `"a" => $1::int4`. */
+  readonly args: Readonly<Record<string, (parameter: Expression) => Expression>>
+  /** A scalar result as it prints in JSON; identity for rows. */
+  readonly json: (value: Expression) => Expression
+}
+
+export interface EntityBuilder {
+  /** `"public"."posts"`; also the name of the row's composite type. */
+  readonly relation: string
+  /** By SQL column name. */
+  readonly columns: Readonly<Record<string, ColumnBuilder>>
+  /** Text of a node id from the key columns' values, in key order (7.1); base64 without line breaks. */
+  readonly nodeId: (key: readonly Expression[]) => Expression
+  /** By relation id: the condition that joins a row here with a row there. */
+  readonly joins: Readonly<Record<string, (local: Expression, foreign: Expression) => Expression>>
+  /** By function field name: computed fields; the argument is the row. */
+  readonly computed: Readonly<Record<string, { readonly of: (row: Expression) => Expression; readonly json: (value: Expression) => Expression }>>
+}

@@ -1,0 +1,34 @@
+/** What travels to the database for one request, and what comes back. */
+
+/** A statement as it is prepared: its name is unique for (role, text), so that no plan serves two roles. */
+export interface PreparedText {
+  readonly name: string
+  readonly text: string
+}
+
+export interface BoundStatement extends PreparedText {
+  /** Parameters in text format, in order of $1, $2, ... */
+  readonly values: readonly (string | null)[]
+}
+
+/** Columns of the first row in text format, or null when the statement returned no row. */
+export type Row = readonly (string | null)[]
+
+/** Who asks: made by identity from the verified token. */
+export interface Caller {
+  readonly role: string
+  /** JSON text of the token's claims, handed to Postgres as request.jwt.claims unchanged. */
+  readonly claims: string
+}
+
+export interface Exchange {
+  readonly caller: Caller
+  /** Schema version that the statements were compiled for; null when it is not followed. */
+  readonly version: string | null
+  /** True runs the statements in a read-only transaction. */
+  readonly readOnly: boolean
+  readonly statements: readonly BoundStatement[]
+}
+
+/** Runs an exchange in one round trip and one implicit transaction; one row per statement. Rejects with DatabaseFailure. */
+export type RunExchange = (exchange: Exchange) => Promise<readonly Row[]>

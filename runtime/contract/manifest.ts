@@ -1,0 +1,197 @@
+/**
+ * The manifest: what the API of one database is, for every role at once.
+ *
+ * Made by the compiler from the model, read by the engine. It holds names, types and privileges; it holds no SQL text
+ * (that is the builders' part, see builder.ts), no OIDs and no comment text.
+ */
+
+/** Name of a database role, or `public` for the privileges that everybody has (PUBLIC; no role can bear that name). */
+export type Grantee = string
+
+/** Who holds a privilege, sorted. A role holds it when one of its effective roles is listed, or when it is a superuser. */
+export type Grantees = readonly Grantee[]
+
+/** The scalars of spec/graphql.md section 3.5. */
+export type ScalarName =
+  | 'ID'
+  | 'Int'
+  | 'Float'
+  | 'String'
+  | 'Boolean'
+  | 'Date'
+  | 'Time'
+  | 'Datetime'
+  | 'BigInt'
+  | 'UUID'
+  | 'JSON'
+  | 'Cursor'
+  | 'BigFloat'
+  | 'Opaque'
+
+/** GraphQL type of a column, an argument or a scalar result; nullability is told beside it. */
+export type ValueType =
+  | { readonly kind: 'scalar'; readonly name: ScalarName; readonly list: boolean }
+  /** `id` is an `EnumFacts.id`. */
+  | { readonly kind: 'enum'; readonly id: string; readonly list: boolean }
+
+/** `schema.name` as two JSON strings, e.g. `["public","posts"]`: unambiguous whatever the names hold. */
+export type ObjectId = string
+
+export interface Manifest {
+  readonly format: 1
+  /** Served schemas in the order of precedence. */
+  readonly schemas: readonly SchemaFacts[]
+  readonly roles: Readonly<Record<string, RoleFacts>>
+  readonly enums: readonly EnumFacts[]
+  /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
+  readonly entities: readonly EntityFacts[]
+  /** Functions that are root fields, same order. */
+  readonly functions: readonly FunctionFacts[]
+  /** False when any served schema switches the specification's rules off. */
+  readonly validation: boolean
+  /** Set when a comment makes every request fail (13.1): the message to answer. */
+  readonly refusal: string | null
+}
+
+export interface SchemaFacts {
+  readonly name: string
+  readonly introspection: boolean
+  readonly usage: Grantees
+}
+
+export interface RoleFacts {
+  readonly superuser: boolean
+  /** The role itself, every role whose privileges it inherits, and `public`; sorted. */
+  readonly effective: readonly Grantee[]
+}
+
+export interface EnumFacts {
+  readonly id: ObjectId
+  readonly schema: string
+  /** GraphQL name. */
+  readonly name: string
+  /** In sort order; labels that give no valid GraphQL name are left out. */
+  readonly values: readonly { readonly label: string; readonly name: string }[]
+  /** True when some label is printed under another name. */
+  readonly mapped: boolean
+  readonly usage: Grantees
+}
+
+export interface EntityFacts {
+  readonly id: ObjectId
+  readonly schema: string
+  /** SQL name of the relation; stands in node ids. */
+  readonly relation: string
+  readonly kind: 'table' | 'view' | 'materialized view' | 'foreign table'
+  /** Base name B of section 2.2: the GraphQL type's name. */
+  readonly name: string
+  /** Whether the schema that owns it inflects names (section 2.1). */
+  readonly description: string | null
+  /** Largest page (5.3). */
+  readonly maxRows: number
+  readonly totalCount: boolean
+  readonly aggregate: boolean
+  /** False: no collection and by-key field on Query (`root`, section 17). */
+  readonly root: boolean
+  /** SQL names of the key columns in node-id order (1.2); empty: the relation has no key. */
+  readonly key: readonly string[]
+  /** By attribute number; columns whose type does not map are left out unless they belong to the key. */
+  readonly columns: readonly ColumnFacts[]
+  /** Forward relations first, then reverse ones, each in catalogue order, comment-declared ones last. */
+  readonly relations: readonly RelationFacts[]
+  readonly computed: readonly FunctionFacts[]
+  /** Table-level privileges. */
+  readonly grants: TableGrants
+}
+
+export interface TableGrants {
+  readonly select: Grantees
+  readonly insert: Grantees
+  readonly update: Grantees
+  readonly delete: Grantees
+}
+
+export interface ColumnFacts {
+  /** SQL name. */
+  readonly column: string
+  /** GraphQL name; null when it gives no valid name (the column then serves as key only). */
+  readonly field: string | null
+  /** Null when the type does not map (the column then serves as key only). */
+  readonly type: ValueType | null
+  /** Schema whose USAGE the role needs to see the type; null for pg_catalog's types. */
+  readonly typeSchema: string | null
+  readonly notNull: boolean
+  readonly description: string | null
+  /** Length in characters of char(n) and varchar(n) scalars (3.4), else null. */
+  readonly maxLength: number | null
+  /** Whether the column has a field in the filter type, the order type. */
+  readonly filter: boolean
+  readonly order: boolean
+  readonly aggregate: AggregateFacts
+  /** Whether the column may stand in insert and update inputs at all (not generated, identity or serial). */
+  readonly input: boolean
+  /** Column-level privileges, in addition to the table's. */
+  readonly grants: ColumnGrants
+}
+
+export interface ColumnGrants {
+  readonly select: Grantees
+  readonly insert: Grantees
+  readonly update: Grantees
+}
+
+/** Declared result types of section 6; null where the function is not offered for the column. */
+export interface AggregateFacts {
+  readonly sum: ScalarName | null
+  readonly avg: ScalarName | null
+  readonly min: ScalarName | null
+  readonly max: ScalarName | null
+}
+
+export interface RelationFacts {
+  /** Key of the join in the builder: unique within the entity. */
+  readonly id: string
+  readonly field: string
+  /** `one`: a field of the target's type; `many`: a connection. */
+  readonly shape: 'one' | 'many'
+  readonly direction: 'forward' | 'reverse'
+  readonly target: ObjectId
+  /** SQL names of the joined columns here and there, pairwise. */
+  readonly local: readonly string[]
+  readonly foreign: readonly string[]
+  /** True for a forward relation whose field is NonNull (8.4). */
+  readonly notNull: boolean
+  /** False when several target rows may match a to-one relation (comment-declared keys): take the first. */
+  readonly unique: boolean
+}
+
+export interface FunctionFacts {
+  readonly id: ObjectId
+  readonly schema: string
+  /** SQL name. */
+  readonly function: string
+  readonly field: string
+  readonly description: string | null
+  readonly volatile: boolean
+  /** Input arguments in order; empty for computed fields. */
+  readonly args: readonly ArgumentFacts[]
+  readonly result: ResultFacts
+  readonly execute: Grantees
+}
+
+export interface ArgumentFacts {
+  /** GraphQL name. */
+  readonly field: string
+  readonly type: ValueType
+  readonly typeSchema: string | null
+  /** False when Postgres has a default: the argument is nullable and may be left out. */
+  readonly required: boolean
+  /** GraphQL literal to show as the default in introspection (9.2), or null. */
+  readonly defaultValue: string | null
+}
+
+export type ResultFacts =
+  | { readonly kind: 'void' }
+  | { readonly kind: 'value'; readonly type: ValueType; readonly typeSchema: string | null }
+  | { readonly kind: 'row'; readonly entity: ObjectId }
+  | { readonly kind: 'set'; readonly entity: ObjectId }

@@ -1,0 +1,32 @@
+/**
+ * What can go wrong between us and Postgres, as values.
+ * Source of the SQLSTATE classes: PostgreSQL manual, appendix A.
+ */
+export type DatabaseFailureKind =
+  /** The schema changed since the statements were compiled; nothing ran. */
+  | 'stale'
+  /** The caller's role does not exist or the login role may not switch to it; nothing ran. */
+  | 'role-refused'
+  /** Postgres cannot be reached, goes away, or has no room; trying again later helps. */
+  | 'unavailable'
+  /** Serialization failure or deadlock; nothing was kept, trying again helps. */
+  | 'conflict'
+  /** statement_timeout or a cancel. */
+  | 'timeout'
+  /** Postgres refused a statement of the request; its message is the answer. */
+  | 'refused'
+
+export class DatabaseFailure extends Error {
+  readonly kind: DatabaseFailureKind
+  readonly sqlstate: string | null
+  /** Index into the exchange's statements, or null when it failed before or after them. */
+  readonly statement: number | null
+
+  constructor(kind: DatabaseFailureKind, message: string, sqlstate: string | null, statement: number | null) {
+    super(message)
+    this.name = 'DatabaseFailure'
+    this.kind = kind
+    this.sqlstate = sqlstate
+    this.statement = statement
+  }
+}
