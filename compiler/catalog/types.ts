@@ -64,7 +64,7 @@ export interface CatalogRelation {
   readonly primaryKey: readonly string[] | null
   /** Column sets of unique, valid, non-partial, expression-free indexes (and constraints), without INCLUDE columns. */
   readonly uniques: readonly (readonly string[])[]
-  /** By constraint oid. */
+  /** By constraint oid; without keys over periods (since 18), which do not join by equality. */
   readonly foreignKeys: readonly CatalogForeignKey[]
 }
 
@@ -76,6 +76,7 @@ export interface CatalogColumn {
   readonly modifier: number
   /** format_type under an empty search path: schema-qualified and quoted where needed, with its modifier: varchar(8). */
   readonly typeText: string
+  /** A NOT NULL constraint that is validated: no row holds a null. */
   readonly notNull: boolean
   readonly generated: boolean
   readonly identity: boolean
@@ -94,6 +95,12 @@ export interface CatalogForeignKey {
   readonly foreignSchema: string
   readonly foreignRelation: string
   readonly foreignColumns: readonly string[]
+  /**
+   * True when every row whose columns are not null has its row over there. False while the constraint is not validated
+   * or not enforced, and for the clones that Postgres keeps per partition of a partitioned foreign relation: each
+   * partition holds the rows of some.
+   */
+  readonly guaranteed: boolean
   readonly comment: string | null
 }
 

@@ -1,0 +1,215 @@
+import { compareBytes } from '../../runtime/lib/byte-order.ts'
+import { readLists, type Lists } from './lists.ts'
+import type { RowOf } from './rows.ts'
+import type {
+  Catalog,
+  CatalogColumn,
+  CatalogForeignKey,
+  CatalogFunction,
+  CatalogGrant,
+  CatalogRelation,
+  CatalogSchema,
+  CatalogType,
+} from './types.ts'
+
+/**
+ * Puts the Catalog together from the answer of the catalogue query.
+ *
+ * @param answer JSON text of the query's column `catalog`.
+ * @throws TypeError naming the place, when a value has another shape than expected or refers to something that is not
+ * there: a defect of the query, or an object that was dropped while it ran.
+ */
+export function decodeCatalog(answer: string): Catalog {
+  const lists = readLists(answer)
+  const index = indexOf(lists)
+  return {
+    version: lists.version,
+    serverVersion: lists.serverVersion,
+    databaseOwner: lists.databaseOwner,
+    schemas: lists.schemas.map((row) => schemaOf(row, index)),
+    roles: lists.roles,
+    memberships: lists.memberships,
+    relations: lists.relations.map((row) => relationOf(row, index)),
+    types: lists.types.map((row) => typeOf(row, index)),
+    functions: lists.functions.map((row) => functionOf(row, index)),
+  }
+}
+
+/** What rows refer to by key. */
+interface Index {
+  readonly grants: ReadonlyMap<string, readonly CatalogGrant[]>
+  readonly typeTexts: ReadonlyMap<string, string>
+  /** By relation: its columns by number, in ascending order. */
+  readonly columns: ReadonlyMap<string, ReadonlyMap<number, RowOf<'columns'>>>
+  readonly uniques: ReadonlyMap<string, readonly RowOf<'uniques'>[]>
+  readonly foreignKeys: ReadonlyMap<string, readonly RowOf<'foreignKeys'>[]>
+}
+
+const indexOf = (lists: Lists): Index => ({
+  grants: mapGroups(lists.grants, (row) => row.acl, grantsOf),
+  typeTexts: new Map(lists.typeTexts.map((row) => [typeKey(row.type, row.modifier), row.text])),
+  columns: mapGroups(lists.columns, (row) => row.relation, byNumber),
+  uniques: mapGroups(lists.uniques, (row) => row.relation, (rows) => rows),
+  foreignKeys: mapGroups(lists.foreignKeys, (row) => row.relation, (rows) => rows),
+})
+
+function mapGroups<T, R>(
+  rows: readonly T[],
+  keyOf: (row: T) => string,
+  make: (rows: readonly T[]) => R,
+): ReadonlyMap<string, R> {
+  const groups = new Map<string, T[]>()
+  for (const row of rows) {
+    const key = keyOf(row)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [row])
+    else group.push(row)
+  }
+  return new Map([...groups].map(([key, group]) => [key, make(group)]))
+}
+
+const grantsOf = (rows: readonly RowOf<'grants'>[]): readonly CatalogGrant[] =>
+  [...mapGroups(rows, (row) => row.grantee, (own) => own.map((row) => row.privilege))].map(([grantee, privileges]) => ({
+    grantee,
+    privileges,
+  }))
+
+const byNumber = (rows: readonly RowOf<'columns'>[]): ReadonlyMap<number, RowOf<'columns'>> =>
+  new Map([...rows].sort((a, b) => a.number - b.number).map((row) => [row.number, row]))
+
+const typeKey = (type: string, modifier: number): string => `${type}:${modifier}`
+
+function found<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new TypeError(`${what} is missing`)
+  return value
+}
+
+/** An ACL without a single entry (everything revoked, also from the owner) has no rows. */
+const grantsUnder = (acl: string, index: Index): readonly CatalogGrant[] => index.grants.get(acl) ?? []
+
+const textOfType = (type: string, modifier: number, index: Index): string =>
+  found(index.typeTexts.get(typeKey(type, modifier)), `text of type ${type} with modifier ${modifier}`)
+
+function columnNames(relation: string, numbers: readonly number[], index: Index): readonly string[] {
+  const columns = index.columns.get(relation)
+  return numbers.map((number) => found(columns?.get(number), `column ${number} of relation ${relation}`).name)
+}
+
+const schemaOf = (row: RowOf<'schemas'>, index: Index): CatalogSchema => ({
+  oid: row.oid,
+  name: row.name,
+  comment: row.comment,
+  grants: grantsUnder(row.acl, index),
+})
+
+function relationOf(row: RowOf<'relations'>, index: Index): CatalogRelation {
+  const uniques = index.uniques.get(row.oid) ?? []
+  const primary = uniques.find((unique) => unique.primary)
+  return {
+    oid: row.oid,
+    schema: row.schema,
+    name: row.name,
+    kind: row.kind,
+    owner: row.owner,
+    comment: row.comment,
+    rowSecurity: row.rowSecurity,
+    grants: grantsUnder(row.acl, index),
+    rowType: row.rowType,
+    columns: [...(index.columns.get(row.oid)?.values() ?? [])].map((column) => columnOf(column, index)),
+    primaryKey: primary === undefined ? null : columnNames(row.oid, ascending(primary.numbers), index),
+    uniques: distinctSets(uniques.map((unique) => columnNames(row.oid, unique.numbers, index))),
+    foreignKeys: (index.foreignKeys.get(row.oid) ?? []).map((key) => foreignKeyOf(key, index)),
+  }
+}
+
+const ascending = (numbers: readonly number[]): readonly number[] => [...numbers].sort((a, b) => a - b)
+
+/** Each list of names once, in byte order of their JSON text. */
+const distinctSets = (sets: readonly (readonly string[])[]): readonly (readonly string[])[] =>
+  [...new Map(sets.map((names) => [JSON.stringify(names), names]))]
+    .sort(([a], [b]) => compareBytes(a, b))
+    .map(([, names]) => names)
+
+const columnOf = (row: RowOf<'columns'>, index: Index): CatalogColumn => ({
+  name: row.name,
+  number: row.number,
+  type: row.type,
+  modifier: row.modifier,
+  typeText: textOfType(row.type, row.modifier, index),
+  notNull: row.notNull,
+  generated: row.generated,
+  identity: row.identity,
+  serial: row.serial,
+  hasDefault: row.hasDefault,
+  comment: row.comment,
+  grants: row.acl === null ? [] : grantsUnder(row.acl, index),
+})
+
+const foreignKeyOf = (row: RowOf<'foreignKeys'>, index: Index): CatalogForeignKey => ({
+  oid: row.oid,
+  name: row.name,
+  columns: columnNames(row.relation, row.numbers, index),
+  foreignSchema: row.foreignSchema,
+  foreignRelation: row.foreignRelation,
+  foreignColumns: columnNames(row.foreignOid, row.foreignNumbers, index),
+  guaranteed: row.guaranteed,
+  comment: row.comment,
+})
+
+const typeOf = (row: RowOf<'types'>, index: Index): CatalogType => ({
+  oid: row.oid,
+  schema: row.schema,
+  name: row.name,
+  kind: row.kind,
+  text: textOfType(row.oid, -1, index),
+  element: row.element,
+  delimiter: row.delimiter,
+  base: row.base,
+  relation: compositeOf(row),
+  labels: row.labels,
+  comment: row.comment,
+  grants: grantsUnder(row.acl, index),
+})
+
+function compositeOf(row: RowOf<'types'>): CatalogType['relation'] {
+  if (row.relationOid === null) return null
+  const missing = `relation of type ${row.oid}`
+  return {
+    oid: row.relationOid,
+    schema: found(row.relationSchema ?? undefined, missing),
+    name: found(row.relationName ?? undefined, missing),
+    standAlone: found(row.standAlone ?? undefined, missing),
+  }
+}
+
+function functionOf(row: RowOf<'functions'>, index: Index): CatalogFunction {
+  const modes = row.modes ?? row.types.map(() => 'i' as const)
+  return {
+    oid: row.oid,
+    schema: row.schema,
+    name: row.name,
+    kind: row.kind,
+    volatility: row.volatility,
+    returnsSet: row.returnsSet,
+    rows: row.rows,
+    result: row.result,
+    variadic: row.variadic,
+    args: inputsOf(row, modes, index),
+    hasOutColumns: modes.some((mode) => OUTPUT_MODES.has(mode)),
+    defaultCount: row.defaultCount,
+    defaults: row.defaults,
+    comment: row.comment,
+    grants: grantsUnder(row.acl, index),
+  }
+}
+
+/** pg_proc.proargmodes: i(n) o(ut) b(oth) v(ariadic) t(able). */
+const INPUT_MODES: ReadonlySet<string> = new Set(['i', 'b', 'v'])
+const OUTPUT_MODES: ReadonlySet<string> = new Set(['o', 'b', 't'])
+
+const inputsOf = (row: RowOf<'functions'>, modes: readonly string[], index: Index): CatalogFunction['args'] =>
+  row.types.flatMap((type, place) =>
+    INPUT_MODES.has(modes[place] ?? '')
+      ? [{ name: row.names?.[place] ?? '', type, typeText: textOfType(type, -1, index) }]
+      : [],
+  )

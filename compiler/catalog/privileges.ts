@@ -1,0 +1,72 @@
+import type { Grantee, Grantees, RoleFacts } from '../../runtime/contract/manifest.ts'
+import { compareBytes } from '../../runtime/lib/byte-order.ts'
+import type { Catalog, CatalogGrant } from './types.ts'
+
+/**
+ * Who may do what, decided as Postgres decides it (its acl.c and aclchk.c): a role holds a privilege when it is a
+ * superuser, or when one of its effective grantees is among those whom `grantees` lists.
+ */
+
+export type PrivilegeKind = 'relation' | 'column' | 'schema' | 'function' | 'type'
+
+/** PostgreSQL manual, chapter "Predefined Roles": what they may do without any grant. */
+const PREDEFINED: Readonly<Record<PrivilegeKind, Readonly<Record<string, readonly Grantee[]>>>> = {
+  relation: {
+    SELECT: ['pg_read_all_data'],
+    INSERT: ['pg_write_all_data'],
+    UPDATE: ['pg_write_all_data'],
+    DELETE: ['pg_write_all_data'],
+  },
+  column: {},
+  schema: { USAGE: ['pg_read_all_data', 'pg_write_all_data'] },
+  function: {},
+  type: {},
+}
+
+/**
+ * Who holds a privilege on an object, sorted. Column grants stand beside the relation's: a role may read a column when
+ * it holds SELECT on either.
+ */
+export const grantees = (grants: readonly CatalogGrant[], privilege: string, kind: PrivilegeKind): Grantees => {
+  const granted = grants.filter((grant) => grant.privileges.includes(privilege)).map((grant) => grant.grantee)
+  return sorted([...granted, ...(PREDEFINED[kind][privilege] ?? [])])
+}
+
+const sorted = (names: Iterable<Grantee>): Grantees => [...new Set(names)].sort(compareBytes)
+
+type Memberships = Pick<Catalog, 'serverVersion' | 'databaseOwner' | 'roles' | 'memberships'>
+
+/** Every role with what it counts as: itself, `public`, and every role whose privileges it inherits, near or far. */
+export function rolePrivileges(catalog: Memberships): Readonly<Record<string, RoleFacts>> {
+  const groups = inheritedGroups(catalog)
+  // fromEntries makes own properties also of names such as __proto__.
+  return Object.fromEntries(
+    catalog.roles.map((role) => [
+      role.name,
+      { superuser: role.superuser, effective: sorted(['public', ...reached(role.name, groups)]) },
+    ]),
+  )
+}
+
+type Groups = ReadonlyMap<string, readonly string[]>
+
+function inheritedGroups(catalog: Memberships): Groups {
+  const groups = new Map<string, string[]>()
+  for (const { member, group, inherits } of catalog.memberships) {
+    if (inherits) groups.set(member, [...(groups.get(member) ?? []), group])
+  }
+  const owner = catalog.databaseOwner
+  if (ownerInherits(catalog)) groups.set(owner, [...(groups.get(owner) ?? []), 'pg_database_owner'])
+  return groups
+}
+
+/** The database's owner is an implicit member of pg_database_owner; before 16 a NOINHERIT role inherits nothing. */
+const ownerInherits = (catalog: Memberships): boolean =>
+  catalog.serverVersion >= 160000 || catalog.roles.some((role) => role.name === catalog.databaseOwner && role.inherit)
+
+function reached(role: string, groups: Groups): ReadonlySet<string> {
+  const seen = new Set([role])
+  // A Set's iterator also visits what is added meanwhile.
+  for (const name of seen) for (const group of groups.get(name) ?? []) seen.add(group)
+  return seen
+}

@@ -1,0 +1,255 @@
+/**
+ * The one statement that reads a database (PostgreSQL manual, chapter "System Catalogs"): one statement, one snapshot.
+ *
+ * It answers a single row with a single text column `catalog`: a JSON object of flat lists, one per kind of fact (see
+ * rows.ts), which lists.ts checks and decode.ts puts together. Works on PostgreSQL 14 to 18; a column that only some
+ * versions have is named without a table inside a lateral sub-select, so that where it is missing the name means the
+ * constant beside it.
+ *
+ * Whoever may create objects in a schema of the search path could offer a closer match for a function or an operator
+ * that this statement names. Therefore every relation and function is qualified, and every operator has operands for
+ * which pg_catalog holds an exact match: constants are quoted (`'0'`) where they have to take the type of a column.
+ */
+
+import { ROWS, type ListName } from './rows.ts'
+
+/** Grants of an object: its ACL, or what its absence stands for. Letters: PostgreSQL manual, function acldefault. */
+const aclOf = (acl: string, letter: 'r' | 'n' | 'f' | 'T', owner: string): string =>
+  `coalesce(${acl}, pg_catalog.acldefault('${letter}', ${owner}))`
+
+const classOf = (catalog: string): string => `'pg_catalog.${catalog}'::pg_catalog.regclass::pg_catalog.oid`
+
+/** The comment on an object; `number` is the column's, 0 for the object itself. */
+const commentOf = (alias: string, catalog: string, oid: string, number = '0'): string =>
+  `left join pg_catalog.pg_description ${alias} on ${alias}.objoid = ${oid}
+    and ${alias}.classoid = ${classOf(catalog)} and ${alias}.objsubid = ${number}`
+
+/** A list as JSON: one array per field of ROWS, in the order of the query. */
+const listOf = (name: ListName, query: string): string =>
+  `(select pg_catalog.json_build_object(${Object.keys(ROWS[name])
+    .map((field) => `'${field}', coalesce(pg_catalog.json_agg(x."${field}"), '[]')`)
+    .join(', ')}) from (${query}) x)`
+
+/** The rule of format_type and get_element_type: int2vector and oidvector are no arrays, neither is name. */
+const isArray = (alias: string): string =>
+  `${alias}.typelem <> '0' and ${alias}.typstorage <> 'p'
+    and ${alias}.typsubscript::pg_catalog.oid
+      = 'pg_catalog.array_subscript_handler'::pg_catalog.regproc::pg_catalog.oid`
+
+/**
+ * Sets an empty search path for the rest of the transaction. What prints names (format_type, pg_get_expr) stands behind
+ * `case path.value when ''`, so it cannot run before.
+ */
+const PATH = `path as materialized (select pg_catalog.set_config('search_path', '', true) as value)`
+
+const SERVED = `served as materialized (
+  select n.oid, n.nspname, asked.place, ${aclOf('n.nspacl', 'n', 'n.nspowner')} as acl
+  from pg_catalog.pg_namespace n
+  join (select name, pg_catalog.min(place) as place
+    from pg_catalog.unnest($1::pg_catalog.text[]) with ordinality a(name, place) group by name) asked
+    on n.nspname = asked.name
+)`
+
+const RELATIONS = `relations as materialized (
+  select c.oid, n.nspname, c.relname, c.relkind, c.relowner, c.relrowsecurity, c.reltype,
+    ${aclOf('c.relacl', 'r', 'c.relowner')} as acl
+  from pg_catalog.pg_class c join served n on n.oid = c.relnamespace
+  where c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relpersistence <> 't'
+)`
+
+/** Columns of the relations and of what their foreign keys refer to. */
+const ATTRIBUTES = `attributes as materialized (
+  select a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attgenerated, a.attidentity,
+    a.atthasdef, a.attacl
+  from pg_catalog.pg_attribute a
+  join (select oid from relations union select k.confrelid
+    from pg_catalog.pg_constraint k join relations r on r.oid = k.conrelid where k.contype = 'f') r
+    on r.oid = a.attrelid
+  where a.attnum > '0' and not a.attisdropped
+)`
+
+const ROUTINES = `routines as materialized (
+  select p.oid, n.nspname, p.proname, p.prokind, p.provolatile, p.proretset, p.prorows, p.prorettype, p.provariadic,
+    coalesce(p.proallargtypes, p.proargtypes::pg_catalog.oid[]) as types, p.proargtypes, p.proargmodes, p.proargnames,
+    p.pronargdefaults, p.proargdefaults, ${aclOf('p.proacl', 'f', 'p.proowner')} as acl
+  from pg_catalog.pg_proc p join served n on n.oid = p.pronamespace
+)`
+
+/**
+ * The closure of the mentioned types: an array mentions its element, a domain what lies under it.
+ * The seeds are picked from pg_type so that the planner expects no more of them than there are types: at its default
+ * guess for recursion it would take the statement for a costly one and compile it (JIT), which takes seconds.
+ */
+const MENTIONED = `mentioned(oid) as (
+  select oid from pg_catalog.pg_type where oid in (
+    select atttypid as oid from attributes
+    union all select prorettype from routines
+    union all select pg_catalog.unnest(types) from routines
+    union all select t.oid from pg_catalog.pg_type t join pg_catalog.pg_namespace n on n.oid = t.typnamespace
+      where t.typtype = 'e' and n.nspname <> 'information_schema' and not pg_catalog.starts_with(n.nspname, 'pg_')
+  )
+  union
+  select further.oid from mentioned m join pg_catalog.pg_type t on t.oid = m.oid
+  cross join lateral (values (case when ${isArray('t')} then t.typelem else t.typbasetype end)) further(oid)
+  where further.oid <> '0'
+)`
+
+/**
+ * Arrays have no privileges of their own but their element's, since 17 multiranges their range's (Postgres' aclchk.c,
+ * the check of USAGE on types).
+ */
+const TYPES = `types as materialized (
+  select t.oid, n.nspname, t.typname, t.typtype, t.typdelim, t.typbasetype, t.typrelid, e.oid as element,
+    case when v.oid is not null then ${aclOf('v.typacl', 'T', 'v.typowner')}
+      when e.oid is not null then ${aclOf('e.typacl', 'T', 'e.typowner')}
+      else ${aclOf('t.typacl', 'T', 't.typowner')} end as acl
+  from pg_catalog.pg_type t
+  join pg_catalog.pg_namespace n on n.oid = t.typnamespace
+  left join pg_catalog.pg_type e on e.oid = t.typelem and ${isArray('t')}
+  left join pg_catalog.pg_range r on r.rngmultitypid = coalesce(e.oid, t.oid)
+    and pg_catalog.current_setting('server_version_num')::pg_catalog.int4 >= 170000
+  left join pg_catalog.pg_type v on v.oid = r.rngtypid
+  where t.oid in (select oid from mentioned)
+)`
+
+/** Every distinct ACL once: most objects of a database share a few. */
+const ACLS = `acls as (
+  select acl from served union select acl from relations union select acl from routines union select acl from types
+  union select attacl from attributes where attacl is not null
+)`
+
+/** Names of types as format_type prints them; every distinct pair of type and modifier once. */
+const TYPE_TEXTS = `select named.oid as type, named.modifier,
+    case path.value when '' then nullif(pg_catalog.format_type(named.oid, named.modifier), '???') end as text
+  from (select atttypid as oid, atttypmod as modifier from attributes union select oid, -1 from types) named
+  cross join path`
+
+const ROLES = `select rolname as name, rolsuper as superuser, rolinherit as inherit, rolbypassrls as "bypassRls"
+  from pg_catalog.pg_roles order by rolname`
+
+/** Since 16 a membership says itself whether it inherits, and may stand there once per grantor; before, the member. */
+const MEMBERSHIPS = `select member.rolname as member, granted.rolname as group,
+    pg_catalog.bool_or(coalesce(m.inherits, member.rolinherit)) as inherits
+  from (select null::pg_catalog.bool as inherit_option) before_16
+  cross join lateral (select a.member, a.roleid, inherit_option as inherits from pg_catalog.pg_auth_members a) m
+  join pg_catalog.pg_roles member on member.oid = m.member
+  join pg_catalog.pg_roles granted on granted.oid = m.roleid
+  group by member.rolname, granted.rolname order by member.rolname, granted.rolname`
+
+/** One row per grantee and privilege: who granted it, and whether it may be passed on, decides nothing here. */
+const GRANTS = `select distinct acls.acl::pg_catalog.text as acl, coalesce(role.rolname, 'public') as grantee,
+    item.privilege_type collate pg_catalog."C" as privilege
+  from acls cross join lateral pg_catalog.aclexplode(acls.acl) item
+  left join pg_catalog.pg_roles role on role.oid = item.grantee
+  where item.grantee = '0' or role.oid is not null
+  order by acl, grantee, privilege`
+
+const SCHEMA_LIST = `select s.oid, s.nspname as name, d.description as comment, s.acl::pg_catalog.text as acl
+  from served s ${commentOf('d', 'pg_namespace', 's.oid')} order by s.place`
+
+const RELATION_LIST = `select r.oid, r.nspname as schema, r.relname as name, r.relkind as kind,
+    owner.rolname as owner, d.description as comment, r.relrowsecurity as "rowSecurity",
+    r.reltype as "rowType", r.acl::pg_catalog.text as acl
+  from relations r join pg_catalog.pg_roles owner on owner.oid = r.relowner
+  ${commentOf('d', 'pg_class', 'r.oid')} order by r.nspname, r.relname`
+
+/** A NOT NULL that is not yet validated (since 18) promises nothing about the rows that are there. */
+const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum as number,
+    a.atttypid as type, a.atttypmod as modifier, a.attnotnull and unproven.oid is null as "notNull",
+    a.attgenerated <> '' as generated, a.attidentity <> '' as identity, serial.attnum is not null as serial,
+    a.atthasdef as "hasDefault", d.description as comment, a.attacl::pg_catalog.text as acl
+  from attributes a ${commentOf('d', 'pg_class', 'a.attrelid', 'a.attnum')}
+  left join pg_catalog.pg_constraint unproven on unproven.conrelid = a.attrelid and unproven.contype = 'n'
+    and not unproven.convalidated and unproven.conkey[1] = a.attnum
+  left join (select distinct owned.refobjid as attrelid, owned.refobjsubid as attnum
+    from pg_catalog.pg_depend owned join pg_catalog.pg_class sequence on sequence.oid = owned.objid
+    where owned.classid = ${classOf('pg_class')} and owned.refclassid = owned.classid
+      and owned.deptype = 'a' and sequence.relkind = 'S') serial
+    on serial.attrelid = a.attrelid and serial.attnum = a.attnum`
+
+/**
+ * Unique keys as column numbers (indkey counts from 0), without INCLUDE columns; those that hold for some rows only,
+ * for expressions or not yet are left out.
+ */
+const UNIQUE_LIST = `select i.indrelid as relation, i.indisprimary as primary,
+    (i.indkey::pg_catalog.int2[])[0:i.indnkeyatts - 1] as numbers
+  from pg_catalog.pg_index i join relations r on r.oid = i.indrelid
+  where i.indisunique and i.indisvalid and i.indisready and i.indpred is null and i.indexprs is null`
+
+/**
+ * `guaranteed`: unless the constraint is not validated or not enforced, or is the clone that Postgres keeps for a
+ * single partition of the referenced table. Keys over periods (since 18) are left out: they do not join by equality.
+ */
+const FOREIGN_KEY_LIST = `select c.oid, c.conname as name, c.conrelid as relation, c.conkey as numbers,
+    c.confrelid as "foreignOid", n.nspname as "foreignSchema", f.relname as "foreignRelation",
+    c.confkey as "foreignNumbers",
+    c.convalidated and (whole.oid is null or whole.confrelid = c.confrelid) as guaranteed, d.description as comment
+  from (select false as conperiod) before_18
+  cross join lateral (select k.*, conperiod as temporal from pg_catalog.pg_constraint k where k.contype = 'f') c
+  join relations r on r.oid = c.conrelid
+  join pg_catalog.pg_class f on f.oid = c.confrelid
+  join pg_catalog.pg_namespace n on n.oid = f.relnamespace
+  left join pg_catalog.pg_constraint whole on whole.oid = c.conparentid
+  ${commentOf('d', 'pg_constraint', 'c.oid')}
+  where not c.temporal order by c.oid`
+
+const TYPE_LIST = `select t.oid, t.nspname as schema, t.typname as name, t.typtype as kind, t.element,
+    t.typdelim as delimiter, nullif(t.typbasetype, '0') as base, c.oid as "relationOid",
+    cn.nspname as "relationSchema", c.relname as "relationName", c.relkind = 'c' as "standAlone",
+    coalesce(labels.list, '[]') as labels, d.description as comment,
+    t.acl::pg_catalog.text as acl
+  from types t
+  left join pg_catalog.pg_class c on c.oid = t.typrelid
+  left join pg_catalog.pg_namespace cn on cn.oid = c.relnamespace
+  left join (select enumtypid, pg_catalog.json_agg(enumlabel order by enumsortorder) as list
+    from pg_catalog.pg_enum group by enumtypid) labels on labels.enumtypid = t.oid
+  ${commentOf('d', 'pg_type', 't.oid')} order by t.nspname, t.typname`
+
+const FUNCTION_LIST = `select p.oid, p.nspname as schema, p.proname as name, p.prokind as kind,
+    p.provolatile as volatility, p.proretset as "returnsSet", p.prorows as rows, p.prorettype as result,
+    p.provariadic <> '0' as variadic, p.types, p.proargmodes as modes, p.proargnames as names,
+    p.pronargdefaults as "defaultCount", d.description as comment, p.acl::pg_catalog.text as acl,
+    case path.value when '' then pg_catalog.pg_get_expr(p.proargdefaults, '0') end as defaults
+  from routines p cross join path ${commentOf('d', 'pg_proc', 'p.oid')}
+  order by p.nspname, p.proname,
+    case path.value when '' then pg_catalog.oidvectortypes(p.proargtypes) end collate pg_catalog."C"`
+
+/**
+ * In the order of evaluation. Functions come first: their defaults are printed from the newest state, not from the
+ * snapshot, so the sooner the better (see readCatalog).
+ */
+const LISTS: Readonly<Record<ListName, string>> = {
+  functions: FUNCTION_LIST,
+  roles: ROLES,
+  memberships: MEMBERSHIPS,
+  grants: GRANTS,
+  schemas: SCHEMA_LIST,
+  relations: RELATION_LIST,
+  columns: COLUMN_LIST,
+  uniques: UNIQUE_LIST,
+  foreignKeys: FOREIGN_KEY_LIST,
+  typeTexts: TYPE_TEXTS,
+  types: TYPE_LIST,
+}
+
+/**
+ * The statement; $1 is the text[] of schemas to serve.
+ * `version` is an SQL expression written by us, never by a user: it is evaluated in the same snapshot.
+ */
+export const catalogQuery = (version: string | null): string => `with recursive ${[
+  PATH,
+  SERVED,
+  RELATIONS,
+  ATTRIBUTES,
+  ROUTINES,
+  MENTIONED,
+  TYPES,
+  ACLS,
+].join(',\n')}
+select pg_catalog.json_build_object(
+  'version', (${version ?? 'null'})::pg_catalog.text,
+  'serverVersion', pg_catalog.current_setting('server_version_num')::pg_catalog.int4,
+  'databaseOwner', (select pg_catalog.pg_get_userbyid(datdba) from pg_catalog.pg_database
+    where datname = pg_catalog.current_database()),
+  ${(Object.keys(LISTS) as ListName[]).map((name) => `'${name}', ${listOf(name, LISTS[name])}`).join(',\n  ')}
+)::pg_catalog.text as catalog`

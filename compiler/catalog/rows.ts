@@ -1,0 +1,122 @@
+/**
+ * The lists that the catalogue query answers, as a table: field by field, with the check that reads its values.
+ * queries.ts sends a list as one array per field (half the bytes of one object per row); lists.ts reads it back.
+ */
+
+/** Reads one value; throws a TypeError when it has another shape. */
+export type Read<T> = (value: unknown) => T
+
+const expected = (what: string, value: unknown): never => {
+  throw new TypeError(`expected ${what}, found ${JSON.stringify(value) ?? 'nothing'}`)
+}
+
+export const text: Read<string> = (value) => (typeof value === 'string' ? value : expected('a text', value))
+export const bool: Read<boolean> = (value) => (typeof value === 'boolean' ? value : expected('true or false', value))
+export const integer: Read<number> = (value) =>
+  typeof value === 'number' && Number.isSafeInteger(value) ? value : expected('an integer', value)
+const number: Read<number> = (value) => (typeof value === 'number' ? value : expected('a number', value))
+
+export const nullable =
+  <T>(read: Read<T>): Read<T | null> =>
+  (value) =>
+    value === null ? null : read(value)
+
+const listOf =
+  <T>(read: Read<T>): Read<readonly T[]> =>
+  (value) =>
+    Array.isArray(value) ? value.map(read) : expected('a list', value)
+
+const oneOf =
+  <const T extends string>(...words: readonly T[]): Read<T> =>
+  (value) =>
+    words.find((word) => word === value) ?? expected(`one of ${words.join(', ')}`, value)
+
+/** The text of an aclitem[]: a key into the list of grants. */
+const acl = text
+
+export const ROWS = {
+  roles: { name: text, superuser: bool, inherit: bool, bypassRls: bool },
+  memberships: { member: text, group: text, inherits: bool },
+  grants: { acl, grantee: text, privilege: text },
+  schemas: { oid: text, name: text, comment: nullable(text), acl },
+  relations: {
+    oid: text,
+    schema: text,
+    name: text,
+    kind: oneOf('r', 'p', 'v', 'm', 'f'),
+    owner: text,
+    comment: nullable(text),
+    rowSecurity: bool,
+    rowType: text,
+    acl,
+  },
+  columns: {
+    relation: text,
+    name: text,
+    number: integer,
+    type: text,
+    modifier: integer,
+    notNull: bool,
+    generated: bool,
+    identity: bool,
+    serial: bool,
+    hasDefault: bool,
+    comment: nullable(text),
+    acl: nullable(acl),
+  },
+  uniques: { relation: text, primary: bool, numbers: listOf(integer) },
+  foreignKeys: {
+    oid: text,
+    name: text,
+    relation: text,
+    numbers: listOf(integer),
+    foreignOid: text,
+    foreignSchema: text,
+    foreignRelation: text,
+    foreignNumbers: listOf(integer),
+    guaranteed: bool,
+    comment: nullable(text),
+  },
+  typeTexts: { type: text, modifier: integer, text },
+  types: {
+    oid: text,
+    schema: text,
+    name: text,
+    kind: oneOf('b', 'c', 'd', 'e', 'p', 'r', 'm'),
+    element: nullable(text),
+    delimiter: text,
+    base: nullable(text),
+    relationOid: nullable(text),
+    relationSchema: nullable(text),
+    relationName: nullable(text),
+    standAlone: nullable(bool),
+    labels: listOf(text),
+    comment: nullable(text),
+    acl,
+  },
+  functions: {
+    oid: text,
+    schema: text,
+    name: text,
+    kind: oneOf('f', 'p', 'a', 'w'),
+    volatility: oneOf('i', 's', 'v'),
+    returnsSet: bool,
+    rows: number,
+    result: text,
+    variadic: bool,
+    types: listOf(text),
+    modes: nullable(listOf(oneOf('i', 'o', 'b', 'v', 't'))),
+    names: nullable(listOf(text)),
+    defaultCount: integer,
+    defaults: nullable(text),
+    comment: nullable(text),
+    acl,
+  },
+} as const
+
+export type ListName = keyof typeof ROWS
+
+/** A row of a list, as its checks read it. */
+export type RowOf<K extends ListName> = {
+  readonly [F in keyof (typeof ROWS)[K]]: (typeof ROWS)[K][F] extends Read<infer T> ? T : never
+}

@@ -1,0 +1,111 @@
+import type {
+  Catalog,
+  CatalogColumn,
+  CatalogForeignKey,
+  CatalogFunction,
+  CatalogRelation,
+  CatalogSchema,
+  CatalogType,
+} from '../catalog/types.ts'
+import type { Diagnostic } from '../report/diagnostic.ts'
+import { nameColumn, nameConstraint, nameEnum, nameFunction, nameRelation, nameSchema } from '../report/object-name.ts'
+import { readComment, type Refusal } from './settings.ts'
+import type {
+  Annotated,
+  AnnotatedColumn,
+  AnnotatedForeignKey,
+  AnnotatedFunction,
+  AnnotatedRelation,
+  AnnotatedSchema,
+  AnnotatedType,
+} from './types.ts'
+
+/** An object with its settings, and what its comment and those of its parts brought up. */
+interface Read<T> {
+  readonly object: T
+  readonly refusals: readonly Refusal[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Puts decoded settings in the place of comment text.
+ * A comment that cannot be read refuses every request, whoever asks: `refusal` holds what is answered (spec/graphql.md 13.1).
+ */
+export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics: readonly Diagnostic[] } {
+  const schemas = catalog.schemas.map(annotateSchema)
+  const relations = catalog.relations.map(annotateRelation)
+  const functions = catalog.functions.map(annotateFunction)
+  const types = catalog.types.map(annotateType)
+  const all: readonly Read<unknown>[] = [...schemas, ...relations, ...functions, ...types]
+  return {
+    annotated: {
+      ...catalog,
+      schemas: schemas.map((read) => read.object),
+      relations: relations.map((read) => read.object),
+      functions: functions.map((read) => read.object),
+      types: types.map((read) => read.object),
+      refusal: firstRefusal(all.flatMap((read) => read.refusals)),
+    },
+    diagnostics: all.flatMap((read) => read.diagnostics),
+  }
+}
+
+const stages: readonly Refusal['stage'][] = ['json', 'cast', 'load']
+
+/** The reading query fails before its result is decoded; among equals the object's name decides, so that order does not. */
+function firstRefusal(refusals: readonly Refusal[]): string | null {
+  const [first] = [...refusals].sort(
+    (a, b) =>
+      stages.indexOf(a.stage) - stages.indexOf(b.stage) || compare(a.object, b.object) || compare(a.message, b.message),
+  )
+  return first?.message ?? null
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function annotateSchema({ comment, ...schema }: CatalogSchema): Read<AnnotatedSchema> {
+  const read = readComment('schema', nameSchema(schema.name), comment)
+  return { ...read, object: { ...schema, settings: read.settings } }
+}
+
+function annotateRelation({ comment, ...relation }: CatalogRelation): Read<AnnotatedRelation> {
+  const read = readComment('relation', nameRelation(relation), comment)
+  const columns = relation.columns.map((column) => annotateColumn(relation, column))
+  const foreignKeys = relation.foreignKeys.map((key) => annotateForeignKey(relation, key))
+  const parts: readonly Read<unknown>[] = [...columns, ...foreignKeys]
+  return {
+    object: {
+      ...relation,
+      settings: read.settings,
+      description: read.settings.description ?? read.outside,
+      columns: columns.map((column) => column.object),
+      foreignKeys: foreignKeys.map((key) => key.object),
+    },
+    refusals: [...read.refusals, ...parts.flatMap((part) => part.refusals)],
+    diagnostics: [...read.diagnostics, ...parts.flatMap((part) => part.diagnostics)],
+  }
+}
+
+type Owner = Pick<CatalogRelation, 'schema' | 'name' | 'kind'>
+
+function annotateColumn(relation: Owner, { comment, ...column }: CatalogColumn): Read<AnnotatedColumn> {
+  const read = readComment('column', nameColumn(relation, column.name), comment)
+  const description = read.settings.description ?? read.outside
+  return { ...read, object: { ...column, settings: read.settings, description } }
+}
+
+function annotateForeignKey(relation: Owner, { comment, ...key }: CatalogForeignKey): Read<AnnotatedForeignKey> {
+  const read = readComment('foreign key', nameConstraint(relation, key.name), comment)
+  return { ...read, object: { ...key, settings: read.settings } }
+}
+
+function annotateFunction({ comment, ...fn }: CatalogFunction): Read<AnnotatedFunction> {
+  const read = readComment('function', nameFunction(fn.schema, fn.name), comment)
+  return { ...read, object: { ...fn, settings: read.settings, description: read.settings.description ?? read.outside } }
+}
+
+/** Only enums have settings: whatever stands in the comment of another type is not read. */
+function annotateType({ comment, ...type }: CatalogType): Read<AnnotatedType> {
+  const read = readComment('enum', nameEnum(type.schema, type.name), type.kind === 'e' ? comment : null)
+  return { ...read, object: { ...type, settings: read.settings } }
+}

@@ -1,0 +1,129 @@
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue, member } from './json-value.ts'
+
+/**
+ * How a setting's JSON is read (spec/graphql.md 13.1, 13.2). A decoder gets null for a setting that is absent.
+ * A refusal makes every request fail: `load` ones are told behind `Error while loading schema, check comment directives.`,
+ * `cast` ones are Postgres' own text for a cast that fails.
+ */
+export type Decoded<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: 'load' | 'cast'; readonly reason: string }
+
+export type Decoder<T> = (value: JsonValue) => Decoded<T>
+
+const accept = <T>(value: T): Decoded<T> => ({ ok: true, value })
+const refuse = (reason: string): Decoded<never> => ({ ok: false, refusal: 'load', reason })
+const refuseCast = (reason: string): Decoded<never> => ({ ok: false, refusal: 'cast', reason })
+
+/** The text of a value as `->>` gives it: strings without quotes, null for JSON null. */
+const textOf = (value: JsonValue): string | null =>
+  value === null ? null : typeof value === 'string' ? value : JSON.stringify(value)
+
+/** Only JSON true switches it on. */
+export const onlyTrue: Decoder<boolean> = (value) => accept(value === true)
+
+/** Any scalar, as text. */
+export const anyText: Decoder<string | null> = (value) => accept(textOf(value))
+
+/** A string or null. */
+export const optionalString: Decoder<string | null> = (value) => (value === null ? accept(null) : requiredString(value))
+
+const enabledText = (value: JsonValue): string | null => (isJsonObject(value) ? textOf(member(value, 'enabled')) : null)
+
+/** `{"enabled": true}`, or the string "true"; any other shape is off. */
+export const enabled: Decoder<boolean> = (value) => accept(enabledText(value) === 'true')
+
+/** On, unless `{"enabled": false}`, or the string "false". */
+export const unlessDisabled: Decoder<boolean> = (value) => accept(enabledText(value) !== 'false')
+
+const maxInteger = 2_147_483_647
+
+/** An integer or the text of one, at least 0; its other texts fail as Postgres' cast to integer does. */
+export const pageSize: Decoder<number | null> = (value) => {
+  const text = textOf(value)
+  if (text === null) return accept(null)
+  if (!/^\s*[+-]?\d+\s*$/u.test(text)) return refuseCast(`invalid input syntax for type integer: "${text}"`)
+  const size = Number(text)
+  if (size > maxInteger || size < -maxInteger - 1) return refuseCast(`value "${text}" is out of range for type integer`)
+  return size < 0 ? refuse(`invalid value: integer \`${size}\`, expected u64`) : accept(size)
+}
+
+/** A list of strings or null. */
+export const optionalStrings: Decoder<readonly string[] | null> = (value) =>
+  value === null ? accept(null) : requiredStrings(value)
+
+export const requiredString: Decoder<string> = (value) =>
+  typeof value === 'string' ? accept(value) : refuse(invalidType(value, 'a string'))
+
+export const requiredStrings: Decoder<readonly string[]> = (value) => listOf(requiredString)(value)
+
+/** A list whose every element the decoder reads; the first that it refuses is the answer. */
+export const listOf =
+  <T>(decode: Decoder<T>): Decoder<readonly T[]> =>
+  (value) => {
+    if (!isJsonList(value)) return refuse(invalidType(value, 'a sequence'))
+    const items = value.map(decode)
+    const failed = items.find((item) => !item.ok)
+    return failed ?? accept(items.flatMap((item) => (item.ok ? [item.value] : [])))
+  }
+
+/** An object of strings, as pairs in its order, or null. */
+export const optionalMap: Decoder<readonly (readonly [string, string])[] | null> = (value) => {
+  if (value === null) return accept(null)
+  if (!isJsonObject(value)) return refuse(invalidType(value, 'a map'))
+  const failed = Object.values(value).map(requiredString).find((item) => !item.ok)
+  return failed === undefined || failed.ok ? accept(Object.entries(value) as [string, string][]) : failed
+}
+
+/** A foreign key that a comment declares (spec/graphql.md 13.2). */
+export interface DeclaredForeignKey {
+  readonly localColumns: readonly string[]
+  readonly foreignSchema: string
+  readonly foreignTable: string
+  readonly foreignColumns: readonly string[]
+  readonly localName: string | null
+  readonly foreignName: string | null
+}
+
+const declaredForeignKey: Decoder<DeclaredForeignKey> = (value) => {
+  if (!isJsonObject(value)) return refuse(invalidType(value, 'struct TableDirectiveForeignKey'))
+  const localName = optionalString(member(value, 'local_name'))
+  const localColumns = requiredMember(value, 'local_columns', requiredStrings)
+  const foreignName = optionalString(member(value, 'foreign_name'))
+  const foreignSchema = requiredMember(value, 'foreign_schema', requiredString)
+  const foreignTable = requiredMember(value, 'foreign_table', requiredString)
+  const foreignColumns = requiredMember(value, 'foreign_columns', requiredStrings)
+  if (!localName.ok) return localName
+  if (!localColumns.ok) return localColumns
+  if (!foreignName.ok) return foreignName
+  if (!foreignSchema.ok) return foreignSchema
+  if (!foreignTable.ok) return foreignTable
+  if (!foreignColumns.ok) return foreignColumns
+  return accept({
+    localColumns: localColumns.value,
+    foreignSchema: foreignSchema.value,
+    foreignTable: foreignTable.value,
+    foreignColumns: foreignColumns.value,
+    localName: localName.value,
+    foreignName: foreignName.value,
+  })
+}
+
+const requiredMember = <T>(object: JsonObject, key: string, decode: Decoder<T>): Decoded<T> =>
+  Object.hasOwn(object, key) ? decode(member(object, key)) : refuse(`missing field \`${key}\``)
+
+/** A list of declared foreign keys or null. */
+export const optionalForeignKeys: Decoder<readonly DeclaredForeignKey[] | null> = (value) =>
+  value === null ? accept(null) : listOf(declaredForeignKey)(value)
+
+/** The wording that existing clients know, which is that of Rust's serde. */
+const invalidType = (value: JsonValue, expected: string): string => `invalid type: ${kindOf(value)}, expected ${expected}`
+
+function kindOf(value: JsonValue): string {
+  if (value === null) return 'null'
+  if (isJsonList(value)) return 'sequence'
+  if (typeof value === 'string') return `string ${JSON.stringify(value)}`
+  if (typeof value === 'boolean') return `boolean \`${value}\``
+  if (typeof value === 'number') return `${Number.isInteger(value) ? 'integer' : 'floating point'} \`${value}\``
+  return 'map'
+}

@@ -1,0 +1,42 @@
+import { isJsonObject, type JsonObject, type JsonValue } from './json-value.ts'
+
+/** What a comment asks for. `outside`: its text without the directive, null when there is none. */
+export type ParsedComment =
+  /** No directive, or one that holds JSON which is not an object: `ignored` is its text. */
+  | { readonly kind: 'plain'; readonly outside: string | null; readonly ignored: string | null }
+  | { readonly kind: 'settings'; readonly outside: string | null; readonly settings: JsonObject }
+  | { readonly kind: 'broken'; readonly text: string }
+
+const opening = '@graphql('
+
+/**
+ * Finds the directive of a comment (spec/graphql.md 13.1): from the first `@graphql(` greedily to the last `)` of the whole
+ * comment, line feeds included, at least one character in between. What is captured must be JSON.
+ */
+export function parseComment(comment: string | null): ParsedComment {
+  if (comment === null) return { kind: 'plain', outside: null, ignored: null }
+  const start = comment.indexOf(opening)
+  const from = start + opening.length
+  const to = comment.lastIndexOf(')')
+  if (start < 0 || to <= from) return { kind: 'plain', outside: joinTexts(comment), ignored: null }
+  return readCapture(comment.slice(from, to), joinTexts(comment.slice(0, start), comment.slice(to + 1)))
+}
+
+function readCapture(text: string, outside: string | null): ParsedComment {
+  const value = parseJson(text)
+  if (value === undefined) return { kind: 'broken', text }
+  return isJsonObject(value) ? { kind: 'settings', outside, settings: value } : { kind: 'plain', outside, ignored: text }
+}
+
+function parseJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+function joinTexts(...texts: readonly string[]): string | null {
+  const joined = texts.map((text) => text.trim()).filter((text) => text !== '').join('\n')
+  return joined === '' ? null : joined
+}

@@ -1,0 +1,155 @@
+import {
+  anyText,
+  type Decoder,
+  enabled,
+  onlyTrue,
+  optionalForeignKeys,
+  optionalMap,
+  optionalString,
+  optionalStrings,
+  pageSize,
+  unlessDisabled,
+} from './decoders.ts'
+
+/** Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. */
+export type ObjectKind = 'schema' | 'relation' | 'column' | 'function' | 'enum' | 'foreign key'
+
+export interface Key {
+  readonly key: string
+  readonly on: readonly ObjectKind[]
+  readonly decode: Decoder<unknown>
+  /** Its shape and effect, for the owner. */
+  readonly help: string
+}
+
+/** The settings that this version obeys (spec/graphql.md 13.2, service.md "Basic settings"). */
+export const keys = [
+  {
+    key: 'inflect_names',
+    on: ['schema'],
+    decode: onlyTrue,
+    help: 'true gives names GraphQL casing: blog_post becomes BlogPost.',
+  },
+  {
+    key: 'introspection',
+    on: ['schema'],
+    decode: onlyTrue,
+    help: 'true answers introspection queries about this schema.',
+  },
+  {
+    key: 'max_rows',
+    on: ['schema', 'relation'],
+    decode: pageSize,
+    help: 'an integer, at least 0: the largest page; a table goes before its schema, else it is 30.',
+  },
+  {
+    key: 'validation',
+    on: ['schema'],
+    decode: unlessDisabled,
+    help: '{"enabled": false} switches the specification\'s validation rules off.',
+  },
+  {
+    key: 'name',
+    on: ['relation', 'column', 'function', 'enum', 'foreign key'],
+    decode: anyText,
+    help: 'a string: the name in GraphQL, used as it stands.',
+  },
+  {
+    key: 'description',
+    on: ['relation', 'column'],
+    decode: optionalString,
+    help: 'a string: the description in GraphQL.',
+  },
+  {
+    key: 'description',
+    on: ['function'],
+    decode: anyText,
+    help: 'a string: the description in GraphQL.',
+  },
+  {
+    key: 'totalCount',
+    on: ['relation'],
+    decode: enabled,
+    help: '{"enabled": true} adds totalCount to its collection.',
+  },
+  {
+    key: 'aggregate',
+    on: ['relation'],
+    decode: enabled,
+    help: '{"enabled": true} adds aggregate with count, sum, avg, min and max.',
+  },
+  {
+    key: 'root',
+    on: ['relation'],
+    decode: unlessDisabled,
+    help: '{"enabled": false} takes its collection and by-key fields from Query.',
+  },
+  {
+    key: 'primary_key_columns',
+    on: ['relation'],
+    decode: optionalStrings,
+    help: 'a list of column names: the key of a view or of a table without a primary key.',
+  },
+  {
+    key: 'foreign_keys',
+    on: ['relation'],
+    decode: optionalForeignKeys,
+    help:
+      'a list of {"local_columns": [...], "foreign_schema": "...", "foreign_table": "...", "foreign_columns": [...]}, ' +
+      'each with local_name and foreign_name if wanted.',
+  },
+  {
+    key: 'mappings',
+    on: ['enum'],
+    decode: optionalMap,
+    help: 'an object from labels to the names of their GraphQL values.',
+  },
+  {
+    key: 'foreign_name',
+    on: ['foreign key'],
+    decode: anyText,
+    help: 'a string: the field on the referencing side.',
+  },
+  {
+    key: 'local_name',
+    on: ['foreign key'],
+    decode: anyText,
+    help: 'a string: the field on the referenced side.',
+  },
+] as const satisfies readonly Key[]
+
+interface ReservedKey {
+  readonly key: string
+  readonly on: readonly ObjectKind[]
+}
+
+/** Known settings that this version does not obey yet (spec/graphql.md 17). */
+export const reservedKeys: readonly ReservedKey[] = [
+  { key: 'relationFilters', on: ['schema', 'relation'] },
+  { key: 'orderByRelated', on: ['schema', 'relation'] },
+  { key: 'upsert', on: ['schema', 'relation'] },
+  { key: 'distinctOn', on: ['schema', 'relation'] },
+  { key: 'enumArrays', on: ['schema', 'relation'] },
+  { key: 'domains', on: ['schema'] },
+  { key: 'composites', on: ['schema'] },
+  { key: 'functionShapes', on: ['schema'] },
+  { key: 'geo', on: ['schema'] },
+  { key: 'limits', on: ['schema'] },
+  { key: 'allowlist', on: ['schema'] },
+  { key: 'explain', on: ['schema'] },
+  { key: 'schemaReport', on: ['schema'] },
+]
+
+type KeyRow = (typeof keys)[number]
+
+type ValueOf<Row extends KeyRow> = Extract<ReturnType<Row['decode']>, { readonly ok: true }>['value']
+
+/** The settings of one kind of object, decoded; absent ones hold their defaults. */
+export type Settings<Kind extends ObjectKind> = {
+  readonly [Row in KeyRow as Kind extends Row['on'][number] ? Row['key'] : never]: ValueOf<Row>
+}
+
+/** Rows of the table for one kind of object. */
+export const keysOn = (kind: ObjectKind): readonly Key[] =>
+  (keys satisfies readonly Key[] as readonly Key[]).filter((row) => row.on.includes(kind))
+

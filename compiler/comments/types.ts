@@ -1,0 +1,51 @@
+import type {
+  Catalog,
+  CatalogColumn,
+  CatalogForeignKey,
+  CatalogFunction,
+  CatalogRelation,
+  CatalogSchema,
+  CatalogType,
+} from '../catalog/types.ts'
+import type { Settings } from './keys.ts'
+
+/** c2: the Catalog with what its owner asked for by comment, decoded. No comment text from here on. */
+export interface Annotated extends Omit<Catalog, 'schemas' | 'relations' | 'types' | 'functions'> {
+  readonly schemas: readonly AnnotatedSchema[]
+  readonly relations: readonly AnnotatedRelation[]
+  readonly types: readonly AnnotatedType[]
+  readonly functions: readonly AnnotatedFunction[]
+  /** The message that every request answers because a comment cannot be read (spec/graphql.md 13.1), or null. */
+  readonly refusal: string | null
+}
+
+export interface AnnotatedSchema extends Omit<CatalogSchema, 'comment'> {
+  readonly settings: Settings<'schema'>
+}
+
+export interface AnnotatedRelation extends Omit<CatalogRelation, 'comment' | 'columns' | 'foreignKeys'> {
+  readonly settings: Settings<'relation'>
+  /** The `description` setting, else the comment's text outside the directive (12.4). */
+  readonly description: string | null
+  readonly columns: readonly AnnotatedColumn[]
+  readonly foreignKeys: readonly AnnotatedForeignKey[]
+}
+
+export interface AnnotatedColumn extends Omit<CatalogColumn, 'comment'> {
+  readonly settings: Settings<'column'>
+  readonly description: string | null
+}
+
+export interface AnnotatedForeignKey extends Omit<CatalogForeignKey, 'comment'> {
+  readonly settings: Settings<'foreign key'>
+}
+
+export interface AnnotatedType extends Omit<CatalogType, 'comment'> {
+  /** Settings of an enum; those of other types are never set. */
+  readonly settings: Settings<'enum'>
+}
+
+export interface AnnotatedFunction extends Omit<CatalogFunction, 'comment'> {
+  readonly settings: Settings<'function'>
+  readonly description: string | null
+}

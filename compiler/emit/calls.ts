@@ -1,0 +1,21 @@
+import { ident, qualified } from '../../runtime/sql/ident.ts'
+import type { CallSql } from '../model/types.ts'
+import { block, hole, jsFunction, jsString, moduleExports, moduleText, record } from './js-text.ts'
+import { jsonText, operandCast } from './value-text.ts'
+
+/** Root functions -> the JavaScript text of a record from function id to CallBuilder (runtime/contract/builder.ts). */
+export const callsModule = (calls: readonly CallSql[]): string =>
+  moduleText([
+    '/** SQL builders of root functions. Compiled from the database: change that, not this file. */',
+    moduleExports(calls.map((call) => `${jsString(call.id)}: ${block(callMembers(call))}`)),
+  ])
+
+const callMembers = (call: CallSql): readonly string[] => [
+  `name: ${jsString(qualified(call.schema, call.function))}`,
+  record('args', call.args, (argument) => [argument.field, argumentText(argument)]),
+  `json: ${jsonText(call.json)}`,
+]
+
+/** Named notation (PostgreSQL manual 4.3.2), so that arguments with defaults may be left out. */
+const argumentText = (argument: CallSql['args'][number]): string =>
+  jsFunction('parameter', [`${ident(argument.name)} => `, hole('parameter'), operandCast(argument)])

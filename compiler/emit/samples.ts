@@ -1,0 +1,69 @@
+import type { CallBuilder, ColumnBuilder, EntityBuilder } from '../../runtime/contract/builder.ts'
+import { ident } from '../../runtime/sql/ident.ts'
+import { operators } from '../../runtime/sql/operators.ts'
+
+/** Statements that use every function of a builder once, in the places where the runtime uses them. */
+
+export interface Sample {
+  /** What the statement is about, below the builder's object: `column "id"`. */
+  readonly part: string
+  readonly sql: string
+}
+
+export const entitySamples = (builder: EntityBuilder): readonly Sample[] => [
+  { part: 'its columns', sql: readSample(builder) },
+  { part: 'an insert', sql: insertSample(builder) },
+  { part: 'a delete', sql: deleteSample(builder) },
+  ...typesOf(builder).map(([name, column]) => ({ part: `the type of column ${name}`, sql: valueSample(column) })),
+  ...Object.entries(builder.joins).map(([id, join]) => ({ part: `relation ${id}`, sql: joinSample(builder, join) })),
+  ...Object.entries(builder.computed).map(([field, { of, json }]) => ({
+    part: `computed field ${field}`,
+    sql: `select row_to_json(z) from (select ${json(of('t'))} as v from ${builder.relation} t) z`,
+  })),
+]
+
+/** One column per type: columns of one type share its functions. */
+const typesOf = ({ columns }: EntityBuilder): readonly (readonly [string, ColumnBuilder])[] => [
+  ...new Map(Object.entries(columns).map((entry) => [entry[1].operand, entry])).values(),
+]
+
+const columnsOf = ({ columns }: EntityBuilder, row: string): readonly string[] => Object.values(columns).map(({ of }) => of(row))
+
+function readSample(builder: EntityBuilder): string {
+  const columns = columnsOf(builder, 't').join(', ')
+  return `select ${columns} from ${builder.relation} t order by ${columns} limit 2`
+}
+
+function insertSample(builder: EntityBuilder): string {
+  const names = Object.keys(builder.columns).map(ident).join(', ')
+  return `with i as (insert into ${builder.relation} as t (${names}) select x.* from x returning t.*) select ${columnsOf(builder, 'i').join(', ')} from i`
+}
+
+function deleteSample(builder: EntityBuilder): string {
+  const key = columnsOf(builder, 'd').slice(0, longestKey)
+  return `with d as (delete from ${builder.relation} t returning t.*) select ${builder.nodeId(key)} from d`
+}
+
+/** INDEX_MAX_KEYS of PostgreSQL. */
+const longestKey = 32
+
+/** What depends on the column's type only: reading, comparing by each operator, ordering, and writing. */
+function valueSample(column: ColumnBuilder): string {
+  const tests = conditions(column).join(' and ')
+  return `with u as (update t set c = ${column.fromRecord('x.c')} from json_to_recordset($1::json) as x(c ${column.recordType}) where ${tests} returning t.*)
+    select ${column.json('u.c')}, jsonb_build_array(${column.cursor('u.c')}) from u order by u.c desc`
+}
+
+const conditions = (column: ColumnBuilder): readonly string[] =>
+  Object.values(operators).map(({ operand, render }) => {
+    if (operand === 'presence') return render('t.c', 'not null')
+    return render('t.c', operand === 'values' ? column.operands('$2') : column.operand('$3'))
+  })
+
+const joinSample = ({ relation }: EntityBuilder, join: (local: string, foreign: string) => string): string =>
+  `select 1 from ${relation} l join ${relation} f on ${join('l', 'f')}`
+
+export function callSample(call: CallBuilder): Sample {
+  const args = Object.values(call.args).map((argument, index) => argument(`$${index + 1}`))
+  return { part: 'call', sql: `select ${call.json('r.v')} from ${call.name}(${args.join(', ')}) as r(v)` }
+}

@@ -1,0 +1,57 @@
+import { literal } from '../../runtime/sql/literal.ts'
+import type { ColumnSql, JsonForm } from '../model/types.ts'
+import { hole, jsFunction, jsString, type Pieces } from './js-text.ts'
+
+/** How values of a type are read and written, as JavaScript text. */
+
+const value = hole('value')
+
+/** How a value prints in JSON (spec/graphql.md 3.1 to 3.3). */
+export const jsonText = (form: JsonForm): string => jsFunction('value', jsonPieces(form))
+
+function jsonPieces(form: JsonForm): Pieces {
+  switch (form.kind) {
+    case 'native':
+      return [value]
+    case 'text':
+      return ['(', value, ')::text']
+    case 'text-array':
+      return ['(', value, ')::text[]']
+    case 'json-text':
+      // The whole document as text: strings lose their quotes, JSON null becomes NULL (PostgreSQL manual 9.16; 3.3).
+      return ['((', value, ") #>> '{}')"]
+    case 'mapped':
+      return ['case (', value, `)::text${form.names.map(whenLabel).join('')} else (`, value, ')::text end']
+  }
+}
+
+const whenLabel = ([label, name]: readonly [string, string]): string => ` when ${literal(label)} then ${literal(name)}`
+
+/** Start of each entity's module: what all types have in common. */
+export const valuesFunction = `/** Functions of a type's values; the casts follow a parameter that is text, or an array literal for a list. */
+const values = (type, recordType, cast, listCast, json) => ({
+  json,
+  cursor: (value) => value,
+  operand: (parameter) => parameter + cast,
+  operands: (parameter) => parameter + listCast,
+  recordType,
+  fromRecord: (value) => '(' + value + ')::' + type,
+})`
+
+/** A call of the function above: `values('int4', 'text', '::int4', '::int4[]', (value) => value)`. */
+export function valuesText(column: ColumnSql): string {
+  const { type, array } = column
+  const texts = [type, array ? 'text[]' : 'text', operandCast(column), listCast(column)]
+  return `values(${texts.map(jsString).join(', ')}, ${jsonText(column.json)})`
+}
+
+type CastType = Pick<ColumnSql, 'type' | 'array' | 'plainDelimiter'>
+
+/**
+ * From a text parameter to the exact type. An array whose elements are not delimited by a comma goes through text[], whose literals
+ * are: `::text[]::box[]`.
+ */
+export const operandCast = ({ type, array, plainDelimiter }: CastType): string =>
+  array && !plainDelimiter ? `::text[]::${type}` : `::${type}`
+
+const listCast = ({ type, plainDelimiter }: CastType): string => (plainDelimiter ? `::${type}[]` : `::text[]::${type}[]`)

@@ -1,0 +1,83 @@
+import { groupBy } from '../../runtime/lib/group-by.ts'
+import type { Manifest, ObjectId, SchemaFacts } from '../../runtime/contract/manifest.ts'
+import type { Annotated, AnnotatedFunction, AnnotatedSchema } from '../comments/types.ts'
+import type { Diagnostic } from '../report/diagnostic.ts'
+import { gather } from '../report/noted.ts'
+import { tellCollisions } from './collisions.ts'
+import { rowArgument } from './computed.ts'
+import { buildEntity, type Entity } from './entities.ts'
+import { buildEnums } from './enums.ts'
+import { buildFunctions, type RootFunction } from './functions.ts'
+import { buildHeads } from './heads.ts'
+import { buildLinks } from './links.ts'
+import { roleFacts, schemaUsage } from './privileges.ts'
+import { groupLinks } from './relations.ts'
+import type { ResultContext } from './results.ts'
+import { readValues } from './scalars.ts'
+import { inOrder, readScope, type Scope } from './scope.ts'
+import type { Model } from './types.ts'
+
+/**
+ * Decides what the API will be, pass by pass: enums, values of types, relations with their keys, foreign keys between them,
+ * and what hangs on both: entities and functions. The order of lists that mean nothing does not matter.
+ */
+export function buildModel(annotated: Annotated): { model: Model; diagnostics: readonly Diagnostic[] } {
+  const scope = readScope(annotated)
+  const enums = buildEnums(scope, annotated)
+  const values = readValues(scope, enums.value)
+  const heads = buildHeads(scope, annotated)
+  const links = buildLinks(heads.value)
+  const context: ResultContext = { scope, values, heads: new Map(heads.value.map((head) => [head.id, head])) }
+  const functions = inOrder(scope, annotated.functions).map(({ object }) => object)
+
+  const sidesOf = groupLinks(links.value)
+  const functionsOf = groupByRow(scope, functions)
+  const entities = gather(
+    heads.value.map((head) => buildEntity(context, head, { sides: sidesOf(head.id), functions: functionsOf(head.id) })),
+  )
+  const calls = buildFunctions(context, functions)
+  const manifest: Manifest = {
+    ...schemaPart(annotated),
+    enums: enums.value.map((item) => item.facts),
+    entities: entities.value.map((entity) => entity.facts),
+    functions: calls.value.map((call) => call.facts),
+  }
+  return {
+    model: { manifest, entities: entitySql(entities.value), functions: callSql(calls.value) },
+    diagnostics: [
+      ...[enums, heads, links, entities, calls].flatMap((pass) => pass.diagnostics),
+      ...tellCollisions(manifest),
+    ],
+  }
+}
+
+type SchemaPart = Pick<Manifest, 'format' | 'schemas' | 'roles' | 'validation' | 'refusal'>
+
+/** One served schema is enough to switch the specification's rules off (spec/graphql.md 17). */
+const schemaPart = (annotated: Annotated): SchemaPart => ({
+  format: 1,
+  schemas: annotated.schemas.map(schemaFacts),
+  roles: roleFacts(annotated),
+  validation: annotated.schemas.every((schema) => schema.settings.validation),
+  refusal: annotated.refusal,
+})
+
+const schemaFacts = (schema: AnnotatedSchema): SchemaFacts => ({
+  name: schema.name,
+  introspection: schema.settings.introspection,
+  usage: schemaUsage(schema),
+})
+
+function groupByRow(
+  scope: Scope,
+  functions: readonly AnnotatedFunction[],
+): (entity: ObjectId) => readonly AnnotatedFunction[] {
+  const groups = groupBy(functions, (fn) => rowArgument(scope, fn))
+  return (entity) => groups.get(entity) ?? []
+}
+
+const entitySql = (entities: readonly Entity[]): Model['entities'] =>
+  Object.fromEntries(entities.map(({ sql }) => [sql.id, sql]))
+
+const callSql = (functions: readonly RootFunction[]): Model['functions'] =>
+  Object.fromEntries(functions.map(({ sql }) => [sql.id, sql]))

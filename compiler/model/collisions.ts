@@ -1,0 +1,86 @@
+import { createNames, type Names } from '../../runtime/engine/names.ts'
+import { groupBy } from '../../runtime/lib/group-by.ts'
+import type { EntityFacts, EnumFacts, FunctionFacts, Manifest, RelationFacts } from '../../runtime/contract/manifest.ts'
+import type { Diagnostic } from '../report/diagnostic.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { nameEnum, nameFunction, nameObject } from '../report/object-name.ts'
+import { collectionField, keyField, mutationFields } from './names.ts'
+
+/**
+ * Tells of names that two objects want (spec/graphql.md 2.4, decision 8). Nothing is resolved here: who gets the name depends
+ * on what a role may see, and the engine decides it by role. What is told holds for a role that sees everything.
+ */
+export function tellCollisions(manifest: Manifest): readonly Diagnostic[] {
+  const names = createNames(manifest, () => true)
+  return [
+    ...manifest.entities.filter((entity) => !names.owns(entity)).map((entity) => tellType(names, entity)),
+    ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => tellEnum(names, item)),
+    ...manifest.entities.flatMap(tellFields),
+    ...tellRootFields(manifest),
+  ]
+}
+
+const entityLabel = (entity: EntityFacts): string =>
+  nameObject(entity.kind, entity.schema, entity.relation)
+
+function ownerOf(names: Names, name: string): string {
+  const found = names.find(name)
+  if (found === undefined) return 'a type that is always there, or that another object brings'
+  return found.kind === 'entity' ? entityLabel(found.entity) : nameEnum(found.enum.schema, found.enum.name)
+}
+
+const tellType = (names: Names, entity: EntityFacts): Diagnostic =>
+  diagnose('name-taken', entityLabel(entity), { name: entity.name, owner: ownerOf(names, entity.name) })
+
+const tellEnum = (names: Names, item: EnumFacts): Diagnostic =>
+  diagnose('name-taken', nameEnum(item.schema, item.name), { name: item.name, owner: ownerOf(names, item.name) })
+
+interface Claim {
+  readonly field: string
+  readonly object: string
+}
+
+/** A foreign key has no name of its own on this side, so it is told by its columns and by what it joins. */
+function relationLabel(entity: EntityFacts, relation: RelationFacts): string {
+  const there = relation.direction === 'forward' ? 'to' : 'from'
+  return `relation of ${entityLabel(entity)} (${relation.local.join(', ')}) ${there} ${relation.target}`
+}
+
+/** In one object type the last one wins, in the order columns, relations, computed fields. */
+function tellFields(entity: EntityFacts): readonly Diagnostic[] {
+  const columnLabel = (column: string): string => nameObject('column', entity.schema, entity.relation, column)
+  const claims: readonly Claim[] = [
+    ...entity.columns.flatMap(({ column, field }) => (field === null ? [] : [{ field, object: columnLabel(column) }])),
+    ...entity.relations.map((relation) => ({ field: relation.field, object: relationLabel(entity, relation) })),
+    ...entity.computed.map((fn) => ({ field: fn.field, object: nameFunction(fn.schema, fn.function) })),
+  ]
+  return tellLosers(entity.name, claims.toReversed())
+}
+
+/** The first claim of a field has it; the others are told. */
+const tellLosers = (type: string, claims: readonly Claim[]): readonly Diagnostic[] =>
+  [...groupBy(claims, (claim) => claim.field).values()].flatMap(([winner, ...losers]) =>
+    winner === undefined ? [] : losers.map(({ field, object }) => diagnose('field-taken', object, { field, type, winner: winner.object })),
+  )
+
+/** On a root, relations come before functions, and earlier ones before later ones. */
+function tellRootFields(manifest: Manifest): readonly Diagnostic[] {
+  const calls = (volatile: boolean): readonly Claim[] =>
+    manifest.functions.filter((fn) => fn.volatile === volatile).map(callClaim)
+  return [
+    ...tellLosers('Query', [...manifest.entities.flatMap(queryClaims), ...calls(false)]),
+    ...tellLosers('Mutation', [...manifest.entities.flatMap(mutationClaims), ...calls(true)]),
+  ]
+}
+
+const callClaim = (fn: FunctionFacts): Claim => ({ field: fn.field, object: nameFunction(fn.schema, fn.function) })
+
+const queryClaims = (entity: EntityFacts): readonly Claim[] =>
+  entity.root && entity.key.length > 0
+    ? [collectionField(entity.name), keyField(entity.name)].map((field) => ({ field, object: entityLabel(entity) }))
+    : []
+
+const mutationClaims = (entity: EntityFacts): readonly Claim[] =>
+  entity.key.length > 0
+    ? mutationFields(entity.name).map((field) => ({ field, object: entityLabel(entity) }))
+    : []

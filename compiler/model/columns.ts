@@ -1,0 +1,78 @@
+import type { ColumnFacts } from '../../runtime/contract/manifest.ts'
+import { opaqueType } from '../../runtime/sql/pg-types.ts'
+import type { AnnotatedColumn } from '../comments/types.ts'
+import type { Diagnostic } from '../report/diagnostic.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { nameColumn } from '../report/object-name.ts'
+import type { Head } from './heads.ts'
+import { columnField, isValidName } from './names.ts'
+import { columnGrants } from './privileges.ts'
+import type { Value, Values } from './scalars.ts'
+import type { Scope } from './scope.ts'
+import { sqlType } from './sql-types.ts'
+import type { ColumnSql } from './types.ts'
+
+/**
+ * The columns of the manifest (spec/graphql.md 1.3), by attribute number: those with a field, and those without one that the
+ * key or a relation needs (`needed`).
+ */
+export const buildColumns = (
+  values: Values,
+  head: Head,
+  needed: ReadonlySet<string>,
+): Noted<readonly ColumnFacts[]> =>
+  gatherPresent(
+    head.relation.columns.map((column) => {
+      const facts = columnFacts(head, column, values(column.type))
+      const kept = isServed(facts) || needed.has(column.name)
+      return noted(kept ? facts : null, tellColumn(head, column, facts))
+    }),
+  )
+
+const isServed = (facts: ColumnFacts): boolean => facts.field !== null && facts.type !== null
+
+function columnFacts(head: Head, column: AnnotatedColumn, value: Value | null): ColumnFacts {
+  const name = columnField(column.settings.name, column.name, head.schema.inflects)
+  const field = isValidName(name) ? name : null
+  const served = field === null ? null : value
+  return {
+    column: column.name,
+    field,
+    type: value?.type ?? null,
+    typeSchema: value?.typeSchema ?? null,
+    notNull: isNotNull(head, column),
+    description: column.description,
+    maxLength: value?.limited === true ? maxLength(column) : null,
+    filter: served?.filter ?? false,
+    order: served?.order ?? false,
+    aggregate: served?.aggregate ?? opaqueType.aggregate,
+    input: served !== null && !column.generated && !column.identity && !column.serial,
+    grants: columnGrants(column),
+  }
+}
+
+/** Columns of views are nullable, whatever lies under them (1.3). */
+const isNotNull = ({ relation }: Head, column: AnnotatedColumn): boolean =>
+  column.notNull && relation.kind !== 'v' && relation.kind !== 'm'
+
+/** The modifier counts the four bytes of a length word; without a modifier there is no limit. */
+const maxLength = ({ modifier }: AnnotatedColumn): number | null => (modifier < 4 ? null : modifier - 4)
+
+function tellColumn(head: Head, column: AnnotatedColumn, facts: ColumnFacts): readonly Diagnostic[] {
+  const object = nameColumn(head.relation, column.name)
+  if (facts.type === null) return [diagnose('column-unmapped', object, { type: column.typeText })]
+  if (facts.field !== null) return []
+  const name = columnField(column.settings.name, column.name, head.schema.inflects)
+  return [diagnose('name-unusable', object, { name, what: 'it has no field' })]
+}
+
+/** What the builders need of every live column, served or not. */
+export const buildColumnSql = (scope: Scope, values: Values, head: Head): readonly ColumnSql[] =>
+  head.relation.columns.map((column) => ({
+    column: column.name,
+    type: column.typeText,
+    ...sqlType(scope, column.type),
+    json: values(column.type)?.json ?? { kind: 'native' },
+    notNull: isNotNull(head, column),
+  }))

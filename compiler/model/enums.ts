@@ -1,0 +1,77 @@
+import { objectId } from '../../runtime/contract/object-id.ts'
+import type { EnumFacts } from '../../runtime/contract/manifest.ts'
+import type { Annotated, AnnotatedType } from '../comments/types.ts'
+import type { Diagnostic } from '../report/diagnostic.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { nameEnum } from '../report/object-name.ts'
+import { isValidEnumValue, isValidName, typeName } from './names.ts'
+import { typeUsage } from './privileges.ts'
+import { inOrder, type Scope } from './scope.ts'
+
+/** An enum as the API has it, with every label that is printed under another name (values that are left out included). */
+export interface ServedEnum {
+  readonly facts: EnumFacts
+  readonly mappings: readonly (readonly [label: string, name: string])[]
+}
+
+/**
+ * The enums of the served schemas (spec/graphql.md 3.2). One whose name or whose every label GraphQL cannot spell is left out;
+ * its values are then Opaque, like those of an enum elsewhere.
+ */
+export const buildEnums = (scope: Scope, annotated: Annotated): Noted<readonly ServedEnum[]> =>
+  gatherPresent(
+    inOrder(scope, annotated.types)
+      .filter(({ object }) => object.kind === 'e')
+      .map(({ object, schema }) => buildEnum(object, schema.inflects)),
+  )
+
+function buildEnum(type: AnnotatedType, inflected: boolean): Noted<ServedEnum | null> {
+  const object = nameEnum(type.schema, type.name)
+  const name = typeName(type.settings.name, type.name, inflected)
+  if (!isValidName(name)) {
+    return noted(null, [diagnose('name-unusable', object, { name, what: 'its values are served as Opaque' })])
+  }
+  const labels = readLabels(type, object)
+  const { values, mappings } = labels.value
+  if (values.length === 0) return noted(null, [...labels.diagnostics, diagnose('enum-empty', object, {})])
+  const facts: EnumFacts = {
+    id: objectId(type.schema, type.name),
+    schema: type.schema,
+    name,
+    values,
+    mapped: mappings.length > 0,
+    usage: typeUsage(type),
+  }
+  return noted({ facts, mappings }, labels.diagnostics)
+}
+
+interface Labels {
+  readonly values: EnumFacts['values']
+  readonly mappings: ServedEnum['mappings']
+}
+
+function readLabels(type: AnnotatedType, object: string): Noted<Labels> {
+  const names = new Map(type.settings.mappings ?? [])
+  const renamed = type.labels.map((label) => ({ label, name: names.get(label) ?? label }))
+  const problems = renamed.map((value, index) => labelProblem(value, renamed.slice(0, index)))
+  const mappings = renamed
+    .filter(({ label, name }) => name !== label && isValidEnumValue(name))
+    .map(({ label, name }) => [label, name] as const)
+  return noted({ values: renamed.filter((_, index) => problems[index] === null), mappings }, [
+    ...[...names.keys()]
+      .filter((label) => !type.labels.includes(label))
+      .map((label) => diagnose('label-unknown', object, { label, labels: type.labels })),
+    ...renamed.flatMap((value, index) => tellLabel(object, value, problems[index] ?? null)),
+  ])
+}
+
+type Value = EnumFacts['values'][number]
+
+function labelProblem({ name }: Value, before: readonly Value[]): string | null {
+  if (!isValidEnumValue(name)) return 'is no valid name of a GraphQL enum value'
+  return before.some((other) => other.name === name) ? 'is the name of an earlier value' : null
+}
+
+const tellLabel = (object: string, value: Value, why: string | null): readonly Diagnostic[] =>
+  why === null ? [] : [diagnose('label-unusable', object, { ...value, why })]

@@ -1,0 +1,56 @@
+import { objectId } from '../../runtime/contract/object-id.ts'
+import type { ObjectId } from '../../runtime/contract/manifest.ts'
+import type { Annotated, AnnotatedRelation } from '../comments/types.ts'
+import type { Diagnostic } from '../report/diagnostic.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { nameRelation } from '../report/object-name.ts'
+import { isValidName, typeName } from './names.ts'
+import { inOrder, type Scope, type ServedSchema } from './scope.ts'
+
+/** A relation that has a place in the manifest, before its fields are known. */
+export interface Head {
+  readonly id: ObjectId
+  readonly relation: AnnotatedRelation
+  /** Base name B of section 2.2. */
+  readonly name: string
+  readonly schema: ServedSchema
+  /** Key columns in node-id order; empty when there is no key. */
+  readonly key: readonly string[]
+}
+
+/** Relations of the served schemas with a valid base name, in manifest order (spec/graphql.md 1.2). */
+export const buildHeads = (scope: Scope, annotated: Annotated): Noted<readonly Head[]> =>
+  gatherPresent(
+    inOrder(scope, annotated.relations).map(({ object, schema }) => buildHead(object, schema)),
+  )
+
+function buildHead(relation: AnnotatedRelation, schema: ServedSchema): Noted<Head | null> {
+  const object = nameRelation(relation)
+  const name = typeName(relation.settings.name, relation.name, schema.inflects)
+  if (!isValidName(name)) {
+    return noted(null, [diagnose('name-unusable', object, { name, what: 'it has no type in the API' })])
+  }
+  const key = readKey(relation, object)
+  return noted(
+    { id: objectId(relation.schema, relation.name), relation, schema, name, key: key.value },
+    key.diagnostics,
+  )
+}
+
+/** The real key counts before the comment's; one unknown column makes the comment's key void (1.2). */
+function readKey(relation: AnnotatedRelation, object: string): Noted<readonly string[]> {
+  const declared = relation.settings.primary_key_columns
+  if (relation.primaryKey !== null) {
+    return noted(relation.primaryKey, declared === null ? [] : [diagnose('key-ignored', object, {})])
+  }
+  const columns = [...new Set(declared ?? [])]
+  const unknown = columns.filter((name) => !relation.columns.some((column) => column.name === name))
+  if (unknown.length > 0) {
+    return noted([], unknown.map((column) => diagnose('key-column-unknown', object, { column })))
+  }
+  return noted(columns, columns.length > 0 ? [] : [tellNoKey(relation, object)])
+}
+
+const tellNoKey = (relation: AnnotatedRelation, object: string): Diagnostic =>
+  diagnose('no-key', object, { view: relation.kind === 'v' || relation.kind === 'm' })

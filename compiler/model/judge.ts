@@ -1,0 +1,28 @@
+import type { AnnotatedFunction } from '../comments/types.ts'
+import type { Diagnostic } from '../report/diagnostic.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { nameFunction } from '../report/object-name.ts'
+import { functionField, isValidName } from './names.ts'
+import { readResult, type Result, type ResultContext } from './results.ts'
+import { inflects } from './scope.ts'
+
+/** Whether a function can be a field at all, be it of the root or of a row, and as what. */
+export type Judged =
+  | { readonly kind: 'served'; readonly field: string; readonly result: Result }
+  | { readonly kind: 'hidden'; readonly reason: string }
+
+/** Procedures, aggregates, window and variadic functions are no fields (spec/graphql.md 9.1), nor is what cannot be named. */
+export function judge(context: ResultContext, fn: AnnotatedFunction): Judged {
+  if (fn.kind !== 'f') return hidden('only plain functions are served')
+  if (fn.variadic) return hidden('it is variadic')
+  const result = readResult(context, fn)
+  if (result === null) return hidden('its result has no counterpart in GraphQL')
+  const field = functionField(fn.settings.name, fn.name, inflects(context.scope, fn.schema))
+  if (!isValidName(field)) return hidden(`${JSON.stringify(field)} is no valid GraphQL name`)
+  return { kind: 'served', field, result }
+}
+
+export const hidden = (reason: string): Judged => ({ kind: 'hidden', reason })
+
+export const tellHidden = (fn: AnnotatedFunction, reason: string): Diagnostic =>
+  diagnose('function-hidden', nameFunction(fn.schema, fn.name), { reason })

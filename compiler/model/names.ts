@@ -1,0 +1,54 @@
+import { inflect, lowerFirst } from './inflect.ts'
+
+/**
+ * Names of the API out of names of the database (spec/graphql.md 2.2, 2.3). `override` is the `name` setting, which counts as
+ * it stands. A result may be no valid GraphQL name: whoever asks checks with isValidName and leaves the thing out.
+ */
+
+const validName = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/
+
+/** Names as GraphQL has them (October 2021, 2.1.9), without those that begin with `__`, which belong to introspection. */
+export const isValidName = (name: string): boolean => validName.test(name)
+
+const enumReserved: ReadonlySet<string> = new Set(['true', 'false', 'null'])
+
+/** GraphQL (October 2021, 2.9.6) keeps three words from being enum values. */
+export const isValidEnumValue = (name: string): boolean => isValidName(name) && !enumReserved.has(name)
+
+/** The base name B of a relation, and the name of an enum. */
+export const typeName = (override: string | null, name: string, inflects: boolean): string =>
+  override ?? (inflects ? inflect(name) : name)
+
+export const columnField = (override: string | null, name: string, inflects: boolean): string =>
+  override ?? (inflects ? lowerFirst(inflect(name)) : name)
+
+/** One leading underscore goes, so that a function may avoid the name of a column. */
+export const functionField = (override: string | null, name: string, inflects: boolean): string =>
+  override ?? argumentField(name.startsWith('_') ? name.slice(1) : name, inflects)
+
+export const argumentField = (name: string, inflects: boolean): string => lowerFirst(inflects ? inflect(name) : name)
+
+export const collectionField = (base: string): string => `${lowerFirst(base)}Collection`
+
+export const keyField = (base: string): string => `${lowerFirst(base)}ByPk`
+
+/** Inserting, updating, deleting; the base name stands as it is. */
+export const mutationFields = (base: string): readonly string[] =>
+  ['insertInto', 'update', 'deleteFrom'].map((verb) => `${verb}${base}Collection`)
+
+/** What a relation's field leads to: its base name, and whether its schema inflects. */
+export interface Target {
+  readonly name: string
+  readonly schema: { readonly inflects: boolean }
+}
+
+/**
+ * A to-one field (2.3): named for the single column that holds or is referred to by the key, without its suffix `_id`
+ * (`Id` without inflection), else for the target.
+ */
+export function toOneField(columns: readonly string[], target: Target): string {
+  const suffix = target.schema.inflects ? '_id' : 'Id'
+  const [column] = columns
+  if (columns.length !== 1 || column === undefined || !column.endsWith(suffix)) return lowerFirst(target.name)
+  return argumentField(column.slice(0, -suffix.length), target.schema.inflects)
+}

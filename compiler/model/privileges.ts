@@ -1,0 +1,31 @@
+import type { ColumnGrants, Grantees, RoleFacts, TableGrants } from '../../runtime/contract/manifest.ts'
+import { grantees, rolePrivileges } from '../catalog/privileges.ts'
+import type { CatalogGrant } from '../catalog/types.ts'
+import type { Annotated } from '../comments/types.ts'
+
+/** Who holds what, object by object (spec/graphql.md 1.4); which roles count as whom is told once, by role. */
+
+interface Granted {
+  readonly grants: readonly CatalogGrant[]
+}
+
+export const tableGrants = ({ grants }: Granted): TableGrants => ({
+  select: grantees(grants, 'SELECT', 'relation'),
+  insert: grantees(grants, 'INSERT', 'relation'),
+  update: grantees(grants, 'UPDATE', 'relation'),
+  delete: grantees(grants, 'DELETE', 'relation'),
+})
+
+export const columnGrants = ({ grants }: Granted): ColumnGrants => ({
+  select: grantees(grants, 'SELECT', 'column'),
+  insert: grantees(grants, 'INSERT', 'column'),
+  update: grantees(grants, 'UPDATE', 'column'),
+})
+
+export const schemaUsage = ({ grants }: Granted): Grantees => grantees(grants, 'USAGE', 'schema')
+
+export const typeUsage = ({ grants }: Granted): Grantees => grantees(grants, 'USAGE', 'type')
+
+export const execution = ({ grants }: Granted): Grantees => grantees(grants, 'EXECUTE', 'function')
+
+export const roleFacts = (annotated: Annotated): Readonly<Record<string, RoleFacts>> => rolePrivileges(annotated)

@@ -1,0 +1,78 @@
+import { groupBy } from '../../runtime/lib/group-by.ts'
+import type { ObjectId, RelationFacts } from '../../runtime/contract/manifest.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import type { Head } from './heads.ts'
+import type { Link } from './links.ts'
+import { collectionField, isValidName, toOneField } from './names.ts'
+import { isForwardNotNull } from './rules/forward-not-null.ts'
+import { isUnique } from './rules/one-to-one.ts'
+import { preferWhole } from './rules/whole-before-partitions.ts'
+
+/** The links that touch a relation, from its side. */
+export interface Sides {
+  readonly forward: readonly Link[]
+  readonly reverse: readonly Link[]
+}
+
+/** Finds a relation's links by its id. */
+export function groupLinks(links: readonly Link[]): (id: ObjectId) => Sides {
+  const forward = groupBy(links, (link) => link.child.id)
+  const reverse = groupBy(links, (link) => link.parent.id)
+  return (id) => ({ forward: forward.get(id) ?? [], reverse: reverse.get(id) ?? [] })
+}
+
+/**
+ * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones. A target without a key has no
+ * types of its own in the API, so nothing leads there; a name that GraphQL cannot spell loses its field.
+ */
+export function buildRelations({ forward, reverse }: Sides): Noted<readonly RelationFacts[]> {
+  const towards = preferWhole(forward, forwardField).filter((link) => isReachable(link.parent))
+  const back = reverse.filter((link) => isReachable(link.child))
+  return gatherPresent([
+    ...towards.map((link) => checkName(link, forwardRelation(link))),
+    ...back.map((link) => checkName(link, reverseRelation(link))),
+  ])
+}
+
+const isReachable = (head: Head): boolean => head.key.length > 0
+
+const forwardField = (link: Link): string => link.foreignName ?? toOneField(link.columns, link.parent)
+
+const forwardRelation = (link: Link): RelationFacts => ({
+  id: `forward:${link.id}`,
+  field: forwardField(link),
+  shape: 'one',
+  direction: 'forward',
+  target: link.parent.id,
+  local: link.columns,
+  foreign: link.foreignColumns,
+  notNull: isForwardNotNull(link),
+  unique: !link.declared || isUnique(link.parent.relation, link.foreignColumns),
+})
+
+function reverseRelation(link: Link): RelationFacts {
+  const single = isUnique(link.child.relation, link.columns)
+  const field = single ? toOneField(link.foreignColumns, link.child) : collectionField(link.child.name)
+  return {
+    id: `reverse:${link.child.id}:${link.id}`,
+    field: link.localName ?? field,
+    shape: single ? 'one' : 'many',
+    direction: 'reverse',
+    target: link.child.id,
+    local: link.foreignColumns,
+    foreign: link.columns,
+    notNull: false,
+    unique: single,
+  }
+}
+
+const checkName = (link: Link, relation: RelationFacts): Noted<RelationFacts | null> =>
+  isValidName(relation.field)
+    ? noted(relation)
+    : noted(null, [
+        diagnose('name-unusable', link.object, {
+          name: relation.field,
+          what: `its ${relation.direction} relation has no field`,
+        }),
+      ])

@@ -1,0 +1,50 @@
+import type { ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
+import type { AnnotatedFunction } from '../comments/types.ts'
+import type { Head } from './heads.ts'
+import { isPlainOrList, type Values } from './scalars.ts'
+import type { Scope } from './scope.ts'
+import type { JsonForm } from './types.ts'
+
+/** What a function answers, and how a scalar answer becomes JSON. */
+export interface Result {
+  readonly facts: ResultFacts
+  readonly json: JsonForm
+}
+
+export interface ResultContext {
+  readonly scope: Scope
+  readonly values: Values
+  readonly heads: ReadonlyMap<ObjectId, Head>
+}
+
+const native: JsonForm = { kind: 'native' }
+
+/** A set that promises one row is no set (spec/graphql.md 9.1.6). */
+const isSet = (fn: AnnotatedFunction): boolean => fn.returnsSet && fn.rows !== 1
+
+/**
+ * The result of a function (spec/graphql.md 9.1.5, 9.1.6), or null when the API has none for it: enums, composites, arrays of
+ * either, pseudo-types but void, sets of anything but rows, `returns table (...)`, rows of what has no type in the API.
+ */
+export function readResult(context: ResultContext, fn: AnnotatedFunction): Result | null {
+  if (fn.returnsSet && fn.hasOutColumns) return null
+  const entity = context.scope.rowTypes.get(fn.result)
+  if (entity !== undefined) return rowResult(context, fn, entity)
+  return isSet(fn) ? null : valueResult(context, fn)
+}
+
+const rowResult = ({ heads }: ResultContext, fn: AnnotatedFunction, entity: ObjectId): Result | null =>
+  heads.has(entity) ? { facts: { kind: isSet(fn) ? 'set' : 'row', entity }, json: native } : null
+
+function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): Result | null {
+  if (isPseudo(scope, fn, 'void')) return { facts: { kind: 'void' }, json: native }
+  const value = isPlainOrList(scope, fn.result) ? values(fn.result) : null
+  if (value === null) return null
+  return { facts: { kind: 'value', type: value.type, typeSchema: value.typeSchema }, json: value.json }
+}
+
+/** Whether the function's result is the pseudo-type of this name. */
+export function isPseudo(scope: Scope, fn: AnnotatedFunction, name: string): boolean {
+  const type = scope.types.get(fn.result)
+  return type?.kind === 'p' && type.schema === 'pg_catalog' && type.name === name
+}

@@ -1,0 +1,124 @@
+import { filterFamilies, listFilterScalars } from '../../runtime/sql/operators.ts'
+import { extensionTypes, opaqueType, type PgType, pgTypes } from '../../runtime/sql/pg-types.ts'
+import { objectId } from '../../runtime/contract/object-id.ts'
+import type { AggregateFacts, ObjectId, ScalarName, ValueType } from '../../runtime/contract/manifest.ts'
+import type { Oid } from '../catalog/types.ts'
+import type { AnnotatedType } from '../comments/types.ts'
+import type { ServedEnum } from './enums.ts'
+import type { Scope } from './scope.ts'
+import type { JsonForm } from './types.ts'
+
+/** What the API knows about a value of some Postgres type (spec/graphql.md 3.1). */
+export interface Value {
+  readonly type: ValueType
+  /** Schema of the type, or of an array's element, unless that is pg_catalog. */
+  readonly typeSchema: string | null
+  readonly json: JsonForm
+  readonly filter: boolean
+  readonly order: boolean
+  /** True when the type's modifier limits the number of characters. */
+  readonly limited: boolean
+  readonly aggregate: AggregateFacts
+}
+
+export type Values = (oid: Oid) => Value | null
+
+/**
+ * The reader of types: a type's value, or null for what has no counterpart: composites, row types, domains over arrays,
+ * arrays of composites, pseudo-types.
+ */
+export function readValues(scope: Scope, enums: readonly ServedEnum[]): Values {
+  const served = new Map(enums.map((item) => [item.facts.id, item]))
+  return (oid) => {
+    const type = scope.types.get(oid)
+    if (type === undefined) return null
+    return type.element === null ? scalarValue(scope, served, type) : listValue(scope, served, type.element)
+  }
+}
+
+type Enums = ReadonlyMap<ObjectId, ServedEnum>
+
+const typeSchema = ({ schema }: AnnotatedType): string | null => (schema === 'pg_catalog' ? null : schema)
+
+const noAggregate = opaqueType.aggregate
+
+function scalarValue(scope: Scope, enums: Enums, type: AnnotatedType): Value | null {
+  if (type.kind === 'c' || type.kind === 'p') return null
+  if (type.kind === 'd') return domainBase(scope, type)?.element === null ? baseValue(type, opaqueType) : null
+  const item = type.kind === 'e' ? enums.get(objectId(type.schema, type.name)) : undefined
+  return item === undefined ? baseValue(type, pgType(type)) : enumValue(type, item)
+}
+
+const isScalarName = (names: object, name: ScalarName): boolean => Object.hasOwn(names, name)
+
+const baseValue = (type: AnnotatedType, row: PgType): Value => ({
+  type: { kind: 'scalar', name: row.scalar, list: false },
+  typeSchema: typeSchema(type),
+  json: { kind: row.json },
+  filter: isScalarName(filterFamilies, row.scalar),
+  order: row.orderable,
+  limited: row.limited,
+  aggregate: row.aggregate,
+})
+
+const enumValue = (type: AnnotatedType, { facts, mappings }: ServedEnum): Value => ({
+  type: { kind: 'enum', id: facts.id, list: false },
+  typeSchema: typeSchema(type),
+  json: mappings.length > 0 ? { kind: 'mapped', names: mappings } : { kind: 'native' },
+  filter: true,
+  order: true,
+  limited: false,
+  aggregate: noAggregate,
+})
+
+/** Arrays print the raw labels of their enums, mapped or not (3.2), and have neither order nor aggregates. */
+function listValue(scope: Scope, enums: Enums, elementOid: Oid): Value | null {
+  const type = scope.types.get(elementOid)
+  if (type === undefined || type.element !== null || type.kind === 'c' || type.kind === 'p') return null
+  const element = type.kind === 'd' ? baseValue(type, opaqueType) : scalarValue(scope, enums, type)
+  if (element === null) return null
+  return {
+    ...element,
+    type: { ...element.type, list: true },
+    json: listForm(element.json),
+    filter: element.type.kind === 'scalar' && filteredLists.has(element.type.name),
+    order: false,
+    limited: false,
+    aggregate: noAggregate,
+  }
+}
+
+const filteredLists: ReadonlySet<ScalarName> = new Set(listFilterScalars)
+
+const listForm = (element: JsonForm): JsonForm =>
+  element.kind === 'text' || element.kind === 'json-text' ? { kind: 'text-array' } : { kind: 'native' }
+
+/** The table's row: base types of pg_catalog by name, those of extensions by name whatever their schema. */
+function pgType(type: AnnotatedType): PgType {
+  if (type.kind !== 'b') return opaqueType
+  return (type.schema === 'pg_catalog' ? pgTypes : extensionTypes).get(type.name) ?? opaqueType
+}
+
+/** What lies at the bottom of a domain over domains. */
+export function domainBase(scope: Scope, type: AnnotatedType): AnnotatedType | undefined {
+  const base = type.base === null ? undefined : scope.types.get(type.base)
+  return base?.kind === 'd' ? domainBase(scope, base) : base
+}
+
+/**
+ * A plain type (9.1): neither enum nor composite nor pseudo-type. Domains count as plain over anything but enums and arrays;
+ * arrays do not count themselves.
+ */
+export function isPlain(scope: Scope, type: AnnotatedType): boolean {
+  const bottom = type.kind === 'd' ? domainBase(scope, type) : type
+  if (bottom === undefined || bottom.element !== null) return false
+  if (type.kind === 'd') return bottom.kind !== 'e'
+  return bottom.kind === 'b' || bottom.kind === 'r' || bottom.kind === 'm'
+}
+
+/** A plain type or an array of plain types: what functions may take, and answer at the root (9.1.4, 9.1.5). */
+export function isPlainOrList(scope: Scope, oid: Oid): boolean {
+  const type = scope.types.get(oid)
+  const element = type?.element == null ? type : scope.types.get(type.element)
+  return element !== undefined && isPlain(scope, element)
+}

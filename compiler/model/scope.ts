@@ -1,0 +1,59 @@
+import { compareBytes } from '../../runtime/lib/byte-order.ts'
+import { groupBy } from '../../runtime/lib/group-by.ts'
+import { objectId } from '../../runtime/contract/object-id.ts'
+import type { ObjectId } from '../../runtime/contract/manifest.ts'
+import type { Oid } from '../catalog/types.ts'
+import type { Annotated, AnnotatedSchema, AnnotatedType } from '../comments/types.ts'
+
+/** What every pass looks up, whatever the order of the lists it was made from. */
+export interface Scope {
+  readonly types: ReadonlyMap<Oid, AnnotatedType>
+  /** In the order of precedence. */
+  readonly schemas: ReadonlyMap<string, ServedSchema>
+  /** Row types of the served relations. */
+  readonly rowTypes: ReadonlyMap<Oid, ObjectId>
+}
+
+export interface ServedSchema {
+  readonly name: string
+  readonly inflects: boolean
+  readonly maxRows: number
+}
+
+/** The largest page where nobody set one (spec/graphql.md 5.3). */
+const defaultMaxRows = 30
+
+export const readScope = (annotated: Annotated): Scope => ({
+  types: new Map(annotated.types.map((type) => [type.oid, type])),
+  schemas: new Map(annotated.schemas.map((schema) => [schema.name, servedSchema(schema)])),
+  rowTypes: new Map(
+    annotated.relations.map((relation) => [relation.rowType, objectId(relation.schema, relation.name)]),
+  ),
+})
+
+const servedSchema = ({ name, settings }: AnnotatedSchema): ServedSchema => ({
+  name,
+  inflects: settings.inflect_names,
+  maxRows: settings.max_rows ?? defaultMaxRows,
+})
+
+/** An object and the served schema that owns it. */
+export interface Placed<T> {
+  readonly object: T
+  readonly schema: ServedSchema
+}
+
+/** Objects of served schemas in manifest order: the schemas' precedence, then names in byte order. */
+export function inOrder<T extends { readonly schema: string; readonly name: string }>(
+  scope: Scope,
+  objects: readonly T[],
+): readonly Placed<T>[] {
+  const owned = groupBy(objects, (object) => object.schema)
+  return [...scope.schemas.values()].flatMap((schema) =>
+    [...(owned.get(schema.name) ?? [])]
+      .sort((a, b) => compareBytes(a.name, b.name))
+      .map((object) => ({ object, schema })),
+  )
+}
+
+export const inflects = (scope: Scope, schema: string): boolean => scope.schemas.get(schema)?.inflects ?? false

@@ -1,0 +1,210 @@
+import { commandBody, dropBody, foldBody } from './counting.ts'
+
+/** What a database needs before it can be served: one row per thing, in the order in which they are made. */
+export interface Need {
+  readonly id: string
+  /** SQL condition that is true when nothing is left to do; it fails on no database, whatever is missing there. */
+  readonly present: string
+  /** SQL that makes it; running it again is harmless. */
+  readonly make: string
+  /** Without these an API is served as well; it only does not follow changes of the schema. */
+  readonly onlyFollowing: boolean
+}
+
+const need = (id: string, present: string, make: string): Need => ({ id, present, make, onlyFollowing: false })
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+// --- Roles: shared by all databases of a cluster, hence made under the noses of other databases' preparations.
+
+const apiRoles = ['anon', 'authenticated', 'service_role'] as const
+
+/** BYPASSRLS may be given by superusers, and since PostgreSQL 16 by those who have it (manual, CREATE ROLE). */
+const mayBypass = `(select r.rolsuper or (r.rolbypassrls and pg_catalog.current_setting('server_version_num')::int >= 160000)
+      from pg_catalog.pg_roles r where r.rolname = current_user)`
+
+const createRole = (role: string): string => {
+  const plain = `create role ${role} nologin noinherit`
+  const create = role === 'service_role' ? `if ${mayBypass} then ${plain} bypassrls; else ${plain}; end if;` : `${plain};`
+  return `do $$ begin ${create} exception when duplicate_object or unique_violation then null; end $$`
+}
+
+const role = (name: string): Need =>
+  need(`role ${name}`, `exists (select from pg_catalog.pg_roles where rolname = '${name}')`, createRole(name))
+
+/** Whether the login may become the role: a right of its own since PostgreSQL 16 (manual, GRANT ... WITH SET). */
+const maySet = (login: string, name: string): string => `coalesce((
+    select pg_catalog.pg_has_role(l.oid, r.oid,
+      case when pg_catalog.current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)
+    from pg_catalog.pg_roles l, pg_catalog.pg_roles r where l.rolname = ${literal(login)} and r.rolname = '${name}'), false)`
+
+const membership = (login: string) => (name: string): Need =>
+  need(`${name} for ${login}`, maySet(login, name), `grant ${name} to ${identifier(login)}`)
+
+// --- Schema catalograph: the counter and the two functions that refuse.
+
+const schemaPrivilege = (grantee: string, schema: string): string => `coalesce((
+    select pg_catalog.has_schema_privilege(r.oid, n.oid, 'USAGE')
+    from pg_catalog.pg_roles r, pg_catalog.pg_namespace n
+    where r.rolname = '${grantee}' and n.nspname = '${schema}'), false)`
+
+/** True when PUBLIC (grantee 0) holds the privilege, or, for functions, when nobody ever took it away. */
+const publicHas = (acl: string, kind: string, owner: string, privilege: string): string =>
+  `exists (select from pg_catalog.aclexplode(coalesce(${acl}, pg_catalog.acldefault('${kind}', ${owner}))) a
+      where a.grantee = 0 and a.privilege_type = '${privilege}')`
+
+const schema = (name: string): Need =>
+  need(
+    `schema ${name}`,
+    `exists (select from pg_catalog.pg_namespace where nspname = '${name}')`,
+    `create schema if not exists ${name}`,
+  )
+
+interface OwnFunction {
+  readonly name: string
+  readonly args: string
+  readonly returns: string
+  readonly language: 'plpgsql' | 'sql'
+  readonly definer: boolean
+  readonly body: string
+}
+
+/** pg_temp stands last: left out, it would come first, and a temporary table could pose as one of pg_catalog's. */
+const definerClause = 'security definer set search_path = pg_catalog, pg_temp'
+
+const createFunction = ({ name, args, returns, language, definer, body }: OwnFunction): string =>
+  `create or replace function ${name}(${args}) returns ${returns} language ${language} ${definer ? definerClause : ''} as ${literal(body)}`
+
+const signature = ({ name, args }: OwnFunction): string => `${name}(${args.split(' ').at(-1)})`
+
+const functionIs = (fn: OwnFunction): string => `exists (
+    select from pg_catalog.pg_proc p
+    where p.oid = pg_catalog.to_regprocedure('${signature(fn)}') and p.prosrc = ${literal(fn.body)}
+      and p.prosecdef = ${fn.definer})`
+
+const ownFunction = (fn: OwnFunction): Need => need(`function ${fn.name}`, functionIs(fn), createFunction(fn))
+
+const raising = (name: string, sqlstate: string, message: string): OwnFunction => ({
+  name,
+  args: 'reason text',
+  returns: 'boolean',
+  language: 'plpgsql',
+  definer: false,
+  body: ` begin raise exception using errcode = '${sqlstate}', message = ${message}; end `,
+})
+
+const stale = raising('catalograph.stale', 'CG001', `'the schema is now at version ' || reason`)
+const refuse = raising('catalograph.refuse', 'CG002', 'reason')
+
+const fold: OwnFunction = {
+  name: 'catalograph.fold_versions',
+  args: '',
+  returns: 'void',
+  language: 'sql',
+  definer: true,
+  body: foldBody,
+}
+
+const counter = (name: string, body: string): OwnFunction => ({
+  name,
+  args: '',
+  returns: 'event_trigger',
+  language: 'plpgsql',
+  definer: true,
+  body,
+})
+
+const onCommand = counter('catalograph.count_commands', commandBody)
+const onDrop = counter('catalograph.count_drops', dropBody)
+
+const versionTable: Need = need(
+  'table catalograph.schema_version',
+  `pg_catalog.to_regclass('catalograph.schema_version') is not null`,
+  'create table if not exists catalograph.schema_version (pid int primary key, n bigint not null)',
+)
+
+/** The guard runs under whatever role an earlier request left behind, so everybody may read the version. */
+const publicRights: readonly Need[] = [
+  need(
+    'usage on schema catalograph',
+    `exists (select from pg_catalog.pg_namespace n where n.nspname = 'catalograph'
+      and ${publicHas('n.nspacl', 'n', 'n.nspowner', 'USAGE')})`,
+    'grant usage on schema catalograph to public',
+  ),
+  need(
+    'select on catalograph.schema_version',
+    `exists (select from pg_catalog.pg_class c where c.oid = pg_catalog.to_regclass('catalograph.schema_version')
+      and ${publicHas('c.relacl', 'r', 'c.relowner', 'SELECT')})`,
+    'grant select on catalograph.schema_version to public',
+  ),
+  ...[stale, refuse, fold].map((fn) =>
+    need(
+      `execute on ${fn.name}`,
+      `exists (select from pg_catalog.pg_proc p where p.oid = pg_catalog.to_regprocedure('${signature(fn)}')
+      and ${publicHas('p.proacl', 'f', 'p.proowner', 'EXECUTE')})`,
+      `grant execute on function ${signature(fn)} to public`,
+    ),
+  ),
+]
+
+/** ALWAYS, so that changes made under session_replication_role = replica count too (manual, ALTER EVENT TRIGGER). */
+const eventTrigger = (event: string, fn: OwnFunction): Need => {
+  const name = `catalograph_${event}`
+  return {
+    id: `event trigger ${name}`,
+    present: `exists (select from pg_catalog.pg_event_trigger
+      where evtname = '${name}' and evtenabled = 'A' and evtfoid = pg_catalog.to_regprocedure('${signature(fn)}'))`,
+    make: `do $$ begin
+  drop event trigger if exists ${name};
+  create event trigger ${name} on ${event} execute function ${signature(fn)};
+  alter event trigger ${name} enable always;
+end $$`,
+    onlyFollowing: true,
+  }
+}
+
+// --- Schema auth: what policies ask. Functions of these names that exist are somebody else's and stay as they are.
+
+const authFunction = (name: string, returns: string, expression: string): Need =>
+  need(
+    `function auth.${name}`,
+    `pg_catalog.to_regprocedure('auth.${name}()') is not null`,
+    `create function auth.${name}() returns ${returns} language sql stable as ${literal(` select ${expression} `)}`,
+  )
+
+const claims = `nullif(pg_catalog.current_setting('request.jwt.claims', true), '')`
+
+const authFunctions: readonly Need[] = [
+  authFunction('uid', 'uuid', `(${claims}::jsonb ->> 'sub')::uuid`),
+  authFunction('jwt', 'jsonb', `${claims}::jsonb`),
+  authFunction('role', 'text', `${claims}::jsonb ->> 'role'`),
+  authFunction('email', 'text', `${claims}::jsonb ->> 'email'`),
+]
+
+const authUsage = (grantee: string): Need =>
+  need(`usage on schema auth for ${grantee}`, schemaPrivilege(grantee, 'auth'), `grant usage on schema auth to ${grantee}`)
+
+const authExecute = (name: string) => (grantee: string): Need =>
+  need(
+    `execute on auth.${name} for ${grantee}`,
+    `coalesce((select pg_catalog.has_function_privilege(r.oid, pg_catalog.to_regprocedure('auth.${name}()'), 'EXECUTE')
+      from pg_catalog.pg_roles r where r.rolname = '${grantee}'), false)`,
+    `grant execute on function auth.${name}() to ${grantee}`,
+  )
+
+/** `login`: the role that requests log in as, which has to become the others. */
+export const needs = (login: string): readonly Need[] => [
+  ...apiRoles.map(role),
+  ...apiRoles.map(membership(login)),
+  schema('catalograph'),
+  versionTable,
+  ...[stale, refuse, fold, onCommand, onDrop].map(ownFunction),
+  ...publicRights,
+  schema('auth'),
+  ...authFunctions,
+  ...apiRoles.map(authUsage),
+  ...['uid', 'jwt', 'role', 'email'].flatMap((name) => apiRoles.map(authExecute(name))),
+  eventTrigger('ddl_command_end', onCommand),
+  eventTrigger('sql_drop', onDrop),
+]

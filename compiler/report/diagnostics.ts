@@ -1,0 +1,126 @@
+import type { Diagnostic } from './diagnostic.ts'
+
+/** One kind of thing to tell: how grave it is, the sentence made of the facts, and what the owner can do. */
+interface Kind<Facts> {
+  readonly severity: Diagnostic['severity']
+  readonly message: (facts: Facts) => string
+  readonly fix: (facts: Facts) => string
+}
+
+const kind = <Facts>(
+  severity: Diagnostic['severity'],
+  message: (facts: Facts) => string,
+  fix: (facts: Facts) => string,
+): Kind<Facts> => ({ severity, message, fix })
+
+const quote = (text: string): string => JSON.stringify(text)
+const list = (names: readonly string[]): string => names.map(quote).join(', ')
+
+/** Everything that the compiler can tell the owner of a database. */
+export const diagnosticKinds = {
+  'comment-json': kind<{ text: string }>(
+    'error',
+    ({ text }) => `The comment asks for @graphql(${text}), which is not JSON; every request fails because of it.`,
+    () =>
+      'Write one JSON object with double-quoted keys between "@graphql(" and the last ")" of the comment, ' +
+      'and use no other ")" after it.',
+  ),
+  'comment-value': kind<{ key: string; reason: string; help: string }>(
+    'error',
+    ({ key, reason }) => `The setting ${quote(key)} in the comment cannot be read; every request fails: ${reason}.`,
+    ({ key, help }) => `Correct ${quote(key)} in the comment: ${help}`,
+  ),
+  'comment-shape': kind<{ text: string }>(
+    'warning',
+    ({ text }) => `The comment asks for @graphql(${text}), which is JSON but not an object; it has no effect.`,
+    () => 'Write an object, e.g. @graphql({"name": "Post"}).',
+  ),
+  'comment-key-unknown': kind<{ key: string; nearest: string | null; valid: readonly string[] }>(
+    'warning',
+    ({ key }) => `The comment sets ${quote(key)}, which is no setting; it is ignored.`,
+    ({ nearest, valid }) => (nearest === null ? `Use one of ${list(valid)}.` : `Did you mean ${quote(nearest)}?`),
+  ),
+  'comment-key-misplaced': kind<{ key: string; places: readonly string[] }>(
+    'warning',
+    ({ key }) => `The comment sets ${quote(key)}, which has no effect on this kind of object.`,
+    ({ places }) => `Set it in the comment of a ${places.join(' or ')}.`,
+  ),
+  'comment-key-reserved': kind<{ key: string }>(
+    'info',
+    ({ key }) => `The setting ${quote(key)} is not supported by this version; the comment's setting is ignored.`,
+    () => 'Remove the setting, or leave it for a later version.',
+  ),
+  'label-unknown': kind<{ label: string; labels: readonly string[] }>(
+    'warning',
+    ({ label }) => `The comment maps the label ${quote(label)}, which the type does not have.`,
+    ({ labels }) => `Map one of ${list(labels)}.`,
+  ),
+  'label-unusable': kind<{ label: string; name: string; why: string }>(
+    'warning',
+    ({ label, name, why }) => `The label ${quote(label)} is no value of the GraphQL enum: ${quote(name)} ${why}.`,
+    ({ label }) => `Comment on the type with @graphql({"mappings": {${quote(label)}: "<NAME>"}}).`,
+  ),
+  'enum-empty': kind<Record<never, never>>(
+    'warning',
+    () => 'The type has no label that GraphQL can name; its values are served as Opaque.',
+    () => 'Map its labels with @graphql({"mappings": {...}}).',
+  ),
+  'name-unusable': kind<{ name: string; what: string }>(
+    'warning',
+    ({ name, what }) => `${quote(name)} is no valid GraphQL name; ${what}.`,
+    () => 'Give it another name by comment: letters, digits and underscores, not a digit first, not two underscores first.',
+  ),
+  'name-taken': kind<{ name: string; owner: string }>(
+    'warning',
+    ({ name, owner }) => `The GraphQL type name ${quote(name)} belongs to ${owner}, so this object has an unusable name.`,
+    () => 'Give it another name with @graphql({"name": "..."}).',
+  ),
+  'field-taken': kind<{ field: string; type: string; winner: string }>(
+    'warning',
+    ({ field, type, winner }) => `Its field ${quote(field)} on type ${quote(type)} gives way to ${winner}.`,
+    () => 'Give one of the two another name by comment: name, or foreign_name and local_name on a foreign key.',
+  ),
+  'no-key': kind<{ view: boolean }>(
+    'info',
+    () => 'It has no primary key, so it has no collection.',
+    ({ view }) =>
+      view
+        ? 'Comment on it with @graphql({"primary_key_columns": ["..."]}).'
+        : 'Add a primary key, or comment on it with @graphql({"primary_key_columns": ["..."]}).',
+  ),
+  'key-ignored': kind<Record<never, never>>(
+    'warning',
+    () => 'The comment sets "primary_key_columns", but the table has a primary key, which counts.',
+    () => 'Remove the setting.',
+  ),
+  'key-column-unknown': kind<{ column: string }>(
+    'warning',
+    ({ column }) => `The comment's "primary_key_columns" names ${quote(column)}, which does not exist; the key is void.`,
+    () => 'Name existing columns, in the spelling of the database.',
+  ),
+  'foreign-key-unknown': kind<{ entry: number; reason: string }>(
+    'warning',
+    ({ entry, reason }) => `Entry ${entry} of the comment's "foreign_keys" is skipped: ${reason}.`,
+    () => 'Name existing relations of the served schemas and existing columns, as many here as there.',
+  ),
+  'column-unmapped': kind<{ type: string }>(
+    'info',
+    ({ type }) => `Its type ${type} has no GraphQL counterpart, so it has no field.`,
+    () => 'Serve its parts by a computed field, or use a scalar, enum or array type.',
+  ),
+  'function-hidden': kind<{ reason: string }>(
+    'info',
+    ({ reason }) => `It is not in the API: ${reason}.`,
+    () => 'Change the function, or leave it for the database alone.',
+  ),
+} as const
+
+export type DiagnosticCode = keyof typeof diagnosticKinds
+
+type FactsOf<Code extends DiagnosticCode> = Parameters<(typeof diagnosticKinds)[Code]['message']>[0]
+
+/** A diagnostic of the table, about one object named as the owner writes it. */
+export function diagnose<Code extends DiagnosticCode>(code: Code, object: string, facts: FactsOf<Code>): Diagnostic {
+  const row = diagnosticKinds[code] as unknown as Kind<FactsOf<Code>>
+  return { code, severity: row.severity, object, message: row.message(facts), fix: row.fix(facts) }
+}

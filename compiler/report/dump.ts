@@ -1,0 +1,12 @@
+/**
+ * Any stage's value as stable JSON text: keys sorted, lists in their order, two spaces, a line feed at the end.
+ * Equal values give equal bytes, whatever the order in which their keys were set.
+ */
+export const dump = (value: unknown): string => `${JSON.stringify(value, sortKeys, 2)}\n`
+
+// Object.fromEntries defines keys, so a key named __proto__ stays a key; integer-like keys come first, which is stable too.
+const sortKeys = (_key: string, value: unknown): unknown =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,21 @@
+import type { Diagnostic } from './diagnostic.ts'
+
+/** A value together with what there is to tell about how it was made. */
+export interface Noted<T> {
+  readonly value: T
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export const noted = <T>(value: T, diagnostics: readonly Diagnostic[] = []): Noted<T> => ({ value, diagnostics })
+
+/** The values of a list in their order; what was told about them, in the same order. */
+export const gather = <T>(list: readonly Noted<T>[]): Noted<readonly T[]> => ({
+  value: list.map((item) => item.value),
+  diagnostics: list.flatMap((item) => item.diagnostics),
+})
+
+/** Leaves out what turned out to be nothing, and keeps what was told about it. */
+export function gatherPresent<T>(list: readonly Noted<T | null>[]): Noted<readonly T[]> {
+  const { value, diagnostics } = gather(list)
+  return { value: value.filter((item): item is T & {} => item !== null), diagnostics }
+}

@@ -1,0 +1,55 @@
+import fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import type { GraphqlRoute } from './graphql/route.ts'
+import { registerGraphql } from './graphql/route.ts'
+import { answerFailures, renderPlainFailure, sendFailure } from './http/boundary.ts'
+import { allowEveryOrigin } from './http/cors.ts'
+import { HttpFailure } from './http/failures.ts'
+import { registerHealth } from './http/health.ts'
+import type { Health } from './http/health.ts'
+import { requestIdOf } from './http/request-id.ts'
+import type { Log } from './log/events.ts'
+
+export interface AppParts extends GraphqlRoute {
+  readonly health: () => Promise<Health>
+  readonly bodyLimitBytes: number
+}
+
+/** A client gets this long to send one request: slow ones would hold sockets for ever. */
+const requestTimeoutMs = 30_000
+
+/** Makes the application; it listens nowhere yet. */
+export function buildApp(parts: AppParts): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    trustProxy: false,
+    bodyLimit: parts.bodyLimitBytes,
+    requestTimeout: requestTimeoutMs,
+    requestIdHeader: false,
+    genReqId: requestIdOf,
+    frameworkErrors: (_error, _request, reply) =>
+      void sendFailure(reply, new HttpFailure('REQUEST_MALFORMED'), renderPlainFailure),
+  })
+  nameRequests(app, parts.log)
+  allowEveryOrigin(app)
+  answerFailures(app, parts.log, renderPlainFailure)
+  app.setNotFoundHandler((_request, reply) => sendFailure(reply, new HttpFailure('NOT_FOUND'), renderPlainFailure))
+  registerHealth(app, parts.health)
+  registerGraphql(app, parts)
+  return app
+}
+
+/** Puts the request's id on every answer and tells the log how it ended. The query string may hold data: left out. */
+function nameRequests(app: FastifyInstance, log: Log): void {
+  app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id))
+  app.addHook('onResponse', async (request, reply) =>
+    log({
+      kind: 'request',
+      requestId: request.id,
+      method: request.method,
+      path: request.url.split('?', 1)[0] ?? '',
+      status: reply.statusCode,
+      ms: reply.elapsedTime,
+    }),
+  )
+}

@@ -1,0 +1,52 @@
+import { sha256Hex } from '../lib/sha256.ts'
+import type { ObjectId } from './manifest.ts'
+
+/** Where the parts of a revision stand on disk and how its content is addressed: the compiler writes by it, the engine reads by it. */
+
+/** Names the newest revision; written last. */
+export const currentFile = 'current.json'
+export const manifestFile = 'manifest.json'
+export const functionsFile = 'functions.cjs'
+
+/** Module of an entity's builders; its types stand beside it under `.d.cts`. */
+export const entityFile = (id: ObjectId): string => `entities/${fileStem(id)}.cjs`
+
+/** What file systems commonly allow is 255 bytes; the rest is for the extension and the hash. */
+const longestStem = 120
+
+/**
+ * A file name for an object, safe and unique whatever its names hold: `["public","posts"]` -> `public.posts`.
+ *
+ * Bytes outside letters, digits, `_` and `-` are percent-encoded in lower case. A name with upper case letters gets a hash, since two
+ * names may differ by case only and some file systems cannot tell them apart; so does a name that had to be cut. The `~` before
+ * the hash is itself encoded in names, so no other name can look like it.
+ */
+function fileStem(id: ObjectId): string {
+  const stem = (JSON.parse(id) as readonly string[]).map(encodePart).join('.')
+  const plain = stem.length <= longestStem && stem === stem.toLowerCase()
+  return plain ? stem : `${stem.slice(0, longestStem)}~${sha256Hex(id).slice(0, 12)}`
+}
+
+const encodePart = (name: string): string =>
+  Array.from(Buffer.from(name, 'utf8'), (byte) => plainBytes[byte] ?? `%${byte.toString(16).padStart(2, '0')}`).join('')
+
+const plainBytes: readonly (string | null)[] = Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte)
+  return /[A-Za-z0-9_-]/.test(character) ? character : null
+})
+
+/** SHA-256 (hex) of each text of a revision. */
+export interface Digests {
+  readonly manifest: string
+  readonly functions: string
+  readonly entities: readonly (readonly [id: ObjectId, digest: string])[]
+}
+
+/**
+ * The content address: 16 hex digits of SHA-256 over manifest and modules. It is made of hashes, so that a compiler that remembers those
+ * of unchanged modules need not read them again.
+ */
+export function revisionId({ manifest, functions, entities }: Digests): string {
+  const lines = entities.map(([id, digest]) => `${id} ${digest}`).sort()
+  return sha256Hex(['catalograph 1', manifest, functions, ...lines].join('\n')).slice(0, 16)
+}

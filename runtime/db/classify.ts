@@ -1,0 +1,68 @@
+import pg from 'pg'
+import { DatabaseFailure, type DatabaseFailureKind } from './failures.ts'
+
+/** SQLSTATE, or its class of two characters -> what it means for the one who asked (PostgreSQL manual, appendix A). */
+const kinds: Readonly<Record<string, DatabaseFailureKind>> = {
+  '40001': 'conflict',
+  '40P01': 'conflict',
+  '57014': 'timeout',
+  '08': 'unavailable',
+  '57P01': 'unavailable',
+  '57P02': 'unavailable',
+  '57P03': 'unavailable',
+  '57P04': 'unavailable',
+  '57P05': 'unavailable',
+  '25P03': 'unavailable',
+  '53300': 'unavailable',
+  '53400': 'unavailable',
+}
+
+/**
+ * The same for the statement that opens every exchange: it only checks the version and takes on the role, so each of
+ * these has one possible cause. A missing table, function or schema means that what preparing made is gone.
+ */
+const openingKinds: Readonly<Record<string, DatabaseFailureKind>> = {
+  CG001: 'stale',
+  '42P01': 'stale',
+  '42883': 'stale',
+  '3F000': 'stale',
+  '22023': 'role-refused',
+  '42501': 'role-refused',
+  '42704': 'role-refused',
+}
+
+/** After these, what a connection holds (prepared names, transaction mode) is no longer what we think it holds. */
+const suspect: ReadonlySet<string> = new Set(['26000', '42P05', '25P02', '25006', '25001'])
+
+const unavailableMessage = 'The database is not available at the moment; try again later.'
+
+/** SQLSTATE of an error that Postgres sent, null for everything else (sockets, time limits of the pool). */
+export const sqlstateOf = (error: unknown): string | null =>
+  error instanceof pg.DatabaseError ? (error.code ?? null) : null
+
+/** True when the connection must not serve another request after this error, although the protocol is intact. */
+export const spoilsConnection = (error: unknown): boolean => suspect.has(sqlstateOf(error) ?? '')
+
+const kindOf = (sqlstate: string | null): DatabaseFailureKind =>
+  sqlstate === null ? 'unavailable' : (kinds[sqlstate] ?? kinds[sqlstate.slice(0, 2)] ?? 'refused')
+
+/** The message never names hosts or ports; the error itself stays attached as `cause`, for the log only. */
+const failure = (kind: DatabaseFailureKind, error: unknown, statement: number | null): DatabaseFailure => {
+  const own = kind === 'unavailable' || !(error instanceof Error)
+  const made = new DatabaseFailure(kind, own ? unavailableMessage : error.message, sqlstateOf(error), statement)
+  made.cause = error
+  return made
+}
+
+/** An error of a request's statement, or of our own query (`statement` null). */
+export const classify = (error: unknown, statement: number | null): DatabaseFailure =>
+  failure(kindOf(sqlstateOf(error)), error, statement)
+
+/** An error before the request's first statement. */
+export const classifyOpening = (error: unknown): DatabaseFailure => {
+  const sqlstate = sqlstateOf(error)
+  return failure(openingKinds[sqlstate ?? ''] ?? kindOf(sqlstate), error, null)
+}
+
+/** Whatever keeps us from a connection is an outage to the one who asked, a wrong password included. */
+export const classifyConnecting = (error: unknown): DatabaseFailure => failure('unavailable', error, null)

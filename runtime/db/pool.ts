@@ -1,0 +1,148 @@
+import pg from 'pg'
+import type { Exchange, RunExchange } from '../contract/execution.ts'
+import { createBackoff, type Backoff } from './backoff.ts'
+import { classifyConnecting, spoilsConnection, sqlstateOf } from './classify.ts'
+import { createLine, type ExchangeResult, type Line } from './exchange.ts'
+import { queryOn, type Query } from './session.ts'
+import { connectionConfig, startupSettings, type StartupSettings } from './startup.ts'
+import { outcome, runOnLine } from './transaction.ts'
+
+export interface DatabaseOptions {
+  readonly url: string
+  /** Served schemas, in order; they become the search path. */
+  readonly schemas: readonly string[]
+  readonly poolSize?: number
+  /** Milliseconds for one statement. */
+  readonly statementTimeout?: number
+  /** Milliseconds to wait for a connection, be it a new one or one that others hold. */
+  readonly connectTimeout?: number
+}
+
+export interface Database {
+  readonly run: RunExchange
+  /**
+   * One statement of our own as the login role, search path pg_catalog. It never shares a connection with requests, so
+   * that nothing a request left behind reaches it. Rejects with DatabaseFailure.
+   */
+  readonly query: Query
+  /** Lends one of the same connections, for several statements in a row. */
+  readonly session: <T>(work: (query: Query) => Promise<T>) => Promise<T>
+  /** Resolves when Postgres answers; rejects with DatabaseFailure of kind unavailable. */
+  readonly ping: () => Promise<void>
+  /** Waits for what is running, then closes every connection. */
+  readonly close: () => Promise<void>
+}
+
+/** What a request may take beyond its statements' own time limit before the connection counts as dead. */
+const answerGrace = 5_000
+
+const ownConnections = 2
+
+const openPool = (options: DatabaseOptions, settings: StartupSettings, max: number): pg.Pool => {
+  const pool = new pg.Pool({
+    ...connectionConfig(options.url, settings),
+    max,
+    connectionTimeoutMillis: options.connectTimeout ?? 5_000,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+  })
+  // A connection that dies is dropped by the pool and its request told; without listeners the process would end instead.
+  pool.on('error', () => undefined)
+  pool.on('connect', (client) => void client.on('error', () => undefined))
+  return pool
+}
+
+/** Takes a connection out of the pool; fails at once while the server is known to refuse them. */
+const checkOut = async (pool: pg.Pool, backoff: Backoff): Promise<pg.PoolClient> => {
+  if (pool.idleCount === 0 && backoff.waiting()) throw classifyConnecting(new Error('Recent connections failed.'))
+  const full = pool.totalCount >= pool.options.max
+  try {
+    const client = await pool.connect()
+    backoff.succeeded()
+    return client
+  } catch (error) {
+    // Waiting in vain for a connection that others hold says nothing about the server.
+    if (!full) backoff.failed()
+    throw classifyConnecting(error)
+  }
+}
+
+const withClient = async <T>(
+  pool: pg.Pool,
+  backoff: Backoff,
+  work: (client: pg.PoolClient) => Promise<{ readonly value: T; readonly spoilt: boolean }>,
+): Promise<T> => {
+  const client = await checkOut(pool, backoff)
+  let spoilt = true
+  try {
+    const done = await work(client)
+    spoilt = done.spoilt
+    return done.value
+  } finally {
+    client.release(spoilt)
+  }
+}
+
+const lineOf = (lines: WeakMap<pg.PoolClient, Line>, client: pg.PoolClient): Line => {
+  const known = lines.get(client)
+  if (known !== undefined) return known
+  const made = createLine(client)
+  lines.set(client, made)
+  return made
+}
+
+/** Gives up on a server that does not answer at all: its own statement_timeout comes first otherwise. */
+const withDeadline = async (client: pg.PoolClient, deadline: number, result: Promise<ExchangeResult>): Promise<ExchangeResult> => {
+  const timer = setTimeout(() => client.connection.stream.destroy(), deadline)
+  try {
+    return await result
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const runOnce = (pool: pg.Pool, backoff: Backoff, lines: WeakMap<pg.PoolClient, Line>, timeout: number) =>
+  (exchange: Exchange): Promise<ExchangeResult> =>
+    withClient(pool, backoff, async (client) => {
+      const deadline = (exchange.statements.length + 1) * timeout + answerGrace
+      const value = await withDeadline(client, deadline, runOnLine(lineOf(lines, client), exchange))
+      return { value, spoilt: value.kind === 'failed' && (value.broken || spoilsConnection(value.error)) }
+    })
+
+/**
+ * A name that Postgres forgot, or knows against our books, was the connection's state and not the request's fault; the same
+ * holds for a writing request that met a read-only default left behind. Nothing was kept, so it runs once more elsewhere.
+ */
+const deservesAnother = (exchange: Exchange, result: ExchangeResult): boolean => {
+  if (result.kind === 'rows' || result.broken || !spoilsConnection(result.error)) return false
+  return sqlstateOf(result.error) !== '25006' || !exchange.readOnly
+}
+
+const runWith = (once: (exchange: Exchange) => Promise<ExchangeResult>): RunExchange => async (exchange) => {
+  const first = await once(exchange)
+  return outcome(exchange, deservesAnother(exchange, first) ? await once(exchange) : first)
+}
+
+/** Opens nothing yet: connections are made when they are first needed, and again whenever they were lost. */
+export const openDatabase = (options: DatabaseOptions): Database => {
+  const timeout = options.statementTimeout ?? 30_000
+  const requests = openPool(options, startupSettings(options.schemas, timeout), options.poolSize ?? 8)
+  const own = openPool(options, startupSettings(['pg_catalog'], timeout), ownConnections)
+  const backoff = createBackoff(() => performance.now())
+  const session: Database['session'] = (work) =>
+    withClient(own, backoff, async (client) => ({ value: await work(queryOn(client)), spoilt: false }))
+  const query: Query = (text, values) => session((run) => run(text, values))
+  return {
+    run: runWith(runOnce(requests, backoff, new WeakMap(), timeout)),
+    query,
+    session,
+    ping: async () => {
+      await query('select 1').catch((error: unknown) => {
+        throw classifyConnecting(error)
+      })
+    },
+    close: async () => {
+      await Promise.all([requests.end(), own.end()])
+    },
+  }
+}

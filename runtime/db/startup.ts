@@ -1,0 +1,57 @@
+/**
+ * Settings that hold for a connection's whole life, given in the startup packet: `reset all` returns to them (manual 19.1.3,
+ * 54.2.1). They pin whatever decides how values print and how names resolve.
+ */
+export type StartupSettings = Readonly<Record<string, string>>
+
+const pinned: StartupSettings = {
+  TimeZone: 'UTC',
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+  row_security: 'on',
+  // A page of thirty rows is not worth two more processes (engine-room 2.2).
+  max_parallel_workers_per_gather: '0',
+  idle_in_transaction_session_timeout: '60000',
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+/** Temporary objects come last: by default they would stand before every schema (manual 19.11.1). */
+const searchPath = (schemas: readonly string[]): string => [...schemas.map(quoted), 'pg_temp'].join(', ')
+
+export const startupSettings = (schemas: readonly string[], statementTimeout: number): StartupSettings => ({
+  ...pinned,
+  search_path: searchPath(schemas),
+  statement_timeout: String(statementTimeout),
+})
+
+/** Whitespace separates options and a backslash takes away its meaning (manual 54.7, StartupMessage `options`). */
+const escaped = (value: string): string => value.replace(/[\s\\]/g, (character) => `\\${character}`)
+
+const optionsText = (settings: StartupSettings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${escaped(value)}`)
+    .join(' ')
+
+/** Splits a connection URL's own `options` off, which would replace ours instead of standing beside them. */
+const splitUrl = (url: string): { readonly url: string; readonly options: string | null } => {
+  if (!URL.canParse(url)) return { url, options: null }
+  const parsed = new URL(url)
+  const options = parsed.searchParams.get('options')
+  if (options === null) return { url, options }
+  parsed.searchParams.delete('options')
+  return { url: parsed.href, options }
+}
+
+/** What pg needs to connect: the URL's options stand after ours, so the owner has the last word. */
+export const connectionConfig = (
+  url: string,
+  settings: StartupSettings,
+): { readonly connectionString: string; readonly options: string; readonly application_name: string } => {
+  const split = splitUrl(url)
+  const options = [optionsText(settings), ...(split.options === null ? [] : [split.options])].join(' ')
+  return { connectionString: split.url, options, application_name: 'catalograph' }
+}

@@ -1,0 +1,54 @@
+import type { CallBuilder, EntityBuilder } from '../contract/builder.ts'
+import type { Manifest, ObjectId } from '../contract/manifest.ts'
+import type { Revision } from '../contract/revision.ts'
+import { createLru } from '../lib/lru.ts'
+import { evaluateModule } from './load.ts'
+import { buildView, type RoleView } from './schema/schema.ts'
+
+/** One loaded revision: immutable to those who read it; what it holds is made when it is first used. */
+export interface Engine {
+  /** Content address of the revision. */
+  readonly revision: string
+  /** Schema version to guard requests with; null when the database is not followed. */
+  readonly version: string | null
+  readonly manifest: Manifest
+  readonly view: (role: string) => RoleView
+  readonly entity: (id: ObjectId) => EntityBuilder
+  readonly call: (id: ObjectId) => CallBuilder
+}
+
+/** A token can only name roles that exist, but a database may have thousands of them. */
+const maxViews = 64
+
+export function createEngine(revision: Revision): Engine {
+  const views = createLru<string, RoleView>(maxViews)
+  const entities = new Map<ObjectId, EntityBuilder>()
+  let calls: Readonly<Record<ObjectId, CallBuilder>> | undefined
+  return {
+    revision: revision.id,
+    version: revision.version,
+    manifest: revision.manifest,
+    view: (role) => {
+      const known = views.get(role)
+      if (known !== undefined) return known
+      const view = buildView(revision.manifest, role)
+      views.set(role, view)
+      return view
+    },
+    entity: (id) => {
+      const known = entities.get(id)
+      if (known !== undefined) return known
+      const text = Object.hasOwn(revision.entities, id) ? revision.entities[id] : undefined
+      if (text === undefined) throw new Error(`revision ${revision.id} holds no builder for ${id}`)
+      const builder = evaluateModule(text, id) as EntityBuilder
+      entities.set(id, builder)
+      return builder
+    },
+    call: (id) => {
+      calls ??= evaluateModule(revision.functions, 'functions') as Readonly<Record<ObjectId, CallBuilder>>
+      const builder = Object.hasOwn(calls, id) ? calls[id] : undefined
+      if (builder === undefined) throw new Error(`revision ${revision.id} holds no builder for ${id}`)
+      return builder
+    },
+  }
+}

@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { compileFunction, createContext } from 'node:vm'
+import { currentFile, entityFile, functionsFile, manifestFile, revisionId } from '../contract/artifact.ts'
+import type { Manifest, ObjectId } from '../contract/manifest.ts'
+import type { Revision } from '../contract/revision.ts'
+import { sha256Hex } from '../lib/sha256.ts'
+
+/** Artifacts on disk -> a revision; the text of a generated module -> its value. */
+
+export type ArtifactFailureKind =
+  /** There is nothing at this place, or a part of it is absent. */
+  | 'missing'
+  /** It is there but is not what the compiler wrote. */
+  | 'damaged'
+  /** Another version of the compiler wrote it. */
+  | 'format'
+
+export class ArtifactFailure extends Error {
+  readonly kind: ArtifactFailureKind
+
+  constructor(kind: ArtifactFailureKind, message: string) {
+    super(message)
+    this.name = 'ArtifactFailure'
+    this.kind = kind
+  }
+}
+
+/**
+ * Reads the newest revision of a folder that `compile` wrote, and checks that it is whole.
+ * Its version is null: artifacts alone follow no database. Rejects with ArtifactFailure.
+ */
+export async function loadRevision(folder: string): Promise<Revision> {
+  const id = currentId(await readPart(join(folder, currentFile)))
+  const manifestText = await readPart(join(folder, id, manifestFile))
+  const manifest = decodeManifest(manifestText, join(folder, id, manifestFile))
+  const functions = await readPart(join(folder, id, functionsFile))
+  const entities = await readEntities(join(folder, id), manifest)
+  if (digestOf(manifestText, functions, entities) !== id) {
+    throw new ArtifactFailure('damaged', `The artifacts in ${join(folder, id)} were changed after they were compiled. Compile again.`)
+  }
+  return { id, version: null, manifest, entities, functions }
+}
+
+const digestOf = (manifest: string, functions: string, entities: Revision['entities']): string =>
+  revisionId({
+    manifest: sha256Hex(manifest),
+    functions: sha256Hex(functions),
+    entities: Object.entries(entities).map(([id, text]) => [id, sha256Hex(text)]),
+  })
+
+async function readEntities(folder: string, manifest: Manifest): Promise<Readonly<Record<ObjectId, string>>> {
+  const entries: [ObjectId, string][] = []
+  // One after the other: thousands of open files at once would meet the process's limit.
+  for (const { id } of manifest.entities) entries.push([id, await readPart(join(folder, entityFile(id)))])
+  return Object.fromEntries(entries)
+}
+
+async function readPart(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new ArtifactFailure('missing', `There is no ${path}. Compile first.`)
+    throw error
+  }
+}
+
+/** The revision's name is a folder's name: anything but our own hex digits is refused before it becomes part of a path. */
+function currentId(text: string): string {
+  const value = parse(text, currentFile)
+  const id = isRecord(value) ? value.revision : undefined
+  if (typeof id === 'string' && /^[0-9a-f]{16}$/.test(id)) return id
+  throw new ArtifactFailure('damaged', `${currentFile} names no revision. Compile again.`)
+}
+
+function decodeManifest(text: string, path: string): Manifest {
+  const value = parse(text, path)
+  const format = isRecord(value) ? value.format : undefined
+  if (format !== 1) {
+    throw new ArtifactFailure('format', `${path} has format ${JSON.stringify(format)}, this version reads format 1. Compile again.`)
+  }
+  if (isRecord(value) && Array.isArray(value.entities)) return value as unknown as Manifest
+  throw new ArtifactFailure('damaged', `${path} is not a manifest. Compile again.`)
+}
+
+function parse(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ArtifactFailure('damaged', `${path} is not JSON. Compile again.`)
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+
+/** A realm of its own without `process`, `require` or a way to make code from text. Generated modules leave nothing behind in it. */
+const realm = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } })
+
+/**
+ * The `module.exports` of a generated module. It is compiled as a function, which is collected with its last reference, where a module
+ * of the loader's would stay for ever. `module` is made inside the realm: an object of ours would lead back to our globals.
+ * Throws what the text throws; `name` stands in its stack.
+ */
+export function evaluateModule(text: string, name: string): unknown {
+  const body = `'use strict'; const module = { exports: {} };${text}\n;return module.exports`
+  return (compileFunction(body, [], { filename: name, parsingContext: realm }) as () => unknown)()
+}

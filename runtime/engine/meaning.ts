@@ -1,0 +1,48 @@
+import type { GraphQLField } from 'graphql'
+import type { EntityFacts, FunctionFacts, RelationFacts } from '../contract/manifest.ts'
+
+/** What selecting a field means. Carried by every field of a role's schema, so that planning never looks a name up twice. */
+export type FieldMeaning =
+  | { readonly kind: 'collection'; readonly entity: EntityFacts }
+  | { readonly kind: 'by-key'; readonly entity: EntityFacts; readonly args: readonly string[] }
+  | { readonly kind: 'node' }
+  | { readonly kind: 'call'; readonly function: FunctionFacts }
+  | { readonly kind: 'insert' | 'update' | 'delete'; readonly entity: EntityFacts }
+  | { readonly kind: 'node-id' }
+  | { readonly kind: 'column'; readonly column: string }
+  | { readonly kind: 'relation'; readonly relation: RelationFacts; readonly target: EntityFacts }
+  | { readonly kind: 'computed'; readonly function: FunctionFacts }
+  | { readonly kind: 'member'; readonly member: Member }
+
+/** Members of the types that wrap rows. */
+export type Member =
+  | 'edges'
+  | 'pageInfo'
+  | 'totalCount'
+  | 'aggregate'
+  | 'cursor'
+  | 'node'
+  | 'hasNextPage'
+  | 'hasPreviousPage'
+  | 'startCursor'
+  | 'endCursor'
+  | 'count'
+  | 'sum'
+  | 'avg'
+  | 'min'
+  | 'max'
+  | 'affectedCount'
+  | 'records'
+
+// graphql-js copies extensions by their string keys.
+const key = 'catalograph'
+
+/** The extensions object of a field with this meaning. */
+export const withMeaning = (meaning: FieldMeaning): Record<string, FieldMeaning> => ({ [key]: meaning })
+
+/** The meaning of a field of our schemas; every field but the introspection ones has one. */
+export function meaningOf(field: GraphQLField<unknown, unknown>): FieldMeaning {
+  const meaning = (field.extensions as Record<string, FieldMeaning | undefined>)[key]
+  if (meaning === undefined) throw new Error(`the field ${field.name} carries no meaning`)
+  return meaning
+}

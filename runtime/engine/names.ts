@@ -1,0 +1,98 @@
+import type { EntityFacts, EnumFacts, Manifest } from '../contract/manifest.ts'
+
+/**
+ * Names of types, and who gets one that two want (spec/graphql.md 2.2, 2.4): built-in names stay; then the first relation by
+ * precedence, those with a key before those without; then enums. The losers have no type.
+ */
+
+export const parts = {
+  row: '',
+  connection: 'Connection',
+  edge: 'Edge',
+  filter: 'Filter',
+  orderBy: 'OrderBy',
+  insertInput: 'InsertInput',
+  updateInput: 'UpdateInput',
+  insertResponse: 'InsertResponse',
+  updateResponse: 'UpdateResponse',
+  deleteResponse: 'DeleteResponse',
+  aggregate: 'Aggregate',
+  sum: 'SumAggregateResult',
+  avg: 'AvgAggregateResult',
+  min: 'MinAggregateResult',
+  max: 'MaxAggregateResult',
+} as const
+
+export type Part = keyof typeof parts
+const partList = Object.keys(parts) as readonly Part[]
+
+const scalarNames = [
+  'ID', 'Int', 'Float', 'String', 'Boolean', 'Date', 'Time', 'Datetime', 'BigInt', 'UUID', 'JSON', 'Cursor', 'BigFloat', 'Opaque',
+]
+const builtIn: ReadonlySet<string> = new Set([
+  ...scalarNames,
+  ...scalarNames.flatMap((name) => [`${name}Filter`, `${name}ListFilter`]),
+  'Query', 'Mutation', 'Subscription', 'Node', 'PageInfo', 'FilterIs', 'OrderByDirection',
+])
+
+const validName = /^[_A-Za-z][_0-9A-Za-z]*$/
+
+export interface Names {
+  /** True when the relation has the types that its base name promises. */
+  readonly owns: (entity: EntityFacts) => boolean
+  readonly ownsEnum: (item: EnumFacts) => boolean
+  /** Which type bears a name. */
+  readonly find: (
+    name: string,
+  ) =>
+    | { readonly kind: 'entity'; readonly entity: EntityFacts; readonly part: Part }
+    | { readonly kind: 'enum'; readonly enum: EnumFacts }
+    | { readonly kind: 'enum-filter'; readonly enum: EnumFacts }
+    | undefined
+}
+
+export function createNames(manifest: Manifest, readable: (entity: EntityFacts) => boolean): Names {
+  const entities = new Map<string, EntityFacts>()
+  const enums = new Map<string, EnumFacts>()
+
+  /** The relation and the part of it that a name would be, e.g. `PostEdge` -> Post, edge. */
+  const findEntity = (name: string): { entity: EntityFacts; part: Part } | undefined => {
+    for (const part of partList) {
+      if (!name.endsWith(parts[part])) continue
+      const entity = entities.get(name.slice(0, name.length - parts[part].length))
+      if (entity !== undefined) return { entity, part }
+    }
+    return undefined
+  }
+  const isFree = (base: string): boolean =>
+    validName.test(base) &&
+    !base.startsWith('__') &&
+    partList.every((part) => !builtIn.has(base + parts[part]) && !entities.has(base + parts[part])) &&
+    findEntity(base) === undefined
+
+  const claim = (candidates: readonly EntityFacts[]): void => {
+    for (const entity of candidates) if (isFree(entity.name)) entities.set(entity.name, entity)
+  }
+  const candidates = manifest.entities.filter(readable)
+  claim(candidates.filter((entity) => entity.key.length > 0))
+  claim(candidates.filter((entity) => entity.key.length === 0))
+
+  const enumIsFree = (name: string): boolean =>
+    validName.test(name) && !name.startsWith('__') && !builtIn.has(name) && !enums.has(name) && findEntity(name) === undefined
+  for (const item of manifest.enums) {
+    if (item.values.length > 0 && enumIsFree(item.name) && enumIsFree(`${item.name}Filter`)) enums.set(item.name, item)
+  }
+
+  return {
+    owns: (entity) => entities.get(entity.name) === entity,
+    ownsEnum: (item) => enums.get(item.name) === item,
+    find: (name) => {
+      const found = findEntity(name)
+      if (found !== undefined) return { kind: 'entity', ...found }
+      const item = enums.get(name)
+      if (item !== undefined) return { kind: 'enum', enum: item }
+      const filtered = name.endsWith('Filter') ? enums.get(name.slice(0, -'Filter'.length)) : undefined
+      return filtered === undefined ? undefined : { kind: 'enum-filter', enum: filtered }
+    },
+  }
+}

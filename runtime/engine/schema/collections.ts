@@ -1,0 +1,157 @@
+import { GraphQLInputObjectType, GraphQLList, GraphQLObjectType, type GraphQLFieldConfigArgumentMap, type GraphQLInputType } from 'graphql'
+import type { AggregateFacts, ColumnFacts, EntityFacts, ScalarName } from '../../contract/manifest.ts'
+import type { Visible } from '../view.ts'
+import { listFilters, orderByDirection, scalarFilters } from './filters.ts'
+import { scalars } from './scalars.ts'
+import { field, listOf, nonNull, shown, typeName, type Fields, type MakePart, type Types } from './types.ts'
+
+/** Connections, edges, filters, orders and aggregates (spec/graphql.md sections 4 to 6). */
+
+export function collectionArguments(entity: EntityFacts, types: Types): GraphQLFieldConfigArgumentMap {
+  const filter = types.part(entity, 'filter') as GraphQLInputObjectType | undefined
+  const orderBy = types.part(entity, 'orderBy') as GraphQLInputObjectType | undefined
+  return {
+    first: { type: scalars.Int, description: `How many rows to take from the start; at most ${entity.maxRows}, which is also the default.` },
+    last: { type: scalars.Int, description: `How many rows to take from the end; at most ${entity.maxRows}.` },
+    before: { type: scalars.Cursor, description: 'Take rows that come before this cursor; goes with last.' },
+    after: { type: scalars.Cursor, description: 'Take rows that come after this cursor; goes with first.' },
+    offset: { type: scalars.Int, description: 'How many rows to leave out at the start; goes with first and after. Default 0.' },
+    ...(filter && { filter: { type: filter, description: 'Conditions that the rows must meet. Default: none.' } }),
+    ...(orderBy && {
+      orderBy: { type: new GraphQLList(nonNull(orderBy)), description: 'What to sort by, the most important first. Rows that tie are sorted by their key.' },
+    }),
+  }
+}
+
+export const makeConnection: MakePart = (entity, types) =>
+  new GraphQLObjectType({
+    name: typeName(entity, 'connection'),
+    description: `A page of rows of ${entity.name}.`,
+    fields: () => {
+      const edge = types.part(entity, 'edge') as GraphQLObjectType
+      const aggregate = entity.aggregate ? (types.part(entity, 'aggregate') as GraphQLObjectType) : undefined
+      return {
+        edges: field(listOf(edge), { kind: 'member', member: 'edges' }, 'The rows of the page, each with its cursor.'),
+        pageInfo: field(nonNull(types.pageInfo), { kind: 'member', member: 'pageInfo' }, 'Where the page stands in the collection.'),
+        ...(entity.totalCount && {
+          totalCount: field(nonNull(scalars.Int), { kind: 'member', member: 'totalCount' }, 'How many rows match, on all pages together.'),
+        }),
+        ...(aggregate && {
+          aggregate: field(aggregate, { kind: 'member', member: 'aggregate' }, 'Figures over all rows that match, on all pages together.'),
+        }),
+      }
+    },
+  })
+
+export const makeEdge: MakePart = (entity, types) =>
+  new GraphQLObjectType({
+    name: typeName(entity, 'edge'),
+    description: `A row of ${entity.name} and its place in the collection.`,
+    fields: () => ({
+      cursor: field(nonNull(scalars.String), { kind: 'member', member: 'cursor' }, 'The place of the row in the collection.'),
+      node: field(nonNull(types.row(entity)), { kind: 'member', member: 'node' }, 'The row.'),
+    }),
+  })
+
+type FilterField = readonly [name: string, config: { readonly type: GraphQLInputType; readonly description: string }]
+
+const nodeIdFilter: FilterField = [
+  'nodeId',
+  { type: scalarFilters.get('ID') as GraphQLInputType, description: 'Conditions on the node id.' },
+]
+
+export const makeFilter =
+  (visible: Visible): MakePart =>
+  (entity, types) => {
+    const self: GraphQLInputObjectType = new GraphQLInputObjectType({
+      name: typeName(entity, 'filter'),
+      description: `Conditions on rows of ${entity.name}; all that are given must hold.`,
+      fields: () => {
+        const columns: FilterField[] = []
+        for (const column of entity.columns) {
+          if (!column.filter || !visible.seesColumn(entity, column)) continue
+          const { name } = shown(column)
+          const type = filterType(visible, column, types)
+          if (type !== undefined) columns.push([name, { type, description: `Conditions on ${name}.` }])
+        }
+        const list = new GraphQLList(nonNull(self))
+        const others: FilterField[] = [
+          ...(visible.isExposed(entity) ? [nodeIdFilter] : []),
+          ['and', { type: list, description: 'Holds when every one of these holds.' }],
+          ['or', { type: list, description: 'Holds when at least one of these holds.' }],
+          ['not', { type: self, description: 'Holds when this does not.' }],
+        ]
+        // A column that bears one of these names keeps it (2.4).
+        const taken = new Set(columns.map(([name]) => name))
+        return Object.fromEntries([...columns, ...others.filter(([name]) => !taken.has(name))])
+      },
+    })
+    return self
+  }
+
+function filterType(visible: Visible, column: ColumnFacts, types: Types): GraphQLInputType | undefined {
+  const { type } = shown(column)
+  if (type.kind === 'scalar') return (type.list ? listFilters : scalarFilters).get(type.name)
+  const item = visible.enum(type.id)
+  if (item === undefined || type.list) return undefined
+  if (!visible.names.ownsEnum(item)) return scalarFilters.get('Opaque')
+  return visible.can(item.usage) ? types.enumFilter(item) : undefined
+}
+
+export const makeOrderBy =
+  (visible: Visible): MakePart =>
+  (entity) => {
+    const columns = entity.columns.filter((column) => column.order && visible.seesColumn(entity, column))
+    if (columns.length === 0) return undefined
+    return new GraphQLInputObjectType({
+      name: typeName(entity, 'orderBy'),
+      description: `What rows of ${entity.name} can be sorted by.`,
+      fields: () =>
+        Object.fromEntries(
+          columns.map((column) => {
+            const { name } = shown(column)
+            return [name, { type: orderByDirection, description: `Sort by ${name} in this direction.` }]
+          }),
+        ),
+    })
+  }
+
+const functions = ['sum', 'avg', 'min', 'max'] as const
+const functionHelp = {
+  sum: 'The sum of the values, nulls left out.',
+  avg: 'The mean of the values, nulls left out.',
+  min: 'The smallest value, nulls left out.',
+  max: 'The largest value, nulls left out.',
+} as const
+
+export const makeAggregate: MakePart = (entity, types) =>
+  new GraphQLObjectType({
+    name: typeName(entity, 'aggregate'),
+    description: `Figures over rows of ${entity.name}.`,
+    fields: () => {
+      const fields: Fields = { count: field(nonNull(scalars.Int), { kind: 'member', member: 'count' }, 'How many rows there are.') }
+      for (const name of functions) {
+        const type = types.part(entity, name) as GraphQLObjectType | undefined
+        if (type !== undefined) fields[name] = field(type, { kind: 'member', member: name }, functionHelp[name])
+      }
+      return fields
+    },
+  })
+
+export const makeAggregateResult =
+  (visible: Visible, name: keyof AggregateFacts): MakePart =>
+  (entity) => {
+    const columns = entity.columns.filter((column) => column.aggregate[name] !== null && visible.seesColumn(entity, column))
+    if (columns.length === 0) return undefined
+    return new GraphQLObjectType({
+      name: typeName(entity, name),
+      description: `${functionHelp[name].replace(/[.,].*$/, '')} of each column.`,
+      fields: () =>
+        Object.fromEntries(
+          columns.map((column) => {
+            const type = scalars[column.aggregate[name] as ScalarName]
+            return [shown(column).name, field(type, { kind: 'column', column: column.column }, functionHelp[name])]
+          }),
+        ),
+    })
+  }

@@ -1,0 +1,69 @@
+import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLInputType } from 'graphql'
+import type { ScalarName } from '../../contract/manifest.ts'
+import { filterFamilies, listFilterScalars, listOperators, operators, type OperatorName } from '../../sql/operators.ts'
+import { scalars } from './scalars.ts'
+
+/** The filter types that do not depend on the database (spec/graphql.md 4.1); they exist in every schema. */
+
+export const filterIs = new GraphQLEnumType({
+  name: 'FilterIs',
+  description: 'Tells whether a value is present.',
+  values: {
+    NULL: { description: 'The value is null.' },
+    NOT_NULL: { description: 'The value is present.' },
+  },
+})
+
+export const orderByDirection = new GraphQLEnumType({
+  name: 'OrderByDirection',
+  description: 'A direction to sort in, and where nulls go.',
+  values: {
+    AscNullsFirst: { description: 'From the smallest to the largest value, nulls before all of them.' },
+    AscNullsLast: { description: 'From the smallest to the largest value, nulls after all of them.' },
+    DescNullsFirst: { description: 'From the largest to the smallest value, nulls before all of them.' },
+    DescNullsLast: { description: 'From the largest to the smallest value, nulls after all of them.' },
+  },
+})
+
+const operand = (name: OperatorName, type: GraphQLInputType): GraphQLInputType => {
+  switch (operators[name].operand) {
+    case 'value':
+      return type
+    case 'values':
+      return new GraphQLList(new GraphQLNonNull(type))
+    case 'presence':
+      return filterIs
+  }
+}
+
+/** An input type with one field per operator, in name order. */
+export const comparison = (
+  name: string,
+  subject: string,
+  names: readonly OperatorName[],
+  type: GraphQLInputType,
+): GraphQLInputObjectType =>
+  new GraphQLInputObjectType({
+    name,
+    description: `Conditions on ${subject}; all that are given must hold.`,
+    fields: Object.fromEntries(
+      [...names].sort().map((operator) => [
+        operator,
+        { type: operand(operator, type), description: operators[operator].help },
+      ]),
+    ),
+  })
+
+export const scalarFilters: ReadonlyMap<ScalarName, GraphQLInputObjectType> = new Map(
+  (Object.entries(filterFamilies) as [ScalarName, readonly OperatorName[]][]).map(([name, names]) => [
+    name,
+    comparison(`${name}Filter`, `a value of type ${name}`, names, scalars[name]),
+  ]),
+)
+
+export const listFilters: ReadonlyMap<ScalarName, GraphQLInputObjectType> = new Map(
+  listFilterScalars.map((name) => {
+    const list = new GraphQLList(new GraphQLNonNull(scalars[name]))
+    return [name, comparison(`${name}ListFilter`, `a list of values of type ${name}`, listOperators, list)]
+  }),
+)

@@ -1,0 +1,74 @@
+import { GraphQLObjectType, type GraphQLOutputType } from 'graphql'
+import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
+import type { Visible } from '../view.ts'
+import { collectionArguments } from './collections.ts'
+import { scalars } from './scalars.ts'
+import { field, nonNull, shown, type Field, type Fields, type MakePart, type Types } from './types.ts'
+
+/** Row types: node id, columns, relations, computed fields; where two want one name the later of these wins (2.4). */
+export const makeRow =
+  (visible: Visible): MakePart =>
+  (entity, types) =>
+    new GraphQLObjectType({
+      name: entity.name,
+      description: entity.description ?? `A row of ${entity.name}.`,
+      interfaces: () => (visible.isExposed(entity) ? [types.node] : []),
+      fields: () => rowFields(visible, entity, types),
+    })
+
+function rowFields(visible: Visible, entity: EntityFacts, types: Types): Fields {
+  const fields = new Map<string, Field>()
+  const put = (name: string, config: Field): void => {
+    fields.delete(name)
+    fields.set(name, config)
+  }
+  if (visible.isExposed(entity)) {
+    put('nodeId', field(nonNull(scalars.ID), { kind: 'node-id' }, 'Identifies the row among all rows of all tables.'))
+  }
+  for (const column of entity.columns.filter((candidate) => visible.seesColumn(entity, candidate))) {
+    const { name, type } = shown(column)
+    const output = types.output(type)
+    put(
+      name,
+      field(
+        column.notNull ? nonNull(output) : output,
+        { kind: 'column', column: column.column },
+        column.description ?? `The value of ${name}.`,
+      ),
+    )
+  }
+  for (const relation of entity.relations.filter((candidate) => visible.seesRelation(entity, candidate))) {
+    const target = visible.entity(relation.target)
+    if (target === undefined) continue
+    const meaning = { kind: 'relation', relation, target } as const
+    if (relation.shape === 'many') {
+      const description = `The rows of ${target.name} that belong to this row.`
+      put(relation.field, field(types.connection(target), meaning, description, collectionArguments(target, types)))
+    } else {
+      const type = types.row(target)
+      put(relation.field, field(relation.notNull ? nonNull(type) : type, meaning, `The related row of ${target.name}.`))
+    }
+  }
+  for (const fn of entity.computed.filter((candidate) => visible.seesComputed(entity, candidate))) {
+    const { type, args } = resultOf(visible, fn, types)
+    put(fn.field, field(type, { kind: 'computed', function: fn }, fn.description ?? `Computed by ${fn.field}.`, args))
+  }
+  return Object.fromEntries(fields)
+}
+
+/** The GraphQL type of what a function returns, with the arguments that a collection takes. */
+export function resultOf(
+  visible: Visible,
+  fn: FunctionFacts,
+  types: Types,
+): { readonly type: GraphQLOutputType; readonly args: NonNullable<Field['args']> } {
+  const { result } = fn
+  if (result.kind === 'void') return { type: scalars.Opaque, args: {} }
+  if (result.kind === 'value') return { type: types.output(result.type), args: {} }
+  const target = visible.entity(result.entity)
+  if (target === undefined) throw new Error(`the result of ${fn.id} is not in the manifest`)
+  return result.kind === 'row'
+    ? { type: types.row(target), args: {} }
+    : { type: types.connection(target), args: collectionArguments(target, types) }
+}
+

@@ -1,0 +1,121 @@
+import {
+  GraphQLBoolean,
+  GraphQLError,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInt,
+  GraphQLScalarType,
+  GraphQLString,
+  Kind,
+  type ValueNode,
+} from 'graphql'
+import type { ScalarName } from '../../contract/manifest.ts'
+
+/**
+ * The scalars of spec/graphql.md 3.5. Parsing decides only the kind of value (a string, a number); whether the text is a date or
+ * a UUID is for Postgres to say. Custom scalars throw GraphQLErrors with the texts that existing clients know, so that
+ * validation reports them word for word.
+ */
+
+/** What a scalar makes of an input: text, number or boolean, ready to be bound as text. */
+export type ScalarValue = string | number | boolean
+
+const invalid = (name: string): GraphQLError => new GraphQLError(`Invalid input for ${name} type`)
+
+const stringScalar = (name: ScalarName, description: string): GraphQLScalarType =>
+  new GraphQLScalarType({
+    name,
+    description,
+    parseValue: (value) => {
+      if (typeof value === 'string') return value
+      throw invalid(name)
+    },
+    parseLiteral: (node) => {
+      if (node.kind === Kind.STRING) return node.value
+      throw invalid(name)
+    },
+  })
+
+/** Numbers in documents keep the digits that were written; numbers in variables were read without loss (request.ts). */
+const bigInt = new GraphQLScalarType({
+  name: 'BigInt',
+  description: 'An integer of up to 64 bits. It is written as a string, because JSON readers lose digits beyond 2^53.',
+  parseValue: (value) => {
+    if (typeof value === 'string') return value
+    if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))) return String(value)
+    throw invalid('BigInt')
+  },
+  parseLiteral: (node) => {
+    if (node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT) return node.value
+    throw invalid('BigInt')
+  },
+})
+
+const bigFloat = new GraphQLScalarType({
+  name: 'BigFloat',
+  description: 'A decimal number of any precision, written as a string so that no digit is lost.',
+  parseValue: (value) => {
+    if (typeof value === 'string') return value
+    throw new GraphQLError('Invalid input for BigFloat type. String required')
+  },
+  parseLiteral: (node) => {
+    if (node.kind === Kind.STRING) return node.value
+    throw new GraphQLError('Invalid input for BigFloat type. String required')
+  },
+})
+
+const opaqueLiteral = (node: ValueNode): ScalarValue => {
+  switch (node.kind) {
+    case Kind.STRING:
+    case Kind.INT:
+    case Kind.FLOAT:
+    case Kind.ENUM:
+      return node.value
+    case Kind.BOOLEAN:
+      return node.value
+    case Kind.LIST:
+      throw new GraphQLError('Unexpected array in input value array')
+    case Kind.OBJECT:
+      throw new GraphQLError('Unexpected object in input value')
+    default:
+      throw invalid('Opaque')
+  }
+}
+
+const opaque = new GraphQLScalarType({
+  name: 'Opaque',
+  description: 'A value of a type that has no GraphQL type of its own, as Postgres writes it.',
+  parseValue: (value) => {
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+    if (typeof value === 'bigint') return String(value)
+    if (Array.isArray(value)) throw new GraphQLError('Unexpected array in input value array')
+    throw new GraphQLError('Unexpected object in input value')
+  },
+  parseLiteral: opaqueLiteral,
+})
+
+/** A number too big for JavaScript arrives as a bigint; graphql-js would not take it for a number. */
+const readsBigints = (scalar: GraphQLScalarType): GraphQLScalarType => {
+  const config = scalar.toConfig()
+  return new GraphQLScalarType({
+    ...config,
+    parseValue: (value) => config.parseValue(typeof value === 'bigint' ? Number(value) : value),
+  })
+}
+
+export const scalars: Readonly<Record<ScalarName, GraphQLScalarType>> = {
+  ID: readsBigints(GraphQLID),
+  Int: readsBigints(GraphQLInt),
+  Float: readsBigints(GraphQLFloat),
+  String: GraphQLString,
+  Boolean: GraphQLBoolean,
+  Date: stringScalar('Date', 'A calendar day without a time, for example "2024-02-29".'),
+  Time: stringScalar('Time', 'A time of day without a date, for example "18:23:00".'),
+  Datetime: stringScalar('Datetime', 'A date and a time, for example "2024-02-29T18:23:00+00:00".'),
+  BigInt: bigInt,
+  UUID: stringScalar('UUID', 'A universally unique identifier, for example "7e6bb18a-1a35-4d2b-9c5f-6a3b8e0c2d11".'),
+  JSON: stringScalar('JSON', 'A JSON value, written as a string that holds its text.'),
+  Cursor: stringScalar('Cursor', 'A place in a collection, taken from an earlier page. Its content is not meant to be read.'),
+  BigFloat: bigFloat,
+  Opaque: opaque,
+}

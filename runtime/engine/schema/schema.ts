@@ -1,0 +1,191 @@
+import {
+  GraphQLIncludeDirective,
+  GraphQLObjectType,
+  GraphQLSchema,
+  GraphQLSkipDirective,
+  introspectionTypes,
+  type GraphQLInterfaceType,
+  type GraphQLNamedType,
+} from 'graphql'
+import type { ColumnFacts, Manifest } from '../../contract/manifest.ts'
+import { seeAs, type Visible } from '../view.ts'
+import type { Part } from '../names.ts'
+import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
+import { filterIs, listFilters, orderByDirection, scalarFilters } from './filters.ts'
+import { makeMutation, makeQuery } from './roots.ts'
+import { makeRow } from './rows.ts'
+import { scalars } from './scalars.ts'
+import { createTypes, type MakePart, type Types } from './types.ts'
+import { makeInsertInput, makeResponse, makeUpdateInput } from './writes.ts'
+
+/** The API of one role: a schema to validate against, and, when asked for, one to print and introspect. */
+export interface RoleView {
+  readonly role: string
+  readonly visible: Visible
+  /** Finds types when they are first used; meant for validation and planning. */
+  readonly schema: GraphQLSchema
+  /** What introspection shows (12.1): complete, without what belongs to schemas that did not opt in. Made once. */
+  readonly introspected: () => GraphQLSchema
+  /** Whether any served schema opted in to introspection. */
+  readonly introspection: boolean
+  /** The complete schema, for printing. */
+  readonly complete: () => GraphQLSchema
+}
+
+const config = { directives: [GraphQLIncludeDirective, GraphQLSkipDirective], assumeValid: true }
+const shared: ReadonlyMap<string, GraphQLNamedType> = new Map(
+  [...Object.values(scalars), ...scalarFilters.values(), ...listFilters.values(), filterIs, orderByDirection, ...introspectionTypes].map(
+    (type) => [type.name, type],
+  ),
+)
+
+const makers = (visible: Visible): Readonly<Record<Part, MakePart>> => ({
+  row: makeRow(visible),
+  connection: makeConnection,
+  edge: makeEdge,
+  filter: makeFilter(visible),
+  orderBy: makeOrderBy(visible),
+  insertInput: makeInsertInput(visible),
+  updateInput: makeUpdateInput(visible),
+  insertResponse: makeResponse('insertResponse', 'added'),
+  updateResponse: makeResponse('updateResponse', 'changed'),
+  deleteResponse: makeResponse('deleteResponse', 'removed'),
+  aggregate: makeAggregate,
+  sum: makeAggregateResult(visible, 'sum'),
+  avg: makeAggregateResult(visible, 'avg'),
+  min: makeAggregateResult(visible, 'min'),
+  max: makeAggregateResult(visible, 'max'),
+})
+
+export function buildView(manifest: Manifest, role: string): RoleView {
+  const visible = seeAs(manifest, role)
+  const types = createTypes(visible, makers(visible))
+  const lazy = new LazySchema(visible, types)
+  const introspection = manifest.schemas.some((schema) => schema.introspection)
+  return {
+    role,
+    visible,
+    schema: lazy,
+    introspection,
+    introspected: once(() => completeSchema(seeAs(optedIn(manifest), role))),
+    complete: once(() => completeSchema(visible)),
+  }
+}
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+/** The manifest without what schemas own that did not opt in to introspection. */
+function optedIn(manifest: Manifest): Manifest {
+  const names = new Set(manifest.schemas.filter((schema) => schema.introspection).map((schema) => schema.name))
+  if (names.size === manifest.schemas.length) return manifest
+  const enums = manifest.enums.filter((item) => names.has(item.schema))
+  const shown = new Set(enums.map((item) => item.id))
+  const shows = (column: ColumnFacts): boolean => column.type?.kind !== 'enum' || shown.has(column.type.id)
+  return {
+    ...manifest,
+    enums,
+    functions: manifest.functions.filter((fn) => names.has(fn.schema)),
+    entities: manifest.entities
+      .filter((entity) => names.has(entity.schema))
+      .map((entity) => ({ ...entity, columns: entity.columns.map((column) => (shows(column) ? column : { ...column, field: null })) })),
+  }
+}
+
+function completeSchema(visible: Visible): GraphQLSchema {
+  const types = createTypes(visible, makers(visible))
+  const enums = visible.manifest.enums.filter((item) => visible.names.ownsEnum(item) && visible.can(item.usage))
+  const all = [
+    ...shared.values(),
+    types.node,
+    types.pageInfo,
+    ...visible.exposed.map(types.row),
+    ...enums.flatMap((item) => [types.enum(item), types.enumFilter(item)]),
+  ]
+  const mutation = makeMutation(visible, types)
+  return sortTypes(new GraphQLSchema({
+    ...config,
+    description: 'The API of a Postgres database as the role of the caller sees it.',
+    query: makeQuery(visible, types),
+    ...(mutation && { mutation }),
+    types: all,
+  }))
+}
+
+const byName = (left: GraphQLNamedType, right: GraphQLNamedType): number =>
+  left.name < right.name ? -1 : left.name > right.name ? 1 : 0
+
+/** Introspection lists types by name (12.2); graphql-js lists them as they are in its type map. */
+function sortTypes(schema: GraphQLSchema): GraphQLSchema {
+  const map = schema.getTypeMap()
+  const types = Object.values(map).sort(byName)
+  for (const name of Object.keys(map)) delete map[name]
+  for (const type of types) map[type.name] = type
+  return schema
+}
+
+/**
+ * A schema that knows its types by name without having made them. graphql-js collects every type when a schema is made; with
+ * thousands of relations that takes longer than answering. Validation asks only for what a document names.
+ */
+class LazySchema extends GraphQLSchema {
+  readonly #visible: Visible
+  readonly #types: Types
+  readonly #query: GraphQLObjectType
+  readonly #mutation: GraphQLObjectType | undefined
+
+  constructor(visible: Visible, types: Types) {
+    super({ ...config, query: new GraphQLObjectType({ name: 'Query', fields: {} }) })
+    this.#visible = visible
+    this.#types = types
+    this.#query = makeQuery(visible, types)
+    this.#mutation = makeMutation(visible, types)
+  }
+
+  override getQueryType(): GraphQLObjectType {
+    return this.#query
+  }
+
+  override getMutationType(): GraphQLObjectType | undefined {
+    return this.#mutation
+  }
+
+  override getRootType(operation: string): GraphQLObjectType | undefined {
+    return operation === 'query' ? this.#query : operation === 'mutation' ? this.#mutation : undefined
+  }
+
+  override getType(name: string): GraphQLNamedType | undefined {
+    if (name === 'Query') return this.#query
+    if (name === 'Mutation') return this.#mutation
+    if (name === 'Node') return this.#types.node
+    if (name === 'PageInfo') return this.#types.pageInfo
+    const known = shared.get(name)
+    if (known !== undefined) return known
+    const found = this.#visible.names.find(name)
+    if (found === undefined) return undefined
+    if (found.kind === 'enum') return this.#types.enum(found.enum)
+    if (found.kind === 'enum-filter') return this.#types.enumFilter(found.enum)
+    return this.#types.part(found.entity, found.part)
+  }
+
+  /** Names for suggestions: row types, and what every schema has. Their members would be guesses about guesses. */
+  override getTypeMap(): ReturnType<GraphQLSchema['getTypeMap']> {
+    const rows = this.#visible.exposed.map((entity) => this.#types.row(entity))
+    const all = [...shared.values(), this.#query, this.#types.node, this.#types.pageInfo, ...rows]
+    return Object.fromEntries(all.map((type) => [type.name, type]))
+  }
+
+  override getPossibleTypes(_abstract: Parameters<GraphQLSchema['getPossibleTypes']>[0]): readonly GraphQLObjectType[] {
+    return this.#visible.exposed.map((entity) => this.#types.row(entity))
+  }
+
+  override getImplementations(_node: GraphQLInterfaceType): ReturnType<GraphQLSchema['getImplementations']> {
+    return { objects: this.getPossibleTypes(_node), interfaces: [] }
+  }
+
+  override isSubType(_abstract: Parameters<GraphQLSchema['isSubType']>[0], type: Parameters<GraphQLSchema['isSubType']>[1]): boolean {
+    return type instanceof GraphQLObjectType && type.getInterfaces().length > 0
+  }
+}

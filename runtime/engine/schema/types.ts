@@ -1,0 +1,121 @@
+import {
+  GraphQLEnumType,
+  GraphQLInputObjectType,
+  GraphQLInterfaceType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  type GraphQLFieldConfig,
+  type GraphQLFieldConfigMap,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLOutputType,
+} from 'graphql'
+import type { ColumnFacts, EntityFacts, EnumFacts, ValueType } from '../../contract/manifest.ts'
+import { enumOperators } from '../../sql/operators.ts'
+import { withMeaning, type FieldMeaning } from '../meaning.ts'
+import { parts, type Part } from '../names.ts'
+import type { Visible } from '../view.ts'
+import { comparison } from './filters.ts'
+import { scalars } from './scalars.ts'
+
+/** The GraphQL types of one role. Each is made when it is first asked for, and its fields when they are first looked at. */
+export interface Types {
+  readonly row: (entity: EntityFacts) => GraphQLObjectType
+  readonly part: (entity: EntityFacts, part: Part) => GraphQLNamedType | undefined
+  readonly enum: (item: EnumFacts) => GraphQLEnumType
+  readonly enumFilter: (item: EnumFacts) => GraphQLInputObjectType
+  readonly output: (type: ValueType) => GraphQLOutputType
+  readonly input: (type: ValueType) => GraphQLInputType
+  readonly connection: (entity: EntityFacts) => GraphQLObjectType
+  readonly node: GraphQLInterfaceType
+  readonly pageInfo: GraphQLObjectType
+}
+
+export type Field = GraphQLFieldConfig<unknown, unknown>
+export type Fields = GraphQLFieldConfigMap<unknown, unknown>
+export type MakePart = (entity: EntityFacts, types: Types) => GraphQLNamedType | undefined
+
+export const field = (
+  type: GraphQLOutputType,
+  meaning: FieldMeaning,
+  description: string | null,
+  args: Field['args'] = {},
+): Field => ({ type, description, args, extensions: withMeaning(meaning) })
+
+export const nonNull = <T extends ConstructorParameters<typeof GraphQLNonNull>[0]>(type: T): GraphQLNonNull<T> =>
+  new GraphQLNonNull(type)
+export const listOf = (type: GraphQLOutputType): GraphQLOutputType => nonNull(new GraphQLList(nonNull(type)))
+
+const makeEnum = (item: EnumFacts): GraphQLEnumType =>
+  new GraphQLEnumType({
+    name: item.name,
+    description: `One of the values of the database type ${item.name}.`,
+    values: Object.fromEntries(item.values.map(({ name, label }) => [name, { value: label }])),
+  })
+
+const pageInfo = new GraphQLObjectType({
+  name: 'PageInfo',
+  description: 'Where a page stands in its collection.',
+  fields: {
+    endCursor: field(scalars.String, { kind: 'member', member: 'endCursor' }, 'Cursor of the last row of the page; null when the page is empty.'),
+    hasNextPage: field(nonNull(scalars.Boolean), { kind: 'member', member: 'hasNextPage' }, 'Whether rows follow this page.'),
+    hasPreviousPage: field(nonNull(scalars.Boolean), { kind: 'member', member: 'hasPreviousPage' }, 'Whether rows come before this page.'),
+    startCursor: field(scalars.String, { kind: 'member', member: 'startCursor' }, 'Cursor of the first row of the page; null when the page is empty.'),
+  },
+})
+
+const node = new GraphQLInterfaceType({
+  name: 'Node',
+  description: 'A row that can be fetched by its node id alone.',
+  fields: { nodeId: field(nonNull(scalars.ID), { kind: 'node-id' }, 'Identifies the row among all rows of all tables.') },
+})
+
+/** Creates the types of a role; `makers` says how each part of a relation's types is made. */
+export function createTypes(visible: Visible, makers: Readonly<Record<Part, MakePart>>): Types {
+  const made = new Map<EntityFacts, Partial<Record<Part, GraphQLNamedType | undefined>>>()
+  const enums = new Map<EnumFacts, { readonly type: GraphQLEnumType; readonly filter: GraphQLInputObjectType }>()
+
+  const part = (entity: EntityFacts, name: Part): GraphQLNamedType | undefined => {
+    let known = made.get(entity)
+    if (known === undefined) made.set(entity, (known = {}))
+    if (!(name in known)) known[name] = makers[name](entity, types)
+    return known[name]
+  }
+  const enumPair = (item: EnumFacts) => {
+    let pair = enums.get(item)
+    if (pair === undefined) {
+      const type = makeEnum(item)
+      pair = { type, filter: comparison(`${item.name}Filter`, `a value of type ${item.name}`, enumOperators, type) }
+      enums.set(item, pair)
+    }
+    return pair
+  }
+  const leaf = (type: ValueType) => {
+    if (type.kind === 'scalar') return scalars[type.name]
+    const item = visible.enum(type.id)
+    return item === undefined || !visible.names.ownsEnum(item) ? scalars.Opaque : enumPair(item).type
+  }
+  const value = (type: ValueType) => (type.list ? new GraphQLList(leaf(type)) : leaf(type))
+
+  const types: Types = {
+    row: (entity) => part(entity, 'row') as GraphQLObjectType,
+    connection: (entity) => part(entity, 'connection') as GraphQLObjectType,
+    part,
+    enum: (item) => enumPair(item).type,
+    enumFilter: (item) => enumPair(item).filter,
+    output: value,
+    input: value,
+    node,
+    pageInfo,
+  }
+  return types
+}
+
+export const typeName = (entity: EntityFacts, part: Part): string => entity.name + parts[part]
+
+/** A column's field name and type; only for columns that the role sees or may write. */
+export function shown(column: ColumnFacts): { readonly name: string; readonly type: ValueType } {
+  if (column.field === null || column.type === null) throw new Error(`column ${column.column} has no field`)
+  return { name: column.field, type: column.type }
+}

@@ -1,0 +1,133 @@
+import type {
+  ColumnFacts,
+  EntityFacts,
+  EnumFacts,
+  FunctionFacts,
+  Grantees,
+  Manifest,
+  ObjectId,
+  RelationFacts,
+  ValueType,
+} from '../contract/manifest.ts'
+import { createNames, type Names } from './names.ts'
+
+/**
+ * What one role may see of a manifest (spec/graphql.md 1.4), before it is put into GraphQL types. Everything about single relations is
+ * found when it is first asked for: a role on a database of thousands of tables pays for those that it uses.
+ */
+export interface Visible {
+  readonly manifest: Manifest
+  readonly role: string
+  readonly names: Names
+  /** Relations that have types and root fields, by precedence. */
+  readonly exposed: readonly EntityFacts[]
+  /** True when the relation has a row type: exposed, or without a key and only reachable through functions. */
+  readonly isTyped: (entity: EntityFacts) => boolean
+  readonly isExposed: (entity: EntityFacts) => boolean
+  readonly entity: (id: ObjectId) => EntityFacts | undefined
+  readonly enum: (id: ObjectId) => EnumFacts | undefined
+  readonly can: (grantees: Grantees) => boolean
+  /** Whether the type of a value may be used and shown. */
+  readonly seesType: (type: ValueType, schema: string | null) => boolean
+  readonly seesColumn: (entity: EntityFacts, column: ColumnFacts) => boolean
+  readonly seesRelation: (entity: EntityFacts, relation: RelationFacts) => boolean
+  readonly seesFunction: (fn: FunctionFacts) => boolean
+  readonly seesComputed: (entity: EntityFacts, fn: FunctionFacts) => boolean
+  readonly insertable: (entity: EntityFacts) => readonly ColumnFacts[]
+  readonly updatable: (entity: EntityFacts) => readonly ColumnFacts[]
+}
+
+export function seeAs(manifest: Manifest, role: string): Visible {
+  // A role that the manifest does not know was created since and has what everybody has.
+  const facts = manifest.roles[role] ?? { superuser: false, effective: [role, 'public'] }
+  const effective = new Set(facts.effective)
+  const can = (grantees: Grantees): boolean => facts.superuser || grantees.some((grantee) => effective.has(grantee))
+
+  const usable = new Set(manifest.schemas.filter((schema) => can(schema.usage)).map((schema) => schema.name))
+  const served = new Set(manifest.schemas.map((schema) => schema.name))
+  const entities = new Map(manifest.entities.map((entity) => [entity.id, entity]))
+  const enums = new Map(manifest.enums.map((item) => [item.id, item]))
+
+  const selects = (entity: EntityFacts, column: ColumnFacts): boolean =>
+    can(entity.grants.select) || can(column.grants.select)
+  const readable = (entity: EntityFacts): boolean =>
+    usable.has(entity.schema) &&
+    (can(entity.grants.select) || entity.columns.some((column) => can(column.grants.select)))
+
+  const names = createNames(manifest, readable)
+  const isTyped = (entity: EntityFacts): boolean => names.owns(entity)
+  const isExposed = (entity: EntityFacts): boolean => entity.key.length > 0 && names.owns(entity)
+
+  const seesType = (type: ValueType, schema: string | null): boolean => {
+    if (schema !== null && served.has(schema) && !usable.has(schema)) return false
+    if (type.kind === 'scalar' || !type.list) return true
+    const item = enums.get(type.id)
+    return item === undefined || can(item.usage)
+  }
+  const columnOf = (entity: EntityFacts, name: string): ColumnFacts | undefined =>
+    entity.columns.find((column) => column.column === name)
+  const selectsAll = (entity: EntityFacts, columns: readonly string[]): boolean =>
+    can(entity.grants.select) ||
+    columns.every((name) => {
+      const column = columnOf(entity, name)
+      return column !== undefined && can(column.grants.select)
+    })
+  const seesResult = (fn: FunctionFacts): boolean => {
+    if (fn.result.kind === 'void') return true
+    if (fn.result.kind === 'value') return seesType(fn.result.type, fn.result.typeSchema)
+    const target = entities.get(fn.result.entity)
+    return target !== undefined && isTyped(target)
+  }
+  const executes = (fn: FunctionFacts): boolean =>
+    usable.has(fn.schema) &&
+    can(fn.execute) &&
+    fn.args.every((argument) => seesType(argument.type, argument.typeSchema)) &&
+    seesResult(fn)
+  const inputs = (entity: EntityFacts, kind: 'insert' | 'update'): readonly ColumnFacts[] =>
+    entity.columns.filter(
+      (column) =>
+        column.input &&
+        column.field !== null &&
+        column.type !== null &&
+        seesType(column.type, column.typeSchema) &&
+        (can(entity.grants[kind]) || can(column.grants[kind])),
+    )
+
+  return {
+    manifest,
+    role,
+    names,
+    exposed: manifest.entities.filter(isExposed),
+    isTyped,
+    isExposed,
+    entity: (id) => entities.get(id),
+    enum: (id) => enums.get(id),
+    can,
+    seesType,
+    seesColumn: (entity, column) =>
+      column.field !== null &&
+      column.type !== null &&
+      selects(entity, column) &&
+      seesType(column.type, column.typeSchema),
+    seesRelation: (entity, relation) => {
+      const target = entities.get(relation.target)
+      return (
+        target !== undefined &&
+        isExposed(target) &&
+        selectsAll(entity, relation.local) &&
+        selectsAll(target, relation.foreign)
+      )
+    },
+    seesFunction: (fn) => executes(fn) && (fn.result.kind !== 'row' && fn.result.kind !== 'set' ? true : resultExposed(fn)),
+    // A computed field is handed the whole row, so the whole row must be readable.
+    seesComputed: (entity, fn) => can(entity.grants.select) && executes(fn),
+    insertable: (entity) => inputs(entity, 'insert'),
+    updatable: (entity) => inputs(entity, 'update'),
+  }
+
+  function resultExposed(fn: FunctionFacts): boolean {
+    if (fn.result.kind !== 'row' && fn.result.kind !== 'set') return true
+    const target = entities.get(fn.result.entity)
+    return target !== undefined && isExposed(target)
+  }
+}

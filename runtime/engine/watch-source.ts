@@ -1,0 +1,41 @@
+import type { RevisionSource } from '../contract/revision.ts'
+import { messageOf } from '../lib/message-of.ts'
+import type { Log } from '../log/events.ts'
+
+/** A source of revisions whose results are told to the log and to the health report. */
+export interface WatchedSource {
+  readonly source: RevisionSource
+  /** The revision handed over last. */
+  readonly revision: () => string | null
+  /** When the last attempt failed; null when it did not. */
+  readonly failedAt: () => string | null
+}
+
+export interface WatchOptions {
+  readonly log: Log
+  /** The clock, in milliseconds since 1970. */
+  readonly now: () => number
+}
+
+export function watchSource(source: RevisionSource, { log, now }: WatchOptions): WatchedSource {
+  let revision: string | null = null
+  let failedAt: string | null = null
+  return {
+    source: async () => {
+      const started = now()
+      try {
+        const made = await source()
+        if (made.id !== revision) log({ kind: 'revision-ready', revision: made.id, ms: now() - started })
+        revision = made.id
+        failedAt = null
+        return made
+      } catch (error) {
+        failedAt = new Date(now()).toISOString()
+        if (revision !== null) log({ kind: 'revision-failed', reason: messageOf(error) })
+        throw error
+      }
+    },
+    revision: () => revision,
+    failedAt: () => failedAt,
+  }
+}

@@ -1,0 +1,87 @@
+import type { BoundStatement } from '../contract/execution.ts'
+import { badArgument } from './failures.ts'
+import { checkNodeId } from './plan/filter.ts'
+import type { Encoding, Slot, Value } from './plan/types.ts'
+import type { Statement } from './statements/statements.ts'
+import { decodeCursor } from './tokens.ts'
+
+type Variables = Readonly<Record<string, unknown>>
+
+/** Puts this request's values into a statement. @throws Refusal for values that cannot be used */
+export const bind = (statement: Statement, variables: Variables): BoundStatement => ({
+  name: statement.name,
+  text: statement.text,
+  values: statement.values.map((value) => bindValue(value, variables)),
+})
+
+const bindValue = (value: Value, variables: Variables): string | null => encode(value.encoding, resolve(value.slot, variables))
+
+function resolve(slot: Slot, variables: Variables): unknown {
+  switch (slot.kind) {
+    case 'constant':
+      return slot.value
+    case 'variable': {
+      let value: unknown = variables
+      for (const step of slot.path) value = (value as Record<string | number, unknown> | null | undefined)?.[step]
+      return value
+    }
+    case 'list':
+      return slot.items.map((item) => resolve(item, variables))
+    case 'object':
+      return Object.fromEntries(slot.fields.map(([name, field]) => [name, resolve(field, variables)]))
+  }
+}
+
+function encode(encoding: Encoding, value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  switch (encoding.kind) {
+    case 'scalar':
+      return checked(String(value), encoding.maxLength)
+    case 'array':
+      return arrayLiteral(value, encoding.maxLength)
+    case 'offset':
+      if (Number(value) < 0) throw badArgument('`offset` must be an unsigned integer')
+      return String(value)
+    case 'cursor':
+      return decodeCursor(String(value))[encoding.index] ?? null
+    case 'node-key':
+      return checkNodeId(String(value), encoding.entity)[encoding.index] ?? null
+    case 'records':
+      return records(value, encoding.members)
+  }
+}
+
+/** Counted in characters as Postgres counts them (section 0, decision 4): code points, not UTF-16 units. */
+function checked(text: string, maxLength: number | null): string {
+  if (maxLength !== null && text.length > maxLength && [...text].length > maxLength) {
+    throw badArgument(`Invalid input for String type. Maximum character length ${maxLength}`)
+  }
+  return text
+}
+
+/** An array literal (PostgreSQL manual 8.15.2): every element quoted, so that no text means anything but itself. */
+function arrayLiteral(value: unknown, maxLength: number | null): string {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const texts = items.map((item) => {
+    if (item === null || item === undefined) return 'NULL'
+    return `"${checked(String(item), maxLength).replace(/["\\]/g, '\\$&')}"`
+  })
+  return `{${texts.join(',')}}`
+}
+
+/** The objects of an insert as JSON records; scalars travel as texts, which json_to_recordset hands on unread. */
+function records(value: unknown, members: Extract<Encoding, { kind: 'records' }>['members']): string {
+  const objects: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return JSON.stringify(
+    objects.map((object) => {
+      const given = object as Readonly<Record<string, unknown>>
+      return Object.fromEntries(members.map((member, index) => [`c${index}`, recordValue(given[member.name], member.maxLength)]))
+    }),
+  )
+}
+
+function recordValue(value: unknown, maxLength: number | null): unknown {
+  if (value === null || value === undefined) return null
+  if (Array.isArray(value)) return value.map((item) => recordValue(item, null))
+  return checked(String(value), maxLength)
+}

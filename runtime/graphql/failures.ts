@@ -1,0 +1,56 @@
+import type { GraphqlOutcome } from './types.ts'
+
+/**
+ * Every way a GraphQL request can be refused: its code and where it ends. The code is the promise, the sentence may improve.
+ * Texts that existing clients know stand where they are raised (spec/graphql.md 14.1).
+ */
+export const failures = {
+  GRAPHQL_PARSE_FAILED: 'invalid',
+  GRAPHQL_VALIDATION_FAILED: 'invalid',
+  OPERATION_NOT_FOUND: 'invalid',
+  DOCUMENT_TOO_DEEP: 'invalid',
+  DOCUMENT_TOO_LARGE: 'invalid',
+  DOCUMENT_TOO_REPETITIVE: 'invalid',
+  BAD_VARIABLES: 'invalid',
+  BAD_ARGUMENT: 'invalid',
+  PERSISTED_QUERY_NOT_SUPPORTED: 'invalid',
+  MUTATION_BY_GET: 'method-not-allowed',
+  SCHEMA_COMMENT_INVALID: 'failed',
+  SCHEMA_CHANGED: 'unavailable',
+  ROLE_REFUSED: 'unauthorized',
+  AT_MOST_EXCEEDED: 'failed',
+  DATABASE_REFUSED: 'failed',
+  DATABASE_CONFLICT: 'failed',
+  DATABASE_TIMEOUT: 'failed',
+  DATABASE_UNAVAILABLE: 'unavailable',
+  INTERNAL: 'failed',
+} as const satisfies Record<string, GraphqlOutcome>
+
+export type FailureCode = keyof typeof failures
+
+/** One entry of `errors` in a response (GraphQL specification 7.1.2). */
+export interface ErrorEntry {
+  readonly message: string
+  readonly locations?: readonly { readonly line: number; readonly column: number }[]
+  readonly path?: readonly (string | number)[]
+  readonly extensions: { readonly code: FailureCode; readonly sqlstate?: string }
+}
+
+/** A refused request; nothing it did was kept. */
+export class Refusal extends Error {
+  readonly outcome: GraphqlOutcome
+  readonly errors: readonly ErrorEntry[]
+
+  constructor(code: FailureCode, errors: readonly ErrorEntry[]) {
+    super(errors[0]?.message ?? code)
+    this.name = 'Refusal'
+    this.outcome = failures[code]
+    this.errors = errors
+  }
+}
+
+/** A refusal with one sentence. */
+export const refuse = (code: FailureCode, message: string): Refusal => new Refusal(code, [{ message, extensions: { code } }])
+
+/** An argument or value that cannot be used (spec/graphql.md 14.1, the texts marked K). */
+export const badArgument = (message: string): Refusal => refuse('BAD_ARGUMENT', message)

@@ -1,0 +1,88 @@
+import {
+  getOperationAST,
+  GraphQLError,
+  Kind,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+  specifiedRules,
+  validate,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type OperationDefinitionNode,
+} from 'graphql'
+import type { RoleView } from '../engine/schema/schema.ts'
+import { Refusal, refuse, type FailureCode } from './failures.ts'
+import { lenientRules } from './lenient.ts'
+import { checkLimits, checkRepetition, fragmentsOf } from './limits.ts'
+
+/** s2: a valid question: one operation of a document that the caller's schema can answer. */
+export interface Operation {
+  readonly document: DocumentNode
+  readonly node: OperationDefinitionNode
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  /** False when the specification's rules are switched off (section 11, right-hand column). */
+  readonly strict: boolean
+}
+
+/**
+ * Parses a document, finds the operation to run and validates the document against the caller's schema.
+ * @throws Refusal listing every problem in the reference implementation's words
+ */
+export function toOperation(view: RoleView, text: string, operationName: string | null): Operation {
+  try {
+    return readOperation(view, text, operationName)
+  } catch (error) {
+    // Parsers and rules call themselves; what exhausts the stack was nested beyond any use.
+    if (error instanceof RangeError) throw refuse('DOCUMENT_TOO_DEEP', 'The document is nested too deeply.')
+    throw error
+  }
+}
+
+function readOperation(view: RoleView, text: string, operationName: string | null): Operation {
+  const document = parseDocument(text)
+  const strict = view.visible.manifest.validation
+  checkRepetition(document)
+  const node = getOperationAST(document, operationName)
+  if (node) checkLimits(document, node)
+  const rules = strict ? specifiedRules : lenientRules
+  const problems = validate(view.schema, document, view.introspection ? rules : [...rules, NoSchemaIntrospectionCustomRule])
+  if (problems.length > 0) throw asRefusal('GRAPHQL_VALIDATION_FAILED', problems)
+  if (!node) throw operationMissing(document, operationName)
+  if (view.schema.getRootType(node.operation) == null) {
+    throw asRefusal('GRAPHQL_VALIDATION_FAILED', [
+      new GraphQLError(`Schema is not configured to execute ${node.operation} operation.`, { nodes: node }),
+    ])
+  }
+  return { document, node, fragments: fragmentsOf(document), strict }
+}
+
+function parseDocument(text: string): DocumentNode {
+  try {
+    return parse(text)
+  } catch (error) {
+    throw error instanceof GraphQLError ? asRefusal('GRAPHQL_PARSE_FAILED', [error]) : error
+  }
+}
+
+/** The reference implementation's words for an operation that cannot be chosen. */
+function operationMissing(document: DocumentNode, name: string | null): Refusal {
+  const count = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION).length
+  if (name !== null) return refuse('OPERATION_NOT_FOUND', `Unknown operation named "${name}".`)
+  return refuse(
+    'OPERATION_NOT_FOUND',
+    count === 0 ? 'Must provide an operation.' : 'Must provide operation name if query contains multiple operations.',
+  )
+}
+
+export function asRefusal(code: FailureCode, errors: readonly GraphQLError[]): Refusal {
+  return new Refusal(
+    code,
+    errors.map((error) => ({
+      message: error.message,
+      ...(error.locations && { locations: error.locations.map(({ line, column }) => ({ line, column })) }),
+      ...(error.path && { path: error.path }),
+      extensions: { code },
+    })),
+  )
+}
+

@@ -1,0 +1,162 @@
+import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
+import type { EntityFacts } from '../../contract/manifest.ts'
+import { meaningOf } from '../../engine/meaning.ts'
+import { badArgument } from '../failures.ts'
+import { decodeCursor } from '../tokens.ts'
+import { planFilter } from './filter.ts'
+import { valueOf, type Input } from './input.ts'
+import { planMembers, type Planner } from './planner.ts'
+import type {
+  AggregateMember,
+  Collection,
+  ConnectionMember,
+  EdgeMember,
+  OrderTerm,
+  Page,
+  PageInfoMember,
+  Value,
+} from './types.ts'
+
+/** A connection field: which rows, in which order, which page, and what of it (spec/graphql.md sections 5 and 6). */
+export function planCollection(
+  planner: Planner,
+  entity: EntityFacts,
+  field: GraphQLField<unknown, unknown>,
+  nodes: readonly FieldNode[],
+): Collection {
+  if (entity.key.length === 0) throw badArgument('Found table with no primary key')
+  const args = planner.args(field, nodes)
+  const order = planOrder(entity, args('orderBy'))
+  return {
+    entity,
+    filter: planFilter(entity, args('filter')),
+    order,
+    page: planPage(entity, order, args),
+    members: planConnection(planner, entity, field, nodes),
+  }
+}
+
+type Args = (name: string) => Input
+
+const isGiven = (input: Input): boolean => input.kind !== 'absent' && input.kind !== 'null'
+
+/** The checks of section 5.2, in its order. */
+function planPage(entity: EntityFacts, order: readonly OrderTerm[], args: Args): Page {
+  const first = count('first', args('first'))
+  const last = count('last', args('last'))
+  const offset = args('offset')
+  count('offset', offset)
+  const before = cursor(args('before'))
+  const after = cursor(args('after'))
+  if (first !== null && last !== null) throw badArgument('only one of "first" and "last" may be provided')
+  if (before !== null && after !== null) throw badArgument('only one of "before" and "after" may be provided')
+  if (first !== null && before !== null) throw badArgument('"first" may only be used with "after"')
+  if (last !== null && after !== null) throw badArgument('"last" may only be used with "before"')
+  const backward = last !== null || before !== null
+  if (isGiven(offset) && backward) throw badArgument('"offset" may only be used with "first" and "after"')
+  const position = before ?? after
+  if (position !== null && position.length > order.length) {
+    throw badArgument('orderBy clause incompatible with pagination cursor')
+  }
+  return {
+    limit: Math.min(first ?? last ?? entity.maxRows, entity.maxRows),
+    backward,
+    offset: offset.kind === 'leaf' ? { slot: offset.slot, encoding: { kind: 'offset' } } : null,
+    cursor: position,
+  }
+}
+
+function count(name: string, input: Input): number | null {
+  if (input.kind !== 'leaf') return null
+  const value = Number(input.value)
+  if (value < 0) throw badArgument(`\`${name}\` must be an unsigned integer`)
+  return value
+}
+
+function cursor(input: Input): readonly (Value | null)[] | null {
+  if (input.kind !== 'leaf') return null
+  const { slot } = input
+  return decodeCursor(String(input.value)).map((value, index) =>
+    value === null ? null : { slot, encoding: { kind: 'cursor', index } },
+  )
+}
+
+const directions: Readonly<Record<string, Omit<OrderTerm, 'column'>>> = {
+  AscNullsFirst: { descending: false, nullsFirst: true },
+  AscNullsLast: { descending: false, nullsFirst: false },
+  DescNullsFirst: { descending: true, nullsFirst: true },
+  DescNullsLast: { descending: true, nullsFirst: false },
+}
+
+/** What the caller asked for, then always the key (5.4): cursors hold the key's values even where it was named before. */
+function planOrder(entity: EntityFacts, input: Input): readonly OrderTerm[] {
+  const columns = new Map(entity.columns.map((column) => [column.field, column.column]))
+  const objects = input.kind === 'list' ? input.items : []
+  const asked = objects.flatMap((object) =>
+    object.kind !== 'object'
+      ? []
+      : object.fields.flatMap(([name, direction]) => {
+          const column = columns.get(name)
+          const term = directions[String(valueOf(direction))]
+          return column === undefined || term === undefined ? [] : [{ column, ...term }]
+        }),
+  )
+  return [...asked, ...entity.key.map((column) => ({ column, descending: false, nullsFirst: false }))]
+}
+
+function planConnection(
+  planner: Planner,
+  entity: EntityFacts,
+  field: GraphQLField<unknown, unknown>,
+  nodes: readonly FieldNode[],
+): readonly ConnectionMember[] {
+  return planMembers<ConnectionMember>(planner, field, nodes, (member, key, inner, innerNodes) => {
+    switch (member) {
+      case 'edges':
+        return { kind: 'edges', key, members: planEdge(planner, entity, inner, innerNodes) }
+      case 'pageInfo':
+        return { kind: 'pageInfo', key, members: planPageInfo(planner, inner, innerNodes) }
+      case 'totalCount':
+        return { kind: 'totalCount', key }
+      default:
+        return { kind: 'aggregate', key, members: planAggregate(planner, inner, innerNodes) }
+    }
+  })
+}
+
+function planEdge(
+  planner: Planner,
+  entity: EntityFacts,
+  field: GraphQLField<unknown, unknown>,
+  nodes: readonly FieldNode[],
+): readonly EdgeMember[] {
+  return planMembers<EdgeMember>(planner, field, nodes, (member, key, inner, innerNodes) =>
+    member === 'cursor' ? { kind: 'cursor', key } : { kind: 'node', key, row: planner.row(planner, entity, planner.objectType(inner), innerNodes) },
+  )
+}
+
+const planPageInfo = (planner: Planner, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]) =>
+  planMembers<PageInfoMember>(planner, field, nodes, (member, key) => ({ kind: member as 'endCursor', key }))
+
+function planAggregate(
+  planner: Planner,
+  field: GraphQLField<unknown, unknown>,
+  nodes: readonly FieldNode[],
+): readonly AggregateMember[] {
+  return planMembers<AggregateMember>(planner, field, nodes, (member, key, inner, innerNodes) => {
+    if (member === 'count') return { kind: 'count', key }
+    const type = planner.objectType(inner)
+    const members = planner.fieldsOf(type, innerNodes).map((figure) =>
+      figure.kind === 'typename'
+        ? figure
+        : { kind: 'figure' as const, key: figure.key, column: columnOf(type, figure.field) },
+    )
+    return { kind: 'figures', key, function: member as 'sum', members }
+  })
+}
+
+function columnOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): string {
+  const meaning = meaningOf(field)
+  if (meaning.kind !== 'column') throw new Error(`${type.name}.${field.name} is not a column`)
+  return meaning.column
+}

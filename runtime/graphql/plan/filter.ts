@@ -1,0 +1,102 @@
+import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import { operators, type OperatorName } from '../../sql/operators.ts'
+import { badArgument } from '../failures.ts'
+import { decodeNodeId } from '../tokens.ts'
+import type { Input } from './input.ts'
+import type { Filter, NodeTable, Slot, Value } from './types.ts'
+
+/**
+ * Turns a filter argument into conditions (spec/graphql.md 4.2, 4.3). Empty objects and lists are no condition wherever they stand;
+ * an operand that is null compares with null, so that no row matches.
+ */
+export function planFilter(entity: EntityFacts, input: Input): Filter | null {
+  if (input.kind !== 'object') return null
+  const columns = new Map(entity.columns.map((column) => [column.field, column]))
+  const conditions = input.fields.flatMap(([name, value]) => {
+    const column = columns.get(name)
+    const isColumn = column !== undefined && column.filter
+    const condition = isColumn ? planColumn(column, value) : planOther(entity, name, value)
+    return condition === null ? [] : [condition]
+  })
+  return together('all', conditions)
+}
+
+function together(kind: 'all' | 'any', conditions: readonly Filter[]): Filter | null {
+  const [first] = conditions
+  if (first === undefined) return null
+  return conditions.length === 1 ? first : { kind, of: conditions }
+}
+
+function planOther(entity: EntityFacts, name: string, input: Input): Filter | null {
+  switch (name) {
+    case 'and':
+    case 'or': {
+      if (input.kind !== 'list') return null
+      const of = input.items.flatMap((item) => planFilter(entity, item) ?? [])
+      return together(name === 'and' ? 'all' : 'any', of)
+    }
+    case 'not': {
+      const of = planFilter(entity, input)
+      return of === null ? null : { kind: 'not', of }
+    }
+    case 'nodeId':
+      return planNodeId(entity, input)
+    default:
+      return null
+  }
+}
+
+function planColumn(column: ColumnFacts, input: Input): Filter | null {
+  if (input.kind !== 'object') return null
+  const conditions = input.fields.map(([name, operand]) => planOperator(column, name as OperatorName, operand))
+  return together('all', conditions)
+}
+
+const nullSlot: Slot = { kind: 'constant', value: null }
+
+function planOperator(column: ColumnFacts, operator: OperatorName, operand: Input): Filter {
+  const { operand: wants } = operators[operator]
+  if (wants === 'presence') {
+    if (operand.kind !== 'leaf') throw badArgument('Error transpiling Is filter value type')
+    return { kind: 'presence', column: column.column, present: operand.value === 'NOT_NULL' }
+  }
+  const slot = operand.kind === 'leaf' ? operand.slot : nullSlot
+  const isArray = wants === 'values' || column.type?.list === true
+  const { maxLength } = column
+  const value: Value = { slot, encoding: isArray ? { kind: 'array', maxLength } : { kind: 'scalar', maxLength } }
+  return { kind: 'compare', column: column.column, operator, operand: wants, value }
+}
+
+function planNodeId(entity: EntityFacts, input: Input): Filter | null {
+  if (input.kind !== 'object') return null
+  const operand = input.fields.find(([name]) => name === 'eq')?.[1]
+  if (operand === undefined) return null
+  if (operand.kind !== 'leaf') throw badArgument('Invalid value passed to nodeId argument, Error 1')
+  return nodeKey(entity, operand.slot, String(operand.value))
+}
+
+/** The condition that a row has the key in a node id of its own relation. */
+export function nodeKey(entity: EntityFacts, slot: Slot, token: string): Filter {
+  const table: NodeTable = { schema: entity.schema, relation: entity.relation, keys: entity.key.length }
+  checkNodeId(token, table)
+  return {
+    kind: 'key',
+    values: entity.key.map((_, index) => ({ slot, encoding: { kind: 'node-key', entity: table, index } })),
+  }
+}
+
+/** @returns the key values of a node id that names this table */
+export function checkNodeId(
+  token: string,
+  table: NodeTable,
+): readonly (string | null)[] {
+  const id = decodeNodeId(token)
+  if (id.schema !== table.schema || id.relation !== table.relation) {
+    throw badArgument('nodeId belongs to a different collection')
+  }
+  if (id.keys.length !== table.keys) {
+    throw badArgument(`Primary key column count mismatch. Expected ${table.keys}, provided ${id.keys.length}`)
+  }
+  return id.keys
+}
+

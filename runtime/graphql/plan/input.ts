@@ -1,0 +1,179 @@
+import {
+  GraphQLEnumType,
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLNonNull,
+  isLeafType,
+  Kind,
+  type GraphQLArgument,
+  type GraphQLInputType,
+  type GraphQLLeafType,
+  type ValueNode,
+} from 'graphql'
+import { badArgument } from '../failures.ts'
+import type { Slot } from './types.ts'
+
+/**
+ * An argument as planning sees it: its shape is known, its leaves are slots with the value they have in this request. Literals and
+ * variables look alike from here on.
+ */
+export type Input =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'null' }
+  /** A scalar or enum value, or a list of them. */
+  | { readonly kind: 'leaf'; readonly slot: Slot; readonly value: unknown }
+  | { readonly kind: 'list'; readonly slot: Slot; readonly items: readonly Input[] }
+  | { readonly kind: 'object'; readonly slot: Slot; readonly fields: readonly (readonly [name: string, input: Input])[] }
+
+export interface Variables {
+  /** Values by name, coerced to their declared types; a variable that is absent has no entry. */
+  readonly values: Readonly<Record<string, unknown>>
+  /**
+   * True when variables have no usable types (validation off): their values are read for the place where they stand and become
+   * constants.
+   */
+  readonly untyped: boolean
+}
+
+const absent: Input = { kind: 'absent' }
+const nothing: Input = { kind: 'null' }
+
+const constant = (value: unknown): Slot => ({ kind: 'constant', value })
+
+/** The input of an argument, by what stands in the document (undefined: not given). */
+export function toInput(argument: GraphQLArgument, node: ValueNode | undefined, variables: Variables): Input {
+  const input = node === undefined ? absent : fromNode(argument.type, node, variables)
+  if (input.kind === 'absent' && argument.defaultValue !== undefined && argument.type instanceof GraphQLNonNull) {
+    return fromValue(argument.type, argument.defaultValue, constant(argument.defaultValue), false)
+  }
+  return input
+}
+
+function fromNode(type: GraphQLInputType, node: ValueNode, variables: Variables): Input {
+  if (type instanceof GraphQLNonNull) {
+    const input = fromNode(type.ofType, node, variables)
+    if (input.kind === 'null') throw badArgument('Invalid input for NonNull type')
+    return input
+  }
+  if (node.kind === Kind.VARIABLE) return fromVariable(type, node.name.value, variables)
+  if (node.kind === Kind.NULL) return nothing
+  if (type instanceof GraphQLList) return fromListNode(type, node, variables)
+  if (type instanceof GraphQLInputObjectType) return fromObjectNode(type, node, variables)
+  const value = parseLeaf(type, node, variables)
+  return { kind: 'leaf', slot: constant(value), value }
+}
+
+function fromVariable(type: GraphQLInputType, name: string, variables: Variables): Input {
+  if (!Object.hasOwn(variables.values, name)) return absent
+  const value = variables.values[name]
+  if (variables.untyped) return fromValue(type, value, constant(value), true)
+  return fromValue(type, value, { kind: 'variable', path: [name] }, false)
+}
+
+function fromListNode(type: GraphQLList<GraphQLInputType>, node: ValueNode, variables: Variables): Input {
+  const nodes = node.kind === Kind.LIST ? node.values : [node]
+  // An absent variable in a list is null there (GraphQL specification 3.12, input coercion).
+  const items = nodes.map((item) => {
+    const input = fromNode(type.ofType, item, variables)
+    return input.kind === 'absent' ? nothing : input
+  })
+  return listInput(type, items, null)
+}
+
+/** Lists of leaves are leaves themselves: they are bound whole. */
+function listInput(type: GraphQLList<GraphQLInputType>, items: readonly Input[], slot: Slot | null): Input {
+  const whole: Slot = slot ?? { kind: 'list', items: items.map(slotOf) }
+  const element = type.ofType instanceof GraphQLNonNull ? type.ofType.ofType : type.ofType
+  if (isLeafType(element)) return { kind: 'leaf', slot: whole, value: items.map(valueOf) }
+  return { kind: 'list', slot: whole, items }
+}
+
+function fromObjectNode(type: GraphQLInputObjectType, node: ValueNode, variables: Variables): Input {
+  if (node.kind !== Kind.OBJECT) throw badArgument(`Invalid input for ${type.name} type`)
+  const known = type.getFields()
+  const fields = node.fields.flatMap(({ name, value }) => {
+    const field = known[name.value]
+    if (field === undefined) throw badArgument(`Input for type ${type.name} contains extra keys ["${name.value}"]`)
+    const input = fromNode(field.type, value, variables)
+    return input.kind === 'absent' ? [] : [[name.value, input] as const]
+  })
+  return objectInput(fields, null)
+}
+
+function objectInput(fields: readonly (readonly [string, Input])[], slot: Slot | null): Input {
+  const whole: Slot = slot ?? { kind: 'object', fields: fields.map(([name, input]) => [name, slotOf(input)]) }
+  return { kind: 'object', slot: whole, fields }
+}
+
+/** An input from a value; `raw` values still have to be parsed by their types. */
+function fromValue(type: GraphQLInputType, value: unknown, slot: Slot, raw: boolean): Input {
+  if (type instanceof GraphQLNonNull) {
+    if (value === null || value === undefined) throw badArgument('Invalid input for NonNull type')
+    return fromValue(type.ofType, value, slot, raw)
+  }
+  if (value === null || value === undefined) return nothing
+  if (type instanceof GraphQLList) {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+    const items = values.map((item, index) => fromValue(type.ofType, item, inner(slot, index, item), raw))
+    return listInput(type, items, raw ? null : slot)
+  }
+  if (type instanceof GraphQLInputObjectType) return fromObject(type, value, slot, raw)
+  const parsed = raw ? parseRaw(type, value) : value
+  return { kind: 'leaf', slot: raw ? constant(parsed) : slot, value: parsed }
+}
+
+function fromObject(type: GraphQLInputObjectType, value: unknown, slot: Slot, raw: boolean): Input {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw badArgument(`Invalid input for ${type.name} type`)
+  }
+  const known = type.getFields()
+  const fields = Object.entries(value as Record<string, unknown>).map(([name, item]) => {
+    const field = Object.hasOwn(known, name) ? known[name] : undefined
+    if (field === undefined) throw badArgument(`Input for type ${type.name} contains extra keys ["${name}"]`)
+    return [name, fromValue(field.type, item, inner(slot, name, item), raw)] as const
+  })
+  return objectInput(fields, raw ? null : slot)
+}
+
+const inner = (slot: Slot, step: string | number, value: unknown): Slot =>
+  slot.kind === 'variable' ? { kind: 'variable', path: [...slot.path, step] } : constant(value)
+
+export function slotOf(input: Input): Slot {
+  return input.kind === 'absent' || input.kind === 'null' ? constant(null) : input.slot
+}
+
+/** The plain value of an input in this request. */
+export function valueOf(input: Input): unknown {
+  switch (input.kind) {
+    case 'absent':
+      return undefined
+    case 'null':
+      return null
+    case 'leaf':
+      return input.value
+    case 'list':
+      return input.items.map(valueOf)
+    case 'object':
+      return Object.fromEntries(input.fields.map(([name, field]) => [name, valueOf(field)]))
+  }
+}
+
+/** Parses a literal; with validation off an enum may be written as a string and a string as a bare word. */
+function parseLeaf(type: GraphQLLeafType, node: ValueNode, variables: Variables): unknown {
+  if (!variables.untyped) return type.parseLiteral(node, undefined)
+  if (type instanceof GraphQLEnumType && node.kind === Kind.STRING) return parseRaw(type, node.value)
+  if (type.name === 'String' && node.kind === Kind.ENUM) return node.value
+  try {
+    return type.parseLiteral(node, undefined)
+  } catch {
+    throw badArgument(`Invalid input for ${type.name} type`)
+  }
+}
+
+function parseRaw(type: GraphQLLeafType, value: unknown): unknown {
+  try {
+    return type.parseValue(value)
+  } catch {
+    throw badArgument(`Invalid input for ${type.name} type`)
+  }
+}

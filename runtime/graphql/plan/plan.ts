@@ -1,0 +1,121 @@
+import type { FieldNode, GraphQLField } from 'graphql'
+import type { ArgumentFacts, EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
+import { meaningOf } from '../../engine/meaning.ts'
+import type { RoleView } from '../../engine/schema/schema.ts'
+import { badArgument } from '../failures.ts'
+import type { Operation } from '../operation.ts'
+import { decodeNodeId } from '../tokens.ts'
+import { planCollection } from './collection.ts'
+import { nodeKey } from './filter.ts'
+import { slotOf, type Input, type Variables } from './input.ts'
+import { introspect } from './introspection.ts'
+import { createPlanner, resultEntity, type Planner } from './planner.ts'
+import { planRow, planRowOf } from './rows.ts'
+import { collectFields, type Walk } from './selection.ts'
+import type { Argument, Plan, Root, Value } from './types.ts'
+import { planWrite } from './writes.ts'
+
+/** What is introspected may be megabytes; a plan that holds more than this is made anew each time. */
+const maxKeptText = 65_536
+
+/**
+ * s2 to s3: decides what a valid operation reads and writes.
+ * @throws Refusal for values that cannot be used (section 14.1, texts marked K)
+ */
+export function toPlan(view: RoleView, operation: Operation, variables: Variables): Plan {
+  const walk: Walk = { fragments: operation.fragments, variables }
+  const type = view.schema.getRootType(operation.node.operation)
+  if (type == null) throw new Error(`there is no root type for ${operation.node.operation}`)
+  const planner = createPlanner(view.visible, walk, (name) => view.schema.getType(name), planRowOf)
+  const selected = collectFields(walk, type, [operation.node.selectionSet])
+  const roots = [...selected].map(([key, nodes]): Root => {
+    const name = nodes[0]?.name.value ?? key
+    if (name === '__typename') return { kind: 'constant', key, json: JSON.stringify(type.name) }
+    if (name === '__schema' || name === '__type') return { kind: 'constant', key, json: introspect(view, operation, walk, key, nodes) }
+    const field = type.getFields()[name]
+    if (field === undefined) throw new Error(`the type ${type.name} has no field ${name}`)
+    return planRoot(planner, key, field, nodes)
+  })
+  const held = roots.reduce((sum, root) => sum + (root.kind === 'constant' ? root.json.length : 0), 0)
+  return { writes: operation.node.operation === 'mutation', roots, keep: held <= maxKeptText }
+}
+
+function planRoot(planner: Planner, key: string, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]): Root {
+  const meaning = meaningOf(field)
+  switch (meaning.kind) {
+    case 'collection':
+      return { kind: 'collection', key, collection: planCollection(planner, meaning.entity, field, nodes) }
+    case 'by-key':
+      return planByKey(planner, meaning.entity, meaning.args, key, field, nodes)
+    case 'node':
+      return planNode(planner, key, field, nodes)
+    case 'call':
+      return planCall(planner, meaning.function, key, field, nodes)
+    case 'insert':
+    case 'update':
+    case 'delete':
+      return planWrite(planner, meaning.kind, meaning.entity, key, field, nodes)
+    default:
+      throw new Error(`${field.name} cannot stand at the root`)
+  }
+}
+
+const scalar = (input: Input, maxLength: number | null): Value => ({
+  slot: slotOf(input),
+  encoding: { kind: 'scalar', maxLength },
+})
+
+function planByKey(
+  planner: Planner,
+  entity: EntityFacts,
+  names: readonly string[],
+  key: string,
+  field: GraphQLField<unknown, unknown>,
+  nodes: readonly FieldNode[],
+): Root {
+  const args = planner.args(field, nodes)
+  return {
+    kind: 'by-key',
+    key,
+    values: names.map((name) => scalar(args(name), null)),
+    row: planRow(planner, entity, field, nodes),
+  }
+}
+
+/** Which relation a node id names decides the statement, so the id is read here and not only when it is bound. */
+function planNode(planner: Planner, key: string, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]): Root {
+  const input = planner.args(field, nodes)('nodeId')
+  if (input.kind !== 'leaf') throw badArgument('Invalid value passed to nodeId argument. Error 1')
+  const token = String(input.value)
+  const { schema, relation } = decodeNodeId(token)
+  const entity = planner.visible.exposed.find((candidate) => candidate.schema === schema && candidate.relation === relation)
+  if (entity === undefined) throw badArgument('Collection referenced by nodeId did not match any known collection')
+  const condition = nodeKey(entity, input.slot, token)
+  const values = condition.kind === 'key' ? condition.values : []
+  return { kind: 'by-key', key, values, row: planRowOf(planner, entity, planner.rowType(entity.name), nodes) }
+}
+
+function planCall(
+  planner: Planner,
+  fn: FunctionFacts,
+  key: string,
+  field: GraphQLField<unknown, unknown>,
+  nodes: readonly FieldNode[],
+): Root {
+  const given = planner.args(field, nodes)
+  const args = fn.args.flatMap((argument) => planArgument(argument, given(argument.field)))
+  const base = { key, call: fn.id, args }
+  if (fn.result.kind === 'void') return { kind: 'call-void', ...base }
+  if (fn.result.kind === 'value') return { kind: 'call-value', ...base }
+  const target = resultEntity(planner, fn)
+  return fn.result.kind === 'row'
+    ? { kind: 'call-row', ...base, row: planRow(planner, target, field, nodes) }
+    : { kind: 'call-set', ...base, volatile: fn.volatile, collection: planCollection(planner, target, field, nodes) }
+}
+
+/** An argument that is left out is not passed, so that Postgres takes its default; null is passed as NULL (9.2). */
+function planArgument(argument: ArgumentFacts, input: Input): readonly Argument[] {
+  if (input.kind === 'absent') return []
+  const encoding = argument.type.list ? ({ kind: 'array', maxLength: null } as const) : ({ kind: 'scalar', maxLength: null } as const)
+  return [{ field: argument.field, value: { slot: slotOf(input), encoding } }]
+}

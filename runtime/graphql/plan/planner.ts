@@ -1,0 +1,97 @@
+import {
+  getNamedType,
+  GraphQLObjectType,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+} from 'graphql'
+import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
+import { meaningOf, type Member } from '../../engine/meaning.ts'
+import type { Visible } from '../../engine/view.ts'
+import { toInput, type Input } from './input.ts'
+import { collectFields, setsOf, type Walk } from './selection.ts'
+import type { Row, Typename } from './types.ts'
+
+/** The selected fields of an object with their definitions, in response order. */
+export type Selected =
+  | Typename
+  | { readonly kind: 'field'; readonly key: string; readonly field: GraphQLField<unknown, unknown>; readonly nodes: readonly FieldNode[] }
+
+/** What every planning function is handed: the caller's types and this request's variables. */
+export interface Planner {
+  readonly visible: Visible
+  readonly walk: Walk
+  readonly rowType: (name: string) => GraphQLObjectType
+  /** The arguments of a field by name. */
+  readonly args: (field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]) => (name: string) => Input
+  readonly fieldsOf: (type: GraphQLObjectType, nodes: readonly FieldNode[]) => readonly Selected[]
+  /** The object type that a field returns. */
+  readonly objectType: (field: GraphQLField<unknown, unknown>) => GraphQLObjectType
+  /** Plans a row; here because rows hold collections and collections hold rows. */
+  readonly row: PlanRow
+}
+
+export type PlanRow = (planner: Planner, entity: EntityFacts, type: GraphQLObjectType, nodes: readonly FieldNode[]) => Row
+
+export function createPlanner(
+  visible: Visible,
+  walk: Walk,
+  typeNamed: (name: string) => GraphQLNamedType | undefined,
+  row: PlanRow,
+): Planner {
+  return {
+    row,
+    visible,
+    walk,
+    rowType: (name) => asObject(typeNamed(name), name),
+    args: (field, nodes) => {
+      // Fields that share a response key have the same arguments, or validation would have refused them.
+      const given = new Map((nodes[0]?.arguments ?? []).map((argument) => [argument.name.value, argument.value]))
+      const known = new Map(field.args.map((argument) => [argument.name, argument]))
+      return (name) => {
+        const argument = known.get(name)
+        return argument === undefined ? { kind: 'absent' } : toInput(argument, given.get(name), walk.variables)
+      }
+    },
+    fieldsOf: (type, nodes) => selectedFields(walk, type, nodes),
+    objectType: (field) => asObject(getNamedType(field.type), field.name),
+  }
+}
+
+function asObject(type: GraphQLNamedType | undefined, name: string): GraphQLObjectType {
+  if (type instanceof GraphQLObjectType) return type
+  throw new Error(`${name} is not an object type`)
+}
+
+export function selectedFields(walk: Walk, type: GraphQLObjectType, nodes: readonly FieldNode[]): readonly Selected[] {
+  const fields = type.getFields()
+  return [...collectFields(walk, type, setsOf(nodes))].map(([key, same]): Selected => {
+    const name = same[0]?.name.value ?? key
+    if (name === '__typename') return { kind: 'typename', key, name: type.name }
+    const field = fields[name]
+    if (field === undefined) throw new Error(`the type ${type.name} has no field ${name}`)
+    return { kind: 'field', key, field, nodes: same }
+  })
+}
+
+export function resultEntity(planner: Planner, fn: FunctionFacts): EntityFacts {
+  const target = fn.result.kind === 'row' || fn.result.kind === 'set' ? planner.visible.entity(fn.result.entity) : undefined
+  if (target === undefined) throw new Error(`the function ${fn.id} returns no rows`)
+  return target
+}
+
+/** Plans the members of a type that wraps rows. */
+export function planMembers<T>(
+  planner: Planner,
+  field: GraphQLField<unknown, unknown>,
+  nodes: readonly FieldNode[],
+  plan: (member: Member, key: string, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]) => T,
+): readonly (T | Typename)[] {
+  const type = planner.objectType(field)
+  return planner.fieldsOf(type, nodes).map((selected) => {
+    if (selected.kind === 'typename') return selected
+    const meaning = meaningOf(selected.field)
+    if (meaning.kind !== 'member') throw new Error(`${type.name}.${selected.field.name} is not a member`)
+    return plan(meaning.member, selected.key, selected.field, selected.nodes)
+  })
+}

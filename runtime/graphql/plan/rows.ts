@@ -1,0 +1,63 @@
+import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
+import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
+import { meaningOf } from '../../engine/meaning.ts'
+import { planCollection } from './collection.ts'
+import { resultEntity, type Planner } from './planner.ts'
+import type { Row, RowMember } from './types.ts'
+
+/** The row that a field returns. */
+export function planRow(
+  planner: Planner,
+  entity: EntityFacts,
+  field: GraphQLField<unknown, unknown>,
+  nodes: readonly FieldNode[],
+): Row {
+  return planRowOf(planner, entity, planner.objectType(field), nodes)
+}
+
+/** A row whose type is known, whatever the field declares (node). */
+export function planRowOf(
+  planner: Planner,
+  entity: EntityFacts,
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+): Row {
+  const members = planner.fieldsOf(type, nodes).map((selected): RowMember => {
+    if (selected.kind === 'typename') return selected
+    const { key, field } = selected
+    const meaning = meaningOf(field)
+    switch (meaning.kind) {
+      case 'node-id':
+        return { kind: 'node-id', key }
+      case 'column':
+        return { kind: 'column', key, column: meaning.column }
+      case 'relation': {
+        const { relation, target } = meaning
+        return relation.shape === 'many'
+          ? { kind: 'many', key, join: relation, collection: planCollection(planner, target, field, selected.nodes) }
+          : { kind: 'one', key, join: relation, unique: relation.unique, row: planRow(planner, target, field, selected.nodes) }
+      }
+      case 'computed':
+        return planComputed(planner, meaning.function, key, field, selected.nodes)
+      default:
+        throw new Error(`${type.name}.${field.name} cannot stand on a row`)
+    }
+  })
+  return { entity, members }
+}
+
+function planComputed(
+  planner: Planner,
+  fn: FunctionFacts,
+  key: string,
+  field: GraphQLField<unknown, unknown>,
+  nodes: readonly FieldNode[],
+): RowMember {
+  const base = { key, field: fn.field }
+  if (fn.result.kind === 'void') return { kind: 'computed-void', ...base }
+  if (fn.result.kind === 'value') return { kind: 'computed-value', ...base }
+  const target = resultEntity(planner, fn)
+  return fn.result.kind === 'row'
+    ? { kind: 'computed-row', ...base, row: planRow(planner, target, field, nodes) }
+    : { kind: 'computed-set', ...base, volatile: fn.volatile, collection: planCollection(planner, target, field, nodes) }
+}

@@ -1,0 +1,187 @@
+import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
+
+/**
+ * s3: what to read and write, with slots for values. No GraphQL document and no SQL: names here are response keys, SQL names
+ * of columns, and ids of objects.
+ */
+
+/** Where a value comes from when the request is bound. */
+export type Slot =
+  | { readonly kind: 'constant'; readonly value: unknown }
+  | { readonly kind: 'variable'; readonly path: readonly (string | number)[] }
+  | { readonly kind: 'list'; readonly items: readonly Slot[] }
+  | { readonly kind: 'object'; readonly fields: readonly (readonly [name: string, slot: Slot])[] }
+
+/** How a value becomes the text of a parameter. */
+export type Encoding =
+  /** A scalar; longer texts than `maxLength` characters are refused (3.4). */
+  | { readonly kind: 'scalar'; readonly maxLength: number | null }
+  /** A list as an array literal. */
+  | { readonly kind: 'array'; readonly maxLength: number | null }
+  /** One element of a cursor. */
+  | { readonly kind: 'cursor'; readonly index: number }
+  /** One key value of a node id that must name this relation. */
+  | { readonly kind: 'node-key'; readonly entity: NodeTable; readonly index: number }
+  /** A whole row count that must not be negative. */
+  | { readonly kind: 'offset' }
+  /** A list of objects as a JSON array of records whose members are c0, c1, ... */
+  | { readonly kind: 'records'; readonly members: readonly { readonly name: string; readonly maxLength: number | null }[] }
+
+/** The relation that a node id has to name. */
+export interface NodeTable {
+  readonly schema: string
+  readonly relation: string
+  readonly keys: number
+}
+
+export interface Value {
+  readonly slot: Slot
+  readonly encoding: Encoding
+}
+
+/** A condition on the rows of one relation. `all` of nothing holds, `any` of nothing does not occur. */
+export type Filter =
+  | { readonly kind: 'all' | 'any'; readonly of: readonly Filter[] }
+  | { readonly kind: 'not'; readonly of: Filter }
+  | { readonly kind: 'compare'; readonly column: string; readonly operator: string; readonly operand: 'value' | 'values'; readonly value: Value }
+  | { readonly kind: 'presence'; readonly column: string; readonly present: boolean }
+  /** The key's columns equal these values, in key order. */
+  | { readonly kind: 'key'; readonly values: readonly Value[] }
+
+export interface OrderTerm {
+  readonly column: string
+  readonly descending: boolean
+  readonly nullsFirst: boolean
+}
+
+export interface Page {
+  /** Most rows on the page. */
+  readonly limit: number
+  readonly backward: boolean
+  readonly offset: Value | null
+  /** One entry per cursor element, in order; null where the cursor holds a null. */
+  readonly cursor: readonly (Value | null)[] | null
+}
+
+export interface Collection {
+  readonly entity: EntityFacts
+  readonly filter: Filter | null
+  readonly order: readonly OrderTerm[]
+  readonly page: Page
+  readonly members: readonly ConnectionMember[]
+}
+
+export type ConnectionMember =
+  | Typename
+  | { readonly kind: 'edges'; readonly key: string; readonly members: readonly EdgeMember[] }
+  | { readonly kind: 'pageInfo'; readonly key: string; readonly members: readonly PageInfoMember[] }
+  | { readonly kind: 'totalCount'; readonly key: string }
+  | { readonly kind: 'aggregate'; readonly key: string; readonly members: readonly AggregateMember[] }
+
+export type EdgeMember =
+  | Typename
+  | { readonly kind: 'cursor'; readonly key: string }
+  | { readonly kind: 'node'; readonly key: string; readonly row: Row }
+
+export type PageInfoMember =
+  | Typename
+  | { readonly kind: 'startCursor' | 'endCursor' | 'hasNextPage' | 'hasPreviousPage'; readonly key: string }
+
+export type AggregateMember =
+  | Typename
+  | { readonly kind: 'count'; readonly key: string }
+  | {
+      readonly kind: 'figures'
+      readonly key: string
+      readonly function: 'sum' | 'avg' | 'min' | 'max'
+      readonly members: readonly (Typename | { readonly kind: 'figure'; readonly key: string; readonly column: string })[]
+    }
+
+export interface Typename {
+  readonly kind: 'typename'
+  readonly key: string
+  readonly name: string
+}
+
+/** A row's selected fields. */
+export interface Row {
+  readonly entity: EntityFacts
+  readonly members: readonly RowMember[]
+}
+
+export type RowMember =
+  | Typename
+  | { readonly kind: 'node-id'; readonly key: string }
+  | { readonly kind: 'column'; readonly key: string; readonly column: string }
+  | { readonly kind: 'one'; readonly key: string; readonly join: Join; readonly unique: boolean; readonly row: Row }
+  | { readonly kind: 'many'; readonly key: string; readonly join: Join; readonly collection: Collection }
+  | { readonly kind: 'computed-value'; readonly key: string; readonly field: string }
+  | { readonly kind: 'computed-void'; readonly key: string; readonly field: string }
+  | { readonly kind: 'computed-row'; readonly key: string; readonly field: string; readonly row: Row }
+  | { readonly kind: 'computed-set'; readonly key: string; readonly field: string; readonly volatile: boolean; readonly collection: Collection }
+
+/** SQL names of the columns that are equal here and there, pairwise. */
+export interface Join {
+  readonly local: readonly string[]
+  readonly foreign: readonly string[]
+}
+
+export interface Argument {
+  /** GraphQL name. */
+  readonly field: string
+  readonly value: Value
+}
+
+/** One root field of a request. */
+export type Root =
+  /** Known without the database: __typename and introspection; `json` is its text. */
+  | { readonly kind: 'constant'; readonly key: string; readonly json: string }
+  | { readonly kind: 'collection'; readonly key: string; readonly collection: Collection }
+  | { readonly kind: 'by-key'; readonly key: string; readonly values: readonly Value[]; readonly row: Row }
+  | { readonly kind: 'call-value' | 'call-void'; readonly key: string; readonly call: ObjectId; readonly args: readonly Argument[] }
+  | { readonly kind: 'call-row'; readonly key: string; readonly call: ObjectId; readonly args: readonly Argument[]; readonly row: Row }
+  | {
+      readonly kind: 'call-set'
+      readonly key: string
+      readonly call: ObjectId
+      readonly args: readonly Argument[]
+      readonly volatile: boolean
+      readonly collection: Collection
+    }
+  | { readonly kind: 'insert'; readonly key: string; readonly entity: EntityFacts; readonly rows: InsertRows; readonly members: readonly ResponseMember[] }
+  | {
+      readonly kind: 'update'
+      readonly key: string
+      readonly entity: EntityFacts
+      readonly set: readonly { readonly column: string; readonly value: Value }[]
+      readonly filter: Filter | null
+      readonly atMost: Value
+      readonly members: readonly ResponseMember[]
+    }
+  | {
+      readonly kind: 'delete'
+      readonly key: string
+      readonly entity: EntityFacts
+      readonly filter: Filter | null
+      readonly atMost: Value
+      readonly members: readonly ResponseMember[]
+    }
+
+export type InsertRows =
+  /** Every object names the same columns: one parameter holds them all. */
+  | { readonly kind: 'uniform'; readonly columns: readonly string[]; readonly records: Value }
+  /** Objects name different columns; null stands for the column's default. */
+  | { readonly kind: 'mixed'; readonly columns: readonly string[]; readonly rows: readonly (readonly (Value | null)[])[] }
+
+export type ResponseMember =
+  | Typename
+  | { readonly kind: 'affectedCount'; readonly key: string }
+  | { readonly kind: 'records'; readonly key: string; readonly row: Row }
+
+export interface Plan {
+  readonly writes: boolean
+  readonly roots: readonly Root[]
+  /** False when keeping the plan would hold on to a large answer (introspection). */
+  readonly keep: boolean
+}
+

@@ -1,0 +1,69 @@
+import type { Row } from '../contract/execution.ts'
+import { DatabaseFailure } from '../db/failures.ts'
+import { failures, Refusal, type ErrorEntry, type FailureCode } from './failures.ts'
+import type { Piece, Statements } from './statements/statements.ts'
+import type { GraphqlResponse } from './types.ts'
+
+/** The JSON that Postgres made goes into the answer as it is. */
+export function toResponse(statements: Statements, rows: readonly Row[]): GraphqlResponse {
+  const members = statements.pieces.flatMap((piece) => member(piece, rows) ?? [])
+  return { outcome: 'ok', body: `{"data":{${members.join(',')}}}` }
+}
+
+function member(piece: Piece, rows: readonly Row[]): string | null {
+  if (piece.kind === 'constant') return `"${piece.key}":${piece.json}`
+  const text = rows[piece.statement]?.[piece.column] ?? 'null'
+  if (piece.kind === 'column') return `"${piece.key}":${text}`
+  const inner = text.trim().slice(1, -1).trim()
+  return inner === '' ? null : inner
+}
+
+/** Every failure's body (spec/graphql.md section 0, decision 2). */
+export function toFailure(error: unknown, statements: Statements | null): GraphqlResponse {
+  if (error instanceof Refusal) return failed(error.outcome, error.errors)
+  if (error instanceof DatabaseFailure) return databaseFailure(error, statements)
+  throw error
+}
+
+const failed = (outcome: GraphqlResponse['outcome'], errors: readonly ErrorEntry[]): GraphqlResponse => ({
+  outcome,
+  body: JSON.stringify({ data: null, errors }),
+})
+
+const codes: Readonly<Record<DatabaseFailure['kind'], FailureCode>> = {
+  stale: 'SCHEMA_CHANGED',
+  'role-refused': 'ROLE_REFUSED',
+  unavailable: 'DATABASE_UNAVAILABLE',
+  conflict: 'DATABASE_CONFLICT',
+  timeout: 'DATABASE_TIMEOUT',
+  refused: 'DATABASE_REFUSED',
+}
+
+/** What is said instead of Postgres' own message, where that one would tell nothing or too much. */
+const sentences: Partial<Record<DatabaseFailure['kind'], string>> = {
+  stale: 'The database schema kept changing while the request was tried; nothing was done.',
+  'role-refused': "The token's role cannot be assumed.",
+  timeout: 'The request took longer than is allowed and was given up; nothing was kept.',
+}
+
+/** Raised by catalograph.refuse: a limit of the request's own. */
+const refusedByUs = 'CG002'
+
+function databaseFailure(failure: DatabaseFailure, statements: Statements | null): GraphqlResponse {
+  const code = failure.sqlstate === refusedByUs ? 'AT_MOST_EXCEEDED' : codes[failure.kind]
+  const path = pathOf(failure, statements)
+  return failed(failures[code], [
+    {
+      message: sentences[failure.kind] ?? failure.message,
+      ...(path && { path }),
+      extensions: { code, ...(code.startsWith('DATABASE_') && failure.sqlstate !== null && { sqlstate: failure.sqlstate }) },
+    },
+  ])
+}
+
+/** In a mutation every field is a statement, so a statement's failure has a place. */
+function pathOf(failure: DatabaseFailure, statements: Statements | null): readonly string[] | null {
+  if (statements === null || !statements.writes || failure.statement === null) return null
+  const piece = statements.pieces.find((item) => item.kind === 'column' && item.statement === failure.statement)
+  return piece?.kind === 'column' ? [piece.key] : null
+}

@@ -1,0 +1,124 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../contract/execution.ts'
+import { negotiate } from '../http/accept.ts'
+import { acceptJsonText } from '../http/body.ts'
+import { answerFailures } from '../http/boundary.ts'
+import { HttpFailure, failureTable, retryAfterSeconds } from '../http/failures.ts'
+import type { RenderFailure } from '../http/boundary.ts'
+import type { Authenticate, Refusal } from '../identity/caller.ts'
+import type { TokenFault } from '../identity/jwt.ts'
+import { unreachable } from '../lib/unreachable.ts'
+import type { Log } from '../log/events.ts'
+import { readBody, readQueryString } from './request.ts'
+import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from './types.ts'
+
+export interface GraphqlRoute {
+  readonly authenticate: Authenticate
+  readonly serve: (request: GraphqlRequest, caller: Caller) => Promise<GraphqlResponse>
+  readonly log: Log
+}
+
+const path = '/graphql/v1'
+const otherMethods = ['PUT', 'PATCH', 'DELETE', 'TRACE']
+
+/** The default first (GraphQL over HTTP, section Legacy watershed). */
+const mediaTypes = ['application/json', 'application/graphql-response+json'] as const
+type MediaType = (typeof mediaTypes)[number]
+
+/** Status of each outcome by the media type of the answer (spec/graphql.md section 0, decision 6). */
+const statusTable: Readonly<Record<GraphqlOutcome, Readonly<Record<MediaType, number>>>> = {
+  ok: { 'application/json': 200, 'application/graphql-response+json': 200 },
+  invalid: { 'application/json': 200, 'application/graphql-response+json': 400 },
+  failed: { 'application/json': 200, 'application/graphql-response+json': 200 },
+  unauthorized: { 'application/json': 401, 'application/graphql-response+json': 401 },
+  'method-not-allowed': { 'application/json': 405, 'application/graphql-response+json': 405 },
+  unavailable: { 'application/json': 503, 'application/graphql-response+json': 503 },
+}
+
+/** Registers POST and GET /graphql/v1. Fastify's request goes no further than this file. */
+export function registerGraphql(app: FastifyInstance, route: GraphqlRoute): void {
+  void app.register(async (scope) => {
+    acceptJsonText(scope)
+    answerFailures(scope, route.log, renderFailure)
+    scope.post(path, (request, reply) => answer(request, reply, route, () => readBody(bodyText(request))))
+    scope.get(path, (request, reply) => answer(request, reply, route, () => readQueryString(queryString(request))))
+    scope.route({ method: otherMethods, url: path, onRequest: refuseMethod, handler: refuseMethod })
+  })
+}
+
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  route: GraphqlRoute,
+  read: () => GraphqlRequest,
+): Promise<FastifyReply> {
+  const media = acceptedMedia(request)
+  reply.header('content-type', `${media}; charset=utf-8`).header('vary', 'accept').header('cache-control', 'no-store')
+  const caller = await identify(request, route.authenticate)
+  const response = await route.serve(read(), caller)
+  addOutcomeHeaders(reply, response.outcome)
+  return reply.code(statusTable[response.outcome][media]).send(response.body)
+}
+
+function acceptedMedia(request: FastifyRequest): MediaType {
+  const media = negotiate(request.headers.accept, mediaTypes)
+  if (media === null) throw new HttpFailure('NOT_ACCEPTABLE')
+  return media
+}
+
+async function identify(request: FastifyRequest, authenticate: Authenticate): Promise<Caller> {
+  const { apikey, authorization } = request.headers
+  const identified = await authenticate({ apikey: typeof apikey === 'string' ? apikey : undefined, authorization })
+  if (identified.kind === 'caller') return identified.caller
+  throw failureOf(identified)
+}
+
+/** What each fault of a bearer token is called towards its sender. */
+const faultSentences: Readonly<Record<TokenFault, string>> = {
+  expired: 'Invalid token: it has expired',
+  early: 'Invalid token: it is not valid yet',
+  signature: 'Invalid token: its signature does not match',
+  malformed: 'Invalid token: it is malformed',
+}
+
+function failureOf(refusal: Refusal): HttpFailure {
+  switch (refusal.kind) {
+    case 'key-missing':
+      return new HttpFailure('KEY_MISSING')
+    case 'key-invalid':
+      return new HttpFailure('KEY_INVALID')
+    case 'token-invalid':
+      return new HttpFailure('TOKEN_INVALID', faultSentences[refusal.fault])
+    default:
+      return unreachable(refusal)
+  }
+}
+
+function addOutcomeHeaders(reply: FastifyReply, outcome: GraphqlOutcome): void {
+  if (outcome === 'unauthorized') reply.header('www-authenticate', 'Bearer')
+  if (outcome === 'method-not-allowed') reply.header('allow', 'POST')
+  if (outcome === 'unavailable') reply.header('retry-after', retryAfterSeconds)
+}
+
+/** A POST without any body has no text. */
+function bodyText(request: FastifyRequest): string {
+  return typeof request.body === 'string' ? request.body : ''
+}
+
+function queryString(request: FastifyRequest): Readonly<Record<string, unknown>> {
+  return request.query as Readonly<Record<string, unknown>>
+}
+
+async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<never> {
+  reply.header('allow', 'GET, HEAD, POST, OPTIONS')
+  throw new HttpFailure('METHOD_NOT_ALLOWED')
+}
+
+const renderFailure: RenderFailure = (code, message) =>
+  JSON.stringify({ data: null, errors: [{ message, extensions: { code } }] })
+
+/** What is answered while no schema is loaded yet. */
+export const unavailableResponse: GraphqlResponse = {
+  outcome: 'unavailable',
+  body: renderFailure('UNAVAILABLE', failureTable.UNAVAILABLE.message),
+}

@@ -1,0 +1,50 @@
+import { operators, type OperatorName } from '../../sql/operators.ts'
+import type { Filter, Value } from '../plan/types.ts'
+import type { Parameters } from './parameters.ts'
+import { columnOf, type Scope } from './source.ts'
+
+/** A condition for any alias; its values are bound once, however often it is written. */
+export type Condition = (scope: Scope) => string
+
+export function compileFilter(filter: Filter, parameters: Parameters): Condition {
+  switch (filter.kind) {
+    case 'all':
+    case 'any': {
+      const conditions = filter.of.map((part) => compileFilter(part, parameters))
+      const joint = filter.kind === 'all' ? ' and ' : ' or '
+      return (scope) => `(${conditions.map((condition) => condition(scope)).join(joint)})`
+    }
+    case 'not': {
+      const condition = compileFilter(filter.of, parameters)
+      return (scope) => `(not ${condition(scope)})`
+    }
+    case 'presence':
+      return (scope) => `(${scope.column(filter.column)} is ${filter.present ? 'not null' : 'null'})`
+    case 'compare':
+      return compare(filter, parameters)
+    case 'key':
+      return keyEquals(filter.values, parameters)
+  }
+}
+
+function compare(filter: Extract<Filter, { kind: 'compare' }>, parameters: Parameters): Condition {
+  const placeholder = parameters.add(filter.value)
+  const { render } = operators[filter.operator as OperatorName]
+  return (scope) => {
+    const column = columnOf(scope.builder, filter.column)
+    const operand = filter.operand === 'values' ? column.operands(placeholder) : column.operand(placeholder)
+    return `(${render(scope.column(filter.column), operand)})`
+  }
+}
+
+/** The key's columns equal these values. */
+export function keyEquals(values: readonly Value[], parameters: Parameters): Condition {
+  const placeholders = values.map((value) => parameters.add(value))
+  return (scope) => {
+    const equal = scope.entity.key.map((name, index) => {
+      const operand = columnOf(scope.builder, name).operand(placeholders[index] ?? 'null')
+      return `${scope.column(name)} = ${operand}`
+    })
+    return `(${equal.join(' and ')})`
+  }
+}

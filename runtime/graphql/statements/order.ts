@@ -1,0 +1,103 @@
+import type { OrderTerm, Value } from '../plan/types.ts'
+import type { Condition } from './filter.ts'
+import type { Parameters } from './parameters.ts'
+import { columnOf, type Scope } from './source.ts'
+
+/** Orders and positions in them (spec/graphql.md 5.4 to 5.6). */
+
+/** A column that stands earlier in an order decides; later mentions change nothing. */
+export const withoutRepeats = (order: readonly OrderTerm[]): readonly OrderTerm[] =>
+  order.filter((term, index) => order.findIndex((other) => other.column === term.column) === index)
+
+export const reversed = (order: readonly OrderTerm[]): readonly OrderTerm[] =>
+  order.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }))
+
+/** `order by` without a NULLS clause wherever Postgres' own default says the same: only so can a plain index serve. */
+export function orderBy(order: readonly OrderTerm[], scope: Scope): string {
+  const terms = withoutRepeats(order).map((term) => {
+    const { notNull } = columnOf(scope.builder, term.column)
+    const direction = term.descending ? ' desc' : ''
+    const nulls = notNull || term.nullsFirst === term.descending ? '' : term.nullsFirst ? ' nulls first' : ' nulls last'
+    return `${scope.column(term.column)}${direction}${nulls}`
+  })
+  return ` order by ${terms.join(', ')}`
+}
+
+interface Element {
+  readonly term: OrderTerm
+  /** Placeholder, or null where the cursor holds a null. */
+  readonly placeholder: string | null
+}
+
+/**
+ * The condition that a row comes strictly after a cursor. Rows that tie with a cursor shorter than the order are left out with it.
+ * A cursor names a column again where the order does; the first mention has decided.
+ */
+export function afterCursor(
+  order: readonly OrderTerm[],
+  values: readonly (Value | null)[],
+  parameters: Parameters,
+): Condition | null {
+  const kept = withoutRepeats(order)
+  const elements = kept.flatMap((term): Element[] => {
+    const index = order.indexOf(term)
+    if (index >= values.length) return []
+    const value = values[index] ?? null
+    return [{ term, placeholder: value === null ? null : parameters.add(value) }]
+  })
+  if (elements.length === 0) return null
+  return (scope) => (isPlain(elements, scope) ? compareRows(elements, scope) : compareStepwise(elements, scope))
+}
+
+const operandOf = (scope: Scope, element: Element): string =>
+  columnOf(scope.builder, element.term.column).operand(element.placeholder ?? 'null')
+
+/** One direction, no nulls: a row comparison, which an index over the columns answers directly. */
+function isPlain(elements: readonly Element[], scope: Scope): boolean {
+  const descending = elements[0]?.term.descending
+  return elements.every(
+    ({ term, placeholder }) =>
+      placeholder !== null && term.descending === descending && columnOf(scope.builder, term.column).notNull,
+  )
+}
+
+function compareRows(elements: readonly Element[], scope: Scope): string {
+  const operator = elements[0]?.term.descending === true ? '<' : '>'
+  const columns = elements.map(({ term }) => scope.column(term.column)).join(', ')
+  const values = elements.map((element) => operandOf(scope, element)).join(', ')
+  return `((${columns}) ${operator} (${values}))`
+}
+
+function compareStepwise(elements: readonly Element[], scope: Scope): string {
+  const [first, ...rest] = elements
+  if (first === undefined) return 'false'
+  const after = isAfter(first, scope)
+  if (rest.length === 0) return `(${after})`
+  const stepwise = `(${after} or (${isEqual(first, scope)} and ${compareStepwise(rest, scope)}))`
+  // Redundant, but an index can only be entered by a bound that stands alone.
+  return first.placeholder === null ? stepwise : `(${isNotBefore(first, scope)} and ${stepwise})`
+}
+
+/** The column's value stands strictly after the cursor's, nulls where the order has them. */
+function isAfter(element: Element, scope: Scope): string {
+  const { term, placeholder } = element
+  const column = scope.column(term.column)
+  if (placeholder === null) return term.nullsFirst ? `${column} is not null` : 'false'
+  const compared = `${column} ${term.descending ? '<' : '>'} ${operandOf(scope, element)}`
+  return mayFollow(element, scope) ? `(${compared} or ${column} is null)` : compared
+}
+
+function isNotBefore(element: Element, scope: Scope): string {
+  const column = scope.column(element.term.column)
+  const compared = `${column} ${element.term.descending ? '<=' : '>='} ${operandOf(scope, element)}`
+  return mayFollow(element, scope) ? `(${compared} or ${column} is null)` : compared
+}
+
+/** Whether nulls come after every value. */
+const mayFollow = ({ term }: Element, scope: Scope): boolean =>
+  !term.nullsFirst && !columnOf(scope.builder, term.column).notNull
+
+function isEqual(element: Element, scope: Scope): string {
+  const column = scope.column(element.term.column)
+  return element.placeholder === null ? `${column} is null` : `${column} = ${operandOf(scope, element)}`
+}

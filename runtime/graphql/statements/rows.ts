@@ -1,0 +1,70 @@
+import { jsonObject, jsonObjectFrom, type Pair } from '../../sql/json.ts'
+import { literal } from '../../sql/literal.ts'
+import type { Join, Row, RowMember } from '../plan/types.ts'
+import { collectionJson } from './collection.ts'
+import { columnOf, directScope, type Scope, type Writer } from './source.ts'
+
+/** The selected fields of the row in scope as a JSON object. */
+export const rowJson = (writer: Writer, row: Row, scope: Scope): string => jsonObject(rowPairs(writer, row, scope))
+
+/** The selected fields of the one row that FROM yields; null when it yields none. */
+export function rowJsonFrom(writer: Writer, row: Row, from: (scope: Scope, alias: string) => string): string {
+  const alias = writer.alias('t')
+  const scope = directScope(writer, row.entity, alias)
+  return jsonObjectFrom(rowPairs(writer, row, scope), from(scope, alias))
+}
+
+function rowPairs(writer: Writer, row: Row, scope: Scope): readonly Pair[] {
+  return row.members.map((member) => [member.key, memberJson(writer, member, scope)])
+}
+
+function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
+  switch (member.kind) {
+    case 'typename':
+      return `${literal(member.name)}::text`
+    case 'node-id':
+      return scope.builder.nodeId(scope.entity.key.map((name) => scope.column(name)))
+    case 'column':
+      return columnOf(scope.builder, member.column).json(scope.column(member.column))
+    case 'one':
+      return rowJsonFrom(writer, member.row, (target, alias) => {
+        const first = member.unique ? '' : ' limit 1'
+        return `${target.builder.relation} ${alias} where ${joined(member.join, scope, target)}${first}`
+      })
+    case 'many': {
+      const { relation } = writer.engine.entity(member.collection.entity.id)
+      const condition = (target: Scope): string => joined(member.join, scope, target)
+      return collectionJson(writer, member.collection, { from: relation, isFunction: false, volatile: false, condition })
+    }
+    case 'computed-value': {
+      const computed = computedOf(scope, member.field)
+      return computed.json(computed.of(scope.row()))
+    }
+    case 'computed-void':
+      return voidResult(computedOf(scope, member.field).of(scope.row()))
+    case 'computed-row': {
+      const call = computedOf(scope, member.field).of(scope.row())
+      return rowJsonFrom(writer, member.row, (target, alias) => `${call} ${alias} where ${isPresent(target)}`)
+    }
+    case 'computed-set': {
+      const call = computedOf(scope, member.field).of(scope.row())
+      return collectionJson(writer, member.collection, { from: call, isFunction: true, volatile: member.volatile, condition: null })
+    }
+  }
+}
+
+function joined(join: Join, here: Scope, there: Scope): string {
+  return join.local.map((name, index) => `${there.column(join.foreign[index] ?? '')} = ${here.column(name)}`).join(' and ')
+}
+
+function computedOf(scope: Scope, field: string) {
+  const computed = Object.hasOwn(scope.builder.computed, field) ? scope.builder.computed[field] : undefined
+  if (computed === undefined) throw new Error(`the builder of ${scope.builder.relation} has no computed field ${field}`)
+  return computed
+}
+
+/** A function's row that is null, or null in every column, is no row (9.3). */
+export const isPresent = (scope: Scope): string => `not (${scope.row()} is null)`
+
+/** Runs a function that returns nothing; its answer is null. Both arms are needed for it to run at all. */
+export const voidResult = (call: string): string => `case when ${call}::text is null then null::json else null::json end`

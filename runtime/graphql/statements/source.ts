@@ -1,0 +1,86 @@
+import type { EntityBuilder } from '../../contract/builder.ts'
+import type { EntityFacts } from '../../contract/manifest.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Row } from '../plan/types.ts'
+import type { Parameters } from './parameters.ts'
+
+/** What every part of a statement is written with. */
+export interface Writer {
+  readonly engine: Pick<Engine, 'entity' | 'call'>
+  readonly parameters: Parameters
+  /** A fresh alias: `t1`, `p2`, ... */
+  readonly alias: (letter: string) => string
+  /** Writes a row as JSON; here because rows hold collections and collections hold rows. */
+  readonly row: WriteRow
+}
+
+export type WriteRow = (writer: Writer, row: Row, scope: Scope) => string
+
+export function createWriter(engine: Writer['engine'], parameters: Parameters, row: WriteRow): Writer {
+  let count = 0
+  return { engine, parameters, alias: (letter) => `${letter}${(count += 1)}`, row }
+}
+
+/** A row in reach: how its columns are written at this place of the statement. */
+export interface Scope {
+  readonly entity: EntityFacts
+  readonly builder: EntityBuilder
+  /** The value of a column, by SQL name. */
+  readonly column: (name: string) => string
+  /** The whole row as a value of its composite type. */
+  readonly row: () => string
+}
+
+/** The row of a table, function or CTE that stands in FROM under this alias. */
+export function directScope(writer: Writer, entity: EntityFacts, alias: string): Scope {
+  const builder = writer.engine.entity(entity.id)
+  return {
+    entity,
+    builder,
+    column: (name) => columnOf(builder, name).of(alias),
+    row: () => `(${alias}.*)::${builder.relation}`,
+  }
+}
+
+/** The columns that an outer level asked an inner one for, under short names: `t1."created_at" as c2`. */
+export interface Carried {
+  readonly scope: Scope
+  /** The select list of the inner level; to be asked for once the outer level is written. */
+  readonly list: () => readonly string[]
+}
+
+/** The row of an inner level seen through the alias of its sub-select; what is used is carried up, and nothing else. */
+export function carriedScope(inner: Scope, alias: string): Carried {
+  const names = new Map<string, string>()
+  const carry = (expression: string, short: string): string => {
+    names.set(expression, names.get(expression) ?? short)
+    return `${alias}.${names.get(expression)}`
+  }
+  return {
+    scope: {
+      entity: inner.entity,
+      builder: inner.builder,
+      column: (name) => carry(inner.column(name), `c${names.size + 1}`),
+      row: () => carry(inner.row(), 'r'),
+    },
+    list: () => [...names].map(([expression, short]) => `${expression} as ${short}`),
+  }
+}
+
+export function columnOf(builder: EntityBuilder, name: string): EntityBuilder['columns'][string] {
+  const column = Object.hasOwn(builder.columns, name) ? builder.columns[name] : undefined
+  if (column === undefined) throw new Error(`the builder of ${builder.relation} has no column ${name}`)
+  return column
+}
+
+/** A select list that is never empty. */
+export const selectList = (expressions: readonly string[]): string => (expressions.length === 0 ? '1' : expressions.join(', '))
+
+/** `where` with these conditions, or nothing. */
+export const where = (conditions: readonly (string | null)[]): string => {
+  const given = conditions.filter((condition) => condition !== null)
+  return given.length === 0 ? '' : ` where ${given.join(' and ')}`
+}
+
+/** An order as an array, and what is carried for it, may be an array itself; those travel as jsonb. */
+export const isArrayColumn = (builder: EntityBuilder, name: string): boolean => columnOf(builder, name).recordType.endsWith('[]')

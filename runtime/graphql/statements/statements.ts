@@ -1,0 +1,147 @@
+import type { PreparedText } from '../../contract/execution.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { sha256Hex } from '../../lib/sha256.ts'
+import { jsonObject, type Pair } from '../../sql/json.ts'
+import type { Argument, Plan, Root, Value } from '../plan/types.ts'
+import { collectionJson } from './collection.ts'
+import { keyEquals } from './filter.ts'
+import { createParameters } from './parameters.ts'
+import { isPresent, rowJson, rowJsonFrom, voidResult } from './rows.ts'
+import { createWriter, type Writer } from './source.ts'
+import { writeStatement } from './writes.ts'
+
+/** s4: a statement as it is prepared, and how each of its parameters is found. */
+export interface Statement extends PreparedText {
+  readonly values: readonly Value[]
+}
+
+/** A piece of the response's `data`, in order. */
+export type Piece =
+  | { readonly kind: 'constant'; readonly key: string; readonly json: string }
+  /** The member's value is a column of a statement's row; null is JSON null. */
+  | { readonly kind: 'column'; readonly key: string; readonly statement: number; readonly column: number }
+  /** The column holds an object whose members belong here. */
+  | { readonly kind: 'members'; readonly statement: number; readonly column: number }
+
+export interface Statements {
+  readonly writes: boolean
+  readonly statements: readonly Statement[]
+  readonly pieces: readonly Piece[]
+}
+
+type SqlRoot = Exclude<Root, { kind: 'constant' }>
+
+/** A select list holds 1,664 columns at most; documents with more root fields get them as members of objects. */
+const maxColumns = 1_000
+
+/** s3 to s4. A query is one statement; each field of a mutation is one, run in order, each seeing the one before. */
+export function toStatements(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: Plan): Statements {
+  return plan.writes ? forMutation(engine, role, plan) : forQuery(engine, role, plan)
+}
+
+function forMutation(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: Plan): Statements {
+  const statements: Statement[] = []
+  const pieces = plan.roots.map((root): Piece => {
+    if (root.kind === 'constant') return root
+    const parameters = createParameters()
+    const writer = createWriter(engine, parameters, rowJson)
+    statements.push({ ...named(role, rootStatement(writer, root)), values: parameters.values })
+    return { kind: 'column', key: root.key, statement: statements.length - 1, column: 0 }
+  })
+  return { writes: true, statements, pieces }
+}
+
+function rootStatement(writer: Writer, root: SqlRoot): string {
+  switch (root.kind) {
+    case 'insert':
+    case 'update':
+    case 'delete':
+      return writeStatement(writer, root)
+    default:
+      return `select ${rootJson(writer, root)} as r`
+  }
+}
+
+function forQuery(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: Plan): Statements {
+  const parameters = createParameters()
+  const writer = createWriter(engine, parameters, rowJson)
+  const columns: string[] = []
+  const isWide = plan.roots.length > maxColumns
+  const pieces = isWide ? widePieces(writer, plan.roots, columns) : plan.roots.map((root) => piece(writer, root, columns))
+  const text = `select ${columns.map((column, index) => `${column} as r${index + 1}`).join(', ')}`
+  const statements = columns.length === 0 ? [] : [{ ...named(role, text), values: parameters.values }]
+  return { writes: false, statements, pieces }
+}
+
+function piece(writer: Writer, root: Root, columns: string[]): Piece {
+  if (root.kind === 'constant') return root
+  columns.push(rootJson(writer, root))
+  return { kind: 'column', key: root.key, statement: 0, column: columns.length - 1 }
+}
+
+/** Runs of root fields that need the database become one object each. */
+function widePieces(writer: Writer, roots: readonly Root[], columns: string[]): readonly Piece[] {
+  const pieces: Piece[] = []
+  let run: Pair[] = []
+  const flush = (): void => {
+    if (run.length === 0) return
+    columns.push(jsonObject(run))
+    pieces.push({ kind: 'members', statement: 0, column: columns.length - 1 })
+    run = []
+  }
+  for (const root of roots) {
+    if (root.kind === 'constant') {
+      flush()
+      pieces.push(root)
+    } else {
+      run.push([root.key, rootJson(writer, root)])
+      if (run.length >= maxColumns) flush()
+    }
+  }
+  flush()
+  return pieces
+}
+
+/** The value of a root field as an expression of type json: a statement's result type must never change (0A000). */
+function rootJson(writer: Writer, root: SqlRoot): string {
+  switch (root.kind) {
+    case 'collection': {
+      const { relation } = writer.engine.entity(root.collection.entity.id)
+      return collectionJson(writer, root.collection, { from: relation, isFunction: false, volatile: false, condition: null })
+    }
+    case 'by-key':
+      return rowJsonFrom(writer, root.row, (scope, alias) => {
+        const condition = keyEquals(root.values, writer.parameters)
+        // A view's key is what its comment says; nothing holds it to be unique.
+        const first = scope.entity.kind === 'table' ? '' : ' limit 1'
+        return `${scope.builder.relation} ${alias} where ${condition(scope)}${first}`
+      })
+    case 'call-value':
+      return `to_json(${writer.engine.call(root.call).json(callSql(writer, root.call, root.args))})`
+    case 'call-void':
+      return voidResult(callSql(writer, root.call, root.args))
+    case 'call-row': {
+      const call = callSql(writer, root.call, root.args)
+      return rowJsonFrom(writer, root.row, (scope, alias) => `${call} ${alias} where ${isPresent(scope)}`)
+    }
+    case 'call-set': {
+      const from = callSql(writer, root.call, root.args)
+      return collectionJson(writer, root.collection, { from, isFunction: true, volatile: root.volatile, condition: null })
+    }
+    default:
+      throw new Error(`${root.kind} stands only in mutations`)
+  }
+}
+
+function callSql(writer: Writer, id: string, args: readonly Argument[]): string {
+  const builder = writer.engine.call(id)
+  const passed = args.map((argument) => {
+    const pass = Object.hasOwn(builder.args, argument.field) ? builder.args[argument.field] : undefined
+    if (pass === undefined) throw new Error(`the builder of ${id} has no argument ${argument.field}`)
+    return pass(writer.parameters.add(argument.value))
+  })
+  return `${builder.name}(${passed.join(', ')})`
+}
+
+/** The role is part of the name: a plan made under row-level security serves the role it was made for. */
+const named = (role: string, text: string): PreparedText => ({ name: `cg${sha256Hex(`${role}\0${text}`).slice(0, 32)}`, text })

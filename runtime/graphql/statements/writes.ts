@@ -1,0 +1,80 @@
+import { ident } from '../../sql/ident.ts'
+import { jsonObject, type Pair } from '../../sql/json.ts'
+import { literal } from '../../sql/literal.ts'
+import type { InsertRows, Root } from '../plan/types.ts'
+import { compileFilter } from './filter.ts'
+import { carriedScope, columnOf, directScope, selectList, where, type Scope, type Writer } from './source.ts'
+
+type Write = Extract<Root, { kind: 'insert' | 'update' | 'delete' }>
+
+/**
+ * Change and answer in one statement (10.5): the change is a CTE, its rows are what RETURNING gives, and everything nested is read
+ * from the snapshot before it.
+ */
+export function writeStatement(writer: Writer, root: Write): string {
+  const target = writer.alias('t')
+  const changed = writer.alias('i')
+  const inner = directScope(writer, root.entity, target)
+  const carried = carriedScope(inner, changed)
+  const count = `(select count(*) from ${changed})`
+  const answer = jsonObject(root.members.map((member): Pair => [member.key, memberJson(writer, member, carried.scope, changed, count)]))
+  const change = changeSql(writer, root, inner, target)
+  const list = selectList(carried.list())
+  return `with ${changed} as (${change} returning ${list}) select ${guarded(writer, root, count, answer)} as r`
+}
+
+function memberJson(writer: Writer, member: Write['members'][number], scope: Scope, from: string, count: string): string {
+  switch (member.kind) {
+    case 'typename':
+      return `${literal(member.name)}::text`
+    case 'affectedCount':
+      return count
+    case 'records':
+      return `coalesce((select array_agg(${writer.row(writer, member.row, scope)}) from ${from}), '{}')`
+  }
+}
+
+/** Fails the statement, and with it the request, when more rows were affected than allowed (10.4). */
+function guarded(writer: Writer, root: Write, count: string, answer: string): string {
+  if (root.kind === 'insert') return answer
+  const atMost = `${writer.parameters.add(root.atMost)}::int4`
+  const message = literal(`${root.kind} impacts too many records`)
+  return `case when ${count} > ${atMost} then catalograph.refuse(${message})::text::json else ${answer} end`
+}
+
+function changeSql(writer: Writer, root: Write, scope: Scope, alias: string): string {
+  const { relation } = scope.builder
+  switch (root.kind) {
+    case 'insert':
+      return `insert into ${relation} as ${alias} (${root.rows.columns.map(ident).join(', ')}) ${insertRows(writer, scope, root.rows)}`
+    case 'update': {
+      const set = root.set.map(({ column, value }) => {
+        const operand = columnOf(scope.builder, column).operand(writer.parameters.add(value))
+        return `${ident(column)} = ${operand}`
+      })
+      return `update ${relation} ${alias} set ${set.join(', ')}${matching(writer, root, scope)}`
+    }
+    case 'delete':
+      return `delete from ${relation} ${alias}${matching(writer, root, scope)}`
+  }
+}
+
+const matching = (writer: Writer, root: Extract<Write, { kind: 'update' | 'delete' }>, scope: Scope): string =>
+  where([root.filter === null ? null : compileFilter(root.filter, writer.parameters)(scope)])
+
+function insertRows(writer: Writer, scope: Scope, rows: InsertRows): string {
+  const columns = rows.columns.map((name) => columnOf(scope.builder, name))
+  if (rows.kind === 'uniform') {
+    const values = columns.map((column, index) => column.fromRecord(`x.c${index}`))
+    const definitions = columns.map((column, index) => `c${index} ${column.recordType}`)
+    const records = `json_to_recordset(${writer.parameters.add(rows.records)}::json)`
+    return `select ${values.join(', ')} from ${records} as x(${definitions.join(', ')})`
+  }
+  const tuples = rows.rows.map((row) => {
+    const cells = row.map((value, index) =>
+      value === null ? 'default' : (columns[index]?.operand(writer.parameters.add(value)) ?? 'default'),
+    )
+    return `(${cells.join(', ')})`
+  })
+  return `values ${tuples.join(', ')}`
+}

@@ -1,0 +1,22 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { HttpFailure } from './failures.ts'
+
+/** Media types that a request's JSON may be sent as, with the one character set that JSON has (RFC 8259 section 8.1). */
+const jsonMedia = /^application\/(?:graphql-response\+)?json(?: *; *charset="?utf-?8"?)? *;?$/i
+
+/**
+ * Hands the bodies of a scope over as text, so that one reader parses them, once. Anything but uncompressed JSON in UTF-8
+ * is refused.
+ */
+export function acceptJsonText(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    const encoding = request.headers['content-encoding'] ?? 'identity'
+    if (!jsonMedia.test(request.headers['content-type'] ?? '') || encoding !== 'identity') {
+      throw new HttpFailure('MEDIA_TYPE_UNSUPPORTED')
+    }
+    if (!isUtf8(body)) throw new HttpFailure('BODY_MALFORMED', 'The body is not UTF-8.')
+    return body.toString('utf8')
+  })
+}

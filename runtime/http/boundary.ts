@@ -1,0 +1,58 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Log } from '../log/events.ts'
+import { HttpFailure, failureTable, retryAfterSeconds } from './failures.ts'
+import type { FailureCode } from './failures.ts'
+
+/** Puts a failure into the body of the area that it happened in. */
+export type RenderFailure = (code: FailureCode, message: string) => string
+
+/** Fastify's own refusals that are the client's doing (Fastify reference, Errors). */
+const fastifyCodes: Readonly<Record<string, FailureCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'MEDIA_TYPE_UNSUPPORTED',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'REQUEST_MALFORMED',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'BODY_MALFORMED',
+  FST_ERR_BAD_URL: 'REQUEST_MALFORMED',
+  FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
+  FST_ERR_ASYNC_CONSTRAINT: 'REQUEST_MALFORMED',
+  ECONNRESET: 'REQUEST_MALFORMED',
+}
+
+/**
+ * Answers every failure of a scope. What nobody foresaw leaves as one flat sentence with the request's id, and its
+ * detail goes to the log only.
+ */
+export function answerFailures(app: FastifyInstance, log: Log, render: RenderFailure): void {
+  app.setErrorHandler((error: unknown, request, reply) => {
+    const failure = recognise(error)
+    if (failure !== null) return sendFailure(reply, failure, render)
+    log({ kind: 'request-failed', requestId: request.id, detail: detailOf(error) })
+    return sendFailure(reply, unexpected(request), render)
+  })
+}
+
+/** Sends a failure with the headers that its status asks for. */
+export function sendFailure(reply: FastifyReply, failure: HttpFailure, render: RenderFailure): FastifyReply {
+  const { status } = failureTable[failure.code]
+  if (status === 401) reply.header('www-authenticate', 'Bearer')
+  if (status === 503) reply.header('retry-after', retryAfterSeconds)
+  if (!reply.hasHeader('content-type')) reply.header('content-type', 'application/json; charset=utf-8')
+  return reply.code(status).send(render(failure.code, failure.message))
+}
+
+/** The body of failures outside the areas that have a form of their own. */
+export const renderPlainFailure: RenderFailure = (code, message) => JSON.stringify({ code, message })
+
+function recognise(error: unknown): HttpFailure | null {
+  if (error instanceof HttpFailure) return error
+  const code = error instanceof Error && 'code' in error ? fastifyCodes[String(error.code)] : undefined
+  return code === undefined ? null : new HttpFailure(code)
+}
+
+function unexpected(request: FastifyRequest): HttpFailure {
+  return new HttpFailure('INTERNAL', `${failureTable.INTERNAL.message} Request id: ${request.id}`)
+}
+
+function detailOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -1,0 +1,34 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+const usualHeaders = 'authorization, apikey, content-type, accept, x-client-info, x-request-id, prefer'
+const answeredMethods = 'GET, HEAD, POST, OPTIONS'
+const exposedHeaders = 'x-request-id, retry-after, allow'
+const daySeconds = '86400'
+
+/**
+ * Lets pages of every origin call (Fetch standard, section CORS protocol). Nothing here rests on cookies: whoever calls
+ * has to know a key, so the origin decides nothing. Failures carry the headers too, else a page could not read them.
+ * A preflight is answered at once and needs no key, since browsers send none.
+ */
+export function allowEveryOrigin(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('access-control-allow-origin', '*')
+    reply.header('access-control-expose-headers', exposedHeaders)
+    return request.method === 'OPTIONS' ? answerPreflight(request, reply) : undefined
+  })
+}
+
+function answerPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply
+    .code(204)
+    .header('access-control-allow-methods', answeredMethods)
+    .header('access-control-allow-headers', allowedHeaders(request.headers['access-control-request-headers']))
+    .header('access-control-max-age', daySeconds)
+    .header('vary', 'access-control-request-headers')
+    .send()
+}
+
+/** Libraries add headers of their own; what is asked for is allowed, as long as it is a list of names. */
+function allowedHeaders(asked: string | undefined): string {
+  return asked !== undefined && /^[\w!#$%&'*+.^`|~, -]{1,2048}$/.test(asked) ? asked : usualHeaders
+}

@@ -1,0 +1,39 @@
+/** Every way in which HTTP itself refuses a request: one row a code. The code is the promise, the sentence may improve. */
+interface FailureRow {
+  readonly status: number
+  readonly message: string
+}
+
+export const failureTable = {
+  KEY_MISSING: { status: 401, message: 'No API key found in request' },
+  KEY_INVALID: { status: 401, message: 'Invalid API key' },
+  TOKEN_INVALID: { status: 401, message: 'Invalid token' },
+  BODY_MALFORMED: { status: 400, message: 'The body must be a JSON object.' },
+  QUERY_MISSING: { status: 400, message: 'Must provide query string.' },
+  REQUEST_MALFORMED: { status: 400, message: 'The request is malformed.' },
+  NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not answer the method.' },
+  NOT_ACCEPTABLE: { status: 406, message: 'The answer is application/json or application/graphql-response+json.' },
+  REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
+  BODY_TOO_LARGE: { status: 413, message: 'The body is too large.' },
+  MEDIA_TYPE_UNSUPPORTED: { status: 415, message: 'The body must be sent as application/json in UTF-8.' },
+  UNAVAILABLE: { status: 503, message: 'The service is not ready; try again shortly.' },
+  INTERNAL: { status: 500, message: 'Something went wrong on our side.' },
+} as const satisfies Readonly<Record<string, FailureRow>>
+
+export type FailureCode = keyof typeof failureTable
+
+/** A refusal on its way to the boundary that answers it. */
+export class HttpFailure extends Error {
+  readonly code: FailureCode
+
+  /** `message` replaces the table's sentence where more can be said. */
+  constructor(code: FailureCode, message: string = failureTable[code].message) {
+    super(message)
+    this.name = 'HttpFailure'
+    this.code = code
+  }
+}
+
+/** Seconds after which a client may ask again (RFC 9110 section 10.2.3). */
+export const retryAfterSeconds = '1'

@@ -1,0 +1,46 @@
+import type { Caller } from '../contract/execution.ts'
+import type { TokenFault, VerifyToken } from './jwt.ts'
+
+/** The two headers that say who asks, as they were sent. */
+export interface Credentials {
+  readonly apikey: string | undefined
+  readonly authorization: string | undefined
+}
+
+export type Refusal =
+  | { readonly kind: 'key-missing' }
+  | { readonly kind: 'key-invalid' }
+  | { readonly kind: 'token-invalid'; readonly fault: TokenFault }
+
+export type Identified = { readonly kind: 'caller'; readonly caller: Caller } | Refusal
+
+export type Authenticate = (credentials: Credentials) => Promise<Identified>
+
+/**
+ * Makes the rule that decides who asks (service document, part Authentication; spec/graphql.md section 0, decision 7).
+ * The key names the project and must be a token of its secret; the bearer token, when there is one, names the person
+ * and its role and claims hold instead of the key's.
+ */
+export function createAuthenticate(verify: VerifyToken): Authenticate {
+  return async ({ apikey, authorization }) => {
+    if (apikey === undefined || apikey === '') return { kind: 'key-missing' }
+    const key = await verify(apikey)
+    if (key.kind === 'refused') return { kind: 'key-invalid' }
+    if (authorization === undefined) return { kind: 'caller', caller: key.caller }
+    return identifyBearer(authorization, verify)
+  }
+}
+
+async function identifyBearer(authorization: string, verify: VerifyToken): Promise<Identified> {
+  const token = bearerToken(authorization)
+  if (token === null) return { kind: 'token-invalid', fault: 'malformed' }
+  const verdict = await verify(token)
+  return verdict.kind === 'verified'
+    ? { kind: 'caller', caller: verdict.caller }
+    : { kind: 'token-invalid', fault: verdict.fault }
+}
+
+/** RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */
+function bearerToken(authorization: string): string | null {
+  return /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? null
+}

@@ -1,0 +1,112 @@
+import { createSecretKey } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { errors, jwtVerify, SignJWT } from 'jose'
+import type { Caller } from '../contract/execution.ts'
+import { createLru } from '../lib/lru.ts'
+
+/** Why a token is not believed. */
+export type TokenFault = 'expired' | 'early' | 'signature' | 'malformed'
+
+export type TokenVerdict =
+  | { readonly kind: 'verified'; readonly caller: Caller }
+  | { readonly kind: 'refused'; readonly fault: TokenFault }
+
+export type VerifyToken = (token: string) => Promise<TokenVerdict>
+
+export interface VerifierOptions {
+  readonly secret: string
+  /** The clock, in milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** The one algorithm: a token that names any other, or none, is refused (RFC 8725 section 3.1). */
+const algorithm = 'HS256'
+const longestToken = 16_384
+const keptTokens = 1000
+/** The largest time that a Date can hold, in seconds: a token without `exp` is good until then. */
+const never = 8_640_000_000_000
+
+/**
+ * Makes the verifier of one secret. `exp` and `nbf` are held without leeway (RFC 7519 sections 4.1.4 and 4.1.5).
+ * Tokens that were believed are remembered by their full text until they expire; refused ones are not remembered, so
+ * that nobody fills the memory with rubbish.
+ */
+export function createTokenVerifier({ secret, now }: VerifierOptions): VerifyToken {
+  const key = secretKey(secret)
+  const believed = createLru<string, BelievedToken>(keptTokens)
+  return async (token) => {
+    const seconds = Math.floor(now() / 1000)
+    const known = believed.get(token)
+    if (known !== undefined && holdsAt(known, seconds)) return known.verdict
+    believed.delete(token)
+    const verified = await verifyToken(token, key, new Date(now()))
+    if (verified.kind === 'refused') return verified
+    believed.set(token, verified)
+    return verified.verdict
+  }
+}
+
+/** Signs claims. The same claims and secret always give the same text. */
+export function signToken(claims: Readonly<Record<string, string>>, secret: string): Promise<string> {
+  return new SignJWT(claims).setProtectedHeader({ alg: algorithm, typ: 'JWT' }).sign(secretKey(secret))
+}
+
+interface BelievedToken {
+  readonly kind: 'believed'
+  readonly verdict: TokenVerdict
+  readonly notBefore: number
+  readonly expires: number
+}
+
+type Refused = Extract<TokenVerdict, { readonly kind: 'refused' }>
+
+function holdsAt(token: BelievedToken, seconds: number): boolean {
+  return token.notBefore <= seconds && seconds < token.expires
+}
+
+/** A key object, not the text: the text would be imported anew for every token. */
+function secretKey(secret: string): KeyObject {
+  return createSecretKey(Buffer.from(secret, 'utf8'))
+}
+
+async function verifyToken(token: string, key: KeyObject, currentDate: Date): Promise<BelievedToken | Refused> {
+  if (token.length > longestToken) return refused('malformed')
+  try {
+    const { payload } = await jwtVerify(token, key, { algorithms: [algorithm], currentDate })
+    const claims = claimsText(token)
+    const role = payload['role']
+    if (claims === null || !isRoleName(role)) return refused('malformed')
+    const verdict = { kind: 'verified', caller: { role, claims } } as const
+    return { kind: 'believed', verdict, notBefore: payload.nbf ?? 0, expires: payload.exp ?? never }
+  } catch (error) {
+    return refused(faultOf(error))
+  }
+}
+
+function refused(fault: TokenFault): Refused {
+  return { kind: 'refused', fault }
+}
+
+/** Postgres' names hold no NUL. */
+function isRoleName(role: unknown): role is string {
+  return typeof role === 'string' && role !== '' && !role.includes('\0')
+}
+
+/** The payload exactly as it was signed, so that no digit or key is lost; null when it is not UTF-8. */
+function claimsText(token: string): string | null {
+  const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url')
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(payload)
+  } catch {
+    return null
+  }
+}
+
+/** Anything but jose's own refusals is a failure of ours and goes on to the boundary. */
+function faultOf(error: unknown): TokenFault {
+  if (error instanceof errors.JWTExpired) return 'expired'
+  if (error instanceof errors.JWTClaimValidationFailed) return error.claim === 'nbf' ? 'early' : 'malformed'
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature'
+  if (error instanceof errors.JOSEError) return 'malformed'
+  throw error
+}

@@ -1,0 +1,20 @@
+import { signToken } from './jwt.ts'
+
+/** The two keys of a project: what a browser may hold, and what only a server may. */
+export interface ProjectKeys {
+  readonly anon: string
+  readonly serviceRole: string
+}
+
+/**
+ * Makes the keys of a secret: tokens with a role and no person. They carry no time of issue and no expiry, so one
+ * secret gives the same keys each time; to withdraw them, change the secret.
+ */
+export async function projectKeys(secret: string): Promise<ProjectKeys> {
+  const [anon, serviceRole] = await Promise.all([signKey('anon', secret), signKey('service_role', secret)])
+  return { anon, serviceRole }
+}
+
+function signKey(role: string, secret: string): Promise<string> {
+  return signToken({ iss: 'catalograph', role }, secret)
+}

@@ -1,0 +1,77 @@
+/** Everything that this process tells its operator, and how loud and in which words it does. */
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+export type LogEvent =
+  | { readonly kind: 'listening'; readonly url: string }
+  | { readonly kind: 'stopping'; readonly signal: string }
+  | { readonly kind: 'stop-forced'; readonly graceMs: number }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'not-ready'; readonly attempt: number; readonly retryInMs: number; readonly reason: string }
+  | { readonly kind: 'database-prepared'; readonly followed: boolean }
+  | { readonly kind: 'owner-needed'; readonly statements: readonly string[] }
+  | { readonly kind: 'revision-ready'; readonly revision: string; readonly ms: number }
+  | { readonly kind: 'revision-failed'; readonly reason: string }
+  | { readonly kind: 'setting-hint'; readonly hint: string }
+  | {
+      readonly kind: 'request'
+      readonly requestId: string
+      readonly method: string
+      readonly path: string
+      readonly status: number
+      readonly ms: number
+    }
+  | { readonly kind: 'request-failed'; readonly requestId: string; readonly detail: string }
+
+export type LogEventKind = LogEvent['kind']
+
+/** What takes an event; it never fails and never waits. */
+export type Log = (event: LogEvent) => void
+
+interface EventRow<E> {
+  readonly level: LogLevel
+  readonly say: (event: E) => string
+}
+
+type EventTable = { readonly [K in LogEventKind]: EventRow<Extract<LogEvent, { readonly kind: K }>> }
+
+const eventTable: EventTable = {
+  listening: { level: 'info', say: ({ url }) => `listening on ${url}` },
+  stopping: { level: 'info', say: ({ signal }) => `stopping on ${signal}` },
+  'stop-forced': { level: 'warn', say: ({ graceMs }) => `requests still ran after ${graceMs} ms and were cut off` },
+  stopped: { level: 'info', say: () => 'stopped' },
+  'not-ready': {
+    level: 'warn',
+    say: ({ reason, retryInMs }) => `not ready, trying again in ${retryInMs} ms: ${reason}`,
+  },
+  'database-prepared': {
+    level: 'info',
+    say: ({ followed }) =>
+      followed
+        ? 'the database is prepared and schema changes are followed'
+        : 'the database is prepared; schema changes are seen at the next start only',
+  },
+  'owner-needed': {
+    level: 'warn',
+    say: ({ statements }) => `an owner of the database has to run:\n${statements.join(';\n')};`,
+  },
+  'revision-ready': { level: 'info', say: ({ revision, ms }) => `schema ${revision} ready after ${Math.round(ms)} ms` },
+  'revision-failed': { level: 'error', say: ({ reason }) => `the schema could not be compiled: ${reason}` },
+  'setting-hint': { level: 'warn', say: ({ hint }) => hint },
+  request: {
+    level: 'debug',
+    say: ({ method, path, status, ms, requestId }) => `${method} ${path} ${status} ${ms.toFixed(1)} ms ${requestId}`,
+  },
+  'request-failed': { level: 'error', say: ({ requestId, detail }) => `request ${requestId} failed: ${detail}` },
+}
+
+export function levelOf(event: LogEvent): LogLevel {
+  return eventTable[event.kind].level
+}
+
+/** The event as one sentence. */
+export function sentenceOf(event: LogEvent): string {
+  // The table's type pairs each kind with its own event; TypeScript cannot follow the pairing through an index.
+  const row = eventTable[event.kind] as EventRow<LogEvent>
+  return row.say(event)
+}

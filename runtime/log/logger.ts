@@ -1,0 +1,41 @@
+import { levelOf, sentenceOf } from './events.ts'
+import type { Log, LogEvent, LogLevel } from './events.ts'
+
+export interface LoggerOptions {
+  /** The quietest level that is still written. */
+  readonly level: LogLevel | 'silent'
+  /** True writes lines for people, false one JSON object a line. */
+  readonly human: boolean
+  /** Texts that must never leave; wherever one occurs it is replaced. */
+  readonly secrets: readonly string[]
+  readonly write: (line: string) => void
+  readonly now: () => Date
+}
+
+const loudness: Readonly<Record<LogLevel | 'silent', number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 }
+
+/** Makes a log that writes one line an event. */
+export function createLogger(options: LoggerOptions): Log {
+  const render = options.human ? renderForPeople : renderAsJson
+  return (event) => {
+    if (loudness[levelOf(event)] < loudness[options.level]) return
+    options.write(`${conceal(render(event, options.now()), options.secrets)}\n`)
+  }
+}
+
+function renderAsJson(event: LogEvent, time: Date): string {
+  const { kind, ...facts } = event
+  return JSON.stringify({ time: time.toISOString(), level: levelOf(event), event: kind, ...facts })
+}
+
+function renderForPeople(event: LogEvent, time: Date): string {
+  return `${time.toISOString().slice(11, 19)} ${levelOf(event).padEnd(5)} ${sentenceOf(event)}`
+}
+
+/** A secret may stand in a message as it is, or as a JSON string spells it. */
+function conceal(line: string, secrets: readonly string[]): string {
+  return secrets
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
+    .filter((spelling) => spelling !== '')
+    .reduce((text, spelling) => text.replaceAll(spelling, '[secret]'), line)
+}

@@ -1,0 +1,145 @@
+import type { FastifyInstance } from 'fastify'
+import { buildApp } from './app.ts'
+import type { RevisionSource } from './contract/revision.ts'
+import { openDatabase } from './db/pool.ts'
+import type { Database } from './db/pool.ts'
+import { unavailableResponse } from './graphql/route.ts'
+import type { GraphqlRoute } from './graphql/route.ts'
+import { createService } from './graphql/serve.ts'
+import { createHealthCheck } from './http/health.ts'
+import { createAuthenticate } from './identity/caller.ts'
+import { createTokenVerifier } from './identity/jwt.ts'
+import { messageOf } from './lib/message-of.ts'
+import { retry } from './lib/retry.ts'
+import { within } from './lib/within.ts'
+import type { Log } from './log/events.ts'
+import type { Settings } from './settings/keys.ts'
+import { watchSource } from './engine/watch-source.ts'
+import type { WatchedSource } from './engine/watch-source.ts'
+
+/** The settings of a process that serves: what it cannot do without is there. */
+export type ServerSettings = Settings & { readonly databaseUrl: string; readonly jwtSecret: string }
+
+export interface ServerParts {
+  readonly settings: ServerSettings
+  /** Closed when the server has stopped. */
+  readonly database: Database
+  readonly source: RevisionSource
+  readonly log: Log
+  /** Called once: the server listens and its first schema is loaded. */
+  readonly onReady: (url: string) => void
+  /** Resolves with the reason when the process shall end. */
+  readonly stopRequested: Promise<string>
+}
+
+/** The address cannot be listened on. */
+export class ListenFailure extends Error {
+  override readonly name = 'ListenFailure'
+}
+
+/**
+ * Runs the server until it is asked to stop, and then stops it: no new connections, running requests end within the
+ * grace period, the pool is closed.
+ * A database that is down does not keep it from starting: requests are answered 503 until the first schema is loaded.
+ * Rejects with ListenFailure when it cannot listen.
+ */
+export async function runServer(parts: ServerParts): Promise<void> {
+  const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
+  const { app, markReady } = assemble(parts, watched)
+  const stopping = new AbortController()
+  try {
+    const url = await listen(app, parts.settings)
+    parts.log({ kind: 'listening', url })
+    const warm = warmUp(watched.source, parts.log, stopping.signal).then((loaded) => {
+      if (loaded) markReady()
+      if (loaded) parts.onReady(url)
+    })
+    parts.log({ kind: 'stopping', signal: await parts.stopRequested })
+    stopping.abort()
+    await warm
+  } finally {
+    stopping.abort()
+    await stop(app, parts)
+  }
+  parts.log({ kind: 'stopped' })
+}
+
+/** Opens the pool that requests run on; it connects when it is first used. */
+export function openServerDatabase(settings: ServerSettings): Database {
+  return openDatabase({
+    url: settings.databaseUrl,
+    schemas: settings.schemas,
+    poolSize: settings.poolSize,
+    statementTimeout: settings.statementTimeoutMs,
+  })
+}
+
+interface Assembled {
+  readonly app: FastifyInstance
+  readonly markReady: () => void
+}
+
+function assemble({ settings, database, log }: ServerParts, watched: WatchedSource): Assembled {
+  const service = createService({ database, source: watched.source })
+  let ready = false
+  const serve: GraphqlRoute['serve'] = async (request, caller) =>
+    ready ? service.serve(request, caller) : unavailableResponse
+  const health = createHealthCheck({
+    revision: watched.revision,
+    compileFailedAt: watched.failedAt,
+    ping: database.ping,
+    now: Date.now,
+  })
+  const authenticate = createAuthenticate(createTokenVerifier({ secret: settings.jwtSecret, now: Date.now }))
+  const app = buildApp({ authenticate, serve, health, log, bodyLimitBytes: settings.bodyLimitBytes })
+  return {
+    app,
+    markReady: () => {
+      ready = true
+    },
+  }
+}
+
+const firstPauseMs = 250
+const longestPauseMs = 5_000
+
+/** Loads the first schema, however long its database takes to come up; false when the process stops before. */
+async function warmUp(source: RevisionSource, log: Log, signal: AbortSignal): Promise<boolean> {
+  const onFailure = (error: unknown, attempt: number, retryInMs: number): void =>
+    log({ kind: 'not-ready', attempt, retryInMs, reason: messageOf(error) })
+  try {
+    await retry(source, { firstMs: firstPauseMs, longestMs: longestPauseMs, onFailure, signal })
+    return true
+  } catch (error) {
+    if (signal.aborted) return false
+    throw error
+  }
+}
+
+async function listen(app: FastifyInstance, { host, port }: ServerSettings): Promise<string> {
+  try {
+    return await app.listen({ host, port })
+  } catch (error) {
+    throw new ListenFailure(listenSentence(error, host, port))
+  }
+}
+
+function listenSentence(error: unknown, host: string, port: number): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') return `port ${port} on ${host} is in use; set PORT to another one`
+  if (code === 'EACCES') return `port ${port} may not be opened by this user; set PORT to one above 1023`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${host} is no address of this machine; set HOST`
+  return `cannot listen on ${host}:${port}: ${messageOf(error)}`
+}
+
+async function stop(app: FastifyInstance, { settings, database, log }: ServerParts): Promise<void> {
+  const graceMs = settings.shutdownGraceMs
+  if (!(await within(graceMs, app.close()))) {
+    log({ kind: 'stop-forced', graceMs })
+    app.server.closeAllConnections()
+  }
+  await within(databaseGraceMs, database.close())
+}
+
+/** A statement that outlived its request ends with its connection, which ends with this process. */
+const databaseGraceMs = 1_000

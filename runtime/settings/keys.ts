@@ -1,0 +1,122 @@
+import { anyText, nameList, oneOf, postgresUrl, textOfAtLeast, wholeNumber } from './parsers.ts'
+import type { Parser } from './parsers.ts'
+
+/** One setting: where it is read, what it means, how its text becomes a value, and what holds when it is absent. */
+export interface SettingKey<T> {
+  /** Name of the environment variable. */
+  readonly env: string
+  readonly help: string
+  /** True keeps the value out of every output. */
+  readonly secret: boolean
+  readonly parse: Parser<T>
+  /** Null: there is no default. */
+  readonly fallback: T | null
+}
+
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+
+const mebibyte = 1_048_576
+
+/** Every setting there is. To add one, add a row and hand it to its one user. */
+export const settingKeys = {
+  databaseUrl: {
+    env: 'DATABASE_URL',
+    help: 'Connection URL of the login role that requests run under; it needs membership in the roles of the tokens.',
+    secret: true,
+    parse: postgresUrl,
+    fallback: null,
+  },
+  databaseOwnerUrl: {
+    env: 'DATABASE_OWNER_URL',
+    help: 'Connection URL of a role that may prepare the database; only used to prepare and compile.',
+    secret: true,
+    parse: postgresUrl,
+    fallback: null,
+  },
+  schemas: {
+    env: 'DB_SCHEMAS',
+    help: 'Schemas to serve, separated by commas; the first one wins where names collide.',
+    secret: false,
+    parse: nameList,
+    fallback: ['public'],
+  },
+  poolSize: {
+    env: 'DB_POOL_SIZE',
+    help: 'Connections to the database.',
+    secret: false,
+    parse: wholeNumber(1, 1000),
+    fallback: 8,
+  },
+  statementTimeoutMs: {
+    env: 'STATEMENT_TIMEOUT_MS',
+    help: 'Milliseconds after which Postgres gives a statement up; 0 waits for ever.',
+    secret: false,
+    parse: wholeNumber(0, 2_147_483_647),
+    fallback: 30_000,
+  },
+  jwtSecret: {
+    env: 'JWT_SECRET',
+    help: 'Secret that project keys and access tokens are signed with (HS256); 32 characters or more.',
+    secret: true,
+    parse: textOfAtLeast(32),
+    fallback: null,
+  },
+  host: {
+    env: 'HOST',
+    help: 'Address to listen on; 0.0.0.0 for every interface.',
+    secret: false,
+    parse: anyText,
+    fallback: '127.0.0.1',
+  },
+  port: {
+    env: 'PORT',
+    help: 'Port to listen on; 0 takes a free one.',
+    secret: false,
+    parse: wholeNumber(0, 65_535),
+    fallback: 54_321,
+  },
+  bodyLimitBytes: {
+    env: 'BODY_LIMIT_BYTES',
+    help: 'Largest request body in bytes.',
+    secret: false,
+    parse: wholeNumber(1024, 1024 * mebibyte),
+    fallback: mebibyte,
+  },
+  shutdownGraceMs: {
+    env: 'SHUTDOWN_GRACE_MS',
+    help: 'Milliseconds that running requests get to finish when the process is asked to stop.',
+    secret: false,
+    parse: wholeNumber(0, 600_000),
+    fallback: 10_000,
+  },
+  logLevel: {
+    env: 'LOG_LEVEL',
+    help: `What is logged to standard error: ${logLevels.join(', ')}.`,
+    secret: false,
+    parse: oneOf(logLevels),
+    fallback: 'info',
+  },
+  dataFolder: {
+    env: 'CATALOGRAPH_DATA',
+    help: 'Folder of the embedded Postgres and of its secrets.',
+    secret: false,
+    parse: anyText,
+    fallback: '.catalograph',
+  },
+} as const satisfies Readonly<Record<string, SettingKey<unknown>>>
+
+export type SettingName = keyof typeof settingKeys
+
+type ValueOf<K> = K extends { readonly parse: Parser<infer T>; readonly fallback: infer F }
+  ? F extends null
+    ? T | null
+    : T
+  : never
+
+/** Every setting as a value; null where it is absent and has no default. */
+export type Settings = { readonly [N in SettingName]: ValueOf<(typeof settingKeys)[N]> }
+
+/** The table's rows with the types of their values forgotten, for what treats all settings alike. */
+export const settingRows: readonly (readonly [SettingName, SettingKey<unknown>])[] = Object.entries(settingKeys).map(
+  ([name, key]) => [name as SettingName, key],
+)

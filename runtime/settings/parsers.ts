@@ -1,0 +1,46 @@
+/** What a setting's text became, or what is wrong with it; a problem never repeats the text, which may be a secret. */
+export type Parsed<T> = { readonly kind: 'value'; readonly value: T } | { readonly kind: 'problem'; readonly problem: string }
+
+export type Parser<T> = (text: string) => Parsed<T>
+
+const value = <T>(parsed: T): Parsed<T> => ({ kind: 'value', value: parsed })
+const problem = (sentence: string): Parsed<never> => ({ kind: 'problem', problem: sentence })
+
+/** Any text. */
+export const anyText: Parser<string> = (text) => value(text)
+
+/** Text of at least `least` characters: RFC 7518 section 3.2 asks for as many bits as HS256's hash has. */
+export function textOfAtLeast(least: number): Parser<string> {
+  return (text) => (text.length >= least ? value(text) : problem(`must have at least ${least} characters`))
+}
+
+/** A whole number between two bounds, both included. */
+export function wholeNumber(least: number, most: number): Parser<number> {
+  return (text) => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : NaN
+    return number >= least && number <= most
+      ? value(number)
+      : problem(`must be a whole number between ${least} and ${most}`)
+  }
+}
+
+/** One of a few words. */
+export function oneOf<const W extends string>(words: readonly W[]): Parser<W> {
+  return (text) => {
+    const found = words.find((word) => word === text)
+    return found === undefined ? problem(`must be one of ${words.join(', ')}`) : value(found)
+  }
+}
+
+/** Names separated by commas; blanks around a name do not count, an empty or repeated name is a mistake. */
+export const nameList: Parser<readonly string[]> = (text) => {
+  const names = text.split(',').map((name) => name.trim())
+  if (names.includes('')) return problem('must be names separated by commas, none of them empty')
+  return new Set(names).size === names.length ? value(names) : problem('names a schema twice')
+}
+
+/** A connection URL as libpq takes it (PostgreSQL manual, chapter libpq, section Connection URIs). */
+export const postgresUrl: Parser<string> = (text) =>
+  /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
+    ? value(text)
+    : problem('must be a connection URL such as postgres://user:password@host:5432/database')

@@ -1,0 +1,65 @@
+import { suggest } from '../lib/suggest.ts'
+import { settingRows } from './keys.ts'
+import type { SettingKey, Settings } from './keys.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export type ReadSettings =
+  | {
+      readonly kind: 'settings'
+      readonly settings: Settings
+      /** Variables of the environment that look like a mistyped setting: worth a line, no reason to refuse. */
+      readonly hints: readonly string[]
+    }
+  | { readonly kind: 'invalid'; readonly problems: readonly string[] }
+
+/**
+ * Reads the settings out of an environment: the settings, or every problem at once.
+ * An empty variable counts as absent, as shells and container files leave them. An unknown name is a problem when it
+ * bears our prefix and a hint when it is only near a setting, because the environment is shared with other programs.
+ */
+export function readSettings(environment: Environment): ReadSettings {
+  const read = settingRows.map(([name, key]) => ({ name, ...readKey(key, environment) }))
+  const problems = [...read.flatMap(({ problem }) => problem ?? []), ...strangers(environment)]
+  if (problems.length > 0) return { kind: 'invalid', problems }
+  const settings = Object.fromEntries(read.map(({ name, value }) => [name, value])) as unknown as Settings
+  return { kind: 'settings', settings, hints: nearMisses(environment) }
+}
+
+interface ReadKey {
+  readonly value: unknown
+  readonly problem: string | null
+}
+
+function readKey(key: SettingKey<unknown>, environment: Environment): ReadKey {
+  const text = environment[key.env]
+  if (text === undefined || text === '') return { value: key.fallback, problem: null }
+  const parsed = key.parse(text)
+  return parsed.kind === 'value'
+    ? { value: parsed.value, problem: null }
+    : { value: null, problem: `${key.env} ${parsed.problem}` }
+}
+
+const prefix = 'CATALOGRAPH_'
+const settingNames = settingRows.map(([, key]) => key.env)
+
+function unknownNames(environment: Environment): readonly string[] {
+  return Object.keys(environment).filter((name) => environment[name] !== '' && !settingNames.includes(name))
+}
+
+function strangers(environment: Environment): readonly string[] {
+  return unknownNames(environment)
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => `${name} is not a setting${didYouMean(name)}`)
+}
+
+function nearMisses(environment: Environment): readonly string[] {
+  return unknownNames(environment)
+    .filter((name) => name.includes('_') && !name.startsWith(prefix) && suggest(name, settingNames) !== null)
+    .map((name) => `${name} is not a setting${didYouMean(name)}`)
+}
+
+function didYouMean(name: string): string {
+  const near = suggest(name, settingNames)
+  return near === null ? '' : `; did you mean ${near}?`
+}

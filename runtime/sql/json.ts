@@ -1,0 +1,33 @@
+import { ident } from './ident.ts'
+import { literal } from './literal.ts'
+
+/**
+ * JSON objects in SQL. row_to_json over a sub-select is the fastest form (its keys are the column aliases), but Postgres cuts
+ * aliases at 63 bytes (NAMEDATALEN) and has at most 1,664 columns in a list (MaxTupleAttributeNumber); beyond either, rows of
+ * keys and values are aggregated instead, which has no limit.
+ */
+export type Pair = readonly [key: string, value: string]
+
+const maxKeyBytes = 63
+const maxColumns = 1_600
+
+const isNarrow = (pairs: readonly Pair[]): boolean =>
+  pairs.length > 0 && pairs.length <= maxColumns && pairs.every(([key]) => Buffer.byteLength(key) <= maxKeyBytes)
+
+const columns = (pairs: readonly Pair[]): string => pairs.map(([key, value]) => `${value} as ${ident(key)}`).join(', ')
+
+const aggregated = (pairs: readonly Pair[]): string => {
+  if (pairs.length === 0) return `'{}'::json`
+  const rows = pairs.map(([key, value]) => `(${literal(key)}, to_json(${value}))`).join(', ')
+  return `(select json_object_agg(v.k, v.v) from (values ${rows}) as v(k, v))`
+}
+
+/** An expression of type json: an object with these members, in this order. */
+export const jsonObject = (pairs: readonly Pair[]): string =>
+  isNarrow(pairs) ? `(select row_to_json(o.*) from (select ${columns(pairs)}) o)` : aggregated(pairs)
+
+/** The same over what a FROM clause yields: null when it yields no row, an error when it yields several. */
+export const jsonObjectFrom = (pairs: readonly Pair[], from: string): string =>
+  isNarrow(pairs)
+    ? `(select row_to_json(o.*) from (select ${columns(pairs)} from ${from}) o)`
+    : `(select ${aggregated(pairs)} from ${from})`

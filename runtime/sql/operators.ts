@@ -1,0 +1,64 @@
+import type { ScalarName } from '../contract/manifest.ts'
+
+/** The filter operators (spec/graphql.md 4.1): what they take and their SQL. */
+
+interface Operator {
+  /** `value`: one operand of the column's type; `values`: a list; `presence`: NULL or NOT_NULL. */
+  readonly operand: 'value' | 'values' | 'presence'
+  readonly help: string
+  /** SQL condition from the column and the operand, both finished expressions. */
+  readonly render: (column: string, operand: string) => string
+}
+
+const infix =
+  (symbol: string) =>
+  (column: string, operand: string): string =>
+    `${column} ${symbol} ${operand}`
+
+export const operators = {
+  eq: { operand: 'value', help: 'Equal to this value.', render: infix('=') },
+  neq: { operand: 'value', help: 'Different from this value.', render: infix('<>') },
+  lt: { operand: 'value', help: 'Less than this value.', render: infix('<') },
+  lte: { operand: 'value', help: 'Less than or equal to this value.', render: infix('<=') },
+  gt: { operand: 'value', help: 'Greater than this value.', render: infix('>') },
+  gte: { operand: 'value', help: 'Greater than or equal to this value.', render: infix('>=') },
+  in: { operand: 'values', help: 'Equal to one of these values.', render: (column, list) => `${column} = any (${list})` },
+  is: { operand: 'presence', help: 'Null or not null.', render: (column, presence) => `${column} is ${presence}` },
+  like: { operand: 'value', help: 'Matches this SQL LIKE pattern.', render: infix('like') },
+  ilike: { operand: 'value', help: 'Matches this SQL LIKE pattern, upper and lower case alike.', render: infix('ilike') },
+  startsWith: { operand: 'value', help: 'Begins with this text; it holds no wildcards.', render: infix('^@') },
+  regex: { operand: 'value', help: 'Matches this POSIX regular expression.', render: infix('~') },
+  iregex: { operand: 'value', help: 'Matches this POSIX regular expression, upper and lower case alike.', render: infix('~*') },
+  contains: { operand: 'value', help: 'Contains every one of these elements.', render: infix('@>') },
+  containedBy: { operand: 'value', help: 'Has no element other than these.', render: infix('<@') },
+  overlaps: { operand: 'value', help: 'Has at least one of these elements.', render: infix('&&') },
+} as const satisfies Record<string, Operator>
+
+export type OperatorName = keyof typeof operators
+
+const ordered = ['eq', 'gt', 'gte', 'in', 'is', 'lt', 'lte', 'neq'] as const
+const text = ['ilike', 'iregex', 'like', 'regex', 'startsWith'] as const
+
+/** The operators of each scalar's filter; a scalar that is not listed has no filter. */
+export const filterFamilies = {
+  Int: ordered,
+  Float: ordered,
+  BigInt: ordered,
+  BigFloat: ordered,
+  Date: ordered,
+  Time: ordered,
+  Datetime: ordered,
+  String: [...ordered, ...text],
+  UUID: ['eq', 'in', 'is', 'neq'],
+  Boolean: ['eq', 'is'],
+  Opaque: ['eq', 'is'],
+  ID: ['eq'],
+} as const satisfies Partial<Record<ScalarName, readonly OperatorName[]>>
+
+export const enumOperators = ['eq', 'in', 'is', 'neq'] as const satisfies readonly OperatorName[]
+export const listOperators = ['containedBy', 'contains', 'eq', 'is', 'overlaps'] as const satisfies readonly OperatorName[]
+
+/** Scalars whose arrays can be filtered. */
+export const listFilterScalars = [
+  'Int', 'Float', 'String', 'Boolean', 'UUID', 'BigInt', 'BigFloat', 'Time', 'Date', 'Datetime',
+] as const satisfies readonly ScalarName[]

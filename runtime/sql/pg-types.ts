@@ -1,0 +1,66 @@
+import type { AggregateFacts, ScalarName } from '../contract/manifest.ts'
+
+/**
+ * Postgres' base types that are more than Opaque text to the API (spec/graphql.md 3.1, 5.4, 6).
+ * Source of the names: PostgreSQL manual, Data Types; these are pg_type.typname, not the SQL spellings.
+ */
+export interface PgType {
+  readonly scalar: ScalarName
+  /** How a value and an array of values become JSON: as they are, as text, or as JSON's text form. */
+  readonly json: 'native' | 'text' | 'json-text'
+  readonly orderable: boolean
+  /** True when atttypmod - 4 is the largest number of characters (3.4). */
+  readonly limited: boolean
+  readonly aggregate: AggregateFacts
+}
+
+type Extremes = { readonly min: ScalarName | null; readonly max: ScalarName | null }
+
+const none: AggregateFacts = { sum: null, avg: null, min: null, max: null }
+const extremes = (scalar: ScalarName): Extremes => ({ min: scalar, max: scalar })
+const compared = (scalar: ScalarName): AggregateFacts => ({ ...none, ...extremes(scalar) })
+const summed = (sum: ScalarName, extreme: ScalarName): AggregateFacts => ({ sum, avg: 'BigFloat', ...extremes(extreme) })
+
+const plain = (scalar: ScalarName, aggregate: AggregateFacts = compared(scalar)): PgType => ({
+  scalar,
+  json: 'native',
+  orderable: true,
+  limited: false,
+  aggregate,
+})
+const number = (scalar: ScalarName, sum: ScalarName, extreme: ScalarName): PgType => plain(scalar, summed(sum, extreme))
+const asText = (type: PgType): PgType => ({ ...type, json: 'text' })
+const limitedText: PgType = { ...plain('String'), limited: true }
+const json: PgType = { ...plain('JSON', none), json: 'json-text', orderable: false }
+
+/** Whatever the table does not name. */
+export const opaqueType: PgType = plain('Opaque', none)
+
+/** Types of pg_catalog by name. */
+export const pgTypes: ReadonlyMap<string, PgType> = new Map([
+  ['int2', number('Int', 'BigInt', 'Int')],
+  ['int4', number('Int', 'BigInt', 'Int')],
+  ['int8', asText(number('BigInt', 'BigInt', 'BigInt'))],
+  ['float4', number('Float', 'BigFloat', 'BigFloat')],
+  ['float8', number('Float', 'BigFloat', 'BigFloat')],
+  ['numeric', asText(number('BigFloat', 'BigFloat', 'BigFloat'))],
+  ['money', number('Opaque', 'BigFloat', 'Opaque')],
+  ['text', plain('String')],
+  ['varchar', limitedText],
+  ['bpchar', limitedText],
+  ['char', plain('String')],
+  ['name', plain('Opaque', compared('String'))],
+  // Postgres has no min(boolean).
+  ['bool', plain('Boolean', none)],
+  ['date', plain('Date')],
+  ['time', plain('Time')],
+  ['timetz', plain('Opaque', compared('Time'))],
+  ['timestamp', plain('Datetime')],
+  ['timestamptz', plain('Datetime')],
+  ['uuid', plain('UUID', none)],
+  ['json', json],
+  ['jsonb', json],
+])
+
+/** Types of extensions by name, whichever schema they are installed in. */
+export const extensionTypes: ReadonlyMap<string, PgType> = new Map([['citext', plain('String')]])

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest'
+import { decodeCatalog } from '../../../compiler/catalog/decode.ts'
+import { readCatalog } from '../../../compiler/catalog/read.ts'
+import { ROWS } from '../../../compiler/catalog/rows.ts'
+
+const empty: Readonly<Record<string, unknown>> = {
+  version: null,
+  serverVersion: 180004,
+  databaseOwner: 'postgres',
+  ...Object.fromEntries(
+    Object.entries(ROWS).map(([name, fields]) => [name, Object.fromEntries(Object.keys(fields).map((field) => [field, []]))]),
+  ),
+}
+const decode = (change: Readonly<Record<string, unknown>>): unknown => decodeCatalog(JSON.stringify({ ...empty, ...change }))
+
+const relation = {
+  oid: ['1'], schema: ['s'], name: ['t'], kind: ['r'], owner: ['o'], comment: [null], rowSecurity: [false], rowType: ['2'],
+  acl: ['{}'],
+}
+
+describe('decoding the answer', () => {
+  test('an empty database', () => {
+    expect(decode({})).toMatchObject({ version: null, serverVersion: 180004, relations: [], types: [] })
+  })
+
+  test('an object from whom everything was revoked has no grants', () => {
+    expect(decode({ relations: relation })).toMatchObject({ relations: [{ name: 't', grants: [], primaryKey: null }] })
+  })
+
+  test.each([
+    ['version', { version: 1 }, 'version: expected a text, found 1'],
+    ['server version', { serverVersion: '18' }, 'serverVersion: expected an integer, found "18"'],
+    ['a list', { relations: null }, 'relations: expected an object'],
+    ['a field', { relations: { ...relation, name: undefined } }, 'relations.name: expected a list'],
+    ['a value', { relations: { ...relation, name: [null] } }, 'relations.name[0]: expected a text, found null'],
+    ['a word', { relations: { ...relation, kind: ['S'] } }, 'relations.kind[0]: expected one of r, p, v, m, f, found "S"'],
+    ['a length', { relations: { ...relation, kind: ['r', 'v'] } }, 'relations: its fields differ in length'],
+    [
+      'a reference',
+      { relations: relation, uniques: { relation: ['1'], primary: [true], numbers: [[3]] } },
+      'column 3 of relation 1 is missing',
+    ],
+  ])('refuses a wrong shape of %s', (_what, change, message) => {
+    expect(() => decode(change)).toThrow(new TypeError(message))
+  })
+
+  test('what the database refuses is passed on', async () => {
+    const refused = Object.assign(new Error('permission denied'), { code: '42501' })
+    const read = readCatalog(() => Promise.reject(refused), { schemas: [], version: null })
+    await expect(read).rejects.toBe(refused)
+  })
+})

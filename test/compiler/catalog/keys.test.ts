@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Catalog } from '../../../compiler/catalog/types.ts'
+import { catalogOf, relationNamed } from '../../support/catalog.ts'
+import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
+
+/** What a catalogue may promise about keys and nulls, and what it must not. */
+const open: TestDatabase[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((database) => database.drop()))
+})
+
+const read = async (major: 15 | 18, sql: string): Promise<Catalog> => {
+  const database = await createDatabase({ major, sql })
+  open.push(database)
+  return catalogOf(database)
+}
+
+const foreignKeys = (catalog: Catalog, name: string): unknown[] =>
+  relationNamed(catalog, name).foreignKeys.map((key) => [key.foreignRelation, key.guaranteed])
+
+describe.each(majors().map((major) => [major] as const))('keys on PostgreSQL %i', (major) => {
+  test('a foreign key to a partitioned table also refers to each partition, of which none holds all rows', async () => {
+    const catalog = await read(
+      major,
+      `create table parent (id int primary key) partition by range (id);
+       create table part partition of parent for values from (0) to (10) partition by range (id);
+       create table leaf partition of part for values from (0) to (5);
+       create table child (id int primary key, parent_id int not null references parent) partition by range (id);
+       create table child_part partition of child for values from (0) to (10);`,
+    )
+    expect(relationNamed(catalog, 'parent').kind).toBe('p')
+    expect(relationNamed(catalog, 'leaf').kind).toBe('r')
+    expect(relationNamed(catalog, 'leaf').primaryKey).toEqual(['id'])
+    expect(foreignKeys(catalog, 'child')).toEqual([['parent', true], ['part', false], ['leaf', false]])
+    expect(foreignKeys(catalog, 'child_part')).toEqual([['parent', true]])
+  })
+
+  test('a foreign key that is not validated guarantees nothing', async () => {
+    const catalog = await read(
+      major,
+      `create table parent (id int primary key);
+       create table child (parent_id int not null);
+       alter table child add foreign key (parent_id) references parent not valid;`,
+    )
+    expect(foreignKeys(catalog, 'child')).toEqual([['parent', false]])
+  })
+
+  test('an index that is not valid is no key', async () => {
+    const catalog = await read(
+      major,
+      `create table parent (id int, a int) partition by range (id);
+       create table part partition of parent for values from (0) to (10);
+       create unique index on only parent (id);
+       create unique index on part (a, id);`,
+    )
+    expect(relationNamed(catalog, 'parent').uniques).toEqual([])
+    expect(relationNamed(catalog, 'part').uniques).toEqual([['a', 'id']])
+  })
+
+  test('two unique indexes over the same columns are one set', async () => {
+    const catalog = await read(major, 'create table t (a int primary key, b int unique, unique (a), unique (b, a))')
+    expect(relationNamed(catalog, 't').uniques).toEqual([['a'], ['b', 'a'], ['b']])
+  })
+})
+
+describe.runIf(majors().includes(18))('what only PostgreSQL 18 has', () => {
+  test('a NOT NULL that is not validated promises nothing, a validated one does, and neither is a key', async () => {
+    const catalog = await read(
+      18,
+      `create table t (a int, b int, c int not null);
+       alter table t add constraint a_there not null a not valid;
+       alter table t add constraint b_there not null b;`,
+    )
+    expect(relationNamed(catalog, 't').columns.map((column) => column.notNull)).toEqual([false, true, true])
+    expect(relationNamed(catalog, 't')).toMatchObject({ primaryKey: null, uniques: [], foreignKeys: [] })
+  })
+
+  test('virtual generated columns are generated', async () => {
+    const catalog = await read(18, 'create table t (a int, b int generated always as (a * 2) virtual)')
+    expect(relationNamed(catalog, 't').columns.map((column) => column.generated)).toEqual([false, true])
+  })
+
+  test('a foreign key that is not enforced guarantees nothing', async () => {
+    const catalog = await read(
+      18,
+      `create table parent (id int primary key);
+       create table child (parent_id int references parent not enforced);`,
+    )
+    expect(foreignKeys(catalog, 'child')).toEqual([['parent', false]])
+  })
+
+  test('a key over periods does not join by equality', async () => {
+    const catalog = await read(
+      18,
+      `create extension btree_gist;
+       create table parent (id int, during daterange, primary key (id, during without overlaps));
+       create table child (id int, during daterange, parent_id int,
+         foreign key (parent_id, period during) references parent (id, period during));`,
+    )
+    expect(relationNamed(catalog, 'child').foreignKeys).toEqual([])
+    expect(relationNamed(catalog, 'parent').primaryKey).toEqual(['id', 'during'])
+  })
+})

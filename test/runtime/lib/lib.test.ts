@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { createLru } from '../../../runtime/lib/lru.ts'
+import { retry } from '../../../runtime/lib/retry.ts'
+import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { singleFlight } from '../../../runtime/lib/single-flight.ts'
+import { suggest } from '../../../runtime/lib/suggest.ts'
+import { within } from '../../../runtime/lib/within.ts'
+
+describe('createLru', () => {
+  it('forgets what was used longest ago', () => {
+    const kept = createLru<string, number>(2)
+    kept.set('a', 1)
+    kept.set('b', 2)
+    expect(kept.get('a')).toBe(1)
+    kept.set('c', 3)
+    expect([kept.get('a'), kept.get('b'), kept.get('c'), kept.size]).toEqual([1, undefined, 3, 2])
+    kept.set('a', 4)
+    kept.delete('c')
+    expect([kept.get('a'), kept.get('c'), kept.size]).toEqual([4, undefined, 1])
+    kept.clear()
+    expect(kept.size).toBe(0)
+  })
+})
+
+describe('singleFlight', () => {
+  it('shares one run among those who come while it lasts, its failure too, and then runs anew', async () => {
+    let runs = 0
+    const fly = singleFlight(async () => {
+      runs++
+      await Promise.resolve()
+      if (runs === 2) throw new Error('second')
+      return runs
+    })
+    expect(await Promise.all([fly(), fly(), fly()])).toEqual([1, 1, 1])
+    const failed = await Promise.allSettled([fly(), fly()])
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(await fly()).toBe(3)
+  })
+})
+
+describe('suggest', () => {
+  it('finds the nearest name, and none when all are far', () => {
+    expect(suggest('compil', ['keys', 'compile', 'serve'])).toBe('compile')
+    expect(suggest('SERVR', ['keys', 'compile', 'serve'])).toBe('serve')
+    expect(suggest('deploy', ['keys', 'compile', 'serve'])).toBeNull()
+    expect(suggest('x'.repeat(1_000_000), ['serve'])).toBeNull()
+  })
+})
+
+describe('within', () => {
+  it('tells whether a promise settled in time', async () => {
+    expect(await within(1000, Promise.resolve())).toBe(true)
+    expect(await within(5, new Promise(() => undefined))).toBe(false)
+    await expect(within(1000, Promise.reject(new Error('no')))).rejects.toThrow('no')
+  })
+})
+
+describe('retry', () => {
+  it('goes on with growing pauses until it succeeds', async () => {
+    const pauses: number[] = []
+    let left = 4
+    const work = async () => {
+      if (left-- > 0) throw new Error('not yet')
+      return 'done'
+    }
+    const signal = new AbortController().signal
+    const onFailure = (_error: unknown, _attempt: number, pauseMs: number) => void pauses.push(pauseMs)
+    expect(await retry(work, { firstMs: 1, longestMs: 3, onFailure, signal })).toBe('done')
+    expect(pauses).toEqual([1, 2, 3, 3])
+  })
+
+  it('stops in the middle of a pause', async () => {
+    const stopping = new AbortController()
+    const endless = retry(() => Promise.reject(new Error('no')), {
+      firstMs: 60_000,
+      longestMs: 60_000,
+      onFailure: () => setImmediate(() => stopping.abort()),
+      signal: stopping.signal,
+    })
+    await expect(endless).rejects.toThrow()
+  })
+})
+
+describe('sha256Hex', () => {
+  it('hashes UTF-8', () => {
+    expect(sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+    expect(sha256Hex('ü')).toBe('607474ca475a9724d7360aba71a56d5df77e61350e3f724cfa1f46e857e2d85f')
+  })
+})

@@ -1,0 +1,72 @@
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { freePort } from '../../runtime/db/free-port.ts'
+import { serverAccount } from '../../runtime/db/postgres-account.ts'
+import { runProgram, startServer, type Binaries, type ServerProcess } from '../../runtime/db/postgres-process.ts'
+
+/** A throw-away server: nothing is synced to disk, everybody on 127.0.0.1 is trusted, the folder goes away with it. */
+export interface ThrowAwayCluster {
+  readonly port: number
+  readonly folder: string
+  /** Starts it again on the same port and folder after `stop`. */
+  readonly restart: () => Promise<void>
+  readonly stop: () => Promise<void>
+  readonly remove: () => Promise<void>
+}
+
+const settings = (port: number): Readonly<Record<string, string>> => ({
+  port: String(port),
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '100',
+  max_prepared_transactions: '5',
+  autovacuum: 'off',
+})
+
+/** Roles are shared by all databases of a cluster, so they are made once. */
+const rolesSql = `
+  create role anon nologin noinherit;
+  create role authenticated nologin noinherit;
+  create role service_role nologin noinherit bypassrls;
+  create role authenticator login noinherit;
+  grant anon, authenticated, service_role to authenticator;
+`
+
+const createRoles = async (port: number): Promise<void> => {
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
+  await client.connect()
+  await client.query(rolesSql)
+  await client.end()
+}
+
+/** Makes a cluster with the roles of the API and starts it. */
+export const startCluster = async (binaries: Binaries): Promise<ThrowAwayCluster> => {
+  const account = await serverAccount()
+  const parent = await mkdtemp(join(tmpdir(), 'catalograph-test-'))
+  await chmod(parent, 0o755)
+  if (account !== null) await chown(parent, account.uid, account.gid)
+  const folder = join(parent, 'data')
+  const port = await freePort()
+  const flags = ['--no-sync', '--auth=trust', '--username=postgres', '--encoding=UTF8', '--locale=C']
+  await runProgram(account, binaries.initdb, [`--pgdata=${folder}`, ...flags])
+  const start = (): Promise<ServerProcess> => startServer(account, binaries, folder, settings(port))
+  let server = await start()
+  await createRoles(port)
+  return {
+    port,
+    folder,
+    restart: async () => {
+      server = await start()
+    },
+    stop: () => server.stop(),
+    remove: async () => {
+      await server.stop()
+      await rm(parent, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,33 @@
+/** The Postgres servers of one test run, as the global set-up hands them to the workers through the environment. */
+
+export type Major = 15 | 18
+
+export interface Cluster {
+  readonly major: Major
+  readonly port: number
+}
+
+const variable = 'CATALOGRAPH_TEST_CLUSTERS'
+
+export const publishClusters = (clusters: readonly Cluster[]): void => {
+  process.env[variable] = JSON.stringify(clusters)
+}
+
+export const clusters = (): readonly Cluster[] => {
+  const text = process.env[variable]
+  if (text === undefined) throw new Error('No test cluster is running: test/support/global-setup.ts has not run.')
+  return JSON.parse(text) as readonly Cluster[]
+}
+
+/** Majors that this run can test on, the default one first. */
+export const majors = (): readonly Major[] => {
+  const wanted = process.env['TEST_PG'] === '15' ? 15 : 18
+  const known = clusters().map((cluster) => cluster.major)
+  return [...known].sort((a, b) => Number(b === wanted) - Number(a === wanted))
+}
+
+export const clusterOf = (major: Major): Cluster => {
+  const found = clusters().find((cluster) => cluster.major === major)
+  if (found === undefined) throw new Error(`PostgreSQL ${major} is not available in this test run.`)
+  return found
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { prepareDatabase } from '../../compiler/prepare/prepare.ts'
+import { clusterOf, majors, type Major } from './clusters.ts'
+
+export { majors, type Major } from './clusters.ts'
+
+export interface TestDatabase {
+  readonly major: Major
+  /** As the login role `authenticator`: noinherit, member of anon, authenticated and service_role. */
+  readonly url: string
+  /** As the superuser `postgres`. */
+  readonly adminUrl: string
+  /** Runs as the superuser, on one connection that stays open: several calls may form one transaction. */
+  readonly query: (text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>
+  readonly drop: () => Promise<void>
+}
+
+export interface TestDatabaseOptions {
+  readonly sql?: string
+  readonly major?: Major
+  /** True also makes what compiler/prepare makes: schema catalograph, event triggers, schema auth. */
+  readonly prepare?: boolean
+}
+
+const asMaintenance = async (port: number, sql: string): Promise<void> => {
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+/** A fresh, empty, randomly named database on the test run's cluster of that major version. */
+export const createDatabase = async (options: TestDatabaseOptions = {}): Promise<TestDatabase> => {
+  const major = options.major ?? majors()[0] ?? 18
+  const { port } = clusterOf(major)
+  const name = `t_${randomBytes(6).toString('hex')}`
+  const url = (user: string): string => `postgres://${user}@127.0.0.1:${port}/${name}`
+  await asMaintenance(port, `create database ${name}`)
+  const client = new pg.Client(url('postgres'))
+  client.on('error', () => undefined)
+  await client.connect()
+  const drop = async (): Promise<void> => {
+    await client.end()
+    await asMaintenance(port, `drop database if exists ${name} with (force)`)
+  }
+  try {
+    if (options.prepare === true) await prepareDatabase({ url: url('postgres') })
+    if (options.sql !== undefined) await client.query(options.sql)
+  } catch (error) {
+    await drop()
+    throw error
+  }
+  const query: TestDatabase['query'] = (text, values = []) => client.query(text, [...values])
+  return { major, url: url('authenticator'), adminUrl: url('postgres'), query, drop }
+}

@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs'
+import { embeddedBinaries } from '../../runtime/db/postgres-binaries.ts'
+import type { Binaries } from '../../runtime/db/postgres-process.ts'
+import { startCluster, type ThrowAwayCluster } from './cluster.ts'
+import { publishClusters, type Major } from './clusters.ts'
+
+/**
+ * One server per major version for the whole run: the embedded PostgreSQL 18 always, PostgreSQL 15 where it is installed.
+ * PG15_BIN names the folder of its programs when it is not the usual one of Debian; TEST_PG=15 makes it the default.
+ */
+const folder15 = (): string => process.env['PG15_BIN'] ?? '/usr/lib/postgresql/15/bin'
+
+export const binaries15 = (): Binaries | null => {
+  const [initdb, postgres] = [`${folder15()}/initdb`, `${folder15()}/postgres`]
+  return existsSync(initdb) && existsSync(postgres) ? { initdb, postgres } : null
+}
+
+const wanted = async (): Promise<readonly (readonly [Major, Binaries])[]> => {
+  const older = binaries15()
+  if (older === null) {
+    if (process.env['TEST_PG'] === '15') throw new Error(`TEST_PG=15, but PostgreSQL 15 is not in ${folder15()}.`)
+    console.warn(`\nPostgreSQL 15 is not in ${folder15()}: this run tests on PostgreSQL 18 only.\n`)
+  }
+  const newer = [18, await embeddedBinaries()] as const
+  return older === null ? [newer] : [newer, [15, older] as const]
+}
+
+export default async function setUp(): Promise<() => Promise<void>> {
+  const running: ThrowAwayCluster[] = []
+  const tearDown = async (): Promise<void> => {
+    await Promise.all(running.map((cluster) => cluster.remove()))
+  }
+  try {
+    const started = await Promise.all(
+      (await wanted()).map(async ([major, binaries]) => {
+        const cluster = await startCluster(binaries)
+        running.push(cluster)
+        return { major, port: cluster.port }
+      }),
+    )
+    publishClusters(started)
+  } catch (error) {
+    await tearDown()
+    throw error
+  }
+  return tearDown
+}

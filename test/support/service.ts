@@ -1,0 +1,95 @@
+import { annotate } from '../../compiler/comments/annotate.ts'
+import { readCatalog } from '../../compiler/catalog/read.ts'
+import { createEmitter } from '../../compiler/emit/emit.ts'
+import { buildModel } from '../../compiler/model/build.ts'
+import type { Caller, Exchange } from '../../runtime/contract/execution.ts'
+import type { Revision } from '../../runtime/contract/revision.ts'
+import { openDatabase } from '../../runtime/db/pool.ts'
+import { versionExpression } from '../../runtime/db/version.ts'
+import { createService } from '../../runtime/graphql/serve.ts'
+import type { GraphqlResponse } from '../../runtime/graphql/types.ts'
+import { createDatabase, type Major, type TestDatabase } from './database.ts'
+
+/** The whole path from a document to its answer on a real database, without HTTP. */
+export interface TestService {
+  readonly db: TestDatabase
+  /** The parsed body of the answer. */
+  readonly graphql: (query: string, options?: AskOptions) => Promise<Answer>
+  readonly serve: (query: string, options?: AskOptions) => Promise<GraphqlResponse>
+  /** How often the schema was compiled. */
+  readonly compiled: () => number
+  readonly revision: () => Promise<Revision>
+  /** What was sent to the database, newest last. */
+  readonly exchanges: Exchange[]
+  readonly close: () => Promise<void>
+}
+
+export interface AskOptions {
+  readonly variables?: Readonly<Record<string, unknown>>
+  readonly operationName?: string
+  readonly role?: string
+  readonly claims?: Readonly<Record<string, unknown>>
+}
+
+export interface Answer {
+  // biome-ignore lint: tests look into answers of any shape
+  readonly data: any
+  readonly errors?: readonly { readonly message: string; readonly path?: readonly unknown[]; readonly extensions: { readonly code: string; readonly sqlstate?: string } }[]
+}
+
+export interface TestServiceOptions {
+  readonly sql?: string
+  readonly major?: Major
+  readonly schemas?: readonly string[]
+  /** The role that asks unless a question names another. */
+  readonly role?: string
+  readonly statementTimeout?: number
+}
+
+export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const schemas = options.schemas ?? ['public']
+  const db = await createDatabase({
+    prepare: true,
+    ...(options.sql !== undefined && { sql: options.sql }),
+    ...(options.major !== undefined && { major: options.major }),
+  })
+  const database = openDatabase({
+    url: db.url,
+    schemas,
+    poolSize: 4,
+    ...(options.statementTimeout !== undefined && { statementTimeout: options.statementTimeout }),
+  })
+  const emit = createEmitter()
+  let count = 0
+  const source = async (): Promise<Revision> => {
+    count += 1
+    const catalog = await readCatalog((text, values) => database.query(text, values), { schemas, version: versionExpression })
+    const { annotated } = annotate(catalog)
+    const { model } = buildModel(annotated)
+    return (await emit(model, catalog.version)).value
+  }
+  const exchanges: Exchange[] = []
+  const run: typeof database.run = (exchange) => {
+    exchanges.push(exchange)
+    return database.run(exchange)
+  }
+  const service = createService({ database: { run }, source })
+  const serve: TestService['serve'] = (query, ask = {}) => {
+    const role = ask.role ?? options.role ?? 'anon'
+    const caller: Caller = { role, claims: JSON.stringify({ role, ...ask.claims }) }
+    const request = { query, operationName: ask.operationName ?? null, variables: ask.variables ?? {}, extensions: {}, queryOnly: false }
+    return service.serve(request, caller)
+  }
+  return {
+    db,
+    serve,
+    graphql: async (query, ask) => JSON.parse((await serve(query, ask)).body) as Answer,
+    compiled: () => count,
+    revision: source,
+    exchanges,
+    close: async () => {
+      await database.close()
+      await db.drop()
+    },
+  }
+}
