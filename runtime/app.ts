@@ -25,6 +25,8 @@ export function buildApp(parts: AppParts): FastifyInstance {
     trustProxy: false,
     bodyLimit: parts.bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
+    // While it closes, what still arrives on an open connection is answered as ever, and the connection ends with it.
+    return503OnClosing: false,
     requestIdHeader: false,
     genReqId: requestIdOf,
     frameworkErrors: (_error, _request, reply) =>

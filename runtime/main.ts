@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
-import type { RevisionSource } from './contract/revision.ts'
+import type { Revision, RevisionSource } from './contract/revision.ts'
 import { openDatabase } from './db/pool.ts'
 import type { Database } from './db/pool.ts'
+import { startingWith, watchSource } from './engine/watch-source.ts'
+import type { WatchedSource } from './engine/watch-source.ts'
 import { unavailableResponse } from './graphql/route.ts'
-import type { GraphqlRoute } from './graphql/route.ts'
 import { createService } from './graphql/serve.ts'
+import type { GraphqlService } from './graphql/serve.ts'
 import { createHealthCheck } from './http/health.ts'
 import { createAuthenticate } from './identity/caller.ts'
 import { createTokenVerifier } from './identity/jwt.ts'
@@ -14,8 +16,6 @@ import { retry } from './lib/retry.ts'
 import { within } from './lib/within.ts'
 import type { Log } from './log/events.ts'
 import type { Settings } from './settings/keys.ts'
-import { watchSource } from './engine/watch-source.ts'
-import type { WatchedSource } from './engine/watch-source.ts'
 
 /** The settings of a process that serves: what it cannot do without is there. */
 export type ServerSettings = Settings & { readonly databaseUrl: string; readonly jwtSecret: string }
@@ -37,33 +37,6 @@ export class ListenFailure extends Error {
   override readonly name = 'ListenFailure'
 }
 
-/**
- * Runs the server until it is asked to stop, and then stops it: no new connections, running requests end within the
- * grace period, the pool is closed.
- * A database that is down does not keep it from starting: requests are answered 503 until the first schema is loaded.
- * Rejects with ListenFailure when it cannot listen.
- */
-export async function runServer(parts: ServerParts): Promise<void> {
-  const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
-  const { app, markReady } = assemble(parts, watched)
-  const stopping = new AbortController()
-  try {
-    const url = await listen(app, parts.settings)
-    parts.log({ kind: 'listening', url })
-    const warm = warmUp(watched.source, parts.log, stopping.signal).then((loaded) => {
-      if (loaded) markReady()
-      if (loaded) parts.onReady(url)
-    })
-    parts.log({ kind: 'stopping', signal: await parts.stopRequested })
-    stopping.abort()
-    await warm
-  } finally {
-    stopping.abort()
-    await stop(app, parts)
-  }
-  parts.log({ kind: 'stopped' })
-}
-
 /** Opens the pool that requests run on; it connects when it is first used. */
 export function openServerDatabase(settings: ServerSettings): Database {
   return openDatabase({
@@ -74,28 +47,60 @@ export function openServerDatabase(settings: ServerSettings): Database {
   })
 }
 
+/**
+ * Runs the server until it is asked to stop, and then stops it: no new connections, running requests end within the
+ * grace period, the pool is closed.
+ * A database that is down does not keep it from starting: requests are answered 503 until the first schema is loaded.
+ * Rejects with ListenFailure when it cannot listen.
+ */
+export async function runServer(parts: ServerParts): Promise<void> {
+  const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
+  const { app, serveFrom } = assemble(parts, watched)
+  const stopping = new AbortController()
+  try {
+    const url = await listen(app, parts.settings)
+    parts.log({ kind: 'listening', url })
+    const warm = warmUp(watched.source, parts.log, stopping.signal).then((revision) => {
+      if (revision === null) return
+      serveFrom(revision)
+      parts.onReady(url)
+    })
+    // A failure of the warm-up ends the process through here, not as an unhandled rejection.
+    const reason = await Promise.race([parts.stopRequested, warm.then(() => parts.stopRequested)])
+    parts.log({ kind: 'stopping', signal: reason })
+    stopping.abort()
+    await warm
+  } finally {
+    stopping.abort()
+    await stop(app, parts)
+  }
+  parts.log({ kind: 'stopped' })
+}
+
 interface Assembled {
   readonly app: FastifyInstance
-  readonly markReady: () => void
+  /** Ends the time in which every request is answered 503. */
+  readonly serveFrom: (revision: Revision) => void
 }
 
 function assemble({ settings, database, log }: ServerParts, watched: WatchedSource): Assembled {
-  const service = createService({ database, source: watched.source })
-  let ready = false
-  const serve: GraphqlRoute['serve'] = async (request, caller) =>
-    ready ? service.serve(request, caller) : unavailableResponse
-  const health = createHealthCheck({
-    revision: watched.revision,
-    compileFailedAt: watched.failedAt,
-    ping: database.ping,
-    now: Date.now,
+  let service: GraphqlService | null = null
+  const app = buildApp({
+    authenticate: createAuthenticate(createTokenVerifier({ secret: settings.jwtSecret, now: Date.now })),
+    serve: async (request, caller) => (service === null ? unavailableResponse : service.serve(request, caller)),
+    health: createHealthCheck({
+      revision: watched.revision,
+      compileFailedAt: watched.failedAt,
+      ping: database.ping,
+      now: Date.now,
+    }),
+    log,
+    bodyLimitBytes: settings.bodyLimitBytes,
   })
-  const authenticate = createAuthenticate(createTokenVerifier({ secret: settings.jwtSecret, now: Date.now }))
-  const app = buildApp({ authenticate, serve, health, log, bodyLimitBytes: settings.bodyLimitBytes })
   return {
     app,
-    markReady: () => {
-      ready = true
+    serveFrom: (revision) => {
+      service = createService({ database, source: startingWith(revision, watched.source) })
     },
   }
 }
@@ -103,15 +108,14 @@ function assemble({ settings, database, log }: ServerParts, watched: WatchedSour
 const firstPauseMs = 250
 const longestPauseMs = 5_000
 
-/** Loads the first schema, however long its database takes to come up; false when the process stops before. */
-async function warmUp(source: RevisionSource, log: Log, signal: AbortSignal): Promise<boolean> {
+/** Loads the first schema, however long its database takes to come up; null when the process stops before. */
+async function warmUp(source: RevisionSource, log: Log, signal: AbortSignal): Promise<Revision | null> {
   const onFailure = (error: unknown, attempt: number, retryInMs: number): void =>
     log({ kind: 'not-ready', attempt, retryInMs, reason: messageOf(error) })
   try {
-    await retry(source, { firstMs: firstPauseMs, longestMs: longestPauseMs, onFailure, signal })
-    return true
+    return await retry(source, { firstMs: firstPauseMs, longestMs: longestPauseMs, onFailure, signal })
   } catch (error) {
-    if (signal.aborted) return false
+    if (signal.aborted) return null
     throw error
   }
 }
@@ -132,14 +136,26 @@ function listenSentence(error: unknown, host: string, port: number): string {
   return `cannot listen on ${host}:${port}: ${messageOf(error)}`
 }
 
+/** A statement that outlived its request ends with its connection, which ends with this process. */
+const databaseGraceMs = 1_000
+
 async function stop(app: FastifyInstance, { settings, database, log }: ServerParts): Promise<void> {
   const graceMs = settings.shutdownGraceMs
-  if (!(await within(graceMs, app.close()))) {
+  if (!(await within(graceMs, closeApp(app)))) {
     log({ kind: 'stop-forced', graceMs })
     app.server.closeAllConnections()
   }
   await within(databaseGraceMs, database.close())
 }
 
-/** A statement that outlived its request ends with its connection, which ends with this process. */
-const databaseGraceMs = 1_000
+const sweepMs = 20
+
+/** A connection whose last request ended after the closing began would be kept alive for the next one: sweep it up. */
+async function closeApp(app: FastifyInstance): Promise<void> {
+  const sweeping = setInterval(() => app.server.closeIdleConnections(), sweepMs)
+  try {
+    await app.close()
+  } finally {
+    clearInterval(sweeping)
+  }
+}

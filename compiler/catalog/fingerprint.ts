@@ -17,15 +17,18 @@ export interface Fingerprints {
 /**
  * Hashes what the Catalog says about each object.
  *
- * OIDs and the schema version are left out: an object that was dropped and made again as it was, or restored into another
- * database, has the same fingerprint. Types are told by their printed names, which are qualified and therefore unique.
+ * OIDs and the schema version are left out: an object that was dropped and made again as it was, or restored into
+ * another database, has the same fingerprint. Types are told by their printed names, which are qualified and therefore
+ * unique.
  */
 export function fingerprints(catalog: Catalog): Fingerprints {
   const nameOf = typeNames(catalog)
   const { serverVersion, databaseOwner, roles, memberships, schemas } = catalog
   return {
     database: hash({ serverVersion, databaseOwner, roles, memberships, schemas: schemas.map(withoutOid) }),
-    relations: new Map(catalog.relations.map((item) => [objectId(item.schema, item.name), hash(relationContent(item))])),
+    relations: new Map(
+      catalog.relations.map((item) => [objectId(item.schema, item.name), hash(relationContent(item))]),
+    ),
     types: new Map(catalog.types.map((item) => [item.text, hash(typeContent(item, nameOf))])),
     functions: new Map(catalog.functions.map((item) => [signature(item), hash(functionContent(item, nameOf))])),
   }

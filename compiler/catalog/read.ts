@@ -36,9 +36,12 @@ export async function readCatalog(query: CatalogQuery, options: ReadOptions): Pr
   }
 }
 
-const ATTEMPTS = 10
+const ATTEMPTS = 20
 
-/** `cache lookup failed for type 16423` is an internal_error (PostgreSQL manual, appendix A); format_type says `???`. */
+/**
+ * `cache lookup failed for type 16423` is an internal_error (PostgreSQL manual, appendix A). A type that has no name
+ * any more (format_type prints `???`) is a TypeError of the decoder.
+ */
 const isOvertaken = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof Error && 'code' in error && error.code === 'XX000')
 

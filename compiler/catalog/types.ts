@@ -1,8 +1,8 @@
 /**
  * c1: what the database is. Read from pg_catalog in one snapshot, together with its schema version. Decides nothing.
  *
- * Lists that have an order in Postgres keep it (attribute number, constraint oid, enum sort order); all others are sorted by
- * name in byte order. OIDs are decimal strings: they go beyond 2^31 and mean nothing outside this snapshot.
+ * Lists that have an order in Postgres keep it (attribute number, constraint oid, enum sort order); all others are
+ * sorted by name in byte order. OIDs are decimal strings: they go beyond 2^31 and mean nothing outside this snapshot.
  */
 export type Oid = string
 
@@ -19,7 +19,7 @@ export interface Catalog {
   readonly memberships: readonly { readonly member: string; readonly group: string; readonly inherits: boolean }[]
   /** Tables, partitioned tables, views, materialized views and foreign tables of the served schemas. */
   readonly relations: readonly CatalogRelation[]
-  /** Every type that a column, argument or result of the above mentions, and what these mention in turn; also every enum. */
+  /** Every type that a column, argument or result of the above mentions, and what these mention; also every enum. */
   readonly types: readonly CatalogType[]
   /** Functions, procedures and aggregates of the served schemas. */
   readonly functions: readonly CatalogFunction[]
@@ -74,7 +74,7 @@ export interface CatalogColumn {
   readonly type: Oid
   /** atttypmod, -1 when there is none. */
   readonly modifier: number
-  /** format_type under an empty search path: schema-qualified and quoted where needed, with its modifier: varchar(8). */
+  /** format_type under an empty search path: qualified and quoted where needed, with its modifier: varchar(8). */
   readonly typeText: string
   /** A NOT NULL constraint that is validated: no row holds a null. */
   readonly notNull: boolean
@@ -118,8 +118,13 @@ export interface CatalogType {
   readonly delimiter: string
   /** For domains: the type underneath. */
   readonly base: Oid | null
-  /** For composites: the relation's oid and whether it is a table-like relation (false: a stand-alone composite type). */
-  readonly relation: { readonly oid: Oid; readonly schema: string; readonly name: string; readonly standAlone: boolean } | null
+  /** For composites: the relation whose rows they are; `standAlone` when it is none but the type itself. */
+  readonly relation: {
+    readonly oid: Oid
+    readonly schema: string
+    readonly name: string
+    readonly standAlone: boolean
+  } | null
   /** For enums: labels in sort order. */
   readonly labels: readonly string[]
   readonly comment: string | null

@@ -10,27 +10,33 @@ export interface PrepareOnceOptions {
   readonly log: Log
 }
 
-type Prepared = Extract<Preparation, { readonly ready: true }>
+export type Prepared = Extract<Preparation, { readonly ready: true }>
+
+export type Prepare = () => Promise<Prepared>
 
 /**
  * Makes the preparation of a database that is done at most once: what failed is tried again at the next call, so that a
  * database which comes up late, or whose owner acts meanwhile, needs no restart.
  */
-export function createPrepareOnce({ ownerUrl, loginUrl, log }: PrepareOnceOptions): () => Promise<Prepared> {
+export function createPrepareOnce({ ownerUrl, loginUrl, log }: PrepareOnceOptions): Prepare {
   let prepared: Prepared | null = null
+  let asked = ''
   return async () => {
-    prepared ??= accept(await prepareDatabase({ url: ownerUrl, login: loginOf(loginUrl) }), log)
+    if (prepared !== null) return prepared
+    const preparation = await prepareDatabase({ url: ownerUrl, login: loginOf(loginUrl) })
+    const { statements } = preparation
+    // The same wish is told once, however often it is looked after.
+    if (statements.length > 0 && asked !== statements.join()) log({ kind: 'owner-needed', statements })
+    asked = statements.join()
+    prepared = demandReady(preparation)
+    log({ kind: 'database-prepared', followed: prepared.followed })
     return prepared
   }
 }
 
-function accept(preparation: Preparation, log: Log): Prepared {
-  if (preparation.statements.length > 0) log({ kind: 'owner-needed', statements: preparation.statements })
-  if (!preparation.ready) {
-    throw new Error('the database is not prepared and DATABASE_OWNER_URL, or DATABASE_URL, may not prepare it')
-  }
-  log({ kind: 'database-prepared', followed: preparation.followed })
-  return preparation
+function demandReady(preparation: Preparation): Prepared {
+  if (preparation.ready) return preparation
+  throw new Error('the database is not prepared, and neither DATABASE_OWNER_URL nor DATABASE_URL may prepare it')
 }
 
 function loginOf(url: string): string {

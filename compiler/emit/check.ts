@@ -2,6 +2,7 @@ import type { CallBuilder, EntityBuilder } from '../../runtime/contract/builder.
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import { evaluateModule } from '../../runtime/engine/load.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
+import { nameObject } from '../report/object-name.ts'
 import { callSample, entitySamples, type Sample } from './samples.ts'
 import type { ParseSql } from './sql-parser.ts'
 
@@ -28,7 +29,7 @@ async function checkSamples(object: string, samples: readonly Sample[], parse: P
   return found
 }
 
-const objectName = (kind: string, id: ObjectId): string => `${kind} ${(JSON.parse(id) as readonly string[]).join('.')}`
+const objectName = (kind: string, id: ObjectId): string => nameObject(kind, ...(JSON.parse(id) as readonly string[]))
 
 const refused = (object: string, part: string, problem: string): Diagnostic => ({
   code: 'statement-refused',

@@ -21,6 +21,8 @@ function jsonPieces(form: JsonForm): Pieces {
       // The whole document as text: strings lose their quotes, JSON null becomes NULL (PostgreSQL manual 9.16; 3.3).
       return ['((', value, ") #>> '{}')"]
     case 'mapped':
+      // An enum may have lost its last mapped label, and a CASE without WHEN is no expression.
+      if (form.names.length === 0) return ['(', value, ')::text']
       return ['case (', value, `)::text${form.names.map(whenLabel).join('')} else (`, value, ')::text end']
   }
 }

@@ -1,4 +1,4 @@
-import { createNames, type Names } from '../../runtime/engine/names.ts'
+import { createNames, type Names } from '../../runtime/contract/type-names.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import type { EntityFacts, EnumFacts, FunctionFacts, Manifest, RelationFacts } from '../../runtime/contract/manifest.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'

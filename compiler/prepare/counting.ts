@@ -27,8 +27,8 @@ const bump = `insert into catalograph.schema_version as v (pid, n) values (pg_ba
       on conflict (pid) do update set n = v.n + 1;`
 
 /**
- * ddl_command_end. Temporary objects name the schema pg_temp, or stand "on pg_temp.x" where they have no schema. Among
- * indexes only unique ones matter: they are keys. Commands that drop report nothing here, except DROP OWNED, which may
+ * ddl_command_end. Temporary objects name the schema pg_temp, or stand "on pg_temp.x" where they have no schema; GRANT and
+ * REVOKE name nothing at all. Among indexes only unique ones matter: they are keys. Commands that drop report nothing here, except DROP OWNED, which may
  * have revoked grants and is told by its tag alone.
  */
 export const commandBody = `
@@ -38,7 +38,7 @@ begin
     select from pg_catalog.pg_event_trigger_ddl_commands() c
     where c.command_tag not in (${list(ignoredTags)})
       and c.schema_name is distinct from 'pg_temp'
-      and c.object_identity not like '% on pg\\_temp.%'
+      and coalesce(c.object_identity, '') not like '% on pg\\_temp.%'
       and (c.object_type <> 'index' or exists (
         select from pg_catalog.pg_index i where i.indexrelid = c.objid and i.indisunique))
   ) then

@@ -78,10 +78,16 @@ const createFunction = ({ name, args, returns, language, definer, body }: OwnFun
 
 const signature = ({ name, args }: OwnFunction): string => `${name}(${args.split(' ').at(-1)})`
 
+/** OID of a function or null; unlike to_regprocedure it asks for no right on the schema. */
+const functionOid = (name: string, types: string): string => `(
+    select p.oid from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+    where n.nspname || '.' || p.proname = '${name}' and pg_catalog.oidvectortypes(p.proargtypes) = '${types}')`
+
+const ownOid = ({ name, args }: OwnFunction): string => functionOid(name, args.split(' ').at(-1) ?? '')
+
 const functionIs = (fn: OwnFunction): string => `exists (
     select from pg_catalog.pg_proc p
-    where p.oid = pg_catalog.to_regprocedure('${signature(fn)}') and p.prosrc = ${literal(fn.body)}
-      and p.prosecdef = ${fn.definer})`
+    where p.oid = ${ownOid(fn)} and p.prosrc = ${literal(fn.body)} and p.prosecdef = ${fn.definer})`
 
 const ownFunction = (fn: OwnFunction): Need => need(`function ${fn.name}`, functionIs(fn), createFunction(fn))
 
@@ -118,9 +124,13 @@ const counter = (name: string, body: string): OwnFunction => ({
 const onCommand = counter('catalograph.count_commands', commandBody)
 const onDrop = counter('catalograph.count_drops', dropBody)
 
+const tableOid = `(
+    select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'catalograph' and c.relname = 'schema_version')`
+
 const versionTable: Need = need(
   'table catalograph.schema_version',
-  `pg_catalog.to_regclass('catalograph.schema_version') is not null`,
+  `${tableOid} is not null`,
   'create table if not exists catalograph.schema_version (pid int primary key, n bigint not null)',
 )
 
@@ -134,14 +144,14 @@ const publicRights: readonly Need[] = [
   ),
   need(
     'select on catalograph.schema_version',
-    `exists (select from pg_catalog.pg_class c where c.oid = pg_catalog.to_regclass('catalograph.schema_version')
+    `exists (select from pg_catalog.pg_class c where c.oid = ${tableOid}
       and ${publicHas('c.relacl', 'r', 'c.relowner', 'SELECT')})`,
     'grant select on catalograph.schema_version to public',
   ),
   ...[stale, refuse, fold].map((fn) =>
     need(
       `execute on ${fn.name}`,
-      `exists (select from pg_catalog.pg_proc p where p.oid = pg_catalog.to_regprocedure('${signature(fn)}')
+      `exists (select from pg_catalog.pg_proc p where p.oid = ${ownOid(fn)}
       and ${publicHas('p.proacl', 'f', 'p.proowner', 'EXECUTE')})`,
       `grant execute on function ${signature(fn)} to public`,
     ),
@@ -154,7 +164,7 @@ const eventTrigger = (event: string, fn: OwnFunction): Need => {
   return {
     id: `event trigger ${name}`,
     present: `exists (select from pg_catalog.pg_event_trigger
-      where evtname = '${name}' and evtenabled = 'A' and evtfoid = pg_catalog.to_regprocedure('${signature(fn)}'))`,
+      where evtname = '${name}' and evtenabled = 'A' and evtfoid = ${ownOid(fn)})`,
     make: `do $$ begin
   drop event trigger if exists ${name};
   create event trigger ${name} on ${event} execute function ${signature(fn)};
@@ -169,7 +179,7 @@ end $$`,
 const authFunction = (name: string, returns: string, expression: string): Need =>
   need(
     `function auth.${name}`,
-    `pg_catalog.to_regprocedure('auth.${name}()') is not null`,
+    `${functionOid(`auth.${name}`, '')} is not null`,
     `create function auth.${name}() returns ${returns} language sql stable as ${literal(` select ${expression} `)}`,
   )
 
@@ -188,7 +198,7 @@ const authUsage = (grantee: string): Need =>
 const authExecute = (name: string) => (grantee: string): Need =>
   need(
     `execute on auth.${name} for ${grantee}`,
-    `coalesce((select pg_catalog.has_function_privilege(r.oid, pg_catalog.to_regprocedure('auth.${name}()'), 'EXECUTE')
+    `coalesce((select pg_catalog.has_function_privilege(r.oid, ${functionOid(`auth.${name}`, '')}, 'EXECUTE')
       from pg_catalog.pg_roles r where r.rolname = '${grantee}'), false)`,
     `grant execute on function auth.${name}() to ${grantee}`,
   )

@@ -1,4 +1,7 @@
-import type { BoundStatement, Exchange, Row } from '../contract/execution.ts'
+import type { BoundStatement, Exchange, PreparedText, Row } from '../contract/execution.ts'
+import { createLru } from '../lib/lru.ts'
+import { sha256Hex } from '../lib/sha256.ts'
+import { claimSettings } from './claims.ts'
 import { classify, classifyOpening } from './classify.ts'
 import { runStatements, type ExchangeResult, type Line } from './exchange.ts'
 import { versionExpression } from './version.ts'
@@ -6,45 +9,72 @@ import { versionExpression } from './version.ts'
 /**
  * What opens every request, in the same pipeline and transaction as its statements.
  *
- * `reset all` first: a function of the database may have set anything for the whole session, and only Sync-local settings
- * end by themselves. It restores what the startup packet asked for. It leaves `role` alone, so the role is always set anew.
+ * `reset all` first: a function of the database may have set anything for the whole session, and only what is set locally
+ * ends by itself. It restores what the startup packet asked for. It leaves `role` alone, so the role is always set anew.
  */
 const reset: BoundStatement = { name: 'catalograph.reset', text: 'reset all', values: [] }
 
+/** $1 role, $2 claims, $3 'on' for read-only; then each claim; last the expected version, where one is expected. */
+const fixedParameters = 3
+
+const setting = (name: string, value: string): string => `pg_catalog.set_config('${name}', ${value}::text, true)`
+
+/** Claims become settings of their own beside request.jwt.claims. Names are checked by claimSettings. */
+const claimArms = (names: readonly string[]): string =>
+  names.map((name, index) => `when ${setting(name, `$${fixedParameters + 1 + index}`)} is null then false`).join('\n  ')
+
 /**
  * Version check, claims, read-only mode and role, in this order: the arms of one CASE are evaluated in turn, where AND
- * has no order that one may rely on. The role comes last, because what precedes it needs rights of nobody in particular.
- *
- * Parameters: $1 role, $2 claims, $3 'on' for read-only, $4 expected version. Claims also become settings of their own,
- * `request.jwt.claim.NAME`, strings as they are and all else as JSON text; sub, role and email always, empty when absent,
- * and after the others, since the names of settings know no case.
+ * has no order that one may rely on. The role comes last, since whatever precedes it needs no right that PUBLIC lacks.
+ * The result has no columns, so that claims are not echoed.
  */
-const openingText = (guarded: boolean): string => `select ${guarded ? `from (select ${versionExpression} as v offset 0) x` : ''}
+const openingText = (guarded: boolean, names: readonly string[]): string =>
+  `select ${guarded ? `from (select ${versionExpression} as v offset 0) x` : ''}
 where case
-  ${guarded ? 'when v <> $4::text then catalograph.stale(v)' : ''}
-  when (select pg_catalog.count(pg_catalog.set_config('request.jwt.claim.' || key, coalesce(value, ''), true))
-        from pg_catalog.json_each_text($2::text::json)
-        where key ~ '^[A-Za-z_][A-Za-z0-9_]*$' and pg_catalog.lower(key) not in ('sub', 'role', 'email')) < 0 then false
-  when pg_catalog.set_config('request.jwt.claim.sub', coalesce($2::text::json ->> 'sub', ''), true) is null then false
-  when pg_catalog.set_config('request.jwt.claim.role', coalesce($2::text::json ->> 'role', ''), true) is null then false
-  when pg_catalog.set_config('request.jwt.claim.email', coalesce($2::text::json ->> 'email', ''), true) is null then false
-  when pg_catalog.set_config('request.jwt.claims', $2::text, true) is null then false
-  when $3::text = 'on' and pg_catalog.set_config('transaction_read_only', 'on', true) is null then false
-  else pg_catalog.set_config('role', $1::text, true) is not null
+  ${guarded ? `when v <> $${fixedParameters + names.length + 1}::text then catalograph.stale(v)` : ''}
+  ${claimArms(names)}
+  when ${setting('request.jwt.claims', '$2')} is null then false
+  when $3::text = 'on' and ${setting('transaction_read_only', `'on'`)} is null then false
+  else ${setting('role', '$1')} is not null
 end`
 
-const guardedOpening = { name: 'catalograph.open.guarded', text: openingText(true) }
-const plainOpening = { name: 'catalograph.open', text: openingText(false) }
+const preparedOpening = (guarded: boolean, names: readonly string[]): PreparedText => {
+  const text = openingText(guarded, names)
+  return { name: `catalograph.open.${sha256Hex(text).slice(0, 16)}`, text }
+}
+
+interface Opening {
+  readonly guarded: PreparedText
+  readonly plain: PreparedText
+  readonly values: readonly string[]
+}
+
+const createOpening = (claims: string): Opening => {
+  const { names, values } = claimSettings(claims)
+  return { guarded: preparedOpening(true, names), plain: preparedOpening(false, names), values }
+}
+
+/** A caller asks again and again with the same claims: they are taken apart once. */
+const openings = createLru<string, Opening>(1_000)
+
+const openingOf = (claims: string): Opening => {
+  const known = openings.get(claims)
+  if (known !== undefined) return known
+  const made = createOpening(claims)
+  openings.set(claims, made)
+  return made
+}
 
 const opening = ({ caller, version, readOnly }: Exchange): BoundStatement => {
-  const values = [caller.role, caller.claims, readOnly ? 'on' : 'off']
-  return version === null ? { ...plainOpening, values } : { ...guardedOpening, values: [...values, version] }
+  const { guarded, plain, values } = openingOf(caller.claims)
+  const bound = [caller.role, caller.claims, readOnly ? 'on' : 'off', ...values]
+  return version === null ? { ...plain, values: bound } : { ...guarded, values: [...bound, version] }
 }
 
 /** How many statements stand before the request's own. */
 const openingLength = 2
 
-/** Runs an exchange on a connection. Never rejects: see runStatements. */
+/** Runs an exchange on a connection; a failure is a result, see runStatements. */
 export const runOnLine = (line: Line, exchange: Exchange): Promise<ExchangeResult> =>
   runStatements(line, [reset, opening(exchange), ...exchange.statements])
 

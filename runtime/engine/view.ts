@@ -9,7 +9,7 @@ import type {
   RelationFacts,
   ValueType,
 } from '../contract/manifest.ts'
-import { createNames, type Names } from './names.ts'
+import { createNames, type Names } from '../contract/type-names.ts'
 
 /**
  * What one role may see of a manifest (spec/graphql.md 1.4), before it is put into GraphQL types. Everything about single relations is

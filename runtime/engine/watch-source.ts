@@ -1,4 +1,4 @@
-import type { RevisionSource } from '../contract/revision.ts'
+import type { Revision, RevisionSource } from '../contract/revision.ts'
 import { messageOf } from '../lib/message-of.ts'
 import type { Log } from '../log/events.ts'
 
@@ -37,5 +37,15 @@ export function watchSource(source: RevisionSource, { log, now }: WatchOptions):
     },
     revision: () => revision,
     failedAt: () => failedAt,
+  }
+}
+
+/** A source that hands over a revision that was just made, and asks from then on. */
+export function startingWith(first: Revision, source: RevisionSource): RevisionSource {
+  let waiting: Revision | null = first
+  return async () => {
+    const revision = waiting
+    waiting = null
+    return revision ?? source()
   }
 }

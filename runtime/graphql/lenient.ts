@@ -5,13 +5,13 @@ import {
   KnownArgumentNamesRule,
   KnownDirectivesRule,
   KnownFragmentNamesRule,
-  KnownTypeNamesRule,
   LoneAnonymousOperationRule,
   NoFragmentCyclesRule,
   ProvidedRequiredArgumentsRule,
   UniqueOperationNamesRule,
   type ValidationRule,
 } from 'graphql'
+import { knownTypeNames } from './known-type-names.ts'
 
 /**
  * What still holds when a schema comment switches validation off (spec/graphql.md section 0, decision 9): without these a document has
@@ -21,7 +21,7 @@ export const lenientRules: readonly ValidationRule[] = [
   ExecutableDefinitionsRule,
   UniqueOperationNamesRule,
   LoneAnonymousOperationRule,
-  KnownTypeNamesRule,
+  knownTypeNames,
   FragmentsOnCompositeTypesRule,
   FieldsOnCorrectTypeRule,
   KnownFragmentNamesRule,

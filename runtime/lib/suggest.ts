@@ -12,16 +12,20 @@ export function suggest(name: string, candidates: readonly string[]): string | n
 /** Longer names are cut: the cost grows with the square of the length. */
 const longestCompared = 64
 
-/** Levenshtein's distance: how many insertions, deletions and replacements turn one text into the other. */
+/**
+ * How many insertions, deletions, replacements and swaps of neighbours turn one text into the other (the distance of
+ * optimal string alignment). Cell [i][j] compares the first i characters of one with the first j of the other.
+ */
 function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
+  const cell = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
   for (let i = 1; i <= a.length; i++) {
-    const current = [i]
+    const row = (rows[i] = [i])
     for (let j = 1; j <= b.length; j++) {
-      const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      current.push(Math.min(replaced, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1))
+      const replaced = cell(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? cell(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY
+      row.push(Math.min(replaced, swapped, cell(i - 1, j) + 1, cell(i, j - 1) + 1))
     }
-    previous = current
   }
-  return previous[b.length] ?? 0
+  return cell(a.length, b.length)
 }

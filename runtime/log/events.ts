@@ -12,7 +12,7 @@ export type LogEvent =
   | { readonly kind: 'owner-needed'; readonly statements: readonly string[] }
   | { readonly kind: 'revision-ready'; readonly revision: string; readonly ms: number }
   | { readonly kind: 'revision-failed'; readonly reason: string }
-  | { readonly kind: 'setting-hint'; readonly hint: string }
+  | { readonly kind: 'schema-remark'; readonly text: string }
   | {
       readonly kind: 'request'
       readonly requestId: string
@@ -57,7 +57,7 @@ const eventTable: EventTable = {
   },
   'revision-ready': { level: 'info', say: ({ revision, ms }) => `schema ${revision} ready after ${Math.round(ms)} ms` },
   'revision-failed': { level: 'error', say: ({ reason }) => `the schema could not be compiled: ${reason}` },
-  'setting-hint': { level: 'warn', say: ({ hint }) => hint },
+  'schema-remark': { level: 'warn', say: ({ text }) => text },
   request: {
     level: 'debug',
     say: ({ method, path, status, ms, requestId }) => `${method} ${path} ${status} ${ms.toFixed(1)} ms ${requestId}`,

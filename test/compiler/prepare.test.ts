@@ -1,15 +1,298 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { prepareDatabase } from '../../compiler/prepare/prepare.ts'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { foldVersions, prepareDatabase } from '../../compiler/prepare/prepare.ts'
+import { withSession } from '../../runtime/db/session.ts'
+import { versionExpression } from '../../runtime/db/version.ts'
 import { createDatabase, majors, type TestDatabase } from '../support/database.ts'
 
+const done = { ready: true, followed: true, statements: [] }
+
+/** What a preparation may write: system catalogues and the counter, down to row versions. */
+const footprint = `select string_agg(x, e'\\n' order by x) as all from (
+  select 'proc ' || oid || ' ' || xmin from pg_proc where oid >= 16384 union all
+  select 'class ' || oid || ' ' || xmin from pg_class where oid >= 16384 union all
+  select 'schema ' || oid || ' ' || xmin from pg_namespace union all
+  select 'trigger ' || oid || ' ' || xmin from pg_event_trigger union all
+  select 'count ' || pid || ' ' || n || ' ' || xmin from catalograph.schema_version) t(x)`
+
+const connect = async (url: string): Promise<pg.Client> => {
+  const client = new pg.Client(url)
+  await client.connect()
+  return client
+}
+
 describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
+  const opened: TestDatabase[] = []
+  const create = async (sql?: string): Promise<TestDatabase> => {
+    const made = await createDatabase(sql === undefined ? { major } : { major, sql })
+    opened.push(made)
+    return made
+  }
+  afterEach(async () => {
+    for (const database of opened.splice(0)) await database.drop()
+  })
+  const asRole = async (database: TestDatabase, role: string, claims: string, text: string): Promise<unknown> => {
+    await database.query('begin')
+    await database.query(`select set_config('request.jwt.claims', $1, true)`, [claims])
+    await database.query(`set local role ${role}`)
+    const { rows } = await database.query(text)
+    await database.query('rollback')
+    return rows[0]
+  }
+
+  test('a superuser gets everything; twice is once; then nobody writes', async () => {
+    const database = await create()
+    expect(await prepareDatabase({ url: database.adminUrl, login: 'authenticator' })).toEqual(done)
+    const before = (await database.query(footprint)).rows
+    expect(await prepareDatabase({ url: database.adminUrl, login: 'authenticator' })).toEqual(done)
+    expect(await prepareDatabase({ url: database.url })).toEqual(done)
+    expect((await database.query(footprint)).rows).toEqual(before)
+  })
+
+  test('two at once do not collide', async () => {
+    const database = await create()
+    const both = await Promise.all([1, 2, 3].map(() => prepareDatabase({ url: database.adminUrl })))
+    expect(both).toEqual([done, done, done])
+  })
+
+  test('a role that may not changes nothing and returns what an owner has to run', async () => {
+    const database = await create()
+    const refused = await prepareDatabase({ url: database.url })
+    expect(refused.ready).toBe(false)
+    expect((await database.query(`select to_regnamespace('catalograph') as schema`)).rows).toEqual([{ schema: null }])
+    for (const statement of refused.ready ? [] : refused.statements) await database.query(statement)
+    expect(await prepareDatabase({ url: database.url })).toEqual(done)
+  })
+
+  test('an owner without the right to event triggers: served, not followed, until a superuser helps', async () => {
+    const database = await create()
+    await database.query(`create role keeper_${major} login createrole; grant create on database ${await nameOf(database)} to keeper_${major}`)
+    try {
+      const grantable = major >= 16 ? ' with admin option' : ''
+      await database.query(`grant anon, authenticated, service_role to keeper_${major}${grantable}`)
+      const url = database.adminUrl.replace('postgres@', `keeper_${major}@`)
+      const first = await prepareDatabase({ url, login: 'authenticator' })
+      expect(first).toMatchObject({ ready: true, followed: false })
+      expect(first.statements).toHaveLength(2)
+      for (const statement of first.statements) await database.query(statement)
+      expect(await prepareDatabase({ url, login: 'authenticator' })).toEqual(done)
+    } finally {
+      await database.query(`drop owned by keeper_${major} cascade; drop role keeper_${major}`)
+    }
+  })
+
+  test('functions of schema auth that exist are left alone', async () => {
+    const database = await create(`create schema auth; create function auth.uid() returns text language sql as $$ select 'mine' $$`)
+    expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
+    expect((await database.query('select auth.uid() as uid')).rows).toEqual([{ uid: 'mine' }])
+  })
+
+  test('a function of ours that is out of date is replaced', async () => {
+    const database = await create()
+    await prepareDatabase({ url: database.adminUrl })
+    await database.query(`create or replace function catalograph.refuse(reason text) returns boolean language sql as 'select true'`)
+    expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
+    await expect(database.query(`select catalograph.refuse('no')`)).rejects.toMatchObject({ code: 'CG002', message: 'no' })
+  })
+
+  test('policies can ask who asks; anonymous callers and missing claims are nobody', async () => {
+    const database = await create()
+    await prepareDatabase({ url: database.adminUrl })
+    const sub = '6a4d6cc0-1b0f-4f6f-8f3e-0a0a0a0a0a0a'
+    const claims = JSON.stringify({ sub, role: 'authenticated', email: 'a@example.com', aal: 'aal2' })
+    const ask = `select auth.uid()::text as uid, auth.role() as role, auth.email() as email, auth.jwt() ->> 'aal' as aal`
+    expect(await asRole(database, 'authenticated', claims, ask)).toEqual({ uid: sub, role: 'authenticated', email: 'a@example.com', aal: 'aal2' })
+    const nobody = { uid: null, role: null, email: null, aal: null }
+    for (const role of ['anon', 'service_role']) expect(await asRole(database, role, '', ask)).toEqual(nobody)
+  })
+
+  test('removing what was made leaves a database that still accepts changes', async () => {
+    const database = await create()
+    await prepareDatabase({ url: database.adminUrl })
+    await database.query('drop schema catalograph cascade')
+    await database.query('create table after_that ()')
+    expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
+  })
+})
+
+const nameOf = async (database: TestDatabase): Promise<string> =>
+  (await database.query('select current_database() as name')).rows[0].name
+
+describe.each(majors())('the schema version of PostgreSQL %i', (major) => {
   let database: TestDatabase
   beforeAll(async () => {
-    database = await createDatabase({ major })
+    database = await createDatabase({
+      major,
+      prepare: true,
+      sql: `
+        create table base (id int primary key, body text, other int);
+        create table child (id int primary key, base int references base);
+        create view seen as select * from base;
+        create materialized view kept as select * from base;
+        create unique index kept_id on kept (id);
+        create type mood as enum ('sad');
+        create type pair as (a int);
+        create function twice(int) returns int language sql as 'select $1 * 2';
+        create function fires() returns trigger language plpgsql as 'begin return new; end';
+        create table going (id int primary key default 5, body text);
+        create trigger going_trigger before insert on going for each row execute function fires();
+        create policy going_policy on going;
+        create rule going_rule as on insert to going do nothing;
+        create schema emptied; create function gone() returns int language sql as 'select 1';
+        create index plain_index on base (body);
+        create role member_${major}; create role group_${major};
+        grant select on base to member_${major};`,
+    })
   })
-  afterAll(() => database.drop())
+  afterAll(async () => {
+    await database.query(`drop owned by member_${major}, group_${major}; drop role member_${major}, group_${major}`)
+    await database.drop()
+  })
 
-  test('a superuser gets everything', async () => {
-    expect(await prepareDatabase({ url: database.adminUrl })).toEqual({ ready: true, followed: true, statements: [] })
+  const versionBy = async (client: { query: (text: string) => Promise<pg.QueryResult> }): Promise<string> =>
+    (await client.query(`select ${versionExpression} as v`)).rows[0].v
+  const changes = async (text: string): Promise<boolean> => {
+    const before = await versionBy(database)
+    for (const statement of text.split(';;')) await database.query(statement)
+    return (await versionBy(database)) !== before
+  }
+
+  test.each([
+    'create table t1 (id serial primary key, b text unique)',
+    'create table t2 as select 1 as x',
+    'select 1 as x into t3',
+    'alter table base add column extra int',
+    'alter table base rename column extra to more',
+    'alter table base drop column more',
+    'alter table base alter column other set default 5',
+    'alter table base alter column other drop default',
+    'alter table base owner to current_user;; alter table base enable row level security',
+    'alter table t2 rename to t2b',
+    'alter table t2b set schema emptied',
+    'drop table emptied.t2b',
+    'create or replace view seen as select *, 1 as one from base',
+    'drop view seen',
+    'create materialized view second as select 1 as x',
+    'drop materialized view second',
+    `alter type mood add value 'glad'`,
+    `alter type mood rename value 'glad' to 'merry'`,
+    'alter type pair add attribute b int',
+    'create domain positive as int check (value > 0)',
+    'drop domain positive',
+    `create or replace function twice(int) returns int language sql stable as 'select $1 * 2'`,
+    'drop function gone()',
+    'create schema another',
+    'drop schema another',
+    'create sequence counting',
+    'drop sequence counting',
+    'create policy some_policy on base',
+    'drop policy some_policy on base',
+    'create trigger some_trigger before insert on base for each row execute function fires()',
+    'drop trigger some_trigger on base',
+    'drop rule going_rule on going',
+    'drop table going',
+    'create unique index unique_index on base (other)',
+    'drop index unique_index',
+    `comment on table base is '@graphql({"name": "Basis"})'`,
+    `comment on column base.body is 'text'`,
+    `comment on schema public is '@graphql({"inflect_names": true})'`,
+    `comment on constraint child_base_fkey on child is 'text'`,
+    `comment on function twice(int) is 'text'`,
+    'grant select on base to anon',
+    'grant update (body) on base to anon',
+    'revoke select on base from anon',
+    'grant execute on function twice(int) to anon',
+    'grant usage on schema public to anon',
+    'alter default privileges in schema public grant select on tables to anon',
+    'drop owned by member_{major}',
+    'grant group_{major} to member_{major}',
+    'revoke group_{major} from member_{major}',
+    'alter role member_{major} noinherit',
+    'alter role member_{major} superuser',
+    'alter role member_{major} inherit nosuperuser',
+    'alter role member_{major} rename to member_{major}_b;; alter role member_{major}_b rename to member_{major};; alter role member_{major} noinherit',
+    'set session_replication_role = replica;; create table t4 ();; set session_replication_role = origin',
+  ])('is another one after: %s', async (text) => {
+    expect(await changes(text.replaceAll('{major}', String(major)))).toBe(true)
+  })
+
+  test.each([
+    `create temp table x1 (id serial primary key default 5, b text default 'x' check (b <> ''))`.replace(' default 5', ''),
+    'create index on x1 (b);; alter table x1 add column c int default 3;; comment on table x1 is $$temporary$$',
+    'create trigger some_trigger before insert on x1 for each row execute function fires()',
+    'drop table x1',
+    'create temp table x2 as select 1 as x;; drop table x2',
+    'create temp table x3 (id int primary key) on commit drop',
+    'create temp view x4 as select 1 as x;; drop view x4',
+    'create temp sequence x5;; drop sequence x5',
+    `create function pg_temp.x6() returns int language sql as 'select 1';; drop function pg_temp.x6()`,
+    'create type pg_temp.x7 as (a int);; drop type pg_temp.x7',
+    'refresh materialized view kept',
+    'refresh materialized view concurrently kept',
+    'create statistics some_statistics on id, other from base;; drop statistics some_statistics',
+    'create publication some_publication for table base;; drop publication some_publication',
+    'create index concurrently another_index on base (other)',
+    'create index if not exists another_index on base (other)',
+    'reindex table base',
+    'reindex index concurrently plain_index',
+    'create table if not exists base ()',
+    'drop table if exists never_was',
+    'truncate base cascade',
+    'analyze base',
+    'vacuum base',
+    'vacuum full base',
+    'cluster base using base_pkey',
+    'insert into base (id) values (1)',
+    `select set_config('a.b', 'c', false)`,
+    'begin;; create table never ();; rollback',
+    'begin;; grant select on base to anon;; drop table child;; rollback',
+  ])('stays after: %s', async (text) => {
+    expect(await changes(text)).toBe(false)
+  })
+
+  test('two sessions change the schema at once without waiting; each counts at its commit', async () => {
+    const [first, second] = await Promise.all([connect(database.adminUrl), connect(database.adminUrl)])
+    try {
+      const start = await versionBy(database)
+      await first.query(`begin; set local lock_timeout = '1s'; create table by_first ()`)
+      await second.query(`begin; set local lock_timeout = '1s'; create table by_second ()`)
+      expect(await versionBy(database)).toBe(start)
+      expect(await versionBy(first)).not.toBe(start)
+      await second.query('commit')
+      const middle = await versionBy(database)
+      expect(middle).not.toBe(start)
+      await first.query('commit')
+      expect([start, middle]).not.toContain(await versionBy(database))
+    } finally {
+      await Promise.all([first.end(), second.end()])
+    }
+  })
+
+  test('any role may read it and fold it; folding keeps it and waits for nobody', async () => {
+    await database.query('insert into catalograph.schema_version select -x, 1 from generate_series(1, 40) x')
+    const open = await connect(database.adminUrl)
+    try {
+      await open.query('begin; create table still_open ()')
+      const before = await versionBy(database)
+      await withSession({ url: database.url, statementTimeout: 2_000 }, async (query) => {
+        await query('set role anon')
+        await foldVersions(query)
+        expect((await query<{ v: string }>(`select ${versionExpression} as v`)).rows).toEqual([{ v: before }])
+      })
+      const { rows } = await database.query('select count(*)::int as n from catalograph.schema_version where pid <> 0')
+      expect(rows[0].n).toBe(0)
+      await open.query('commit')
+      expect(await versionBy(database)).not.toBe(before)
+    } finally {
+      await open.end()
+    }
+  })
+
+  test('a temporary object cannot pose as a catalogue to the counter, which runs with its owner’s rights', async () => {
+    await database.query(`create function public.spy(oid) returns boolean language plpgsql as
+      'begin raise exception ''ran as %'', current_user; end'`)
+    await database.query('create temp view pg_index as select 1::oid as indexrelid, public.spy(1::oid) as indisunique')
+    await database.query('create index on base (id, other)')
+    await database.query('drop view pg_temp.pg_index; drop function public.spy')
   })
 })

@@ -9,7 +9,7 @@ import {
 } from 'graphql'
 import type { ColumnFacts, Manifest } from '../../contract/manifest.ts'
 import { seeAs, type Visible } from '../view.ts'
-import type { Part } from '../names.ts'
+import type { Part } from '../../contract/type-names.ts'
 import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { filterIs, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery } from './roots.ts'
@@ -170,12 +170,18 @@ class LazySchema extends GraphQLSchema {
     return this.#types.part(found.entity, found.part)
   }
 
-  /** Names for suggestions: row types, and what every schema has. Their members would be guesses about guesses. */
+  /** Answers for every name, and lists those that are worth suggesting: row types, and what every schema has. */
   override getTypeMap(): ReturnType<GraphQLSchema['getTypeMap']> {
-    const rows = this.#visible.exposed.map((entity) => this.#types.row(entity))
-    const all = [...shared.values(), this.#query, this.#types.node, this.#types.pageInfo, ...rows]
-    return Object.fromEntries(all.map((type) => [type.name, type]))
+    return this.#typeMap()
   }
+
+  readonly #typeMap = once(() => {
+    const rows = this.#visible.exposed.map((entity) => this.#types.row(entity))
+    const listed = [...shared.values(), this.#query, this.#types.node, this.#types.pageInfo, ...rows]
+    const others = new Proxy({}, { get: (_, name) => (typeof name === 'string' ? this.getType(name) : undefined) })
+    const map = Object.create(others) as Record<string, GraphQLNamedType>
+    return Object.assign(map, Object.fromEntries(listed.map((type) => [type.name, type])))
+  })
 
   override getPossibleTypes(_abstract: Parameters<GraphQLSchema['getPossibleTypes']>[0]): readonly GraphQLObjectType[] {
     return this.#visible.exposed.map((entity) => this.#types.row(entity))

@@ -14,7 +14,7 @@ import {
 import type { ColumnFacts, EntityFacts, EnumFacts, ValueType } from '../../contract/manifest.ts'
 import { enumOperators } from '../../sql/operators.ts'
 import { withMeaning, type FieldMeaning } from '../meaning.ts'
-import { parts, type Part } from '../names.ts'
+import { parts, type Part } from '../../contract/type-names.ts'
 import type { Visible } from '../view.ts'
 import { comparison } from './filters.ts'
 import { scalars } from './scalars.ts'

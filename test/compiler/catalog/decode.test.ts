@@ -3,18 +3,26 @@ import { decodeCatalog } from '../../../compiler/catalog/decode.ts'
 import { readCatalog } from '../../../compiler/catalog/read.ts'
 import { ROWS } from '../../../compiler/catalog/rows.ts'
 
+const withoutRows = (fields: object): unknown => Object.fromEntries(Object.keys(fields).map((field) => [field, []]))
+
 const empty: Readonly<Record<string, unknown>> = {
   version: null,
   serverVersion: 180004,
   databaseOwner: 'postgres',
-  ...Object.fromEntries(
-    Object.entries(ROWS).map(([name, fields]) => [name, Object.fromEntries(Object.keys(fields).map((field) => [field, []]))]),
-  ),
+  ...Object.fromEntries(Object.entries(ROWS).map(([name, fields]) => [name, withoutRows(fields)])),
 }
-const decode = (change: Readonly<Record<string, unknown>>): unknown => decodeCatalog(JSON.stringify({ ...empty, ...change }))
+const decode = (change: Readonly<Record<string, unknown>>): unknown =>
+  decodeCatalog(JSON.stringify({ ...empty, ...change }))
 
 const relation = {
-  oid: ['1'], schema: ['s'], name: ['t'], kind: ['r'], owner: ['o'], comment: [null], rowSecurity: [false], rowType: ['2'],
+  oid: ['1'],
+  schema: ['s'],
+  name: ['t'],
+  kind: ['r'],
+  owner: ['o'],
+  comment: [null],
+  rowSecurity: [false],
+  rowType: ['2'],
   acl: ['{}'],
 }
 
@@ -33,7 +41,11 @@ describe('decoding the answer', () => {
     ['a list', { relations: null }, 'relations: expected an object'],
     ['a field', { relations: { ...relation, name: undefined } }, 'relations.name: expected a list'],
     ['a value', { relations: { ...relation, name: [null] } }, 'relations.name[0]: expected a text, found null'],
-    ['a word', { relations: { ...relation, kind: ['S'] } }, 'relations.kind[0]: expected one of r, p, v, m, f, found "S"'],
+    [
+      'a word',
+      { relations: { ...relation, kind: ['S'] } },
+      'relations.kind[0]: expected one of r, p, v, m, f, found "S"',
+    ],
     ['a length', { relations: { ...relation, kind: ['r', 'v'] } }, 'relations: its fields differ in length'],
     [
       'a reference',

@@ -1,4 +1,4 @@
-import type { EntityFacts, EnumFacts, Manifest } from '../contract/manifest.ts'
+import type { EntityFacts, EnumFacts, Manifest } from './manifest.ts'
 
 /**
  * Names of types, and who gets one that two want (spec/graphql.md 2.2, 2.4): built-in names stay; then the first relation by

@@ -1,0 +1,48 @@
+import type { RevisionSource } from '../../runtime/contract/revision.ts'
+import type { Query } from '../../runtime/db/session.ts'
+import { versionExpression } from '../../runtime/db/version.ts'
+import type { Log } from '../../runtime/log/events.ts'
+import { createCompiler } from '../compile.ts'
+import type { Compiled } from '../compile.ts'
+import { createFollower } from '../follow.ts'
+import { foldVersions } from '../prepare/prepare.ts'
+import { printDiagnostic } from '../report/print.ts'
+import type { Prepare } from './prepare-once.ts'
+
+export interface FollowedSourceOptions {
+  readonly schemas: readonly string[]
+  /** Runs statements as the login role. */
+  readonly query: Query
+  readonly prepare: Prepare
+  readonly log: Log
+}
+
+/** The compiler as the runtime sees it: prepares the database at the first call, then hands over its newest revision. */
+export function createFollowedSource(options: FollowedSourceOptions): RevisionSource {
+  let follow: RevisionSource | null = null
+  return async () => {
+    follow ??= createSource((await options.prepare()).followed, options)
+    return follow()
+  }
+}
+
+function createSource(followed: boolean, { schemas, query, log }: FollowedSourceOptions): RevisionSource {
+  const version = followed ? versionExpression : null
+  const remark = createRemarks(log)
+  const report = (compiled: Compiled): void => {
+    remark(compiled)
+    // It only keeps the counter small; where it fails, the next compile tries again.
+    if (followed) foldVersions(query).catch(() => undefined)
+  }
+  return createFollower({ compiler: createCompiler({ query, schemas, version }), query, version, report })
+}
+
+/** Tells what a compile has to say, but not again what the one before it said. */
+function createRemarks(log: Log): (compiled: Compiled) => void {
+  let said: ReadonlySet<string> = new Set()
+  return ({ diagnostics }) => {
+    const remarks = diagnostics.filter(({ severity }) => severity !== 'info').map(printDiagnostic)
+    for (const text of remarks) if (!said.has(text)) log({ kind: 'schema-remark', text })
+    said = new Set(remarks)
+  }
+}

@@ -1,0 +1,42 @@
+import type { RevisionSource } from '../../runtime/contract/revision.ts'
+import type { Query } from '../../runtime/db/session.ts'
+import { loadRevision } from '../../runtime/engine/load.ts'
+import { openServerDatabase, runServer } from '../../runtime/main.ts'
+import type { Log } from '../../runtime/log/events.ts'
+import type { Command } from './command.ts'
+import { exitCodes } from './command.ts'
+import { createFollowedSource } from './followed-source.ts'
+import { logOf } from './log.ts'
+import { demand, settingsOf } from './needed-settings.ts'
+import type { SettingsWith } from './needed-settings.ts'
+import { createPrepareOnce } from './prepare-once.ts'
+
+/** Serves the database of DATABASE_URL. */
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'Serve the GraphQL API of the database that DATABASE_URL names.',
+  description:
+    'The database is prepared first where something is missing (DATABASE_OWNER_URL may name a role that is allowed to),\n' +
+    'compiled, and followed: a schema change is seen by the next request. With --artifacts nothing is compiled.',
+  options: { artifacts: { value: 'DIR', help: 'Serve what `compile` wrote to this folder, without compiling.' } },
+  run: async ({ artifacts }, terminal) => {
+    const stopRequested = terminal.stopRequested()
+    const settings = demand(settingsOf(terminal), ['databaseUrl', 'jwtSecret'])
+    const log = logOf(settings, terminal)
+    const stored = typeof artifacts === 'string' ? await loadRevision(artifacts) : null
+    const database = openServerDatabase(settings)
+    const source = stored === null ? followedSource(settings, database, log) : () => Promise.resolve(stored)
+    await runServer({ settings, database, source, log, onReady: () => undefined, stopRequested })
+    return exitCodes.done
+  },
+}
+
+function followedSource(
+  settings: SettingsWith<'databaseUrl'>,
+  { query }: { readonly query: Query },
+  log: Log,
+): RevisionSource {
+  const { databaseUrl, databaseOwnerUrl, schemas } = settings
+  const prepare = createPrepareOnce({ ownerUrl: databaseOwnerUrl ?? databaseUrl, loginUrl: databaseUrl, log })
+  return createFollowedSource({ schemas, query, prepare, log })
+}

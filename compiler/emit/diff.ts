@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { currentFile } from '../../runtime/contract/artifact.ts'
+import type { Artifacts } from './artifacts.ts'
+import { diffLines } from './diff-lines.ts'
+import { localDisk, type Disk } from './disk.ts'
+import { currentText } from './write.ts'
+
+/** What writing the artifacts would change in one file. */
+export interface FileDifference {
+  /** Path inside the revision's folder, or `current.json`. */
+  readonly path: string
+  readonly kind: 'added' | 'removed' | 'changed'
+  /** Unified diff of the texts, without a header. */
+  readonly diff: string
+}
+
+/**
+ * Compares artifacts with what stands in `out`, by file, in the order of paths; empty when nothing would change.
+ * Files are compared under the same path whatever the revisions are called, so one changed table shows as one.
+ */
+export async function diffArtifacts(out: string, { revision, files }: Artifacts, disk: Disk = localDisk): Promise<readonly FileDifference[]> {
+  const before = await disk.read(join(out, currentFile))
+  const folder = join(out, revisionNamed(before) ?? revision.id)
+  const present = before === null ? [] : await disk.files(folder)
+  const paths = [...new Set([...present, ...Object.keys(files)])].sort()
+  const found = [fileDifference(currentFile, before, currentText(revision.id))]
+  for (const path of paths) {
+    const text = present.includes(path) ? await disk.read(join(folder, path)) : null
+    found.push(fileDifference(path, text, Object.hasOwn(files, path) ? (files[path] ?? null) : null))
+  }
+  return found.filter((difference) => difference !== null)
+}
+
+/** The differences as one text, each under a header like that of `diff -u`. */
+export const printDifferences = (differences: readonly FileDifference[]): string =>
+  differences.map(({ path, kind, diff }) => `--- ${path} (${kind})\n${diff}`).join('\n')
+
+function fileDifference(path: string, before: string | null, after: string | null): FileDifference | null {
+  if (before === after) return null
+  const kind = before === null ? 'added' : after === null ? 'removed' : 'changed'
+  return { path, kind, diff: diffLines(before ?? '', after ?? '') }
+}
+
+function revisionNamed(text: string | null): string | null {
+  const id = /"revision":\s*"([0-9a-f]{16})"/.exec(text ?? '')?.[1]
+  return id ?? null
+}

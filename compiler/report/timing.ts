@@ -1,0 +1,25 @@
+/** How long a stage took, in milliseconds. */
+export interface Timing {
+  readonly stage: string
+  readonly ms: number
+}
+
+export interface Stopwatch {
+  /** Runs a stage and notes how long it took; what it throws passes through. */
+  readonly timed: <T>(stage: string, run: () => T | Promise<T>) => Promise<T>
+  /** The stages so far, in order. */
+  readonly timings: () => readonly Timing[]
+}
+
+export function createStopwatch(now: () => number = () => performance.now()): Stopwatch {
+  const noted: Timing[] = []
+  return {
+    timed: async (stage, run) => {
+      const started = now()
+      const value = await run()
+      noted.push({ stage, ms: now() - started })
+      return value
+    },
+    timings: () => [...noted],
+  }
+}

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+/** What can be learnt of a process by its number; numbers are used again, so a number alone proves nothing. */
+
+const run = promisify(execFile)
+
+const ps = async (pid: number, column: string): Promise<string> =>
+  (await run('ps', ['-p', String(pid), '-o', `${column}=`]).catch(() => ({ stdout: '' }))).stdout.trim()
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+/** Its arguments as one text, empty when there is no such process. */
+export const commandLine = async (pid: number): Promise<string> => {
+  const bytes = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
+  return bytes === null ? ps(pid, 'command') : bytes.replaceAll('\0', ' ')
+}
+
+/** When it started, in the system's own words: the 22nd field of /proc/PID/stat; the 2nd one holds spaces in brackets. */
+const startOf = async (pid: number): Promise<string> => {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
+  return stat === null ? ps(pid, 'lstart') : (stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '')
+}
+
+/** `PID started` of a living process, null of a dead one: no two processes of one machine share it. */
+export const processIdentity = async (pid: number): Promise<string | null> =>
+  isAlive(pid) ? `${pid} ${await startOf(pid)}` : null
+
+/** True once the process is gone, false when it still lives after `patience` milliseconds. */
+export const waitForEnd = async (pid: number, patience: number): Promise<boolean> => {
+  for (let waited = 0; isAlive(pid); waited += 20) {
+    if (waited >= patience) return false
+    await sleep(20)
+  }
+  return true
+}

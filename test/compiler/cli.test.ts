@@ -1,0 +1,141 @@
+import { mkdtemp, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Command } from '../../compiler/commands/command.ts'
+import { CommandFailure } from '../../compiler/commands/command.ts'
+import { keysCommand } from '../../compiler/commands/keys.ts'
+import { ensureLocalSecret } from '../../compiler/commands/local-secret.ts'
+import { runArguments } from '../../compiler/commands/run.ts'
+import { settingsCommand } from '../../compiler/commands/settings.ts'
+import { createTokenVerifier } from '../../runtime/identity/jwt.ts'
+
+const secret = 'a secret that has more than thirty-two characters'
+
+/** A command that shows what it was given. */
+const echo: Command = {
+  name: 'echo',
+  summary: 'Say it again.',
+  description: 'It says what it heard.',
+  options: { loud: { value: null, help: 'Shout.' }, text: { value: 'TEXT', help: 'What to say.' } },
+  run: async (given, terminal) => {
+    terminal.print(JSON.stringify(given))
+    return 0
+  },
+}
+
+const breaking: Command = {
+  ...echo,
+  name: 'break',
+  run: async ({ loud }) => {
+    throw loud === true ? new CommandFailure('it cannot be done') : new TypeError('unforeseen')
+  },
+}
+
+const run = async (args: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
+  const printed: string[] = []
+  const noted: string[] = []
+  const exitCode = await runArguments([echo, breaking, keysCommand, settingsCommand], args, {
+    environment,
+    print: (line) => printed.push(line),
+    note: (line) => noted.push(line),
+    human: false,
+    stopRequested: () => new Promise(() => undefined),
+  })
+  return { exitCode, printed: printed.join('\n'), noted: noted.join('\n') }
+}
+
+describe('the command line', () => {
+  it.each([['--help'], ['-h'], ['help']])('%s explains every command and every setting', async (arg) => {
+    const { exitCode, printed, noted } = await run([arg], { JWT_SECRET: secret })
+    expect([exitCode, noted]).toEqual([0, ''])
+    for (const part of ['echo', 'keys', 'settings', 'Say it again.', 'DATABASE_URL', 'JWT_SECRET', '--version']) {
+      expect(printed).toContain(part)
+    }
+    expect(printed).not.toContain(secret)
+  })
+
+  it.each([[['help', 'echo']], [['echo', '--help']], [['echo', '--loud', '-h']]])('%j explains one command', async (args) => {
+    const { exitCode, printed } = await run(args)
+    expect(exitCode).toBe(0)
+    expect(printed).toMatch(/Usage: catalograph echo \[options\][^]*It says what it heard\.[^]*--text TEXT +What to say\./)
+  })
+
+  it('--version prints the version of the package', async () => {
+    expect(await run(['--version'])).toMatchObject({ exitCode: 0, printed: expect.stringMatching(/^\d+\.\d+\.\d+/) })
+  })
+
+  it('without a command shows the help and counts as misused', async () => {
+    const { exitCode, printed, noted } = await run([])
+    expect([exitCode, printed]).toEqual([2, ''])
+    expect(noted).toContain('Commands:')
+  })
+
+  it.each<[readonly string[], string]>([
+    [['setings'], 'there is no command setings; did you mean settings?'],
+    [['help', 'kyes'], 'there is no command kyes; did you mean keys?'],
+    [['frobnicate'], 'there is no command frobnicate'],
+    [['--verbose'], 'there is no command --verbose'],
+    [['echo', '--lout'], 'echo has no option --lout; did you mean --loud?'],
+    [['echo', '-x'], 'echo has no option -x'],
+    [['echo', '--__proto__'], 'echo has no option --__proto__'],
+    [['echo', 'more'], 'echo takes no argument "more"'],
+    [['echo', '--text'], '--text needs a value: TEXT'],
+    [['echo', '--text='], '--text needs a value: TEXT'],
+    [['echo', '--loud=yes'], '--loud takes no value'],
+  ])('%j is refused with a sentence and exit code 2', async (args, sentence) => {
+    const { exitCode, printed, noted } = await run(args)
+    expect([exitCode, printed]).toEqual([2, ''])
+    expect(noted).toBe(`catalograph: ${sentence}\nTry: catalograph --help`)
+  })
+
+  it('hands options over', async () => {
+    expect((await run(['echo', '--text', 'a', '--loud'])).printed).toBe('{"text":"a","loud":true}')
+    expect((await run(['echo', '--text=--x'])).printed).toBe('{"text":"--x"}')
+  })
+
+  it('ends a failed command with one sentence and exit code 1', async () => {
+    expect(await run(['break', '--loud'])).toMatchObject({ exitCode: 1, noted: 'catalograph: it cannot be done' })
+    expect(await run(['break'])).toMatchObject({ exitCode: 1, noted: 'catalograph: unforeseen' })
+  })
+})
+
+describe('catalograph settings', () => {
+  it('shows everything but secrets', async () => {
+    const { exitCode, printed } = await run(['settings'], { JWT_SECRET: secret, PORT: '8080' })
+    expect(exitCode).toBe(0)
+    expect(printed).toMatch(/PORT +8080\n/)
+    expect(printed).toMatch(/HOST +127\.0\.0\.1 {2}\(default\)/)
+    expect(printed).not.toContain(secret)
+  })
+
+  it('fails when a setting is unusable, naming it', async () => {
+    const { exitCode, noted } = await run(['settings'], { PORT: 'x', JWT_SECRET: 'hunter2' })
+    expect(exitCode).toBe(1)
+    expect(noted).toContain('PORT must be')
+    expect(noted).toContain('JWT_SECRET must have')
+    expect(noted).not.toContain('hunter2')
+  })
+})
+
+describe('catalograph keys', () => {
+  it('prints the same two keys each time', async () => {
+    const { exitCode, printed } = await run(['keys'], { JWT_SECRET: secret })
+    expect(exitCode).toBe(0)
+    expect((await run(['keys'], { JWT_SECRET: secret })).printed).toBe(printed)
+    const verify = createTokenVerifier({ secret, now: Date.now })
+    const verdicts = await Promise.all(printed.split('\n').map((line) => verify(line.split(/ +/)[1] ?? '')))
+    expect(verdicts).toMatchObject([{ caller: { role: 'anon' } }, { caller: { role: 'service_role' } }])
+  })
+
+  it('needs a secret, which the embedded set-up makes once and keeps to its owner', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'catalograph-cli-'))
+    const environment = { CATALOGRAPH_DATA: folder }
+    expect(await run(['keys'], environment)).toMatchObject({ exitCode: 1, noted: expect.stringContaining('JWT_SECRET') })
+    const made = await ensureLocalSecret(folder)
+    expect(made.length).toBeGreaterThanOrEqual(43)
+    expect(await ensureLocalSecret(folder)).toBe(made)
+    expect((await stat(join(folder, 'jwt-secret'))).mode & 0o777).toBe(0o600)
+    expect((await run(['keys'], environment)).exitCode).toBe(0)
+  })
+})

@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createCompiler, type Compiled } from '../../compiler/compile.ts'
+import { createFollower } from '../../compiler/follow.ts'
+import type { RevisionSource } from '../../runtime/contract/revision.ts'
+import { objectId } from '../../runtime/contract/object-id.ts'
+import { versionExpression } from '../../runtime/db/version.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+beforeEach(async () => {
+  database = await createDatabase({ prepare: true, sql: 'create table one (id int primary key); create table two (id int primary key); grant select on one, two to anon' })
+})
+afterEach(() => database.drop())
+
+const compiler = (): ReturnType<typeof createCompiler> => createCompiler({ query: database.query, schemas: ['public'], version: versionExpression })
+
+describe('a compiler', () => {
+  it('goes through every stage and says how long each took', async () => {
+    const { timings, revision, model } = await compiler().compile()
+    expect(timings.map(({ stage }) => stage)).toEqual(['catalog', 'comments', 'model', 'emit'])
+    expect(timings.every(({ ms }) => ms >= 0)).toBe(true)
+    expect(Object.keys(revision.entities)).toEqual(model.manifest.entities.map(({ id }) => id))
+  })
+
+  it('gives the same revision from the same schema, whoever compiles', async () => {
+    const one = compiler()
+    const first = await one.compile()
+    const bytes = (await first.artifacts()).files
+    expect((await one.compile()).revision).toEqual(first.revision)
+    const other = await compiler().compile()
+    expect((await other.artifacts()).files).toEqual(bytes)
+  })
+
+  it('keeps the modules of tables that did not change', async () => {
+    const one = compiler()
+    const before = await one.compile()
+    await database.query('alter table two add column name text')
+    const after = await one.compile()
+    expect(after.revision.id).not.toBe(before.revision.id)
+    expect(after.revision.entities[objectId('public', 'one')]).toBe(before.revision.entities[objectId('public', 'one')])
+    expect(after.revision.entities[objectId('public', 'two')]).toContain('"name"')
+    expect(after.revision).toEqual((await compiler().compile()).revision)
+  })
+})
+
+describe('a follower', () => {
+  let compiled: Compiled[]
+  const follow = (change: (compiling: () => Promise<Compiled>) => Promise<Compiled> = (run) => run()): RevisionSource => {
+    compiled = []
+    const { compile } = compiler()
+    return createFollower({
+      compiler: { compile: () => change(compile) },
+      query: database.query,
+      version: versionExpression,
+      report: (done) => compiled.push(done),
+    })
+  }
+
+  it('compiles once for the same version', async () => {
+    const source = follow()
+    const first = await source()
+    expect(await source()).toBe(first)
+    expect(compiled).toHaveLength(1)
+  })
+
+  it('compiles anew when the schema moved on, temporary tables aside', async () => {
+    const source = follow()
+    const first = await source()
+    await database.query('create temp table passing (id int)')
+    expect(await source()).toBe(first)
+    await database.query('create table three (id int primary key)')
+    const second = await source()
+    expect(second.version).not.toBe(first.version)
+    expect(Object.keys(second.entities)).toContain(objectId('public', 'three'))
+    expect(compiled).toHaveLength(2)
+  })
+
+  it('compiles once for many who ask at the same time', async () => {
+    const source = follow()
+    const all = await Promise.all(Array.from({ length: 20 }, () => source()))
+    expect(new Set(all).size).toBe(1)
+    expect(compiled).toHaveLength(1)
+  })
+
+  it('shows a change to those who ask after it, though a compile was running', async () => {
+    let started: () => void = () => undefined
+    const running = new Promise<void>((resolve) => (started = resolve))
+    let proceed: () => void = () => undefined
+    const changed = new Promise<void>((resolve) => (proceed = resolve))
+    const source = follow(async (run) => {
+      const done = await run()
+      started()
+      await changed
+      return done
+    })
+    const early = source()
+    await running
+    await database.query('create table late (id int primary key)')
+    const late = source()
+    proceed()
+    expect(Object.keys((await early).entities)).not.toContain(objectId('public', 'late'))
+    expect(Object.keys((await late).entities)).toContain(objectId('public', 'late'))
+  })
+
+  it('rejects when a compile fails, keeps the revision before, and recovers', async () => {
+    let broken = false
+    const source = follow((run) => (broken ? Promise.reject(new Error('catalogue cannot be read')) : run()))
+    const first = await source()
+    broken = true
+    expect(await source()).toBe(first)
+    await database.query('create table three (id int primary key)')
+    await expect(source()).rejects.toThrow('catalogue cannot be read')
+    broken = false
+    expect(Object.keys((await source()).entities)).toContain(objectId('public', 'three'))
+  })
+
+  it('compiles every time where nothing counts versions', async () => {
+    const one = createCompiler({ query: database.query, schemas: ['public'], version: null })
+    let count = 0
+    const source = createFollower({ compiler: one, query: database.query, version: null, report: () => count++ })
+    const [first, second] = [await source(), await source()]
+    expect(second).toEqual(first)
+    expect([count, first.version]).toEqual([2, null])
+  })
+})

@@ -1,0 +1,310 @@
+import { describe, expect, it } from 'vitest'
+import type { CatalogFunction } from '../../../compiler/catalog/types.ts'
+import {
+  argument,
+  arrayOf,
+  column,
+  composite,
+  domain,
+  enumType,
+  fn,
+  schema,
+  table,
+  view,
+} from '../../support/catalog-literal.ts'
+import { build } from './build.ts'
+
+const pair = composite('pair')
+const mood = enumType('mood', ['ok'])
+const types = [
+  pair,
+  arrayOf(pair),
+  mood,
+  arrayOf(mood),
+  ...[domain('positive', 'int4'), domain('moody', 'mood'), domain('paired', 'pair')].flatMap((item) => [item, arrayOf(item)]),
+  domain('tags', '_text'),
+]
+const id = column('id', 'int4', { notNull: true })
+const relations = [table('posts', [id]), view('keyless', [column('a')])]
+
+const withFunctions = (...functions: readonly CatalogFunction[]) => build({ types, relations, functions })
+const rootFields = (...functions: readonly CatalogFunction[]) => withFunctions(...functions).functionFields
+const computedFields = (...functions: readonly CatalogFunction[]) =>
+  withFunctions(...functions).entity('posts').computed.map((item) => item.field)
+
+describe('9.1 root functions', () => {
+  it('tell apart what only reads from what may write', () => {
+    const built = withFunctions(
+      fn('a', [], 'int4', { volatility: 'i' }),
+      fn('b', [], 'int4', { volatility: 's' }),
+      fn('c', [], 'int4', { volatility: 'v' }),
+    )
+    expect(built.manifest.functions.map((item) => item.volatile)).toEqual([false, false, true])
+  })
+
+  it('9.1.1 are not those of machinery schemas, and say who may execute them', () => {
+    const grants = [{ grantee: 'anon', privileges: ['EXECUTE'] }]
+    const built = build({
+      schemas: [schema('public'), schema('auth'), schema('extensions')],
+      functions: [
+        fn('a', [], 'int4', { schema: 'auth' }),
+        fn('b', [], 'int4', { schema: 'extensions' }),
+        fn('c', [], 'int4', { grants }),
+      ],
+    })
+    expect(built.functionFields).toEqual(['c'])
+    expect(built.call('c').execute).toEqual(['anon'])
+  })
+
+  it('9.1.2 have a name of their own over all served schemas', () => {
+    expect(rootFields(fn('f', [argument('a')]), fn('f', [argument('a', 'text')]))).toEqual([])
+    expect(rootFields(fn('f', [argument('a')]), fn('f', [argument('', 'row:posts')]))).toEqual([])
+    const two = build({
+      schemas: [schema('a'), schema('b')],
+      functions: [fn('f', [], 'int4', { schema: 'a' }), fn('f', [], 'int4', { schema: 'b' })],
+    })
+    expect(two.functionFields).toEqual([])
+    expect(two.codes).toEqual(['function-hidden', 'function-hidden'])
+  })
+
+  it('9.1.3 have a name for every argument', () => {
+    expect(rootFields(fn('f', [argument('a'), argument('')]))).toEqual([])
+  })
+
+  it.each([
+    ['int4', true],
+    ['_int4', true],
+    ['json', true],
+    ['int4range', true],
+    ['positive', true],
+    ['paired', true],
+    ['_positive', true],
+    ['moody', false],
+    ['tags', false],
+    ['mood', false],
+    ['_mood', false],
+    ['_moody', false],
+    ['pair', false],
+    ['_pair', false],
+    ['row:posts', false],
+    ['anyelement', false],
+    ['record', false],
+  ])('9.1.4 takes an argument of %s: %s', (type, served) => {
+    expect(rootFields(fn('f', [argument('a', type), argument('b')]))).toEqual(served ? ['f'] : [])
+  })
+
+  it.each([
+    ['int4', { kind: 'value', type: { kind: 'scalar', name: 'Int', list: false }, typeSchema: null }],
+    ['_text', { kind: 'value', type: { kind: 'scalar', name: 'String', list: true }, typeSchema: null }],
+    ['positive', { kind: 'value', type: { kind: 'scalar', name: 'Opaque', list: false }, typeSchema: 'public' }],
+    ['void', { kind: 'void' }],
+    ['row:posts', { kind: 'row', entity: '["public","posts"]' }],
+    ['row:keyless', null],
+    ['_row:posts', null],
+    ['mood', null],
+    ['_mood', null],
+    ['pair', null],
+    ['record', null],
+    ['trigger', null],
+    ['event_trigger', null],
+    ['internal', null],
+    ['anyelement', null],
+  ])('9.1.5 answers %s as %o', (type, expected) => {
+    expect(withFunctions(fn('f', [], type)).manifest.functions[0]?.result ?? null).toEqual(expected)
+  })
+
+  it('9.1.6 answers sets of rows only; a set of one row is no set', () => {
+    const many = { returnsSet: true }
+    const built = withFunctions(
+      fn('rows', [], 'row:posts', many),
+      fn('one', [], 'row:posts', { returnsSet: true, rows: 1 }),
+      fn('numbers', [], 'int4', many),
+      fn('nothing', [], 'void', many),
+      fn('columns', [], 'record', { ...many, hasOutColumns: true }),
+      fn('column', [], 'row:posts', { ...many, hasOutColumns: true }),
+    )
+    expect(built.functionFields).toEqual(['one', 'rows'])
+    expect(built.call('rows').result.kind).toBe('set')
+    expect(built.call('one').result.kind).toBe('row')
+  })
+
+  it('9.1.7 and 2.4 have valid names, and so have their arguments', () => {
+    expect(rootFields(fn('a-b'))).toEqual([])
+    expect(rootFields(fn('f', [argument('a-b')]))).toEqual([])
+    expect(rootFields(fn('f', [argument('Same'), argument('same')]))).toEqual([])
+    expect(rootFields(fn('a-b', [], 'int4', { comment: '@graphql({"name": "AB"})' }))).toEqual(['AB'])
+  })
+
+  it('2.5 answering sets have no argument named like a connection argument', () => {
+    const set = (name: string) => fn('f', [argument(name)], 'row:posts', { returnsSet: true })
+    for (const name of ['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy']) {
+      expect(rootFields(set(name))).toEqual([])
+    }
+    expect(rootFields(set('query'))).toEqual(['f'])
+    expect(rootFields(fn('f', [argument('first')]))).toEqual(['f'])
+  })
+
+  it('are plain functions that are not variadic', () => {
+    expect(rootFields(fn('f', [], 'int4', { kind: 'p' }))).toEqual([])
+    expect(rootFields(fn('f', [], 'int4', { kind: 'a' }))).toEqual([])
+    expect(rootFields(fn('f', [], 'int4', { kind: 'w' }))).toEqual([])
+    expect(rootFields(fn('f', [argument('a', '_int4')], 'int4', { variadic: true }))).toEqual([])
+  })
+
+  it('say why they are hidden; trigger functions are passed over', () => {
+    expect(withFunctions(fn('f', [], 'mood')).diagnostics).toMatchObject([
+      { code: 'no-key' },
+      {
+        code: 'function-hidden',
+        severity: 'info',
+        object: 'function public.f',
+        message: 'It is not in the API: its result has no counterpart in GraphQL.',
+      },
+    ])
+    expect(withFunctions(fn('f', [], 'trigger')).codes).toEqual(['no-key'])
+  })
+
+  it('stand in the order of the manifest and are described', () => {
+    const built = withFunctions(fn('b'), fn('a', [], 'int4', { comment: 'Adds.' }))
+    expect(built.functionFields).toEqual(['a', 'b'])
+    expect(built.call('a').description).toBe('Adds.')
+  })
+
+  it('2.4 are told when a table has their field', () => {
+    const built = withFunctions(fn('postsCollection'))
+    expect(built.functionFields).toEqual(['postsCollection'])
+    expect(built.diagnostics).toContainEqual(
+      expect.objectContaining({ code: 'field-taken', object: 'function public."postsCollection"' }),
+    )
+  })
+})
+
+describe('9.2 arguments', () => {
+  const args = (names: readonly (readonly [string, string])[], defaultCount: number, defaults: string | null) =>
+    withFunctions(fn('f', names.map(([name, type]) => argument(name, type)), 'int4', { defaultCount, defaults })).call('f')
+      .args
+
+  it('are required unless they have a default, which the last ones have', () => {
+    const three = args([['a', 'int4'], ['b', 'int4'], ['c', 'text']], 2, "7, 'x'::text")
+    expect(three.map((item) => [item.field, item.required, item.defaultValue])).toEqual([
+      ['a', true, null],
+      ['b', false, '7'],
+      ['c', false, '"x"'],
+    ])
+  })
+
+  it('are all required when the commas do not count the defaults', () => {
+    expect(args([['a', 'text'], ['b', 'int4']], 2, "'a,b'::text, 1").map((item) => item.required)).toEqual([true, true])
+    expect(args([['a', '_int4']], 1, "'{4,2}'::integer[]").map((item) => item.required)).toEqual([true])
+  })
+
+  it.each([
+    ['int4', '5', '5'],
+    ['int2', '5', '5'],
+    ['int4', "'-5'::integer", null],
+    ['int4', '(1 + 1)', null],
+    ['int4', 'NULL::integer', null],
+    ['int4', '99999999999', null],
+    ['bool', 'true', 'true'],
+    ['bool', 'false', 'false'],
+    ['float8', '1.5', '1.5'],
+    ['float4', '1e+20', '1e+20'],
+    ['float8', "'NaN'::double precision", null],
+    ['text', "'it''s'::text", '"it\'s"'],
+    ['text', "''::text", '""'],
+    ['text', "('a'::text || 'b'::text)", null],
+    ['text', 'NULL::text', null],
+    ['text', "E'a\\\\b'::text", null],
+    ['varchar', "'x'::character varying", null],
+    ['numeric', '1.5', null],
+    ['int8', '5', null],
+    ['date', 'CURRENT_DATE', null],
+  ])('of %s with the default %s show %s', (type, printed, literal) => {
+    expect(args([['a', type]], 1, printed)).toMatchObject([{ required: false, defaultValue: literal }])
+  })
+
+  it('are cast to their types under their own names', () => {
+    const built = build({
+      schemas: [schema('public', '@graphql({"inflect_names": true})')],
+      functions: [fn('add_up', [argument('First_Of', '_box'), argument('b', 'int8')], 'int8')],
+    })
+    expect(built.call('addUp').args.map((item) => item.field)).toEqual(['firstOf', 'b'])
+    expect(built.model.functions['["public","add_up"]']).toEqual({
+      id: '["public","add_up"]',
+      schema: 'public',
+      function: 'add_up',
+      args: [
+        { field: 'firstOf', name: 'First_Of', type: '_box', array: true, plainDelimiter: false },
+        { field: 'b', name: 'b', type: 'int8', array: false, plainDelimiter: true },
+      ],
+      json: { kind: 'text' },
+    })
+  })
+})
+
+describe('9.4 computed fields', () => {
+  it('are functions of a row, and never root fields', () => {
+    const built = withFunctions(fn('_title', [argument('', 'row:posts')], 'text', { volatility: 'v' }))
+    expect(built.functionFields).toEqual([])
+    expect(built.entity('posts').computed).toEqual([
+      {
+        id: '["public","_title"]',
+        schema: 'public',
+        function: '_title',
+        field: 'title',
+        description: null,
+        volatile: true,
+        args: [],
+        result: { kind: 'value', type: { kind: 'scalar', name: 'String', list: false }, typeSchema: null },
+        execute: ['public'],
+      },
+    ])
+    expect(built.model.entities['["public","posts"]']?.computed).toEqual([
+      { field: 'title', schema: 'public', function: '_title', json: { kind: 'native' } },
+    ])
+  })
+
+  it('may be overloaded over rows and live in machinery schemas', () => {
+    const built = build({
+      schemas: [schema('public'), schema('auth')],
+      relations: [table('posts', [id]), table('notes', [id])],
+      functions: [
+        fn('t', [argument('p', 'row:posts')], 'int4', { schema: 'auth' }),
+        fn('t', [argument('n', 'row:notes')], 'int4', { schema: 'auth' }),
+      ],
+    })
+    expect(built.entity('posts').computed.map((item) => item.field)).toEqual(['t'])
+    expect(built.entity('notes').computed.map((item) => item.field)).toEqual(['t'])
+  })
+
+  it('have exactly one argument', () => {
+    expect(computedFields(fn('f', [argument('p', 'row:posts'), argument('n')]))).toEqual([])
+  })
+
+  it('may answer rows of a relation without a key', () => {
+    const of = (name: string, over: Partial<CatalogFunction>) => fn(name, [argument('', 'row:posts')], 'row:keyless', over)
+    const built = withFunctions(of('one', {}), of('many', { returnsSet: true }), of('first', { returnsSet: true, rows: 1 }))
+    expect(built.entity('posts').computed.map((item) => [item.field, item.result.kind])).toEqual([
+      ['first', 'row'],
+      ['many', 'set'],
+      ['one', 'row'],
+    ])
+  })
+
+  it.each(['mood', '_mood', 'pair', 'record', 'tags'])('do not answer %s', (type) => {
+    expect(computedFields(fn('f', [argument('', 'row:posts')], type))).toEqual([])
+  })
+
+  it('do not answer sets of scalars, and are plain functions', () => {
+    const row = [argument('', 'row:posts')]
+    expect(computedFields(fn('f', row, 'int4', { returnsSet: true }))).toEqual([])
+    expect(computedFields(fn('f', row, 'int4', { kind: 'p' }))).toEqual([])
+    expect(computedFields(fn('a-b', row))).toEqual([])
+  })
+
+  it('of one name: the first stays and the other is told', () => {
+    const built = withFunctions(fn('_f', [argument('', 'row:posts')]), fn('f', [argument('', 'row:posts')]))
+    expect(built.entity('posts').computed.map((item) => item.function)).toEqual(['_f'])
+    expect(built.diagnostics).toContainEqual(expect.objectContaining({ code: 'field-taken', object: 'function public.f' }))
+  })
+})

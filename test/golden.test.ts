@@ -1,0 +1,81 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createCompiler, type Compiled } from '../compiler/compile.ts'
+import { diffLines } from '../compiler/emit/diff-lines.ts'
+import { localDisk } from '../compiler/emit/disk.ts'
+import { dump } from '../compiler/report/dump.ts'
+import { printDiagnostics } from '../compiler/report/print.ts'
+import { createDatabase, majors, type Major } from './support/database.ts'
+import { normalCatalog, normalModel } from './support/normal-forms.ts'
+
+/**
+ * Every folder of fixtures/ is a case: schema.sql goes through every stage on a real Postgres, and what each stage made is compared with
+ * the files of expected/. A folder whose name ends in `.invalid` must fail, by diagnostics. The demo has tests of its own.
+ */
+const fixtures = new URL('../fixtures', import.meta.url).pathname
+const isCase = (name: string): boolean => name !== 'demo' && existsSync(join(fixtures, name, 'schema.sql'))
+const cases = readdirSync(fixtures).filter(isCase).sort()
+const accept = process.env['UPDATE_GOLDEN'] === '1'
+
+describe.each(cases)('golden %s', (name) => {
+  it.each(majors())('on PostgreSQL %i', async (major) => {
+    const compiled = await compileCase(name, major)
+    const errors = compiled.diagnostics.filter(({ severity }) => severity === 'error')
+    expect(errors.length > 0, errors.length > 0 ? printDiagnostics(errors) : `${name} compiles without an error`).toBe(name.endsWith('.invalid'))
+    const made = await stagesOf(name, compiled)
+    if (accept) await acceptStages(name, made)
+    else await compareStages(name, made)
+  })
+})
+
+async function compileCase(name: string, major: Major): Promise<Compiled> {
+  const database = await createDatabase({ major, sql: await readFile(join(fixtures, name, 'schema.sql'), 'utf8') })
+  try {
+    return await createCompiler({ query: database.query, schemas: ['public'], version: null }).compile()
+  } finally {
+    await database.drop()
+  }
+}
+
+type Stages = Readonly<Record<string, string>>
+
+/** File in expected/ -> its text. A case that fails shows why and no more. */
+async function stagesOf(name: string, compiled: Compiled): Promise<Stages> {
+  const told: Stages = compiled.diagnostics.length === 0 ? {} : { 'diagnostics.txt': printDiagnostics(compiled.diagnostics) }
+  if (name.endsWith('.invalid')) return told
+  const { files } = await compiled.artifacts()
+  const shown = Object.entries(files).filter(([path]) => path === 'schema.anon.graphql' || /^(?:entities\/.*|functions)\.(?:cjs|d\.cts)$/.test(path))
+  return {
+    ...told,
+    'catalog.json': dump(normalCatalog(compiled.catalog)),
+    'model.json': dump(normalModel(compiled.model)),
+    ...Object.fromEntries(shown),
+  }
+}
+
+async function compareStages(name: string, made: Stages): Promise<void> {
+  const folder = join(fixtures, name, 'expected')
+  const paths = new Set([...(await localDisk.files(folder)), ...Object.keys(made)])
+  const differences: string[] = []
+  for (const path of [...paths].sort()) {
+    const [expected, got] = [(await localDisk.read(join(folder, path))) ?? null, made[path] ?? null]
+    if (expected !== got) differences.push(`--- ${path}${got === null ? ' (stray file)' : ''}\n${diffLines(expected ?? '', got ?? '')}`)
+  }
+  if (differences.length > 0) throw new Error(`${differences.join('\n').slice(0, 20_000)}\n${commands(name)}`)
+}
+
+const commands = (name: string): string => {
+  const run = `npx vitest run --config test/vitest.config.ts test/golden.test.ts -t 'golden ${name} '`
+  return `Run this case: ${run}\nAccept it:     UPDATE_GOLDEN=1 ${run}`
+}
+
+async function acceptStages(name: string, made: Stages): Promise<void> {
+  const folder = join(fixtures, name, 'expected')
+  await rm(folder, { recursive: true, force: true })
+  for (const [path, text] of Object.entries(made)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), text)
+  }
+}

@@ -1,0 +1,62 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runArguments } from '../../compiler/commands/run.ts'
+import { startCommand } from '../../compiler/commands/start.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'catalograph-start-'))
+  await chmod(folder, 0o755)
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Runs `catalograph start` until its welcome is printed, hands that to `look`, and stops it. */
+const visit = async (look: (welcome: string) => Promise<void>): Promise<void> => {
+  let stop: (reason: string) => void = () => undefined
+  const stopRequested = new Promise<string>((resolve) => {
+    stop = resolve
+  })
+  const noted: string[] = []
+  let whole: Promise<number> = Promise.resolve(0)
+  const welcome = new Promise<string>((resolve, reject) => {
+    whole = runArguments([startCommand], ['start'], {
+      environment: { CATALOGRAPH_DATA: folder, PORT: '0', LOG_LEVEL: 'warn' },
+      print: resolve,
+      note: (line) => noted.push(line),
+      human: true,
+      stopRequested: () => stopRequested,
+    })
+    void whole.then(() => reject(new Error(`it ended: ${noted.join('\n')}`)))
+  })
+  try {
+    await look(await welcome)
+  } finally {
+    stop('the test')
+  }
+  expect(await whole).toBe(0)
+}
+
+/** Sends what the printed curl line would send. */
+const runPrintedLine = async (welcome: string): Promise<unknown> => {
+  const parts = /curl -s (\S+) -H '(content-type): ([^']+)' -H '(apikey): ([^']+)' \\\n +-d '([^']+)'/.exec(welcome)
+  const [, url = '', type = '', media = '', key = '', apikey = '', body = ''] = parts ?? []
+  return (await fetch(url, { method: 'POST', headers: { [type]: media, [key]: apikey }, body })).json()
+}
+
+describe('catalograph start', () => {
+  it('needs nothing, answers the printed line with data, and finds its data and keys again', { timeout: 120_000 }, async () => {
+    const keys: (string | undefined)[] = []
+    for (const _visit of ['first', 'second']) {
+      await visit(async (welcome) => {
+        keys.push(/anon +(\S+)/.exec(welcome)?.[1])
+        expect(await runPrintedLine(welcome)).toMatchObject({
+          data: { postCollection: { edges: [{ node: { title: expect.any(String) } }, {}, {}] } },
+        })
+      })
+    }
+    expect(keys[0]).toMatch(/^eyJ/)
+    expect(keys[1]).toBe(keys[0])
+  })
+})

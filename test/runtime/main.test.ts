@@ -1,0 +1,238 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createFollowedSource } from '../../compiler/commands/followed-source.ts'
+import { createPrepareOnce } from '../../compiler/commands/prepare-once.ts'
+import { freePort } from '../../runtime/db/free-port.ts'
+import { projectKeys } from '../../runtime/identity/keys.ts'
+import type { LogEvent } from '../../runtime/log/events.ts'
+import { ListenFailure, openServerDatabase, runServer } from '../../runtime/main.ts'
+import type { ServerSettings } from '../../runtime/main.ts'
+import { readSettings } from '../../runtime/settings/read.ts'
+import { createDatabase } from '../support/database.ts'
+import type { TestDatabase } from '../support/database.ts'
+
+const jwtSecret = 'a secret that has more than thirty-two characters'
+const { anon } = await projectKeys(jwtSecret)
+
+const schema = `
+  comment on schema public is '@graphql({"inflect_names": true})';
+  create table notes (id int primary key, body text);
+  insert into notes values (1, 'first');
+  create function slow(seconds float8) returns int language plpgsql volatile as
+    $$ begin perform pg_sleep(seconds); return 1; end $$;
+  grant select on notes to anon;
+`
+
+interface Running {
+  readonly url: string
+  readonly events: LogEvent[]
+  /** Resolves once the first schema is loaded. */
+  readonly ready: Promise<void>
+  readonly stop: () => Promise<void>
+  /** Asks it to stop without waiting; the promise is the whole run. */
+  readonly askToStop: () => Promise<void>
+}
+
+let db: TestDatabase
+let running: Running | null = null
+
+beforeEach(async () => {
+  db = await createDatabase({ sql: schema })
+})
+afterEach(async () => {
+  await running?.stop()
+  running = null
+  await db.drop()
+})
+
+const settingsFor = (databaseUrl: string, more: Partial<ServerSettings> = {}): ServerSettings => {
+  const read = readSettings({})
+  if (read.kind === 'invalid') throw new Error(read.problems.join())
+  return { ...read.settings, databaseUrl, jwtSecret, port: 0, ...more }
+}
+
+const start = async (loginUrl: string, ownerUrl: string, more: Partial<ServerSettings> = {}): Promise<Running> => {
+  const settings = settingsFor(loginUrl, more)
+  const events: LogEvent[] = []
+  const log = (event: LogEvent): void => void events.push(event)
+  const database = openServerDatabase(settings)
+  const prepare = createPrepareOnce({ ownerUrl, loginUrl, log })
+  const source = createFollowedSource({ schemas: ['public'], query: database.query, prepare, log })
+  let ask: (reason: string) => void = () => undefined
+  const stopRequested = new Promise<string>((resolve) => {
+    ask = resolve
+  })
+  let become: () => void = () => undefined
+  const ready = new Promise<void>((resolve) => {
+    become = resolve
+  })
+  const whole = runServer({ settings, database, source, log, onReady: () => become(), stopRequested })
+  const askToStop = (): Promise<void> => {
+    ask('the test')
+    return whole
+  }
+  const url = await Promise.race([listeningUrl(events), whole.then(() => Promise.reject(new Error('ended')))])
+  return { url, events, ready, askToStop, stop: () => askToStop().catch(() => undefined) }
+}
+
+const listeningUrl = async (events: readonly LogEvent[]): Promise<string> => {
+  for (;;) {
+    const event = events.find(({ kind }) => kind === 'listening')
+    if (event?.kind === 'listening') return event.url
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+const post = (url: string, query: string): Promise<Response> =>
+  fetch(`${url}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: anon, 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  })
+
+const ask = async (url: string, query: string): Promise<unknown> => (await post(url, query)).json()
+
+const bodies = '{ notesCollection { edges { node { body } } } }'
+const first = { data: { notesCollection: { edges: [{ node: { body: 'first' } }] } } }
+
+describe('a running server', () => {
+  it('prepares, compiles, answers, and follows the schema from one request to the next', async () => {
+    running = await start(db.url, db.adminUrl)
+    await running.ready
+    expect(await ask(running.url, bodies)).toEqual(first)
+    await db.query("alter table notes add column mood text default 'calm'")
+    expect(await ask(running.url, '{ notesCollection { edges { node { mood } } } }')).toEqual({
+      data: { notesCollection: { edges: [{ node: { mood: 'calm' } }] } },
+    })
+    const health = await (await fetch(`${running.url}/health`)).json()
+    const revisions = running.events.flatMap((event) => (event.kind === 'revision-ready' ? [event.revision] : []))
+    expect(revisions).toHaveLength(2)
+    expect(health).toEqual({ status: 'ok', revision: revisions[1], compileFailedAt: null })
+  })
+
+  it('starts without its database, answers 503 meanwhile, and recovers by itself', async () => {
+    const port = await freePort()
+    const away = new URL(db.url)
+    away.port = String(port)
+    const owner = new URL(db.adminUrl)
+    owner.port = String(port)
+    running = await start(away.href, owner.href)
+    const response = await post(running.url, bodies)
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await response.json()).toMatchObject({ data: null, errors: [{ extensions: { code: 'UNAVAILABLE' } }] })
+    const health = await fetch(`${running.url}/health`)
+    expect([health.status, await health.json()]).toMatchObject([503, { status: 'starting', revision: null }])
+
+    const forward = await forwardTo(Number(new URL(db.url).port), port)
+    try {
+      await running.ready
+      expect(await ask(running.url, bodies)).toEqual(first)
+      expect(running.events.some(({ kind }) => kind === 'not-ready')).toBe(true)
+      await running.stop()
+    } finally {
+      await forward.close()
+    }
+  })
+
+  it('tells once what an owner has to run, and goes on when the owner did', async () => {
+    running = await start(db.url, db.url)
+    const { events, url } = running
+    const wishes = (): readonly string[][] =>
+      events.flatMap((event) => (event.kind === 'owner-needed' ? [[...event.statements]] : []))
+    await expect.poll(() => events.filter(({ kind }) => kind === 'not-ready').length).toBeGreaterThanOrEqual(2)
+    expect(wishes()).toHaveLength(1)
+    expect((await post(url, bodies)).status).toBe(503)
+    await db.query(wishes()[0]?.join(';\n') ?? '')
+    await running.ready
+    expect(await ask(url, bodies)).toEqual(first)
+    expect(events).toContainEqual({ kind: 'database-prepared', followed: true })
+  })
+
+  it('answers 503 while the database is away and comes back with it', async () => {
+    const target = Number(new URL(db.url).port)
+    const proxy = await forwardTo(target)
+    const away = new URL(db.url)
+    away.port = String(proxy.port)
+    let again: Forward | null = null
+    try {
+      running = await start(away.href, db.adminUrl)
+      await running.ready
+      expect(await ask(running.url, bodies)).toEqual(first)
+      await proxy.close()
+      const statuses = [(await post(running.url, bodies)).status, (await post(running.url, bodies)).status]
+      expect(statuses).toEqual([503, 503])
+      again = await forwardTo(target, proxy.port)
+      await expect.poll(async () => (await post(running?.url ?? '', bodies)).status, { timeout: 15_000 }).toBe(200)
+    } finally {
+      await running?.stop()
+      await again?.close()
+    }
+  })
+
+  it('lets running requests end when it is asked to stop, and takes no new ones', async () => {
+    running = await start(db.url, db.adminUrl)
+    await running.ready
+    const slow = ask(running.url, 'mutation { slow(seconds: 0.6) }')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const whole = running.askToStop()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await expect(fetch(`${running.url}/health`)).rejects.toThrow()
+    expect(await slow).toEqual({ data: { slow: 1 } })
+    await whole
+    expect(running.events.at(-1)).toEqual({ kind: 'stopped' })
+    expect(running.events.some(({ kind }) => kind === 'stop-forced')).toBe(false)
+  })
+
+  it('cuts off what outlives the grace period', async () => {
+    running = await start(db.url, db.adminUrl, { shutdownGraceMs: 100 })
+    await running.ready
+    const slow = ask(running.url, 'mutation { slow(seconds: 20) }').catch(() => 'cut')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const began = performance.now()
+    await running.askToStop()
+    expect(performance.now() - began).toBeLessThan(5_000)
+    expect(await slow).toBe('cut')
+    expect(running.events).toContainEqual({ kind: 'stop-forced', graceMs: 100 })
+  })
+
+  it('says in one sentence that its port is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const settings = settingsFor(db.url, { port })
+    const parts = { settings, database: openServerDatabase(settings), log: () => undefined, onReady: () => undefined }
+    const source = () => Promise.reject(new Error('never asked'))
+    const attempt = runServer({ ...parts, source, stopRequested: new Promise<string>(() => undefined) })
+    await expect(attempt).rejects.toThrow(ListenFailure)
+    await expect(attempt).rejects.toThrow(`port ${port} on 127.0.0.1 is in use; set PORT to another one`)
+    other.close()
+  })
+})
+
+interface Forward {
+  readonly port: number
+  /** Cuts every connection and refuses new ones. */
+  readonly close: () => Promise<void>
+}
+
+/** Passes connections on, so that a database comes and goes on a port of the test's choice. */
+const forwardTo = async (target: number, port = 0): Promise<Forward> => {
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1')
+    for (const socket of [client, upstream]) sockets.add(socket.on('error', () => undefined))
+    client.pipe(upstream).pipe(client)
+  })
+  await once(server.listen(port, '127.0.0.1'), 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,10 @@
+/** What the interpreter expects to be refused: any one of these messages or SQLSTATEs may come first. */
+export class Refused extends Error {
+  readonly reasons: readonly string[]
+
+  constructor(...reasons: readonly string[]) {
+    super(reasons.join(' | '))
+    this.name = 'Refused'
+    this.reasons = reasons
+  }
+}

@@ -1,0 +1,118 @@
+import { compareDecimals, printDecimal, readDecimal, roundDecimal } from './decimal.ts'
+import type { BaseType, ColumnType, Json, Value, World } from './world.ts'
+
+/** What the interpreter knows of each type (spec/graphql.md 3.1, 4.1, 6). */
+interface TypeRules {
+  readonly graphql: string
+  readonly operators: readonly string[]
+  readonly listFilter: boolean
+  readonly aggregates: readonly ('sum' | 'avg' | 'min' | 'max')[]
+  /** Aggregated numbers are JSON numbers, everything else is text. */
+  readonly number: boolean
+  readonly compare: (a: never, b: never) => number
+  /** An input or stored value in canonical form. */
+  readonly canon: (value: Json) => string | number | boolean
+  /** The most characters of an input; null for no limit. */
+  readonly maxLength: number | null
+}
+
+const ordered = ['eq', 'gt', 'gte', 'in', 'is', 'lt', 'lte', 'neq']
+const patterns = ['ilike', 'iregex', 'like', 'regex', 'startsWith']
+const all = ['sum', 'avg', 'min', 'max'] as const
+const ends = ['min', 'max'] as const
+
+/** The "C" collation: UTF-8 bytes. */
+export const compareText = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+const compareNumbers = (a: number | boolean, b: number | boolean): number => Number(a) - Number(b)
+const compareNumerics = (a: string, b: string): number => compareDecimals(readDecimal(a), readDecimal(b))
+const compareTimes = (a: string, b: string): number => Date.parse(a) - Date.parse(b)
+
+const canonText = (value: Json): string => String(value)
+const canonInteger = (value: Json): string => String(BigInt(String(value)))
+const canonNumeric = (value: Json): string => printDecimal(readDecimal(String(value)))
+/** As `to_jsonb` prints it in the time zone UTC. */
+const canonTime = (value: Json): string =>
+  new Date(String(value)).toISOString().replace(/\.?0*Z$/, '+00:00')
+
+const rules: Readonly<Record<BaseType, TypeRules>> = {
+  int4: { graphql: 'Int', operators: ordered, listFilter: true, aggregates: all, number: true, compare: compareNumbers, canon: Number, maxLength: null },
+  int8: { graphql: 'BigInt', operators: ordered, listFilter: true, aggregates: all, number: true, compare: compareNumerics, canon: canonInteger, maxLength: null },
+  numeric: { graphql: 'BigFloat', operators: ordered, listFilter: true, aggregates: all, number: true, compare: compareNumerics, canon: canonNumeric, maxLength: null },
+  'numeric(8,2)': {
+    graphql: 'BigFloat', operators: ordered, listFilter: true, aggregates: all, number: true, compare: compareNumerics,
+    canon: (value) => printDecimal(roundDecimal(readDecimal(String(value)), 2)), maxLength: null,
+  },
+  text: { graphql: 'String', operators: [...ordered, ...patterns], listFilter: true, aggregates: ends, number: false, compare: compareText, canon: canonText, maxLength: null },
+  'varchar(5)': { graphql: 'String', operators: [...ordered, ...patterns], listFilter: true, aggregates: ends, number: false, compare: compareText, canon: canonText, maxLength: 5 },
+  bool: { graphql: 'Boolean', operators: ['eq', 'is'], listFilter: true, aggregates: [], number: false, compare: compareNumbers, canon: (value) => value === true || value === 'true', maxLength: null },
+  timestamptz: { graphql: 'Datetime', operators: ordered, listFilter: true, aggregates: ends, number: false, compare: compareTimes, canon: canonTime, maxLength: null },
+  date: { graphql: 'Date', operators: ordered, listFilter: true, aggregates: ends, number: false, compare: compareText, canon: canonText, maxLength: null },
+  uuid: { graphql: 'UUID', operators: ['eq', 'in', 'is', 'neq'], listFilter: true, aggregates: [], number: false, compare: compareText, canon: (value) => String(value).toLowerCase(), maxLength: null },
+  enum: { graphql: '', operators: ['eq', 'in', 'is', 'neq'], listFilter: false, aggregates: [], number: false, compare: compareText, canon: canonText, maxLength: null },
+}
+
+export const rulesOf = (type: ColumnType): TypeRules => rules[type.base]
+
+export const operatorsOf = (type: ColumnType): readonly string[] => {
+  if (!type.list) return rulesOf(type).operators
+  return rulesOf(type).listFilter ? ['containedBy', 'contains', 'eq', 'is', 'overlaps'] : []
+}
+
+export const aggregatesOf = (type: ColumnType): TypeRules['aggregates'] => (type.list ? [] : rulesOf(type).aggregates)
+
+export const isOrderable = (type: ColumnType): boolean => !type.list
+
+const labelsOf = (world: World, type: ColumnType): readonly string[] =>
+  world.enums.find((item) => item.name === type.enum)?.labels ?? []
+
+/** Orders two values that are not null. */
+export function compareValues(world: World, type: ColumnType, a: Value, b: Value): number {
+  if (type.list) return compareLists(world, type, a as readonly Value[], b as readonly Value[])
+  if (type.base === 'enum') {
+    const labels = labelsOf(world, type)
+    return labels.indexOf(String(a)) - labels.indexOf(String(b))
+  }
+  return rulesOf(type).compare(a as never, b as never)
+}
+
+/** Element by element; in arrays nulls are equal to each other and larger than all else (Postgres manual 9.19). */
+function compareLists(world: World, type: ColumnType, a: readonly Value[], b: readonly Value[]): number {
+  const element = { ...type, list: false }
+  for (let index = 0; index < Math.min(a.length, b.length); index += 1) {
+    const [left, right] = [a[index] ?? null, b[index] ?? null]
+    if (left === null && right === null) continue
+    if (left === null || right === null) return left === null ? 1 : -1
+    const order = compareValues(world, element, left, right)
+    if (order !== 0) return order
+  }
+  return a.length - b.length
+}
+
+/** Reads a GraphQL input (or the text of a cursor's element) as a value of the type; a single value may stand for a list. */
+export function readValue(world: World, type: ColumnType, input: Json): Value {
+  if (input === null) return null
+  if (type.list) {
+    const items: readonly Json[] = Array.isArray(input) ? input : [input as Json]
+    return items.map((item) => readValue(world, { ...type, list: false }, item) as string)
+  }
+  return type.base === 'enum' ? labelOf(world, type, String(input)) : rulesOf(type).canon(input)
+}
+
+const mappingsOf = (world: World, type: ColumnType): Readonly<Record<string, string>> =>
+  world.enums.find((item) => item.name === type.enum)?.mappings ?? {}
+
+/** A mapped name goes back to its label (3.2). */
+const labelOf = (world: World, type: ColumnType, word: string): string =>
+  Object.entries(mappingsOf(world, type)).find(([, name]) => name === word)?.[0] ?? word
+
+/** The value as it is answered: scalar enums under their mapped names, arrays of them as they are (3.2). */
+export function toAnswer(world: World, type: ColumnType, value: Value): Json {
+  if (type.base !== 'enum' || type.list || value === null) return value
+  return Object.entries(mappingsOf(world, type)).find(([label]) => label === value)?.[1] ?? value
+}
+
+const rawInTokens: ReadonlySet<BaseType> = new Set(['int8', 'numeric', 'numeric(8,2)'])
+
+/** The value in the jsonb text of a cursor or node id (5.5): numbers of any length stand without quotes. */
+export const toTokenText = (type: ColumnType, value: Value): string =>
+  rawInTokens.has(type.base) && typeof value === 'string' ? value : JSON.stringify(value)

@@ -1,0 +1,127 @@
+/**
+ * A small database as the interpreter and the generators know it: what is declared, what is in it, who may do what. It is plain
+ * JSON, so that a failing case can be kept in a file. Nothing here is shared with the product.
+ */
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+/** One cell, in its canonical JSON form: `bigint`, `numeric`, times and uuids are text. */
+export type Value = null | boolean | number | string | readonly (boolean | number | string | null)[]
+
+export type BaseType =
+  | 'int4' | 'int8' | 'text' | 'varchar(5)' | 'bool' | 'numeric' | 'numeric(8,2)' | 'timestamptz' | 'date' | 'uuid' | 'enum'
+
+export interface ColumnType {
+  readonly base: BaseType
+  readonly list: boolean
+  /** The enum's name where `base` is `enum`. */
+  readonly enum: string | null
+}
+
+export interface EnumSketch {
+  readonly name: string
+  readonly labels: readonly string[]
+  /** Names in GraphQL by label. */
+  readonly mappings: Readonly<Record<string, string>>
+}
+
+export interface ColumnSketch {
+  readonly name: string
+  readonly type: ColumnType
+  readonly notNull: boolean
+  /** What a new row gets where nothing is given; `identity` counts up from 1001. */
+  readonly fallback: { readonly kind: 'none' } | { readonly kind: 'value'; readonly value: Value } | { readonly kind: 'identity' }
+  /** The `name` setting. */
+  readonly field: string | null
+}
+
+export interface UniqueSketch {
+  readonly columns: readonly string[]
+  /** A partial index: only rows in which this boolean column is true. */
+  readonly where: string | null
+}
+
+export interface ForeignKeySketch {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly target: string
+  readonly targetColumns: readonly string[]
+  readonly onDelete: 'no action' | 'cascade' | 'set null'
+  readonly foreignName: string | null
+  readonly localName: string | null
+}
+
+export type Command = 'select' | 'insert' | 'update' | 'delete'
+
+export interface PolicySketch {
+  readonly command: Command | 'all'
+  readonly condition:
+    | { readonly kind: 'always' }
+    /** The boolean column is true. */
+    | { readonly kind: 'flag'; readonly column: string }
+    /** The text column is the caller's `sub`. */
+    | { readonly kind: 'owner'; readonly column: string }
+}
+
+/** `all` is a grant on the table, a list is a grant on columns. */
+export type ColumnGrant = 'all' | readonly string[]
+
+export interface Grants {
+  readonly select: ColumnGrant
+  readonly insert: ColumnGrant
+  readonly update: ColumnGrant
+  readonly delete: boolean
+}
+
+export type Role = 'anon' | 'authenticated'
+export const roles: readonly Role[] = ['anon', 'authenticated']
+
+export interface TableSketch {
+  readonly name: string
+  /** The `name` setting. */
+  readonly typeName: string | null
+  readonly totalCount: boolean
+  readonly aggregate: boolean
+  readonly maxRows: number | null
+  readonly columns: readonly ColumnSketch[]
+  /** As declared. */
+  readonly primaryKey: readonly string[]
+  readonly uniques: readonly UniqueSketch[]
+  readonly foreignKeys: readonly ForeignKeySketch[]
+  /** Null: row-level security is off. */
+  readonly policies: readonly PolicySketch[] | null
+  readonly grants: Readonly<Record<Role, Grants>>
+  /** Cells in the order of the columns. */
+  readonly rows: readonly (readonly Value[])[]
+}
+
+export interface World {
+  readonly inflects: boolean
+  readonly maxRows: number | null
+  readonly enums: readonly EnumSketch[]
+  readonly tables: readonly TableSketch[]
+}
+
+export interface Question {
+  readonly role: Role
+  readonly claims: Readonly<Record<string, Json>>
+  readonly document: string
+  readonly variables: Readonly<Record<string, Json>>
+  readonly operationName: string | null
+}
+
+export const columnNamed = (table: TableSketch, name: string): ColumnSketch => {
+  const found = table.columns.find((column) => column.name === name)
+  if (found === undefined) throw new Error(`the sketch of ${table.name} has no column ${name}`)
+  return found
+}
+
+export const tableNamed = (world: World, name: string): TableSketch => {
+  const found = world.tables.find((table) => table.name === name)
+  if (found === undefined) throw new Error(`the sketch has no table ${name}`)
+  return found
+}
+
+/** The key's columns by attribute number, which is how node ids, cursors and look-ups list them (spec/graphql.md 1.2). */
+export const keyOf = (table: TableSketch): readonly ColumnSketch[] =>
+  table.columns.filter((column) => table.primaryKey.includes(column.name))
