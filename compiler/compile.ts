@@ -2,7 +2,7 @@ import { printSchema } from 'graphql'
 import type { Manifest } from '../runtime/contract/manifest.ts'
 import type { Revision } from '../runtime/contract/revision.ts'
 import { buildView } from '../runtime/engine/schema/schema.ts'
-import { readCatalog, type CatalogQuery, type ReadOptions } from './catalog/read.ts'
+import { createCatalogReader, type CatalogQuery, type ReadOptions } from './catalog/read.ts'
 import type { Catalog } from './catalog/types.ts'
 import { annotate } from './comments/annotate.ts'
 import type { Annotated } from './comments/types.ts'
@@ -34,13 +34,16 @@ export interface Compiler {
   readonly compile: () => Promise<Compiled>
 }
 
-/** A compiler for one database. It remembers the modules of its last revision, so that a small change compiles quickly. */
+/**
+ * A compiler for one database. It remembers the modules of its last revision, so that a small change compiles quickly.
+ */
 export function createCompiler({ query, ...options }: CompilerOptions): Compiler {
+  const read = createCatalogReader(query, options)
   const emit = createEmitter()
   return {
     compile: async () => {
       const { timed, timings } = createStopwatch()
-      const catalog = await timed('catalog', () => readCatalog(query, options))
+      const catalog = await timed('catalog', read)
       const noted = await timed('comments', () => annotate(catalog))
       const built = await timed('model', () => buildModel(noted.annotated))
       const emitted = await timed('emit', () => emit(built.model, catalog.version))

@@ -14,9 +14,10 @@ export interface FollowOptions {
 /**
  * The newest revision of a database that may change at any time.
  *
- * It compiles only when the version moved on, and never twice at once. A call that comes while a compile runs may be about a change that
- * this compile has not seen; so it waits and then looks at the version again, together with all others that came meanwhile.
- * A compile that fails rejects, and the revision before stays: it is handed over again as long as it is the database's.
+ * It compiles only when the version moved on, and never twice at once. A call that comes while a compile runs may be
+ * about a change that this compile has not seen; so it waits and then looks at the version again, together with all
+ * others that came meanwhile. A compile that fails rejects, and the revision before stays: it is handed over again as
+ * long as it is the database's.
  */
 export function createFollower({ compiler, query, version, report }: FollowOptions): RevisionSource {
   let last: Revision | null = null

@@ -11,8 +11,9 @@ import { createDatabase, majors, type Major } from './support/database.ts'
 import { normalCatalog, normalModel } from './support/normal-forms.ts'
 
 /**
- * Every folder of fixtures/ is a case: schema.sql goes through every stage on a real Postgres, and what each stage made is compared with
- * the files of expected/. A folder whose name ends in `.invalid` must fail, by diagnostics. The demo has tests of its own.
+ * Every folder of fixtures/ is a case: schema.sql goes through every stage on a real Postgres, and what each stage made
+ * is compared with the files of expected/. A folder whose name ends in `.invalid` must fail, by diagnostics. The demo
+ * has tests of its own.
  */
 const fixtures = new URL('../fixtures', import.meta.url).pathname
 const isCase = (name: string): boolean => name !== 'demo' && existsSync(join(fixtures, name, 'schema.sql'))
@@ -23,7 +24,9 @@ describe.each(cases)('golden %s', (name) => {
   it.each(majors())('on PostgreSQL %i', async (major) => {
     const compiled = await compileCase(name, major)
     const errors = compiled.diagnostics.filter(({ severity }) => severity === 'error')
-    expect(errors.length > 0, errors.length > 0 ? printDiagnostics(errors) : `${name} compiles without an error`).toBe(name.endsWith('.invalid'))
+    expect(errors.length > 0, errors.length > 0 ? printDiagnostics(errors) : `${name} compiles without an error`).toBe(
+      name.endsWith('.invalid'),
+    )
     const made = await stagesOf(name, compiled)
     if (accept) await acceptStages(name, made)
     else await compareStages(name, made)
@@ -43,10 +46,13 @@ type Stages = Readonly<Record<string, string>>
 
 /** File in expected/ -> its text. A case that fails shows why and no more. */
 async function stagesOf(name: string, compiled: Compiled): Promise<Stages> {
-  const told: Stages = compiled.diagnostics.length === 0 ? {} : { 'diagnostics.txt': printDiagnostics(compiled.diagnostics) }
+  const told: Stages =
+    compiled.diagnostics.length === 0 ? {} : { 'diagnostics.txt': printDiagnostics(compiled.diagnostics) }
   if (name.endsWith('.invalid')) return told
   const { files } = await compiled.artifacts()
-  const shown = Object.entries(files).filter(([path]) => path === 'schema.anon.graphql' || /^(?:entities\/.*|functions)\.(?:cjs|d\.cts)$/.test(path))
+  const shown = Object.entries(files).filter(
+    ([path]) => path === 'schema.anon.graphql' || /^(?:entities\/.*|functions)\.(?:cjs|d\.cts)$/.test(path),
+  )
   return {
     ...told,
     'catalog.json': dump(normalCatalog(compiled.catalog)),
@@ -61,7 +67,8 @@ async function compareStages(name: string, made: Stages): Promise<void> {
   const differences: string[] = []
   for (const path of [...paths].sort()) {
     const [expected, got] = [(await localDisk.read(join(folder, path))) ?? null, made[path] ?? null]
-    if (expected !== got) differences.push(`--- ${path}${got === null ? ' (stray file)' : ''}\n${diffLines(expected ?? '', got ?? '')}`)
+    if (expected !== got)
+      differences.push(`--- ${path}${got === null ? ' (stray file)' : ''}\n${diffLines(expected ?? '', got ?? '')}`)
   }
   if (differences.length > 0) throw new Error(`${differences.join('\n').slice(0, 20_000)}\n${commands(name)}`)
 }

@@ -10,28 +10,61 @@ import type {
   CatalogRelation,
   CatalogSchema,
   CatalogType,
+  Oid,
 } from './types.ts'
 
+/** What one run of the catalogue query tells: whatever there is one of, all types, and the objects that are new. */
+export interface Answer extends Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'memberships'> {
+  readonly server: string
+  readonly schemas: readonly CatalogSchema[]
+  readonly roles: Lists['roles']
+  readonly types: readonly CatalogType[]
+  readonly relations: readonly ReadRelation[]
+  readonly functions: readonly ReadFunction[]
+  readonly gone: Lists['gone']
+}
+
+export interface ReadRelation {
+  readonly mark: string
+  /** False for a relation that is only here because a foreign key refers to it. */
+  readonly served: boolean
+  readonly object: CatalogRelation
+}
+
+export interface ReadFunction {
+  readonly mark: string
+  /** Types of the result and of all arguments, output ones included. */
+  readonly mentions: readonly Oid[]
+  readonly object: CatalogFunction
+}
+
 /**
- * Puts the Catalog together from the answer of the catalogue query.
+ * Puts objects together from the answer of the catalogue query.
  *
  * @param answer JSON text of the query's column `catalog`.
  * @throws TypeError naming the place, when a value has another shape than expected or refers to something that is not
  * there: a defect of the query, or an object that was dropped while it ran.
  */
-export function decodeCatalog(answer: string): Catalog {
+export function decodeAnswer(answer: string): Answer {
   const lists = readLists(answer)
   const index = indexOf(lists)
+  const { version, server, serverVersion, databaseOwner, roles, memberships, gone } = lists
   return {
-    version: lists.version,
-    serverVersion: lists.serverVersion,
-    databaseOwner: lists.databaseOwner,
+    version,
+    server,
+    serverVersion,
+    databaseOwner,
+    roles,
+    memberships,
+    gone,
     schemas: lists.schemas.map((row) => schemaOf(row, index)),
-    roles: lists.roles,
-    memberships: lists.memberships,
-    relations: lists.relations.map((row) => relationOf(row, index)),
     types: lists.types.map((row) => typeOf(row, index)),
-    functions: lists.functions.map((row) => functionOf(row, index)),
+    relations: lists.relations.map((row) => ({ mark: row.mark, served: row.served, object: relationOf(row, index) })),
+    functions: lists.functions.map((row) => ({
+      mark: row.mark,
+      mentions: [row.result, ...row.types],
+      object: functionOf(row, index),
+    })),
   }
 }
 

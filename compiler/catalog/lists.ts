@@ -3,6 +3,8 @@ import { ROWS, integer, nullable, text, type ListName, type Read, type RowOf } f
 /** The answer of the catalogue query, checked: flat lists of rows, and what there is one of. */
 export interface Lists extends ListsOfRows {
   readonly version: string | null
+  /** When the server was started: another one means another server, or one that was restored. */
+  readonly server: string
   readonly serverVersion: number
   readonly databaseOwner: string
 }
@@ -20,6 +22,7 @@ export function readLists(answer: string): Lists {
     // The table says which row each list holds; TypeScript cannot follow that through Object.fromEntries.
     ...(Object.fromEntries(names.map((name) => [name, readRows(name, parts[name])])) as unknown as ListsOfRows),
     version: readOne('version', nullable(text), parts['version']),
+    server: readOne('server', text, parts['server']),
     serverVersion: readOne('serverVersion', integer, parts['serverVersion']),
     databaseOwner: readOne('databaseOwner', text, parts['databaseOwner']),
   }

@@ -1,6 +1,9 @@
 /**
  * The one statement that reads a database (PostgreSQL manual, chapter "System Catalogs"): one statement, one snapshot.
  *
+ * Whoever asks says which relations and functions are known already, each with its mark; the answer leaves out those whose
+ * mark is still the same. Who knows nothing is answered everything, by the same statement.
+ *
  * It answers a single row with a single text column `catalog`: a JSON object of flat lists, one per kind of fact (see
  * rows.ts), which lists.ts checks and decode.ts puts together. Works on PostgreSQL 14 to 18; a column that only some
  * versions have is named without a table inside a lateral sub-select, so that where it is missing the name means the
@@ -50,11 +53,70 @@ const SERVED = `served as materialized (
     on n.nspname = asked.name
 )`
 
+/** What the asker knows. */
+const KNOWN = `known as materialized (
+  select * from rows from (pg_catalog.unnest($2::pg_catalog.oid[]), pg_catalog.unnest($3::pg_catalog.int8[])) k(oid, mark)
+), known_routines as materialized (
+  select * from rows from (pg_catalog.unnest($4::pg_catalog.oid[]), pg_catalog.unnest($5::pg_catalog.int8[])) k(oid, mark)
+)`
+
+/**
+ * Which transaction wrote the row, as an int8: whoever changes a row, or deletes it and makes it anew, changes this. `age`
+ * counts from the same transaction within a statement, so the difference stays the same from one statement to the next.
+ */
+const writtenBy = (row: string): string =>
+  `pg_catalog.age('3'::pg_catalog.xid)::pg_catalog.int8 - pg_catalog.age(${row}.xmin)::pg_catalog.int8`
+
+/** Hash of a catalogue row; `number` tells it from the other rows of its object. */
+const markOf = (row: string, number: string): string =>
+  `pg_catalog.hashint8extended(${writtenBy(row)}, ${number}::pg_catalog.int8)`
+
+const allRelations = `c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relpersistence <> 't'`
+
+/** Served relations, and those that are not served but referred to by foreign keys: the keys tell their names. */
+const PLACES = `owned as materialized (
+  select c.oid, n.nspname from pg_catalog.pg_class c join served n on n.oid = c.relnamespace where ${allRelations}
+), places as materialized (
+  select oid, nspname, true as served from owned
+  union all
+  select c.oid, n.nspname, false from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where c.oid in (select k.confrelid from pg_catalog.pg_constraint k join owned r on r.oid = k.conrelid
+      where k.contype = 'f')
+    and c.oid not in (select oid from owned)
+)`
+
+/**
+ * A relation's mark: all rows of the catalogues that say something about it. What they say of other objects is not in it:
+ * names of roles, types and foreign relations (see known.ts). In pg_depend, deptype a: a sequence that a column owns.
+ */
+const MARKS = `marks as materialized (
+  select part.oid, pg_catalog.bit_xor(part.mark) as mark from (
+    select p.oid, pg_catalog.hashtextextended(p.nspname::pg_catalog.text, ${markOf('c', '0')}) as mark
+      from places p join pg_catalog.pg_class c on c.oid = p.oid
+    union all select a.attrelid, ${markOf('a', `a.attnum + '1000'`)}
+      from pg_catalog.pg_attribute a where a.attnum > '0' and a.attrelid in (select oid from places)
+    union all select i.indrelid, ${markOf('i', `i.indexrelid::pg_catalog.int8 * '8' + '1'`)}
+      from pg_catalog.pg_index i where i.indrelid in (select oid from places)
+    union all select k.conrelid, ${markOf('k', `k.oid::pg_catalog.int8 * '8' + '2'`)}
+      from pg_catalog.pg_constraint k where k.conrelid in (select oid from places)
+    union all select d.objoid, ${markOf('d', `d.objsubid::pg_catalog.int8 * '8' + '3'`)}
+      from pg_catalog.pg_description d
+      where d.classoid = ${classOf('pg_class')} and d.objoid in (select oid from places)
+    union all select k.conrelid, ${markOf('d', `k.oid::pg_catalog.int8 * '8' + '4'`)}
+      from pg_catalog.pg_description d join pg_catalog.pg_constraint k on k.oid = d.objoid
+      where d.classoid = ${classOf('pg_constraint')} and k.conrelid in (select oid from places)
+    union all select o.refobjid, ${markOf('o', `o.objid::pg_catalog.int8 * '8' + '5'`)}
+      from pg_catalog.pg_depend o where o.classid = ${classOf('pg_class')} and o.refclassid = o.classid
+        and o.deptype = 'a' and o.refobjid in (select oid from places)
+  ) part group by part.oid
+)`
+
 const RELATIONS = `relations as materialized (
-  select c.oid, n.nspname, c.relname, c.relkind, c.relowner, c.relrowsecurity, c.reltype,
+  select c.oid, p.nspname, p.served, marks.mark, c.relname, c.relkind, c.relowner, c.relrowsecurity, c.reltype,
     ${aclOf('c.relacl', 'r', 'c.relowner')} as acl
-  from pg_catalog.pg_class c join served n on n.oid = c.relnamespace
-  where c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relpersistence <> 't'
+  from marks join places p on p.oid = marks.oid join pg_catalog.pg_class c on c.oid = marks.oid
+  left join known on known.oid = marks.oid
+  where marks.mark is distinct from known.mark
 )`
 
 /** Columns of the relations and of what their foreign keys refer to. */
@@ -63,26 +125,36 @@ const ATTRIBUTES = `attributes as materialized (
     a.atthasdef, a.attacl
   from pg_catalog.pg_attribute a
   join (select oid from relations union select k.confrelid
-    from pg_catalog.pg_constraint k join relations r on r.oid = k.conrelid where k.contype = 'f') r
+    from pg_catalog.pg_constraint k join relations r on r.oid = k.conrelid where r.served and k.contype = 'f') r
     on r.oid = a.attrelid
   where a.attnum > '0' and not a.attisdropped
 )`
 
-const ROUTINES = `routines as materialized (
-  select p.oid, n.nspname, p.proname, p.prokind, p.provolatile, p.proretset, p.prorows, p.prorettype, p.provariadic,
+/** Defaults are printed with names of whatever they mention, so a function that has some is always read. */
+const ROUTINES = `own_routines as materialized (
+  select p.oid, pg_catalog.hashtextextended(n.nspname::pg_catalog.text, ${markOf('p', '0')})
+    # coalesce(${markOf('d', '1')}, '0') as mark
+  from pg_catalog.pg_proc p join served n on n.oid = p.pronamespace ${commentOf('d', 'pg_proc', 'p.oid')}
+), routines as materialized (
+  select p.oid, own.mark, n.nspname, p.proname, p.prokind, p.provolatile, p.proretset, p.prorows, p.prorettype, p.provariadic,
     coalesce(p.proallargtypes, p.proargtypes::pg_catalog.oid[]) as types, p.proargtypes, p.proargmodes, p.proargnames,
     p.pronargdefaults, p.proargdefaults, ${aclOf('p.proacl', 'f', 'p.proowner')} as acl
-  from pg_catalog.pg_proc p join served n on n.oid = p.pronamespace
+  from own_routines own join pg_catalog.pg_proc p on p.oid = own.oid
+  join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+  left join known_routines known on known.oid = own.oid
+  where own.mark is distinct from known.mark or p.proargdefaults is not null
 )`
 
 /**
- * The closure of the mentioned types: an array mentions its element, a domain what lies under it.
+ * The closure of the mentioned types, by what is known ($6) and by what is new: an array mentions its element, a domain what
+ * lies under it. Types are few and always read.
  * The seeds are picked from pg_type so that the planner expects no more of them than there are types: at its default
  * guess for recursion it would take the statement for a costly one and compile it (JIT), which takes seconds.
  */
 const MENTIONED = `mentioned(oid) as (
   select oid from pg_catalog.pg_type where oid in (
-    select atttypid as oid from attributes
+    select pg_catalog.unnest($6::pg_catalog.oid[]) as oid
+    union all select atttypid from attributes
     union all select prorettype from routines
     union all select pg_catalog.unnest(types) from routines
     union all select t.oid from pg_catalog.pg_type t join pg_catalog.pg_namespace n on n.oid = t.typnamespace
@@ -124,7 +196,7 @@ const TYPE_TEXTS = `select named.oid as type, named.modifier,
   from (select atttypid as oid, atttypmod as modifier from attributes union select oid, -1 from types) named
   cross join path`
 
-const ROLES = `select rolname as name, rolsuper as superuser, rolinherit as inherit, rolbypassrls as "bypassRls"
+const ROLES = `select oid, rolname as name, rolsuper as superuser, rolinherit as inherit, rolbypassrls as "bypassRls"
   from pg_catalog.pg_roles order by rolname`
 
 /** Since 16 a membership says itself whether it inherits, and may stand there once per grantor; before, the member. */
@@ -147,7 +219,7 @@ const GRANTS = `select distinct acls.acl::pg_catalog.text as acl, coalesce(role.
 const SCHEMA_LIST = `select s.oid, s.nspname as name, d.description as comment, s.acl::pg_catalog.text as acl
   from served s ${commentOf('d', 'pg_namespace', 's.oid')} order by s.place`
 
-const RELATION_LIST = `select r.oid, r.nspname as schema, r.relname as name, r.relkind as kind,
+const RELATION_LIST = `select r.oid, r.mark::pg_catalog.text as mark, r.served, r.nspname as schema, r.relname as name, r.relkind as kind,
     owner.rolname as owner, d.description as comment, r.relrowsecurity as "rowSecurity",
     r.reltype as "rowType", r.acl::pg_catalog.text as acl
   from relations r join pg_catalog.pg_roles owner on owner.oid = r.relowner
@@ -173,7 +245,7 @@ const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum 
  */
 const UNIQUE_LIST = `select i.indrelid as relation, i.indisprimary as primary,
     (i.indkey::pg_catalog.int2[])[0:i.indnkeyatts - 1] as numbers
-  from pg_catalog.pg_index i join relations r on r.oid = i.indrelid
+  from pg_catalog.pg_index i join relations r on r.oid = i.indrelid and r.served
   where i.indisunique and i.indisvalid and i.indisready and i.indpred is null and i.indexprs is null`
 
 /**
@@ -186,7 +258,7 @@ const FOREIGN_KEY_LIST = `select c.oid, c.conname as name, c.conrelid as relatio
     c.convalidated and (whole.oid is null or whole.confrelid = c.confrelid) as guaranteed, d.description as comment
   from (select false as conperiod) before_18
   cross join lateral (select k.*, conperiod as temporal from pg_catalog.pg_constraint k where k.contype = 'f') c
-  join relations r on r.oid = c.conrelid
+  join relations r on r.oid = c.conrelid and r.served
   join pg_catalog.pg_class f on f.oid = c.confrelid
   join pg_catalog.pg_namespace n on n.oid = f.relnamespace
   left join pg_catalog.pg_constraint whole on whole.oid = c.conparentid
@@ -205,7 +277,10 @@ const TYPE_LIST = `select t.oid, t.nspname as schema, t.typname as name, t.typty
     from pg_catalog.pg_enum group by enumtypid) labels on labels.enumtypid = t.oid
   ${commentOf('d', 'pg_type', 't.oid')} order by t.nspname, t.typname`
 
-const FUNCTION_LIST = `select p.oid, p.nspname as schema, p.proname as name, p.prokind as kind,
+const GONE_LIST = `select 'relation' as kind, oid from known where oid not in (select oid from places)
+  union all select 'function', oid from known_routines where oid not in (select oid from own_routines)`
+
+const FUNCTION_LIST = `select p.oid, p.mark::pg_catalog.text as mark, p.nspname as schema, p.proname as name, p.prokind as kind,
     p.provolatile as volatility, p.proretset as "returnsSet", p.prorows as rows, p.prorettype as result,
     p.provariadic <> '0' as variadic, p.types, p.proargmodes as modes, p.proargnames as names,
     p.pronargdefaults as "defaultCount", d.description as comment, p.acl::pg_catalog.text as acl,
@@ -220,6 +295,7 @@ const FUNCTION_LIST = `select p.oid, p.nspname as schema, p.proname as name, p.p
  */
 const LISTS: Readonly<Record<ListName, string>> = {
   functions: FUNCTION_LIST,
+  gone: GONE_LIST,
   roles: ROLES,
   memberships: MEMBERSHIPS,
   grants: GRANTS,
@@ -233,12 +309,16 @@ const LISTS: Readonly<Record<ListName, string>> = {
 }
 
 /**
- * The statement; $1 is the text[] of schemas to serve.
+ * The statement. $1 text[]: schemas to serve; $2 oid[] and $3 int8[]: known relations and their marks; $4 and $5: the same of
+ * functions; $6 oid[]: types that these mention. `server` tells one running server from another.
  * `version` is an SQL expression written by us, never by a user: it is evaluated in the same snapshot.
  */
 export const catalogQuery = (version: string | null): string => `with recursive ${[
   PATH,
   SERVED,
+  KNOWN,
+  PLACES,
+  MARKS,
   RELATIONS,
   ATTRIBUTES,
   ROUTINES,
@@ -248,6 +328,7 @@ export const catalogQuery = (version: string | null): string => `with recursive 
 ].join(',\n')}
 select pg_catalog.json_build_object(
   'version', (${version ?? 'null'})::pg_catalog.text,
+  'server', pg_catalog.pg_postmaster_start_time()::pg_catalog.text,
   'serverVersion', pg_catalog.current_setting('server_version_num')::pg_catalog.int4,
   'databaseOwner', (select pg_catalog.pg_get_userbyid(datdba) from pg_catalog.pg_database
     where datname = pg_catalog.current_database()),

@@ -1,4 +1,5 @@
-import { decodeCatalog } from './decode.ts'
+import { decodeAnswer } from './decode.ts'
+import { join, knownValues, nothingKnown, type Joined } from './known.ts'
 import { catalogQuery } from './queries.ts'
 import type { Catalog } from './types.ts'
 
@@ -15,35 +16,60 @@ export interface ReadOptions {
   readonly version: string | null
 }
 
+/** Reads a database once: see createCatalogReader. */
+export const readCatalog = (query: CatalogQuery, options: ReadOptions): Promise<Catalog> =>
+  createCatalogReader(query, options)()
+
 /**
- * Reads the database in one statement.
+ * Makes a reader of one database: the first call reads everything, each further one what changed since. What a call gives is
+ * in either case what the database is, and objects that did not change are the very same ones as before.
  *
- * Rows and version belong to one snapshot. Printed names and defaults come from functions of Postgres that look at the
- * newest state instead, and fail where an object is gone meanwhile. Then the statement is run again: the change has
- * been committed by then, so the next snapshot has it. Inside an open transaction it leaves the search path empty.
+ * All that is read belongs to one statement and so to one snapshot, version included. Printed names and defaults come from
+ * functions of Postgres that look at the newest state instead, and fail where an object is gone meanwhile. Then the
+ * statement is run again: the change has been committed by then, so the next snapshot has it. Inside an open transaction it
+ * leaves the search path empty.
  *
- * @throws what `query` throws; TypeError when the answer cannot be read.
+ * @throws what `query` throws; TypeError when the answer cannot be read. What was known stays known.
  */
-export async function readCatalog(query: CatalogQuery, options: ReadOptions): Promise<Catalog> {
-  const text = catalogQuery(options.version)
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const { rows } = await query(text, [options.schemas])
-      return decodeCatalog(answerOf(rows))
-    } catch (error) {
-      if (attempt === ATTEMPTS || !isOvertaken(error)) throw error
+export function createCatalogReader(query: CatalogQuery, { schemas, version }: ReadOptions): () => Promise<Catalog> {
+  const text = catalogQuery(version)
+  let known = nothingKnown
+  const ask = async (): Promise<Joined> => {
+    const before = known
+    const { rows } = await query(text, [schemas, ...knownValues(before)])
+    return join(before, decodeAnswer(answerOf(rows)))
+  }
+  return async () => {
+    for (let attempt = 1; ; attempt += 1) {
+      const joined = await asked(ask, attempt >= ATTEMPTS)
+      if (joined === null) continue
+      known = joined.known
+      if (joined.kind === 'whole') return joined.catalog
     }
   }
 }
 
 const ATTEMPTS = 20
 
+/** Null when the answer was overtaken by a change and another attempt is left. */
+async function asked(ask: () => Promise<Joined>, last: boolean): Promise<Joined | null> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (last || !isOvertaken(error)) throw error
+    return null
+  }
+}
+
 /**
  * `cache lookup failed for type 16423` is an internal_error (PostgreSQL manual, appendix A). A type that has no name
  * any more (format_type prints `???`) is a TypeError of the decoder.
  */
 const isOvertaken = (error: unknown): boolean =>
-  error instanceof TypeError || (error instanceof Error && 'code' in error && error.code === 'XX000')
+  error instanceof TypeError || (error instanceof Error && sqlstateOf(error) === 'XX000')
+
+const sqlstateOf = (error: Error): unknown =>
+  'sqlstate' in error ? error.sqlstate : 'code' in error ? error.code : null
 
 function answerOf(rows: readonly Readonly<Record<string, unknown>>[]): string {
   const answer = rows[0]?.['catalog']

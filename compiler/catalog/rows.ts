@@ -35,12 +35,16 @@ const oneOf =
 const acl = text
 
 export const ROWS = {
-  roles: { name: text, superuser: bool, inherit: bool, bypassRls: bool },
+  roles: { oid: text, name: text, superuser: bool, inherit: bool, bypassRls: bool },
   memberships: { member: text, group: text, inherits: bool },
   grants: { acl, grantee: text, privilege: text },
   schemas: { oid: text, name: text, comment: nullable(text), acl },
+  /** What was known and is no more. */
+  gone: { kind: oneOf('relation', 'function'), oid: text },
   relations: {
     oid: text,
+    mark: text,
+    served: bool,
     schema: text,
     name: text,
     kind: oneOf('r', 'p', 'v', 'm', 'f'),
@@ -96,6 +100,7 @@ export const ROWS = {
   },
   functions: {
     oid: text,
+    mark: text,
     schema: text,
     name: text,
     kind: oneOf('f', 'p', 'a', 'w'),

@@ -4,7 +4,7 @@ import { withSession } from '../../runtime/db/session.ts'
 import type { Query } from '../../runtime/db/session.ts'
 import { packageFolder } from './package.ts'
 
-/** Puts the demo into a database whose schema public is empty; in any other nothing is touched. All of it or nothing. */
+/** Puts the demo, all of it or nothing, into a database whose schema public is empty; in any other it does nothing. */
 export async function loadDemo(ownerUrl: string, note: (line: string) => void): Promise<void> {
   await withSession({ url: ownerUrl }, async (query) => {
     if (!(await isEmpty(query))) return

@@ -17,7 +17,7 @@ export interface FollowedSourceOptions {
   readonly log: Log
 }
 
-/** The compiler as the runtime sees it: prepares the database at the first call, then hands over its newest revision. */
+/** The compiler as the runtime sees it: prepares the database at the first call, then hands over revisions. */
 export function createFollowedSource(options: FollowedSourceOptions): RevisionSource {
   let follow: RevisionSource | null = null
   return async () => {

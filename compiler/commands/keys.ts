@@ -10,8 +10,8 @@ export const keysCommand: Command = {
   name: 'keys',
   summary: 'Print the keys of the project: anon for browsers, service_role for servers.',
   description:
-    'The keys are made from JWT_SECRET, or from the secret of the embedded set-up; one secret gives the same keys each\n' +
-    'time. Whoever has the service_role key passes every row-level security policy: keep it on servers.',
+    'The keys are made from JWT_SECRET, or from the secret of the embedded set-up; one secret gives the same keys\n' +
+    'each time. Whoever has the service_role key passes every row-level security policy: keep it on servers.',
   options: {},
   run: async (_given, terminal) => {
     const keys = await projectKeys(await secretOf(settingsOf(terminal)))

@@ -16,7 +16,7 @@ export const serveCommand: Command = {
   name: 'serve',
   summary: 'Serve the GraphQL API of the database that DATABASE_URL names.',
   description:
-    'The database is prepared first where something is missing (DATABASE_OWNER_URL may name a role that is allowed to),\n' +
+    'The database is prepared first where something is missing (DATABASE_OWNER_URL may name a role that may do so),\n' +
     'compiled, and followed: a schema change is seen by the next request. With --artifacts nothing is compiled.',
   options: { artifacts: { value: 'DIR', help: 'Serve what `compile` wrote to this folder, without compiling.' } },
   run: async ({ artifacts }, terminal) => {

@@ -18,8 +18,8 @@ export const startCommand: Command = {
   name: 'start',
   summary: 'Start a Postgres of its own with a demo and serve it; needs no setting.',
   description:
-    'The data is kept in CATALOGRAPH_DATA and found again at the next start. The database is yours: change its schema\n' +
-    'and the API follows. DATABASE_URL is not used; see serve.',
+    'The data is kept in CATALOGRAPH_DATA and found again at the next start. The database is yours: change its\n' +
+    'schema and the API follows. DATABASE_URL is not used; see serve.',
   options: {},
   run: async (_given, terminal) => {
     const stopRequested = terminal.stopRequested()

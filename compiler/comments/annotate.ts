@@ -1,3 +1,5 @@
+import { compareBytes } from '../../runtime/lib/byte-order.ts'
+import { createRecall } from '../../runtime/lib/recall.ts'
 import type {
   Catalog,
   CatalogColumn,
@@ -27,15 +29,21 @@ interface Read<T> {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+/** An object that did not change says what it said before. */
+const recallSchema = createRecall<Read<AnnotatedSchema>>()
+const recallRelation = createRecall<Read<AnnotatedRelation>>()
+const recallFunction = createRecall<Read<AnnotatedFunction>>()
+const recallType = createRecall<Read<AnnotatedType>>()
+
 /**
- * Puts decoded settings in the place of comment text.
- * A comment that cannot be read refuses every request, whoever asks: `refusal` holds what is answered (spec/graphql.md 13.1).
+ * Puts decoded settings in the place of comment text. A comment that cannot be read refuses every request, whoever
+ * asks: `refusal` holds what is answered (spec/graphql.md 13.1).
  */
 export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics: readonly Diagnostic[] } {
-  const schemas = catalog.schemas.map(annotateSchema)
-  const relations = catalog.relations.map(annotateRelation)
-  const functions = catalog.functions.map(annotateFunction)
-  const types = catalog.types.map(annotateType)
+  const schemas = catalog.schemas.map((schema) => recallSchema(schema, [], () => annotateSchema(schema)))
+  const relations = catalog.relations.map((item) => recallRelation(item, [], () => annotateRelation(item)))
+  const functions = catalog.functions.map((fn) => recallFunction(fn, [], () => annotateFunction(fn)))
+  const types = catalog.types.map((type) => recallType(type, [], () => annotateType(type)))
   const all: readonly Read<unknown>[] = [...schemas, ...relations, ...functions, ...types]
   return {
     annotated: {
@@ -52,24 +60,21 @@ export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics:
 
 const stages: readonly Refusal['stage'][] = ['json', 'cast', 'load']
 
-/** The reading query fails before its result is decoded; among equals the object's name decides, so that order does not. */
+/** The reading query fails before its result is decoded; among equals the message decides, so that order does not. */
 function firstRefusal(refusals: readonly Refusal[]): string | null {
   const [first] = [...refusals].sort(
-    (a, b) =>
-      stages.indexOf(a.stage) - stages.indexOf(b.stage) || compare(a.object, b.object) || compare(a.message, b.message),
+    (a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage) || compareBytes(a.message, b.message),
   )
   return first?.message ?? null
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
 function annotateSchema({ comment, ...schema }: CatalogSchema): Read<AnnotatedSchema> {
-  const read = readComment('schema', nameSchema(schema.name), comment)
+  const read = readComment('schema', () => nameSchema(schema.name), comment)
   return { ...read, object: { ...schema, settings: read.settings } }
 }
 
 function annotateRelation({ comment, ...relation }: CatalogRelation): Read<AnnotatedRelation> {
-  const read = readComment('relation', nameRelation(relation), comment)
+  const read = readComment('relation', () => nameRelation(relation), comment)
   const columns = relation.columns.map((column) => annotateColumn(relation, column))
   const foreignKeys = relation.foreignKeys.map((key) => annotateForeignKey(relation, key))
   const parts: readonly Read<unknown>[] = [...columns, ...foreignKeys]
@@ -89,23 +94,23 @@ function annotateRelation({ comment, ...relation }: CatalogRelation): Read<Annot
 type Owner = Pick<CatalogRelation, 'schema' | 'name' | 'kind'>
 
 function annotateColumn(relation: Owner, { comment, ...column }: CatalogColumn): Read<AnnotatedColumn> {
-  const read = readComment('column', nameColumn(relation, column.name), comment)
+  const read = readComment('column', () => nameColumn(relation, column.name), comment)
   const description = read.settings.description ?? read.outside
   return { ...read, object: { ...column, settings: read.settings, description } }
 }
 
 function annotateForeignKey(relation: Owner, { comment, ...key }: CatalogForeignKey): Read<AnnotatedForeignKey> {
-  const read = readComment('foreign key', nameConstraint(relation, key.name), comment)
+  const read = readComment('foreign key', () => nameConstraint(relation, key.name), comment)
   return { ...read, object: { ...key, settings: read.settings } }
 }
 
 function annotateFunction({ comment, ...fn }: CatalogFunction): Read<AnnotatedFunction> {
-  const read = readComment('function', nameFunction(fn.schema, fn.name), comment)
+  const read = readComment('function', () => nameFunction(fn.schema, fn.name), comment)
   return { ...read, object: { ...fn, settings: read.settings, description: read.settings.description ?? read.outside } }
 }
 
 /** Only enums have settings: whatever stands in the comment of another type is not read. */
 function annotateType({ comment, ...type }: CatalogType): Read<AnnotatedType> {
-  const read = readComment('enum', nameEnum(type.schema, type.name), type.kind === 'e' ? comment : null)
+  const read = readComment('enum', () => nameEnum(type.schema, type.name), type.kind === 'e' ? comment : null)
   return { ...read, object: { ...type, settings: read.settings } }
 }

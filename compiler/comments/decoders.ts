@@ -1,9 +1,9 @@
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, member } from './json-value.ts'
 
 /**
- * How a setting's JSON is read (spec/graphql.md 13.1, 13.2). A decoder gets null for a setting that is absent.
- * A refusal makes every request fail: `load` ones are told behind `Error while loading schema, check comment directives.`,
- * `cast` ones are Postgres' own text for a cast that fails.
+ * How a setting's JSON is read (spec/graphql.md 13.1, 13.2). A decoder gets null for a setting that is absent. A
+ * refusal makes every request fail: `load` ones are told behind `Error while loading schema, check comment
+ * directives.`, `cast` ones are Postgres' own text for a cast that fails.
  */
 export type Decoded<T> =
   | { readonly ok: true; readonly value: T }
@@ -117,7 +117,8 @@ export const optionalForeignKeys: Decoder<readonly DeclaredForeignKey[] | null> 
   value === null ? accept(null) : listOf(declaredForeignKey)(value)
 
 /** The wording that existing clients know, which is that of Rust's serde. */
-const invalidType = (value: JsonValue, expected: string): string => `invalid type: ${kindOf(value)}, expected ${expected}`
+const invalidType = (value: JsonValue, expected: string): string =>
+  `invalid type: ${kindOf(value)}, expected ${expected}`
 
 function kindOf(value: JsonValue): string {
   if (value === null) return 'null'

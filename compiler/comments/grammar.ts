@@ -10,8 +10,8 @@ export type ParsedComment =
 const opening = '@graphql('
 
 /**
- * Finds the directive of a comment (spec/graphql.md 13.1): from the first `@graphql(` greedily to the last `)` of the whole
- * comment, line feeds included, at least one character in between. What is captured must be JSON.
+ * Finds the directive of a comment (spec/graphql.md 13.1): from the first `@graphql(` greedily to the last `)` of the
+ * whole comment, line feeds included, at least one character in between. What is captured must be JSON.
  */
 export function parseComment(comment: string | null): ParsedComment {
   if (comment === null) return { kind: 'plain', outside: null, ignored: null }
@@ -25,7 +25,9 @@ export function parseComment(comment: string | null): ParsedComment {
 function readCapture(text: string, outside: string | null): ParsedComment {
   const value = parseJson(text)
   if (value === undefined) return { kind: 'broken', text }
-  return isJsonObject(value) ? { kind: 'settings', outside, settings: value } : { kind: 'plain', outside, ignored: text }
+  return isJsonObject(value)
+    ? { kind: 'settings', outside, settings: value }
+    : { kind: 'plain', outside, ignored: text }
 }
 
 function parseJson(text: string): JsonValue | undefined {

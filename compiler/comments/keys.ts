@@ -12,7 +12,9 @@ import {
 } from './decoders.ts'
 
 /** Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. */
-export type ObjectKind = 'schema' | 'relation' | 'column' | 'function' | 'enum' | 'foreign key'
+export const objectKinds = ['schema', 'relation', 'column', 'function', 'enum', 'foreign key'] as const
+
+export type ObjectKind = (typeof objectKinds)[number]
 
 export interface Key {
   readonly key: string
@@ -95,8 +97,8 @@ export const keys = [
     on: ['relation'],
     decode: optionalForeignKeys,
     help:
-      'a list of {"local_columns": [...], "foreign_schema": "...", "foreign_table": "...", "foreign_columns": [...]}, ' +
-      'each with local_name and foreign_name if wanted.',
+      'a list of {"local_columns": [...], "foreign_schema": "...", "foreign_table": "...", ' +
+      '"foreign_columns": [...]}, each with local_name and foreign_name if wanted.',
   },
   {
     key: 'mappings',

@@ -4,12 +4,11 @@ import { diagnose } from '../report/diagnostics.ts'
 import type { Decoded } from './decoders.ts'
 import { type ParsedComment, parseComment } from './grammar.ts'
 import { member } from './json-value.ts'
-import { type Key, keys, keysOn, type ObjectKind, reservedKeys, type Settings } from './keys.ts'
+import { type Key, keys, keysOn, type ObjectKind, objectKinds, reservedKeys, type Settings } from './keys.ts'
 
 /** Why every request fails: `stage` tells which of several is met first (13.1). */
 export interface Refusal {
   readonly stage: 'json' | 'cast' | 'load'
-  readonly object: string
   readonly message: string
 }
 
@@ -21,12 +20,16 @@ export interface ReadComment<Kind extends ObjectKind> {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Decodes one comment by the table of keys. Whatever is wrong with it is told; the settings then hold their defaults. */
+/**
+ * Decodes one comment by the table of keys. Whatever is wrong with it is told about `object`; the settings then hold
+ * their defaults.
+ */
 export function readComment<Kind extends ObjectKind>(
   kind: Kind,
-  object: string,
+  object: () => string,
   comment: string | null,
 ): ReadComment<Kind> {
+  if (comment === null) return absent[kind] as ReadComment<Kind>
   const parsed = parseComment(comment)
   const given = parsed.kind === 'settings' ? parsed.settings : {}
   const read = keysOn(kind).map((row) => ({ row, decoded: row.decode(member(given, row.key)) }))
@@ -35,13 +38,13 @@ export function readComment<Kind extends ObjectKind>(
     settings: Object.fromEntries(read.map(({ row, decoded }) => [row.key, valueOf(row, decoded)])) as Settings<Kind>,
     outside: parsed.kind === 'broken' ? null : parsed.outside,
     refusals: [
-      ...brokenJson(parsed, object),
-      ...failures.map(({ failure }) => ({ stage: failure.refusal, object, message: refusalMessage(failure) })),
+      ...brokenJson(parsed),
+      ...failures.map(({ failure }) => ({ stage: failure.refusal, message: refusalMessage(failure) })),
     ],
     diagnostics: [
       ...tellShape(parsed, object),
       ...failures.map(({ row, failure }) =>
-        diagnose('comment-value', object, { key: row.key, reason: failure.reason, help: row.help }),
+        diagnose('comment-value', object(), { key: row.key, reason: failure.reason, help: row.help }),
       ),
       ...Object.keys(given).flatMap((key) => tellKey(kind, object, key)),
     ],
@@ -58,27 +61,31 @@ const valueOf = (row: Key, decoded: Decoded<unknown>): unknown => {
 const refusalMessage = ({ refusal, reason }: Failure): string =>
   refusal === 'load' ? `Error while loading schema, check comment directives. ${reason}` : reason
 
-const brokenJson = (parsed: ParsedComment, object: string): readonly Refusal[] =>
-  parsed.kind === 'broken' ? [{ stage: 'json', object, message: 'invalid input syntax for type json' }] : []
+const brokenJson = (parsed: ParsedComment): readonly Refusal[] =>
+  parsed.kind === 'broken' ? [{ stage: 'json', message: 'invalid input syntax for type json' }] : []
 
-function tellShape(parsed: ParsedComment, object: string): readonly Diagnostic[] {
-  if (parsed.kind === 'broken') return [diagnose('comment-json', object, { text: parsed.text })]
+function tellShape(parsed: ParsedComment, object: () => string): readonly Diagnostic[] {
+  if (parsed.kind === 'broken') return [diagnose('comment-json', object(), { text: parsed.text })]
   if (parsed.kind === 'plain' && parsed.ignored !== null) {
-    return [diagnose('comment-shape', object, { text: parsed.ignored })]
+    return [diagnose('comment-shape', object(), { text: parsed.ignored })]
   }
   return []
 }
 
 /** What there is to say about a key that this kind of object has no row for. */
-function tellKey(kind: ObjectKind, object: string, key: string): readonly Diagnostic[] {
+function tellKey(kind: ObjectKind, object: () => string, key: string): readonly Diagnostic[] {
   const valid = keysOn(kind).map((row) => row.key)
   if (valid.includes(key)) return []
   const places = placesOf(key)
-  if (places.length > 0 && !places.includes(kind)) return [diagnose('comment-key-misplaced', object, { key, places })]
-  if (places.length > 0) return [diagnose('comment-key-reserved', object, { key })]
-  return [diagnose('comment-key-unknown', object, { key, nearest: suggest(key, valid), valid })]
+  if (places.length > 0 && !places.includes(kind)) return [diagnose('comment-key-misplaced', object(), { key, places })]
+  if (places.length > 0) return [diagnose('comment-key-reserved', object(), { key })]
+  return [diagnose('comment-key-unknown', object(), { key, nearest: suggest(key, valid), valid })]
 }
 
 const placesOf = (key: string): readonly ObjectKind[] =>
   [...keys, ...reservedKeys].filter((row) => row.key === key).flatMap((row) => [...row.on])
 
+/** What every object without a comment shares; most columns have none. */
+const absent = Object.fromEntries(
+  objectKinds.map((kind) => [kind, readComment(kind, () => kind, '')]),
+) as { readonly [Kind in ObjectKind]: ReadComment<Kind> }

@@ -1,4 +1,5 @@
 import { entityFile, functionsFile, manifestFile } from '../../runtime/contract/artifact.ts'
+import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Revision } from '../../runtime/contract/revision.ts'
 import type { Model } from '../model/types.ts'
 import { manifestText } from './manifest.ts'
@@ -14,24 +15,35 @@ export interface Artifacts {
 }
 
 /**
- * The files of a revision: what the engine loads, and beside it what people and their tools read (types, SDL). The latter are made
- * here, by ts-morph and graphql, because serving needs neither.
+ * The files of a revision: what the engine loads, and beside it what people and their tools read (types, SDL). The
+ * latter are made here, by ts-morph and graphql, because serving needs neither.
  */
 export function makeArtifacts(model: Model, revision: Revision, printSchema: PrintSchema): Artifacts {
   const print = createPrinter()
-  const entityTypes = createEntityTypes(model.manifest, print)
+  // What could not be compiled is in the model, but not in the revision.
+  const { manifest } = revision
+  const entityTypes = createEntityTypes(manifest, print)
   const files: Record<string, string> = {
-    [manifestFile]: manifestText(model.manifest),
+    [manifestFile]: manifestText(manifest),
     [builderTypesFile]: builderTypes,
     [functionsFile]: revision.functions,
-    [typesFile(functionsFile)]: callTypes(Object.values(model.functions), print),
-    ...schemaFiles(model.manifest, printSchema),
+    [typesFile(functionsFile)]: callTypes(Object.values(model.functions).filter(isServed(manifest.functions)), print),
+    ...schemaFiles(manifest, printSchema),
   }
-  for (const [id, entity] of Object.entries(model.entities)) {
-    files[entityFile(id)] = revision.entities[id] ?? ''
-    files[typesFile(entityFile(id))] = entityTypes(entity)
+  for (const entity of Object.values(model.entities).filter(isServed(manifest.entities))) {
+    files[entityFile(entity.id)] = revision.entities[entity.id] ?? ''
+    files[typesFile(entityFile(entity.id))] = entityTypes(entity)
   }
   return { revision, files }
+}
+
+interface Identified {
+  readonly id: ObjectId
+}
+
+function isServed(served: readonly Identified[]): (object: Identified) => boolean {
+  const ids = new Set(served.map(({ id }) => id))
+  return ({ id }) => ids.has(id)
 }
 
 const typesFile = (moduleFile: string): string => moduleFile.replace(/\.cjs$/, '.d.cts')

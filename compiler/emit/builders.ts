@@ -9,8 +9,9 @@ import { jsonText, valuesFunction, valuesText } from './value-text.ts'
  *
  * Columns of one type share its functions, which keeps wide tables short to read, to parse and to hold.
  *
- * Written as text, without ts-morph: every serving process emits builders, and the syntax tree of 2,000 modules took 2.4 s and 250 MB
- * where the text takes 0.2 s. What a tree would prove is proven by `check`, which evaluates each module.
+ * Written as text, without ts-morph: every serving process emits builders, and the syntax tree of 2,000 modules took
+ * 2.4 s and 250 MB where the text takes 0.2 s. What a tree would prove is proven by `check`, which evaluates each
+ * module.
  */
 export function entityModule(entity: EntitySql): string {
   const relation = qualified(entity.schema, entity.relation)
@@ -29,7 +30,8 @@ interface NamedType {
   readonly column: ColumnSql
 }
 
-const typeKey = ({ type, array, plainDelimiter, json }: ColumnSql): string => JSON.stringify([type, array, plainDelimiter, json])
+const typeKey = ({ type, array, plainDelimiter, json }: ColumnSql): string =>
+  JSON.stringify([type, array, plainDelimiter, json])
 
 /** One constant per distinct type, in order of appearance. */
 function nameTypes(columns: readonly ColumnSql[]): ReadonlyMap<string, NamedType> {
@@ -37,7 +39,13 @@ function nameTypes(columns: readonly ColumnSql[]): ReadonlyMap<string, NamedType
   const taken = new Set<string>()
   for (const column of columns) {
     if (types.has(typeKey(column))) continue
-    const name = freeName(`as_${column.type.replaceAll('[]', '_array').replace(/[^A-Za-z0-9]+/g, '_').replace(/^_|_$/g, '')}`, taken)
+    const name = freeName(
+      `as_${column.type
+        .replaceAll('[]', '_array')
+        .replace(/[^A-Za-z0-9]+/g, '_')
+        .replace(/^_|_$/g, '')}`,
+      taken,
+    )
     taken.add(name)
     types.set(typeKey(column), { name, column })
   }
@@ -69,11 +77,13 @@ const computedText = ({ schema, function: name, json }: EntitySql['computed'][nu
   `{ of: ${jsFunction('row', [`${qualified(schema, name)}(`, hole('row'), ')'])}, json: ${jsonText(json)} }`
 
 /**
- * Base64 of the jsonb text of [schema, relation, key values ...] (spec/graphql.md 7.1). `encode` breaks lines after 76 characters
- * (PostgreSQL manual 9.5), which `translate` takes out. The schema's name keeps functions of the owner from standing in between.
+ * Base64 of the jsonb text of [schema, relation, key values ...] (spec/graphql.md 7.1). `encode` breaks lines after 76
+ * characters (PostgreSQL manual 9.5), which `translate` takes out. The schema's name keeps functions of the owner from
+ * standing in between.
  */
 function nodeIdText({ schema, relation }: EntitySql): string {
-  const head = `pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array(${literal(schema)}, ${literal(relation)}`
+  const names = `${literal(schema)}, ${literal(relation)}`
+  const head = `pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array(${names}`
   const tail = `)::text, 'UTF8'), 'base64'), E'\\n', '')`
   return `(key) => ${jsString(head)} + key.map((value) => ', ' + value).join('') + ${jsString(tail)}`
 }

@@ -1,40 +1,62 @@
 import type { CallBuilder, EntityBuilder } from '../../runtime/contract/builder.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import { evaluateModule } from '../../runtime/engine/load.ts'
+import { messageOf } from '../../runtime/lib/message-of.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { nameObject } from '../report/object-name.ts'
 import { callSample, entitySamples, type Sample } from './samples.ts'
-import type { ParseSql } from './sql-parser.ts'
+import { isUnchecked, type ParseSql } from './sql-parser.ts'
+
+/** What came of checking the modules of some objects. */
+export interface Checked {
+  /** Those whose SQL Postgres would not read. */
+  readonly refused: readonly ObjectId[]
+  readonly diagnostics: readonly Diagnostic[]
+}
 
 /**
- * Every SQL text that the builders can make parses as exactly one statement. A text that does not is our fault, not the owner's, and is
- * told as an error about that object; nothing is left out because of it.
+ * Every SQL text that the builders can make parses as exactly one statement. A text that does not is our fault, not the
+ * owner's: it is told as an error about that object, which is then left out (see leave-out.ts). A text that cannot be
+ * checked is told and kept.
  */
-export async function checkEntity(id: ObjectId, text: string, parse: ParseSql): Promise<readonly Diagnostic[]> {
-  return checkSamples(objectName('relation', id), entitySamples(evaluateModule(text, id) as EntityBuilder), parse)
+export async function checkEntity(id: ObjectId, text: string, parse: ParseSql): Promise<Checked> {
+  const object = objectName('relation', id)
+  try {
+    return await checkSamples(id, object, entitySamples(evaluateModule(text, id) as EntityBuilder), parse)
+  } catch (error) {
+    return { refused: [id], diagnostics: [refused(object, 'its builder', messageOf(error), 'error')] }
+  }
 }
 
-export async function checkCalls(text: string, parse: ParseSql): Promise<readonly Diagnostic[]> {
+export async function checkCalls(text: string, parse: ParseSql): Promise<Checked> {
   const calls = Object.entries(evaluateModule(text, 'functions') as Readonly<Record<ObjectId, CallBuilder>>)
-  const found = await Promise.all(calls.map(([id, call]) => checkSamples(objectName('function', id), [callSample(call)], parse)))
-  return found.flat()
+  const all: Checked[] = []
+  for (const [id, call] of calls) {
+    all.push(await checkSamples(id, objectName('function', id), [callSample(call)], parse))
+  }
+  return { refused: all.flatMap((one) => one.refused), diagnostics: all.flatMap((one) => one.diagnostics) }
 }
 
-async function checkSamples(object: string, samples: readonly Sample[], parse: ParseSql): Promise<readonly Diagnostic[]> {
-  const found: Diagnostic[] = []
+async function checkSamples(
+  id: ObjectId,
+  object: string,
+  samples: readonly Sample[],
+  parse: ParseSql,
+): Promise<Checked> {
+  const diagnostics: Diagnostic[] = []
   for (const { part, sql } of samples) {
     const problem = await parse(sql)
-    if (problem !== null) found.push(refused(object, part, problem))
+    if (problem !== null) diagnostics.push(refused(object, part, problem, isUnchecked(problem) ? 'warning' : 'error'))
   }
-  return found
+  return { refused: diagnostics.some(({ severity }) => severity === 'error') ? [id] : [], diagnostics }
 }
 
 const objectName = (kind: string, id: ObjectId): string => nameObject(kind, ...(JSON.parse(id) as readonly string[]))
 
-const refused = (object: string, part: string, problem: string): Diagnostic => ({
+const refused = (object: string, part: string, problem: string, severity: Diagnostic['severity']): Diagnostic => ({
   code: 'statement-refused',
-  severity: 'error',
+  severity,
   object,
   message: `The SQL compiled for ${part} does not parse: ${problem}.`,
-  fix: 'This is a fault of the compiler. Please report it with the definition of the object; renaming it may help until then.',
+  fix: 'This is a fault of the compiler: report it with the definition of the object. A new name may help until then.',
 })

@@ -5,16 +5,21 @@ interface Line {
 }
 
 const context = 2
-/** Beyond this many pairs of lines the changed middle is shown as replaced whole: the table below grows with their product. */
+/**
+ * Beyond this many pairs of lines the changed middle is shown as replaced whole: the table below grows with their
+ * product.
+ */
 const mostPairs = 4_000_000
 
 /**
- * What changes from one text to another, by lines: hunks of changed lines with a little around them, `@@ line @@` before each.
- * Empty when the texts are equal.
+ * What changes from one text to another, by lines: hunks of changed lines with a little around them, `@@ line @@`
+ * before each. Empty when the texts are equal.
  */
 export function diffLines(before: string, after: string): string {
   const lines = compare(splitLines(before), splitLines(after))
-  const shown = lines.map((_, index) => lines.slice(Math.max(0, index - context), index + context + 1).some(({ mark }) => mark !== ' '))
+  const shown = lines.map((_, index) =>
+    lines.slice(Math.max(0, index - context), index + context + 1).some(({ mark }) => mark !== ' '),
+  )
   const printed: string[] = []
   let number = 1
   lines.forEach((line, index) => {
@@ -75,7 +80,10 @@ function commonLengths(before: readonly string[], after: readonly string[]): rea
   const table = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1))
   for (let i = before.length - 1; i >= 0; i--) {
     for (let j = after.length - 1; j >= 0; j--) {
-      const longest = before[i] === after[j] ? (table[i + 1]?.[j + 1] ?? 0) + 1 : Math.max(table[i + 1]?.[j] ?? 0, table[i]?.[j + 1] ?? 0)
+      const longest =
+        before[i] === after[j]
+          ? (table[i + 1]?.[j + 1] ?? 0) + 1
+          : Math.max(table[i + 1]?.[j] ?? 0, table[i]?.[j + 1] ?? 0)
       const row = table[i]
       if (row !== undefined) row[j] = longest
     }

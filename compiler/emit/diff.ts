@@ -18,7 +18,11 @@ export interface FileDifference {
  * Compares artifacts with what stands in `out`, by file, in the order of paths; empty when nothing would change.
  * Files are compared under the same path whatever the revisions are called, so one changed table shows as one.
  */
-export async function diffArtifacts(out: string, { revision, files }: Artifacts, disk: Disk = localDisk): Promise<readonly FileDifference[]> {
+export async function diffArtifacts(
+  out: string,
+  { revision, files }: Artifacts,
+  disk: Disk = localDisk,
+): Promise<readonly FileDifference[]> {
   const before = await disk.read(join(out, currentFile))
   const folder = join(out, revisionNamed(before) ?? revision.id)
   const present = before === null ? [] : await disk.files(folder)

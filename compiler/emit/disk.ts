@@ -36,7 +36,9 @@ export const localDisk: Disk = {
   read: (path) => orNothing(readFile(path, 'utf8'), null),
   files: async (folder) => {
     const entries = await orNothing(readdir(folder, { withFileTypes: true, recursive: true }), [])
-    return entries.filter((entry) => entry.isFile()).map((entry) => `${entry.parentPath}/${entry.name}`.slice(folder.length + 1))
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => `${entry.parentPath}/${entry.name}`.slice(folder.length + 1))
   },
   names: (folder) => orNothing(readdir(folder), []),
   unique: () => randomBytes(6).toString('hex'),

@@ -1,16 +1,23 @@
 /** Text of JavaScript, safe whatever the names in it hold. */
 
 /** Characters that mean something inside a single-quoted string, end its line, or cannot be seen. */
-const needsEscape = /['\\\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]/
+const needsEscape =
+  /['\\\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]/
 
-/** A string literal (ECMA-262 12.9.4): single quotes where nothing needs an escape, else JSON with every odd character escaped. */
-export const jsString = (text: string): string => (needsEscape.test(text) ? escapeUnseen(JSON.stringify(text)) : `'${text}'`)
+/**
+ * A string literal (ECMA-262 12.9.4): single quotes where nothing needs an escape, else JSON with every odd character
+ * escaped.
+ */
+export const jsString = (text: string): string =>
+  needsEscape.test(text) ? escapeUnseen(JSON.stringify(text)) : `'${text}'`
 
 const unseen = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 const escapeUnseen = (json: string): string =>
   json.replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** A property's name in an object literal. `__proto__` would set the prototype unless it is computed (ECMA-262 B.3.1). */
+/**
+ * A property's name in an object literal. `__proto__` would set the prototype unless it is computed (ECMA-262 B.3.1).
+ */
 export const jsKey = (name: string): string => (name === '__proto__' ? "['__proto__']" : jsString(name))
 
 /** One line of a block comment: names may hold what ends a comment or a line. */
@@ -39,13 +46,19 @@ export function jsFunction(argument: string, pieces: Pieces): string {
 export const moduleExports = (members: readonly string[]): string => `module.exports = ${block(members)}`
 
 /**
- * A member that holds an object. It has no prototype: a look-up by a stranger's name must not find what every object has.
+ * A member that holds an object. It has no prototype: a look-up by a stranger's name must not find what every object
+ * has.
  */
-export const record = <T>(name: string, items: readonly T[], entry: (item: T) => readonly [key: string, text: string]): string =>
+export const record = <T>(
+  name: string,
+  items: readonly T[],
+  entry: (item: T) => readonly [key: string, text: string],
+): string =>
   `${name}: ${block(['__proto__: null', ...items.map(entry).map(([key, text]) => `${jsKey(key)}: ${text}`)])}`
 
 /** An object literal, one member a line. */
 export const block = (members: readonly string[]): string =>
   members.length === 0 ? '{}' : `{\n${members.map((member) => `  ${member.replaceAll('\n', '\n  ')},\n`).join('')}}`
 
-export const moduleText = (statements: readonly string[]): string => `${statements.filter((text) => text !== '').join('\n\n')}\n`
+export const moduleText = (statements: readonly string[]): string =>
+  `${statements.filter((text) => text !== '').join('\n\n')}\n`

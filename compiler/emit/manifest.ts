@@ -1,8 +1,9 @@
 import type { Manifest } from '../../runtime/contract/manifest.ts'
+import { createRecall } from '../../runtime/lib/recall.ts'
 
 /**
- * The manifest as JSON: keys sorted, so that the same manifest always gives the same bytes, and each entity, function, role and enum
- * on a line of its own, so that a changed table is one changed line in a diff.
+ * The manifest as JSON: keys sorted, so that the same manifest always gives the same bytes, and each entity, function,
+ * role and enum on a line of its own, so that a changed table is one changed line in a diff.
  */
 export function manifestText(manifest: Manifest): string {
   const members = Object.entries(manifest)
@@ -12,10 +13,15 @@ export function manifestText(manifest: Manifest): string {
 }
 
 function memberText(value: unknown): string {
-  if (Array.isArray(value)) return lines('[', value.map(stableJson), ']')
+  if (Array.isArray(value)) return lines('[', value.map(itemText), ']')
   if (isRecord(value)) return lines('{', membersText(value), '}')
   return JSON.stringify(value)
 }
+
+const recallText = createRecall<string>()
+
+/** Entities and enums that did not change are the very same objects as in the revision before. */
+const itemText = (item: unknown): string => (isRecord(item) ? recallText(item, [], () => stableJson(item)) : stableJson(item))
 
 const lines = (open: string, items: readonly string[], close: string): string =>
   items.length === 0 ? open + close : `${open}\n${items.join(',\n')}\n${close}`

@@ -6,8 +6,8 @@ export type Statements = readonly (StatementStructures | string)[]
 export type Print = (fileName: string, statements: Statements) => string
 
 /**
- * A printer by ts-morph. Nothing is resolved and nothing is kept: a printed file is forgotten at once, since two thousand syntax trees
- * would stay in memory otherwise.
+ * A printer by ts-morph. Nothing is resolved and nothing is kept: a printed file is forgotten at once, since two
+ * thousand syntax trees would stay in memory otherwise.
  */
 export function createPrinter(): Print {
   const project = new Project({

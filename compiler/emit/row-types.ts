@@ -1,6 +1,13 @@
 import { StructureKind, type InterfaceDeclarationStructure } from 'ts-morph'
 import { qualified } from '../../runtime/sql/ident.ts'
-import type { EntityFacts, EnumFacts, Manifest, ObjectId, ScalarName, ValueType } from '../../runtime/contract/manifest.ts'
+import type {
+  EntityFacts,
+  EnumFacts,
+  Manifest,
+  ObjectId,
+  ScalarName,
+  ValueType,
+} from '../../runtime/contract/manifest.ts'
 import type { CallSql, EntitySql } from '../model/types.ts'
 import { commentText, jsString } from './js-text.ts'
 import type { Print } from './printer.ts'
@@ -10,7 +17,7 @@ import type { Print } from './printer.ts'
 /** The declarations that all others of a revision import. */
 export const builderTypesFile = 'builder.d.cts'
 
-export const builderTypes = `/** Types of the generated SQL builders: functions from SQL expressions to SQL expressions. */
+export const builderTypes = `/** Types of the generated SQL builders: functions from SQL text to SQL text. */
 
 export type Expression = string
 
@@ -54,7 +61,9 @@ export function createEntityTypes(manifest: Manifest, print: Print): (entity: En
   return (entity) => entityTypes(entity, facts.get(entity.id), enums, print)
 }
 
-/** What a value of a scalar is in JSON (spec/graphql.md 3.1): numbers beyond a double travel as text, floats may be NaN. */
+/**
+ * What a value of a scalar is in JSON (spec/graphql.md 3.1): numbers beyond a double travel as text, floats may be NaN.
+ */
 const scalarTypes: Readonly<Record<ScalarName, string>> = {
   ID: 'string',
   Int: 'number',
@@ -78,7 +87,10 @@ function typeText(type: ValueType | null, enums: Enums): string {
   return type.list ? `readonly (${single === 'unknown' ? single : `${single} | null`})[]` : single
 }
 
-/** Labels that give no GraphQL name print as they are, and only the database knows them: hence any string beside the names. */
+/**
+ * Labels that give no GraphQL name print as they are, and only the database knows them: hence any string beside the
+ * names.
+ */
 function enumText(facts: EnumFacts | undefined, list: boolean): string {
   const names = facts?.values.map(({ label, name }) => jsString(list ? label : name)) ?? []
   return [...names, '(string & {})'].join(' | ')
@@ -114,7 +126,9 @@ function rowInterface(entity: EntitySql, facts: EntityFacts | undefined, enums: 
     kind: StructureKind.Interface,
     name: rowName(facts?.name ?? ''),
     isExported: true,
-    docs: [`A row of ${commentText(qualified(entity.schema, entity.relation))} as it prints in JSON, by SQL column name.`],
+    docs: [
+      `A row of ${commentText(qualified(entity.schema, entity.relation))} as it prints in JSON, by SQL column name.`,
+    ],
     properties: entity.columns.map(({ column, notNull }) => ({
       name: jsString(column),
       type: nullable(typeText(types.get(column) ?? null, enums), notNull),
@@ -126,7 +140,9 @@ function rowInterface(entity: EntitySql, facts: EntityFacts | undefined, enums: 
 const nullable = (type: string, notNull: boolean): string => (notNull || type === 'unknown' ? type : `${type} | null`)
 
 export function callTypes(calls: readonly CallSql[], print: Print): string {
-  const members = calls.map((call) => `  readonly ${jsString(call.id)}: CallBuilder<${union(call.args.map(({ field }) => field))}>`)
+  const members = calls.map(
+    (call) => `  readonly ${jsString(call.id)}: CallBuilder<${union(call.args.map(({ field }) => field))}>`,
+  )
   return print('functions.d.cts', [
     `import type { CallBuilder } from './builder.cjs'`,
     ['/** SQL builders of root functions. */', 'declare const functions: {', ...members, '}'].join('\n'),

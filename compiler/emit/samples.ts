@@ -27,7 +27,8 @@ const typesOf = ({ columns }: EntityBuilder): readonly (readonly [string, Column
   ...new Map(Object.entries(columns).map((entry) => [entry[1].operand, entry])).values(),
 ]
 
-const columnsOf = ({ columns }: EntityBuilder, row: string): readonly string[] => Object.values(columns).map(({ of }) => of(row))
+const columnsOf = ({ columns }: EntityBuilder, row: string): readonly string[] =>
+  Object.values(columns).map(({ of }) => of(row))
 
 function readSample(builder: EntityBuilder): string {
   const columns = columnsOf(builder, 't').join(', ')
@@ -36,7 +37,8 @@ function readSample(builder: EntityBuilder): string {
 
 function insertSample(builder: EntityBuilder): string {
   const names = Object.keys(builder.columns).map(ident).join(', ')
-  return `with i as (insert into ${builder.relation} as t (${names}) select x.* from x returning t.*) select ${columnsOf(builder, 'i').join(', ')} from i`
+  return `with i as (insert into ${builder.relation} as t (${names}) select x.* from x returning t.*)
+    select ${columnsOf(builder, 'i').join(', ')} from i`
 }
 
 function deleteSample(builder: EntityBuilder): string {
@@ -50,8 +52,10 @@ const longestKey = 32
 /** What depends on the column's type only: reading, comparing by each operator, ordering, and writing. */
 function valueSample(column: ColumnBuilder): string {
   const tests = conditions(column).join(' and ')
-  return `with u as (update t set c = ${column.fromRecord('x.c')} from json_to_recordset($1::json) as x(c ${column.recordType}) where ${tests} returning t.*)
-    select ${column.json('u.c')}, jsonb_build_array(${column.cursor('u.c')}) from u order by u.c desc`
+  return `with u as (
+      update t set c = ${column.fromRecord('x.c')} from json_to_recordset($1::json) as x(c ${column.recordType})
+      where ${tests} returning t.*
+    ) select ${column.json('u.c')}, jsonb_build_array(${column.cursor('u.c')}) from u order by u.c desc`
 }
 
 const conditions = (column: ColumnBuilder): readonly string[] =>

@@ -9,5 +9,7 @@ const printedRoles = ['anon', 'authenticated', 'service_role'] as const
 /** One file per role that the database has: `schema.anon.graphql`. */
 export function schemaFiles(manifest: Manifest, printSchema: PrintSchema): Readonly<Record<string, string>> {
   const present = printedRoles.filter((role) => Object.hasOwn(manifest.roles, role))
-  return Object.fromEntries(present.map((role) => [`schema.${role}.graphql`, `${printSchema(manifest, role).trimEnd()}\n`]))
+  return Object.fromEntries(
+    present.map((role) => [`schema.${role}.graphql`, `${printSchema(manifest, role).trimEnd()}\n`]),
+  )
 }

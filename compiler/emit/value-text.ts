@@ -20,6 +20,8 @@ function jsonPieces(form: JsonForm): Pieces {
     case 'json-text':
       // The whole document as text: strings lose their quotes, JSON null becomes NULL (PostgreSQL manual 9.16; 3.3).
       return ['((', value, ") #>> '{}')"]
+    case 'only':
+      return ['(select ', ...jsonPieces(form.of), ')']
     case 'mapped':
       // An enum may have lost its last mapped label, and a CASE without WHEN is no expression.
       if (form.names.length === 0) return ['(', value, ')::text']
@@ -30,7 +32,7 @@ function jsonPieces(form: JsonForm): Pieces {
 const whenLabel = ([label, name]: readonly [string, string]): string => ` when ${literal(label)} then ${literal(name)}`
 
 /** Start of each entity's module: what all types have in common. */
-export const valuesFunction = `/** Functions of a type's values; the casts follow a parameter that is text, or an array literal for a list. */
+export const valuesFunction = `/** Functions of a type's values; casts follow a text parameter, or one that holds an array. */
 const values = (type, recordType, cast, listCast, json) => ({
   json,
   cursor: (value) => value,
@@ -50,10 +52,11 @@ export function valuesText(column: ColumnSql): string {
 type CastType = Pick<ColumnSql, 'type' | 'array' | 'plainDelimiter'>
 
 /**
- * From a text parameter to the exact type. An array whose elements are not delimited by a comma goes through text[], whose literals
- * are: `::text[]::box[]`.
+ * From a text parameter to the exact type. An array whose elements are not delimited by a comma goes through text[],
+ * whose literals are: `::text[]::box[]`.
  */
 export const operandCast = ({ type, array, plainDelimiter }: CastType): string =>
   array && !plainDelimiter ? `::text[]::${type}` : `::${type}`
 
-const listCast = ({ type, plainDelimiter }: CastType): string => (plainDelimiter ? `::${type}[]` : `::text[]::${type}[]`)
+const listCast = ({ type, plainDelimiter }: CastType): string =>
+  plainDelimiter ? `::${type}[]` : `::text[]::${type}[]`

@@ -6,10 +6,15 @@ import { localDisk, type Disk } from './disk.ts'
 /**
  * Writes a revision into `<out>/<revision>/` and makes it the current one.
  *
- * Each step leaves `<out>` with one whole revision: the folder comes into being by a rename, then `current.json` names it by a rename,
- * and only then other revisions and what earlier crashes left are removed. Files that are not ours stay. Rejects with the file system's error.
+ * Each step leaves `<out>` with one whole revision: the folder comes into being by a rename, then `current.json` names
+ * it by a rename, and only then other revisions and what earlier crashes left are removed. Files that are not ours
+ * stay. Rejects with the file system's error.
  */
-export async function writeArtifacts(out: string, { revision, files }: Artifacts, disk: Disk = localDisk): Promise<void> {
+export async function writeArtifacts(
+  out: string,
+  { revision, files }: Artifacts,
+  disk: Disk = localDisk,
+): Promise<void> {
   const folder = join(out, revision.id)
   const present = await disk.files(folder)
   if (present.length === 0) await writeFolder(folder, files, disk)
@@ -27,8 +32,16 @@ async function writeFolder(folder: string, files: Artifacts['files'], disk: Disk
   await disk.rename(draft, folder)
 }
 
-/** The folder is there already: the same revision, perhaps damaged or with types of another version. Each file is replaced whole. */
-async function mendFolder(folder: string, files: Artifacts['files'], present: readonly string[], disk: Disk): Promise<void> {
+/**
+ * The folder is there already: the same revision, perhaps damaged or with types of another version. Each file is
+ * replaced whole.
+ */
+async function mendFolder(
+  folder: string,
+  files: Artifacts['files'],
+  present: readonly string[],
+  disk: Disk,
+): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     if ((await disk.read(join(folder, path))) !== text) await replace(join(folder, path), text, disk)
   }

@@ -18,8 +18,8 @@ import { inOrder, readScope, type Scope } from './scope.ts'
 import type { Model } from './types.ts'
 
 /**
- * Decides what the API will be, pass by pass: enums, values of types, relations with their keys, foreign keys between them,
- * and what hangs on both: entities and functions. The order of lists that mean nothing does not matter.
+ * Decides what the API will be, pass by pass: enums, values of types, relations with their keys, foreign keys between
+ * them, and what hangs on both: entities and functions. The order of lists that mean nothing does not matter.
  */
 export function buildModel(annotated: Annotated): { model: Model; diagnostics: readonly Diagnostic[] } {
   const scope = readScope(annotated)

@@ -1,21 +1,24 @@
 import { createNames, type Names } from '../../runtime/contract/type-names.ts'
-import { groupBy } from '../../runtime/lib/group-by.ts'
 import type { EntityFacts, EnumFacts, FunctionFacts, Manifest, RelationFacts } from '../../runtime/contract/manifest.ts'
+import { createRecall } from '../../runtime/lib/recall.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameEnum, nameFunction, nameObject } from '../report/object-name.ts'
 import { collectionField, keyField, mutationFields } from './names.ts'
 
+const recallFields = createRecall<readonly Diagnostic[]>()
+
 /**
- * Tells of names that two objects want (spec/graphql.md 2.4, decision 8). Nothing is resolved here: who gets the name depends
- * on what a role may see, and the engine decides it by role. What is told holds for a role that sees everything.
+ * Tells of names that two objects want (spec/graphql.md 2.4, decision 8). Nothing is resolved here: who gets the name
+ * depends on what a role may see, and the engine decides it by role. What is told holds for a role that sees
+ * everything.
  */
 export function tellCollisions(manifest: Manifest): readonly Diagnostic[] {
   const names = createNames(manifest, () => true)
   return [
     ...manifest.entities.filter((entity) => !names.owns(entity)).map((entity) => tellType(names, entity)),
     ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => tellEnum(names, item)),
-    ...manifest.entities.flatMap(tellFields),
+    ...manifest.entities.flatMap((entity) => recallFields(entity, [], () => tellFields(entity))),
     ...tellRootFields(manifest),
   ]
 }
@@ -37,50 +40,77 @@ const tellEnum = (names: Names, item: EnumFacts): Diagnostic =>
 
 interface Claim {
   readonly field: string
-  readonly object: string
+  readonly object: () => string
 }
 
-/** A foreign key has no name of its own on this side, so it is told by its columns and by what it joins. */
+/** A foreign key has no name of its own on either side, so it is told by its columns and by what it joins. */
 function relationLabel(entity: EntityFacts, relation: RelationFacts): string {
   const there = relation.direction === 'forward' ? 'to' : 'from'
-  return `relation of ${entityLabel(entity)} (${relation.local.join(', ')}) ${there} ${relation.target}`
+  const target = JSON.parse(relation.target) as readonly string[]
+  return `relation of ${entityLabel(entity)} (${relation.local.join(', ')}) ${nameObject(there, ...target)}`
 }
 
 /** In one object type the last one wins, in the order columns, relations, computed fields. */
 function tellFields(entity: EntityFacts): readonly Diagnostic[] {
   const columnLabel = (column: string): string => nameObject('column', entity.schema, entity.relation, column)
   const claims: readonly Claim[] = [
-    ...entity.columns.flatMap(({ column, field }) => (field === null ? [] : [{ field, object: columnLabel(column) }])),
-    ...entity.relations.map((relation) => ({ field: relation.field, object: relationLabel(entity, relation) })),
-    ...entity.computed.map((fn) => ({ field: fn.field, object: nameFunction(fn.schema, fn.function) })),
+    ...entity.columns.flatMap(({ column, field }) =>
+      field === null ? [] : [{ field, object: () => columnLabel(column) }],
+    ),
+    ...entity.relations.map((relation) => ({ field: relation.field, object: () => relationLabel(entity, relation) })),
+    ...entity.computed.map(callClaim),
   ]
   return tellLosers(entity.name, claims.toReversed())
 }
 
 /** The first claim of a field has it; the others are told. */
-const tellLosers = (type: string, claims: readonly Claim[]): readonly Diagnostic[] =>
-  [...groupBy(claims, (claim) => claim.field).values()].flatMap(([winner, ...losers]) =>
-    winner === undefined ? [] : losers.map(({ field, object }) => diagnose('field-taken', object, { field, type, winner: winner.object })),
-  )
+function tellLosers(type: string, claims: readonly Claim[]): readonly Diagnostic[] {
+  const winners = new Map<string, Claim>()
+  return claims.flatMap((claim) => {
+    const winner = winners.get(claim.field)
+    if (winner !== undefined) {
+      return [diagnose('field-taken', claim.object(), { field: claim.field, type, winner: winner.object() })]
+    }
+    winners.set(claim.field, claim)
+    return []
+  })
+}
+
+interface RootClaims {
+  readonly query: readonly Claim[]
+  readonly mutation: readonly Claim[]
+}
+
+const recallClaims = createRecall<RootClaims>()
+
+const rootClaims = (entity: EntityFacts): RootClaims => ({
+  query: queryClaims(entity),
+  mutation: mutationClaims(entity),
+})
 
 /** On a root, relations come before functions, and earlier ones before later ones. */
 function tellRootFields(manifest: Manifest): readonly Diagnostic[] {
   const calls = (volatile: boolean): readonly Claim[] =>
     manifest.functions.filter((fn) => fn.volatile === volatile).map(callClaim)
+  const claims = manifest.entities.map((entity) => recallClaims(entity, [], () => rootClaims(entity)))
   return [
-    ...tellLosers('Query', [...manifest.entities.flatMap(queryClaims), ...calls(false)]),
-    ...tellLosers('Mutation', [...manifest.entities.flatMap(mutationClaims), ...calls(true)]),
+    ...tellLosers('Query', [...claims.flatMap(({ query }) => query), ...calls(false)]),
+    ...tellLosers('Mutation', [...claims.flatMap(({ mutation }) => mutation), ...calls(true)]),
   ]
 }
 
-const callClaim = (fn: FunctionFacts): Claim => ({ field: fn.field, object: nameFunction(fn.schema, fn.function) })
+const callClaim = (fn: FunctionFacts): Claim => ({
+  field: fn.field,
+  object: () => nameFunction(fn.schema, fn.function),
+})
 
 const queryClaims = (entity: EntityFacts): readonly Claim[] =>
   entity.root && entity.key.length > 0
-    ? [collectionField(entity.name), keyField(entity.name)].map((field) => ({ field, object: entityLabel(entity) }))
+    ? claimAll(entity, [collectionField(entity.name), keyField(entity.name)])
     : []
 
 const mutationClaims = (entity: EntityFacts): readonly Claim[] =>
-  entity.key.length > 0
-    ? mutationFields(entity.name).map((field) => ({ field, object: entityLabel(entity) }))
-    : []
+  entity.key.length > 0 ? claimAll(entity, mutationFields(entity.name)) : []
+
+const claimAll = (entity: EntityFacts, fields: readonly string[]): readonly Claim[] =>
+  fields.map((field) => ({ field, object: () => entityLabel(entity) }))

@@ -10,12 +10,12 @@ import { columnField, isValidName } from './names.ts'
 import { columnGrants } from './privileges.ts'
 import type { Value, Values } from './scalars.ts'
 import type { Scope } from './scope.ts'
-import { sqlType } from './sql-types.ts'
+import { castText, sqlType } from './sql-types.ts'
 import type { ColumnSql } from './types.ts'
 
 /**
- * The columns of the manifest (spec/graphql.md 1.3), by attribute number: those with a field, and those without one that the
- * key or a relation needs (`needed`).
+ * The columns of the manifest (spec/graphql.md 1.3), by attribute number: those with a field, and those without one
+ * that the key or a relation needs (`needed`).
  */
 export const buildColumns = (
   values: Values,
@@ -60,9 +60,9 @@ const isNotNull = ({ relation }: Head, column: AnnotatedColumn): boolean =>
 const maxLength = ({ modifier }: AnnotatedColumn): number | null => (modifier < 4 ? null : modifier - 4)
 
 function tellColumn(head: Head, column: AnnotatedColumn, facts: ColumnFacts): readonly Diagnostic[] {
+  if (facts.type !== null && facts.field !== null) return []
   const object = nameColumn(head.relation, column.name)
   if (facts.type === null) return [diagnose('column-unmapped', object, { type: column.typeText })]
-  if (facts.field !== null) return []
   const name = columnField(column.settings.name, column.name, head.schema.inflects)
   return [diagnose('name-unusable', object, { name, what: 'it has no field' })]
 }
@@ -71,7 +71,7 @@ function tellColumn(head: Head, column: AnnotatedColumn, facts: ColumnFacts): re
 export const buildColumnSql = (scope: Scope, values: Values, head: Head): readonly ColumnSql[] =>
   head.relation.columns.map((column) => ({
     column: column.name,
-    type: column.typeText,
+    type: castText(scope, column),
     ...sqlType(scope, column.type),
     json: values(column.type)?.json ?? { kind: 'native' },
     notNull: isNotNull(head, column),

@@ -8,7 +8,8 @@ export interface Default {
 
 /**
  * The defaults of a function's arguments, told from the printed list by splitting it at commas; when that gives another
- * number than there are defaults, no argument is taken to have one (spec/graphql.md 9.2, kept as existing clients know it).
+ * number than there are defaults, no argument is taken to have one (spec/graphql.md 9.2, kept as existing clients know
+ * it).
  */
 export function readDefaults(fn: AnnotatedFunction, types: readonly (AnnotatedType | undefined)[]): readonly Default[] {
   const printed = fn.defaults === null ? [] : fn.defaults.split(',').map((text) => text.trim())

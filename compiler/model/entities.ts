@@ -1,14 +1,16 @@
-import type { EntityFacts } from '../../runtime/contract/manifest.ts'
+import { createRecall, sameJson } from '../../runtime/lib/recall.ts'
+import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import { relationWord } from '../report/object-name.ts'
 import { noted, type Noted } from '../report/noted.ts'
 import { buildColumns, buildColumnSql } from './columns.ts'
-import { buildComputed } from './computed.ts'
+import { buildComputed, type Computed } from './computed.ts'
 import type { Head } from './heads.ts'
 import { tableGrants } from './privileges.ts'
 import { buildRelations, type Sides } from './relations.ts'
 import type { ResultContext } from './results.ts'
-import type { EntitySql } from './types.ts'
+import type { ColumnSql, EntitySql } from './types.ts'
+import { columnWitnesses } from './witnesses.ts'
 
 /** A relation as the API has it, and what its builder is written from. */
 export interface Entity {
@@ -23,13 +25,51 @@ export interface Surroundings {
   readonly functions: readonly AnnotatedFunction[]
 }
 
-/** Puts a relation together: columns, relations, computed fields, settings and privileges (spec/graphql.md 1.2 to 1.4). */
-export function buildEntity(context: ResultContext, head: Head, { sides, functions }: Surroundings): Noted<Entity> {
-  const columns = buildColumns(context.values, head, neededColumns(head, sides))
-  const relations = buildRelations(sides)
-  const computed = buildComputed(context, head.name, functions)
+/** Parts that say the same as before stay the same, so that a changed neighbour need not change the entity. */
+const recallColumns = createRecall<Columns>()
+const recallRelations = createRecall<Noted<readonly RelationFacts[]>>(sameJson)
+const recallComputed = createRecall<Noted<readonly Computed[]>>(sameJson)
+const recallEntity = createRecall<Noted<Entity>>()
+const recallWhole = createRecall<Noted<Entity>>()
+
+/**
+ * Puts a relation together: columns, relations, computed fields, settings and privileges (spec/graphql.md 1.2 to 1.4).
+ */
+export function buildEntity(context: ResultContext, head: Head, surroundings: Surroundings): Noted<Entity> {
+  const { sides, functions } = surroundings
+  const { types, schemas } = context.scope
+  const all = [types, schemas, functions.length === 0 ? null : context, ...sides.forward, null, ...sides.reverse]
+  return recallWhole(head, all, () => putTogether(context, head, surroundings))
+}
+
+function putTogether(context: ResultContext, head: Head, { sides, functions }: Surroundings): Noted<Entity> {
+  const needed = neededColumns(head, sides)
+  const witnesses = [...columnWitnesses(context.scope, head.relation), ...needed]
+  const columns = recallColumns(head, witnesses, () => readColumns(context, head, needed))
+  const relations = recallRelations(head, [...sides.forward, null, ...sides.reverse], () => buildRelations(sides))
+  const asked = functions.length === 0 ? [] : [context]
+  const computed = recallComputed(head, asked, () => buildComputed(context, head.name, functions))
+  return recallEntity(head, [columns, relations, computed], () => assemble(head, columns, relations, computed))
+}
+
+interface Columns {
+  readonly facts: Noted<readonly ColumnFacts[]>
+  readonly sql: readonly ColumnSql[]
+}
+
+const readColumns = ({ scope, values }: ResultContext, head: Head, needed: ReadonlySet<string>): Columns => ({
+  facts: buildColumns(values, head, needed),
+  sql: buildColumnSql(scope, values, head),
+})
+
+function assemble(
+  head: Head,
+  columns: Columns,
+  relations: Noted<readonly RelationFacts[]>,
+  computed: Noted<readonly Computed[]>,
+): Noted<Entity> {
   const fields = {
-    columns: columns.value,
+    columns: columns.facts.value,
     relations: relations.value,
     computed: computed.value.map((item) => item.facts),
   }
@@ -40,17 +80,19 @@ export function buildEntity(context: ResultContext, head: Head, { sides, functio
         id: head.id,
         schema: head.relation.schema,
         relation: head.relation.name,
-        columns: buildColumnSql(context.scope, context.values, head),
+        columns: columns.sql,
         key: head.key,
         joins: relations.value.map(({ id, local, foreign }) => ({ id, local, foreign })),
         computed: computed.value.map((item) => item.sql),
       },
     },
-    [...columns.diagnostics, ...relations.diagnostics, ...computed.diagnostics],
+    [...columns.facts.diagnostics, ...relations.diagnostics, ...computed.diagnostics],
   )
 }
 
-/** Columns whose privileges decide about something even where they have no field: the key's, and those of foreign keys. */
+/**
+ * Columns whose privileges decide about something even where they have no field: the key's, and those of foreign keys.
+ */
 const neededColumns = (head: Head, { forward, reverse }: Sides): ReadonlySet<string> =>
   new Set([
     ...head.key,

@@ -1,3 +1,4 @@
+import { createRecall } from '../../runtime/lib/recall.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { EnumFacts } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedType } from '../comments/types.ts'
@@ -9,22 +10,26 @@ import { isValidEnumValue, isValidName, typeName } from './names.ts'
 import { typeUsage } from './privileges.ts'
 import { inOrder, type Scope } from './scope.ts'
 
-/** An enum as the API has it, with every label that is printed under another name (values that are left out included). */
+/**
+ * An enum as the API has it, with every label that is printed under another name (values that are left out included).
+ */
 export interface ServedEnum {
   readonly facts: EnumFacts
   readonly mappings: readonly (readonly [label: string, name: string])[]
 }
 
 /**
- * The enums of the served schemas (spec/graphql.md 3.2). One whose name or whose every label GraphQL cannot spell is left out;
- * its values are then Opaque, like those of an enum elsewhere.
+ * The enums of the served schemas (spec/graphql.md 3.2). One whose name or whose every label GraphQL cannot spell is
+ * left out; its values are then Opaque, like those of an enum elsewhere.
  */
 export const buildEnums = (scope: Scope, annotated: Annotated): Noted<readonly ServedEnum[]> =>
   gatherPresent(
     inOrder(scope, annotated.types)
       .filter(({ object }) => object.kind === 'e')
-      .map(({ object, schema }) => buildEnum(object, schema.inflects)),
+      .map(({ object, schema }) => recallEnum(object, [schema], () => buildEnum(object, schema.inflects))),
   )
+
+const recallEnum = createRecall<Noted<ServedEnum | null>>()
 
 function buildEnum(type: AnnotatedType, inflected: boolean): Noted<ServedEnum | null> {
   const object = nameEnum(type.schema, type.name)

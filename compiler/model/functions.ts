@@ -97,7 +97,9 @@ function argumentsProblem({ scope }: ResultContext, fn: AnnotatedFunction, args:
 
 function reservedProblem(args: readonly string[]): string | null {
   const reserved = args.find((arg) => connectionArguments.has(arg))
-  return reserved === undefined ? null : `its argument ${JSON.stringify(reserved)} is named like one that connections have`
+  return reserved === undefined
+    ? null
+    : `its argument ${JSON.stringify(reserved)} is named like one that connections have`
 }
 
 function argumentFacts(

@@ -1,3 +1,4 @@
+import { createRecall } from '../../runtime/lib/recall.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedRelation } from '../comments/types.ts'
@@ -22,8 +23,12 @@ export interface Head {
 /** Relations of the served schemas with a valid base name, in manifest order (spec/graphql.md 1.2). */
 export const buildHeads = (scope: Scope, annotated: Annotated): Noted<readonly Head[]> =>
   gatherPresent(
-    inOrder(scope, annotated.relations).map(({ object, schema }) => buildHead(object, schema)),
+    inOrder(scope, annotated.relations).map(({ object, schema }) =>
+      recallHead(object, [schema], () => buildHead(object, schema)),
+    ),
   )
+
+const recallHead = createRecall<Noted<Head | null>>()
 
 function buildHead(relation: AnnotatedRelation, schema: ServedSchema): Noted<Head | null> {
   const object = nameRelation(relation)

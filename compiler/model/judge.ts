@@ -11,7 +11,10 @@ export type Judged =
   | { readonly kind: 'served'; readonly field: string; readonly result: Result }
   | { readonly kind: 'hidden'; readonly reason: string }
 
-/** Procedures, aggregates, window and variadic functions are no fields (spec/graphql.md 9.1), nor is what cannot be named. */
+/**
+ * Procedures, aggregates, window and variadic functions are no fields (spec/graphql.md 9.1), nor is what cannot be
+ * named.
+ */
 export function judge(context: ResultContext, fn: AnnotatedFunction): Judged {
   if (fn.kind !== 'f') return hidden('only plain functions are served')
   if (fn.variadic) return hidden('it is variadic')

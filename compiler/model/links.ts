@@ -1,3 +1,4 @@
+import { createRecall } from '../../runtime/lib/recall.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { DeclaredForeignKey } from '../comments/decoders.ts'
@@ -30,9 +31,9 @@ export interface Link {
 export function buildLinks(heads: readonly Head[]): Noted<readonly Link[]> {
   const byId = new Map(heads.map((head) => [head.id, head]))
   const constraints = heads
-    .flatMap((child) => child.relation.foreignKeys.map((key) => ({ child, key })))
-    .sort((a, b) => Number(a.key.oid) - Number(b.key.oid))
-    .flatMap(({ child, key }) => constraintLink(byId, child, key))
+    .flatMap((child) => constraintsOf(byId, child))
+    .sort((a, b) => a.order - b.order)
+    .map(({ link }) => link)
   const declared = gatherPresent(
     heads.flatMap((child) =>
       (child.relation.settings.foreign_keys ?? []).map((key, index) => declaredLink(byId, child, key, index + 1)),
@@ -41,14 +42,36 @@ export function buildLinks(heads: readonly Head[]): Noted<readonly Link[]> {
   return noted([...constraints, ...declared.value], declared.diagnostics)
 }
 
+const recallConstraints = createRecall<readonly Ordered[]>()
+const recallConstraint = createRecall<Ordered>()
+const recallDeclared = createRecall<Noted<Link | null>>()
+
 type Heads = ReadonlyMap<ObjectId, Head>
 
-/** A constraint that refers to what is not served makes no relation. */
-function constraintLink(heads: Heads, child: Head, key: AnnotatedForeignKey): readonly Link[] {
-  const parent = heads.get(objectId(key.foreignSchema, key.foreignRelation))
-  if (parent === undefined) return []
-  return [
-    {
+interface Ordered {
+  readonly order: number
+  readonly link: Link
+}
+
+const recallTargets = createRecall<readonly ObjectId[]>()
+
+/** Links by a relation's own constraints. One that refers to what is not served makes no relation. */
+function constraintsOf(heads: Heads, child: Head): readonly Ordered[] {
+  const { foreignKeys } = child.relation
+  if (foreignKeys.length === 0) return []
+  const targets = recallTargets(child, [], () => foreignKeys.map((key) => objectId(key.foreignSchema, key.foreignRelation)))
+  const parents = targets.map((id) => heads.get(id))
+  return recallConstraints(child, parents, () =>
+    foreignKeys.flatMap((key, index) => {
+      const parent = parents[index]
+      return parent === undefined ? [] : [recallConstraint(key, [child, parent], () => constraintLink(child, parent, key))]
+    }),
+  )
+}
+
+const constraintLink = (child: Head, parent: Head, key: AnnotatedForeignKey): Ordered => ({
+  order: Number(key.oid),
+  link: {
       id: `constraint:${key.name}`,
       object: nameConstraint(child.relation, key.name),
       declared: false,
@@ -59,14 +82,17 @@ function constraintLink(heads: Heads, child: Head, key: AnnotatedForeignKey): re
       foreignName: key.settings.foreign_name ?? key.settings.name,
       localName: key.settings.local_name,
       guaranteed: key.guaranteed,
-    },
-  ]
-}
+  },
+})
 
 /** An entry that names what does not exist is skipped (13.2). */
 function declaredLink(heads: Heads, child: Head, key: DeclaredForeignKey, entry: number): Noted<Link | null> {
-  const object = nameRelation(child.relation)
   const parent = heads.get(objectId(key.foreignSchema, key.foreignTable))
+  return recallDeclared(key, [child, parent, entry], () => linkDeclared(child, parent, key, entry))
+}
+
+function linkDeclared(child: Head, parent: Head | undefined, key: DeclaredForeignKey, entry: number): Noted<Link | null> {
+  const object = nameRelation(child.relation)
   if (parent === undefined) {
     const reason = `${JSON.stringify(key.foreignSchema)}.${JSON.stringify(key.foreignTable)} is not served`
     return noted(null, [diagnose('foreign-key-unknown', object, { entry, reason })])
@@ -91,7 +117,8 @@ function columnsProblem(child: Head, parent: Head, key: DeclaredForeignKey): str
   const unknown = [...unknownColumns(child, key.localColumns), ...unknownColumns(parent, key.foreignColumns)]
   if (unknown.length > 0) return `there is no column ${unknown.map((name) => JSON.stringify(name)).join(', ')}`
   if (key.localColumns.length === 0) return 'it names no column'
-  return key.localColumns.length === key.foreignColumns.length ? null : 'it names more columns on one side than on the other'
+  const paired = key.localColumns.length === key.foreignColumns.length
+  return paired ? null : 'it names more columns on one side than on the other'
 }
 
 const unknownColumns = (head: Head, names: readonly string[]): readonly string[] =>

@@ -1,13 +1,16 @@
 import { inflect, lowerFirst } from './inflect.ts'
 
 /**
- * Names of the API out of names of the database (spec/graphql.md 2.2, 2.3). `override` is the `name` setting, which counts as
- * it stands. A result may be no valid GraphQL name: whoever asks checks with isValidName and leaves the thing out.
+ * Names of the API out of names of the database (spec/graphql.md 2.2, 2.3). `override` is the `name` setting, which
+ * counts as it stands. A result may be no valid GraphQL name: whoever asks checks with isValidName and leaves the thing
+ * out.
  */
 
 const validName = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/
 
-/** Names as GraphQL has them (October 2021, 2.1.9), without those that begin with `__`, which belong to introspection. */
+/**
+ * Names as GraphQL has them (October 2021, 2.1.9), without those that begin with `__`, which belong to introspection.
+ */
 export const isValidName = (name: string): boolean => validName.test(name)
 
 const enumReserved: ReadonlySet<string> = new Set(['true', 'false', 'null'])

@@ -16,11 +16,17 @@ export const tableGrants = ({ grants }: Granted): TableGrants => ({
   delete: grantees(grants, 'DELETE', 'relation'),
 })
 
-export const columnGrants = ({ grants }: Granted): ColumnGrants => ({
+export const columnGrants = ({ grants }: Granted): ColumnGrants =>
+  grants.length === 0 ? noColumnGrants : readColumnGrants(grants)
+
+const readColumnGrants = (grants: readonly CatalogGrant[]): ColumnGrants => ({
   select: grantees(grants, 'SELECT', 'column'),
   insert: grantees(grants, 'INSERT', 'column'),
   update: grantees(grants, 'UPDATE', 'column'),
 })
+
+/** Most columns have none of their own. */
+const noColumnGrants = readColumnGrants([])
 
 export const schemaUsage = ({ grants }: Granted): Grantees => grantees(grants, 'USAGE', 'schema')
 

@@ -23,8 +23,8 @@ export function groupLinks(links: readonly Link[]): (id: ObjectId) => Sides {
 }
 
 /**
- * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones. A target without a key has no
- * types of its own in the API, so nothing leads there; a name that GraphQL cannot spell loses its field.
+ * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones. A target without a key has
+ * no types of its own in the API, so nothing leads there; a name that GraphQL cannot spell loses its field.
  */
 export function buildRelations({ forward, reverse }: Sides): Noted<readonly RelationFacts[]> {
   const towards = preferWhole(forward, forwardField).filter((link) => isReachable(link.parent))

@@ -23,8 +23,9 @@ const native: JsonForm = { kind: 'native' }
 const isSet = (fn: AnnotatedFunction): boolean => fn.returnsSet && fn.rows !== 1
 
 /**
- * The result of a function (spec/graphql.md 9.1.5, 9.1.6), or null when the API has none for it: enums, composites, arrays of
- * either, pseudo-types but void, sets of anything but rows, `returns table (...)`, rows of what has no type in the API.
+ * The result of a function (spec/graphql.md 9.1.5, 9.1.6), or null when the API has none for it: enums, composites,
+ * arrays of either, pseudo-types but void, sets of anything but rows, `returns table (...)`, rows of what has no type
+ * in the API.
  */
 export function readResult(context: ResultContext, fn: AnnotatedFunction): Result | null {
   if (fn.returnsSet && fn.hasOutColumns) return null
@@ -37,11 +38,14 @@ const rowResult = ({ heads }: ResultContext, fn: AnnotatedFunction, entity: Obje
   heads.has(entity) ? { facts: { kind: isSet(fn) ? 'set' : 'row', entity }, json: native } : null
 
 function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): Result | null {
-  if (isPseudo(scope, fn, 'void')) return { facts: { kind: 'void' }, json: native }
+  if (isPseudo(scope, fn, 'void')) return fn.returnsSet ? null : { facts: { kind: 'void' }, json: native }
   const value = isPlainOrList(scope, fn.result) ? values(fn.result) : null
   if (value === null) return null
-  return { facts: { kind: 'value', type: value.type, typeSchema: value.typeSchema }, json: value.json }
+  return { facts: { kind: 'value', type: value.type, typeSchema: value.typeSchema }, json: valueForm(fn, value.json) }
 }
+
+/** Only sets of one get here; in a select list each of their rows would make a row of its own, and none would make none. */
+const valueForm = (fn: AnnotatedFunction, json: JsonForm): JsonForm => (fn.returnsSet ? { kind: 'only', of: json } : json)
 
 /** Whether the function's result is the pseudo-type of this name. */
 export function isPseudo(scope: Scope, fn: AnnotatedFunction, name: string): boolean {

@@ -106,8 +106,8 @@ export function domainBase(scope: Scope, type: AnnotatedType): AnnotatedType | u
 }
 
 /**
- * A plain type (9.1): neither enum nor composite nor pseudo-type. Domains count as plain over anything but enums and arrays;
- * arrays do not count themselves.
+ * A plain type (9.1): neither enum nor composite nor pseudo-type. Domains count as plain over anything but enums and
+ * arrays; arrays do not count themselves.
  */
 export function isPlain(scope: Scope, type: AnnotatedType): boolean {
   const bottom = type.kind === 'd' ? domainBase(scope, type) : type

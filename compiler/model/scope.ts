@@ -1,5 +1,6 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'
+import { createRecall, type Recall } from '../../runtime/lib/recall.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Oid } from '../catalog/types.ts'
@@ -23,19 +24,31 @@ export interface ServedSchema {
 /** The largest page where nobody set one (spec/graphql.md 5.3). */
 const defaultMaxRows = 30
 
+/** The same list of the very same objects gives the same map. */
+const ofList =
+  <T>(recall: Recall<T>) =>
+  (list: readonly object[], make: () => T): T =>
+    recall(list[0] ?? list, list, make)
+
+const recallMap = ofList(createRecall<Scope['types']>())
+const recallNames = ofList(createRecall<Scope['schemas']>())
+
 export const readScope = (annotated: Annotated): Scope => ({
-  types: new Map(annotated.types.map((type) => [type.oid, type])),
-  schemas: new Map(annotated.schemas.map((schema) => [schema.name, servedSchema(schema)])),
+  types: recallMap(annotated.types, () => new Map(annotated.types.map((type) => [type.oid, type]))),
+  schemas: recallNames(annotated.schemas, () => new Map(annotated.schemas.map((one) => [one.name, servedSchema(one)]))),
   rowTypes: new Map(
     annotated.relations.map((relation) => [relation.rowType, objectId(relation.schema, relation.name)]),
   ),
 })
 
-const servedSchema = ({ name, settings }: AnnotatedSchema): ServedSchema => ({
-  name,
-  inflects: settings.inflect_names,
-  maxRows: settings.max_rows ?? defaultMaxRows,
-})
+const recallSchema = createRecall<ServedSchema>()
+
+const servedSchema = (schema: AnnotatedSchema): ServedSchema =>
+  recallSchema(schema, [], () => ({
+    name: schema.name,
+    inflects: schema.settings.inflect_names,
+    maxRows: schema.settings.max_rows ?? defaultMaxRows,
+  }))
 
 /** An object and the served schema that owns it. */
 export interface Placed<T> {

@@ -1,4 +1,5 @@
 import type { Oid } from '../catalog/types.ts'
+import { domainBase } from './scalars.ts'
 import type { Scope } from './scope.ts'
 
 /** How texts become values of a type in SQL. */
@@ -12,4 +13,19 @@ export function sqlType(scope: Scope, oid: Oid): SqlType {
   const type = scope.types.get(oid)
   const element = type?.element == null ? null : scope.types.get(type.element)
   return { array: element !== null, plainDelimiter: (element ?? type)?.delimiter === ',' }
+}
+
+/** Types of pg_catalog whose explicit casts cut a value to the modifier's length; an assignment refuses it instead (manual 8.3, 8.10). */
+const cutting: ReadonlySet<string> = new Set(['varchar', 'bpchar', 'bit', 'varbit'])
+
+/**
+ * The type that a column's operands are cast to: its own with the modifier, so that numbers are rounded as the column rounds them,
+ * but without one where a cast would cut. Domains are looked through: a cast to one casts to its base type's modifier first.
+ */
+export function castText(scope: Scope, { type, typeText }: { readonly type: Oid; readonly typeText: string }): string {
+  const element = scope.types.get(type)?.element ?? null
+  const named = scope.types.get(element ?? type)
+  const bottom = named?.kind === 'd' ? domainBase(scope, named) : named
+  if (bottom?.schema !== 'pg_catalog' || !cutting.has(bottom.name)) return typeText
+  return element === null ? bottom.text : `${bottom.text}[]`
 }

@@ -23,11 +23,13 @@ export type JsonForm =
   | { readonly kind: 'json-text' }
   /** A scalar enum with mapped labels: [label, printed name]; other labels print as they are. */
   | { readonly kind: 'mapped'; readonly names: readonly (readonly [label: string, name: string])[] }
+  /** What a function answers that returns a set of one value: null when the set is empty, an error when there are more. */
+  | { readonly kind: 'only'; readonly of: JsonForm }
 
 export interface ColumnSql {
   /** SQL name. */
   readonly column: string
-  /** Schema-qualified, quoted type with modifier, ready for a cast: `varchar(8)`, `"public"."mood"`, `int4[]`. */
+  /** Schema-qualified, quoted type, ready for a cast that cuts nothing: `numeric(6,2)`, `varchar`, `"public"."mood"`, `int4[]`. */
   readonly type: string
   /** True for arrays: a JSON array goes in through json_to_recordset as text[] and is cast from there. */
   readonly array: boolean

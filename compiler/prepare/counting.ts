@@ -6,16 +6,23 @@
  * for nothing, and whoever sees the sum sees the catalogue that belongs to it.
  */
 
-/** Commands after which no API can look different. Event triggers do not fire for roles, TRUNCATE, ANALYZE and the like. */
+const ignoredKinds = [
+  'STATISTICS',
+  'PUBLICATION',
+  'SUBSCRIPTION',
+  'TEXT SEARCH CONFIGURATION',
+  'TEXT SEARCH DICTIONARY',
+]
+
+/**
+ * Commands after which no API can look different. Event triggers do not fire for roles, TRUNCATE, ANALYZE and the
+ * like.
+ */
 const ignoredTags = [
   'REFRESH MATERIALIZED VIEW',
   'REINDEX',
   'SECURITY LABEL',
-  ...['STATISTICS', 'PUBLICATION', 'SUBSCRIPTION', 'TEXT SEARCH CONFIGURATION', 'TEXT SEARCH DICTIONARY'].flatMap((kind) => [
-    `CREATE ${kind}`,
-    `ALTER ${kind}`,
-    `DROP ${kind}`,
-  ]),
+  ...ignoredKinds.flatMap((kind) => [`CREATE ${kind}`, `ALTER ${kind}`, `DROP ${kind}`]),
 ]
 
 /** What DROP TABLE and the like drop along with the object that counts. */
@@ -27,9 +34,9 @@ const bump = `insert into catalograph.schema_version as v (pid, n) values (pg_ba
       on conflict (pid) do update set n = v.n + 1;`
 
 /**
- * ddl_command_end. Temporary objects name the schema pg_temp, or stand "on pg_temp.x" where they have no schema; GRANT and
- * REVOKE name nothing at all. Among indexes only unique ones matter: they are keys. Commands that drop report nothing here, except DROP OWNED, which may
- * have revoked grants and is told by its tag alone.
+ * ddl_command_end. Temporary objects name the schema pg_temp, or stand "on pg_temp.x" where they have no schema; GRANT
+ * and REVOKE name nothing at all. Among indexes only unique ones matter: they are keys. Commands that drop report
+ * nothing here, except DROP OWNED, which may have revoked grants and is told by its tag alone.
  */
 export const commandBody = `
 begin

@@ -77,9 +77,9 @@ const makeMissing = async (query: Query, all: readonly Need[]): Promise<void> =>
 }
 
 /**
- * Makes what a database lacks to be served, in one transaction and nothing else anywhere; a database that lacks nothing is
- * only read. Where the role may not, nothing is changed and the statements come back.
- * Rejects with DatabaseFailure when the database cannot be reached or refuses for another reason.
+ * Makes what a database lacks to be served, in one transaction and nothing else anywhere; a database that lacks
+ * nothing is only read. Where the role may not, nothing is changed and the statements come back. Rejects with
+ * DatabaseFailure when the database cannot be reached or refuses for another reason.
  */
 export const prepareDatabase = (options: PrepareOptions): Promise<Preparation> =>
   withSession({ url: options.url }, async (query) => {

@@ -20,13 +20,16 @@ const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 const apiRoles = ['anon', 'authenticated', 'service_role'] as const
 
+const since16 = `pg_catalog.current_setting('server_version_num')::int >= 160000`
+
 /** BYPASSRLS may be given by superusers, and since PostgreSQL 16 by those who have it (manual, CREATE ROLE). */
-const mayBypass = `(select r.rolsuper or (r.rolbypassrls and pg_catalog.current_setting('server_version_num')::int >= 160000)
+const mayBypass = `(select r.rolsuper or (r.rolbypassrls and ${since16})
       from pg_catalog.pg_roles r where r.rolname = current_user)`
 
 const createRole = (role: string): string => {
   const plain = `create role ${role} nologin noinherit`
-  const create = role === 'service_role' ? `if ${mayBypass} then ${plain} bypassrls; else ${plain}; end if;` : `${plain};`
+  const bypassing = `if ${mayBypass} then ${plain} bypassrls; else ${plain}; end if;`
+  const create = role === 'service_role' ? bypassing : `${plain};`
   return `do $$ begin ${create} exception when duplicate_object or unique_violation then null; end $$`
 }
 
@@ -36,8 +39,9 @@ const role = (name: string): Need =>
 /** Whether the login may become the role: a right of its own since PostgreSQL 16 (manual, GRANT ... WITH SET). */
 const maySet = (login: string, name: string): string => `coalesce((
     select pg_catalog.pg_has_role(l.oid, r.oid,
-      case when pg_catalog.current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)
-    from pg_catalog.pg_roles l, pg_catalog.pg_roles r where l.rolname = ${literal(login)} and r.rolname = '${name}'), false)`
+      case when ${since16} then 'SET' else 'MEMBER' end)
+    from pg_catalog.pg_roles l, pg_catalog.pg_roles r
+    where l.rolname = ${literal(login)} and r.rolname = '${name}'), false)`
 
 const membership = (login: string) => (name: string): Need =>
   need(`${name} for ${login}`, maySet(login, name), `grant ${name} to ${identifier(login)}`)
@@ -74,7 +78,8 @@ interface OwnFunction {
 const definerClause = 'security definer set search_path = pg_catalog, pg_temp'
 
 const createFunction = ({ name, args, returns, language, definer, body }: OwnFunction): string =>
-  `create or replace function ${name}(${args}) returns ${returns} language ${language} ${definer ? definerClause : ''} as ${literal(body)}`
+  `create or replace function ${name}(${args}) returns ${returns} language ${language}
+  ${definer ? definerClause : 'security invoker'} as ${literal(body)}`
 
 const signature = ({ name, args }: OwnFunction): string => `${name}(${args.split(' ').at(-1)})`
 
@@ -193,7 +198,11 @@ const authFunctions: readonly Need[] = [
 ]
 
 const authUsage = (grantee: string): Need =>
-  need(`usage on schema auth for ${grantee}`, schemaPrivilege(grantee, 'auth'), `grant usage on schema auth to ${grantee}`)
+  need(
+    `usage on schema auth for ${grantee}`,
+    schemaPrivilege(grantee, 'auth'),
+    `grant usage on schema auth to ${grantee}`,
+  )
 
 const authExecute = (name: string) => (grantee: string): Need =>
   need(

@@ -68,11 +68,13 @@ export const diagnosticKinds = {
   'name-unusable': kind<{ name: string; what: string }>(
     'warning',
     ({ name, what }) => `${quote(name)} is no valid GraphQL name; ${what}.`,
-    () => 'Give it another name by comment: letters, digits and underscores, not a digit first, not two underscores first.',
+    () =>
+      'Give it another name by comment: letters, digits and underscores, not a digit first, not two underscores first.',
   ),
   'name-taken': kind<{ name: string; owner: string }>(
     'warning',
-    ({ name, owner }) => `The GraphQL type name ${quote(name)} belongs to ${owner}, so this object has an unusable name.`,
+    ({ name, owner }) =>
+      `The GraphQL type name ${quote(name)} belongs to ${owner}, so this object has an unusable name.`,
     () => 'Give it another name with @graphql({"name": "..."}).',
   ),
   'field-taken': kind<{ field: string; type: string; winner: string }>(
@@ -95,7 +97,8 @@ export const diagnosticKinds = {
   ),
   'key-column-unknown': kind<{ column: string }>(
     'warning',
-    ({ column }) => `The comment's "primary_key_columns" names ${quote(column)}, which does not exist; the key is void.`,
+    ({ column }) =>
+      `The comment's "primary_key_columns" names ${quote(column)}, which does not exist; the key is void.`,
     () => 'Name existing columns, in the spelling of the database.',
   ),
   'foreign-key-unknown': kind<{ entry: number; reason: string }>(

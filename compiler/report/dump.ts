@@ -4,7 +4,7 @@
  */
 export const dump = (value: unknown): string => `${JSON.stringify(value, sortKeys, 2)}\n`
 
-// Object.fromEntries defines keys, so a key named __proto__ stays a key; integer-like keys come first, which is stable too.
+// Object.fromEntries defines keys, so one named __proto__ stays a key. Integer-like keys come first, which is stable too.
 const sortKeys = (_key: string, value: unknown): unknown =>
   isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
 

@@ -1,7 +1,10 @@
 import { sha256Hex } from '../lib/sha256.ts'
 import type { ObjectId } from './manifest.ts'
 
-/** Where the parts of a revision stand on disk and how its content is addressed: the compiler writes by it, the engine reads by it. */
+/**
+ * Where the parts of a revision stand on disk and how its content is addressed: the compiler writes by it, the engine
+ * reads by it.
+ */
 
 /** Names the newest revision; written last. */
 export const currentFile = 'current.json'
@@ -17,9 +20,9 @@ const longestStem = 120
 /**
  * A file name for an object, safe and unique whatever its names hold: `["public","posts"]` -> `public.posts`.
  *
- * Bytes outside letters, digits, `_` and `-` are percent-encoded in lower case. A name with upper case letters gets a hash, since two
- * names may differ by case only and some file systems cannot tell them apart; so does a name that had to be cut. The `~` before
- * the hash is itself encoded in names, so no other name can look like it.
+ * Bytes outside letters, digits, `_` and `-` are percent-encoded in lower case. A name with upper case letters gets a
+ * hash, since two names may differ by case only and some file systems cannot tell them apart; so does a name that had
+ * to be cut. The `~` before the hash is itself encoded in names, so no other name can look like it.
  */
 function fileStem(id: ObjectId): string {
   const stem = (JSON.parse(id) as readonly string[]).map(encodePart).join('.')
@@ -35,7 +38,14 @@ const plainBytes: readonly (string | null)[] = Array.from({ length: 256 }, (_, b
   return /[A-Za-z0-9_-]/.test(character) ? character : null
 })
 
-/** SHA-256 (hex) of each text of a revision. */
+/**
+ * Digest of a manifest's text by its lines, so that whoever remembers those of unchanged lines need not read them again. The
+ * comma that parts a line from the next belongs to neither.
+ */
+export const digestLines = (lines: Iterable<string>): string =>
+  sha256Hex(Array.from(lines, (line) => sha256Hex(line.endsWith(',') ? line.slice(0, -1) : line)).join('\n'))
+
+/** Digests of each text of a revision, the manifest's by its lines. */
 export interface Digests {
   readonly manifest: string
   readonly functions: string
@@ -43,8 +53,8 @@ export interface Digests {
 }
 
 /**
- * The content address: 16 hex digits of SHA-256 over manifest and modules. It is made of hashes, so that a compiler that remembers those
- * of unchanged modules need not read them again.
+ * The content address: 16 hex digits of SHA-256 over manifest and modules. It is made of hashes, so that a compiler
+ * that remembers those of unchanged modules need not read them again.
  */
 export function revisionId({ manifest, functions, entities }: Digests): string {
   const lines = entities.map(([id, digest]) => `${id} ${digest}`).sort()

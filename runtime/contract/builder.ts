@@ -15,7 +15,7 @@ export interface ColumnBuilder {
   readonly json: (value: Expression) => Expression
   /** The value as an element of a cursor or node id, ready for jsonb_build_array. */
   readonly cursor: (value: Expression) => Expression
-  /** A text parameter as a value of the column's exact type: `$1` -> `$1::varchar(8)`. */
+  /** A text parameter as a value of the column's type, cut by nothing: `$1` -> `$1::numeric(6,2)`, `$1::varchar`. */
   readonly operand: (parameter: Expression) => Expression
   /** A text parameter holding an array literal as an array of the column's type (`in`): `$1` -> `$1::int4[]`. */
   readonly operands: (parameter: Expression) => Expression

@@ -11,7 +11,7 @@ export interface BoundStatement extends PreparedText {
   readonly values: readonly (string | null)[]
 }
 
-/** Columns of the first row in text format, or null when the statement returned no row. */
+/** Columns of the first row in text format; empty when the statement returned no row. */
 export type Row = readonly (string | null)[]
 
 /** Who asks: made by identity from the verified token. */

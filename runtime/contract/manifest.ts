@@ -85,7 +85,6 @@ export interface EntityFacts {
   readonly kind: 'table' | 'view' | 'materialized view' | 'foreign table'
   /** Base name B of section 2.2: the GraphQL type's name. */
   readonly name: string
-  /** Whether the schema that owns it inflects names (section 2.1). */
   readonly description: string | null
   /** Largest page (5.3). */
   readonly maxRows: number

@@ -35,6 +35,12 @@ const builtIn: ReadonlySet<string> = new Set([
   'Query', 'Mutation', 'Subscription', 'Node', 'PageInfo', 'FilterIs', 'OrderByDirection',
 ])
 
+/** What a name is, or would be a part of: `PostEdge` -> PostEdge, Post. */
+const basesOf = (name: string): readonly string[] =>
+  partList.flatMap((part) => (name.endsWith(parts[part]) ? [name.slice(0, name.length - parts[part].length)] : []))
+
+const builtInBases: ReadonlySet<string> = new Set([...builtIn].flatMap(basesOf))
+
 const validName = /^[_A-Za-z][_0-9A-Za-z]*$/
 
 export interface Names {
@@ -64,14 +70,21 @@ export function createNames(manifest: Manifest, readable: (entity: EntityFacts) 
     }
     return undefined
   }
+  /** Names one of whose parts would be the name of a claimed relation. */
+  const blocked = new Set<string>()
   const isFree = (base: string): boolean =>
     validName.test(base) &&
     !base.startsWith('__') &&
-    partList.every((part) => !builtIn.has(base + parts[part]) && !entities.has(base + parts[part])) &&
+    !builtInBases.has(base) &&
+    !blocked.has(base) &&
     findEntity(base) === undefined
 
   const claim = (candidates: readonly EntityFacts[]): void => {
-    for (const entity of candidates) if (isFree(entity.name)) entities.set(entity.name, entity)
+    for (const entity of candidates) {
+      if (!isFree(entity.name)) continue
+      entities.set(entity.name, entity)
+      for (const base of basesOf(entity.name)) blocked.add(base)
+    }
   }
   const candidates = manifest.entities.filter(readable)
   claim(candidates.filter((entity) => entity.key.length > 0))

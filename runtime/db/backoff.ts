@@ -1,4 +1,6 @@
-/** Keeps us from hammering a server that refuses connections: after a failure nobody tries again for a growing while. */
+/**
+ * Keeps us from hammering a server that refuses connections: after a failure nobody tries again for a growing while.
+ */
 export interface Backoff {
   /** True while nobody should try. */
   readonly waiting: () => boolean

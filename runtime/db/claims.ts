@@ -21,8 +21,8 @@ const isClaims = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * JSON text of claims -> settings `request.jwt.claim.NAME`. Names of settings know no case, so a claim that differs from a
- * reserved one only in case is left out. Text that is no JSON object gives the reserved ones only, all empty.
+ * JSON text of claims -> settings `request.jwt.claim.NAME`. Names of settings know no case, so a claim that differs
+ * from a reserved one only in case is left out. Text that is no JSON object gives the reserved ones only, all empty.
  */
 export const claimSettings = (claims: string): ClaimSettings => {
   const parsed: unknown = JSON.parse(claims)

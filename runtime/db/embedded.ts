@@ -116,13 +116,13 @@ const launch = async (place: Place, options: EmbeddedOptions): Promise<EmbeddedP
 }
 
 /**
- * Starts the server, making its data folder and roles at the first start. As root it runs under the system user `postgres`,
- * which is made when it does not exist.
+ * Starts the server, making its data folder and roles at the first start. As root it runs under the system user
+ * `postgres`, which is made when it does not exist.
  *
  * When an earlier process of ours was killed and left its server running on the folder, that server is stopped by its
- * process number and a new one started: nothing that the old one was asked matters to anyone any more.
- * Rejects with a sentence and the server's last log lines: the folder is used by a living process, the machine has no
- * binaries, the account may not reach them or the folder, the port is taken, the data are of another major version.
+ * process number and a new one started: nothing that the old one was asked matters to anyone any more. Rejects with a
+ * sentence and the server's last log lines: the folder is used by a living process, the machine has no binaries, the
+ * account may not reach them or the folder, the port is taken, the data are of another major version.
  */
 export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedPostgres> => {
   const place = await findPlace(options.folder)

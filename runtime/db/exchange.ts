@@ -32,7 +32,9 @@ export interface Line {
 
 const preparedCap = 200
 
-/** Makes a line of a connected client; at most once per client. pg tells its queries neither of Parse nor of the end. */
+/**
+ * Makes a line of a connected client; at most once per client. pg tells its queries neither of Parse nor of the end.
+ */
 export const createLine = (client: pg.Client): Line => {
   const line: Line = { client, prepared: createPreparedNames(preparedCap), flight: null }
   client.connection.on('parseComplete', () => line.flight?.parseComplete())
@@ -59,7 +61,11 @@ const outgoing = (line: Line, statements: readonly BoundStatement[]): Outgoing =
   return { closed: evicted(line, unparsed.size, statements), unparsed, statements }
 }
 
-const createFlight = (line: Line, { unparsed, statements }: Outgoing, settle: (result: ExchangeResult) => void): Flight => {
+const createFlight = (
+  line: Line,
+  { unparsed, statements }: Outgoing,
+  settle: (result: ExchangeResult) => void,
+): Flight => {
   const names = unparsed.keys()
   const rows: Row[] = []
   let completed = 0
@@ -103,9 +109,9 @@ const submittable = (flight: Flight, message: Buffer) => ({
 })
 
 /**
- * Runs the statements in one round trip. A failure is a result, told only once Postgres is ready for the next request or
- * the connection is gone, so that no answer can reach another request. The commit comes before ReadyForQuery and may
- * itself fail (deferred constraints), hence rows count only then.
+ * Runs the statements in one round trip. A failure is a result, told only once Postgres is ready for the next request
+ * or the connection is gone, so that no answer can reach another request. The commit comes before ReadyForQuery and
+ * may itself fail (deferred constraints), hence rows count only then.
  */
 export const runStatements = (line: Line, statements: readonly BoundStatement[]): Promise<ExchangeResult> =>
   new Promise((resolve) => {

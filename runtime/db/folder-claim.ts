@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { commandLine, isAlive, processIdentity, waitForEnd } from './processes.ts'
 
 /**
- * Who may run a server on a data folder. A lock file beside the folder names the process of ours that does; postmaster.pid
- * inside it (PostgreSQL manual 66.1) names the server. A living process of ours keeps others out; a server whose process
- * of ours is gone (it was killed) is stopped.
+ * Who may run a server on a data folder. A lock file beside the folder names the process of ours that does;
+ * postmaster.pid inside it (PostgreSQL manual 66.1) names the server. A living process of ours keeps others out; a
+ * server whose process of ours is gone (it was killed) is stopped.
  */
 const lockFile = (folder: string): string => `${folder}.lock`
 
@@ -19,7 +19,8 @@ const tryToLock = async (folder: string, identity: string): Promise<boolean> => 
   }
 }
 
-const holderOf = async (folder: string): Promise<string> => (await readFile(lockFile(folder), 'utf8').catch(() => '')).trim()
+const holderOf = async (folder: string): Promise<string> =>
+  (await readFile(lockFile(folder), 'utf8').catch(() => '')).trim()
 
 const pidOf = (text: string): number => Number.parseInt(text, 10)
 
@@ -34,7 +35,8 @@ export const claimFolder = async (folder: string): Promise<() => Promise<void>> 
   for (let attempt = 0; attempt < 2; attempt += 1) {
     if (await tryToLock(folder, identity)) return () => rm(lockFile(folder), { force: true })
     const holder = await holderOf(folder)
-    if (await lives(holder)) throw new Error(`The data folder ${folder} is in use by process ${pidOf(holder)}; stop it first.`)
+    if (await lives(holder))
+      throw new Error(`The data folder ${folder} is in use by process ${pidOf(holder)}; stop it first.`)
     await rm(lockFile(folder), { force: true })
   }
   throw new Error(`The data folder ${folder} was claimed by another process at the same moment; try again.`)
@@ -54,8 +56,9 @@ const stopServer = async (pid: number, folder: string): Promise<void> => {
 }
 
 /**
- * Clears a claimed folder of the server that an earlier process of ours left running, and of a postmaster.pid whose number
- * now belongs to another program. The file of a dead server stays: Postgres checks by it that nobody uses its memory.
+ * Clears a claimed folder of the server that an earlier process of ours left running, and of a postmaster.pid whose
+ * number now belongs to another program. The file of a dead server stays: Postgres checks by it that nobody uses its
+ * memory.
  */
 export const clearOrphan = async (folder: string): Promise<void> => {
   const pid = await serverPid(folder)

@@ -9,10 +9,10 @@ import { outcome, runOnLine } from './transaction.ts'
 
 export interface DatabaseOptions {
   readonly url: string
-  /** Served schemas, in order; they become the search path. */
+  /** Served schemas, in order; they become the search path, and what extensions put into `extensions` after them. */
   readonly schemas: readonly string[]
   readonly poolSize?: number
-  /** Milliseconds for one statement. */
+  /** Milliseconds for one statement, enforced by Postgres; 0 sets no limit. */
   readonly statementTimeout?: number
   /** Milliseconds to wait for a connection, be it a new one or one that others hold. */
   readonly connectTimeout?: number
@@ -38,6 +38,12 @@ const answerGrace = 5_000
 
 const ownConnections = 2
 
+/**
+ * Where hosted databases install extensions (spec 9.1). Their operators are found by the search path alone: citext has
+ * its own `=`.
+ */
+const extensionSchema = 'extensions'
+
 const openPool = (options: DatabaseOptions, settings: StartupSettings, max: number): pg.Pool => {
   const pool = new pg.Pool({
     ...connectionConfig(options.url, settings),
@@ -46,7 +52,7 @@ const openPool = (options: DatabaseOptions, settings: StartupSettings, max: numb
     idleTimeoutMillis: 60_000,
     keepAlive: true,
   })
-  // A connection that dies is dropped by the pool and its request told; without listeners the process would end instead.
+  // A connection that dies is dropped by the pool and its request told; without listeners the process would end.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => void client.on('error', () => undefined))
   return pool
@@ -91,8 +97,11 @@ const lineOf = (lines: WeakMap<pg.PoolClient, Line>, client: pg.PoolClient): Lin
   return made
 }
 
-/** Gives up on a server that does not answer at all: its own statement_timeout comes first otherwise. */
-const withDeadline = async (client: pg.PoolClient, deadline: number, result: Promise<ExchangeResult>): Promise<ExchangeResult> => {
+/**
+ * Gives up on a server that does not answer at all: its own statement_timeout comes first otherwise. 0 waits for ever.
+ */
+const withDeadline = async <T>(client: pg.PoolClient, deadline: number, result: Promise<T>): Promise<T> => {
+  if (deadline === 0) return result
   const timer = setTimeout(() => client.connection.stream.destroy(), deadline)
   try {
     return await result
@@ -101,17 +110,21 @@ const withDeadline = async (client: pg.PoolClient, deadline: number, result: Pro
   }
 }
 
+const deadlineOf = (exchange: Exchange, timeout: number): number =>
+  timeout === 0 ? 0 : Math.max(1, exchange.statements.length) * timeout + answerGrace
+
 const runOnce = (pool: pg.Pool, backoff: Backoff, lines: WeakMap<pg.PoolClient, Line>, timeout: number) =>
   (exchange: Exchange): Promise<ExchangeResult> =>
     withClient(pool, backoff, async (client) => {
-      const deadline = (exchange.statements.length + 1) * timeout + answerGrace
-      const value = await withDeadline(client, deadline, runOnLine(lineOf(lines, client), exchange))
+      const running = runOnLine(lineOf(lines, client), exchange)
+      const value = await withDeadline(client, deadlineOf(exchange, timeout), running)
       return { value, spoilt: value.kind === 'failed' && (value.broken || spoilsConnection(value.error)) }
     })
 
 /**
- * A name that Postgres forgot, or knows against our books, was the connection's state and not the request's fault; the same
- * holds for a writing request that met a read-only default left behind. Nothing was kept, so it runs once more elsewhere.
+ * A name that Postgres forgot, or knows against our books, was the connection's state and not the request's fault; the
+ * same holds for a writing request that met a read-only default left behind. Nothing was kept, so it runs once more
+ * elsewhere.
  */
 const deservesAnother = (exchange: Exchange, result: ExchangeResult): boolean => {
   if (result.kind === 'rows' || result.broken || !spoilsConnection(result.error)) return false
@@ -126,7 +139,8 @@ const runWith = (once: (exchange: Exchange) => Promise<ExchangeResult>): RunExch
 /** Opens nothing yet: connections are made when they are first needed, and again whenever they were lost. */
 export const openDatabase = (options: DatabaseOptions): Database => {
   const timeout = options.statementTimeout ?? 30_000
-  const requests = openPool(options, startupSettings(options.schemas, timeout), options.poolSize ?? 8)
+  const settings = startupSettings([...options.schemas, extensionSchema], timeout)
+  const requests = openPool(options, settings, options.poolSize ?? 8)
   const own = openPool(options, startupSettings(['pg_catalog'], timeout), ownConnections)
   const backoff = createBackoff(() => performance.now())
   const session: Database['session'] = (work) =>

@@ -7,7 +7,8 @@ import type { Account } from './postgres-process.ts'
 const run = promisify(execFile)
 const user = 'postgres'
 
-const numberOf = async (flag: '-u' | '-g'): Promise<number> => Number.parseInt((await run('id', [flag, user])).stdout, 10)
+const numberOf = async (flag: '-u' | '-g'): Promise<number> =>
+  Number.parseInt((await run('id', [flag, user])).stdout, 10)
 
 const lookUp = async (): Promise<Account> => ({ uid: await numberOf('-u'), gid: await numberOf('-g') })
 

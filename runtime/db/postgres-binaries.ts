@@ -20,7 +20,9 @@ const packageFolder = (): string => {
   }
 }
 
-/** Shared libraries are packed under one name each; the names that the server asks for are links made after installing. */
+/**
+ * Shared libraries are packed under one name each; the names that the server asks for are links made after installing.
+ */
 const hasLinks = async (folder: string): Promise<boolean> => {
   if (platform() !== 'linux') return true
   const names = await readdir(join(folder, 'native', 'lib'))
@@ -32,7 +34,7 @@ const linkLibraries = async (folder: string): Promise<void> => {
   const program = `process.chdir(${JSON.stringify(folder)}); await import(${JSON.stringify(script)})`
   await runProgram(null, process.execPath, ['--input-type=module', '--eval', program])
   if (!(await hasLinks(folder)))
-    throw new Error(`The libraries of the embedded PostgreSQL in ${folder} could not be linked; is the folder read-only?`)
+    throw new Error(`The libraries of the embedded PostgreSQL in ${folder} could not be linked; is it read-only?`)
 }
 
 /** The server's programs, ready to run. Rejects when the machine has none or their libraries cannot be linked. */

@@ -19,7 +19,10 @@ export interface ServerProcess {
 const keptLines = 30
 const stopPatience = 10_000
 
-/** PG* variables of our own environment must not steer a server that is ours; messages are read, so they are in English. */
+/**
+ * PG* variables of our own environment must not steer a server that is ours; messages are read, so they are in
+ * English.
+ */
 const serverEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' })
 
 const spawnAs = (account: Account, command: string, args: readonly string[]): ChildProcess =>
@@ -28,7 +31,7 @@ const spawnAs = (account: Account, command: string, args: readonly string[]): Ch
     cwd: '/',
     env: serverEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A session of its own: Ctrl-C in the terminal reaches us first, so that requests can end before their database does.
+    // A session of its own: Ctrl-C in the terminal reaches us alone, so that requests end before their database does.
     detached: true,
   })
 

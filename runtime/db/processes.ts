@@ -25,7 +25,9 @@ export const commandLine = async (pid: number): Promise<string> => {
   return bytes === null ? ps(pid, 'command') : bytes.replaceAll('\0', ' ')
 }
 
-/** When it started, in the system's own words: the 22nd field of /proc/PID/stat; the 2nd one holds spaces in brackets. */
+/**
+ * When it started, in the system's own words: the 22nd field of /proc/PID/stat; the 2nd one holds spaces in brackets.
+ */
 const startOf = async (pid: number): Promise<string> => {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   return stat === null ? ps(pid, 'lstart') : (stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '')

@@ -25,9 +25,9 @@ export interface SessionOptions {
 }
 
 /**
- * Opens a connection of its own, lends it to `work` and closes it: for what needs several statements in one session, such
- * as a transaction. The search path is pg_catalog alone, so that nothing of the database's owner can stand in for it.
- * Rejects with DatabaseFailure or with whatever `work` rejects with.
+ * Opens a connection of its own, lends it to `work` and closes it: for what needs several statements in one session,
+ * such as a transaction. The search path is pg_catalog alone, so that nothing of the database's owner can stand in for
+ * it. Rejects with DatabaseFailure or with whatever `work` rejects with.
  */
 export const withSession = async <T>(options: SessionOptions, work: (query: Query) => Promise<T>): Promise<T> => {
   const client = new pg.Client({

@@ -1,6 +1,6 @@
 /**
- * Settings that hold for a connection's whole life, given in the startup packet: `reset all` returns to them (manual 19.1.3,
- * 54.2.1). They pin whatever decides how values print and how names resolve.
+ * Settings that hold for a connection's whole life, given in the startup packet: `reset all` returns to them (manual
+ * 19.1.3, 54.2.1). They pin whatever decides how values print and how names resolve.
  */
 export type StartupSettings = Readonly<Record<string, string>>
 
@@ -14,6 +14,8 @@ const pinned: StartupSettings = {
   row_security: 'on',
   // A page of thirty rows is not worth two more processes (engine-room 2.2).
   max_parallel_workers_per_gather: '0',
+  // Nor worth compiling: on the catalogue query alone that takes a third of a second (PostgreSQL manual, chapter JIT).
+  jit: 'off',
   idle_in_transaction_session_timeout: '60000',
 }
 

@@ -9,8 +9,9 @@ import { versionExpression } from './version.ts'
 /**
  * What opens every request, in the same pipeline and transaction as its statements.
  *
- * `reset all` first: a function of the database may have set anything for the whole session, and only what is set locally
- * ends by itself. It restores what the startup packet asked for. It leaves `role` alone, so the role is always set anew.
+ * `reset all` first: a function of the database may have set anything for the whole session, and only what is set
+ * locally ends by itself. It restores what the startup packet asked for. It leaves `role` alone, so the role is always
+ * set anew.
  */
 const reset: BoundStatement = { name: 'catalograph.reset', text: 'reset all', values: [] }
 
@@ -79,8 +80,8 @@ export const runOnLine = (line: Line, exchange: Exchange): Promise<ExchangeResul
   runStatements(line, [reset, opening(exchange), ...exchange.statements])
 
 /**
- * The rows of the exchange's own statements. Throws DatabaseFailure; an error after the last statement, at commit, belongs
- * to none of them.
+ * The rows of the exchange's own statements. Throws DatabaseFailure; an error after the last statement, at commit,
+ * belongs to none of them.
  */
 export const outcome = (exchange: Exchange, result: ExchangeResult): readonly Row[] => {
   if (result.kind === 'rows') return result.rows.slice(openingLength)

@@ -1,10 +1,10 @@
 /**
- * The schema version: an SQL expression of type text that changes, from one committed state to the next, whenever the API
- * may look different (engine-room 5.3 and 5.4). Select it in the catalogue's own statement: both then come from one
- * snapshot. Any role may evaluate it once compiler/prepare has run.
+ * The schema version: an SQL expression of type text that changes, from one committed state to the next, whenever the
+ * API may look different (engine-room 5.3 and 5.4). Select it in the catalogue's own statement: both then come from
+ * one snapshot. Any role may evaluate it once compiler/prepare has run.
  *
- * First the DDL counter that event triggers keep. Roles fire no event trigger, so hashes tell of them: over the rows of
- * pg_auth_members, and over what decides privileges in pg_roles.
+ * First the DDL counter that event triggers keep. Roles fire no event trigger, so hashes tell of them: over the rows
+ * of pg_auth_members, and over what decides privileges in pg_roles.
  */
 export const versionExpression = `(
   (select coalesce(pg_catalog.sum(n), 0)::text from catalograph.schema_version)

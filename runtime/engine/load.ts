@@ -37,7 +37,10 @@ export async function loadRevision(folder: string): Promise<Revision> {
   const functions = await readPart(join(folder, id, functionsFile))
   const entities = await readEntities(join(folder, id), manifest)
   if (digestOf(manifestText, functions, entities) !== id) {
-    throw new ArtifactFailure('damaged', `The artifacts in ${join(folder, id)} were changed after they were compiled. Compile again.`)
+    throw new ArtifactFailure(
+      'damaged',
+      `The artifacts in ${join(folder, id)} were changed after they were compiled. Compile again.`,
+    )
   }
   return { id, version: null, manifest, entities, functions }
 }
@@ -61,12 +64,15 @@ async function readPart(path: string): Promise<string> {
     return await readFile(path, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw new ArtifactFailure('missing', `There is no ${path}. Compile first.`)
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw new ArtifactFailure('missing', `There is no ${path}. Compile first.`)
     throw error
   }
 }
 
-/** The revision's name is a folder's name: anything but our own hex digits is refused before it becomes part of a path. */
+/**
+ * The revision's name is a folder's name: anything but our own hex digits is refused before it becomes part of a path.
+ */
 function currentId(text: string): string {
   const value = parse(text, currentFile)
   const id = isRecord(value) ? value.revision : undefined
@@ -78,7 +84,10 @@ function decodeManifest(text: string, path: string): Manifest {
   const value = parse(text, path)
   const format = isRecord(value) ? value.format : undefined
   if (format !== 1) {
-    throw new ArtifactFailure('format', `${path} has format ${JSON.stringify(format)}, this version reads format 1. Compile again.`)
+    throw new ArtifactFailure(
+      'format',
+      `${path} has format ${JSON.stringify(format)}, this version reads format 1. Compile again.`,
+    )
   }
   if (isRecord(value) && Array.isArray(value.entities)) return value as unknown as Manifest
   throw new ArtifactFailure('damaged', `${path} is not a manifest. Compile again.`)
@@ -92,15 +101,19 @@ function parse(text: string, path: string): unknown {
   }
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
 
-/** A realm of its own without `process`, `require` or a way to make code from text. Generated modules leave nothing behind in it. */
+/**
+ * A realm of its own without `process`, `require` or a way to make code from text. Generated modules leave nothing
+ * behind in it.
+ */
 const realm = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } })
 
 /**
- * The `module.exports` of a generated module. It is compiled as a function, which is collected with its last reference, where a module
- * of the loader's would stay for ever. `module` is made inside the realm: an object of ours would lead back to our globals.
- * Throws what the text throws; `name` stands in its stack.
+ * The `module.exports` of a generated module. It is compiled as a function, which is collected with its last reference,
+ * where a module of the loader's would stay for ever. `module` is made inside the realm: an object of ours would lead
+ * back to our globals. Throws what the text throws; `name` stands in its stack.
  */
 export function evaluateModule(text: string, name: string): unknown {
   const body = `'use strict'; const module = { exports: {} };${text}\n;return module.exports`

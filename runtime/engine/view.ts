@@ -30,12 +30,23 @@ export interface Visible {
   /** Whether the type of a value may be used and shown. */
   readonly seesType: (type: ValueType, schema: string | null) => boolean
   readonly seesColumn: (entity: EntityFacts, column: ColumnFacts) => boolean
+  /** Whether the enum and its filter may be named by this role. */
+  readonly seesEnum: (item: EnumFacts) => boolean
+  /** SQL name of some column that the role may read; an exposed relation has one. */
+  readonly readableColumn: (entity: EntityFacts) => string
   readonly seesRelation: (entity: EntityFacts, relation: RelationFacts) => boolean
   readonly seesFunction: (fn: FunctionFacts) => boolean
   readonly seesComputed: (entity: EntityFacts, fn: FunctionFacts) => boolean
+  /** Columns with a field in the filter type, in the order type, in the inputs. */
+  readonly filterable: (entity: EntityFacts) => readonly ColumnFacts[]
+  readonly orderable: (entity: EntityFacts) => readonly ColumnFacts[]
   readonly insertable: (entity: EntityFacts) => readonly ColumnFacts[]
   readonly updatable: (entity: EntityFacts) => readonly ColumnFacts[]
 }
+
+/** Columns by field; of two with one field the later one has it (2.4). */
+export const byField = (columns: readonly ColumnFacts[]): ReadonlyMap<string, ColumnFacts> =>
+  new Map(columns.map((column) => [column.field ?? '', column]))
 
 export function seeAs(manifest: Manifest, role: string): Visible {
   // A role that the manifest does not know was created since and has what everybody has.
@@ -64,6 +75,13 @@ export function seeAs(manifest: Manifest, role: string): Visible {
     const item = enums.get(type.id)
     return item === undefined || can(item.usage)
   }
+  /** Enums are compared as such only by who may use them (1.4). */
+  const usesEnum = (type: ValueType | null): boolean => {
+    const item = type?.kind === 'enum' ? enums.get(type.id) : undefined
+    return item === undefined || !names.ownsEnum(item) || can(item.usage)
+  }
+  const seesColumn = (entity: EntityFacts, column: ColumnFacts): boolean =>
+    column.field !== null && column.type !== null && selects(entity, column) && seesType(column.type, column.typeSchema)
   const columnOf = (entity: EntityFacts, name: string): ColumnFacts | undefined =>
     entity.columns.find((column) => column.column === name)
   const selectsAll = (entity: EntityFacts, columns: readonly string[]): boolean =>
@@ -104,11 +122,13 @@ export function seeAs(manifest: Manifest, role: string): Visible {
     enum: (id) => enums.get(id),
     can,
     seesType,
-    seesColumn: (entity, column) =>
-      column.field !== null &&
-      column.type !== null &&
-      selects(entity, column) &&
-      seesType(column.type, column.typeSchema),
+    seesColumn,
+    seesEnum: (item) => names.ownsEnum(item) && usable.has(item.schema) && can(item.usage),
+    readableColumn: (entity) => {
+      const readable = entity.columns.find((column) => selects(entity, column))
+      if (readable === undefined) throw new Error(`${role} may read no column of ${entity.id}`)
+      return readable.column
+    },
     seesRelation: (entity, relation) => {
       const target = entities.get(relation.target)
       return (
@@ -121,6 +141,9 @@ export function seeAs(manifest: Manifest, role: string): Visible {
     seesFunction: (fn) => executes(fn) && (fn.result.kind !== 'row' && fn.result.kind !== 'set' ? true : resultExposed(fn)),
     // A computed field is handed the whole row, so the whole row must be readable.
     seesComputed: (entity, fn) => can(entity.grants.select) && executes(fn),
+    filterable: (entity) =>
+      entity.columns.filter((column) => column.filter && usesEnum(column.type) && seesColumn(entity, column)),
+    orderable: (entity) => entity.columns.filter((column) => column.order && seesColumn(entity, column)),
     insertable: (entity) => inputs(entity, 'insert'),
     updatable: (entity) => inputs(entity, 'update'),
   }

@@ -1,9 +1,10 @@
 import type { BoundStatement } from '../contract/execution.ts'
+import { arrayText } from '../sql/array-text.ts'
 import { badArgument } from './failures.ts'
 import { checkNodeId } from './plan/filter.ts'
 import type { Encoding, Slot, Value } from './plan/types.ts'
 import type { Statement } from './statements/statements.ts'
-import { decodeCursor } from './tokens.ts'
+import { decodeCursor, elementText } from './tokens.ts'
 
 type Variables = Readonly<Record<string, unknown>>
 
@@ -43,9 +44,9 @@ function encode(encoding: Encoding, value: unknown): string | null {
       if (Number(value) < 0) throw badArgument('`offset` must be an unsigned integer')
       return String(value)
     case 'cursor':
-      return decodeCursor(String(value))[encoding.index] ?? null
+      return elementText(decodeCursor(String(value))[encoding.index] ?? null, encoding.form)
     case 'node-key':
-      return checkNodeId(String(value), encoding.entity)[encoding.index] ?? null
+      return elementText(checkNodeId(String(value), encoding.entity)[encoding.index] ?? null, encoding.form)
     case 'records':
       return records(value, encoding.members)
   }
@@ -59,14 +60,9 @@ function checked(text: string, maxLength: number | null): string {
   return text
 }
 
-/** An array literal (PostgreSQL manual 8.15.2): every element quoted, so that no text means anything but itself. */
 function arrayLiteral(value: unknown, maxLength: number | null): string {
   const items: readonly unknown[] = Array.isArray(value) ? value : [value]
-  const texts = items.map((item) => {
-    if (item === null || item === undefined) return 'NULL'
-    return `"${checked(String(item), maxLength).replace(/["\\]/g, '\\$&')}"`
-  })
-  return `{${texts.join(',')}}`
+  return arrayText(items.map((item) => (item === null || item === undefined ? null : checked(String(item), maxLength))))
 }
 
 /** The objects of an insert as JSON records; scalars travel as texts, which json_to_recordset hands on unread. */

@@ -1,7 +1,9 @@
-import { getVariableValues, valueFromASTUntyped } from 'graphql'
+import { getVariableValues, Kind, valueFromASTUntyped, type TypeNode, type VariableDefinitionNode } from 'graphql'
+import { parts } from '../contract/type-names.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { RoleView } from '../engine/schema/schema.ts'
-import { createLru, type Lru } from '../lib/lru.ts'
+import type { Lru } from '../lib/lru.ts'
+import { isJsonObject, withoutPrototypes } from './json.ts'
 import { asRefusal, toOperation, type Operation } from './operation.ts'
 import type { Variables } from './plan/input.ts'
 import { toPlan } from './plan/plan.ts'
@@ -21,19 +23,18 @@ export interface Prepared {
   readonly variables: Readonly<Record<string, unknown>>
 }
 
-/** Statements per document kept ready: one for each shape of its variables. */
-const maxShapes = 32
+/** A document's statements that are kept ready, one for each shape of its variables. */
+export type Shapes = Pick<Lru<string, Statements>, 'get' | 'set'>
 
-export function createDocument(engine: Engine, role: string, text: string, operationName: string | null): Document {
+export function createDocument(engine: Engine, role: string, text: string, operationName: string | null, shapes: Shapes): Document {
   const view = engine.view(role)
   const operation = toOperation(view, text, operationName)
   const writes = operation.node.operation === 'mutation'
-  const prepare = operation.strict ? prepareStrict(engine, view, operation) : prepareLenient(engine, view, operation)
+  const prepare = operation.strict ? prepareStrict(engine, view, operation, shapes) : prepareLenient(engine, view, operation)
   return { operation, writes, prepare }
 }
 
-function prepareStrict(engine: Engine, view: RoleView, operation: Operation): Document['prepare'] {
-  const shapes: Lru<string, Statements> = createLru(maxShapes)
+function prepareStrict(engine: Engine, view: RoleView, operation: Operation, shapes: Shapes): Document['prepare'] {
   const shape: ShapeOf = shapeOf(view.schema, operation)
   return (given) => {
     const variables = coerce(view, operation, given)
@@ -42,7 +43,7 @@ function prepareStrict(engine: Engine, view: RoleView, operation: Operation): Do
     if (known !== undefined) return { statements: known, variables }
     const plan = toPlan(view, operation, { values: variables, untyped: false })
     const statements = toStatements(engine, view.role, plan)
-    if (plan.keep) shapes.set(key, statements)
+    shapes.set(key, statements)
     return { statements, variables }
   }
 }
@@ -58,10 +59,33 @@ function prepareLenient(engine: Engine, view: RoleView, operation: Operation): D
 function coerce(view: RoleView, operation: Operation, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const definitions = operation.node.variableDefinitions ?? []
   if (definitions.length === 0) return {}
-  const result = getVariableValues(view.schema, definitions, given)
+  const result = getVariableValues(view.schema, definitions, withoutPrototypes(given) as typeof given)
   if (result.errors !== undefined) throw asRefusal('BAD_VARIABLES', result.errors)
-  return result.coerced
+  return { ...result.coerced, ...ordersAsGiven(definitions, result.coerced, given) }
 }
+
+/** The reference implementation sorts an object's keys by their type; in an order they count in the order given (5.4). */
+function ordersAsGiven(
+  definitions: readonly VariableDefinitionNode[],
+  coerced: Readonly<Record<string, unknown>>,
+  given: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const names = definitions.flatMap(({ type, variable }) => (namedTypeOf(type).endsWith(parts.orderBy) ? [variable.name.value] : []))
+  return Object.fromEntries(
+    names.filter((name) => Object.hasOwn(given, name)).map((name) => [name, asGiven(coerced[name], given[name])]),
+  )
+}
+
+function asGiven(coerced: unknown, given: unknown): unknown {
+  if (Array.isArray(coerced)) {
+    const items: readonly unknown[] = Array.isArray(given) ? given : [given]
+    return coerced.map((item, index) => asGiven(item, items[index]))
+  }
+  if (!isJsonObject(coerced) || !isJsonObject(given)) return coerced
+  return Object.fromEntries(Object.keys(given).map((name) => [name, asGiven(coerced[name], given[name])]))
+}
+
+const namedTypeOf = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type))
 
 function withDefaults(operation: Operation, given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const defaults = (operation.node.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>

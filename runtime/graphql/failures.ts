@@ -23,7 +23,6 @@ export const failures = {
   DATABASE_CONFLICT: 'failed',
   DATABASE_TIMEOUT: 'failed',
   DATABASE_UNAVAILABLE: 'unavailable',
-  INTERNAL: 'failed',
 } as const satisfies Record<string, GraphqlOutcome>
 
 export type FailureCode = keyof typeof failures

@@ -29,3 +29,15 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/**
+ * The same JSON value, its objects without a prototype: graphql-js asks an input object for each of its fields by name, and would
+ * find what every object inherits where a column is called `constructor` or `toString`.
+ */
+export function withoutPrototypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPrototypes)
+  if (!isJsonObject(value)) return value
+  const bare = Object.create(null) as Record<string, unknown>
+  for (const [name, member] of Object.entries(value)) bare[name] = withoutPrototypes(member)
+  return bare
+}

@@ -1,4 +1,4 @@
-import { KnownTypeNamesRule, type ASTVisitor, type ValidationContext } from 'graphql'
+import { getEnterLeaveForKind, Kind, KnownTypeNamesRule, type ASTVisitFn, type ASTNode, type ASTVisitor, type ValidationContext } from 'graphql'
 
 /**
  * The reference rule, asked only about names that the schema does not know: it lists all types of a schema before it looks at a
@@ -6,13 +6,12 @@ import { KnownTypeNamesRule, type ASTVisitor, type ValidationContext } from 'gra
  */
 export function knownTypeNames(context: ValidationContext): ASTVisitor {
   const schema = context.getSchema()
-  let reference: ASTVisitor | undefined
+  let reference: ASTVisitFn<ASTNode> | undefined
   return {
     NamedType: (...visited) => {
-      const [node] = visited
-      if (schema.getType(node.name.value) !== undefined) return undefined
-      reference ??= KnownTypeNamesRule(context)
-      return typeof reference.NamedType === 'function' ? reference.NamedType(...visited) : undefined
+      if (schema.getType(visited[0].name.value) !== undefined) return
+      reference ??= getEnterLeaveForKind(KnownTypeNamesRule(context), Kind.NAMED_TYPE).enter
+      reference?.(...visited)
     },
   }
 }

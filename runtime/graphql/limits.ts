@@ -8,12 +8,6 @@ import { refuse } from './failures.ts'
 const maxDepth = 32
 const maxSelections = 1_000_000
 
-/**
- * The rule that fields can be merged compares all fields that share a response name with each other, and all fragments that are
- * spread in one place. Nobody needs a thousand of either; a document that makes up more comparisons than this is an attack.
- */
-const maxComparisons = 2_000_000
-
 interface Size {
   readonly depth: number
   readonly selections: number
@@ -34,14 +28,16 @@ export function checkLimits(document: DocumentNode, operation: OperationDefiniti
   }
 }
 
-/** To be called before validation, whose cost it bounds. */
-export function checkRepetition(document: DocumentNode): void {
-  let comparisons = 0
-  for (const definition of document.definitions) {
-    if ('selectionSet' in definition && definition.selectionSet !== undefined) comparisons += compare(definition.selectionSet)
-  }
-  if (comparisons > maxComparisons) {
-    throw refuse('DOCUMENT_TOO_REPETITIVE', 'The document selects the same field or spreads fragments too many times in one place.')
+/**
+ * Does what reads a document or its values. Parsers, rules and plans call themselves for what is nested, so whatever exhausts the
+ * stack was nested beyond any use.
+ */
+export function withinStack<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof RangeError) throw refuse('DOCUMENT_TOO_DEEP', 'The document or its variables are nested too deeply.')
+    throw error
   }
 }
 
@@ -91,28 +87,4 @@ function measure(root: SelectionSetNode, fragments: Fragments): Size | null {
   }
   const size = ofSet(root)
   return cyclic ? null : size
-}
-
-/** How many pairs of fields with one response name and of fragment spreads a selection set and those in it make up. */
-function compare(set: SelectionSetNode): number {
-  const names = new Map<string, number>()
-  let spreads = 0
-  let inner = 0
-  const visit = (selections: SelectionSetNode['selections']): void => {
-    for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) {
-        const name = selection.alias?.value ?? selection.name.value
-        names.set(name, (names.get(name) ?? 0) + 1)
-        if (selection.selectionSet !== undefined) inner += compare(selection.selectionSet)
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        visit(selection.selectionSet.selections)
-      } else {
-        spreads += 1
-      }
-    }
-  }
-  visit(set.selections)
-  let pairs = spreads * spreads
-  for (const count of names.values()) pairs += count * (count - 1)
-  return pairs + inner
 }

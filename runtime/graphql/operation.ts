@@ -2,18 +2,15 @@ import {
   getOperationAST,
   GraphQLError,
   Kind,
-  NoSchemaIntrospectionCustomRule,
   parse,
-  specifiedRules,
-  validate,
   type DocumentNode,
   type FragmentDefinitionNode,
   type OperationDefinitionNode,
 } from 'graphql'
 import type { RoleView } from '../engine/schema/schema.ts'
 import { Refusal, refuse, type FailureCode } from './failures.ts'
-import { lenientRules } from './lenient.ts'
-import { checkLimits, checkRepetition, fragmentsOf } from './limits.ts'
+import { checkLimits, fragmentsOf } from './limits.ts'
+import { isAborted, problemsOf } from './validation.ts'
 
 /** s2: a valid question: one operation of a document that the caller's schema can answer. */
 export interface Operation {
@@ -29,23 +26,13 @@ export interface Operation {
  * @throws Refusal listing every problem in the reference implementation's words
  */
 export function toOperation(view: RoleView, text: string, operationName: string | null): Operation {
-  try {
-    return readOperation(view, text, operationName)
-  } catch (error) {
-    // Parsers and rules call themselves; what exhausts the stack was nested beyond any use.
-    if (error instanceof RangeError) throw refuse('DOCUMENT_TOO_DEEP', 'The document is nested too deeply.')
-    throw error
-  }
-}
-
-function readOperation(view: RoleView, text: string, operationName: string | null): Operation {
   const document = parseDocument(text)
-  const strict = view.visible.manifest.validation
-  checkRepetition(document)
   const node = getOperationAST(document, operationName)
   if (node) checkLimits(document, node)
-  const rules = strict ? specifiedRules : lenientRules
-  const problems = validate(view.schema, document, view.introspection ? rules : [...rules, NoSchemaIntrospectionCustomRule])
+  const problems = problemsOf(view, document)
+  if (problems.some(isAborted)) {
+    throw refuse('DOCUMENT_TOO_REPETITIVE', 'The document selects the same fields or spreads fragments too many times.')
+  }
   if (problems.length > 0) throw asRefusal('GRAPHQL_VALIDATION_FAILED', problems)
   if (!node) throw operationMissing(document, operationName)
   if (view.schema.getRootType(node.operation) == null) {
@@ -53,7 +40,7 @@ function readOperation(view: RoleView, text: string, operationName: string | nul
       new GraphQLError(`Schema is not configured to execute ${node.operation} operation.`, { nodes: node }),
     ])
   }
-  return { document, node, fragments: fragmentsOf(document), strict }
+  return { document, node, fragments: fragmentsOf(document), strict: view.visible.manifest.validation }
 }
 
 function parseDocument(text: string): DocumentNode {
@@ -85,4 +72,3 @@ export function asRefusal(code: FailureCode, errors: readonly GraphQLError[]): R
     })),
   )
 }
-

@@ -13,8 +13,8 @@ export function readBody(text: string): GraphqlRequest {
 }
 
 /**
- * The decoded query string of a GET -> GraphqlRequest (GraphQL over HTTP, section GET): `variables` and `extensions` are
- * JSON texts; mutations are forbidden. Throws HttpFailure of status 400.
+ * The decoded query string of a GET -> GraphqlRequest (GraphQL over HTTP, section GET): `variables` and `extensions`
+ * are JSON texts; mutations are forbidden. Throws HttpFailure of status 400.
  */
 export function readQueryString(parameters: Readonly<Record<string, unknown>>): GraphqlRequest {
   const { query, operationName, variables, extensions } = parameters

@@ -2,11 +2,12 @@ import type { Caller, RunExchange } from '../contract/execution.ts'
 import type { Revision, RevisionSource } from '../contract/revision.ts'
 import { DatabaseFailure } from '../db/failures.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
-import { createLru, type Lru } from '../lib/lru.ts'
 import { singleFlight } from '../lib/single-flight.ts'
 import { bind } from './bind.ts'
-import { createDocument, type Document } from './document.ts'
+import type { Document } from './document.ts'
+import { createDocuments, type Documents } from './documents.ts'
 import { refuse, Refusal } from './failures.ts'
+import { withinStack } from './limits.ts'
 import { toFailure, toResponse } from './response.ts'
 import type { Statements } from './statements/statements.ts'
 import type { GraphqlRequest, GraphqlResponse } from './types.ts'
@@ -21,12 +22,9 @@ export interface GraphqlService {
 /** An engine with what was found out about documents under it. */
 interface Loaded {
   readonly engine: Engine
-  readonly documents: Lru<string, Document>
+  readonly documents: Documents
 }
 
-const maxDocuments = 1_000
-/** Longer documents are read anew each time: a thousand of them would fill the memory. */
-const maxKeptLength = 32_768
 /** A request that meets a schema change begins again; changes that come faster than this are told to the caller. */
 const maxAttempts = 5
 
@@ -57,14 +55,13 @@ async function answer(
   caller: Caller,
   tried: { statements: Statements | null },
 ): Promise<GraphqlResponse> {
-  const { statements, variables } = await checked(run, engine, caller, () => {
+  const { statements, bound } = await checked(run, engine, caller, () => {
     const document = findDocument(engine, documents, request, caller.role)
     if (request.queryOnly && document.writes) throw refuse('MUTATION_BY_GET', 'Mutations are only answered by POST.')
-    const prepared = document.prepare(request.variables)
-    return { statements: prepared.statements, variables: prepared.variables }
+    const { statements, variables } = document.prepare(request.variables)
+    return { statements, bound: statements.statements.map((statement) => bind(statement, variables)) }
   })
   tried.statements = statements
-  const bound = statements.statements.map((statement) => bind(statement, variables))
   const rows = await run({ caller, version: engine.version, readOnly: !statements.writes, statements: bound })
   return toResponse(statements, rows)
 }
@@ -75,7 +72,7 @@ async function answer(
  */
 async function checked<T>(run: RunExchange, engine: Engine, caller: Caller, work: () => T): Promise<T> {
   try {
-    return work()
+    return withinStack(work)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     await run({ caller, version: engine.version, readOnly: true, statements: [] }).catch((failure: unknown) => {
@@ -85,18 +82,11 @@ async function checked<T>(run: RunExchange, engine: Engine, caller: Caller, work
   }
 }
 
-function findDocument(engine: Engine, documents: Loaded['documents'], request: GraphqlRequest, role: string): Document {
+function findDocument(engine: Engine, documents: Documents, request: GraphqlRequest, role: string): Document {
   const { refusal } = engine.manifest
   if (refusal !== null) throw refuse('SCHEMA_COMMENT_INVALID', refusal)
-  if (request.query === null) {
-    throw refuse('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported')
-  }
-  const key = JSON.stringify([role, request.operationName, request.query])
-  const known = documents.get(key)
-  if (known !== undefined) return known
-  const document = createDocument(engine, role, request.query, request.operationName)
-  if (key.length <= maxKeptLength) documents.set(key, document)
-  return document
+  if (request.query === null) throw refuse('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported')
+  return documents.find(role, request.query, request.operationName)
 }
 
 /** The one mutable cell: a request reads it once and keeps what it read. */
@@ -111,5 +101,6 @@ function load(revision: Revision, before: Loaded | undefined): Loaded {
   if (before?.engine.revision === revision.id) {
     return { engine: { ...before.engine, version: revision.version }, documents: before.documents }
   }
-  return { engine: createEngine(revision), documents: createLru(maxDocuments) }
+  const engine = createEngine(revision)
+  return { engine, documents: createDocuments(engine) }
 }

@@ -13,6 +13,7 @@ import {
   type GraphQLInputType,
   type GraphQLSchema,
 } from 'graphql'
+import { Refusal } from './failures.ts'
 import type { Operation } from './operation.ts'
 import { decodeCursor, decodeNodeId } from './tokens.ts'
 
@@ -55,13 +56,26 @@ function readerOf(role: Role, type: GraphQLInputType): (value: unknown) => strin
     case 'value':
       return (value) => JSON.stringify(value) ?? ''
     case 'cursor':
-      return (value) =>
-        value === null ? 'n' : decodeCursor(String(value)).map((element) => (element === null ? 'n' : 'v')).join('')
+      return (value) => (value === null ? 'n' : unlessRefused(() => cursorShape(String(value))))
     case 'node':
-      return (value) => {
-        const { schema, relation } = decodeNodeId(String(value))
-        return JSON.stringify([schema, relation])
-      }
+      return (value) => unlessRefused(() => nodeShape(String(value)))
+  }
+}
+
+const cursorShape = (token: string): string => decodeCursor(token).map((element) => (element === null ? 'n' : 'v')).join('')
+
+function nodeShape(token: string): string {
+  const { schema, relation } = decodeNodeId(token)
+  return JSON.stringify([schema, relation])
+}
+
+/** A token that cannot be read is refused by planning, after whatever comes first (5.2), and not at all where it is skipped. */
+function unlessRefused(shape: () => string): string {
+  try {
+    return shape()
+  } catch (error) {
+    if (error instanceof Refusal) return 'x'
+    throw error
   }
 }
 

@@ -1,12 +1,16 @@
 import { isLosslessNumber, parse, stringify } from 'lossless-json'
+import { arrayText, type ArrayItem } from '../sql/array-text.ts'
 import { badArgument } from './failures.ts'
 
 /**
  * Cursors and node ids: base64 of the JSON text that Postgres made (spec/graphql.md 5.2, 5.5, 7.1). Numbers keep their digits.
  */
 
-/** Values as texts to be cast to their columns' types; null stays null. */
-export type TokenValues = readonly (string | null)[]
+/** What an element stands for: a value's text, the elements of an array, or a JSON document. */
+export type ElementForm = 'text' | 'list' | 'json'
+
+/** Elements as they were read, numbers with all their digits. */
+export type Elements = readonly unknown[]
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -14,7 +18,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 type Step = 'base64' | 'utf-8' | 'json' | 'array'
 
 /** @returns the elements, or the step that failed */
-function decode(token: string): readonly unknown[] | Step {
+function decode(token: string): Elements | Step {
   if (!base64.test(token)) return 'base64'
   let text: string
   try {
@@ -31,24 +35,31 @@ function decode(token: string): readonly unknown[] | Step {
   return Array.isArray(value) ? value : 'array'
 }
 
-function toText(value: unknown): string | null {
-  if (value === null || typeof value === 'string') return value
-  if (isLosslessNumber(value)) return value.toString()
-  return stringify(value) ?? null
+/** An element as text to be cast to the type of its column; null stays null. */
+export function elementText(element: unknown, form: ElementForm): string | null {
+  if (element === null) return null
+  if (form === 'json') return stringify(element) ?? null
+  return form === 'list' && Array.isArray(element) ? arrayText(element.map(itemOf)) : plainText(element)
 }
+
+const itemOf = (element: unknown): ArrayItem =>
+  Array.isArray(element) ? element.map(itemOf) : element === null ? null : plainText(element)
+
+const plainText = (element: unknown): string =>
+  typeof element === 'string' ? element : isLosslessNumber(element) ? element.toString() : (stringify(element) ?? '')
 
 const cursorErrors: Readonly<Record<Step, number>> = { base64: 1, 'utf-8': 2, json: 3, array: 4 }
 
-export function decodeCursor(token: string): TokenValues {
+export function decodeCursor(token: string): Elements {
   const elements = decode(token)
   if (typeof elements === 'string') throw badArgument(`Failed to decode cursor, error ${cursorErrors[elements]}`)
-  return elements.map(toText)
+  return elements
 }
 
 export interface NodeId {
   readonly schema: string
   readonly relation: string
-  readonly keys: TokenValues
+  readonly keys: Elements
 }
 
 const nodeErrors: Readonly<Record<Step, number>> = { base64: 2, 'utf-8': 3, json: 4, array: 10 }
@@ -61,5 +72,5 @@ export function decodeNodeId(token: string): NodeId {
   if (elements.length < 3) throw nodeError(5)
   if (typeof schema !== 'string') throw nodeError(6)
   if (typeof relation !== 'string') throw nodeError(7)
-  return { schema, relation, keys: keys.map(toText) }
+  return { schema, relation, keys }
 }

@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { HttpFailure } from './failures.ts'
 
-/** Media types that a request's JSON may be sent as, with the one character set that JSON has (RFC 8259 section 8.1). */
+/** Media types that a request's JSON may be sent as, with the one character set of JSON (RFC 8259 section 8.1). */
 const jsonMedia = /^application\/(?:graphql-response\+)?json(?: *; *charset="?utf-?8"?)? *;?$/i
 
 /**
- * Hands the bodies of a scope over as text, so that one reader parses them, once. Anything but uncompressed JSON in UTF-8
- * is refused.
+ * Hands the bodies of a scope over as text, so that one reader parses them, once. Anything but uncompressed JSON in
+ * UTF-8 is refused.
  */
 export function acceptJsonText(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()

@@ -1,4 +1,4 @@
-/** Every way in which HTTP itself refuses a request: one row a code. The code is the promise, the sentence may improve. */
+/** Every way in which HTTP itself refuses: one row a code. The code is the promise, the sentence may improve. */
 interface FailureRow {
   readonly status: number
   readonly message: string

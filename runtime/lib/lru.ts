@@ -2,44 +2,54 @@
 export interface Lru<K, V> {
   /** The value kept under the key, which becomes the most recently used one; undefined when there is none. */
   readonly get: (key: K) => V | undefined
-  /** Keeps a value; the least recently used one leaves when there are too many. */
+  /** Keeps a value; the least recently used ones leave until the rest is within the bound. */
   readonly set: (key: K, value: V) => void
   readonly delete: (key: K) => void
   readonly clear: () => void
   readonly size: number
 }
 
+interface Entry<V> {
+  readonly value: V
+  readonly weight: number
+}
+
 /**
- * Makes a map of at most `max` entries.
+ * Makes a map whose entries weigh at most `max` together; without `weigh` each weighs 1.
  * A Map iterates in order of insertion, so the first key is the one that was used longest ago.
  */
-export function createLru<K, V>(max: number): Lru<K, V> {
-  const entries = new Map<K, V>()
-  const put = (key: K, value: V): void => {
+export function createLru<K, V>(max: number, weigh: (value: V, key: K) => number = () => 1): Lru<K, V> {
+  const entries = new Map<K, Entry<V>>()
+  let total = 0
+  const remove = (key: K): void => {
+    total -= entries.get(key)?.weight ?? 0
     entries.delete(key)
-    entries.set(key, value)
   }
   return {
     get: (key) => {
-      const value = entries.get(key)
-      if (value !== undefined) put(key, value)
-      return value
+      const entry = entries.get(key)
+      if (entry === undefined) return undefined
+      entries.delete(key)
+      entries.set(key, entry)
+      return entry.value
     },
     set: (key, value) => {
-      put(key, value)
-      if (entries.size > max) evictOldest(entries)
+      remove(key)
+      const weight = weigh(value, key)
+      entries.set(key, { value, weight })
+      total += weight
+      for (const oldest of entries.keys()) {
+        if (total <= max) return
+        remove(oldest)
+      }
     },
-    delete: (key) => void entries.delete(key),
-    clear: () => entries.clear(),
+    delete: remove,
+    clear: () => {
+      entries.clear()
+      total = 0
+    },
     get size() {
       return entries.size
     },
-  }
-}
-
-function evictOldest<K, V>(entries: Map<K, V>): void {
-  for (const key of entries.keys()) {
-    entries.delete(key)
-    return
   }
 }

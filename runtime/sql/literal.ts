@@ -1,7 +1,7 @@
 /**
- * A string constant in SQL text, for names that stand as data (node ids, enum labels); users' values are parameters instead.
- * Text with a backslash is written as an escape string, so that it means the same whatever standard_conforming_strings says.
- * Source: PostgreSQL manual, 4.1.2 Constants.
+ * A string constant in SQL text, for names that stand as data (node ids, enum labels); users' values are parameters
+ * instead. Text with a backslash is written as an escape string, so that it means the same whatever
+ * standard_conforming_strings says. Source: PostgreSQL manual, 4.1.2 Constants.
  */
 export const literal = (text: string): string => {
   const quoted = `'${text.replaceAll("'", "''")}'`

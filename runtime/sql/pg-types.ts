@@ -19,7 +19,11 @@ type Extremes = { readonly min: ScalarName | null; readonly max: ScalarName | nu
 const none: AggregateFacts = { sum: null, avg: null, min: null, max: null }
 const extremes = (scalar: ScalarName): Extremes => ({ min: scalar, max: scalar })
 const compared = (scalar: ScalarName): AggregateFacts => ({ ...none, ...extremes(scalar) })
-const summed = (sum: ScalarName, extreme: ScalarName): AggregateFacts => ({ sum, avg: 'BigFloat', ...extremes(extreme) })
+const summed = (sum: ScalarName, extreme: ScalarName): AggregateFacts => ({
+  sum,
+  avg: 'BigFloat',
+  ...extremes(extreme),
+})
 
 const plain = (scalar: ScalarName, aggregate: AggregateFacts = compared(scalar)): PgType => ({
   scalar,

@@ -55,10 +55,12 @@ describe('the command line', () => {
     expect(printed).not.toContain(secret)
   })
 
-  it.each([[['help', 'echo']], [['echo', '--help']], [['echo', '--loud', '-h']]])('%j explains one command', async (args) => {
+  const asking = [[['help', 'echo']], [['echo', '--help']], [['echo', '--loud', '-h']]]
+  it.each(asking)('%j explains one command', async (args) => {
     const { exitCode, printed } = await run(args)
     expect(exitCode).toBe(0)
-    expect(printed).toMatch(/Usage: catalograph echo \[options\][^]*It says what it heard\.[^]*--text TEXT +What to say\./)
+    expect(printed).toMatch(/Usage: catalograph echo \[options\][^]*It says what it heard\./)
+    expect(printed).toMatch(/--text TEXT +What to say\./)
   })
 
   it('--version prints the version of the package', async () => {
@@ -131,7 +133,8 @@ describe('catalograph keys', () => {
   it('needs a secret, which the embedded set-up makes once and keeps to its owner', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'catalograph-cli-'))
     const environment = { CATALOGRAPH_DATA: folder }
-    expect(await run(['keys'], environment)).toMatchObject({ exitCode: 1, noted: expect.stringContaining('JWT_SECRET') })
+    const without = await run(['keys'], environment)
+    expect(without).toMatchObject({ exitCode: 1, noted: expect.stringContaining('JWT_SECRET') })
     const made = await ensureLocalSecret(folder)
     expect(made.length).toBeGreaterThanOrEqual(43)
     expect(await ensureLocalSecret(folder)).toBe(made)

@@ -16,7 +16,9 @@ beforeAll(async () => {
 })
 afterAll(() => db.drop())
 
-const run = async (args: readonly string[], environment: Readonly<Record<string, string>> = { DATABASE_URL: db.url }) => {
+type Environment = Readonly<Record<string, string>>
+
+const run = async (args: readonly string[], environment: Environment = { DATABASE_URL: db.url }) => {
   const printed: string[] = []
   const noted: string[] = []
   const exitCode = await runArguments([compileCommand, serveCommand], args, {
@@ -47,7 +49,9 @@ describe('catalograph compile', () => {
 
   it('writes nothing to the database', async () => {
     await run(['compile', '--out', out])
-    const { rows } = await db.query("select count(*)::int as n from pg_namespace where nspname in ('catalograph', 'auth')")
+    const { rows } = await db.query(
+      "select count(*)::int as n from pg_namespace where nspname in ('catalograph', 'auth')",
+    )
     expect(rows).toEqual([{ n: 0 }])
   })
 
@@ -68,7 +72,8 @@ describe('catalograph compile', () => {
   it('fails and writes nothing when a comment makes every request fail', async () => {
     const fresh = await mkdtemp(join(tmpdir(), 'catalograph-compile-'))
     await db.query("comment on table tasks is '@graphql({broken})'")
-    expect(await run(['compile', '--out', fresh])).toMatchObject({ exitCode: 1, noted: expect.stringContaining('error:') })
+    const failed = await run(['compile', '--out', fresh])
+    expect(failed).toMatchObject({ exitCode: 1, noted: expect.stringContaining('error:') })
     expect(await readdir(fresh)).toEqual([])
     await db.query('comment on table tasks is null')
   })
@@ -87,7 +92,8 @@ describe('catalograph serve', () => {
   })
 
   it('says in one sentence what it lacks', async () => {
-    expect(await run(['serve'], {})).toMatchObject({ exitCode: 1, noted: expect.stringMatching(/DATABASE_URL: [^]*JWT_SECRET: /) })
+    const bare = await run(['serve'], {})
+    expect(bare).toMatchObject({ exitCode: 1, noted: expect.stringMatching(/DATABASE_URL: [^]*JWT_SECRET: /) })
     const nowhere = await run(['serve', '--artifacts', '/nowhere'], { ...jwt, DATABASE_URL: db.url })
     expect(nowhere).toMatchObject({ exitCode: 1, noted: expect.stringContaining('/nowhere/current.json') })
   })

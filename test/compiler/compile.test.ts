@@ -8,11 +8,17 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase
 beforeEach(async () => {
-  database = await createDatabase({ prepare: true, sql: 'create table one (id int primary key); create table two (id int primary key); grant select on one, two to anon' })
+  database = await createDatabase({
+    prepare: true,
+    sql: `create table one (id int primary key);
+      create table two (id int primary key);
+      grant select on one, two to anon`,
+  })
 })
 afterEach(() => database.drop())
 
-const compiler = (): ReturnType<typeof createCompiler> => createCompiler({ query: database.query, schemas: ['public'], version: versionExpression })
+const compiler = (): ReturnType<typeof createCompiler> =>
+  createCompiler({ query: database.query, schemas: ['public'], version: versionExpression })
 
 describe('a compiler', () => {
   it('goes through every stage and says how long each took', async () => {
@@ -45,7 +51,9 @@ describe('a compiler', () => {
 
 describe('a follower', () => {
   let compiled: Compiled[]
-  const follow = (change: (compiling: () => Promise<Compiled>) => Promise<Compiled> = (run) => run()): RevisionSource => {
+  const follow = (
+    change: (compiling: () => Promise<Compiled>) => Promise<Compiled> = (run) => run(),
+  ): RevisionSource => {
     compiled = []
     const { compile } = compiler()
     return createFollower({

@@ -46,7 +46,8 @@ const runPrintedLine = async (welcome: string): Promise<unknown> => {
 }
 
 describe('catalograph start', () => {
-  it('needs nothing, answers the printed line with data, and finds its data and keys again', { timeout: 120_000 }, async () => {
+  const promise = 'needs nothing, answers the printed line with data, and finds its data and keys again'
+  it(promise, { timeout: 120_000 }, async () => {
     const keys: (string | undefined)[] = []
     for (const _visit of ['first', 'second']) {
       await visit(async (welcome) => {

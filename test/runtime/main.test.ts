@@ -141,7 +141,9 @@ describe('a running server', () => {
     const { events, url } = running
     const wishes = (): readonly string[][] =>
       events.flatMap((event) => (event.kind === 'owner-needed' ? [[...event.statements]] : []))
-    await expect.poll(() => events.filter(({ kind }) => kind === 'not-ready').length).toBeGreaterThanOrEqual(2)
+    await expect
+      .poll(() => events.filter(({ kind }) => kind === 'not-ready').length, { timeout: 15_000 })
+      .toBeGreaterThanOrEqual(2)
     expect(wishes()).toHaveLength(1)
     expect((await post(url, bodies)).status).toBe(503)
     await db.query(wishes()[0]?.join(';\n') ?? '')

@@ -10,8 +10,8 @@ import type {
 } from '../../compiler/catalog/types.ts'
 
 /**
- * Hand-written Catalogs: an example says only what it is about. A type's oid is its name (`int4`, arrays `_int4`, a row type
- * `row:posts`, anything of another schema `schema.name`), so that examples read without numbers.
+ * Hand-written Catalogs: an example says only what it is about. A type's oid is its name (`int4`, arrays `_int4`, a row
+ * type `row:posts`, anything of another schema `schema.name`), so that examples read without numbers.
  */
 
 export const everybody: readonly CatalogGrant[] = [

@@ -1,10 +1,12 @@
-import { chmod, chown, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { clearOrphan } from '../../runtime/db/folder-claim.ts'
 import { freePort } from '../../runtime/db/free-port.ts'
 import { serverAccount } from '../../runtime/db/postgres-account.ts'
 import { runProgram, startServer, type Binaries, type ServerProcess } from '../../runtime/db/postgres-process.ts'
+import { processIdentity } from '../../runtime/db/processes.ts'
 
 /** A throw-away server: nothing is synced to disk, everybody on 127.0.0.1 is trusted, the folder goes away with it. */
 export interface ThrowAwayCluster {
@@ -44,10 +46,25 @@ const createRoles = async (port: number): Promise<void> => {
   await client.end()
 }
 
+const prefix = 'catalograph-test-'
+const ownerFile = (parent: string): string => join(parent, 'owner')
+
+/** Removes the clusters of test runs that were killed: their owner is gone, their server may still run. */
+export const sweepClusters = async (): Promise<void> => {
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix))
+  for (const parent of names.map((name) => join(tmpdir(), name))) {
+    const owner = await readFile(ownerFile(parent), 'utf8').catch(() => null)
+    if (owner === null || (await processIdentity(Number.parseInt(owner, 10))) === owner) continue
+    await clearOrphan(join(parent, 'data'))
+    await rm(parent, { recursive: true, force: true })
+  }
+}
+
 /** Makes a cluster with the roles of the API and starts it. */
 export const startCluster = async (binaries: Binaries): Promise<ThrowAwayCluster> => {
   const account = await serverAccount()
-  const parent = await mkdtemp(join(tmpdir(), 'catalograph-test-'))
+  const parent = await mkdtemp(join(tmpdir(), prefix))
+  await writeFile(ownerFile(parent), (await processIdentity(process.pid)) ?? '')
   await chmod(parent, 0o755)
   if (account !== null) await chown(parent, account.uid, account.gid)
   const folder = join(parent, 'data')

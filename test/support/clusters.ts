@@ -1,3 +1,5 @@
+import type { Binaries } from '../../runtime/db/postgres-process.ts'
+
 /** The Postgres servers of one test run, as the global set-up hands them to the workers through the environment. */
 
 export type Major = 15 | 18
@@ -5,6 +7,8 @@ export type Major = 15 | 18
 export interface Cluster {
   readonly major: Major
   readonly port: number
+  /** For tests that need a server of their own. */
+  readonly binaries: Binaries
 }
 
 const variable = 'CATALOGRAPH_TEST_CLUSTERS'

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { prepareDatabase } from '../../compiler/prepare/prepare.ts'
+import { startCluster } from './cluster.ts'
 import { clusterOf, majors, type Major } from './clusters.ts'
 
 export { majors, type Major } from './clusters.ts'
@@ -19,6 +20,11 @@ export interface TestDatabase {
 export interface TestDatabaseOptions {
   readonly sql?: string
   readonly major?: Major
+  /**
+   * True gives the database a server to itself, at the cost of a second. Roles are shared by all databases of a server
+   * and count in the schema version, so whoever creates, grants or alters roles has to take one.
+   */
+  readonly isolated?: boolean
   /** True also makes what compiler/prepare makes: schema catalograph, event triggers, schema auth. */
   readonly prepare?: boolean
 }
@@ -33,10 +39,22 @@ const asMaintenance = async (port: number, sql: string): Promise<void> => {
   }
 }
 
-/** A fresh, empty, randomly named database on the test run's cluster of that major version. */
+interface Place {
+  readonly port: number
+  readonly leave: () => Promise<void>
+}
+
+const sharedPlace = (major: Major): Place => ({ port: clusterOf(major).port, leave: () => Promise.resolve() })
+
+const isolatedPlace = async (major: Major): Promise<Place> => {
+  const cluster = await startCluster(clusterOf(major).binaries)
+  return { port: cluster.port, leave: cluster.remove }
+}
+
+/** A fresh, empty, randomly named database on a server of that major version, by default the run's shared one. */
 export const createDatabase = async (options: TestDatabaseOptions = {}): Promise<TestDatabase> => {
   const major = options.major ?? majors()[0] ?? 18
-  const { port } = clusterOf(major)
+  const { port, leave } = options.isolated === true ? await isolatedPlace(major) : sharedPlace(major)
   const name = `t_${randomBytes(6).toString('hex')}`
   const url = (user: string): string => `postgres://${user}@127.0.0.1:${port}/${name}`
   await asMaintenance(port, `create database ${name}`)
@@ -46,6 +64,7 @@ export const createDatabase = async (options: TestDatabaseOptions = {}): Promise
   const drop = async (): Promise<void> => {
     await client.end()
     await asMaintenance(port, `drop database if exists ${name} with (force)`)
+    await leave()
   }
   try {
     if (options.prepare === true) await prepareDatabase({ url: url('postgres') })

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import { embeddedBinaries } from '../../runtime/db/postgres-binaries.ts'
 import type { Binaries } from '../../runtime/db/postgres-process.ts'
-import { startCluster, type ThrowAwayCluster } from './cluster.ts'
+import { startCluster, sweepClusters, type ThrowAwayCluster } from './cluster.ts'
 import { publishClusters, type Major } from './clusters.ts'
 
 /**
- * One server per major version for the whole run: the embedded PostgreSQL 18 always, PostgreSQL 15 where it is installed.
- * PG15_BIN names the folder of its programs when it is not the usual one of Debian; TEST_PG=15 makes it the default.
+ * One server per major version for the whole run: the embedded PostgreSQL 18 always, PostgreSQL 15 where it is
+ * installed. PG15_BIN names the folder of its programs when it is not the usual one of Debian; TEST_PG=15 makes it the
+ * default.
  */
 const folder15 = (): string => process.env['PG15_BIN'] ?? '/usr/lib/postgresql/15/bin'
 
@@ -29,13 +30,16 @@ export default async function setUp(): Promise<() => Promise<void>> {
   const running: ThrowAwayCluster[] = []
   const tearDown = async (): Promise<void> => {
     await Promise.all(running.map((cluster) => cluster.remove()))
+    // Isolated clusters of workers that ended before their test could drop them.
+    await sweepClusters()
   }
   try {
+    await sweepClusters()
     const started = await Promise.all(
       (await wanted()).map(async ([major, binaries]) => {
         const cluster = await startCluster(binaries)
         running.push(cluster)
-        return { major, port: cluster.port }
+        return { major, port: cluster.port, binaries }
       }),
     )
     publishClusters(started)

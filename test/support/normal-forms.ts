@@ -2,8 +2,8 @@ import type { Catalog } from '../../compiler/catalog/types.ts'
 import type { Model } from '../../compiler/model/types.ts'
 
 /**
- * Values of stages without what differs from one database to the next though the schema is the same: object ids, versions, and roles
- * that other tests made on the same server or that come with Postgres.
+ * Values of stages without what differs from one database to the next though the schema is the same: object ids,
+ * versions, and roles that other tests made on the same server or that come with Postgres.
  */
 
 const knownRoles: ReadonlySet<string> = new Set(['anon', 'authenticated', 'service_role', 'authenticator', 'postgres'])
@@ -31,7 +31,12 @@ function withoutIds(value: unknown, names: ReadonlyMap<string, string>): unknown
   if (Array.isArray(value)) return value.filter((item) => item !== 'MAINTAIN').map((item) => withoutIds(item, names))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).filter(([key]) => key !== 'oid')
-  return Object.fromEntries(entries.map(([key, item]) => [key, references.has(key) && typeof item === 'string' ? (names.get(item) ?? 'not read') : withoutIds(item, names)]))
+  return Object.fromEntries(
+    entries.map(([key, item]) => [
+      key,
+      references.has(key) && typeof item === 'string' ? (names.get(item) ?? 'not read') : withoutIds(item, names),
+    ]),
+  )
 }
 
 export function normalModel(model: Model): unknown {

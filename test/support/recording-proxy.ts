@@ -60,6 +60,7 @@ export const startProxy = async (target: number): Promise<RecordingProxy> => {
 /** Type letters of the frontend messages in a buffer of whole messages. */
 export const messageTypes = (buffer: Buffer): string => {
   let types = ''
-  for (let at = 0; at < buffer.length; at += 1 + buffer.readInt32BE(at + 1)) types += String.fromCharCode(buffer[at] ?? 0)
+  for (let at = 0; at < buffer.length; at += 1 + buffer.readInt32BE(at + 1))
+    types += String.fromCharCode(buffer.readUInt8(at))
   return types
 }

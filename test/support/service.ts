@@ -41,6 +41,8 @@ export interface TestServiceOptions {
   readonly sql?: string
   readonly major?: Major
   readonly schemas?: readonly string[]
+  /** True for tests that create, grant or alter roles: see TestDatabaseOptions. */
+  readonly isolated?: boolean
   /** The role that asks unless a question names another. */
   readonly role?: string
   readonly statementTimeout?: number
@@ -52,6 +54,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     prepare: true,
     ...(options.sql !== undefined && { sql: options.sql }),
     ...(options.major !== undefined && { major: options.major }),
+    ...(options.isolated !== undefined && { isolated: options.isolated }),
   })
   const database = openDatabase({
     url: db.url,

@@ -1,8 +1,8 @@
 import type { AnnotatedRelation } from '../../comments/types.ts'
 
 /**
- * True when at most one row has given values in the columns: a unique key lies within them. A subset suffices, the primary
- * key counts, and the Catalog holds neither partial indexes nor those over expressions (spec/graphql.md 8.3).
+ * True when at most one row has given values in the columns: a unique key lies within them. A subset suffices, the
+ * primary key counts, and the Catalog holds neither partial indexes nor those over expressions (spec/graphql.md 8.3).
  */
 export const isUnique = (relation: AnnotatedRelation, columns: readonly string[]): boolean =>
   [relation.primaryKey ?? [], ...relation.uniques].some(

@@ -67,13 +67,10 @@ export const makeFilter =
       name: typeName(entity, 'filter'),
       description: `Conditions on rows of ${entity.name}; all that are given must hold.`,
       fields: () => {
-        const columns: FilterField[] = []
-        for (const column of entity.columns) {
-          if (!column.filter || !visible.seesColumn(entity, column)) continue
+        const columns = visible.filterable(entity).map((column): FilterField => {
           const { name } = shown(column)
-          const type = filterType(visible, column, types)
-          if (type !== undefined) columns.push([name, { type, description: `Conditions on ${name}.` }])
-        }
+          return [name, { type: filterType(visible, column, types), description: `Conditions on ${name}.` }]
+        })
         const list = new GraphQLList(nonNull(self))
         const others: FilterField[] = [
           ...(visible.isExposed(entity) ? [nodeIdFilter] : []),
@@ -89,19 +86,20 @@ export const makeFilter =
     return self
   }
 
-function filterType(visible: Visible, column: ColumnFacts, types: Types): GraphQLInputType | undefined {
+function filterType(visible: Visible, column: ColumnFacts, types: Types): GraphQLInputType {
   const { type } = shown(column)
-  if (type.kind === 'scalar') return (type.list ? listFilters : scalarFilters).get(type.name)
-  const item = visible.enum(type.id)
-  if (item === undefined || type.list) return undefined
-  if (!visible.names.ownsEnum(item)) return scalarFilters.get('Opaque')
-  return visible.can(item.usage) ? types.enumFilter(item) : undefined
+  const item = type.kind === 'enum' ? visible.enum(type.id) : undefined
+  if (item !== undefined && visible.names.ownsEnum(item)) return types.enumFilter(item)
+  const filters = type.list ? listFilters : scalarFilters
+  const filter = filters.get(type.kind === 'scalar' ? type.name : 'Opaque')
+  if (filter === undefined) throw new Error(`there is no filter for the column ${column.column}`)
+  return filter
 }
 
 export const makeOrderBy =
   (visible: Visible): MakePart =>
   (entity) => {
-    const columns = entity.columns.filter((column) => column.order && visible.seesColumn(entity, column))
+    const columns = visible.orderable(entity)
     if (columns.length === 0) return undefined
     return new GraphQLInputObjectType({
       name: typeName(entity, 'orderBy'),

@@ -8,6 +8,7 @@ import {
   type GraphQLNamedType,
 } from 'graphql'
 import type { ColumnFacts, Manifest } from '../../contract/manifest.ts'
+import { once } from '../../lib/once.ts'
 import { seeAs, type Visible } from '../view.ts'
 import type { Part } from '../../contract/type-names.ts'
 import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
@@ -72,11 +73,6 @@ export function buildView(manifest: Manifest, role: string): RoleView {
   }
 }
 
-const once = <T>(make: () => T): (() => T) => {
-  let made: { readonly value: T } | undefined
-  return () => (made ??= { value: make() }).value
-}
-
 /** The manifest without what schemas own that did not opt in to introspection. */
 function optedIn(manifest: Manifest): Manifest {
   const names = new Set(manifest.schemas.filter((schema) => schema.introspection).map((schema) => schema.name))
@@ -96,7 +92,7 @@ function optedIn(manifest: Manifest): Manifest {
 
 function completeSchema(visible: Visible): GraphQLSchema {
   const types = createTypes(visible, makers(visible))
-  const enums = visible.manifest.enums.filter((item) => visible.names.ownsEnum(item) && visible.can(item.usage))
+  const enums = visible.manifest.enums.filter(visible.seesEnum)
   const all = [
     ...shared.values(),
     types.node,
@@ -117,13 +113,9 @@ function completeSchema(visible: Visible): GraphQLSchema {
 const byName = (left: GraphQLNamedType, right: GraphQLNamedType): number =>
   left.name < right.name ? -1 : left.name > right.name ? 1 : 0
 
-/** Introspection lists types by name (12.2); graphql-js lists them as they are in its type map. */
+/** Introspection lists types, and the types of an interface, by name (12.2, 7.2); graphql-js keeps the order it is given. */
 function sortTypes(schema: GraphQLSchema): GraphQLSchema {
-  const map = schema.getTypeMap()
-  const types = Object.values(map).sort(byName)
-  for (const name of Object.keys(map)) delete map[name]
-  for (const type of types) map[type.name] = type
-  return schema
+  return new GraphQLSchema({ ...schema.toConfig(), types: Object.values(schema.getTypeMap()).sort(byName) })
 }
 
 /**
@@ -165,23 +157,20 @@ class LazySchema extends GraphQLSchema {
     if (known !== undefined) return known
     const found = this.#visible.names.find(name)
     if (found === undefined) return undefined
+    if (found.kind !== 'entity' && !this.#visible.seesEnum(found.enum)) return undefined
     if (found.kind === 'enum') return this.#types.enum(found.enum)
     if (found.kind === 'enum-filter') return this.#types.enumFilter(found.enum)
     return this.#types.part(found.entity, found.part)
   }
 
-  /** Answers for every name, and lists those that are worth suggesting: row types, and what every schema has. */
+  /** Names for suggestions: row types, and what every schema has. Their members would be guesses about guesses. */
   override getTypeMap(): ReturnType<GraphQLSchema['getTypeMap']> {
-    return this.#typeMap()
-  }
-
-  readonly #typeMap = once(() => {
     const rows = this.#visible.exposed.map((entity) => this.#types.row(entity))
-    const listed = [...shared.values(), this.#query, this.#types.node, this.#types.pageInfo, ...rows]
-    const others = new Proxy({}, { get: (_, name) => (typeof name === 'string' ? this.getType(name) : undefined) })
-    const map = Object.create(others) as Record<string, GraphQLNamedType>
-    return Object.assign(map, Object.fromEntries(listed.map((type) => [type.name, type])))
-  })
+    const roots = this.#mutation === undefined ? [this.#query] : [this.#query, this.#mutation]
+    const all = [...shared.values(), ...roots, this.#types.node, this.#types.pageInfo, ...rows]
+    // Without a prototype: a name such as "constructor" is no type.
+    return Object.assign(Object.create(null), Object.fromEntries(all.map((type) => [type.name, type])))
+  }
 
   override getPossibleTypes(_abstract: Parameters<GraphQLSchema['getPossibleTypes']>[0]): readonly GraphQLObjectType[] {
     return this.#visible.exposed.map((entity) => this.#types.row(entity))

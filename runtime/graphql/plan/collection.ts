@@ -1,9 +1,10 @@
 import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
+import { byField, type Visible } from '../../engine/view.ts'
 import { badArgument } from '../failures.ts'
 import { decodeCursor } from '../tokens.ts'
-import { planFilter } from './filter.ts'
+import { elementForm, planFilter } from './filter.ts'
 import { valueOf, type Input } from './input.ts'
 import { planMembers, type Planner } from './planner.ts'
 import type {
@@ -26,10 +27,10 @@ export function planCollection(
 ): Collection {
   if (entity.key.length === 0) throw badArgument('Found table with no primary key')
   const args = planner.args(field, nodes)
-  const order = planOrder(entity, args('orderBy'))
+  const order = planOrder(planner.visible, entity, args('orderBy'))
   return {
     entity,
-    filter: planFilter(entity, args('filter')),
+    filter: planFilter(planner.visible, entity, args('filter')),
     order,
     page: planPage(entity, order, args),
     members: planConnection(planner, entity, field, nodes),
@@ -46,8 +47,8 @@ function planPage(entity: EntityFacts, order: readonly OrderTerm[], args: Args):
   const last = count('last', args('last'))
   const offset = args('offset')
   count('offset', offset)
-  const before = cursor(args('before'))
-  const after = cursor(args('after'))
+  const before = cursor(entity, order, args('before'))
+  const after = cursor(entity, order, args('after'))
   if (first !== null && last !== null) throw badArgument('only one of "first" and "last" may be provided')
   if (before !== null && after !== null) throw badArgument('only one of "before" and "after" may be provided')
   if (first !== null && before !== null) throw badArgument('"first" may only be used with "after"')
@@ -73,12 +74,13 @@ function count(name: string, input: Input): number | null {
   return value
 }
 
-function cursor(input: Input): readonly (Value | null)[] | null {
+function cursor(entity: EntityFacts, order: readonly OrderTerm[], input: Input): readonly (Value | null)[] | null {
   if (input.kind !== 'leaf') return null
   const { slot } = input
-  return decodeCursor(String(input.value)).map((value, index) =>
-    value === null ? null : { slot, encoding: { kind: 'cursor', index } },
-  )
+  return decodeCursor(String(input.value)).map((value, index) => {
+    const form = elementForm(entity, order[index]?.column ?? '')
+    return value === null ? null : { slot, encoding: { kind: 'cursor', index, form } }
+  })
 }
 
 const directions: Readonly<Record<string, Omit<OrderTerm, 'column'>>> = {
@@ -89,14 +91,14 @@ const directions: Readonly<Record<string, Omit<OrderTerm, 'column'>>> = {
 }
 
 /** What the caller asked for, then always the key (5.4): cursors hold the key's values even where it was named before. */
-function planOrder(entity: EntityFacts, input: Input): readonly OrderTerm[] {
-  const columns = new Map(entity.columns.map((column) => [column.field, column.column]))
+function planOrder(visible: Visible, entity: EntityFacts, input: Input): readonly OrderTerm[] {
+  const columns = byField(visible.orderable(entity))
   const objects = input.kind === 'list' ? input.items : []
   const asked = objects.flatMap((object) =>
     object.kind !== 'object'
       ? []
       : object.fields.flatMap(([name, direction]) => {
-          const column = columns.get(name)
+          const column = columns.get(name)?.column
           const term = directions[String(valueOf(direction))]
           return column === undefined || term === undefined ? [] : [{ column, ...term }]
         }),

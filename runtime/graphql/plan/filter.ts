@@ -1,7 +1,8 @@
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import { byField, type Visible } from '../../engine/view.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
 import { badArgument } from '../failures.ts'
-import { decodeNodeId } from '../tokens.ts'
+import { decodeNodeId, type ElementForm, type Elements } from '../tokens.ts'
 import type { Input } from './input.ts'
 import type { Filter, NodeTable, Slot, Value } from './types.ts'
 
@@ -9,13 +10,12 @@ import type { Filter, NodeTable, Slot, Value } from './types.ts'
  * Turns a filter argument into conditions (spec/graphql.md 4.2, 4.3). Empty objects and lists are no condition wherever they stand;
  * an operand that is null compares with null, so that no row matches.
  */
-export function planFilter(entity: EntityFacts, input: Input): Filter | null {
+export function planFilter(visible: Visible, entity: EntityFacts, input: Input): Filter | null {
   if (input.kind !== 'object') return null
-  const columns = new Map(entity.columns.map((column) => [column.field, column]))
+  const columns = byField(visible.filterable(entity))
   const conditions = input.fields.flatMap(([name, value]) => {
     const column = columns.get(name)
-    const isColumn = column !== undefined && column.filter
-    const condition = isColumn ? planColumn(column, value) : planOther(entity, name, value)
+    const condition = column === undefined ? planOther(visible, entity, name, value) : planColumn(column, value)
     return condition === null ? [] : [condition]
   })
   return together('all', conditions)
@@ -27,16 +27,16 @@ function together(kind: 'all' | 'any', conditions: readonly Filter[]): Filter | 
   return conditions.length === 1 ? first : { kind, of: conditions }
 }
 
-function planOther(entity: EntityFacts, name: string, input: Input): Filter | null {
+function planOther(visible: Visible, entity: EntityFacts, name: string, input: Input): Filter | null {
   switch (name) {
     case 'and':
     case 'or': {
       if (input.kind !== 'list') return null
-      const of = input.items.flatMap((item) => planFilter(entity, item) ?? [])
+      const of = input.items.flatMap((item) => planFilter(visible, entity, item) ?? [])
       return together(name === 'and' ? 'all' : 'any', of)
     }
     case 'not': {
-      const of = planFilter(entity, input)
+      const of = planFilter(visible, entity, input)
       return of === null ? null : { kind: 'not', of }
     }
     case 'nodeId':
@@ -81,15 +81,22 @@ export function nodeKey(entity: EntityFacts, slot: Slot, token: string): Filter 
   checkNodeId(token, table)
   return {
     kind: 'key',
-    values: entity.key.map((_, index) => ({ slot, encoding: { kind: 'node-key', entity: table, index } })),
+    values: entity.key.map((name, index) => ({
+      slot,
+      encoding: { kind: 'node-key', entity: table, index, form: elementForm(entity, name) },
+    })),
   }
 }
 
+/** How a value of this column stands in a cursor or node id. */
+export function elementForm(entity: EntityFacts, name: string): ElementForm {
+  const type = entity.columns.find((column) => column.column === name)?.type
+  if (type?.list === true) return 'list'
+  return type?.kind === 'scalar' && type.name === 'JSON' ? 'json' : 'text'
+}
+
 /** @returns the key values of a node id that names this table */
-export function checkNodeId(
-  token: string,
-  table: NodeTable,
-): readonly (string | null)[] {
+export function checkNodeId(token: string, table: NodeTable): Elements {
   const id = decodeNodeId(token)
   if (id.schema !== table.schema || id.relation !== table.relation) {
     throw badArgument('nodeId belongs to a different collection')
@@ -99,4 +106,3 @@ export function checkNodeId(
   }
   return id.keys
 }
-

@@ -43,16 +43,16 @@ const constant = (value: unknown): Slot => ({ kind: 'constant', value })
 /** The input of an argument, by what stands in the document (undefined: not given). */
 export function toInput(argument: GraphQLArgument, node: ValueNode | undefined, variables: Variables): Input {
   const input = node === undefined ? absent : fromNode(argument.type, node, variables)
-  if (input.kind === 'absent' && argument.defaultValue !== undefined && argument.type instanceof GraphQLNonNull) {
-    return fromValue(argument.type, argument.defaultValue, constant(argument.defaultValue), false)
-  }
-  return input
+  if (input.kind !== 'absent' || !(argument.type instanceof GraphQLNonNull)) return input
+  return fromValue(argument.type, argument.defaultValue, constant(argument.defaultValue), false)
 }
+
+const nullRefused = (): Error => badArgument('Invalid input for NonNull type')
 
 function fromNode(type: GraphQLInputType, node: ValueNode, variables: Variables): Input {
   if (type instanceof GraphQLNonNull) {
     const input = fromNode(type.ofType, node, variables)
-    if (input.kind === 'null') throw badArgument('Invalid input for NonNull type')
+    if (input.kind === 'null') throw nullRefused()
     return input
   }
   if (node.kind === Kind.VARIABLE) return fromVariable(type, node.name.value, variables)
@@ -75,7 +75,9 @@ function fromListNode(type: GraphQLList<GraphQLInputType>, node: ValueNode, vari
   // An absent variable in a list is null there (GraphQL specification 3.12, input coercion).
   const items = nodes.map((item) => {
     const input = fromNode(type.ofType, item, variables)
-    return input.kind === 'absent' ? nothing : input
+    if (input.kind !== 'absent') return input
+    if (type.ofType instanceof GraphQLNonNull) throw nullRefused()
+    return nothing
   })
   return listInput(type, items, null)
 }
@@ -91,13 +93,15 @@ function listInput(type: GraphQLList<GraphQLInputType>, items: readonly Input[],
 function fromObjectNode(type: GraphQLInputObjectType, node: ValueNode, variables: Variables): Input {
   if (node.kind !== Kind.OBJECT) throw badArgument(`Invalid input for ${type.name} type`)
   const known = type.getFields()
-  const fields = node.fields.flatMap(({ name, value }) => {
+  // Only with validation off a key may occur twice; the last one counts.
+  const fields = new Map<string, Input>()
+  for (const { name, value } of node.fields) {
     const field = known[name.value]
     if (field === undefined) throw badArgument(`Input for type ${type.name} contains extra keys ["${name.value}"]`)
     const input = fromNode(field.type, value, variables)
-    return input.kind === 'absent' ? [] : [[name.value, input] as const]
-  })
-  return objectInput(fields, null)
+    if (input.kind !== 'absent') fields.set(name.value, input)
+  }
+  return objectInput([...fields], null)
 }
 
 function objectInput(fields: readonly (readonly [string, Input])[], slot: Slot | null): Input {
@@ -108,7 +112,7 @@ function objectInput(fields: readonly (readonly [string, Input])[], slot: Slot |
 /** An input from a value; `raw` values still have to be parsed by their types. */
 function fromValue(type: GraphQLInputType, value: unknown, slot: Slot, raw: boolean): Input {
   if (type instanceof GraphQLNonNull) {
-    if (value === null || value === undefined) throw badArgument('Invalid input for NonNull type')
+    if (value === null || value === undefined) throw nullRefused()
     return fromValue(type.ofType, value, slot, raw)
   }
   if (value === null || value === undefined) return nothing

@@ -15,9 +15,6 @@ import { collectFields, type Walk } from './selection.ts'
 import type { Argument, Plan, Root, Value } from './types.ts'
 import { planWrite } from './writes.ts'
 
-/** What is introspected may be megabytes; a plan that holds more than this is made anew each time. */
-const maxKeptText = 65_536
-
 /**
  * s2 to s3: decides what a valid operation reads and writes.
  * @throws Refusal for values that cannot be used (section 14.1, texts marked K)
@@ -36,8 +33,7 @@ export function toPlan(view: RoleView, operation: Operation, variables: Variable
     if (field === undefined) throw new Error(`the type ${type.name} has no field ${name}`)
     return planRoot(planner, key, field, nodes)
   })
-  const held = roots.reduce((sum, root) => sum + (root.kind === 'constant' ? root.json.length : 0), 0)
-  return { writes: operation.node.operation === 'mutation', roots, keep: held <= maxKeptText }
+  return { writes: operation.node.operation === 'mutation', roots }
 }
 
 function planRoot(planner: Planner, key: string, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]): Root {

@@ -8,6 +8,7 @@ import {
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import { meaningOf, type Member } from '../../engine/meaning.ts'
 import type { Visible } from '../../engine/view.ts'
+import { refuse } from '../failures.ts'
 import { toInput, type Input } from './input.ts'
 import { collectFields, setsOf, type Walk } from './selection.ts'
 import type { Row, Typename } from './types.ts'
@@ -33,12 +34,19 @@ export interface Planner {
 
 export type PlanRow = (planner: Planner, entity: EntityFacts, type: GraphQLObjectType, nodes: readonly FieldNode[]) => Row
 
+/**
+ * Selected objects after merging; each is a sub-select, and what Postgres needs to plan them grows faster than their number: these
+ * take it some seconds. Nothing but a document made for the purpose selects as many.
+ */
+const maxObjects = 30_000
+
 export function createPlanner(
   visible: Visible,
   walk: Walk,
   typeNamed: (name: string) => GraphQLNamedType | undefined,
   row: PlanRow,
 ): Planner {
+  let objects = 0
   return {
     row,
     visible,
@@ -53,7 +61,11 @@ export function createPlanner(
         return argument === undefined ? { kind: 'absent' } : toInput(argument, given.get(name), walk.variables)
       }
     },
-    fieldsOf: (type, nodes) => selectedFields(walk, type, nodes),
+    fieldsOf: (type, nodes) => {
+      objects += 1
+      if (objects > maxObjects) throw refuse('DOCUMENT_TOO_LARGE', `The document selects more than ${maxObjects} objects.`)
+      return selectedFields(walk, type, nodes)
+    },
     objectType: (field) => asObject(getNamedType(field.type), field.name),
   }
 }

@@ -1,4 +1,5 @@
 import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
+import type { ElementForm } from '../tokens.ts'
 
 /**
  * s3: what to read and write, with slots for values. No GraphQL document and no SQL: names here are response keys, SQL names
@@ -19,9 +20,9 @@ export type Encoding =
   /** A list as an array literal. */
   | { readonly kind: 'array'; readonly maxLength: number | null }
   /** One element of a cursor. */
-  | { readonly kind: 'cursor'; readonly index: number }
+  | { readonly kind: 'cursor'; readonly index: number; readonly form: ElementForm }
   /** One key value of a node id that must name this relation. */
-  | { readonly kind: 'node-key'; readonly entity: NodeTable; readonly index: number }
+  | { readonly kind: 'node-key'; readonly entity: NodeTable; readonly index: number; readonly form: ElementForm }
   /** A whole row count that must not be negative. */
   | { readonly kind: 'offset' }
   /** A list of objects as a JSON array of records whose members are c0, c1, ... */
@@ -148,24 +149,36 @@ export type Root =
       readonly volatile: boolean
       readonly collection: Collection
     }
-  | { readonly kind: 'insert'; readonly key: string; readonly entity: EntityFacts; readonly rows: InsertRows; readonly members: readonly ResponseMember[] }
-  | {
-      readonly kind: 'update'
-      readonly key: string
-      readonly entity: EntityFacts
-      readonly set: readonly { readonly column: string; readonly value: Value }[]
-      readonly filter: Filter | null
-      readonly atMost: Value
-      readonly members: readonly ResponseMember[]
-    }
-  | {
-      readonly kind: 'delete'
-      readonly key: string
-      readonly entity: EntityFacts
-      readonly filter: Filter | null
-      readonly atMost: Value
-      readonly members: readonly ResponseMember[]
-    }
+  | Insert
+  | Update
+  | Delete
+
+/** What all changes of rows have in common. */
+interface Change {
+  readonly key: string
+  readonly entity: EntityFacts
+  readonly members: readonly ResponseMember[]
+  /** SQL name of a column to return when nothing else is: only statements that read a column are held to select policies (10.5). */
+  readonly readable: string
+}
+
+export interface Insert extends Change {
+  readonly kind: 'insert'
+  readonly rows: InsertRows
+}
+
+export interface Update extends Change {
+  readonly kind: 'update'
+  readonly set: readonly { readonly column: string; readonly value: Value }[]
+  readonly filter: Filter | null
+  readonly atMost: Value
+}
+
+export interface Delete extends Change {
+  readonly kind: 'delete'
+  readonly filter: Filter | null
+  readonly atMost: Value
+}
 
 export type InsertRows =
   /** Every object names the same columns: one parameter holds them all. */
@@ -181,7 +194,5 @@ export type ResponseMember =
 export interface Plan {
   readonly writes: boolean
   readonly roots: readonly Root[]
-  /** False when keeping the plan would hold on to a large answer (introspection). */
-  readonly keep: boolean
 }
 

@@ -1,10 +1,11 @@
 import type { FieldNode, GraphQLField } from 'graphql'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import { byField } from '../../engine/view.ts'
 import { badArgument } from '../failures.ts'
 import { planFilter } from './filter.ts'
 import { slotOf, type Input } from './input.ts'
 import { planMembers, type Planner } from './planner.ts'
-import type { Encoding, InsertRows, ResponseMember, Root, Value } from './types.ts'
+import type { Encoding, InsertRows, ResponseMember, Root, Update, Value } from './types.ts'
 
 /** Insert, update and delete (spec/graphql.md section 10). */
 export function planWrite(
@@ -17,11 +18,12 @@ export function planWrite(
 ): Root {
   const args = planner.args(field, nodes)
   const members = planResponse(planner, entity, field, nodes)
-  if (kind === 'insert') return { kind, key, entity, rows: planRows(planner, entity, args('objects')), members }
-  const filter = planFilter(entity, args('filter'))
+  const change = { key, entity, members, readable: planner.visible.readableColumn(entity) }
+  if (kind === 'insert') return { kind, ...change, rows: planRows(planner, entity, args('objects')) }
+  const filter = planFilter(planner.visible, entity, args('filter'))
   const atMost = { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } } as const
-  if (kind === 'delete') return { kind, key, entity, filter, atMost, members }
-  return { kind, key, entity, set: planSet(entity, args('set')), filter, atMost, members }
+  if (kind === 'delete') return { kind, ...change, filter, atMost }
+  return { kind, ...change, set: planSet(planner.visible.updatable(entity), args('set')), filter, atMost }
 }
 
 const planResponse = (planner: Planner, entity: EntityFacts, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]) =>
@@ -34,21 +36,20 @@ const planResponse = (planner: Planner, entity: EntityFacts, field: GraphQLField
 const encodingOf = (column: ColumnFacts): Encoding =>
   column.type?.list === true ? { kind: 'array', maxLength: null } : { kind: 'scalar', maxLength: column.maxLength }
 
-function columnNamed(entity: EntityFacts, field: string): ColumnFacts {
-  const column = entity.columns.find((candidate) => candidate.field === field)
-  if (column === undefined) throw new Error(`${entity.name} has no column for ${field}`)
+function columnNamed(inputs: ReadonlyMap<string, ColumnFacts>, field: string): ColumnFacts {
+  const column = inputs.get(field)
+  if (column === undefined) throw new Error(`no column takes the input ${field}`)
   return column
 }
-
-/** More parameters than this do not fit into one Bind message (PostgreSQL manual, frontend/backend protocol). */
-const maxParameters = 60_000
 
 function planRows(planner: Planner, entity: EntityFacts, input: Input): InsertRows {
   const items = input.kind === 'list' ? input.items : []
   const objects = items.flatMap((item) => (item.kind === 'object' ? [item] : []))
   if (objects.length === 0) throw badArgument('At least one record must be provided to objects')
   const names = [...new Set(objects.flatMap((object) => object.fields.map(([name]) => name)))]
-  const columns = names.map((name) => columnNamed(entity, name))
+  const insertable = planner.visible.insertable(entity)
+  const inputs = byField(insertable)
+  const columns = names.map((name) => columnNamed(inputs, name))
   const uniform = objects.every((object) => object.fields.length === names.length)
   if (uniform && names.length > 0) {
     const members = columns.map((column, index) => ({ name: names[index] ?? '', maxLength: column.maxLength }))
@@ -58,11 +59,8 @@ function planRows(planner: Planner, entity: EntityFacts, input: Input): InsertRo
       records: { slot: slotOf(input), encoding: { kind: 'records', members } },
     }
   }
-  if (names.length * objects.length > maxParameters) {
-    throw badArgument('Too many values: give every object the same fields, or send fewer objects')
-  }
   // Nothing named: any column that may be written, so that all of them take their defaults.
-  const used = columns.length > 0 ? columns : planner.visible.insertable(entity).slice(0, 1)
+  const used = columns.length > 0 ? columns : insertable.slice(0, 1)
   return {
     kind: 'mixed',
     columns: used.map((column) => column.column),
@@ -76,11 +74,12 @@ function planRows(planner: Planner, entity: EntityFacts, input: Input): InsertRo
   }
 }
 
-function planSet(entity: EntityFacts, input: Input): readonly { readonly column: string; readonly value: Value }[] {
+function planSet(updatable: readonly ColumnFacts[], input: Input): Update['set'] {
   const fields = input.kind === 'object' ? input.fields : []
   if (fields.length === 0) throw badArgument('At least one mapping must be provided to set argument')
+  const inputs = byField(updatable)
   return fields.map(([name, value]) => {
-    const column = columnNamed(entity, name)
+    const column = columnNamed(inputs, name)
     return { column: column.column, value: { slot: slotOf(value), encoding: encodingOf(column) } }
   })
 }

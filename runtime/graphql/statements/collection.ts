@@ -1,19 +1,10 @@
 import { jsonObject, jsonObjectFrom, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
-import type { AggregateMember, Collection, ConnectionMember, EdgeMember, OrderTerm, PageInfoMember, Row } from '../plan/types.ts'
-import { compileFilter, type Condition } from './filter.ts'
+import type { Collection, ConnectionMember, EdgeMember, OrderTerm, PageInfoMember, Row } from '../plan/types.ts'
+import { matchingRows, type Matching, type Source } from './matching.ts'
 import { afterCursor, orderBy, reversed } from './order.ts'
-import { carriedScope, columnOf, directScope, isArrayColumn, selectList, where, type Scope, type Writer } from './source.ts'
-
-/** What a collection is taken from. */
-export interface Source {
-  /** A relation's name, or a function call. */
-  readonly from: string
-  readonly isFunction: boolean
-  readonly volatile: boolean
-  /** The condition that ties a row to its parent. */
-  readonly condition: Condition | null
-}
+import { carriedScope, columnOf, isArrayColumn, selectList, type Scope, type Writer } from './source.ts'
+import { aggregateMember, writeTotals, type TotalsSql } from './totals.ts'
 
 /**
  * A connection as one JSON expression. Up to three sub-selects feed it: the page (w), figures over all matching rows (u), and the
@@ -21,7 +12,8 @@ export interface Source {
  */
 export function collectionJson(writer: Writer, collection: Collection, source: Source): string {
   const needs = needsOf(collection)
-  const matching = matchingRows(writer, collection, source, needs)
+  const reads = Number(needs.page) + Number(needs.totals) + Number(needs.membership)
+  const matching = matchingRows(writer, collection, source, reads)
   const scan = collection.page.backward ? reversed(collection.order) : collection.order
   const page = needs.page ? writePage(writer, collection, needs, matching, scan) : null
   const totals = needs.totals ? writeTotals(writer, collection, matching) : null
@@ -41,7 +33,7 @@ interface Needs {
   readonly membership: boolean
   /** Order values of the page's first and last row are needed. */
   readonly ends: boolean
-  /** Rows are numbered: they come in reverse, cost much, or may lack a key. */
+  /** Rows are numbered: they are read in reverse, cost much, or may lack a key. */
   readonly numbered: boolean
 }
 
@@ -56,47 +48,20 @@ function needsOf(collection: Collection): Needs {
   const cursors = page.limit > 0 && (asks('startCursor') || asks('endCursor'))
   const costly = edges.some((member) => member.members.some((inner) => inner.kind === 'node' && isNested(inner.row)))
   const keyless = collection.entity.kind !== 'table' && edges.length > 0
+  const ends = membership || cursors
   return {
     page: (edges.length > 0 && page.limit > 0) || lookahead || membership || cursors,
     totals: members.some((member) => member.kind === 'totalCount' || member.kind === 'aggregate'),
     lookahead,
     membership,
-    ends: membership || cursors,
-    numbered: (page.backward && edges.length > 0) || (costly && lookahead) || keyless,
+    ends,
+    numbered: (page.backward && (edges.length > 0 || ends)) || (lookahead && (costly || keyless)),
   }
 }
 
 /** True when a member costs more than reading a column, so that it should not be made for rows that are not shown. */
 const isNested = (row: Row): boolean =>
   row.members.some(({ kind }) => kind !== 'column' && kind !== 'typename' && kind !== 'node-id')
-
-/** The rows that satisfy filter and parent, as something that can be read several times. */
-interface Matching {
-  /** FROM and WHERE for an alias, with a further condition. */
-  readonly read: (alias: string, extra: Condition | null) => { readonly scope: Scope; readonly from: string }
-  /** Puts what belongs in front of the expression. */
-  readonly wrap: (json: string) => string
-}
-
-function matchingRows(writer: Writer, collection: Collection, source: Source, needs: Needs): Matching {
-  const filter = collection.filter === null ? null : compileFilter(collection.filter, writer.parameters)
-  const reads = Number(needs.page) + Number(needs.totals) + Number(needs.membership)
-  // A function runs once per request, whatever is asked of its rows; a volatile one runs even when nothing is.
-  const once = source.isFunction && (reads > 1 || (source.volatile && reads === 0))
-  const name = once ? writer.alias('s') : source.from
-  return {
-    read: (alias, extra) => {
-      const scope = directScope(writer, collection.entity, alias)
-      const conditions = [source.condition, filter, extra].map((condition) => condition?.(scope) ?? null)
-      return { scope, from: `${name} ${alias}${where(conditions)}` }
-    },
-    wrap: (json) => {
-      if (!once) return json
-      const run = reads === 0 ? ` from (select count(*) from ${name}) ran` : ''
-      return `(with ${name} as materialized (select * from ${source.from} f) select ${json}${run})`
-    },
-  }
-}
 
 interface Context {
   readonly writer: Writer
@@ -138,14 +103,18 @@ function writePage(writer: Writer, collection: Collection, needs: Needs, matchin
   }
   if (needs.ends) {
     const distinct = [...new Set(order.map((term) => term.column))]
-    outputs.push(...distinct.map((column) => `array_agg(${plainValue(carried.scope, column)}) as o${orderIndex(order, column) + 1}`))
+    const shown = filterWhere([withinPage(collection, needs, outer)])
+    outputs.push(
+      ...distinct.map((column) => `array_agg(${plainValue(carried.scope, column)})${shown} as o${orderIndex(order, column) + 1}`),
+    )
   }
   if (needs.lookahead || needs.ends) outputs.push('count(*) as n')
 
   const limit = page.limit + (needs.lookahead ? 1 : 0)
   const offset = page.offset === null ? '' : ` offset ${writer.parameters.add(page.offset)}::int8`
   const rows = `(select ${selectList(carried.list())} from ${from}${orderBy(scan, scope)} limit ${limit}${offset})`
-  const numbered = needs.numbered ? `(select q.*, row_number() over () as rn from ${rows} q)` : rows
+  const forward = page.backward ? ' order by rn desc' : ''
+  const numbered = needs.numbered ? `(select q.*, row_number() over () as rn from ${rows} q${forward})` : rows
   return { from: `(select ${selectList(outputs)} from ${numbered} ${outer}) ${alias}`, alias, edges }
 }
 
@@ -154,15 +123,18 @@ const plainValue = (scope: Scope, column: string): string =>
   isArrayColumn(scope.builder, column) ? `to_jsonb(${scope.column(column)})` : scope.column(column)
 
 function collectEdges(json: string, collection: Collection, needs: Needs, scope: Scope, alias: string): string {
-  if (!needs.numbered) return `array_agg(${json})`
-  const conditions = [
-    needs.lookahead ? `${alias}.rn <= ${collection.page.limit}` : null,
-    // Rows of views may lack their key; they are counted and not shown (5.8).
-    collection.entity.kind === 'table' ? null : `${scope.column(collection.entity.key[0] ?? '')} is not null`,
-  ].filter((condition) => condition !== null)
-  const order = collection.page.backward ? ` order by ${alias}.rn desc` : ''
-  const filter = conditions.length === 0 ? '' : ` filter (where ${conditions.join(' and ')})`
-  return `array_agg(${json}${order})${filter}`
+  // Rows of views may lack their key; they are counted and not shown (5.8).
+  const keyed = collection.entity.kind === 'table' ? null : `${scope.column(collection.entity.key[0] ?? '')} is not null`
+  return `array_agg(${json})${filterWhere([withinPage(collection, needs, alias), keyed])}`
+}
+
+/** Rows come in forward order; where they are numbered, this leaves out the one that was read to look ahead. */
+const withinPage = ({ page }: Collection, needs: Needs, alias: string): string | null =>
+  needs.numbered && needs.lookahead ? `${alias}.rn <= ${page.limit}` : null
+
+function filterWhere(conditions: readonly (string | null)[]): string {
+  const given = conditions.filter((condition) => condition !== null)
+  return given.length === 0 ? '' : ` filter (where ${given.join(' and ')})`
 }
 
 function edgeMember(writer: Writer, collection: Collection, member: EdgeMember, scope: Scope): string {
@@ -180,50 +152,25 @@ function edgeMember(writer: Writer, collection: Collection, member: EdgeMember, 
 const cursorText = (values: readonly string[]): string =>
   `translate(encode(convert_to(jsonb_build_array(${values.join(', ')})::text, 'UTF8'), 'base64'), E'\\n', '')`
 
-interface TotalsSql {
-  readonly from: string
-  readonly alias: string
-  /** The column that holds a figure: `sum` of `price` -> `u3.f1`. */
-  readonly figure: (name: string, column: string) => string
-}
-
-function writeTotals(writer: Writer, collection: Collection, matching: Matching): TotalsSql {
-  const alias = writer.alias('u')
-  const { scope, from } = matching.read(writer.alias('t'), null)
-  const figures = new Map<string, string>()
-  const id = (name: string, column: string): string => `${name}(${column})`
-  for (const member of collection.members) {
-    for (const part of member.kind === 'aggregate' ? member.members : []) {
-      if (part.kind !== 'figures') continue
-      for (const figure of part.members) {
-        if (figure.kind === 'figure') figures.set(id(part.function, figure.column), aggregateOf(part.function, scope.column(figure.column)))
-      }
-    }
-  }
-  const names = [...figures.keys()]
-  const list = ['count(*) as n', ...names.map((key, index) => `${figures.get(key)} as f${index + 1}`)]
-  return {
-    from: `(select ${list.join(', ')} from ${from}) ${alias}`,
-    alias,
-    figure: (name, column) => `${alias}.f${names.indexOf(id(name, column)) + 1}`,
-  }
-}
-
-const aggregateOf = (name: string, value: string): string => (name === 'avg' ? `avg(${value}::numeric)` : `${name}(${value})`)
-
 function connectionMember(context: Context, member: ConnectionMember): string {
   switch (member.kind) {
     case 'typename':
       return `${literal(member.name)}::text`
     case 'totalCount':
-      return `${context.totals?.alias}.n`
+      return `${totalsOf(context).alias}.n`
     case 'aggregate':
-      return jsonObject(member.members.map((part): Pair => [part.key, aggregateMember(context, part)]))
+      return jsonObject(member.members.map((part): Pair => [part.key, aggregateMember(totalsOf(context), part)]))
     case 'pageInfo':
       return jsonObject(member.members.map((part): Pair => [part.key, pageInfoMember(context, part)]))
     case 'edges':
       return edgesJson(context, member)
   }
+}
+
+/** Written whenever a member needs them, see needsOf. */
+function totalsOf({ totals }: Context): TotalsSql {
+  if (totals === null) throw new Error('a figure was selected and not written')
+  return totals
 }
 
 function edgesJson({ collection, page, needs }: Context, member: ConnectionMember): string {
@@ -232,22 +179,6 @@ function edgesJson({ collection, page, needs }: Context, member: ConnectionMembe
   const array = `${page.alias}.${name}`
   const shown = needs.lookahead && !needs.numbered ? `${array}[1:${collection.page.limit}]` : array
   return `coalesce(${shown}, '{}')`
-}
-
-function aggregateMember({ totals }: Context, member: AggregateMember): string {
-  switch (member.kind) {
-    case 'typename':
-      return `${literal(member.name)}::text`
-    case 'count':
-      return `${totals?.alias}.n`
-    case 'figures':
-      return jsonObject(
-        member.members.map((part): Pair => [
-          part.key,
-          part.kind === 'typename' ? `${literal(part.name)}::text` : (totals?.figure(member.function, part.column) ?? 'null'),
-        ]),
-      )
-  }
 }
 
 function pageInfoMember(context: Context, member: PageInfoMember): string {
@@ -265,22 +196,26 @@ function pageInfoMember(context: Context, member: PageInfoMember): string {
     case 'startCursor':
     case 'endCursor': {
       if (limit === 0) return 'null::text'
-      const first = (member.kind === 'startCursor') !== backward
-      const index = first ? '1' : `least(${page?.alias}.n, ${limit})`
+      const index = member.kind === 'startCursor' ? '1' : lastShown(context)
       const values = collection.order.map((term) => `${page?.alias}.o${orderIndex(collection.order, term.column) + 1}[${index}]`)
       return `case when ${page?.alias}.n > 0 then ${cursorText(values)} end`
     }
   }
 }
 
-/** Whether the page has rows and the first row of all, in the order in which they are read, is not its first (5.7). */
-function beginsLater({ writer, collection, matching, scan, page }: Context): string {
+/** Position of the page's last row in the arrays of order values. */
+const lastShown = ({ page, collection }: Context): string => `least(${page?.alias}.n, ${collection.page.limit})`
+
+/** Whether the page has rows and the first row of all, in the order in which they are read, is not among them (5.7). */
+function beginsLater(context: Context): string {
+  const { writer, collection, matching, scan, page } = context
   const { scope, from } = matching.read(writer.alias('t'), null)
   const alias = writer.alias('f')
   const { key } = collection.entity
   const list = key.map((name, index) => `${plainValue(scope, name)} as c${index + 1}`)
   const there = key.map((_, index) => `${alias}.c${index + 1}`)
-  const here = key.map((name) => `${page?.alias}.o${orderIndex(collection.order, name) + 1}[1]`)
+  const index = collection.page.backward ? lastShown(context) : '1'
+  const here = key.map((name) => `${page?.alias}.o${orderIndex(collection.order, name) + 1}[${index}]`)
   const first = `(select ${list.join(', ')} from ${from}${orderBy(scan, scope)} limit 1) ${alias}`
   return `(${page?.alias}.n > 0 and exists (select from ${first} where (${there.join(', ')}) is distinct from (${here.join(', ')})))`
 }

@@ -30,14 +30,15 @@ interface Element {
 }
 
 /**
- * The condition that a row comes strictly after a cursor. Rows that tie with a cursor shorter than the order are left out with it.
+ * The condition that a row comes strictly after a cursor. Rows that tie with a cursor shorter than the order are left out with it;
+ * with an empty cursor all rows tie.
  * A cursor names a column again where the order does; the first mention has decided.
  */
 export function afterCursor(
   order: readonly OrderTerm[],
   values: readonly (Value | null)[],
   parameters: Parameters,
-): Condition | null {
+): Condition {
   const kept = withoutRepeats(order)
   const elements = kept.flatMap((term): Element[] => {
     const index = order.indexOf(term)
@@ -45,7 +46,6 @@ export function afterCursor(
     const value = values[index] ?? null
     return [{ term, placeholder: value === null ? null : parameters.add(value) }]
   })
-  if (elements.length === 0) return null
   return (scope) => (isPlain(elements, scope) ? compareRows(elements, scope) : compareStepwise(elements, scope))
 }
 
@@ -55,7 +55,7 @@ const operandOf = (scope: Scope, element: Element): string =>
 /** One direction, no nulls: a row comparison, which an index over the columns answers directly. */
 function isPlain(elements: readonly Element[], scope: Scope): boolean {
   const descending = elements[0]?.term.descending
-  return elements.every(
+  return elements.length > 0 && elements.every(
     ({ term, placeholder }) =>
       placeholder !== null && term.descending === descending && columnOf(scope.builder, term.column).notNull,
   )

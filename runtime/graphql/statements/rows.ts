@@ -34,7 +34,7 @@ function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
     case 'many': {
       const { relation } = writer.engine.entity(member.collection.entity.id)
       const condition = (target: Scope): string => joined(member.join, scope, target)
-      return collectionJson(writer, member.collection, { from: relation, isFunction: false, volatile: false, condition })
+      return collectionJson(writer, member.collection, { from: () => relation, isFunction: false, volatile: false, condition })
     }
     case 'computed-value': {
       const computed = computedOf(scope, member.field)
@@ -47,8 +47,8 @@ function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
       return rowJsonFrom(writer, member.row, (target, alias) => `${call} ${alias} where ${isPresent(target)}`)
     }
     case 'computed-set': {
-      const call = computedOf(scope, member.field).of(scope.row())
-      return collectionJson(writer, member.collection, { from: call, isFunction: true, volatile: member.volatile, condition: null })
+      const from = (): string => computedOf(scope, member.field).of(scope.row())
+      return collectionJson(writer, member.collection, { from, isFunction: true, volatile: member.volatile, condition: null })
     }
   }
 }

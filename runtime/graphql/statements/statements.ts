@@ -107,7 +107,7 @@ function rootJson(writer: Writer, root: SqlRoot): string {
   switch (root.kind) {
     case 'collection': {
       const { relation } = writer.engine.entity(root.collection.entity.id)
-      return collectionJson(writer, root.collection, { from: relation, isFunction: false, volatile: false, condition: null })
+      return collectionJson(writer, root.collection, { from: () => relation, isFunction: false, volatile: false, condition: null })
     }
     case 'by-key':
       return rowJsonFrom(writer, root.row, (scope, alias) => {
@@ -125,7 +125,7 @@ function rootJson(writer: Writer, root: SqlRoot): string {
       return rowJsonFrom(writer, root.row, (scope, alias) => `${call} ${alias} where ${isPresent(scope)}`)
     }
     case 'call-set': {
-      const from = callSql(writer, root.call, root.args)
+      const from = (): string => callSql(writer, root.call, root.args)
       return collectionJson(writer, root.collection, { from, isFunction: true, volatile: root.volatile, condition: null })
     }
     default:

@@ -1,11 +1,11 @@
 import { ident } from '../../sql/ident.ts'
 import { jsonObject, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
-import type { InsertRows, Root } from '../plan/types.ts'
+import type { Delete, Insert, InsertRows, Update } from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
-import { carriedScope, columnOf, directScope, selectList, where, type Scope, type Writer } from './source.ts'
+import { carriedScope, columnOf, directScope, where, type Scope, type Writer } from './source.ts'
 
-type Write = Extract<Root, { kind: 'insert' | 'update' | 'delete' }>
+type Write = Insert | Update | Delete
 
 /**
  * Change and answer in one statement (10.5): the change is a CTE, its rows are what RETURNING gives, and everything nested is read
@@ -19,7 +19,8 @@ export function writeStatement(writer: Writer, root: Write): string {
   const count = `(select count(*) from ${changed})`
   const answer = jsonObject(root.members.map((member): Pair => [member.key, memberJson(writer, member, carried.scope, changed, count)]))
   const change = changeSql(writer, root, inner, target)
-  const list = selectList(carried.list())
+  const used = carried.list()
+  const list = used.length === 0 ? inner.column(root.readable) : used.join(', ')
   return `with ${changed} as (${change} returning ${list}) select ${guarded(writer, root, count, answer)} as r`
 }
 
@@ -59,7 +60,7 @@ function changeSql(writer: Writer, root: Write, scope: Scope, alias: string): st
   }
 }
 
-const matching = (writer: Writer, root: Extract<Write, { kind: 'update' | 'delete' }>, scope: Scope): string =>
+const matching = (writer: Writer, root: Update | Delete, scope: Scope): string =>
   where([root.filter === null ? null : compileFilter(root.filter, writer.parameters)(scope)])
 
 function insertRows(writer: Writer, scope: Scope, rows: InsertRows): string {

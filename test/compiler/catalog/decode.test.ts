@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decodeCatalog } from '../../../compiler/catalog/decode.ts'
+import { decodeAnswer } from '../../../compiler/catalog/decode.ts'
 import { readCatalog } from '../../../compiler/catalog/read.ts'
 import { ROWS } from '../../../compiler/catalog/rows.ts'
 
@@ -7,15 +7,18 @@ const withoutRows = (fields: object): unknown => Object.fromEntries(Object.keys(
 
 const empty: Readonly<Record<string, unknown>> = {
   version: null,
+  server: 'since noon',
   serverVersion: 180004,
   databaseOwner: 'postgres',
   ...Object.fromEntries(Object.entries(ROWS).map(([name, fields]) => [name, withoutRows(fields)])),
 }
 const decode = (change: Readonly<Record<string, unknown>>): unknown =>
-  decodeCatalog(JSON.stringify({ ...empty, ...change }))
+  decodeAnswer(JSON.stringify({ ...empty, ...change }))
 
 const relation = {
   oid: ['1'],
+  mark: ['7'],
+  served: [true],
   schema: ['s'],
   name: ['t'],
   kind: ['r'],
@@ -32,7 +35,9 @@ describe('decoding the answer', () => {
   })
 
   test('an object from whom everything was revoked has no grants', () => {
-    expect(decode({ relations: relation })).toMatchObject({ relations: [{ name: 't', grants: [], primaryKey: null }] })
+    expect(decode({ relations: relation })).toMatchObject({
+      relations: [{ mark: '7', served: true, object: { name: 't', grants: [], primaryKey: null } }],
+    })
   })
 
   test.each([

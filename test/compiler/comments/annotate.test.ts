@@ -99,6 +99,8 @@ describe('13.1 comments that cannot be read', () => {
     expect(of(ill, cast, json)).toBe(message)
     expect(of(ill, cast)).toBe('invalid input syntax for type integer: "x"')
     expect(of(ill)).toContain('expected a string')
+    const other = table('d', undefined, { comment: '@graphql({"max_rows": "a"})' })
+    expect(of(cast, other)).toBe(of(other, cast))
   })
 })
 

@@ -53,11 +53,16 @@ const name = (index: number): string => `col "${index}" 'x' \\ $$`
 describe.each(majors())('builders on PostgreSQL %i', (major) => {
   let database: TestDatabase
   let entity: EntityBuilder
+  let boxed: EntityBuilder
+  let documents: EntityBuilder
   let calls: Readonly<Record<string, CallBuilder>>
   const column = (index: number): ColumnBuilder => entity.columns[name(index)] as ColumnBuilder
-  const one = async (sql: string, given: readonly unknown[] = []): Promise<unknown> => (await database.query(sql, given)).rows[0]?.v
+  const one = async (sql: string, given: readonly unknown[] = []): Promise<unknown> =>
+    (await database.query(sql, given)).rows[0]?.v
   const text = (value: string | readonly (string | null)[]): string =>
-    typeof value === 'string' ? value : `{${value.map((item) => (item === null ? 'null' : `"${item.replace(/["\\]/g, '\\$&')}"`)).join(',')}}`
+    typeof value === 'string'
+      ? value
+      : `{${value.map((item) => (item === null ? 'null' : `"${item.replace(/["\\]/g, '\\$&')}"`)).join(',')}}`
 
   beforeAll(async () => {
     const columns = values.map(([type], index) => `${ident(name(index))} ${type}`)
@@ -72,13 +77,19 @@ describe.each(majors())('builders on PostgreSQL %i', (major) => {
         create table boxed (id int primary key, "box" box, boxes box[]);
         create function "twice of"("Every ""Type") returns bigint language sql stable return $1.id * 2;
         comment on function "twice of" is '@graphql({"name": "twice"})';
-        create function concat_all("the list" text[], "Sep" text default '-') returns text language sql immutable return array_to_string($1, $2);
+        create function concat_all("List" text[], "Sep" text default '-') returns text language sql immutable
+          return array_to_string($1, $2);
         comment on function concat_all is '@graphql({"name": "concatAll"})';
-        create function total("n" int8, boxes box[] default null) returns int8 language sql immutable return n + cardinality(boxes);
+        create function total("n" int8, boxes box[] default null) returns int8 language sql immutable
+          return n + cardinality(boxes);
         insert into boxed values (1, '(1,1),(0,0)', '{(2,2),(1,1);(4,4),(3,3)}');`,
     })
     await database.query("set time zone 'UTC'")
-    const { revision, diagnostics } = await createCompiler({ query: database.query, schemas: ['public'], version: null }).compile()
+    const { revision, diagnostics } = await createCompiler({
+      query: database.query,
+      schemas: ['public'],
+      version: null,
+    }).compile()
     expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
     entity = evaluateModule(revision.entities[objectId('public', 'Every "Type')] ?? '', 'every') as EntityBuilder
     calls = evaluateModule(revision.functions, 'functions') as typeof calls
@@ -88,31 +99,46 @@ describe.each(majors())('builders on PostgreSQL %i', (major) => {
     await database.query(
       `insert into ${entity.relation} (id, ${values.map((_, index) => ident(name(index))).join(', ')})
        select 1, ${values.map((_, index) => column(index).fromRecord(`x.c${index}`)).join(', ')}
-       from json_to_recordset($1::json) as x(${values.map((_, index) => `c${index} ${column(index).recordType}`).join(', ')})`,
+       from json_to_recordset($1::json)
+         as x(${values.map((_, index) => `c${index} ${column(index).recordType}`).join(', ')})`,
       [JSON.stringify([record])],
     )
   })
-  let boxed: EntityBuilder
-  let documents: EntityBuilder
   afterAll(() => database.drop())
 
-  it.each(values.map(([type, , printed], index) => [type, printed, index] as const))('prints %s', async (_, printed, index) => {
-    const value = column(index).json(column(index).of('t'))
-    expect(JSON.parse(String(await one(`select row_to_json(z)::text as v from (select ${value} as c from ${entity.relation} t) z`)))).toEqual({ c: printed })
-  })
+  it.each(values.map(([type, , printed], index) => [type, printed, index] as const))(
+    'prints %s',
+    async (_, printed, index) => {
+      const value = column(index).json(column(index).of('t'))
+      expect(
+        JSON.parse(
+          String(await one(`select row_to_json(z)::text as v from (select ${value} as c from ${entity.relation} t) z`)),
+        ),
+      ).toEqual({ c: printed })
+    },
+  )
 
-  it.each(values.map(([type, value], index) => [type, value, index] as const).filter(([type]) => !/^float8/.test(type)))('finds %s by its text', async (type, value, index) => {
+  it.each(
+    values.map(([type, value], index) => [type, value, index] as const).filter(([type]) => !/^float8/.test(type)),
+  )('finds %s by its text', async (type, value, index) => {
     const { of, operand, operands } = column(index)
     const scalar = typeof value === 'string'
     const list = scalar ? ` and ${of('t')} = any (${operands('$2')})` : ''
     const given = scalar ? [text(value), text([value])] : [text(value)]
-    expect(await one(`select count(*)::int as v from ${entity.relation} t where ${of('t')} = ${operand('$1')}${list}`, given), type).toBe(1)
+    expect(
+      await one(
+        `select count(*)::int as v from ${entity.relation} t where ${of('t')} = ${operand('$1')}${list}`,
+        given,
+      ),
+      type,
+    ).toBe(1)
   })
 
   it('orders and makes cursors of every type', async () => {
     for (let index = 0; index < values.length; index++) {
       const { of, cursor } = column(index)
-      const sql = `select jsonb_build_array(${cursor(of('t'))})::text as v from ${entity.relation} t order by ${of('t')}`
+      const value = `jsonb_build_array(${cursor(of('t'))})::text`
+      const sql = `select ${value} as v from ${entity.relation} t order by ${of('t')}`
       expect(String(await one(sql))).toMatch(/^\[.*\]$/)
     }
   })
@@ -126,8 +152,16 @@ describe.each(majors())('builders on PostgreSQL %i', (major) => {
   it('joins in both directions', async () => {
     await database.query(`insert into ${entity.relation} (id, parent) values (2, 1)`)
     const [forward, reverse] = Object.values(entity.joins)
-    expect(await one(`select f.id as v from ${entity.relation} l join ${entity.relation} f on ${forward?.('l', 'f')} where l.id = 2`)).toBe(1)
-    expect(await one(`select f.id as v from ${entity.relation} l join ${entity.relation} f on ${reverse?.('l', 'f')} where l.id = 1`)).toBe(2)
+    expect(
+      await one(
+        `select f.id as v from ${entity.relation} l join ${entity.relation} f on ${forward?.('l', 'f')} where l.id = 2`,
+      ),
+    ).toBe(1)
+    expect(
+      await one(
+        `select f.id as v from ${entity.relation} l join ${entity.relation} f on ${reverse?.('l', 'f')} where l.id = 1`,
+      ),
+    ).toBe(2)
     await database.query(`delete from ${entity.relation} where id = 2`)
   })
 
@@ -139,15 +173,36 @@ describe.each(majors())('builders on PostgreSQL %i', (major) => {
     expect(await one(`select ${concat?.name}(${list?.('$1')}) as v`, ['{a,b}'])).toBe('a-b')
     expect(await one(`select ${concat?.name}(${sep?.('$1')}, ${list?.('$2')}) as v`, ['+', '{a,b}'])).toBe('a+b')
     const total = calls[objectId('public', 'total')]
-    expect(await one(`select ${total?.json(`${total.name}(${total.args['n']?.('$1')}, ${total.args['boxes']?.('$2')})`)} as v`, ['40', '{"(1,1),(0,0)","(2,2),(0,0)"}'])).toBe('42')
+    expect(
+      await one(
+        `select ${total?.json(`${total.name}(${total.args['n']?.('$1')}, ${total.args['boxes']?.('$2')})`)} as v`,
+        ['40', '{"(1,1),(0,0)","(2,2),(0,0)"}'],
+      ),
+    ).toBe('42')
   })
 
   it('reads and writes arrays whose delimiter is no comma', async () => {
     const { boxes, box } = boxed.columns
-    expect(await one(`select ${boxes?.json(boxes.of('t'))}::text as v from boxed t where ${boxes?.of('t')} = ${boxes?.operand('$1')}`, ['{"(2,2),(1,1)","(4,4),(3,3)"}'])).toBe('{(2,2),(1,1);(4,4),(3,3)}')
-    expect(await one(`select count(*)::int as v from boxed t where ${box?.of('t')} ~= any (${box?.operands('$1')})`, ['{"(1,1),(0,0)"}'])).toBe(1)
+    expect(
+      await one(
+        `select ${boxes?.json(boxes.of('t'))}::text as v from boxed t
+          where ${boxes?.of('t')}::text = (${boxes?.operand('$1')})::text`,
+        ['{"(2,2),(1,1)","(4,4),(3,3)"}'],
+      ),
+    ).toBe('{(2,2),(1,1);(4,4),(3,3)}')
+    expect(
+      await one(`select count(*)::int as v from boxed t where ${box?.of('t')} ~= any (${box?.operands('$1')})`, [
+        '{"(1,1),(0,0)"}',
+      ]),
+    ).toBe(1)
     const record = [{ boxes: ['(6,6),(5,5)', '(8,8),(7,7)'] }]
-    expect(await one(`select ${boxes?.fromRecord('x.boxes')}::text as v from json_to_recordset($1::json) as x(boxes ${boxes?.recordType})`, [JSON.stringify(record)])).toBe('{(6,6),(5,5);(8,8),(7,7)}')
+    expect(
+      await one(
+        `select ${boxes?.fromRecord('x.boxes')}::text as v
+          from json_to_recordset($1::json) as x(boxes ${boxes?.recordType})`,
+        [JSON.stringify(record)],
+      ),
+    ).toBe('{(6,6),(5,5);(8,8),(7,7)}')
   })
 
   it.each([
@@ -158,9 +213,11 @@ describe.each(majors())('builders on PostgreSQL %i', (major) => {
     ['1.50', '1.50', '1.50'],
   ])('prints the document %s as text (3.3)', async (document, json, jsonb) => {
     await database.query('delete from documents')
-    await database.query('insert into documents values (1, $1, $1)', [document])
+    await database.query('insert into documents values (1, $1::text::json, $1::text::jsonb)', [document])
     const { a, b } = documents.columns
-    const { rows } = await database.query(`select ${a?.json(a.of('t'))} as a, ${b?.json(b.of('t'))} as b from documents t`)
+    const { rows } = await database.query(
+      `select ${a?.json(a.of('t'))} as a, ${b?.json(b.of('t'))} as b from documents t`,
+    )
     expect(rows[0]).toEqual({ a: json, b: jsonb })
   })
 

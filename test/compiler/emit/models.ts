@@ -1,5 +1,9 @@
+import type { CallBuilder, EntityBuilder } from '../../../runtime/contract/builder.ts'
 import { objectId } from '../../../runtime/contract/object-id.ts'
 import type { ColumnFacts, EntityFacts, Manifest, ValueType } from '../../../runtime/contract/manifest.ts'
+import { evaluateModule } from '../../../runtime/engine/load.ts'
+import { entityModule } from '../../../compiler/emit/builders.ts'
+import { callsModule } from '../../../compiler/emit/calls.ts'
 import type { CallSql, ColumnSql, EntitySql, Model } from '../../../compiler/model/types.ts'
 
 /** Hand-made models: small values that tests change one thing of. */
@@ -88,3 +92,10 @@ const columnFacts = ({ column, notNull, array }: ColumnSql): ColumnFacts => ({
 })
 
 const valueType = (list: boolean): ValueType => ({ kind: 'scalar', name: 'String', list })
+
+/** The builders themselves: what the runtime gets out of the emitted text. */
+export const builderOf = (item: EntitySql): EntityBuilder =>
+  evaluateModule(entityModule(item), 'entity') as EntityBuilder
+
+export const callsOf = (items: readonly CallSql[]): Readonly<Record<string, CallBuilder>> =>
+  evaluateModule(callsModule(items), 'functions') as Readonly<Record<string, CallBuilder>>

@@ -59,7 +59,10 @@ describe('artifacts on disk', () => {
     for (let step = 0; ; step++) {
       await rm(out, { recursive: true, force: true })
       await writeArtifacts(out, before)
-      const failed = await writeArtifacts(out, after, failingDisk(step)).then(() => false, () => true)
+      const failed = await writeArtifacts(out, after, failingDisk(step)).then(
+        () => false,
+        () => true,
+      )
       const { id } = await loadRevision(out)
       states.add(id)
       expect([before.revision.id, after.revision.id]).toContain(id)
@@ -82,9 +85,20 @@ function failingDisk(step: number): Disk {
   return {
     ...localDisk,
     write: (path, text, durable) =>
-      guard(() => localDisk.write(path, text.slice(0, text.length / 2), durable), () => localDisk.write(path, text, durable)),
-    rename: (from, to) => guard(() => Promise.resolve(), () => localDisk.rename(from, to)),
-    remove: (path) => guard(() => Promise.resolve(), () => localDisk.remove(path)),
+      guard(
+        () => localDisk.write(path, text.slice(0, text.length / 2), durable),
+        () => localDisk.write(path, text, durable),
+      ),
+    rename: (from, to) =>
+      guard(
+        () => Promise.resolve(),
+        () => localDisk.rename(from, to),
+      ),
+    remove: (path) =>
+      guard(
+        () => Promise.resolve(),
+        () => localDisk.remove(path),
+      ),
   }
 }
 
@@ -93,15 +107,18 @@ describe('loading refuses', () => {
     await expect(loadRevision(out)).rejects.toMatchObject({ name: 'ArtifactFailure', kind: 'missing' })
   })
 
-  it.each(['functions.cjs', 'manifest.json', entityFile(objectId('public', 'table_0'))])('a changed %s', async (path) => {
-    const artifacts = await artifactsOf('int4')
-    await writeArtifacts(out, artifacts)
-    const file = join(out, artifacts.revision.id, path)
-    await writeFile(file, `${await readFile(file, 'utf8')} `)
-    await expect(loadRevision(out)).rejects.toMatchObject({ kind: 'damaged' })
-    await rm(file)
-    await expect(loadRevision(out)).rejects.toMatchObject({ kind: 'missing' })
-  })
+  it.each(['functions.cjs', 'manifest.json', entityFile(objectId('public', 'table_0'))])(
+    'a changed %s',
+    async (path) => {
+      const artifacts = await artifactsOf('int4')
+      await writeArtifacts(out, artifacts)
+      const file = join(out, artifacts.revision.id, path)
+      await writeFile(file, `${await readFile(file, 'utf8')} `)
+      await expect(loadRevision(out)).rejects.toMatchObject({ kind: 'damaged' })
+      await rm(file)
+      await expect(loadRevision(out)).rejects.toMatchObject({ kind: 'missing' })
+    },
+  )
 
   it('another format, and what is no manifest', async () => {
     const artifacts = await artifactsOf('int4')
@@ -114,11 +131,14 @@ describe('loading refuses', () => {
     await expect(loadRevision(out)).rejects.toMatchObject({ kind: 'damaged' })
   })
 
-  it.each(['{}', '[]', '{"revision":"../../etc"}', '{"revision":1}', 'null', ''])('%j as current.json', async (text) => {
-    await mkdir(out, { recursive: true })
-    await writeFile(join(out, 'current.json'), text)
-    await expect(loadRevision(out)).rejects.toMatchObject({ kind: 'damaged' })
-  })
+  it.each(['{}', '[]', '{"revision":"../../etc"}', '{"revision":1}', 'null', ''])(
+    '%j as current.json',
+    async (text) => {
+      await mkdir(out, { recursive: true })
+      await writeFile(join(out, 'current.json'), text)
+      await expect(loadRevision(out)).rejects.toMatchObject({ kind: 'damaged' })
+    },
+  )
 })
 
 describe('comparing with what is on disk', () => {
@@ -139,7 +159,10 @@ describe('comparing with what is on disk', () => {
     await writeArtifacts(out, await artifactsOf('int4', 'int4'))
     const after = await artifactsOf('int4', 'int8')
     const found = await diffArtifacts(out, after)
-    expect(found.map(({ path, kind }) => `${kind} ${path}`)).toEqual(['changed current.json', 'changed entities/public.table_1.cjs'])
+    expect(found.map(({ path, kind }) => `${kind} ${path}`)).toEqual([
+      'changed current.json',
+      'changed entities/public.table_1.cjs',
+    ])
     expect(found[1]?.diff.split('\n').filter((line) => /^[-+]/.test(line))).toEqual([
       "-const as_int4 = values('int4', 'text', '::int4', '::int4[]', (value) => value)",
       "+const as_int8 = values('int8', 'text', '::int8', '::int8[]', (value) => value)",
@@ -154,7 +177,10 @@ describe('comparing with what is on disk', () => {
     await writeArtifacts(out, artifacts)
     const folder = join(out, artifacts.revision.id)
     await rename(join(folder, 'functions.cjs'), join(folder, 'stray.cjs'))
-    expect((await diffArtifacts(out, artifacts)).map(({ path, kind }) => `${kind} ${path}`)).toEqual(['added functions.cjs', 'removed stray.cjs'])
+    expect((await diffArtifacts(out, artifacts)).map(({ path, kind }) => `${kind} ${path}`)).toEqual([
+      'added functions.cjs',
+      'removed stray.cjs',
+    ])
   })
 })
 

@@ -96,7 +96,7 @@ describe('2.4 two relations of one name', () => {
     expect(built.diagnostics).toMatchObject([
       {
         code: 'field-taken',
-        object: 'relation of table public.account_holder (id) from ["public","post"]',
+        object: 'relation of table public.account_holder (id) from public.post',
         message: expect.stringContaining('postCollection'),
       },
     ])
@@ -121,6 +121,14 @@ describe('8 relations', () => {
     const keyless = family(['a_id'], [foreignKey(['a_id'], 'account_holder')], { primaryKey: null })
     expect(fields(keyless, 'post')).toEqual(['a'])
     expect(fields(keyless, 'account_holder')).toEqual([])
+    const toKeyless = build({
+      relations: [
+        table('parent', [column('code')], { uniques: [['code']] }),
+        table('child', [id, column('code')], { foreignKeys: [foreignKey(['code'], 'parent', { foreignColumns: ['code'] })] }),
+      ],
+    })
+    expect(fields(toKeyless, 'child')).toEqual([])
+    expect(fields(toKeyless, 'parent')).toEqual(['childCollection'])
   })
 
   it('8.2 join all columns, pairwise', () => {

@@ -43,8 +43,9 @@ describe('the embedded Postgres', () => {
     expect(steps).toEqual([expect.stringContaining(folder), 'Starting Postgres'])
     expect(await one(first.adminUrl, `select current_setting('server_version_num')::int / 10000`)).toBe(18)
     await one(first.adminUrl, 'create table public.kept ()')
-    expect(await one(first.serveUrl, `select string_agg(b.rolname, ' ' order by b.rolname) from pg_roles b
-      where pg_has_role('authenticator', b.oid, 'SET') and b.rolname <> session_user`)).toBe('anon authenticated service_role')
+    const becomes = `select string_agg(b.rolname, ' ' order by b.rolname) from pg_roles b
+      where pg_has_role('authenticator', b.oid, 'SET') and b.rolname <> session_user`
+    expect(await one(first.serveUrl, becomes)).toBe('anon authenticated service_role')
     expect(await one(first.serveUrl, `select count(*)::int from pg_roles where rolname = session_user
       and not rolinherit and not rolsuper`)).toBe(1)
     expect(await one(first.adminUrl, `select current_setting('fsync')`)).toBe('on')

@@ -41,7 +41,8 @@ describe('evaluateModule', () => {
   it('holds nothing of a thousand revisions', { timeout: 60_000 }, () => {
     const columns = Array.from({ length: 50 }, (_, index) => column(`c${index}`, `varchar(${index})`))
     const evaluateMany = (from: number, count: number): void => {
-      for (let index = from; index < from + count; index++) evaluateModule(entityModule(entity('public', `t${index}`, { columns })), `t${index}`)
+      for (let index = from; index < from + count; index++)
+        evaluateModule(entityModule(entity('public', `t${index}`, { columns })), `t${index}`)
     }
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void

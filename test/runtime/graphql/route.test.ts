@@ -54,6 +54,8 @@ const send = ({ method = 'POST', url = '/graphql/v1', headers = {}, body }: Sent
 const post = (query: string, headers: Readonly<Record<string, string>> = {}) =>
   send({ body: JSON.stringify({ query }), headers })
 
+const sentAs = (media: string, body = '{"query":"ok"}'): Sent => ({ body, headers: { 'content-type': media } })
+
 const codeOf = (response: { readonly body: string }): unknown => {
   const body = JSON.parse(response.body) as { data: unknown; errors: { extensions: { code: string } }[] }
   expect(body.data).toBeNull()
@@ -71,7 +73,13 @@ describe('POST /graphql/v1', () => {
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
     expect(response.headers['cache-control']).toBe('no-store')
     expect(served.at(-1)).toEqual({
-      request: { query: 'ok', operationName: null, variables: { a: 12345678901234567890n }, extensions: {}, queryOnly: false },
+      request: {
+        query: 'ok',
+        operationName: null,
+        variables: { a: 12345678901234567890n },
+        extensions: {},
+        queryOnly: false,
+      },
       caller: { role: 'authenticated', claims: '{"role":"authenticated","sub":"u1"}' },
     })
   })
@@ -83,7 +91,7 @@ describe('POST /graphql/v1', () => {
     ['unauthorized', 401, 401],
     ['method-not-allowed', 405, 405],
     ['unavailable', 503, 503],
-  ])('answers outcome %s with %i as application/json and %i as application/graphql-response+json', async (outcome, old, recent) => {
+  ])('answers outcome %s with %i as JSON and %i as a GraphQL response', async (outcome, old, recent) => {
     expect((await post(outcome)).statusCode).toBe(old)
     const response = await post(outcome, { accept: modern })
     expect(response.statusCode).toBe(recent)
@@ -113,7 +121,8 @@ describe('POST /graphql/v1', () => {
     expect(response.headers['content-type']).toBe(`${media}; charset=utf-8`)
   })
 
-  it.each(['text/html', 'application/json;q=0', 'image/*, text/*', 'application/json;q=x'])('cannot answer as %s', async (accept) => {
+  const unknownMedia = ['text/html', 'application/json;q=0', 'image/*, text/*', 'application/json;q=x']
+  it.each(unknownMedia)('cannot answer as %s', async (accept) => {
     const response = await post('ok', { accept })
     expect(response.statusCode).toBe(406)
     expect(codeOf(response)).toBe('NOT_ACCEPTABLE')
@@ -127,10 +136,10 @@ describe('POST /graphql/v1', () => {
     ['bytes that are no UTF-8', 400, 'BODY_MALFORMED', { body: Buffer.from('{"query":"\xff"}', 'latin1') }],
     ['no query', 400, 'QUERY_MISSING', { body: '{}' }],
     ['variables in a list', 400, 'REQUEST_MALFORMED', { body: '{"query":"ok","variables":[]}' }],
-    ['plain text', 415, 'MEDIA_TYPE_UNSUPPORTED', { body: '{"query":"ok"}', headers: { 'content-type': 'text/plain' } }],
-    ['a form', 415, 'MEDIA_TYPE_UNSUPPORTED', { body: 'query=ok', headers: { 'content-type': 'application/x-www-form-urlencoded' } }],
-    ['another character set', 415, 'MEDIA_TYPE_UNSUPPORTED', { body: '{"query":"ok"}', headers: { 'content-type': 'application/json; charset=utf-16' } }],
-    ['a compressed body', 415, 'MEDIA_TYPE_UNSUPPORTED', { body: '{"query":"ok"}', headers: { 'content-encoding': 'gzip' } }],
+    ['plain text', 415, 'MEDIA_TYPE_UNSUPPORTED', sentAs('text/plain')],
+    ['a form', 415, 'MEDIA_TYPE_UNSUPPORTED', sentAs('application/x-www-form-urlencoded', 'query=ok')],
+    ['another character set', 415, 'MEDIA_TYPE_UNSUPPORTED', sentAs('application/json; charset=utf-16')],
+    ['a compressed body', 415, 'MEDIA_TYPE_UNSUPPORTED', { body: '{}', headers: { 'content-encoding': 'gzip' } }],
     ['a large body', 413, 'BODY_TOO_LARGE', { body: JSON.stringify({ query: 'x'.repeat(3000) }) }],
     ['no key', 401, 'KEY_MISSING', { body: '{"query":"ok"}', headers: { apikey: '' } }],
     ['a wrong key', 401, 'KEY_INVALID', { body: '{"query":"ok"}', headers: { apikey: 'x' } }],
@@ -156,7 +165,8 @@ describe('POST /graphql/v1', () => {
       send({ body: '{}' }),
       send({ body: '{"query":"ok","variables":3}' }),
     ])
-    expect(messages.map(({ body }) => (JSON.parse(body) as { errors: { message: string }[] }).errors[0]?.message)).toEqual([
+    const messageOf = (body: string) => (JSON.parse(body) as { errors: { message: string }[] }).errors[0]?.message
+    expect(messages.map(({ body }) => messageOf(body))).toEqual([
       'No API key found in request',
       'Invalid API key',
       'Must provide query string.',
@@ -172,7 +182,11 @@ describe('POST /graphql/v1', () => {
     expect(response.body).toContain('my-id')
     expect(response.body).not.toMatch(/passwords|Error|\.ts/)
     expect(events).toContainEqual(
-      expect.objectContaining({ kind: 'request-failed', requestId: 'my-id', detail: expect.stringContaining('passwords') }),
+      expect.objectContaining({
+        kind: 'request-failed',
+        requestId: 'my-id',
+        detail: expect.stringContaining('passwords'),
+      }),
     )
   })
 })
@@ -201,7 +215,11 @@ describe('every address', () => {
     const response = await app.inject({
       method: 'OPTIONS',
       url: '/graphql/v1',
-      headers: { origin: 'https://a.example', 'access-control-request-method': 'POST', 'access-control-request-headers': 'apikey,x-my-client' },
+      headers: {
+        origin: 'https://a.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'apikey,x-my-client',
+      },
     })
     expect(response.statusCode).toBe(204)
     expect(response.headers).toMatchObject({
@@ -222,7 +240,8 @@ describe('every address', () => {
   })
 
   it('is logged without its query string', async () => {
-    await send({ method: 'GET', url: '/graphql/v1?query=ok&variables={"password":"hunter2"}', headers: { 'x-request-id': 'log-me' } })
+    const url = '/graphql/v1?query=ok&variables={"password":"hunter2"}'
+    await send({ method: 'GET', url, headers: { 'x-request-id': 'log-me' } })
     const logged = events.filter((event) => event.kind === 'request' && event.requestId === 'log-me')
     expect(logged).toMatchObject([{ method: 'GET', path: '/graphql/v1', status: 200 }])
     expect(JSON.stringify(events)).not.toContain('hunter2')

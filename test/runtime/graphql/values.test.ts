@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildView } from '../../../runtime/engine/schema/schema.ts'
 import { createTestService, type TestService } from '../../support/service.ts'
 
 /** One column and one function per row of section 3.1: what goes in by GraphQL literal and by variable, and what comes out. */
@@ -13,6 +14,8 @@ interface Case {
   readonly out: unknown
   /** A condition that the value meets; null: the type has no filter, or Postgres has no equality for it. */
   readonly filter: string | null
+  /** What a function answers, where modifiers matter: arguments and results have none. */
+  readonly called?: unknown
 }
 
 const row = (
@@ -37,16 +40,15 @@ const cases: readonly Case[] = [
   row('int4', 'int4', 'Int', '2147483647', 2147483647, 2147483647),
   row('int8', 'int8', 'BigInt', '9007199254740993', '9007199254740993', '9007199254740993'),
   text('int8_text', 'int8', 'BigInt', '-9223372036854775808', '-9223372036854775808'),
-  row('int8_float', 'int8', 'BigInt', '2.0', 2, '2', '{ eq: "2" }'),
   row('float4', 'float4', 'Float', '1.1', 1.1, 1.1),
   row('float8', 'float8', 'Float', '0.1', 0.1, 0.1),
   row('float8_whole', 'float8', 'Float', '25.0', 25, 25),
-  text('numeric', 'numeric(10,2)', 'BigFloat', '25.1', '25.10'),
+  { ...text('numeric', 'numeric(10,2)', 'BigFloat', '25.1', '25.10'), called: '25.1' },
   text('numeric_long', 'numeric', 'BigFloat', '12345678901234567890.0123456789', '12345678901234567890.0123456789'),
   text('text', 'text', 'String', 'a "b" \\ \n ü', 'a "b" \\ \n ü'),
   text('varchar', 'varchar(8)', 'String', 'abc', 'abc'),
   text('varchar_free', 'varchar', 'String', 'a longer text', 'a longer text'),
-  text('char', 'char(4)', 'String', 'ab', 'ab  '),
+  { ...text('char', 'char(4)', 'String', 'ab', 'ab  '), called: 'ab' },
   text('one_char', '"char"', 'String', 'x', 'x'),
   text('citext', 'extensions.citext', 'String', 'Ab', 'Ab'),
   row('bool', 'bool', 'Boolean', 'true', true, true),
@@ -77,7 +79,8 @@ const cases: readonly Case[] = [
   row('box_list', 'box[]', '[Opaque]', '["(1,1),(0,0)", "(3,3),(2,2)"]', ['(1,1),(0,0)', '(3,3),(2,2)'], ['(1,1),(0,0)', '(3,3),(2,2)'], null),
   row('domain_list', 'positive[]', '[Opaque]', '[1, 2]', [1, 2], [1, 2], null),
   row('domain', 'positive', 'Opaque', '7', 7, 7),
-  text('domain_of_enum', 'mood_domain', 'Opaque', 'happy', 'happy'),
+  // Postgres has no equality for domains over enums.
+  text('domain_of_enum', 'mood_domain', 'Opaque', 'happy', 'happy', '{ is: NOT_NULL }'),
   text('domain_of_composite', 'pair_domain', 'Opaque', '(1,x)', { a: 1, b: 'x' }),
   text('timetz', 'timetz', 'Opaque', '18:23:00+02', '18:23:00+02'),
   text('interval', 'interval', 'Opaque', '26 hours', '26:00:00'),
@@ -182,23 +185,35 @@ describe('3.1 mapping: what goes in comes out', () => {
     expect(await ask(insert, { rows })).toEqual({ insertIntovaluesCollection: { records: [{ [name]: out }, { [name]: null }] } })
   })
 
-  test.each(callable)('$name ($sql, $type) as a function argument and result', async ({ name, type, literal, variable, out }) => {
-    expect(await ask(`{ echo_${name}(a: ${literal}) }`)).toEqual({ [`echo_${name}`]: out })
-    expect(await ask(`query ($a: ${type}!) { echo_${name}(a: $a) }`, { a: variable })).toEqual({ [`echo_${name}`]: out })
+  test.each(callable)('$name ($sql, $type) as a function argument and result', async ({ name, type, literal, variable, out, called = out }) => {
+    expect(await ask(`{ echo_${name}(a: ${literal}) }`)).toEqual({ [`echo_${name}`]: called })
+    expect(await ask(`query ($a: ${type}!) { echo_${name}(a: $a) }`, { a: variable })).toEqual({ [`echo_${name}`]: called })
   })
 
   test('types of fields, filters and orders', async () => {
-    const { types } = JSON.parse(JSON.stringify(await shapes(['values', 'valuesFilter', 'valuesOrderBy'])))
-    for (const { name, type } of cases) expect([name, types.values[name]]).toEqual([name, type])
+    const types = await shapes(['values', 'valuesFilter', 'valuesOrderBy'])
+    for (const { name, type } of cases) expect([name, types['values']?.[name]]).toEqual([name, type])
     const filtered: Record<string, string | undefined> = {
       json: undefined, jsonb: undefined, jsonb_list: undefined, mood_list: undefined, other_mood_list: undefined,
       box_list: undefined, domain_list: undefined, mood: 'moodFilter',
     }
     for (const { name, type } of cases) {
       const plain = type.startsWith('[') ? `${type.slice(1, -1)}ListFilter` : `${type}Filter`
-      expect([name, types.valuesFilter[name]]).toEqual([name, Object.hasOwn(filtered, name) ? filtered[name] : plain])
+      expect([name, types['valuesFilter']?.[name]]).toEqual([name, Object.hasOwn(filtered, name) ? filtered[name] : plain])
       const orderable = !type.startsWith('[') && type !== 'JSON'
-      expect([name, types.valuesOrderBy[name]]).toEqual([name, orderable ? 'OrderByDirection' : undefined])
+      expect([name, types['valuesOrderBy']?.[name]]).toEqual([name, orderable ? 'OrderByDirection' : undefined])
+    }
+  })
+
+  test('an integer beyond 2^53 in variables keeps its digits', async () => {
+    expect(await ask('query ($a: BigInt!) { echo_int8(a: $a) }', { a: 9007199254740993n })).toEqual({ echo_int8: '9007199254740993' })
+  })
+
+  test('types of extensions bring their own operators: citext compares without case', async () => {
+    await ask('mutation { insertIntovaluesCollection(objects: { id: 100000, citext: "Word" }) { affectedCount } }')
+    for (const filter of ['{ eq: "wORD" }', '{ like: "wo%" }', '{ in: ["WORD"] }', '{ gt: "woRc", lt: "WORe" }']) {
+      const query = `{ valuesCollection(filter: { id: { eq: 100000 }, citext: ${filter} }) { edges { node { citext } } } }`
+      expect([filter, await ask(query)]).toEqual([filter, { valuesCollection: { edges: [{ node: { citext: 'Word' } }] } }])
     }
   })
 
@@ -214,10 +229,10 @@ describe('3.1 mapping: what goes in comes out', () => {
   })
 
   test('composites, rows and domains over arrays are left out', async () => {
-    const { types } = await shapes(['omitted', 'omittedInsertInput', 'omittedFilter'])
-    expect(Object.keys(types.omitted)).toEqual(['nodeId', 'id'])
-    expect(Object.keys(types.omittedInsertInput)).toEqual(['id'])
-    expect(Object.keys(types.omittedFilter)).toEqual(['id', 'nodeId', 'and', 'or', 'not'])
+    const types = await shapes(['omitted', 'omittedInsertInput', 'omittedFilter'])
+    expect(Object.keys(types['omitted'] ?? {})).toEqual(['nodeId', 'id'])
+    expect(Object.keys(types['omittedInsertInput'] ?? {})).toEqual(['id'])
+    expect(Object.keys(types['omittedFilter'] ?? {})).toEqual(['id', 'nodeId', 'and', 'or', 'not'])
   })
 
   test('dates and floats do not depend on what a session has set', async () => {
@@ -233,20 +248,18 @@ describe('3.1 mapping: what goes in comes out', () => {
 })
 
 /** Types of the fields of some types, as GraphQL writes them, from the revision's complete schema. */
-async function shapes(names: readonly string[]): Promise<{ types: Record<string, Record<string, string>> }> {
-  const { buildView } = await import('../../../runtime/engine/schema/schema.ts')
+async function shapes(names: readonly string[]): Promise<Readonly<Record<string, Readonly<Record<string, string>>>>> {
   const schema = buildView((await service.revision()).manifest, 'anon').complete()
-  const types = names.map((name) => {
+  const found = names.map((name) => {
     const type = schema.getType(name) as { getFields(): Record<string, { type: unknown }> }
     return [name, Object.fromEntries(Object.entries(type.getFields()).map(([field, { type: of }]) => [field, String(of)]))] as const
   })
-  return { types: Object.fromEntries(types) }
+  return Object.fromEntries(found)
 }
 
 describe('3.2 enums', () => {
   test('values come in the order of the type, mapped, unspellable labels left out', async () => {
-    const { buildView } = await import('../../../runtime/engine/schema/schema.ts')
-    const type = buildView((await service.revision()).manifest, 'anon').complete().getType('mood') as any
+      const type = buildView((await service.revision()).manifest, 'anon').complete().getType('mood') as any
     expect(type.getValues().map(({ name, description }: any) => [name, description ?? null])).toEqual([['sad', null], ['GLAD', null]])
   })
 
@@ -296,10 +309,10 @@ describe('3.3 JSON', () => {
   })
 
   test('has no filter, order or aggregate', async () => {
-    const { types } = await shapes(['outputsFilter', 'outputsOrderBy'])
+    const types = await shapes(['outputsFilter', 'outputsOrderBy'])
     for (const field of ['doc', 'raw', 'docs', 'raws']) {
-      expect(types.outputsFilter).not.toHaveProperty(field)
-      expect(types.outputsOrderBy).not.toHaveProperty(field)
+      expect(types['outputsFilter']).not.toHaveProperty(field)
+      expect(types['outputsOrderBy']).not.toHaveProperty(field)
     }
   })
 })
@@ -354,8 +367,7 @@ describe('3.4 length rule', () => {
 
 describe('3.5 scalars and messages', () => {
   test('all scalars exist and none names a specification', async () => {
-    const { buildView } = await import('../../../runtime/engine/schema/schema.ts')
-    const schema = buildView((await service.revision()).manifest, 'anon').complete()
+      const schema = buildView((await service.revision()).manifest, 'anon').complete()
     for (const name of ['ID', 'Int', 'Float', 'String', 'Boolean', 'Date', 'Time', 'Datetime', 'BigInt', 'UUID', 'JSON', 'Cursor', 'BigFloat', 'Opaque']) {
       const type = schema.getType(name) as any
       expect([name, type?.specifiedByURL ?? null, typeof type?.description]).toEqual([name, null, 'string'])

@@ -26,7 +26,8 @@ describe('who asks', () => {
   })
 
   it('is the key\'s role without a bearer token', async () => {
-    expect(await identify(anon)).toEqual({ kind: 'caller', caller: { role: 'anon', claims: '{"iss":"catalograph","role":"anon"}' } })
+    const caller = { role: 'anon', claims: '{"iss":"catalograph","role":"anon"}' }
+    expect(await identify(anon)).toEqual({ kind: 'caller', caller })
     expect(await identify(serviceRole)).toMatchObject({ caller: { role: 'service_role' } })
   })
 
@@ -38,7 +39,8 @@ describe('who asks', () => {
   })
 
   it('is nobody with a bearer token that cannot be believed, although the key is good', async () => {
-    for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic dTpw', user, `Bearer ${user} x`, `Bearer ${user}, Bearer ${user}`]) {
+    const twice = `Bearer ${user}, Bearer ${user}`
+    for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic dTpw', user, `Bearer ${user} x`, twice]) {
       expect(await identify(serviceRole, authorization)).toEqual({ kind: 'token-invalid', fault: 'malformed' })
     }
     expect(await identify(serviceRole, `Bearer ${foreign}`)).toEqual({ kind: 'token-invalid', fault: 'signature' })

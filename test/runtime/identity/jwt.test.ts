@@ -7,7 +7,8 @@ const secret = 'a secret that has more than thirty-two characters'
 const start = 1_800_000_000
 
 const encode = (value: string | Buffer): string => Buffer.from(value).toString('base64url')
-const hmac = (text: string, key: string, hash = 'sha256'): string => createHmac(hash, key).update(text).digest('base64url')
+const hmac = (text: string, key: string, hash = 'sha256'): string =>
+  createHmac(hash, key).update(text).digest('base64url')
 
 /** A token made by hand, so that the verifier is not tested against the library it uses. */
 const token = (payload: string | Buffer, header: object = { alg: 'HS256', typ: 'JWT' }, key = secret): string => {
@@ -37,7 +38,7 @@ describe('a token', () => {
     const noneHead = `${encode('{"alg":"none"}')}.${encode(payload)}`
     const hs512Head = `${encode('{"alg":"HS512"}')}.${encode(payload)}`
 
-    expect(await fault(token(payload, { alg: 'HS256' }, 'another secret of more than thirty-two characters'))).toBe('signature')
+    expect(await fault(token(payload, { alg: 'HS256' }, `${secret} of another project`))).toBe('signature')
     expect(await fault(token(payload, { alg: 'HS256' }, publicPem))).toBe('signature')
     expect(await fault(token(payload, { alg: 'HS256' }, ''))).toBe('signature')
     expect(await fault(rs256)).toBe('malformed')
@@ -69,8 +70,8 @@ describe('a token', () => {
     expect(await fault(token(payload))).toBe('malformed')
   })
 
-  it.each([['', '.', '..', 'a.b', 'a.b.c', 'a.b.c.d', 'null', '💥.💥.💥']])('that is none is refused', async (...texts) => {
-    for (const text of texts) expect(await fault(text)).toBe('malformed')
+  it.each(['', '.', '..', 'a.b', 'a.b.c', 'a.b.c.d', 'null', '💥.💥.💥'])('that is none is refused: %j', async (text) => {
+    expect(await fault(text)).toBe('malformed')
   })
 
   it('is refused beyond 16 KiB, however well it is signed', async () => {

@@ -20,6 +20,18 @@ describe('createLru', () => {
     kept.clear()
     expect(kept.size).toBe(0)
   })
+  it('weighs what it keeps', () => {
+    const kept = createLru<string, string>(10, (value, key) => key.length + value.length)
+    kept.set('a', 'xxxx')
+    kept.set('b', 'xxxx')
+    expect(kept.size).toBe(2)
+    kept.set('a', 'xxxxx')
+    expect([kept.get('a'), kept.get('b')]).toEqual(['xxxxx', undefined])
+    kept.set('c', 'x'.repeat(20))
+    expect(kept.size).toBe(0)
+    kept.set('d', 'x'.repeat(9))
+    expect(kept.get('d')).toBe('xxxxxxxxx')
+  })
 })
 
 describe('singleFlight', () => {

@@ -1,0 +1,172 @@
+import { compareBytes } from '../../runtime/lib/byte-order.ts'
+import { createRecall, sameJson } from '../../runtime/lib/recall.ts'
+import type { Answer, ReadFunction, ReadRelation } from './decode.ts'
+import type { Catalog, CatalogFunction, CatalogRelation, CatalogType, Oid } from './types.ts'
+
+/**
+ * What earlier answers told, so that the next question is about changes only. An object that reads as it did before keeps its
+ * identity, by which later stages find what they made of it.
+ */
+export interface Known {
+  readonly server: string
+  readonly roles: ReadonlyMap<Oid, string>
+  readonly relations: ReadonlyMap<Oid, ReadRelation>
+  readonly functions: ReadonlyMap<Oid, ReadFunction>
+  readonly types: ReadonlyMap<Oid, CatalogType>
+  readonly schemas: Catalog['schemas']
+}
+
+export const nothingKnown: Known = {
+  server: '',
+  roles: new Map(),
+  relations: new Map(),
+  functions: new Map(),
+  types: new Map(),
+  schemas: [],
+}
+
+/** Parameters $2 to $6 of the catalogue query. */
+export const knownValues = ({ relations, functions }: Known): unknown[] => [
+  ...marksOf(relations),
+  ...marksOf(functions),
+  [...mentionedBy(relations, functions)],
+]
+
+const marksOf = (objects: ReadonlyMap<Oid, { readonly mark: string }>): readonly (readonly string[])[] => [
+  [...objects.keys()],
+  Array.from(objects.values(), ({ mark }) => mark),
+]
+
+function mentionedBy(relations: Known['relations'], functions: Known['functions']): ReadonlySet<Oid> {
+  const seeds = new Set<Oid>()
+  for (const { object } of relations.values()) for (const type of typesOf(object)) seeds.add(type)
+  for (const { mentions } of functions.values()) for (const type of mentions) seeds.add(type)
+  return seeds
+}
+
+const recallTypes = createRecall<ReadonlySet<Oid>>()
+const typesOf = (relation: CatalogRelation): ReadonlySet<Oid> =>
+  recallTypes(relation, [], () => new Set(relation.columns.map(({ type }) => type)))
+
+/**
+ * Joins an answer to what was known when it was asked for. An object's mark says nothing about the names of what it refers to;
+ * when such a name changed, less is known than was believed: the question has to be asked again, with what is left.
+ */
+export type Joined =
+  | { readonly kind: 'whole'; readonly known: Known; readonly catalog: Catalog }
+  | { readonly kind: 'ask again'; readonly known: Known }
+
+export function join(known: Known, answer: Answer): Joined {
+  if (!sharesNames(known, answer)) return { kind: 'ask again', known: nothingKnown }
+  const doubtful = referringToRenamed(known, answer)
+  if (doubtful.size > 0) return { kind: 'ask again', known: { ...known, relations: without(known.relations, doubtful) } }
+  const next = learn(known, answer)
+  return { kind: 'whole', known: next, catalog: catalogOf(next, answer) }
+}
+
+/** Names of roles stand in grants, names of types in columns and arguments. Who knows nothing shares them with everybody. */
+function sharesNames(known: Known, answer: Answer): boolean {
+  if (known === nothingKnown) return true
+  const roles = new Map(answer.roles.map(({ oid, name }) => [oid, name]))
+  return (
+    known.server === answer.server &&
+    [...known.roles].every(([oid, name]) => roles.get(oid) === name) &&
+    answer.types.every(({ oid, text }) => (known.types.get(oid)?.text ?? text) === text)
+  )
+}
+
+/** Known relations with a foreign key to one that has another name by now, or one of whose columns has. */
+function referringToRenamed(known: Known, answer: Answer): ReadonlySet<Oid> {
+  const fresh = new Set(answer.relations.map(({ object }) => object.oid))
+  const renamed = new Set(
+    answer.relations.flatMap(({ object }) => {
+      const before = known.relations.get(object.oid)?.object
+      return before !== undefined && isRenamed(before, object) ? [nameOf(before.schema, before.name)] : []
+    }),
+  )
+  if (renamed.size === 0) return renamed
+  const refers = ({ object }: ReadRelation): boolean =>
+    object.foreignKeys.some((key) => renamed.has(nameOf(key.foreignSchema, key.foreignRelation)))
+  return new Set([...known.relations].flatMap(([oid, read]) => (!fresh.has(oid) && refers(read) ? [oid] : [])))
+}
+
+const nameOf = (schema: string, name: string): string => JSON.stringify([schema, name])
+
+function isRenamed(before: CatalogRelation, now: CatalogRelation): boolean {
+  if (before.schema !== now.schema || before.name !== now.name) return true
+  const names = new Map(now.columns.map(({ number, name }) => [number, name]))
+  return before.columns.some(({ number, name }) => (names.get(number) ?? name) !== name)
+}
+
+const without = <T>(objects: ReadonlyMap<Oid, T>, left: ReadonlySet<Oid>): ReadonlyMap<Oid, T> =>
+  new Map([...objects].filter(([oid]) => !left.has(oid)))
+
+function learn(known: Known, answer: Answer): Known {
+  const gone = (kind: 'relation' | 'function'): ReadonlySet<Oid> =>
+    new Set(answer.gone.filter((item) => item.kind === kind).map(({ oid }) => oid))
+  const relations = new Map(without(known.relations, gone('relation')))
+  const functions = new Map(without(known.functions, gone('function')))
+  for (const read of answer.relations) relations.set(read.object.oid, keep(relations.get(read.object.oid), read))
+  for (const read of answer.functions) functions.set(read.object.oid, keep(functions.get(read.object.oid), read))
+  return {
+    server: answer.server,
+    roles: new Map(answer.roles.map(({ oid, name }) => [oid, name])),
+    relations: sorted(relations, byName),
+    functions: sorted(functions, bySignature),
+    types: typesIn(known, answer, mentionedBy(relations, functions)),
+    schemas: answer.schemas.map((schema) => same(known.schemas.find(({ oid }) => oid === schema.oid), schema)),
+  }
+}
+
+const keep = <T, R extends { readonly object: T }>(before: R | undefined, read: R): R => ({
+  ...read,
+  object: same(before?.object, read.object),
+})
+
+/** The value before when nothing in it changed. */
+const same = <T>(before: T | undefined, now: T): T =>
+  before !== undefined && sameJson(before, now) ? before : now
+
+type Order<T> = (a: T, b: T) => number
+
+const sorted = <R extends { readonly object: T }, T>(objects: ReadonlyMap<Oid, R>, order: Order<T>): ReadonlyMap<Oid, R> =>
+  new Map([...objects].sort(([, a], [, b]) => order(a.object, b.object)))
+
+interface Named {
+  readonly schema: string
+  readonly name: string
+}
+
+const byName: Order<Named> = (a, b) => compareBytes(a.schema, b.schema) || compareBytes(a.name, b.name)
+
+const bySignature: Order<CatalogFunction> = (a, b) => byName(a, b) || compareBytes(inputsOf(a), inputsOf(b))
+
+const inputsOf = ({ args }: CatalogFunction): string => args.map(({ typeText }) => typeText).join(', ')
+
+/** The types that are mentioned now, and every enum; the answer also holds those of objects that changed or went. */
+function typesIn(known: Known, { types }: Answer, seeds: ReadonlySet<Oid>): ReadonlyMap<Oid, CatalogType> {
+  const all = new Map(types.map((type) => [type.oid, type]))
+  const mentioned = new Set(seeds)
+  for (const type of types) if (isListedEnum(type)) mentioned.add(type.oid)
+  // A Set's iterator also visits what is added meanwhile.
+  for (const oid of mentioned) {
+    const further = all.get(oid)?.element ?? all.get(oid)?.base
+    if (further != null) mentioned.add(further)
+  }
+  return new Map(types.flatMap((type) => (mentioned.has(type.oid) ? [[type.oid, same(known.types.get(type.oid), type)]] : [])))
+}
+
+const isListedEnum = ({ kind, schema }: CatalogType): boolean =>
+  kind === 'e' && schema !== 'information_schema' && !schema.startsWith('pg_')
+
+const catalogOf = (known: Known, { version, serverVersion, databaseOwner, roles, memberships }: Answer): Catalog => ({
+  version,
+  serverVersion,
+  databaseOwner,
+  schemas: known.schemas,
+  roles: roles.map(({ name, superuser, inherit, bypassRls }) => ({ name, superuser, inherit, bypassRls })),
+  memberships,
+  relations: [...known.relations.values()].filter(({ served }) => served).map(({ object }) => object),
+  types: [...known.types.values()],
+  functions: Array.from(known.functions.values(), ({ object }) => object),
+})

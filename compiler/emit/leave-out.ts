@@ -1,0 +1,36 @@
+import type { EntityFacts, FunctionFacts, ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
+import type { Model } from '../model/types.ts'
+
+/** Objects for which no SQL could be made that Postgres would read. */
+export interface Refused {
+  readonly entities: ReadonlySet<ObjectId>
+  readonly functions: ReadonlySet<ObjectId>
+}
+
+/** The model without these objects and without whatever leads to them; all else stays as it was. */
+export function leaveOut(model: Model, refused: Refused): Model {
+  if (refused.entities.size === 0 && refused.functions.size === 0) return model
+  const leads = ({ result }: FunctionFacts): boolean => refused.entities.has(entityOf(result) ?? '')
+  const { manifest } = model
+  const functions = manifest.functions.filter((fn) => !refused.functions.has(fn.id) && !leads(fn))
+  const entities = manifest.entities.filter(({ id }) => !refused.entities.has(id)).map((entity) => cut(entity, refused, leads))
+  return {
+    manifest: { ...manifest, entities, functions },
+    entities: only(model.entities, entities),
+    functions: only(model.functions, functions),
+  }
+}
+
+const entityOf = (result: ResultFacts): ObjectId | null =>
+  result.kind === 'row' || result.kind === 'set' ? result.entity : null
+
+const cut = (entity: EntityFacts, refused: Refused, leads: (fn: FunctionFacts) => boolean): EntityFacts => ({
+  ...entity,
+  relations: entity.relations.filter(({ target }) => !refused.entities.has(target)),
+  computed: entity.computed.filter((fn) => !leads(fn)),
+})
+
+function only<T>(all: Readonly<Record<ObjectId, T>>, kept: readonly { readonly id: ObjectId }[]): Record<ObjectId, T> {
+  const ids = new Set(kept.map(({ id }) => id))
+  return Object.fromEntries(Object.entries(all).filter(([id]) => ids.has(id)))
+}

@@ -1,0 +1,22 @@
+import type { Oid } from '../catalog/types.ts'
+import type { AnnotatedRelation } from '../comments/types.ts'
+import { createRecall } from '../../runtime/lib/recall.ts'
+import type { Scope } from './scope.ts'
+
+const recallOids = createRecall<readonly Oid[]>()
+
+/**
+ * What decides about a relation's columns besides the relation itself: the types behind them, and the schemas of enums, which
+ * name them. While these are the same, the columns are.
+ */
+export function columnWitnesses(scope: Scope, relation: AnnotatedRelation): readonly unknown[] {
+  const oids = recallOids(relation, [], () => [...new Set(relation.columns.map(({ type }) => type))])
+  return oids.flatMap((oid) => typeWitnesses(scope, oid))
+}
+
+function typeWitnesses(scope: Scope, oid: Oid): readonly unknown[] {
+  const type = scope.types.get(oid)
+  const further = type?.element ?? type?.base ?? null
+  const own = type?.kind === 'e' ? [type, scope.schemas.get(type.schema)] : [type]
+  return further === null ? own : [...own, ...typeWitnesses(scope, further)]
+}

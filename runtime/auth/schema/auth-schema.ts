@@ -1,0 +1,91 @@
+import { authEnums, authTables, type Column, type Index, type Table } from './columns.ts'
+
+/**
+ * Schema `auth` as SQL. What is there already stays: a project may have been restored whole before it came to us, so
+ * only what is missing is made, down to single columns.
+ */
+
+/** Whose tables these are; row-level security does not bind owners. */
+export const authOwner = 'supabase_auth_admin'
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+/** A role that may not be made here is left out: whoever migrates then owns the tables. */
+const createOwner = `do $$ begin
+  create role ${authOwner} login noinherit createrole;
+exception
+  when duplicate_object or unique_violation or insufficient_privilege then null;
+end $$`
+
+/** Since PostgreSQL 16 whoever makes a role may hand it out, but does not have it (manual, CREATE ROLE, Notes). */
+const joinOwner = `do $$ begin
+  if exists (select from pg_catalog.pg_roles where rolname = '${authOwner}')
+    and not (select rolsuper from pg_catalog.pg_roles where rolname = current_user)
+    and current_user <> '${authOwner}'
+  then
+    execute format('grant ${authOwner} to %I', current_user);
+  end if;
+exception
+  when insufficient_privilege then null;
+end $$`
+
+/** Runs a command as far as the role that migrates may: true of nothing but ownership and grants to others. */
+const ifAllowed = (role: string, command: string): string => `do $$ begin
+  if exists (select from pg_catalog.pg_roles where rolname = ${literal(role)}) then ${command}; end if;
+exception
+  when insufficient_privilege then null;
+end $$`
+
+const createEnum = ([name, labels]: readonly [string, readonly string[]]): string => `do $$ begin
+  create type auth.${name} as enum (${labels.map(literal).join(', ')});
+exception
+  when duplicate_object then null;
+end $$`
+
+const columnText = ([name, definition]: Column): string => `${name} ${definition}`
+
+const createTable = ({ name, columns, constraints }: Table): string =>
+  `create table if not exists auth.${name} (\n  ${[...columns.map(columnText), ...constraints].join(',\n  ')}\n)`
+
+/** NOT NULL without a default cannot be added to rows that exist; such columns are in every version of the tables. */
+const addColumns = ({ name, columns }: Table): string => {
+  const additions = columns
+    .filter(([, definition]) => !definition.endsWith('not null') || definition.includes('default'))
+    .map((column) => `add column if not exists ${columnText(column)}`)
+  return additions.length === 0 ? '' : `alter table auth.${name} ${additions.join(', ')}`
+}
+
+const createIndexes = ({ name, indexes }: Table): readonly string[] =>
+  indexes.map(
+    (index: Index) => `create ${index.unique ? 'unique ' : ''}index if not exists ${index.name} on auth.${name} ${index.on}`,
+  )
+
+const protect = ({ name }: Table): readonly string[] => [
+  `alter table auth.${name} enable row level security`,
+  ...['anon', 'authenticated', 'service_role'].map((role) => ifAllowed(role, `revoke all on auth.${name} from ${role}`)),
+  ifAllowed('postgres', `grant select on auth.${name} to postgres with grant option`),
+  ifAllowed(authOwner, `alter table auth.${name} owner to ${authOwner}`),
+]
+
+const ownEnum = (name: string): string => ifAllowed(authOwner, `alter type auth.${name} owner to ${authOwner}`)
+
+const tableStatements = (table: Table): readonly string[] => [
+  createTable(table),
+  addColumns(table),
+  ...createIndexes(table),
+  ...protect(table),
+]
+
+/** Statements that make the schema, in order; running them again is harmless. */
+export const authSchema: readonly string[] = [
+  createOwner,
+  joinOwner,
+  'create schema if not exists auth',
+  ...['anon', 'authenticated', 'service_role'].map((role) => ifAllowed(role, `grant usage on schema auth to ${role}`)),
+  ifAllowed('postgres', 'grant usage on schema auth to postgres'),
+  ifAllowed(authOwner, `grant usage, create on schema auth to ${authOwner}`),
+  ifAllowed(authOwner, `alter schema auth owner to ${authOwner}`),
+  ...Object.entries(authEnums).map(createEnum),
+  ...authTables.flatMap(tableStatements),
+  ...Object.keys(authEnums).map(ownEnum),
+].filter((text) => text !== '')

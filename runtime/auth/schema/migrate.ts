@@ -1,0 +1,61 @@
+import { withSession, type Query } from '../../db/session.ts'
+import { migrations, type Migration } from './migrations.ts'
+
+export interface MigrateOptions {
+  /** As whom to migrate: an owner who may create schemas and roles, at best a superuser. */
+  readonly url: string
+}
+
+/** Any number of its own, the same in every process: two that migrate at once do so one after the other. */
+const lockKey = '7239146025771094'
+
+const ledger = [
+  'create schema if not exists catalograph_auth',
+  `create table if not exists catalograph_auth.migrations (
+    version integer primary key,
+    name text not null,
+    applied_at timestamptz not null default now()
+  )`,
+]
+
+const isApplied = async (query: Query, version: number): Promise<boolean> => {
+  const { rows } = await query('select from catalograph_auth.migrations where version = $1', [version])
+  return rows.length > 0
+}
+
+/** One transaction; true when there was something to do. The lock ends with the transaction. */
+async function apply(query: Query, { version, name, statements }: Migration): Promise<boolean> {
+  await query('begin')
+  try {
+    await query(`select pg_catalog.pg_advisory_xact_lock(${lockKey})`)
+    if (!(await hasLedger(query))) for (const text of ledger) await query(text)
+    const due = !(await isApplied(query, version))
+    if (due) {
+      for (const text of statements) await query(text)
+      await query('insert into catalograph_auth.migrations (version, name) values ($1, $2)', [version, name])
+    }
+    await query('commit')
+    return due
+  } catch (error) {
+    await query('rollback').catch(() => undefined)
+    throw error
+  }
+}
+
+const hasLedger = async (query: Query): Promise<boolean> => {
+  const { rows } = await query<{ there: boolean }>(
+    `select pg_catalog.to_regclass('catalograph_auth.migrations') is not null as there`,
+  )
+  return rows[0]?.there === true
+}
+
+/**
+ * Brings the database to the newest version of our tables; does nothing where it is there already. The names of what
+ * was applied come back. Rejects with DatabaseFailure when the database cannot be reached or the role may not.
+ */
+export const migrateAuth = (options: MigrateOptions): Promise<readonly string[]> =>
+  withSession({ url: options.url }, async (query) => {
+    const applied: string[] = []
+    for (const migration of migrations) if (await apply(query, migration)) applied.push(migration.name)
+    return applied
+  })

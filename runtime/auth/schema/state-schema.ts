@@ -1,0 +1,127 @@
+import { authOwner } from './auth-schema.ts'
+
+/**
+ * Schema `catalograph_auth`: what we keep beyond the tables that existing projects know (spec/auth.md section 13).
+ * Nobody but its owner has any right to it.
+ */
+
+const userReference = 'uuid primary key references auth.users (id) on delete cascade'
+
+const tables: Readonly<Record<string, string>> = {
+  /** What the owner has set, as text; a setting that is not here has its default. */
+  settings: `(
+    name text primary key,
+    value text not null,
+    updated_at timestamptz not null default now()
+  )`,
+  templates: `(
+    kind text primary key,
+    subject text not null,
+    html text not null,
+    updated_at timestamptz not null default now()
+  )`,
+  /** One row, counted up by every change of the two tables above: processes compare it to what they hold. */
+  settings_version: `(
+    one boolean primary key default true check (one),
+    version bigint not null
+  )`,
+  /** The secret part of each code that was mailed, and how often it was guessed (section 9.2). */
+  codes: `(
+    user_id uuid not null references auth.users (id) on delete cascade,
+    slot text not null,
+    salt bytea not null,
+    tries smallint not null default 0,
+    issued_at timestamptz not null default now(),
+    primary key (user_id, slot)
+  )`,
+  /** The last time step of which a factor accepted a code, and failures of late (section 5.7). */
+  totp_steps: `(
+    factor_id uuid primary key references auth.mfa_factors (id) on delete cascade,
+    last_step bigint not null default 0,
+    failures smallint not null default 0,
+    failures_since timestamptz not null default now()
+  )`,
+  /** Unconfirmed accounts whose sign-ups came with differing passwords (section 4.2). */
+  ambiguous_passwords: `(
+    user_id ${userReference},
+    marked_at timestamptz not null default now()
+  )`,
+  /** How an account's address was confirmed; an account without a row counts as proved (section 6.5). */
+  address_proofs: `(
+    user_id ${userReference},
+    proof text not null check (proof in ('mailbox', 'autoconfirm', 'admin', 'provider')),
+    proved_at timestamptz not null default now()
+  )`,
+  /** Last mail of a kind to an address, which stands here as a keyed hash (section 4.11). */
+  cooldowns: `(
+    kind text not null,
+    address_hash bytea not null,
+    sent_at timestamptz not null,
+    primary key (kind, address_hash)
+  )`,
+  /** Token buckets of the limits (section 10). */
+  throttles: `(
+    limit_group text not null,
+    source text not null,
+    tokens double precision not null,
+    updated_at timestamptz not null,
+    primary key (limit_group, source)
+  )`,
+  /** Source addresses that are refused, and the failures that lead there (section 10). */
+  bans: `(
+    source text primary key,
+    failures integer not null default 0,
+    window_began timestamptz not null,
+    banned_until timestamptz
+  )`,
+  /** Mails, written with what they tell of; accepted by the mail server, kept for the owner, or still to be sent. */
+  outbox: `(
+    id bigint generated always as identity primary key,
+    kind text not null,
+    recipient text not null,
+    subject text not null,
+    html text not null,
+    created_at timestamptz not null default now(),
+    attempts smallint not null default 0,
+    accepted_at timestamptz,
+    failure text
+  )`,
+  /** When the mail server accepted a mail: what the project's ceiling counts (section 4.11). */
+  accepted_mails: `(
+    id bigint generated always as identity primary key,
+    accepted_at timestamptz not null default now()
+  )`,
+}
+
+const schema = 'catalograph_auth'
+
+const bumpFunction = `create or replace function ${schema}.count_settings() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  update ${schema}.settings_version set version = version + 1;
+  return null;
+end $$`
+
+const bumpTrigger = (table: string): string => `create or replace trigger count_settings
+  after insert or update or delete or truncate on ${schema}.${table}
+  for each statement execute function ${schema}.count_settings()`
+
+const own = (what: string): string => `do $$ begin
+  if exists (select from pg_catalog.pg_roles where rolname = '${authOwner}') then
+    alter ${what} owner to ${authOwner};
+  end if;
+exception
+  when insufficient_privilege then null;
+end $$`
+
+/** Statements that make the schema, in order. */
+export const stateSchema: readonly string[] = [
+  ...Object.entries(tables).map(([name, body]) => `create table if not exists ${schema}.${name} ${body}`),
+  `create index if not exists accepted_mails_accepted_at_idx on ${schema}.accepted_mails (accepted_at)`,
+  `insert into ${schema}.settings_version (version) values (1) on conflict do nothing`,
+  bumpFunction,
+  ...['settings', 'templates'].map(bumpTrigger),
+  ...Object.keys(tables).map((name) => own(`table ${schema}.${name}`)),
+  own(`function ${schema}.count_settings()`),
+  own(`schema ${schema}`),
+]

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildView } from '../../../runtime/engine/schema/schema.ts'
+import { createTestService, type TestService } from '../../support/service.ts'
+
+const enabled = `'@graphql({"aggregate": {"enabled": true}, "totalCount": {"enabled": true}})'`
+const schema = `
+  create schema extensions;
+  grant usage on schema extensions to anon;
+  create extension citext schema extensions;
+  create type mood as enum ('sad');
+  create domain positive as int;
+  create table item (
+    id int primary key, small int2, big int8, ratio4 float4, ratio8 float8, price numeric(8,2), cost money, label text, code varchar(4),
+    fixed char(3), internal name, word extensions.citext, day date, at time, at_zone timetz, seen timestamp, seen_zone timestamptz, on_sale bool,
+    uuid uuid, mood mood, tags int[], doc jsonb, positive positive, span interval
+  );
+  comment on table item is ${enabled};
+  insert into item values
+    (1, 1, 9223372036854775807, 1.5, 0.5, 10.00, 1.5, 'b', 'x', 'f', 'n1', 'B', '2024-01-01', '10:00', '10:00+01', '2024-01-01', '2024-01-01 00:00+00', true, null, 'sad', '{1}', '{}', 1, '1 day'),
+    (2, 3, 9223372036854775807, 2.5, null, 9.99, 2.5, 'a', 'y', 'g', 'n2', 'a', '2024-01-03', '09:00', '11:00+01', '2024-01-02', '2024-01-02 00:00+00', false, null, null, null, null, 2, null),
+    (3, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null),
+    (4, 2, 1, 0, 1, 0.01, 0, 'c', 'z', 'h', 'n3', 'c', '2023-01-01', '11:00', '09:00+01', '2022-01-01', '2022-01-01 00:00+00', true, null, null, null, null, 3, null);
+  create table plain (id int primary key);
+  create table words (id uuid primary key, word text);
+  comment on table words is ${enabled};
+  create table flags (id uuid primary key, flag bool);
+  comment on table flags is ${enabled};
+  create table parent (id int primary key);
+  create table child (id int primary key, parent_id int references parent, amount int);
+  comment on table child is ${enabled};
+  insert into parent values (1), (2);
+  insert into child values (1, 1, 10), (2, 1, 20), (3, 1, 30);
+  create view item_view as select id, price from item;
+  comment on view item_view is '@graphql({"primary_key_columns": ["id"], "aggregate": {"enabled": true}})';
+  create function items() returns setof item stable language sql as 'select * from item';
+  create table hidden_column (id int primary key, secret int);
+  comment on table hidden_column is ${enabled};
+  grant all on all tables in schema public to anon;
+  revoke select on hidden_column from anon;
+  grant select (id) on hidden_column to anon;
+`
+
+let service: TestService
+beforeAll(async () => {
+  service = await createTestService({ sql: schema })
+})
+afterAll(() => service.close())
+
+const ask = async (query: string, variables: Record<string, unknown> = {}): Promise<any> => {
+  const { data, errors } = await service.graphql(query, { variables })
+  expect(errors).toBeUndefined()
+  return data
+}
+const aggregate = async (selection: string, args = ''): Promise<any> =>
+  (await ask(`{ itemCollection${args} { aggregate { ${selection} } } }`)).itemCollection.aggregate
+const messages = async (query: string): Promise<readonly string[]> =>
+  ((await service.graphql(query)).errors ?? []).map(({ message }) => message)
+const shape = async (name: string): Promise<Record<string, string> | null> => {
+  const type = buildView((await service.revision()).manifest, 'anon').complete().getType(name) as any
+  if (type === undefined) return null
+  return Object.fromEntries(Object.entries(type.getFields()).map(([field, { type: of }]: any) => [field, String(of)]))
+}
+
+describe('6 aggregate', () => {
+  test('types', async () => {
+    expect(await shape('itemAggregate')).toEqual({
+      count: 'Int!', sum: 'itemSumAggregateResult', avg: 'itemAvgAggregateResult', min: 'itemMinAggregateResult', max: 'itemMaxAggregateResult',
+    })
+    const numbers = ['id', 'small', 'big', 'ratio4', 'ratio8', 'price', 'cost']
+    expect(await shape('itemSumAggregateResult')).toEqual({
+      id: 'BigInt', small: 'BigInt', big: 'BigInt', ratio4: 'BigFloat', ratio8: 'BigFloat', price: 'BigFloat', cost: 'BigFloat',
+    })
+    expect(await shape('itemAvgAggregateResult')).toEqual(Object.fromEntries(numbers.map((name) => [name, 'BigFloat'])))
+    const extremes = {
+      id: 'Int', small: 'Int', big: 'BigInt', ratio4: 'BigFloat', ratio8: 'BigFloat', price: 'BigFloat', cost: 'Opaque', label: 'String',
+      code: 'String', fixed: 'String', internal: 'String', word: 'String', day: 'Date', at: 'Time', at_zone: 'Time', seen: 'Datetime',
+      seen_zone: 'Datetime',
+    }
+    expect(await shape('itemMinAggregateResult')).toEqual(extremes)
+    expect(await shape('itemMaxAggregateResult')).toEqual(extremes)
+  })
+
+  test('members exist only where some column has them', async () => {
+    expect(await shape('wordsAggregate')).toEqual({ count: 'Int!', min: 'wordsMinAggregateResult', max: 'wordsMaxAggregateResult' })
+    expect(await shape('flagsAggregate')).toEqual({ count: 'Int!' })
+    expect(await shape('plainAggregate')).toBeNull()
+    expect(await shape('hidden_columnSumAggregateResult')).toEqual({ id: 'BigInt' })
+  })
+
+  test('is nullable on the connection', async () => {
+    expect((await shape('itemConnection'))?.['aggregate']).toBe('itemAggregate')
+  })
+
+  test('numbers are JSON numbers; money, strings and dates are strings', async () => {
+    expect(await aggregate('count sum { id small ratio8 price cost } avg { id small price } min { id price cost label fixed word day at at_zone seen } max { label code internal seen_zone ratio4 big }')).toEqual({
+      count: 4,
+      sum: { id: 10, small: 6, ratio8: 1.5, price: 20, cost: '$4.00' },
+      avg: { id: 2.5, small: 2, price: 20 / 3 },
+      min: { id: 1, price: 0.01, cost: '$0.00', label: 'a', fixed: 'f  ', word: 'a', day: '2023-01-01', at: '09:00:00', at_zone: '09:00:00+01', seen: '2022-01-01T00:00:00' },
+      max: { label: 'c', code: 'z', internal: 'n3', seen_zone: '2024-01-02T00:00:00+00:00', ratio4: 2.5, big: 9223372036854775807 },
+    })
+  })
+
+  test('numbers keep their digits', async () => {
+    const { body } = await service.serve('{ itemCollection(filter: { id: { in: [1, 4] } }) { aggregate { sum { big price } max { big } } } }')
+    expect(body).toContain('"sum":{"big":9223372036854775808,"price":10.01}')
+    expect(body).toContain('"max":{"big":9223372036854775807}')
+  })
+
+  test('over no rows: count is 0 and everything else null', async () => {
+    const none = '(filter: { id: { gt: 99 } })'
+    expect(await aggregate('count sum { id } avg { price } min { label } max { day }', none)).toEqual({
+      count: 0, sum: { id: null }, avg: { price: null }, min: { label: null }, max: { day: null },
+    })
+  })
+
+  test('over all that match, whatever the page', async () => {
+    const filter = 'filter: { id: { lt: 4 } }'
+    for (const args of [`(${filter})`, `(${filter}, first: 1)`, `(${filter}, first: 0)`, `(${filter}, offset: 2)`, `(${filter}, after: "WzFd")`, `(${filter}, last: 1)`]) {
+      expect(await aggregate('count sum { id }', args)).toEqual({ count: 3, sum: { id: 6 } })
+    }
+    expect(await ask(`{ itemCollection(${filter}, first: 1) { totalCount edges { node { id } } aggregate { count } pageInfo { hasNextPage } } }`)).toEqual({
+      itemCollection: { totalCount: 3, edges: [{ node: { id: 1 } }], aggregate: { count: 3 }, pageInfo: { hasNextPage: true } },
+    })
+  })
+
+  test('within each parent, over views and over functions', async () => {
+    expect(await ask('{ parentCollection { edges { node { childCollection { aggregate { count max { amount } } } } } } }')).toEqual({
+      parentCollection: {
+        edges: [
+          { node: { childCollection: { aggregate: { count: 3, max: { amount: 30 } } } } },
+          { node: { childCollection: { aggregate: { count: 0, max: { amount: null } } } } },
+        ],
+      },
+    })
+    expect(await ask('{ item_viewCollection { aggregate { count sum { price } } } items(filter: { id: { gt: 1 } }) { aggregate { count sum { id } } } }')).toEqual({
+      item_viewCollection: { aggregate: { count: 4, sum: { price: 20 } } },
+      items: { aggregate: { count: 3, sum: { id: 9 } } },
+    })
+  })
+
+  test('__typename at every level, aliases, several aggregates, one figure twice', async () => {
+    const query = `{ itemCollection {
+      a: aggregate { __typename n: count sum { __typename total: id id } }
+      b: aggregate { sum { id } other: sum { price } min { __typename } }
+    } }`
+    expect(await ask(query)).toEqual({
+      itemCollection: {
+        a: { __typename: 'itemAggregate', n: 4, sum: { __typename: 'itemSumAggregateResult', total: 10, id: 10 } },
+        b: { sum: { id: 10 }, other: { price: 20 }, min: { __typename: 'itemMinAggregateResult' } },
+      },
+    })
+  })
+
+  test('only __typename', async () => {
+    expect(await aggregate('__typename sum { __typename }')).toEqual({ __typename: 'itemAggregate', sum: { __typename: 'itemSumAggregateResult' } })
+  })
+
+  test('is unknown where it was not enabled', async () => {
+    expect(await messages('{ plainCollection { aggregate { count } } }')).toEqual(['Cannot query field "aggregate" on type "plainConnection".'])
+  })
+
+  test('columns that may not be selected have no figures', async () => {
+    expect(await messages('{ hidden_columnCollection { aggregate { sum { secret } } } }')).toEqual([
+      'Cannot query field "secret" on type "hidden_columnSumAggregateResult".',
+    ])
+    expect(await ask('{ hidden_columnCollection { aggregate { count sum { id } } } }')).toEqual({
+      hidden_columnCollection: { aggregate: { count: 0, sum: { id: null } } },
+    })
+  })
+})

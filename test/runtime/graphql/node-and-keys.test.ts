@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { dataOf, messagesOf } from '../../support/answers.ts'
+import { fieldsOf, introspect, namesOf, signatureOf } from '../../support/api-schema.ts'
+import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
+
+const sql = `
+  comment on schema public is '@graphql({"introspection": true})';
+  create type size as enum ('s', 'm', 'x-l');
+  comment on type size is '@graphql({"mappings": {"x-l": "XL"}})';
+  create domain code as text;
+  create table account (id int primary key, email text, bio text);
+  create table product (b int, a text, c int, label text, primary key (c, a));
+  create table shirt (size size primary key, stock int);
+  create table country (code varchar(2) primary key, name text);
+  create table padded (code char(4) primary key);
+  create table big (id bigint primary key);
+  create table price (amount numeric(6, 2) primary key);
+  create table ratio (value float8 primary key);
+  create table flag (value bool primary key);
+  create table day (value date primary key);
+  create table uid (value uuid primary key);
+  create table bytes (value bytea primary key);
+  create table coded (value code primary key);
+  create table listed (value int[] primary key);
+  create table document (value jsonb primary key);
+  create table "Mixed Case" ("The Key" int primary key, body text);
+  comment on table "Mixed Case" is '@graphql({"name": "mixed"})';
+  comment on column "Mixed Case"."The Key" is '@graphql({"name": "theKey"})';
+  create table included (id int, more text, primary key (id) include (more));
+  create table keyless (id int);
+  create table hidden (id int primary key);
+  create view account_view as select id, email from account;
+  comment on view account_view is '@graphql({"primary_key_columns": ["id"]})';
+  create view product_view as select a, b, c, label from product;
+  comment on view product_view is '@graphql({"primary_key_columns": ["c", "b"]})';
+  create table "quoted""name" (id text primary key);
+  comment on table "quoted""name" is '@graphql({"name": "quoted"})';
+  create schema other;
+
+  insert into account values (1, 'a@x.io', null), (2, 'b@x.io', 'second');
+  insert into product values (7, 'x', 1, 'one'), (8, 'y', 1, 'two');
+  insert into shirt values ('s', 3), ('x-l', 4);
+  insert into country values ('de', 'Germany');
+  insert into padded values ('ab');
+  insert into big values (9007199254740993);
+  insert into price values (0.10);
+  insert into ratio values (1.5);
+  insert into flag values (true);
+  insert into day values ('2024-02-29');
+  insert into uid values ('7e6bb18a-1a35-4d2b-9c5f-6a3b8e0c2d11');
+  insert into bytes values ('\\x0102');
+  insert into coded values ('c');
+  insert into listed values ('{1,2}'), ('{3}');
+  insert into document values ('[1, 2]'), ('"text"'), ('{"a": "b"}');
+  insert into "Mixed Case" values (1, 'mixed');
+  insert into included values (1, 'more');
+  insert into "quoted""name" values ('ü"\\/' || repeat('long ', 30));
+  grant usage on schema public to anon;
+  grant select on all tables in schema public to anon;
+  revoke select on hidden from anon;
+`
+
+let service: TestService
+const ask = async (query: string, options?: AskOptions) => dataOf(await service.graphql(query, options))
+const refused = async (query: string, options?: AskOptions) => messagesOf(await service.graphql(query, options))
+const token = (text: string | Buffer): string => Buffer.from(text).toString('base64')
+const byId = 'query ($id: ID!) { node(nodeId: $id) { __typename nodeId } }'
+
+beforeAll(async () => {
+  service = await createTestService({ sql })
+})
+afterAll(() => service?.close())
+
+describe('7.1 nodeId', () => {
+  const idOf = async (field: string): Promise<string> => (await ask(`{ ${field}Collection(first: 1) { edges { node { nodeId } } } }`))[`${field}Collection`].edges[0].node.nodeId
+
+  it('has the bytes of the literal example', async () => {
+    expect(await idOf('account')).toBe('WyJwdWJsaWMiLCAiYWNjb3VudCIsIDFd')
+  })
+  test.each([
+    ['product', '["public", "product", "x", 1]'],
+    ['shirt', '["public", "shirt", "s"]'],
+    ['country', '["public", "country", "de"]'],
+    ['padded', '["public", "padded", "ab  "]'],
+    ['big', '["public", "big", 9007199254740993]'],
+    ['price', '["public", "price", 0.10]'],
+    ['flag', '["public", "flag", true]'],
+    ['day', '["public", "day", "2024-02-29"]'],
+    ['coded', '["public", "coded", "c"]'],
+    ['listed', '["public", "listed", [1, 2]]'],
+    ['mixed', '["public", "Mixed Case", 1]'],
+    ['document', '["public", "document", "text"]'],
+    ['included', '["public", "included", 1]'],
+    ['account_view', '["public", "account_view", 1]'],
+    ['product_view', '["public", "product_view", 1, 7]'],
+    ['quoted', `["public", "quoted\\"name", "ü\\"\\\\/${'long '.repeat(30)}"]`],
+  ])('of %s holds schema, table and key by their SQL names', async (field, text) => {
+    const id = await idOf(field)
+    expect(Buffer.from(id, 'base64').toString()).toBe(text)
+    expect(id).toBe(token(text))
+    expect(await ask(byId, { variables: { id } })).toEqual({ node: { __typename: field, nodeId: id } })
+  })
+  it('prints a mapped enum key by its label', async () => {
+    const { shirtByPk } = await ask('{ shirtByPk(size: XL) { nodeId } }')
+    expect(Buffer.from(shirtByPk.nodeId, 'base64').toString()).toBe('["public", "shirt", "x-l"]')
+  })
+
+  const account = (key: string): string => token(`["public", "account", ${key}]`)
+  const errors: readonly (readonly [string, string, string])[] = [
+    ['no base64', '~~~', 'Invalid value passed to nodeId argument. Error 2'],
+    ['base64 without its padding', token('["public", "product", "x", 1]').replace(/=+$/, ''), 'Invalid value passed to nodeId argument. Error 2'],
+    ['base64 of another alphabet', 'W_-_', 'Invalid value passed to nodeId argument. Error 2'],
+    ['no UTF-8', token(Buffer.from([0xff, 0xfe])), 'Invalid value passed to nodeId argument. Error 3'],
+    ['no JSON', token('nothing'), 'Invalid value passed to nodeId argument. Error 4'],
+    ['an empty string', '', 'Invalid value passed to nodeId argument. Error 4'],
+    ['two elements', token('["public", "account"]'), 'Invalid value passed to nodeId argument. Error 5'],
+    ['no element', token('[]'), 'Invalid value passed to nodeId argument. Error 5'],
+    ['a schema that is no string', token('[1, "account", 1]'), 'Invalid value passed to nodeId argument. Error 6'],
+    ['a table that is no string', token('["public", null, 1]'), 'Invalid value passed to nodeId argument. Error 7'],
+    ['an object', token('{"a": 1}'), 'Invalid value passed to nodeId argument. Error 10'],
+    ['a string', token('"public"'), 'Invalid value passed to nodeId argument. Error 10'],
+    ['a table that does not exist', token('["public", "nothing", 1]'), 'Collection referenced by nodeId did not match any known collection'],
+    ['a table without a key', token('["public", "keyless", 1]'), 'Collection referenced by nodeId did not match any known collection'],
+    ['a table that the role may not see', token('["public", "hidden", 1]'), 'Collection referenced by nodeId did not match any known collection'],
+    ['a table of another schema', token('["other", "account", 1]'), 'Collection referenced by nodeId did not match any known collection'],
+    ['too many keys', account('1, 2'), 'Primary key column count mismatch. Expected 1, provided 2'],
+    ['too few keys', token('["public", "product", "x"]'), 'Primary key column count mismatch. Expected 2, provided 1'],
+  ]
+  test.each(errors)('refuses %s', async (_, id, message) => {
+    expect(await refused(byId, { variables: { id } })).toEqual([message])
+    expect(await refused(`{ node(nodeId: ${JSON.stringify(id)}) { nodeId } }`)).toEqual([message])
+  })
+  it('leaves what a key means to Postgres', async () => {
+    expect(await refused(byId, { variables: { id: account('"x"') } })).toEqual(['invalid input syntax for type integer: "x"'])
+    expect(await ask(byId, { variables: { id: account('"1"') } })).toEqual({ node: { __typename: 'account', nodeId: 'WyJwdWJsaWMiLCAiYWNjb3VudCIsIDFd' } })
+    expect(await ask(byId, { variables: { id: account('null') } })).toEqual({ node: null })
+  })
+  it('reads a node id however its JSON is spaced, and keeps every digit', async () => {
+    expect(await ask(byId, { variables: { id: token('["public","big",9007199254740993]') } })).toMatchObject({ node: { __typename: 'big' } })
+    expect(await ask(byId, { variables: { id: token('["public","big",9007199254740992]') } })).toEqual({ node: null })
+  })
+  it('pages by keys that are arrays or JSON documents', async () => {
+    for (const [field, key] of [['listed', [[1, 2], [3]]], ['document', ['"text"', '[1, 2]', '{"a": "b"}']]] as const) {
+      const pages: unknown[] = []
+      let after: string | null = null
+      do {
+        const page = await ask(
+          `query ($after: Cursor) { page: ${field}Collection(first: 1, after: $after) { edges { node { value } } pageInfo { endCursor hasNextPage } } }`,
+          { variables: { after } },
+        )
+        pages.push(...page.page.edges.map((edge: { node: { value: unknown } }) => edge.node.value))
+        after = page.page.pageInfo.hasNextPage ? page.page.pageInfo.endCursor : null
+      } while (after !== null)
+      expect(pages).toEqual(key.map((value) => (value === '"text"' ? 'text' : value)))
+    }
+  })
+  it('filters its own table and refuses others', async () => {
+    const ids = (filter: string) => `{ accountCollection(filter: ${filter}) { edges { node { id } } } }`
+    const second = account('2')
+    expect((await ask(ids(`{nodeId: {eq: "${second}"}}`))).accountCollection.edges).toEqual([{ node: { id: 2 } }])
+    expect((await ask(ids(`{not: {nodeId: {eq: "${second}"}}}`))).accountCollection.edges).toEqual([{ node: { id: 1 } }])
+    expect(await refused(ids(`{nodeId: {eq: "${token('["public", "big", 1]')}"}}`))).toEqual(['nodeId belongs to a different collection'])
+    expect(await refused(ids('{nodeId: {eq: null}}'))).toEqual(['Invalid value passed to nodeId argument, Error 1'])
+    expect(await refused(ids(`{nodeId: {eq: "${account('1, 2')}"}}`))).toEqual(['Primary key column count mismatch. Expected 1, provided 2'])
+    const composite = token('["public", "product", "y", 1]')
+    const { product_collection } = await ask(`{ product_collection: productCollection(filter: {nodeId: {eq: "${composite}"}}) { edges { node { label } } } }`)
+    expect(product_collection.edges).toEqual([{ node: { label: 'two' } }])
+  })
+  it('filters by the variable of each request', async () => {
+    const query = 'query ($id: ID) { accountCollection(filter: {nodeId: {eq: $id}}) { edges { node { id } } } }'
+    for (const key of ['1', '2']) {
+      expect((await ask(query, { variables: { id: account(key) } })).accountCollection.edges).toEqual([{ node: { id: Number(key) } }])
+    }
+    expect(await refused(query, { variables: { id: token('["public", "big", 1]') } })).toEqual(['nodeId belongs to a different collection'])
+    expect(await refused(query, { variables: { id: null } })).toEqual(['Invalid value passed to nodeId argument, Error 1'])
+    expect((await ask(query, {})).accountCollection.edges).toHaveLength(2)
+  })
+})
+
+describe('7.2 node', () => {
+  it('is nullable, takes an id, and is an interface with a node id', async () => {
+    const schema = await introspect(service)
+    expect(signatureOf(schema, 'Query', 'node')).toBe('node(nodeId: ID!): Node')
+    expect(fieldsOf(schema, 'Node')).toEqual(['nodeId: ID!'])
+  })
+  it('lists its possible types by name', async () => {
+    const { __type } = await ask('{ __type(name: "Node") { possibleTypes { name } } }')
+    const names: readonly string[] = __type.possibleTypes.map((type: { name: string }) => type.name)
+    expect(names).toEqual([
+      'account', 'account_view', 'big', 'bytes', 'coded', 'country', 'day', 'document', 'flag', 'included', 'listed', 'mixed', 'padded',
+      'price', 'product', 'product_view', 'quoted', 'ratio', 'shirt', 'uid',
+    ])
+  })
+  it('is null when there is no such row', async () => {
+    expect(await ask(byId, { variables: { id: token('["public", "account", 99]') } })).toEqual({ node: null })
+  })
+  it('reads concrete fields through fragments', async () => {
+    const id = token('["public", "account", 2]')
+    const data = await ask(
+      `query ($id: ID!) {
+        node(nodeId: $id) { ... on account { id bio } ... on product { label } ... on Node { nodeId } ...Mail }
+      }
+      fragment Mail on account { email }`,
+      { variables: { id } },
+    )
+    expect(data).toEqual({ node: { id: 2, bio: 'second', nodeId: id, email: 'b@x.io' } })
+    expect(await refused('query ($id: ID!) { node(nodeId: $id) { id } }', { variables: { id } })).toEqual([
+      expect.stringMatching(/^Cannot query field "id" on type "Node"\. Did you mean to use an inline fragment on /),
+    ])
+  })
+  it('gives several rows of several tables in one request', async () => {
+    const data = await ask(`{
+      a: node(nodeId: "${token('["public", "account", 1]')}") { ... on account { email } }
+      b: node(nodeId: "${token('["public", "product", "y", 1]')}") { ... on product { label } }
+      c: node(nodeId: "${token('["public", "account_view", 2]')}") { __typename }
+    }`)
+    expect(data).toEqual({ a: { email: 'a@x.io' }, b: { label: 'two' }, c: { __typename: 'account_view' } })
+  })
+  it('answers an empty object when no fragment fits', async () => {
+    expect(await ask(`{ node(nodeId: "${token('["public", "account", 1]')}") { ... on product { label } } }`)).toEqual({ node: {} })
+  })
+})
+
+describe('7.3 ByPk', () => {
+  const signatures = [
+    ['accountByPk', 'accountByPk(id: Int!): account'],
+    ['productByPk', 'productByPk(a: String!, c: Int!): product'],
+    ['shirtByPk', 'shirtByPk(size: size!): shirt'],
+    ['countryByPk', 'countryByPk(code: String!): country'],
+    ['paddedByPk', 'paddedByPk(code: String!): padded'],
+    ['bigByPk', 'bigByPk(id: BigInt!): big'],
+    ['priceByPk', 'priceByPk(amount: BigFloat!): price'],
+    ['ratioByPk', 'ratioByPk(value: Float!): ratio'],
+    ['flagByPk', 'flagByPk(value: Boolean!): flag'],
+    ['dayByPk', 'dayByPk(value: Date!): day'],
+    ['uidByPk', 'uidByPk(value: UUID!): uid'],
+    ['bytesByPk', 'bytesByPk(value: Opaque!): bytes'],
+    ['codedByPk', 'codedByPk(value: Opaque!): coded'],
+    ['documentByPk', 'documentByPk(value: JSON!): document'],
+    ['mixedByPk', 'mixedByPk(theKey: Int!): mixed'],
+    ['includedByPk', 'includedByPk(id: Int!): included'],
+    ['account_viewByPk', 'account_viewByPk(id: Int!): account_view'],
+  ] as const
+  it('exists for every key of scalars and enums', async () => {
+    const schema = await introspect(service)
+    expect(signatures.map(([field]) => signatureOf(schema, 'Query', field))).toEqual(signatures.map(([, text]) => text))
+    expect(namesOf(schema, 'Query')).not.toContain('listedByPk')
+    expect(namesOf(schema, 'Query')).not.toContain('keylessByPk')
+  })
+  const rows = [
+    ['accountByPk(id: 2) { email }', { email: 'b@x.io' }],
+    ['productByPk(a: "y", c: 1) { label }', { label: 'two' }],
+    ['productByPk(c: 1, a: "x") { label }', { label: 'one' }],
+    ['shirtByPk(size: XL) { size stock }', { size: 'XL', stock: 4 }],
+    ['countryByPk(code: "de") { name }', { name: 'Germany' }],
+    ['paddedByPk(code: "ab") { code }', { code: 'ab  ' }],
+    ['bigByPk(id: 9007199254740993) { id }', { id: '9007199254740993' }],
+    ['bigByPk(id: "9007199254740993") { id }', { id: '9007199254740993' }],
+    ['priceByPk(amount: "0.1") { amount }', { amount: '0.10' }],
+    ['ratioByPk(value: 1.5) { value }', { value: 1.5 }],
+    ['flagByPk(value: true) { value }', { value: true }],
+    ['dayByPk(value: "2024-02-29") { value }', { value: '2024-02-29' }],
+    ['uidByPk(value: "7E6BB18A-1A35-4D2B-9C5F-6A3B8E0C2D11") { value }', { value: '7e6bb18a-1a35-4d2b-9c5f-6a3b8e0c2d11' }],
+    ['bytesByPk(value: "\\\\x0102") { value }', { value: '\\x0102' }],
+    ['codedByPk(value: "c") { value }', { value: 'c' }],
+    ['documentByPk(value: "[1,2]") { value }', { value: '[1, 2]' }],
+    ['mixedByPk(theKey: 1) { body nodeId }', { body: 'mixed', nodeId: token('["public", "Mixed Case", 1]') }],
+    ['account_viewByPk(id: 1) { email }', { email: 'a@x.io' }],
+    ['product_viewByPk(c: 1, b: 8) { label }', { label: 'two' }],
+    ['accountByPk(id: 99) { email }', null],
+    ['countryByPk(code: "deu") { name }', null],
+    ['productByPk(a: "x", c: 2) { label }', null],
+  ] as const
+  test.each(rows)('%s', async (field, expected) => {
+    expect(await ask(`{ row: ${field} }`)).toEqual({ row: expected })
+  })
+  it('takes the keys of a view in the order of its comment', async () => {
+    expect(signatureOf(await introspect(service), 'Query', 'product_viewByPk')).toBe('product_viewByPk(c: Int!, b: Int!): product_view')
+  })
+  it('takes variables', async () => {
+    const query = 'query ($a: String!, $c: Int!) { productByPk(a: $a, c: $c) { label } }'
+    expect(await ask(query, { variables: { a: 'x', c: 1 } })).toEqual({ productByPk: { label: 'one' } })
+    expect(await ask(query, { variables: { a: 'y', c: 1 } })).toEqual({ productByPk: { label: 'two' } })
+    expect(await ask('query ($size: size!) { shirtByPk(size: $size) { stock } }', { variables: { size: 'XL' } })).toEqual({ shirtByPk: { stock: 4 } })
+  })
+  it('needs every argument', async () => {
+    expect(await refused('{ productByPk(a: "x") { label } }')).toEqual([
+      'Field "productByPk" argument "c" of type "Int!" is required, but it was not provided.',
+    ])
+    expect(await refused('{ accountByPk(id: null) { id } }')).toEqual(['Expected value of type "Int!", found null.'])
+    expect(await refused('{ accountByPk(id: "1") { id } }')).toEqual(['Int cannot represent non-integer value: "1"'])
+  })
+})

@@ -1,0 +1,41 @@
+import {
+  buildClientSchema,
+  getIntrospectionQuery,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLSchema,
+  type IntrospectionQuery,
+} from 'graphql'
+import { dataOf } from './answers.ts'
+import type { AskOptions, TestService } from './service.ts'
+
+/** What the reference implementation's clients learn of a served API by introspection, which has to be switched on. */
+export async function introspect(service: TestService, options?: AskOptions): Promise<GraphQLSchema> {
+  const query = getIntrospectionQuery({ schemaDescription: true, specifiedByUrl: true, directiveIsRepeatable: true, inputValueDeprecation: true })
+  return buildClientSchema(dataOf(await service.graphql(query, options)) as IntrospectionQuery)
+}
+
+/** Fields of an object, interface or input type, in order: `name: Type`, with arguments if wanted; none when there is no such type. */
+export function fieldsOf(schema: GraphQLSchema, type: string): readonly string[] {
+  const found = schema.getType(type)
+  if (isInputObjectType(found)) return Object.values(found.getFields()).map((field) => `${field.name}: ${field.type}`)
+  if (isObjectType(found) || isInterfaceType(found)) return Object.values(found.getFields()).map((field) => `${field.name}: ${field.type}`)
+  return []
+}
+
+export const namesOf = (schema: GraphQLSchema, type: string): readonly string[] =>
+  fieldsOf(schema, type).map((field) => field.slice(0, field.indexOf(':')))
+
+const argumentText = ({ name, type }: GraphQLArgument): string => `${name}: ${type}`
+
+/** `name(arg: Type!): Type`, or undefined when the type has no such field. */
+export function signatureOf(schema: GraphQLSchema, type: string, name: string): string | undefined {
+  const found = schema.getType(type)
+  const field: GraphQLField<unknown, unknown> | undefined = isObjectType(found) ? found.getFields()[name] : undefined
+  if (field === undefined) return undefined
+  const args = field.args.length === 0 ? '' : `(${field.args.map(argumentText).join(', ')})`
+  return `${field.name}${args}: ${field.type}`
+}

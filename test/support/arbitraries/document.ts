@@ -1,0 +1,231 @@
+import type fc from 'fast-check'
+import { apiOf, type ApiTable, type RootField } from '../interpreter/api.ts'
+import { encodeToken } from '../interpreter/tokens.ts'
+import type { ColumnSketch, Json, Question, Value, World } from '../interpreter/world.ts'
+import { choices, drawFrom, type Draw } from './draw.ts'
+import { drawFilter, drawToken } from './filter.ts'
+import { absent, place, printTree, type Tree } from './input.ts'
+import { columnValue, inputType, isWritable, toTree, type Scene } from './scene.ts'
+import { drawConnection, drawRow, printArguments } from './selection.ts'
+import { poolOf } from './values.ts'
+import { usefulRoles } from './world.ts'
+
+/** A document that a role may ask, and what of the specification it touches. */
+export interface Drawn {
+  readonly question: Question
+  readonly features: readonly string[]
+  readonly writes: boolean
+}
+
+/** Documents for a world whose roles see something; null where none does. */
+export const questions = (world: World): fc.Arbitrary<Drawn> | null =>
+  usefulRoles(world).length === 0 ? null : choices(400).map((numbers) => drawQuestion(drawFrom(numbers), world))
+
+export function drawQuestion(draw: Draw, world: World): Drawn {
+  const role = draw.pick(usefulRoles(world))
+  const api = apiOf(world, role)
+  const features: string[] = []
+  const tell = (feature: string): void => void features.push(feature)
+  const values: Record<string, Json> = {}
+  let count = 0
+  let spoiled = !draw.chance(8)
+  const scene: Scene = {
+    draw, world, api, tell,
+    variables: { declarations: [], values, tell },
+    fragments: [],
+    count: () => (count += 1),
+    spoil: () => {
+      if (spoiled || !draw.chance(40)) return false
+      spoiled = true
+      return true
+    },
+  }
+  const writes = api.mutation.size > 0 && draw.chance(35)
+  const fields = writes ? drawMutation(scene) : drawQuery(scene)
+  const kind = writes ? 'mutation' : 'query'
+  const body = ` {\n  ${fields.join('\n  ')}\n}`
+  const fragments = usedFragments(body, scene.fragments)
+  const declarations = scene.variables.declarations.filter((item) => isUsed([body, ...fragments].join('\n'), item))
+  const head = `${kind} Q${declarations.length === 0 ? '' : `(${declarations.join(', ')})`}`
+  const other = draw.chance(4) ? '\nquery Other { __typename }' : ''
+  const document = [`${head}${body}${other}`, ...fragments].join('\n')
+  const claims = { sub: draw.pick(['a', 'b', 'A', '']) }
+  return { question: { role, claims, document, variables: values, operationName: other === '' ? null : 'Q' }, features, writes }
+}
+
+/** What was drawn and then not taken leaves no trace: an unused variable or fragment is a refusal of its own. */
+const isUsed = (text: string, declaration: string): boolean =>
+  new RegExp(`\\${declaration.slice(0, declaration.indexOf(':'))}\\b`).test(text)
+
+function usedFragments(body: string, fragments: readonly string[]): readonly string[] {
+  const used = fragments.filter((fragment) => {
+    const name = fragment.split(' ')[1] ?? ''
+    return new RegExp(`\\.\\.\\.${name}\\b`).test([body, ...fragments.filter((other) => other !== fragment)].join('\n'))
+  })
+  return used.length === fragments.length ? fragments : usedFragments(body, used)
+}
+
+/** Every root field has a response key of its own: fields of one key would have to have the same arguments. */
+const aliased = (scene: Scene, first: boolean, name: string): string => (first && !scene.draw.chance(15) ? name : `r${scene.count()}: ${name}`)
+
+function drawQuery(scene: Scene): readonly string[] {
+  const { draw } = scene
+  const fields = [...scene.api.query].filter(([, field]) => field.kind !== 'node' || scene.api.tables.length > 0)
+  const collections = fields.filter(([, field]) => field.kind === 'collection')
+  const count = draw.pick([1, 1, 1, 2, 3])
+  return Array.from({ length: count }, (_, index) => {
+    const [name, field] = draw.chance(25) ? draw.pick(fields) : draw.pick(collections.length === 0 ? fields : collections)
+    return `${aliased(scene, index === 0, name)}${drawRoot(scene, field)}`
+  })
+}
+
+function drawRoot(scene: Scene, field: RootField): string {
+  const { draw } = scene
+  const depth = draw.pick([1, 2, 0, 3])
+  scene.tell(`root: ${field.kind}`)
+  switch (field.kind) {
+    case 'collection':
+      return drawConnection(scene, field.table, depth)
+    case 'byKey':
+      return `${keyArguments(scene, field.table)} { ${drawRow(scene, field.table, depth)} }`
+    case 'node':
+      return drawNode(scene, depth)
+    default:
+      throw new Error(`${field.kind} is no query`)
+  }
+}
+
+function keyArguments(scene: Scene, table: ApiTable): string {
+  const row = table.sketch.rows.length > 0 && !scene.draw.chance(15) ? scene.draw.pick(table.sketch.rows) : undefined
+  const args = table.key.map((column): [string, Tree] => {
+    const name = [...table.filters].find(([, item]) => item === column)?.[0] ?? ''
+    const value = row?.[table.sketch.columns.indexOf(column)] ?? columnValue(scene, table, column)
+    return [name, toKey(scene, column, value ?? null)]
+  })
+  return printArguments(new Map(args))
+}
+
+/** Key values that GraphQL cannot write (labels that are no names) give way to one that it can. */
+function toKey(scene: Scene, column: ColumnSketch, value: Value): Tree {
+  const type = `${inputType(scene, column.type)}!`
+  if (value !== null && isWritable(scene, column.type, value)) return place(scene.draw, scene.variables, type, toTree(scene, column.type, value))
+  const writable = poolOf(scene.world, column.type).find((item) => isWritable(scene, column.type, item)) ?? ''
+  return toTree(scene, column.type, writable)
+}
+
+function drawNode(scene: Scene, depth: number): string {
+  const { draw } = scene
+  const tables = scene.api.tables
+  const table = draw.pick(tables)
+  const spoiled = scene.spoil()
+  if (spoiled) scene.tell('refusal: node id')
+  const token = spoiled ? draw.pick(['WzFd', '', '%', encodeToken(['"public"', '"no such table"', '1'])]) : drawToken(scene, table)
+  const parts = [...new Set([table, ...draw.some(tables, 30)])].map((item) => `... on ${item.type} { f${scene.count()}: __typename n${scene.count()}: nodeId ${drawRow(scene, item, depth)} }`)
+  const [one] = parts
+  return `(nodeId: ${printTree(place(draw, scene.variables, 'ID!', token))}) { nodeId __typename ${tables.length > 1 ? one : parts.join(' ')} }`
+}
+
+function drawMutation(scene: Scene): readonly string[] {
+  const { draw } = scene
+  const fields = [...scene.api.mutation]
+  const count = draw.pick([1, 1, 2, 3])
+  return Array.from({ length: count }, (_, index) => {
+    const [name, field] = draw.pick(fields)
+    return `${aliased(scene, index === 0, name)}${drawWrite(scene, field)}`
+  })
+}
+
+function drawWrite(scene: Scene, field: RootField): string {
+  const { draw } = scene
+  if (field.kind === 'node') throw new Error('node is no mutation')
+  scene.tell(`root: ${field.kind}`)
+  const args = new Map<string, Tree>()
+  if (field.kind === 'insert') args.set('objects', drawObjects(scene, field.table))
+  if (field.kind === 'update') args.set('set', drawSet(scene, field.table))
+  if (field.kind !== 'insert') {
+    if (!draw.chance(15)) args.set('filter', drawFilter(scene, field.table, 1))
+    if (!draw.chance(15)) args.set('atMost', place(draw, scene.variables, 'Int!', draw.pick([10, 1, 2, 0, 100])))
+  }
+  const records = `records { ${drawRow(scene, field.table, draw.pick([0, 1, 2]))} }`
+  const members = draw.pick([['affectedCount', records], [records], ['affectedCount'], ['affectedCount', records, '__typename']])
+  return `${printArguments(args)} { ${members.join(' ')} }`
+}
+
+function drawObjects(scene: Scene, table: ApiTable): Tree {
+  const { draw } = scene
+  if (scene.spoil()) {
+    scene.tell('refusal: nothing to insert')
+    return []
+  }
+  const objects = Array.from({ length: draw.pick([1, 2, 3]) }, () => drawObject(scene, table))
+  const [only] = objects
+  if (objects.length > 1) scene.tell('insert: several objects')
+  const tree: Tree = objects.length === 1 && only !== undefined && draw.chance(30) ? only : objects
+  return place(draw, scene.variables, `[${table.type}InsertInput!]!`, tree)
+}
+
+/** Values for a new row: mostly what the table can hold, so that a good part of the inserts succeeds. */
+function drawObject(scene: Scene, table: ApiTable): Tree {
+  const { draw } = scene
+  const parents = drawParents(scene, table)
+  const entries = [...table.inserts].flatMap(([name, column]): [string, Tree][] => {
+    const isNeeded = (column.notNull && column.fallback.kind === 'none') || table.sketch.primaryKey.includes(column.name)
+    if (!isNeeded && draw.chance(40)) return []
+    return [[name, drawCell(scene, table, column, isNeeded, parents)]]
+  })
+  if (entries.length === 0) scene.tell('insert: {}')
+  return new Map(entries)
+}
+
+/** For each foreign key the columns of a row that is there. */
+function drawParents(scene: Scene, table: ApiTable): ReadonlyMap<string, Exclude<Value, null>> {
+  return new Map(
+    table.sketch.foreignKeys.flatMap((key) => {
+      const target = scene.world.tables.find((item) => item.name === key.target)
+      const row = target === undefined || target.rows.length === 0 ? undefined : scene.draw.pick(target.rows)
+      return key.columns.flatMap((column, index) => {
+        const position = target?.columns.findIndex((item) => item.name === key.targetColumns[index]) ?? -1
+        const value = row?.[position] ?? null
+        return value === null ? [] : [[column, value] as const]
+      })
+    }),
+  )
+}
+
+function drawCell(scene: Scene, table: ApiTable, column: ColumnSketch, isNeeded: boolean, parents: ReadonlyMap<string, Exclude<Value, null>>): Tree {
+  const { draw, variables } = scene
+  const type = column.type.list ? `[${inputType(scene, column.type)}]` : inputType(scene, column.type)
+  if (!isNeeded && draw.chance(6)) return absent(variables, type)
+  if (draw.chance(isNeeded ? 2 : 15)) return place(draw, variables, type, null)
+  if (column.type.base === 'varchar(5)' && !column.type.list && scene.spoil()) return 'too long'
+  const parent = parents.get(column.name)
+  const value = parent !== undefined && !draw.chance(5) ? parent : freshValue(scene, table, column)
+  if (value === undefined || !isWritable(scene, column.type, value)) return null
+  return place(draw, variables, type, toTree(scene, column.type, value))
+}
+
+/** Keys mostly get a value that no row has. */
+function freshValue(scene: Scene, table: ApiTable, column: ColumnSketch): Exclude<Value, null> | undefined {
+  const isKey = table.sketch.primaryKey.includes(column.name)
+  if (isKey && column.type.base === 'int4' && !scene.draw.chance(10)) return 500 + scene.count()
+  if (isKey && column.type.base === 'text' && !scene.draw.chance(10)) return `new ${scene.count()}`
+  return columnValue(scene, table, column, true)
+}
+
+function drawSet(scene: Scene, table: ApiTable): Tree {
+  const { draw } = scene
+  if (scene.spoil()) {
+    scene.tell('refusal: nothing to set')
+    return new Map()
+  }
+  const parents = drawParents(scene, table)
+  const fields = [...table.updates].filter(([, column]) => !table.sketch.primaryKey.includes(column.name) || draw.chance(15))
+  const chosen = draw.some(fields, 50)
+  const used = chosen.length > 0 || fields.length === 0 ? chosen : [draw.pick(fields)]
+  return place(
+    draw,
+    scene.variables,
+    `${table.type}UpdateInput!`,
+    new Map(used.map(([name, column]) => [name, drawCell(scene, table, column, column.notNull, parents)])),
+  )
+}

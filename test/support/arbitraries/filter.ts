@@ -1,0 +1,103 @@
+import type { ApiTable } from '../interpreter/api.ts'
+import { nodeIdOf } from '../interpreter/interpret.ts'
+import { storeOf, rowsOf } from '../interpreter/store.ts'
+import { encodeToken } from '../interpreter/tokens.ts'
+import { operatorsOf } from '../interpreter/types.ts'
+import type { ColumnSketch } from '../interpreter/world.ts'
+import { absent, place, type Tree } from './input.ts'
+import { columnValue, inputType, toTree, type Scene } from './scene.ts'
+
+/** A filter of a table; the odd forms of spec/graphql.md 4.3 included. */
+export function drawFilter(scene: Scene, table: ApiTable, depth = 2, type = `${table.type}Filter`): Tree {
+  const { draw } = scene
+  const entries = new Map<string, Tree>()
+  const columns = [...table.filters]
+  const count = draw.pick([1, 1, 2, 0])
+  for (let index = 0; index < count && columns.length > 0; index += 1) {
+    const [name, column] = draw.pick(columns)
+    entries.set(name, drawColumn(scene, table, column))
+  }
+  if (depth > 0 && draw.chance(45)) drawLogic(scene, table, depth, entries)
+  if (draw.chance(8) && !table.filters.has('nodeId')) entries.set('nodeId', drawNodeId(scene, table))
+  return entries.size === 0 ? entries : place(draw, scene.variables, type, entries)
+}
+
+const drawList = (scene: Scene, table: ApiTable, depth: number): Tree =>
+  // A single object may stand for a list, but a variable of its type may not.
+  scene.draw.chance(15) ? drawFilter(scene, table, depth, `[${table.type}Filter!]`) : Array.from({ length: scene.draw.int(4) }, () => drawFilter(scene, table, depth, `${table.type}Filter!`))
+
+function drawLogic(scene: Scene, table: ApiTable, depth: number, entries: Map<string, Tree>): void {
+  const name = scene.draw.pick(['or', 'not', 'and'] as const)
+  if (table.filters.has(name)) return
+  scene.tell(`filter: ${name}`)
+  if (scene.draw.chance(5)) entries.set(name, null)
+  else entries.set(name, name === 'not' ? drawFilter(scene, table, depth - 1) : drawList(scene, table, depth - 1))
+}
+
+function drawColumn(scene: Scene, table: ApiTable, column: ColumnSketch): Tree {
+  const { draw } = scene
+  if (draw.chance(4)) return null
+  const operators = operatorsOf(column.type)
+  const count = draw.pick([1, 1, 1, 2, 0])
+  const entries = new Map<string, Tree>()
+  for (let index = 0; index < count; index += 1) {
+    const operator = draw.pick(operators)
+    const operand = drawOperand(scene, table, column, operator)
+    if (operand !== undefined) entries.set(operator, operand)
+  }
+  return entries
+}
+
+const patterns: Readonly<Record<string, readonly string[]>> = {
+  like: ['a%', '%', '_', '%b', 'a\\_b', '%\\%%', '', 'É', '__'],
+  ilike: ['A%', '%B', 'É', 'a_B', ''],
+  regex: ['^a', 'b$', '.', 'a|b', '[ab]+', '^$', 'a.b', 'É'],
+  iregex: ['^A', 'B$', 'A|b', 'é', '^[A-B]+$'],
+  startsWith: ['a', '', 'a%', 'É', '😀', 'A'],
+}
+
+function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operator: string): Tree | undefined {
+  const { draw, variables } = scene
+  scene.tell(`operator: ${operator}${column.type.list ? ' on lists' : ''}`)
+  const type = inputType(scene, column.type)
+  if (operator === 'is') {
+    if (scene.spoil()) return null
+    return place(draw, variables, 'FilterIs', { word: draw.pick(['NULL', 'NOT_NULL']) })
+  }
+  const isList = operator === 'in' || column.type.list
+  const declared = isList ? `[${type}!]` : type
+  if (draw.chance(4)) return absent(variables, declared)
+  if (draw.chance(5)) return place(draw, variables, declared, null)
+  if (column.type.base === 'varchar(5)' && !isList && scene.spoil()) return 'äöüßéa'
+  if (patterns[operator] !== undefined && column.type.base === 'text' && draw.chance(70)) return place(draw, variables, declared, draw.pick(patterns[operator] ?? []))
+  if (patterns[operator] !== undefined && operator !== 'startsWith') return place(draw, variables, declared, 'a')
+  const one = (): Tree | undefined => {
+    const value = columnValue(scene, table, column)
+    return value === undefined ? undefined : toTree(scene, column.type, value)
+  }
+  if (operator !== 'in') {
+    const value = one()
+    return value === undefined ? undefined : place(draw, variables, declared, value)
+  }
+  const items = Array.from({ length: draw.int(4) }, () => one()).filter((item) => item !== undefined)
+  const [first] = items
+  return place(draw, variables, declared, draw.chance(15) && first !== undefined ? first : items)
+}
+
+/** A node id of the table, of one of its rows or of none. */
+export function drawToken(scene: Scene, table: ApiTable): string {
+  const rows = rowsOf(storeOf(scene.world), table.sketch.name)
+  if (rows.length > 0 && !scene.draw.chance(15)) return nodeIdOf(table, scene.draw.pick(rows))
+  const other = new Map(table.key.map((column) => [column.name, columnValue(scene, table, column) ?? null]))
+  return nodeIdOf(table, other)
+}
+
+function drawNodeId(scene: Scene, table: ApiTable): Tree {
+  const { draw } = scene
+  scene.tell('operator: nodeId eq')
+  if (scene.spoil()) {
+    const bad: readonly Tree[] = [null, encodeToken(['"public"', '"no such table"', '1']), 'WzFd', 'not base64!', encodeToken(['"public"', JSON.stringify(table.sketch.name), '1', '1', '1', '1'])]
+    return new Map([['eq', draw.pick(bad)]])
+  }
+  return new Map([['eq', place(draw, scene.variables, 'ID', drawToken(scene, table))]])
+}

@@ -1,0 +1,62 @@
+import type { Api, ApiTable } from '../interpreter/api.ts'
+import { isName } from '../interpreter/names.ts'
+import { rulesOf } from '../interpreter/types.ts'
+import type { ColumnSketch, ColumnType, EnumSketch, Value, World } from '../interpreter/world.ts'
+import type { Draw } from './draw.ts'
+import type { Tree, Variables } from './input.ts'
+import { drawValue } from './values.ts'
+
+/** What the parts of a document are drawn with. */
+export interface Scene {
+  readonly draw: Draw
+  readonly world: World
+  readonly api: Api
+  readonly variables: Variables
+  readonly fragments: string[]
+  /** Counts a feature of the specification. */
+  readonly tell: (feature: string) => void
+  /** A fresh number. */
+  readonly count: () => number
+  /** True in a document that is to be refused, until the reason is drawn. */
+  readonly spoil: () => boolean
+}
+
+const enumOf = (scene: Scene, type: ColumnType): EnumSketch | undefined => scene.world.enums.find((item) => item.name === type.enum)
+
+/** The type of a column in GraphQL. */
+export function inputType(scene: Scene, type: ColumnType): string {
+  const kind = enumOf(scene, type)
+  return kind === undefined ? rulesOf(type).graphql : enumName(scene.world, kind)
+}
+
+const enumName = (world: World, kind: EnumSketch): string =>
+  world.inflects ? kind.name.replace(/(^|_)([a-z])/g, (_all, _before, letter: string) => letter.toUpperCase()).replaceAll('_', '') : kind.name
+
+/** Whether a value can be written in GraphQL: labels that are no names and have none cannot (3.2). */
+export function isWritable(scene: Scene, type: ColumnType, value: Value): boolean {
+  const kind = enumOf(scene, type)
+  if (kind === undefined || value === null) return true
+  if (Array.isArray(value)) return value.every((item) => isWritable(scene, { ...type, list: false }, item as Value))
+  const name = kind.mappings[String(value)] ?? String(value)
+  return isName(name) && name !== 'null'
+}
+
+/** A value that is not null as an input. */
+export function toTree(scene: Scene, type: ColumnType, value: Exclude<Value, null>): Tree {
+  if (Array.isArray(value)) return value.map((item): Tree => (item === null ? null : toTree(scene, { ...type, list: false }, item)))
+  const kind = enumOf(scene, type)
+  if (kind !== undefined) return { word: kind.mappings[String(value)] ?? String(value) }
+  if (type.base === 'int8' && scene.draw.chance(30) && Number.isSafeInteger(Number(value))) return Number(value)
+  return value as string
+}
+
+/** A value of a column, mostly one that stands in it. */
+export function columnValue(scene: Scene, table: ApiTable, column: ColumnSketch, nulls = false): Exclude<Value, null> | undefined {
+  const { draw } = scene
+  const position = table.sketch.columns.indexOf(column)
+  const present = table.sketch.rows.map((row) => row[position] ?? null).filter((value) => value !== null)
+  const usable = (value: Exclude<Value, null>): boolean =>
+    isWritable(scene, column.type, value) && (nulls || !Array.isArray(value) || !value.includes(null))
+  const found = present.length > 0 && !draw.chance(30) ? draw.pick(present) : drawValue(draw, scene.world, column.type, nulls)
+  return usable(found) ? found : undefined
+}

@@ -1,0 +1,125 @@
+import type { ApiTable, RowField } from '../interpreter/api.ts'
+import { apiTableOf } from '../interpreter/api.ts'
+import { drawFilter } from './filter.ts'
+import { place, printTree, type Tree } from './input.ts'
+import { drawPage } from './page.ts'
+import type { Scene } from './scene.ts'
+
+/** Response keys that are taken within one selection set. */
+type Keys = Set<string>
+
+/** A field's name with an alias where it must or may have one. */
+function keyed(scene: Scene, keys: Keys, name: string, reusable = false): string {
+  const isTaken = keys.has(name) && !reusable
+  if (!isTaken && !scene.draw.chance(12)) {
+    keys.add(name)
+    return name
+  }
+  const alias = `${scene.draw.pick(['a', 'id', '_', 'x', 'constructor', '__proto__'])}${scene.count()}`
+  keys.add(alias)
+  scene.tell('alias')
+  return `${alias}: ${name}`
+}
+
+/** `@skip` and `@include` with conditions that are mostly kind. */
+function directives(scene: Scene): string {
+  const { draw } = scene
+  if (!draw.chance(6)) return ''
+  const [name, keeps] = draw.pick([['include', true], ['skip', false]] as const)
+  scene.tell(`directive: @${name}`)
+  return ` @${name}(if: ${printTree(place(draw, scene.variables, 'Boolean!', draw.chance(30) ? !keeps : keeps))})`
+}
+
+/** Puts a selection into a fragment now and then. */
+function wrapped(scene: Scene, type: string, selection: string): string {
+  const { draw } = scene
+  if (!draw.chance(6)) return selection
+  const form = draw.int(3)
+  scene.tell(`fragment: ${['bare', 'inline', 'named'][form]}`)
+  if (form === 0) return `...${directives(scene)} { ${selection} }`
+  if (form === 1) return `... on ${type}${directives(scene)} { ${selection} }`
+  const name = `F${scene.count()}`
+  scene.fragments.push(`fragment ${name} on ${type} { ${selection} }`)
+  return `...${name}${directives(scene)}`
+}
+
+const several = (scene: Scene, type: string, selections: readonly string[]): string =>
+  selections.map((selection) => wrapped(scene, type, selection)).join(' ')
+
+export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
+  const { draw } = scene
+  const keys: Keys = new Set()
+  const plain = [...table.fields].filter(([, field]) => field.kind !== 'relation')
+  const links = [...table.fields].filter(([, field]) => field.kind === 'relation')
+  const count = 1 + draw.int(3)
+  const selections = Array.from({ length: count }, () => {
+    const [name, field] = draw.pick([...plain].reverse())
+    if (field.kind === 'nodeId') scene.tell('nodeId')
+    return `${keyed(scene, keys, name, true)}${directives(scene)}`
+  })
+  if (draw.chance(8)) selections.push(keyed(scene, keys, '__typename', true))
+  if (draw.chance(6)) selections.push(`... on Node { ${keyed(scene, keys, 'nodeId', true)} }`)
+  const related = depth === 0 ? [] : links.filter(() => draw.chance(45))
+  for (const [name, field] of related) selections.push(drawRelation(scene, table, keys, name, field, depth - 1))
+  return several(scene, table.type, selections)
+}
+
+function drawRelation(scene: Scene, table: ApiTable, keys: Keys, name: string, field: RowField, depth: number): string {
+  if (field.kind !== 'relation') throw new Error(`${table.type}.${name} is no relation`)
+  const target = apiTableOf(scene.api, field.target)
+  const self = target.sketch.name === table.sketch.name ? ', self' : ''
+  const composite = field.local.length > 1 ? ', composite' : ''
+  scene.tell(`relation: ${field.direction} ${field.many ? 'many' : 'one'}${self}${composite}`)
+  const key = keyed(scene, keys, name)
+  return field.many ? `${key}${drawConnection(scene, target, depth)}` : `${key}${directives(scene)} { ${drawRow(scene, target, depth)} }`
+}
+
+/** Arguments, directives and selections of a connection field. */
+export function drawConnection(scene: Scene, table: ApiTable, depth: number): string {
+  const { draw } = scene
+  const args = new Map<string, Tree>(drawPage(scene, table))
+  if (draw.chance(60)) args.set('filter', draw.chance(4) ? null : drawFilter(scene, table))
+  return `${printArguments(args)}${directives(scene)} { ${drawMembers(scene, table, depth)} }`
+}
+
+export const printArguments = (args: ReadonlyMap<string, Tree>): string =>
+  args.size === 0 ? '' : `(${[...args].map(([name, tree]) => `${name}: ${printTree(tree)}`).join(', ')})`
+
+function drawMembers(scene: Scene, table: ApiTable, depth: number): string {
+  const { draw } = scene
+  const keys: Keys = new Set()
+  const members = [`${keyed(scene, keys, 'edges')} { ${drawEdge(scene, table, depth)} }`]
+  if (draw.chance(60)) members.push(`${keyed(scene, keys, 'pageInfo', true)} { ${draw.some(['hasPreviousPage', 'startCursor', 'endCursor', '__typename'], 70).concat('hasNextPage').join(' ')} }`)
+  if (draw.chance(12)) {
+    scene.tell('two selections of edges')
+    // Merges with the first one where neither has an alias; plain columns have no arguments to differ in.
+    members.push(`${draw.chance(50) ? `again${scene.count()}: ` : ''}edges { cursor node { ${drawRow(scene, table, 0)} } }`)
+  }
+  if (table.sketch.totalCount && draw.chance(40)) {
+    scene.tell('totalCount')
+    members.push(keyed(scene, keys, 'totalCount'))
+  }
+  if (table.sketch.aggregate && draw.chance(40)) members.push(`${keyed(scene, keys, 'aggregate')} { ${drawAggregate(scene, table)} }`)
+  if (draw.chance(5)) members.push('__typename')
+  return several(scene, `${table.type}Connection`, draw.chance(50) ? members.reverse() : members)
+}
+
+function drawEdge(scene: Scene, table: ApiTable, depth: number): string {
+  const node = `node { ${drawRow(scene, table, depth)} }`
+  const members = scene.draw.chance(50) ? [node, 'cursor'] : [node]
+  return several(scene, `${table.type}Edge`, members)
+}
+
+function drawAggregate(scene: Scene, table: ApiTable): string {
+  const { draw } = scene
+  const members = ['count']
+  for (const [name, columns] of table.aggregates) {
+    const fields = draw.some([...columns.keys()], 40)
+    if (fields.length === 0 || !draw.chance(50)) continue
+    scene.tell(`aggregate: ${name}`)
+    members.push(`${name} { ${fields.join(' ')}${draw.chance(5) ? ' __typename' : ''} }`)
+  }
+  return members.join(' ')
+}
+
+export { directives as drawDirectives, keyed as drawKey, type Keys }

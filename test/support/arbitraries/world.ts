@@ -1,0 +1,232 @@
+import type fc from 'fast-check'
+import { apiOf } from '../interpreter/api.ts'
+import { violations } from '../interpreter/constraints.ts'
+import { storeOf } from '../interpreter/store.ts'
+import {
+  columnNamed,
+  roles,
+  type BaseType,
+  type ColumnGrant,
+  type ColumnSketch,
+  type ColumnType,
+  type EnumSketch,
+  type ForeignKeySketch,
+  type Grants,
+  type PolicySketch,
+  type Role,
+  type TableSketch,
+  type Value,
+  type World,
+} from '../interpreter/world.ts'
+import { choices, drawFrom, type Draw } from './draw.ts'
+import { columnNames, fieldOverrides, linkNames, relationOverrides, tableNames, typeOverrides } from './names.ts'
+import { drawValue } from './values.ts'
+
+/** Catalogues with their data and roles. */
+export const worlds: fc.Arbitrary<World> = choices(600).map((numbers) => drawWorld(drawFrom(numbers)))
+
+export function drawWorld(draw: Draw): World {
+  const enums = drawEnums(draw)
+  const world: World = { inflects: draw.chance(50), maxRows: draw.chance(20) ? draw.pick([2, 3, 1, 50]) : null, enums, tables: [] }
+  const names = new Set<string>()
+  const tables: TableSketch[] = []
+  const count = 1 + draw.int(4)
+  while (tables.length < count) {
+    const name = fresh(draw, names, tableNames)
+    tables.push(drawTable(draw, world, tables, name))
+  }
+  return fill(draw, { ...world, tables })
+}
+
+/** A name that nobody has yet: one of the pool, or a numbered one. */
+function fresh(draw: Draw, taken: Set<string>, pool: readonly string[]): string {
+  const free = pool.filter((name) => !taken.has(name))
+  const name = draw.pick(free.length === 0 ? [`n${taken.size}`] : free)
+  taken.add(name)
+  return name
+}
+
+const enumLabels = ['low', 'high', 'Mid', 'odd label', 'ünï', 'null', 'a,b', 'with"quote']
+
+function drawEnums(draw: Draw): readonly EnumSketch[] {
+  if (!draw.chance(60)) return []
+  const labels = [...enumLabels.slice(0, 2 + draw.int(enumLabels.length - 2))]
+  const turned = draw.chance(50) ? labels.reverse() : labels
+  const mapped = draw.some(turned, 40)
+  return [{ name: draw.pick(['mood', 'Mood', 'odd_Kind']), labels: turned, mappings: Object.fromEntries(mapped.map((label, index) => [label, `VALUE_${index}`])) }]
+}
+
+const plain = (base: BaseType): ColumnType => ({ base, list: false, enum: null })
+
+const keyBases: readonly BaseType[] = ['int4', 'text', 'int8', 'uuid', 'varchar(5)', 'timestamptz', 'bool', 'numeric', 'date']
+const bases: readonly BaseType[] = ['int4', 'text', 'bool', 'int8', 'numeric', 'timestamptz', 'varchar(5)', 'numeric(8,2)', 'date', 'uuid', 'enum']
+
+function drawType(draw: Draw, world: World): ColumnType {
+  const [kind] = world.enums
+  const base = draw.pick(bases)
+  if (base !== 'enum') return { ...plain(base), list: draw.chance(15) }
+  return kind === undefined ? plain('text') : { base, list: draw.chance(15), enum: kind.name }
+}
+
+function drawKeyColumns(draw: Draw, world: World, names: Set<string>): readonly ColumnSketch[] {
+  const key = (name: string, type: ColumnType, fallback: ColumnSketch['fallback']): ColumnSketch => ({ name, type, notNull: true, fallback, field: null })
+  names.add('id')
+  const form = draw.int(10)
+  if (form < 4) return [key('id', plain('int4'), draw.chance(50) ? { kind: 'identity' } : { kind: 'none' })]
+  const [kind] = world.enums
+  const type = (): ColumnType => (kind !== undefined && draw.chance(15) ? { base: 'enum', list: false, enum: kind.name } : plain(draw.pick(keyBases)))
+  if (form < 7) return [key(fresh(draw, names, ['key', 'Key', 'id_', 'accountId', 'key part', 'uid']), type(), { kind: 'none' })]
+  return ['b', 'a', 'Key C'].slice(0, 2 + draw.int(2)).map((name) => {
+    names.add(name)
+    return key(name, type(), { kind: 'none' })
+  })
+}
+
+function drawColumn(draw: Draw, world: World, names: Set<string>): ColumnSketch {
+  const type = drawType(draw, world)
+  return {
+    name: fresh(draw, names, columnNames),
+    type,
+    notNull: draw.chance(25),
+    fallback: draw.chance(25) ? { kind: 'value', value: drawValue(draw, world, type) } : { kind: 'none' },
+    field: draw.chance(10) ? draw.pick(fieldOverrides) : null,
+  }
+}
+
+function drawTable(draw: Draw, world: World, before: readonly TableSketch[], name: string): TableSketch {
+  const names = new Set<string>()
+  const key = drawKeyColumns(draw, world, names)
+  const others = Array.from({ length: draw.int(5) }, () => drawColumn(draw, world, names))
+  // Keys need not be the first columns, and are declared in any order (1.2).
+  const columns = draw.chance(30) ? [...others, ...key] : [...key, ...others]
+  const primaryKey = key.map((column) => column.name)
+  const self = { name, columns, primaryKey: draw.chance(50) ? primaryKey.reverse() : primaryKey, uniques: [], foreignKeys: [] }
+  const linked = drawLinks(draw, [...before, self as unknown as TableSketch], self, names)
+  return {
+    ...linked,
+    typeName: drawTypeName(draw, name),
+    totalCount: draw.chance(50),
+    aggregate: draw.chance(50),
+    maxRows: draw.chance(20) ? draw.pick([3, 1, 2, 0]) : null,
+    policies: draw.chance(25) ? drawPolicies(draw, linked.columns) : null,
+    grants: { anon: drawGrants(draw, linked), authenticated: drawGrants(draw, linked) },
+    rows: [],
+  }
+}
+
+/** Tables whose own name is no GraphQL name are mostly renamed. */
+const drawTypeName = (draw: Draw, name: string): string | null =>
+  draw.chance(/^[A-Za-z]\w*$/.test(name) ? 10 : 85) ? draw.pick(typeOverrides) : null
+
+type Linked = Pick<TableSketch, 'name' | 'columns' | 'primaryKey' | 'uniques' | 'foreignKeys'>
+
+function drawLinks(draw: Draw, targets: readonly TableSketch[], table: Linked, names: Set<string>): Linked {
+  let linked = table
+  const count = targets.length === 1 ? Number(draw.chance(40)) : draw.int(3)
+  for (let index = 0; index < count; index += 1) linked = drawLink(draw, targets, linked, names, index)
+  return draw.chance(20) ? addUnique(draw, linked, [draw.pick(linked.columns).name]) : linked
+}
+
+function drawLink(draw: Draw, targets: readonly TableSketch[], table: Linked, names: Set<string>, index: number): Linked {
+  const target = draw.pick([...targets].reverse().slice(targets.length > 1 && !draw.chance(30) ? 1 : 0))
+  const targetColumns = target.columns.filter((column) => target.primaryKey.includes(column.name))
+  const notNull = draw.chance(20) && target.name !== table.name
+  const columns = targetColumns.map((column): ColumnSketch => ({
+    name: fresh(draw, names, linkNames),
+    type: column.type,
+    notNull: notNull && draw.chance(80),
+    fallback: { kind: 'none' },
+    field: null,
+  }))
+  const key: ForeignKeySketch = {
+    name: `link ${table.name.slice(0, 20)} ${index}`,
+    columns: columns.map((column) => column.name),
+    target: target.name,
+    targetColumns: targetColumns.map((column) => column.name),
+    onDelete: draw.pick(['no action', 'cascade', 'set null']),
+    foreignName: draw.chance(20) ? draw.pick(relationOverrides) : null,
+    localName: draw.chance(20) ? draw.pick(relationOverrides) : null,
+  }
+  const linked = { ...table, columns: [...table.columns, ...columns], foreignKeys: [...table.foreignKeys, key] }
+  return draw.chance(30) ? addUnique(draw, linked, draw.chance(30) ? key.columns.slice(0, 1) : key.columns) : linked
+}
+
+const flags = (columns: readonly ColumnSketch[]): readonly ColumnSketch[] =>
+  columns.filter((column) => column.type.base === 'bool' && !column.type.list)
+
+function addUnique(draw: Draw, table: Linked, columns: readonly string[]): Linked {
+  const partial = flags(table.columns)
+  const where = partial.length > 0 && draw.chance(50) ? draw.pick(partial).name : null
+  return { ...table, uniques: [...table.uniques, { columns, where }] }
+}
+
+function drawPolicies(draw: Draw, columns: readonly ColumnSketch[]): readonly PolicySketch[] {
+  const owners = columns.filter((column) => column.type.base === 'text' && !column.type.list)
+  const conditions: readonly PolicySketch['condition'][] = [
+    { kind: 'always' },
+    ...flags(columns).map(({ name }) => ({ kind: 'flag', column: name }) as const),
+    ...owners.map(({ name }) => ({ kind: 'owner', column: name }) as const),
+  ]
+  return Array.from({ length: draw.int(4) }, () => ({
+    command: draw.pick(['all', 'select', 'update', 'insert', 'delete'] as const),
+    condition: draw.pick([...conditions].reverse()),
+  }))
+}
+
+function drawGrants(draw: Draw, table: Linked): Grants {
+  const names = table.columns.map((column) => column.name)
+  const columns = (needed: readonly string[]): ColumnGrant => {
+    if (!draw.chance(35)) return 'all'
+    const chosen = new Set([...needed, ...draw.some(names, 60)])
+    return draw.chance(10) ? [] : names.filter((name) => chosen.has(name))
+  }
+  // Without its key nothing of a table can be read (1.2), which is a law of its own and not drawn here.
+  return { select: columns(table.primaryKey), insert: columns([]), update: columns([]), delete: !draw.chance(20) }
+}
+
+/** Rows that break no constraint, full of nulls and ties. */
+function fill(draw: Draw, world: World): World {
+  let filled = world
+  for (const table of world.tables) {
+    const wanted = draw.pick([3, 5, 2, 8, 0, 4])
+    for (let index = 0; index < wanted; index += 1) {
+      const row = table.columns.map((column) => drawCell(draw, filled, table, column, index))
+      const next = withRow(filled, table.name, linkRow(draw, filled, table, row))
+      if (violations(next, storeOf(next)).length === 0) filled = next
+    }
+  }
+  return filled
+}
+
+function drawCell(draw: Draw, world: World, table: TableSketch, column: ColumnSketch, index: number): Value {
+  if (!column.notNull && draw.chance(35)) return null
+  const isSimpleKey = table.primaryKey.length === 1 && table.primaryKey[0] === column.name && column.type.base === 'int4'
+  return isSimpleKey ? index + 1 : drawValue(draw, world, column.type)
+}
+
+/** Foreign keys refer to a row that is there, or to nothing. */
+function linkRow(draw: Draw, world: World, table: TableSketch, cells: readonly Value[]): readonly Value[] {
+  const row = new Map(table.columns.map((column, index) => [column.name, cells[index] ?? null]))
+  for (const key of table.foreignKeys) {
+    const target = world.tables.find((item) => item.name === key.target)
+    if (target === undefined || target.rows.length === 0) {
+      for (const name of key.columns) if (!columnNamed(table, name).notNull) row.set(name, null)
+      continue
+    }
+    const parent = draw.pick(target.rows)
+    if (draw.chance(25)) continue
+    key.columns.forEach((name, index) => {
+      const position = target.columns.findIndex((column) => column.name === key.targetColumns[index])
+      row.set(name, parent[position] ?? null)
+    })
+  }
+  return [...row.values()]
+}
+
+const withRow = (world: World, table: string, row: readonly Value[]): World => ({
+  ...world,
+  tables: world.tables.map((item) => (item.name === table ? { ...item, rows: [...item.rows, row] } : item)),
+})
+
+/** Roles that see something of the world. */
+export const usefulRoles = (world: World): readonly Role[] => roles.filter((role) => apiOf(world, role).tables.length > 0)

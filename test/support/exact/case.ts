@@ -1,0 +1,30 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Question, World } from '../interpreter/world.ts'
+import { dataSql, schemaSql } from './ddl.ts'
+
+/** A case as it is kept: what `--replay` runs again, and what a person reads. */
+export interface Case {
+  /** What was found; empty in a fixture that is to pass. */
+  readonly message: string
+  readonly question: Question
+  readonly world: World
+}
+
+interface KeptCase extends Case {
+  readonly lines: { readonly schema: readonly string[]; readonly data: readonly string[]; readonly document: readonly string[] }
+}
+
+/** Writes a case with its SQL and its document line by line beside it. */
+export async function keepCase(file: string, kept: Case): Promise<void> {
+  const lines = { schema: split(schemaSql(kept.world)), data: split(dataSql(kept.world)), document: split(kept.question.document) }
+  const readable: KeptCase = { message: kept.message, lines, question: kept.question, world: kept.world }
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, `${JSON.stringify(readable, null, 2)}\n`)
+}
+
+const split = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '')
+
+export const readCase = async (file: string): Promise<Case> => JSON.parse(await readFile(file, 'utf8')) as KeptCase
+
+export const writes = (question: Question): boolean => /^\s*mutation\b/.test(question.document)

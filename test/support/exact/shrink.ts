@@ -1,0 +1,79 @@
+import type { Question, World } from '../interpreter/world.ts'
+import type { Case } from './case.ts'
+import { writes } from './case.ts'
+import { judge, type Disagreement } from './judge.ts'
+import { smallerQuestions } from './shrink-document.ts'
+import { emptierWorlds, simplerWorlds } from './shrink-world.ts'
+import { openStage, type Stage } from './stage.ts'
+
+/**
+ * Makes a failing case as small as it gets before the deadline: first the document and the rows, on the database that is there, then
+ * the catalogue. What fails in another way, or cannot be asked any more, is not the same case.
+ */
+export async function shrinkCase(failing: Case, found: Disagreement, deadline: number): Promise<Case> {
+  let current = failing
+  for (;;) {
+    const smaller = await shrinkOnStage(current, found, deadline)
+    const simpler = await shrinkCatalogue(smaller, found, deadline)
+    if (simpler === null) return smaller
+    current = simpler
+  }
+}
+
+const isSame = (a: Disagreement, b: Disagreement | null): b is Disagreement => b !== null && a.kind === b.kind && a.code === b.code
+
+/** Null where the case cannot even be asked: a candidate may name what is no longer there. */
+const attempt = (stage: Stage, question: Question): Promise<Disagreement | null> =>
+  judge(stage, question, writes(question)).then(
+    ({ disagreement }) => disagreement,
+    () => null,
+  )
+
+async function shrinkOnStage(failing: Case, found: Disagreement, deadline: number): Promise<Case> {
+  const stage = await openStage(failing.world)
+  let current = failing
+  const first = <T>(candidates: Iterable<T>, toCase: (candidate: T) => Case): Promise<Case | null> =>
+    firstFailing(candidates, deadline, async (candidate) => {
+      const next = toCase(candidate)
+      const again = await attempt(await stage.holding(next.world), next.question)
+      return isSame(found, again) ? { ...next, message: again.message } : null
+    })
+  try {
+    for (;;) {
+      const { world, question } = current
+      const next =
+        (await first(smallerQuestions(question), (smaller) => ({ ...current, question: smaller }))) ??
+        (await first(emptierWorlds(world), (smaller) => ({ ...current, world: smaller })))
+      if (next === null) return current
+      current = next
+    }
+  } finally {
+    await stage.close()
+  }
+}
+
+const shrinkCatalogue = (failing: Case, found: Disagreement, deadline: number): Promise<Case | null> =>
+  firstFailing(simplerWorlds(failing.world), deadline, async (world) => {
+    const again = await judgeNew(world, failing.question)
+    return isSame(found, again) ? { ...failing, world, message: again.message } : null
+  })
+
+async function firstFailing<T>(candidates: Iterable<T>, deadline: number, check: (candidate: T) => Promise<Case | null>): Promise<Case | null> {
+  for (const candidate of candidates) {
+    if (Date.now() > deadline) return null
+    const failing = await check(candidate)
+    if (failing !== null) return failing
+  }
+  return null
+}
+
+/** Judges on a database of its own. */
+export async function judgeNew(world: World, question: Question): Promise<Disagreement | null> {
+  const stage = await openStage(world).catch(() => null)
+  if (stage === null) return null
+  try {
+    return await attempt(stage, question)
+  } finally {
+    await stage.close()
+  }
+}

@@ -1,0 +1,62 @@
+import { createTestService, type Answer, type TestService } from '../service.ts'
+import type { Store } from '../interpreter/store.ts'
+import type { Json, Question, TableSketch, World } from '../interpreter/world.ts'
+import { dataSql, dumpSql, resetSql, schemaSql } from './ddl.ts'
+
+/** A World that exists: a database of its own and the service in front of it. */
+export interface Stage {
+  readonly world: World
+  readonly service: TestService
+  readonly ask: (question: Question) => Promise<Answer>
+  /** The rows of each table, whoever may see them. */
+  readonly dump: () => Promise<ReadonlyMap<string, readonly Json[]>>
+  /** Puts the rows back. */
+  readonly reset: () => Promise<void>
+  /** The same database with the rows of another World of the same catalogue. */
+  readonly holding: (world: World) => Promise<Stage>
+  readonly close: () => Promise<void>
+}
+
+/** Times are written in UTC in every session. */
+const settings = `do $$ begin execute format('alter database %I set timezone to ''UTC''', current_database()); end $$; set timezone to 'UTC';`
+
+export async function openStage(world: World): Promise<Stage> {
+  const service = await createTestService({ sql: `${settings}\n${schemaSql(world)}\n${dataSql(world)}` })
+  return stageOn(world, service)
+}
+
+function stageOn(world: World, service: TestService): Stage {
+  const rowsOf = async (table: TableSketch): Promise<readonly Json[]> =>
+    (await service.db.query(dumpSql(table))).rows[0].rows as readonly Json[]
+  const stage: Stage = {
+    world,
+    service,
+    ask: ({ document, variables, operationName, role, claims }) =>
+      service.graphql(document, { variables, role, claims, ...(operationName !== null && { operationName }) }),
+    dump: async () => {
+      const dumped: [string, readonly Json[]][] = []
+      for (const table of world.tables) dumped.push([table.name, await rowsOf(table)])
+      return new Map(dumped)
+    },
+    reset: async () => {
+      await service.db.query(resetSql(world))
+    },
+    holding: async (other) => {
+      if (other === world) return stage
+      const next = stageOn(other, service)
+      await next.reset()
+      return next
+    },
+    close: service.close,
+  }
+  return stage
+}
+
+/** What `dump` is expected to say. */
+export const dumpOf = (world: World, store: Store): ReadonlyMap<string, readonly Json[]> =>
+  new Map(
+    world.tables.map((table) => [
+      table.name,
+      (store.rows.get(table.name) ?? []).map((row) => table.columns.map((column) => row.get(column.name) ?? null)),
+    ]),
+  )

@@ -1,0 +1,178 @@
+import { fieldNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
+import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
+import { columnNamed, keyOf, type ColumnGrant, type ColumnSketch, type ForeignKeySketch, type Grants, type Role, type TableSketch, type World } from './world.ts'
+
+/** What one role's GraphQL schema offers (spec/graphql.md 1 and 2). */
+export interface Api {
+  readonly tables: readonly ApiTable[]
+  readonly query: ReadonlyMap<string, RootField>
+  readonly mutation: ReadonlyMap<string, RootField>
+}
+
+export interface ApiTable {
+  readonly sketch: TableSketch
+  readonly grants: Grants
+  readonly type: string
+  readonly maxRows: number
+  readonly key: readonly ColumnSketch[]
+  readonly fields: ReadonlyMap<string, RowField>
+  readonly filters: ReadonlyMap<string, ColumnSketch>
+  readonly orders: ReadonlyMap<string, ColumnSketch>
+  readonly inserts: ReadonlyMap<string, ColumnSketch>
+  readonly updates: ReadonlyMap<string, ColumnSketch>
+  readonly aggregates: ReadonlyMap<'sum' | 'avg' | 'min' | 'max', ReadonlyMap<string, ColumnSketch>>
+}
+
+export type RowField =
+  | { readonly kind: 'nodeId' }
+  | { readonly kind: 'column'; readonly column: ColumnSketch }
+  | {
+      readonly kind: 'relation'
+      readonly target: string
+      readonly many: boolean
+      readonly direction: 'forward' | 'reverse'
+      readonly local: readonly string[]
+      readonly foreign: readonly string[]
+    }
+
+export type RootField =
+  | { readonly kind: 'node' }
+  | { readonly kind: 'collection' | 'byKey' | 'insert' | 'update' | 'delete'; readonly table: ApiTable }
+
+const builtIn: ReadonlySet<string> = new Set([
+  'ID', 'Int', 'Float', 'String', 'Boolean', 'Date', 'Time', 'Datetime', 'BigInt', 'UUID', 'JSON', 'Cursor', 'BigFloat', 'Opaque',
+  'Query', 'Mutation', 'Node', 'PageInfo', 'FilterIs', 'OrderByDirection',
+  ...['Int', 'Float', 'String', 'Boolean', 'Date', 'Time', 'Datetime', 'BigInt', 'UUID', 'BigFloat', 'Opaque', 'ID'].map((name) => `${name}Filter`),
+])
+
+export const isGranted = (grant: ColumnGrant, column: string): boolean => grant === 'all' || grant.includes(column)
+
+/** The schema that a role sees. */
+export function apiOf(world: World, role: Role): Api {
+  const exposed = exposedTables(world, role)
+  const tables = exposed.map((sketch) => apiTable(world, role, exposed, sketch))
+  const query = new Map<string, RootField>([['node', { kind: 'node' }]])
+  const mutation = new Map<string, RootField>()
+  for (const table of tables) addRootFields(query, mutation, table)
+  return { tables, query, mutation }
+}
+
+const typeOf = (world: World, table: TableSketch): string => typeNameOf(table.name, table.typeName, world.inflects)
+
+/** Relations that become types (1.2); the first in byte order keeps a name that two want, built-in names are never given (2.4). */
+function exposedTables(world: World, role: Role): readonly TableSketch[] {
+  const taken = new Set(builtIn)
+  return [...world.tables]
+    .sort((a, b) => compareText(a.name, b.name))
+    .filter((table) => {
+      const name = typeOf(world, table)
+      const { select } = table.grants[role]
+      if (!isName(name) || table.primaryKey.length === 0 || select.length === 0 || taken.has(name)) return false
+      taken.add(name)
+      return true
+    })
+}
+
+function apiTable(world: World, role: Role, exposed: readonly TableSketch[], sketch: TableSketch): ApiTable {
+  const grants = sketch.grants[role]
+  const named = (columns: readonly ColumnSketch[]): ReadonlyMap<string, ColumnSketch> =>
+    new Map(columns.flatMap((column) => columnField(world, column).map((field) => [field, column] as const)))
+  const readable = sketch.columns.filter((column) => isGranted(grants.select, column.name))
+  const writable = sketch.columns.filter((column) => column.fallback.kind !== 'identity')
+  const columns = named(readable)
+  const pick = (wanted: (column: ColumnSketch) => boolean): ReadonlyMap<string, ColumnSketch> =>
+    new Map([...columns].filter(([, column]) => wanted(column)))
+  const figures = ['sum', 'avg', 'min', 'max'] as const
+  return {
+    sketch,
+    grants,
+    type: typeOf(world, sketch),
+    maxRows: sketch.maxRows ?? world.maxRows ?? 30,
+    key: keyOf(sketch),
+    fields: rowFields(world, role, exposed, sketch, columns),
+    filters: pick((column) => operatorsOf(column.type).length > 0),
+    orders: pick((column) => isOrderable(column.type)),
+    inserts: named(writable.filter((column) => isGranted(grants.insert, column.name))),
+    updates: named(writable.filter((column) => isGranted(grants.update, column.name))),
+    aggregates: new Map(
+      sketch.aggregate ? figures.map((name) => [name, pick((column) => aggregatesOf(column.type).includes(name))]) : [],
+    ),
+  }
+}
+
+/** The name of a column's field, or none. */
+export function columnField(world: World, column: ColumnSketch): readonly string[] {
+  const name = fieldNameOf(column.name, column.field, world.inflects)
+  return isName(name) ? [name] : []
+}
+
+/** The last claim of a name wins: node id, columns, forward relations, reverse relations (2.4). */
+function rowFields(
+  world: World,
+  role: Role,
+  exposed: readonly TableSketch[],
+  sketch: TableSketch,
+  columns: ReadonlyMap<string, ColumnSketch>,
+): ReadonlyMap<string, RowField> {
+  const fields = new Map<string, RowField>([['nodeId', { kind: 'nodeId' }]])
+  for (const [name, column] of columns) fields.set(name, { kind: 'column', column })
+  const keys = world.tables.flatMap((child) => child.foreignKeys.map((key) => ({ child, key })))
+  const usable = keys.filter(({ child, key }) => isRelation(world, role, exposed, child, key))
+  for (const { child, key } of usable) {
+    const target = world.tables.find((table) => table.name === key.target)
+    if (child.name !== sketch.name || target === undefined) continue
+    const name = key.foreignName ?? toOneName(key.columns, typeOf(world, target), world.inflects)
+    const field: RowField = { kind: 'relation', target: key.target, many: false, direction: 'forward', local: key.columns, foreign: key.targetColumns }
+    if (isName(name)) fields.set(name, field)
+  }
+  for (const { child, key } of usable) {
+    if (key.target !== sketch.name) continue
+    const many = !isUnique(child, key.columns)
+    const type = typeOf(world, child)
+    const plain = many ? `${lowerFirst(type)}Collection` : toOneName(key.targetColumns, type, world.inflects)
+    const name = key.localName ?? plain
+    const field: RowField = { kind: 'relation', target: child.name, many, direction: 'reverse', local: key.targetColumns, foreign: key.columns }
+    if (isName(name)) fields.set(name, field)
+  }
+  return fields
+}
+
+/** Both tables are exposed, and every column of the key is readable on both sides (1.4, 8.1). */
+function isRelation(world: World, role: Role, exposed: readonly TableSketch[], child: TableSketch, key: ForeignKeySketch): boolean {
+  const target = world.tables.find((table) => table.name === key.target)
+  return (
+    target !== undefined &&
+    exposed.includes(child) &&
+    exposed.includes(target) &&
+    key.columns.every((column) => isGranted(child.grants[role].select, column)) &&
+    key.targetColumns.every((column) => isGranted(target.grants[role].select, column))
+  )
+}
+
+/** A unique key that is whole, not partial, lies within the columns (8.3). */
+const isUnique = (table: TableSketch, columns: readonly string[]): boolean =>
+  [{ columns: table.primaryKey, where: null }, ...table.uniques].some(
+    (unique) => unique.where === null && unique.columns.every((column) => columns.includes(column)),
+  )
+
+function addRootFields(query: Map<string, RootField>, mutation: Map<string, RootField>, table: ApiTable): void {
+  const put = (fields: Map<string, RootField>, name: string, field: RootField): void => {
+    if (!fields.has(name)) fields.set(name, field)
+  }
+  const base = lowerFirst(table.type)
+  put(query, `${base}Collection`, { kind: 'collection', table })
+  if (hasKeyField(table)) put(query, `${base}ByPk`, { kind: 'byKey', table })
+  if (table.inserts.size > 0) put(mutation, `insertInto${table.type}Collection`, { kind: 'insert', table })
+  if (table.updates.size > 0) put(mutation, `update${table.type}Collection`, { kind: 'update', table })
+  if (table.grants.delete) put(mutation, `deleteFrom${table.type}Collection`, { kind: 'delete', table })
+}
+
+/** Every column of the key has a field, under which its argument goes (7.3, decision 5). */
+const hasKeyField = (table: ApiTable): boolean =>
+  table.key.every((column) => !column.type.list && [...table.filters.values()].includes(columnNamed(table.sketch, column.name)))
+
+export const apiTableOf = (api: Api, name: string): ApiTable => {
+  const found = api.tables.find((table) => table.sketch.name === name)
+  if (found === undefined) throw new Error(`the role sees no table ${name}`)
+  return found
+}

@@ -1,0 +1,76 @@
+import { Refused } from './refusal.ts'
+import { rowsOf, withRows, type Row, type Store } from './store.ts'
+import { compareValues } from './types.ts'
+import { columnNamed, type ForeignKeySketch, type TableSketch, type UniqueSketch, type World } from './world.ts'
+
+/** SQLSTATEs of the constraints that the rows of a store break; any of them may be the first that Postgres meets. */
+export function violations(world: World, store: Store): readonly string[] {
+  return [...new Set(world.tables.flatMap((table) => tableViolations(world, store, table)))]
+}
+
+function tableViolations(world: World, store: Store, table: TableSketch): readonly string[] {
+  const rows = rowsOf(store, table.name)
+  const uniques: readonly UniqueSketch[] = [{ columns: table.primaryKey, where: null }, ...table.uniques]
+  const required = table.columns.filter((column) => column.notNull || table.primaryKey.includes(column.name))
+  return [
+    ...(required.some((column) => rows.some((row) => row.get(column.name) === null)) ? ['23502'] : []),
+    ...(uniques.some((unique) => hasTwins(world, table, unique, rows)) ? ['23505'] : []),
+    ...(table.foreignKeys.some((key) => rows.some((row) => isOrphan(world, store, table, key, row))) ? ['23503'] : []),
+  ]
+}
+
+/** Two rows with the same values, none of them null, under the index. */
+function hasTwins(world: World, table: TableSketch, unique: UniqueSketch, rows: readonly Row[]): boolean {
+  const indexed = rows.filter((row) => unique.where === null || row.get(unique.where) === true)
+  return indexed.some((row, index) => indexed.slice(index + 1).some((other) => isSame(world, table, unique.columns, row, unique.columns, other)))
+}
+
+/** Whether the columns of one row equal those of another, pair by pair; null equals nothing. */
+export function isSame(
+  world: World,
+  table: TableSketch,
+  columns: readonly string[],
+  row: Row,
+  otherColumns: readonly string[],
+  other: Row,
+): boolean {
+  return columns.every((name, index) => {
+    const value = row.get(name) ?? null
+    const otherName = otherColumns[index] ?? ''
+    const otherValue = other.get(otherName) ?? null
+    if (value === null || otherValue === null) return false
+    return compareValues(world, columnNamed(table, name).type, value, otherValue) === 0
+  })
+}
+
+function isOrphan(world: World, store: Store, table: TableSketch, key: ForeignKeySketch, row: Row): boolean {
+  if (key.columns.some((name) => row.get(name) === null)) return false
+  return !rowsOf(store, key.target).some((parent) => isSame(world, table, key.columns, row, key.targetColumns, parent))
+}
+
+/** Removes rows and what `on delete` makes of the rows that refer to them, until nothing is left to do. */
+export function removeRows(world: World, store: Store, table: TableSketch, removed: readonly Row[]): Store {
+  if (removed.length === 0) return store
+  let after = withRows(store, table.name, rowsOf(store, table.name).filter((row) => !removed.includes(row)))
+  for (const child of world.tables) {
+    for (const key of child.foreignKeys.filter((item) => item.target === table.name && item.onDelete !== 'no action')) {
+      const hit = rowsOf(after, child.name).filter((row) =>
+        removed.some((parent) => isSame(world, child, key.columns, row, key.targetColumns, parent)),
+      )
+      after = key.onDelete === 'cascade' ? removeRows(world, after, child, hit) : clear(after, child, key, hit)
+    }
+  }
+  return after
+}
+
+const clear = (store: Store, child: TableSketch, key: ForeignKeySketch, hit: readonly Row[]): Store =>
+  withRows(
+    store,
+    child.name,
+    rowsOf(store, child.name).map((row) => (hit.includes(row) ? new Map([...row, ...key.columns.map((name) => [name, null] as const)]) : row)),
+  )
+
+export function requireValid(world: World, store: Store, ...others: readonly string[]): void {
+  const broken = [...violations(world, store), ...others]
+  if (broken.length > 0) throw new Refused(...broken)
+}

@@ -1,0 +1,180 @@
+import type { ApiTable } from './api.ts'
+import { matches } from './patterns.ts'
+import { Refused } from './refusal.ts'
+import type { Row } from './store.ts'
+import { decodeToken } from './tokens.ts'
+import { compareValues, readValue, rulesOf } from './types.ts'
+import type { ColumnSketch, ColumnType, Json, Value, World } from './world.ts'
+
+/** Three-valued logic: null is unknown, and only true selects a row. */
+export type Condition = (row: Row) => boolean | null
+
+type Input = Json | undefined
+type Fields = Readonly<Record<string, Json>>
+
+const isObject = (input: Input): input is Fields => typeof input === 'object' && input !== null && !Array.isArray(input)
+const asList = (input: Json): readonly Json[] => (Array.isArray(input) ? input : [input as Json])
+
+/** The conjunction of a filter's entries; null when nothing is asked for (spec/graphql.md 4.2, 4.3). */
+export function readFilter(world: World, table: ApiTable, input: Input): Condition | null {
+  if (!isObject(input)) return null
+  return every(Object.entries(input).map(([name, value]) => readEntry(world, table, name, value)))
+}
+
+function readEntry(world: World, table: ApiTable, name: string, value: Json): Condition | null {
+  const column = table.filters.get(name)
+  if (column !== undefined) return readColumn(world, column, value)
+  if (value === null) return null
+  switch (name) {
+    case 'and':
+      return every(asList(value).map((item) => readFilter(world, table, item)))
+    case 'or':
+      return some(asList(value).map((item) => readFilter(world, table, item)))
+    case 'not':
+      return negation(readFilter(world, table, value))
+    case 'nodeId':
+      return readNodeId(world, table, value)
+    default:
+      throw new Error(`${table.type} has no filter ${name}`)
+  }
+}
+
+const given = (conditions: readonly (Condition | null)[]): readonly Condition[] => conditions.filter((condition) => condition !== null)
+
+function every(conditions: readonly (Condition | null)[]): Condition | null {
+  const parts = given(conditions)
+  if (parts.length === 0) return null
+  return (row) => {
+    const truths = parts.map((part) => part(row))
+    return truths.includes(false) ? false : truths.includes(null) ? null : true
+  }
+}
+
+function some(conditions: readonly (Condition | null)[]): Condition | null {
+  const parts = given(conditions)
+  if (parts.length === 0) return null
+  return (row) => {
+    const truths = parts.map((part) => part(row))
+    return truths.includes(true) ? true : truths.includes(null) ? null : false
+  }
+}
+
+function negation(condition: Condition | null): Condition | null {
+  if (condition === null) return null
+  return (row) => {
+    const truth = condition(row)
+    return truth === null ? null : !truth
+  }
+}
+
+function readColumn(world: World, column: ColumnSketch, input: Json): Condition | null {
+  if (!isObject(input)) return null
+  return every(Object.entries(input).map(([operator, operand]) => readOperator(world, column, operator, operand)))
+}
+
+function readOperator(world: World, { name, type }: ColumnSketch, operator: string, input: Json): Condition {
+  if (operator === 'is') {
+    if (input === null) throw new Refused('Error transpiling Is filter value type')
+    return (row) => ((row.get(name) ?? null) === null) === (input === 'NULL')
+  }
+  if (input === null) return () => null
+  if (operator === 'in') {
+    const list = asList(input).map((item) => readOperand(world, type, item))
+    return (row) => isIn(world, type, row.get(name) ?? null, list)
+  }
+  const operand = readOperand(world, type, input)
+  return (row) => {
+    const value = row.get(name) ?? null
+    return value === null ? null : compareBy(world, type, operator, value, operand)
+  }
+}
+
+/** Texts that are too long for the column are refused before anything runs (3.4). */
+export function readOperand(world: World, type: ColumnType, input: Json): Value {
+  const { maxLength } = rulesOf(type)
+  if (!type.list && maxLength !== null && typeof input === 'string' && [...input].length > maxLength) {
+    throw new Refused(`Invalid input for String type. Maximum character length ${maxLength}`)
+  }
+  return readValue(world, type, input)
+}
+
+function isIn(world: World, type: ColumnType, value: Value, list: readonly Value[]): boolean | null {
+  if (list.length === 0) return false
+  if (value === null) return null
+  return list.some((item) => compareValues(world, type, value, item) === 0)
+}
+
+function compareBy(world: World, type: ColumnType, operator: string, value: Value, operand: Value): boolean {
+  const isPattern = matches[operator]
+  if (isPattern !== undefined) return isPattern(String(value), String(operand))
+  if (Array.isArray(value) && Array.isArray(operand) && operator !== 'eq') return compareSets(world, type, operator, value, operand)
+  const order = compareValues(world, type, value, operand)
+  switch (operator) {
+    case 'eq':
+      return order === 0
+    case 'neq':
+      return order !== 0
+    case 'lt':
+      return order < 0
+    case 'lte':
+      return order <= 0
+    case 'gt':
+      return order > 0
+    case 'gte':
+      return order >= 0
+    default:
+      throw new Error(`there is no operator ${operator}`)
+  }
+}
+
+/** A null element is equal to nothing here (Postgres manual 9.19). */
+function compareSets(world: World, type: ColumnType, operator: string, value: readonly Value[], operand: readonly Value[]): boolean {
+  const element = { ...type, list: false }
+  const has = (list: readonly Value[], item: Value): boolean =>
+    item !== null && list.some((other) => other !== null && compareValues(world, element, item, other) === 0)
+  switch (operator) {
+    case 'contains':
+      return operand.every((item) => has(value, item))
+    case 'containedBy':
+      return value.every((item) => has(operand, item))
+    case 'overlaps':
+      return operand.some((item) => has(value, item))
+    default:
+      throw new Error(`there is no operator ${operator} on lists`)
+  }
+}
+
+function readNodeId(world: World, table: ApiTable, input: Json): Condition | null {
+  if (!isObject(input) || !('eq' in input)) return null
+  const token = input['eq']
+  if (token === null || token === undefined) throw new Refused('Invalid value passed to nodeId argument, Error 1')
+  const { schema, name, keys } = readNodeToken(String(token))
+  if (schema !== 'public' || name !== table.sketch.name) throw new Refused('nodeId belongs to a different collection')
+  return keyCondition(world, table, keys)
+}
+
+export interface NodeToken {
+  readonly schema: string
+  readonly name: string
+  readonly keys: readonly (string | null)[]
+}
+
+/** The errors of section 7.1; the generator draws only those that one message stands for. */
+export function readNodeToken(token: string): NodeToken {
+  const bytes = Buffer.from(token, 'base64')
+  if (bytes.toString('base64') !== token) throw new Refused('Invalid value passed to nodeId argument. Error 2')
+  const parts = decodeToken(token)
+  if (parts === undefined) throw new Refused('Invalid value passed to nodeId argument. Error 4', 'Invalid value passed to nodeId argument. Error 10')
+  const [schema, name, ...keys] = parts
+  if (keys.length === 0) throw new Refused('Invalid value passed to nodeId argument. Error 5')
+  return { schema: schema ?? '', name: name ?? '', keys }
+}
+
+/** The condition that a row has these values in its key. */
+export function keyCondition(world: World, table: ApiTable, values: readonly (Json | undefined)[]): Condition {
+  if (values.length !== table.key.length) {
+    throw new Refused(`Primary key column count mismatch. Expected ${table.key.length}, provided ${values.length}`)
+  }
+  const keys = table.key.map((column, index) => [column, readValue(world, column.type, values[index] ?? null)] as const)
+  return (row) => keys.every(([column, key]) => key !== null && compareValues(world, column.type, row.get(column.name) ?? null, key) === 0)
+}

@@ -1,0 +1,33 @@
+/** Names as spec/graphql.md 2 derives them, written from that section alone. */
+
+const isAlphanumeric = (character: string): boolean => /[\p{L}\p{N}]/u.test(character)
+
+export function inflected(name: string): string {
+  const characters = [...name]
+  return characters
+    .map((character, index) => (index > 0 && isAlphanumeric(characters[index - 1] ?? '') ? character : character.toUpperCase()))
+    .join('')
+    .replaceAll('_', '')
+}
+
+export function lowerFirst(text: string): string {
+  const [first = '', ...rest] = text
+  return first.toLowerCase() + rest.join('')
+}
+
+export const isName = (text: string): boolean => /^[_A-Za-z][_0-9A-Za-z]*$/.test(text) && !text.startsWith('__')
+
+export const typeNameOf = (name: string, override: string | null, inflects: boolean): string =>
+  override ?? (inflects ? inflected(name) : name)
+
+export const fieldNameOf = (name: string, override: string | null, inflects: boolean): string =>
+  override ?? (inflects ? lowerFirst(inflected(name)) : name)
+
+/** The field of a to-one relation: its single column without the suffix, else the type it leads to (2.3). */
+export function toOneName(columns: readonly string[], targetType: string, inflects: boolean): string {
+  const suffix = inflects ? '_id' : 'Id'
+  const [only] = columns
+  if (columns.length !== 1 || only === undefined || !only.endsWith(suffix)) return lowerFirst(targetType)
+  const stripped = only.slice(0, only.length - suffix.length)
+  return lowerFirst(inflects ? inflected(stripped) : stripped)
+}

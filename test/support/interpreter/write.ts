@@ -1,0 +1,103 @@
+import type { ApiTable } from './api.ts'
+import { removeRows, requireValid } from './constraints.ts'
+import { readFilter, readOperand } from './filter.ts'
+import { allows, type Claims } from './policies.ts'
+import { Refused } from './refusal.ts'
+import { rowsOf, visibleRows, withRows, type Row, type Store } from './store.ts'
+import type { ColumnSketch, Json, Value, World } from './world.ts'
+
+/** What one mutation did: the store after it and the rows that it answers, changed ones as they are now, deleted ones as they were. */
+export interface Written {
+  readonly store: Store
+  readonly records: readonly Row[]
+}
+
+type Argument = (name: string) => Json | undefined
+type Cells = ReadonlyMap<string, Value>
+
+const policyViolated = '42501'
+
+const asList = (input: Json): readonly Json[] => (Array.isArray(input) ? input : [input as Json])
+
+function readCells(world: World, inputs: ReadonlyMap<string, ColumnSketch>, input: Json): Cells {
+  return new Map(
+    Object.entries(input as Record<string, Json>).map(([field, value]) => {
+      const column = inputs.get(field)
+      if (column === undefined) throw new Error(`there is no input ${field}`)
+      return [column.name, readOperand(world, column.type, value)]
+    }),
+  )
+}
+
+export function readObjects(world: World, table: ApiTable, arg: Argument): readonly Cells[] {
+  const objects = asList(arg('objects') ?? [])
+  if (objects.length === 0) throw new Refused('At least one record must be provided to objects')
+  return objects.map((object) => readCells(world, table.inserts, object))
+}
+
+export function readSet(world: World, table: ApiTable, arg: Argument): Cells {
+  const set = readCells(world, table.updates, arg('set') ?? {})
+  if (set.size === 0) throw new Refused('At least one mapping must be provided to set argument')
+  return set
+}
+
+/** Section 10.2: what an object does not name takes its default, an explicit null does not. */
+export function insert(world: World, store: Store, table: ApiTable, claims: Claims, arg: Argument): Written {
+  let after = store
+  const records = readObjects(world, table, arg).map((given) => {
+    const { row, next } = newRow(table, after, given)
+    after = { ...withRows(after, table.sketch.name, [...rowsOf(after, table.sketch.name), row]), next }
+    return row
+  })
+  requireValid(world, after, ...refusedByPolicy(table, claims, 'insert', records))
+  return { store: after, records }
+}
+
+function newRow(table: ApiTable, store: Store, given: Cells): { readonly row: Row; readonly next: Store['next'] } {
+  const { name, columns } = table.sketch
+  const identity = store.next.get(name) ?? 0
+  const counts = columns.some((column) => column.fallback.kind === 'identity')
+  const row = new Map(columns.map((column) => [column.name, cell(column, given, identity)]))
+  return { row, next: counts ? new Map([...store.next, [name, identity + 1]]) : store.next }
+}
+
+function cell({ name, fallback }: ColumnSketch, given: Cells, identity: number): Value {
+  const value = given.get(name)
+  if (value !== undefined) return value
+  if (fallback.kind === 'none') return null
+  return fallback.kind === 'identity' ? identity : fallback.value
+}
+
+/** A row that is written must pass the policies of its command and, as it is answered, those of reading (10.5). */
+const refusedByPolicy = (table: ApiTable, claims: Claims, command: 'insert' | 'update', rows: readonly Row[]): readonly string[] =>
+  rows.every((row) => allows(table.sketch, claims, command, row) && allows(table.sketch, claims, 'select', row)) ? [] : [policyViolated]
+
+function affectedRows(world: World, store: Store, table: ApiTable, claims: Claims, arg: Argument, command: 'update' | 'delete'): readonly Row[] {
+  const condition = readFilter(world, table, arg('filter'))
+  return visibleRows(store, table.sketch, claims)
+    .filter((row) => allows(table.sketch, claims, command, row))
+    .filter((row) => condition === null || condition(row) === true)
+}
+
+const tooMany = (command: 'update' | 'delete', rows: readonly Row[], arg: Argument): readonly string[] =>
+  rows.length > Number(arg('atMost') ?? 1) ? [`${command} impacts too many records`] : []
+
+/** Section 10.3. */
+export function update(world: World, store: Store, table: ApiTable, claims: Claims, arg: Argument): Written {
+  const set = readSet(world, table, arg)
+  const affected = affectedRows(world, store, table, claims, arg, 'update')
+  const changed = new Map(affected.map((row) => [row, new Map([...row, ...set])]))
+  const after = withRows(store, table.sketch.name, rowsOf(store, table.sketch.name).map((row) => changed.get(row) ?? row))
+  const records = [...changed.values()]
+  requireValid(world, after, ...refusedByPolicy(table, claims, 'update', records), ...tooMany('update', records, arg))
+  return { store: after, records }
+}
+
+/** Section 10.4 and 10.5. */
+export function remove(world: World, store: Store, table: ApiTable, claims: Claims, arg: Argument): Written {
+  const records = affectedRows(world, store, table, claims, arg, 'delete')
+  const after = removeRows(world, store, table.sketch, records)
+  requireValid(world, after, ...tooMany('delete', records, arg))
+  return { store: after, records }
+}
+
