@@ -1,7 +1,7 @@
 import { ident, qualified } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
 import type { ColumnSql, EntitySql } from '../model/types.ts'
-import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, record, type Pieces } from './js-text.ts'
+import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, record } from './js-text.ts'
 import { jsonText, valuesFunction, valuesText } from './value-text.ts'
 
 /**
@@ -60,12 +60,11 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
 }
 
 function entityMembers(entity: EntitySql, types: ReadonlyMap<string, NamedType>): readonly string[] {
-  const { schema, relation, columns, joins, computed } = entity
+  const { schema, relation, columns, computed } = entity
   return [
     `relation: ${jsString(qualified(schema, relation))}`,
     record('columns', columns, (column) => [column.column, columnText(column, types.get(typeKey(column))?.name ?? '')]),
     `nodeId: ${nodeIdText(entity)}`,
-    record('joins', joins, (join) => [join.id, jsFunction('local, foreign', joinPieces(join))]),
     record('computed', computed, (field) => [field.field, computedText(field)]),
   ]
 }
@@ -86,14 +85,4 @@ function nodeIdText({ schema, relation }: EntitySql): string {
   const head = `pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array(${names}`
   const tail = `)::text, 'UTF8'), 'base64'), E'\\n', '')`
   return `(key) => ${jsString(head)} + key.map((value) => ', ' + value).join('') + ${jsString(tail)}`
-}
-
-function joinPieces({ local, foreign }: EntitySql['joins'][number]): Pieces {
-  return local.flatMap((column, index) => [
-    index === 0 ? '' : ' and ',
-    hole('foreign'),
-    `.${ident(foreign[index] ?? '')} = `,
-    hole('local'),
-    `.${ident(column)}`,
-  ])
 }

@@ -3,6 +3,7 @@ import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import { evaluateModule } from '../../runtime/engine/load.ts'
 import { messageOf } from '../../runtime/lib/message-of.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
+import { diagnose } from '../report/diagnostics.ts'
 import { nameObject } from '../report/object-name.ts'
 import { callSample, entitySamples, type Sample } from './samples.ts'
 import { isUnchecked, type ParseSql } from './sql-parser.ts'
@@ -24,7 +25,8 @@ export async function checkEntity(id: ObjectId, text: string, parse: ParseSql): 
   try {
     return await checkSamples(id, object, entitySamples(evaluateModule(text, id) as EntityBuilder), parse)
   } catch (error) {
-    return { refused: [id], diagnostics: [refused(object, 'its builder', messageOf(error), 'error')] }
+    const facts = { part: 'its builder', problem: messageOf(error) }
+    return { refused: [id], diagnostics: [diagnose('statement-refused', object, facts)] }
   }
 }
 
@@ -46,17 +48,11 @@ async function checkSamples(
   const diagnostics: Diagnostic[] = []
   for (const { part, sql } of samples) {
     const problem = await parse(sql)
-    if (problem !== null) diagnostics.push(refused(object, part, problem, isUnchecked(problem) ? 'warning' : 'error'))
+    if (problem === null) continue
+    const code = isUnchecked(problem) ? 'statement-unchecked' : 'statement-refused'
+    diagnostics.push(diagnose(code, object, { part, problem }))
   }
   return { refused: diagnostics.some(({ severity }) => severity === 'error') ? [id] : [], diagnostics }
 }
 
 const objectName = (kind: string, id: ObjectId): string => nameObject(kind, ...(JSON.parse(id) as readonly string[]))
-
-const refused = (object: string, part: string, problem: string, severity: Diagnostic['severity']): Diagnostic => ({
-  code: 'statement-refused',
-  severity,
-  object,
-  message: `The SQL compiled for ${part} does not parse: ${problem}.`,
-  fix: 'This is a fault of the compiler: report it with the definition of the object. A new name may help until then.',
-})

@@ -9,7 +9,7 @@ import { entityModule } from './builders.ts'
 import { callsModule } from './calls.ts'
 import { checkCalls, checkEntity, type Checked } from './check.ts'
 import { leaveOut } from './leave-out.ts'
-import { manifestText } from './manifest.ts'
+import { manifestDigest } from './manifest.ts'
 import { createSqlParser } from './sql-parser.ts'
 
 /**
@@ -68,7 +68,7 @@ function revisionOf({ manifest, functions }: Model, version: string | null, part
     return part === undefined ? [] : [[id, part] as const]
   })
   const id = revisionId({
-    manifest: sha256Hex(manifestText(manifest)),
+    manifest: manifestDigest(manifest),
     functions: sha256Hex(calls),
     entities: entities.map(([entity, { digest }]) => [entity, digest]),
   })

@@ -1,41 +1,69 @@
 import type { Manifest } from '../../runtime/contract/manifest.ts'
+import { joinDigests } from '../../runtime/contract/artifact.ts'
 import { createRecall } from '../../runtime/lib/recall.ts'
+import { sha256Hex } from '../../runtime/lib/sha256.ts'
 
 /**
  * The manifest as JSON: keys sorted, so that the same manifest always gives the same bytes, and each entity, function,
  * role and enum on a line of its own, so that a changed table is one changed line in a diff.
  */
-export function manifestText(manifest: Manifest): string {
-  const members = Object.entries(manifest)
+export const manifestText = (manifest: Manifest): string => `{\n${blocksOf(manifest).map(blockText).join(',\n')}\n}\n`
+
+/** What digestLines gives for the text, without making lines of what was in the manifest before. */
+export const manifestDigest = (manifest: Manifest): string =>
+  joinDigests([opening, ...blocksOf(manifest).flatMap(blockDigests), closing, afterLast])
+
+/** One member of the manifest: its items stand on lines between the opening and the closing one. */
+interface Block {
+  readonly open: string
+  readonly items: readonly Item[]
+  readonly close: string
+}
+
+interface Item {
+  readonly label: string
+  readonly value: unknown
+}
+
+const blocksOf = (manifest: Manifest): readonly Block[] =>
+  Object.entries(manifest)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, value]) => `${JSON.stringify(key)}:${memberText(value)}`)
-  return `{\n${members.join(',\n')}\n}\n`
+    .map(([key, value]) => blockOf(`${JSON.stringify(key)}:`, value))
+
+function blockOf(label: string, value: unknown): Block {
+  if (Array.isArray(value)) return { open: `${label}[`, items: value.map((item) => ({ label: '', value: item })), close: ']' }
+  if (isRecord(value)) return { open: `${label}{`, items: membersOf(value), close: '}' }
+  return { open: label + JSON.stringify(value), items: [], close: '' }
 }
 
-function memberText(value: unknown): string {
-  if (Array.isArray(value)) return lines('[', value.map(itemText), ']')
-  if (isRecord(value)) return lines('{', membersText(value), '}')
-  return JSON.stringify(value)
-}
+const membersOf = (value: Readonly<Record<string, unknown>>): readonly Item[] =>
+  Object.keys(value)
+    .sort()
+    .map((key) => ({ label: `${JSON.stringify(key)}:`, value: value[key] }))
 
-const recallText = createRecall<string>()
+const blockText = ({ open, items, close }: Block): string =>
+  items.length === 0 ? open + close : `${open}\n${items.map(itemText).join(',\n')}\n${close}`
+
+const blockDigests = ({ open, items, close }: Block): readonly string[] =>
+  items.length === 0 ? [sha256Hex(open + close)] : [sha256Hex(open), ...items.map(itemDigest), sha256Hex(close)]
+
+const [opening, closing, afterLast] = [sha256Hex('{'), sha256Hex('}'), sha256Hex('')]
+
+const itemText = ({ label, value }: Item): string => label + stableJson(value)
+
+const recallDigest = createRecall<string>()
 
 /** Entities and enums that did not change are the very same objects as in the revision before. */
-const itemText = (item: unknown): string => (isRecord(item) ? recallText(item, [], () => stableJson(item)) : stableJson(item))
-
-const lines = (open: string, items: readonly string[], close: string): string =>
-  items.length === 0 ? open + close : `${open}\n${items.join(',\n')}\n${close}`
+const itemDigest = (item: Item): string =>
+  isRecord(item.value)
+    ? recallDigest(item.value, [item.label], () => sha256Hex(itemText(item)))
+    : sha256Hex(itemText(item))
 
 /** JSON on one line, keys in code unit order. */
 function stableJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(stableJson).join(',')}]`
-  return isRecord(value) ? `{${membersText(value).join(',')}}` : JSON.stringify(value)
+  return isRecord(value) ? `{${membersOf(value).map(itemText).join(',')}}` : JSON.stringify(value)
 }
-
-const membersText = (value: Readonly<Record<string, unknown>>): readonly string[] =>
-  Object.keys(value)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${stableJson(value[key])}`)
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -2,7 +2,7 @@ import { IndentationText, Project, QuoteKind, type StatementStructures } from 't
 
 export type Statements = readonly (StatementStructures | string)[]
 
-/** Statements -> text of a module. */
+/** Statements -> text of a file of declarations. */
 export type Print = (fileName: string, statements: Statements) => string
 
 /**
@@ -14,7 +14,7 @@ export function createPrinter(): Print {
     useInMemoryFileSystem: true,
     skipLoadingLibFiles: true,
     skipFileDependencyResolution: true,
-    compilerOptions: { allowJs: true, noLib: true, noResolve: true, types: [] },
+    compilerOptions: { noLib: true, noResolve: true, types: [] },
     manipulationSettings: { indentationText: IndentationText.TwoSpaces, quoteKind: QuoteKind.Single },
   })
   return (fileName, statements) => {

@@ -37,11 +37,10 @@ export interface ComputedBuilder {
   readonly json: (value: Expression) => Expression
 }
 
-export interface EntityBuilder<Column extends string, Join extends string, Computed extends string> {
+export interface EntityBuilder<Column extends string, Computed extends string> {
   readonly relation: string
   readonly columns: Readonly<Record<Column, ColumnBuilder>>
   readonly nodeId: (key: readonly Expression[]) => Expression
-  readonly joins: Readonly<Record<Join, (local: Expression, foreign: Expression) => Expression>>
   readonly computed: Readonly<Record<Computed, ComputedBuilder>>
 }
 
@@ -112,7 +111,6 @@ function entityTypes(entity: EntitySql, facts: EntityFacts | undefined, enums: E
     `/** SQL builders of ${relation}. */
 declare const entity: EntityBuilder<
   ${union(entity.columns.map(({ column }) => column))},
-  ${union(entity.joins.map(({ id }) => id))},
   ${union(entity.computed.map(({ field }) => field))}
 >`,
     'export = entity',

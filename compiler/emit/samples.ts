@@ -15,7 +15,7 @@ export const entitySamples = (builder: EntityBuilder): readonly Sample[] => [
   { part: 'an insert', sql: insertSample(builder) },
   { part: 'a delete', sql: deleteSample(builder) },
   ...typesOf(builder).map(([name, column]) => ({ part: `the type of column ${name}`, sql: valueSample(column) })),
-  ...Object.entries(builder.joins).map(([id, join]) => ({ part: `relation ${id}`, sql: joinSample(builder, join) })),
+  { part: 'a join', sql: joinSample(builder) },
   ...Object.entries(builder.computed).map(([field, { of, json }]) => ({
     part: `computed field ${field}`,
     sql: `select row_to_json(z) from (select ${json(of('t'))} as v from ${builder.relation} t) z`,
@@ -64,8 +64,11 @@ const conditions = (column: ColumnBuilder): readonly string[] =>
     return render('t.c', operand === 'values' ? column.operands('$2') : column.operand('$3'))
   })
 
-const joinSample = ({ relation }: EntityBuilder, join: (local: string, foreign: string) => string): string =>
-  `select 1 from ${relation} l join ${relation} f on ${join('l', 'f')}`
+/** Relations join by equal columns; which ones is for the manifest to say. */
+function joinSample({ relation, columns }: EntityBuilder): string {
+  const equal = Object.values(columns).slice(0, longestKey).map(({ of }) => `${of('f')} = ${of('l')}`)
+  return `select (select row_to_json(f) from ${relation} f where ${equal.join(' and ')}) from ${relation} l`
+}
 
 export function callSample(call: CallBuilder): Sample {
   const args = Object.values(call.args).map((argument, index) => argument(`$${index + 1}`))

@@ -6,10 +6,8 @@ export type PrintSchema = (manifest: Manifest, role: string) => string
 /** The roles that a database of this service usually has; others see their schema by introspection. */
 const printedRoles = ['anon', 'authenticated', 'service_role'] as const
 
-/** One file per role that the database has: `schema.anon.graphql`. */
-export function schemaFiles(manifest: Manifest, printSchema: PrintSchema): Readonly<Record<string, string>> {
-  const present = printedRoles.filter((role) => Object.hasOwn(manifest.roles, role))
-  return Object.fromEntries(
-    present.map((role) => [`schema.${role}.graphql`, `${printSchema(manifest, role).trimEnd()}\n`]),
+/** One file per role: `schema.anon.graphql`. A role that the database lacks sees what everybody does. */
+export const schemaFiles = (manifest: Manifest, printSchema: PrintSchema): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    printedRoles.map((role) => [`schema.${role}.graphql`, `${printSchema(manifest, role).trimEnd()}\n`]),
   )
-}

@@ -1,5 +1,6 @@
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import type { Manifest, ObjectId, SchemaFacts } from '../../runtime/contract/manifest.ts'
+import { rolePrivileges } from '../catalog/privileges.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedSchema } from '../comments/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { gather } from '../report/noted.ts'
@@ -10,9 +11,10 @@ import { buildEnums } from './enums.ts'
 import { buildFunctions, type RootFunction } from './functions.ts'
 import { buildHeads } from './heads.ts'
 import { buildLinks } from './links.ts'
-import { roleFacts, schemaUsage } from './privileges.ts'
+import { schemaUsage } from './privileges.ts'
 import { groupLinks } from './relations.ts'
 import type { ResultContext } from './results.ts'
+import { neededRoles } from './roles.ts'
 import { readValues } from './scalars.ts'
 import { inOrder, readScope, type Scope } from './scope.ts'
 import type { Model } from './types.ts'
@@ -36,12 +38,13 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
     heads.value.map((head) => buildEntity(context, head, { sides: sidesOf(head.id), functions: functionsOf(head.id) })),
   )
   const calls = buildFunctions(context, functions)
-  const manifest: Manifest = {
+  const served = {
     ...schemaPart(annotated),
     enums: enums.value.map((item) => item.facts),
     entities: entities.value.map((entity) => entity.facts),
     functions: calls.value.map((call) => call.facts),
   }
+  const manifest: Manifest = { ...served, roles: neededRoles(rolePrivileges(annotated), served) }
   return {
     model: { manifest, entities: entitySql(entities.value), functions: callSql(calls.value) },
     diagnostics: [
@@ -51,13 +54,12 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
   }
 }
 
-type SchemaPart = Pick<Manifest, 'format' | 'schemas' | 'roles' | 'validation' | 'refusal'>
+type SchemaPart = Pick<Manifest, 'format' | 'schemas' | 'validation' | 'refusal'>
 
 /** One served schema is enough to switch the specification's rules off (spec/graphql.md 17). */
 const schemaPart = (annotated: Annotated): SchemaPart => ({
   format: 1,
   schemas: annotated.schemas.map(schemaFacts),
-  roles: roleFacts(annotated),
   validation: annotated.schemas.every((schema) => schema.settings.validation),
   refusal: annotated.refusal,
 })

@@ -82,7 +82,6 @@ function assemble(
         relation: head.relation.name,
         columns: columns.sql,
         key: head.key,
-        joins: relations.value.map(({ id, local, foreign }) => ({ id, local, foreign })),
         computed: computed.value.map((item) => item.sql),
       },
     },

@@ -10,8 +10,6 @@ import type { Head } from './heads.ts'
 
 /** A foreign key between two relations of the manifest, be it a constraint or declared by comment. */
 export interface Link {
-  /** Unique among the child's links. */
-  readonly id: string
   /** As its owner would name it. */
   readonly object: string
   readonly declared: boolean
@@ -72,7 +70,6 @@ function constraintsOf(heads: Heads, child: Head): readonly Ordered[] {
 const constraintLink = (child: Head, parent: Head, key: AnnotatedForeignKey): Ordered => ({
   order: Number(key.oid),
   link: {
-      id: `constraint:${key.name}`,
       object: nameConstraint(child.relation, key.name),
       declared: false,
       child,
@@ -100,7 +97,6 @@ function linkDeclared(child: Head, parent: Head | undefined, key: DeclaredForeig
   const reason = columnsProblem(child, parent, key)
   if (reason !== null) return noted(null, [diagnose('foreign-key-unknown', object, { entry, reason })])
   return noted({
-    id: `comment:${entry}`,
     object,
     declared: true,
     child,

@@ -1,9 +1,8 @@
-import type { ColumnGrants, Grantees, RoleFacts, TableGrants } from '../../runtime/contract/manifest.ts'
-import { grantees, rolePrivileges } from '../catalog/privileges.ts'
+import type { ColumnGrants, Grantees, TableGrants } from '../../runtime/contract/manifest.ts'
+import { grantees } from '../catalog/privileges.ts'
 import type { CatalogGrant } from '../catalog/types.ts'
-import type { Annotated } from '../comments/types.ts'
 
-/** Who holds what, object by object (spec/graphql.md 1.4); which roles count as whom is told once, by role. */
+/** Who holds what, object by object (spec/graphql.md 1.4); which roles count as whom is told once, see roles.ts. */
 
 interface Granted {
   readonly grants: readonly CatalogGrant[]
@@ -33,5 +32,3 @@ export const schemaUsage = ({ grants }: Granted): Grantees => grantees(grants, '
 export const typeUsage = ({ grants }: Granted): Grantees => grantees(grants, 'USAGE', 'type')
 
 export const execution = ({ grants }: Granted): Grantees => grantees(grants, 'EXECUTE', 'function')
-
-export const roleFacts = (annotated: Annotated): Readonly<Record<string, RoleFacts>> => rolePrivileges(annotated)

@@ -40,7 +40,6 @@ const isReachable = (head: Head): boolean => head.key.length > 0
 const forwardField = (link: Link): string => link.foreignName ?? toOneField(link.columns, link.parent)
 
 const forwardRelation = (link: Link): RelationFacts => ({
-  id: `forward:${link.id}`,
   field: forwardField(link),
   shape: 'one',
   direction: 'forward',
@@ -55,7 +54,6 @@ function reverseRelation(link: Link): RelationFacts {
   const single = isUnique(link.child.relation, link.columns)
   const field = single ? toOneField(link.foreignColumns, link.child) : collectionField(link.child.name)
   return {
-    id: `reverse:${link.child.id}:${link.id}`,
     field: link.localName ?? field,
     shape: single ? 'one' : 'many',
     direction: 'reverse',

@@ -46,7 +46,6 @@ export interface EntitySql {
   /** Every live column that a builder may need, by attribute number. */
   readonly columns: readonly ColumnSql[]
   readonly key: readonly string[]
-  readonly joins: readonly { readonly id: string; readonly local: readonly string[]; readonly foreign: readonly string[] }[]
   readonly computed: readonly { readonly field: string; readonly schema: string; readonly function: string; readonly json: JsonForm }[]
 }
 

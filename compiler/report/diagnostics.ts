@@ -116,6 +116,16 @@ export const diagnosticKinds = {
     ({ reason }) => `It is not in the API: ${reason}.`,
     () => 'Change the function, or leave it for the database alone.',
   ),
+  'statement-refused': kind<{ part: string; problem: string }>(
+    'error',
+    ({ part, problem }) => `The SQL compiled for ${part} does not parse: ${problem}; the object is left out.`,
+    () => 'This is a fault of the compiler: report it with the definition of the object. A new name may help until then.',
+  ),
+  'statement-unchecked': kind<{ part: string; problem: string }>(
+    'warning',
+    ({ part, problem }) => `The SQL compiled for ${part} could not be checked: ${problem}.`,
+    () => 'It is served all the same; nothing needs to be done while requests for it are answered.',
+  ),
 } as const
 
 export type DiagnosticCode = keyof typeof diagnosticKinds

@@ -42,8 +42,11 @@ const plainBytes: readonly (string | null)[] = Array.from({ length: 256 }, (_, b
  * Digest of a manifest's text by its lines, so that whoever remembers those of unchanged lines need not read them again. The
  * comma that parts a line from the next belongs to neither.
  */
-export const digestLines = (lines: Iterable<string>): string =>
-  sha256Hex(Array.from(lines, (line) => sha256Hex(line.endsWith(',') ? line.slice(0, -1) : line)).join('\n'))
+export const digestLines = (text: string): string =>
+  joinDigests(text.split('\n').map((line) => sha256Hex(line.endsWith(',') ? line.slice(0, -1) : line)))
+
+/** The same from the SHA-256 of each line. */
+export const joinDigests = (digests: readonly string[]): string => sha256Hex(digests.join('\n'))
 
 /** Digests of each text of a revision, the manifest's by its lines. */
 export interface Digests {

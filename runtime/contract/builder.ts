@@ -42,8 +42,6 @@ export interface EntityBuilder {
   readonly columns: Readonly<Record<string, ColumnBuilder>>
   /** Text of a node id from the key columns' values, in key order (7.1); base64 without line breaks. */
   readonly nodeId: (key: readonly Expression[]) => Expression
-  /** By relation id: the condition that joins a row here with a row there. */
-  readonly joins: Readonly<Record<string, (local: Expression, foreign: Expression) => Expression>>
   /** By function field name: computed fields; the argument is the row. */
   readonly computed: Readonly<Record<string, { readonly of: (row: Expression) => Expression; readonly json: (value: Expression) => Expression }>>
 }

@@ -41,6 +41,7 @@ export interface Manifest {
   readonly format: 1
   /** Served schemas in the order of precedence. */
   readonly schemas: readonly SchemaFacts[]
+  /** Roles that are more than plain (role-facts.ts): superusers, and who inherits from a holder of anything named here. */
   readonly roles: Readonly<Record<string, RoleFacts>>
   readonly enums: readonly EnumFacts[]
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
@@ -61,7 +62,7 @@ export interface SchemaFacts {
 
 export interface RoleFacts {
   readonly superuser: boolean
-  /** The role itself, every role whose privileges it inherits, and `public`; sorted. */
+  /** The role itself, `public`, and every role whose privileges it inherits and that holds anything named here. */
   readonly effective: readonly Grantee[]
 }
 
@@ -148,8 +149,6 @@ export interface AggregateFacts {
 }
 
 export interface RelationFacts {
-  /** Key of the join in the builder: unique within the entity. */
-  readonly id: string
   readonly field: string
   /** `one`: a field of the target's type; `many`: a connection. */
   readonly shape: 'one' | 'many'

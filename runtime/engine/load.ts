@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compileFunction, createContext } from 'node:vm'
-import { currentFile, entityFile, functionsFile, manifestFile, revisionId } from '../contract/artifact.ts'
+import { currentFile, digestLines, entityFile, functionsFile, manifestFile, revisionId } from '../contract/artifact.ts'
 import type { Manifest, ObjectId } from '../contract/manifest.ts'
 import type { Revision } from '../contract/revision.ts'
 import { sha256Hex } from '../lib/sha256.ts'
@@ -47,7 +47,7 @@ export async function loadRevision(folder: string): Promise<Revision> {
 
 const digestOf = (manifest: string, functions: string, entities: Revision['entities']): string =>
   revisionId({
-    manifest: sha256Hex(manifest),
+    manifest: digestLines(manifest),
     functions: sha256Hex(functions),
     entities: Object.entries(entities).map(([id, text]) => [id, sha256Hex(text)]),
   })

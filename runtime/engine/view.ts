@@ -9,6 +9,7 @@ import type {
   RelationFacts,
   ValueType,
 } from '../contract/manifest.ts'
+import { factsOf } from '../contract/role-facts.ts'
 import { createNames, type Names } from '../contract/type-names.ts'
 
 /**
@@ -49,8 +50,7 @@ export const byField = (columns: readonly ColumnFacts[]): ReadonlyMap<string, Co
   new Map(columns.map((column) => [column.field ?? '', column]))
 
 export function seeAs(manifest: Manifest, role: string): Visible {
-  // A role that the manifest does not know was created since and has what everybody has.
-  const facts = manifest.roles[role] ?? { superuser: false, effective: [role, 'public'] }
+  const facts = factsOf(manifest, role)
   const effective = new Set(facts.effective)
   const can = (grantees: Grantees): boolean => facts.superuser || grantees.some((grantee) => effective.has(grantee))
 
@@ -96,6 +96,10 @@ export function seeAs(manifest: Manifest, role: string): Visible {
     const target = entities.get(fn.result.entity)
     return target !== undefined && isTyped(target)
   }
+  const hasExposedResult = ({ result }: FunctionFacts): boolean => {
+    const target = result.kind === 'row' || result.kind === 'set' ? entities.get(result.entity) : undefined
+    return target === undefined || isExposed(target)
+  }
   const executes = (fn: FunctionFacts): boolean =>
     usable.has(fn.schema) &&
     can(fn.execute) &&
@@ -138,7 +142,7 @@ export function seeAs(manifest: Manifest, role: string): Visible {
         selectsAll(target, relation.foreign)
       )
     },
-    seesFunction: (fn) => executes(fn) && (fn.result.kind !== 'row' && fn.result.kind !== 'set' ? true : resultExposed(fn)),
+    seesFunction: (fn) => executes(fn) && hasExposedResult(fn),
     // A computed field is handed the whole row, so the whole row must be readable.
     seesComputed: (entity, fn) => can(entity.grants.select) && executes(fn),
     filterable: (entity) =>
@@ -148,9 +152,4 @@ export function seeAs(manifest: Manifest, role: string): Visible {
     updatable: (entity) => inputs(entity, 'update'),
   }
 
-  function resultExposed(fn: FunctionFacts): boolean {
-    if (fn.result.kind !== 'row' && fn.result.kind !== 'set') return true
-    const target = entities.get(fn.result.entity)
-    return target !== undefined && isExposed(target)
-  }
 }

@@ -1,8 +1,9 @@
 import { createSecretKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { errors, jwtVerify, SignJWT } from 'jose'
+import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
 import type { Caller } from '../contract/execution.ts'
 import { createLru } from '../lib/lru.ts'
+import type { KeySet, SigningKey } from './key-set.ts'
 
 /** Why a token is not believed. */
 export type TokenFault = 'expired' | 'early' | 'signature' | 'malformed'
@@ -17,9 +18,11 @@ export interface VerifierOptions {
   readonly secret: string
   /** The clock, in milliseconds since 1970. */
   readonly now: () => number
+  /** The public keys beside the secret, as they are now; asked for tokens only that name a key. */
+  readonly keys?: () => Promise<KeySet>
 }
 
-/** The one algorithm: a token that names any other, or none, is refused (RFC 8725 section 3.1). */
+/** The secret's one algorithm: a token that names any other, or none, is refused (RFC 8725 section 3.1). */
 const algorithm = 'HS256'
 const longestToken = 16_384
 const keptTokens = 1000
@@ -27,33 +30,49 @@ const keptTokens = 1000
 const never = 8_640_000_000_000
 
 /**
- * Makes the verifier of one secret. `exp` and `nbf` are held without leeway (RFC 7519 sections 4.1.4 and 4.1.5).
- * Tokens that were believed are remembered by their full text until they expire; refused ones are not remembered, so
- * that nobody fills the memory with rubbish.
+ * Makes the verifier of one secret and the keys beside it. A token that names a key (`kid`) must be of that key and its
+ * algorithm; any other must be of the secret. `exp` and `nbf` are held without leeway (RFC 7519 sections 4.1.4, 4.1.5).
+ * Tokens that were believed are remembered by their full text until they expire or the keys change; refused ones are
+ * not remembered, so that nobody fills the memory with rubbish.
  */
-export function createTokenVerifier({ secret, now }: VerifierOptions): VerifyToken {
-  const key = secretKey(secret)
+export function createTokenVerifier({ secret, now, keys }: VerifierOptions): VerifyToken {
+  const own: VerificationKey = { key: secretKey(secret), algorithm }
   const believed = createLru<string, BelievedToken>(keptTokens)
   return async (token) => {
     const seconds = Math.floor(now() / 1000)
     const known = believed.get(token)
-    if (known !== undefined && holdsAt(known, seconds)) return known.verdict
+    const set = namesKey(known, token) ? ((await keys?.()) ?? noKeys) : null
+    if (known !== undefined && known.set === set && holdsAt(known, seconds)) return known.verdict
     believed.delete(token)
-    const verified = await verifyToken(token, key, new Date(now()))
+    const verified = await verifyToken(token, own, set, new Date(now()))
     if (verified.kind === 'refused') return verified
     believed.set(token, verified)
     return verified.verdict
   }
 }
 
-/** Signs claims. The same claims and secret always give the same text. */
-export function signToken(claims: Readonly<Record<string, string>>, secret: string): Promise<string> {
+/** Signs claims with a secret. The same claims and secret always give the same text. */
+export function signToken(claims: Readonly<Record<string, unknown>>, secret: string): Promise<string> {
   return new SignJWT(claims).setProtectedHeader({ alg: algorithm, typ: 'JWT' }).sign(secretKey(secret))
 }
+
+/** Signs claims with a private key; the token names it. */
+export function signWithKey(claims: Readonly<Record<string, unknown>>, key: SigningKey): Promise<string> {
+  return new SignJWT(claims).setProtectedHeader({ alg: key.algorithm, typ: 'JWT', kid: key.kid }).sign(key.key)
+}
+
+interface VerificationKey {
+  readonly key: KeyObject
+  readonly algorithm: string
+}
+
+const noKeys: KeySet = { public: new Map(), signing: null }
 
 interface BelievedToken {
   readonly kind: 'believed'
   readonly verdict: TokenVerdict
+  /** The keys under which it was believed; null: the secret. */
+  readonly set: KeySet | null
   readonly notBefore: number
   readonly expires: number
 }
@@ -69,15 +88,37 @@ function secretKey(secret: string): KeyObject {
   return createSecretKey(Buffer.from(secret, 'utf8'))
 }
 
-async function verifyToken(token: string, key: KeyObject, currentDate: Date): Promise<BelievedToken | Refused> {
-  if (token.length > longestToken) return refused('malformed')
+/** True for a token whose header names a key; what was believed before tells without reading it again. */
+function namesKey(known: BelievedToken | undefined, token: string): boolean {
+  if (known !== undefined) return known.set !== null
+  return token.length <= longestToken && kidOf(token) !== undefined
+}
+
+function kidOf(token: string): string | undefined {
   try {
-    const { payload } = await jwtVerify(token, key, { algorithms: [algorithm], currentDate })
+    return decodeProtectedHeader(token).kid
+  } catch {
+    // Whatever is wrong with the header is told by the verification.
+    return undefined
+  }
+}
+
+async function verifyToken(
+  token: string,
+  own: VerificationKey,
+  set: KeySet | null,
+  currentDate: Date,
+): Promise<BelievedToken | Refused> {
+  if (token.length > longestToken) return refused('malformed')
+  const key = set === null ? own : set.public.get(String(kidOf(token)))
+  if (key === undefined) return refused('signature')
+  try {
+    const { payload } = await jwtVerify(token, key.key, { algorithms: [key.algorithm], currentDate })
     const claims = claimsText(token)
     const role = payload['role']
     if (claims === null || !isRoleName(role)) return refused('malformed')
     const verdict = { kind: 'verified', caller: { role, claims } } as const
-    return { kind: 'believed', verdict, notBefore: payload.nbf ?? 0, expires: payload.exp ?? never }
+    return { kind: 'believed', verdict, set, notBefore: payload.nbf ?? 0, expires: payload.exp ?? never }
   } catch (error) {
     return refused(faultOf(error))
   }

@@ -1,38 +1,45 @@
-import { GraphQLObjectType, parseValue, valueFromASTUntyped } from 'graphql'
-import type { ArgumentFacts, EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
+import { parseValue, valueFromASTUntyped, type GraphQLObjectType } from 'graphql'
+import type { ArgumentFacts, EntityFacts, FunctionFacts, ValueType } from '../../contract/manifest.ts'
 import type { Visible } from '../view.ts'
 import { collectionArguments } from './collections.ts'
+import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
 import { resultOf } from './rows.ts'
 import { scalars } from './scalars.ts'
-import { field, nonNull, shown, type Field, type Fields, type Types } from './types.ts'
-import { writeFields } from './writes.ts'
+import { field, nonNull, type Field, type Types } from './types.ts'
+import { writeMakers } from './writes.ts'
 
 /** The root types (spec/graphql.md 1.5). Fields are sorted by name in byte order; names are ASCII, so code units do. */
 
-const sorted = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0)))
+/** The makers by name of their fields, the first to take a name keeping it. */
+function sorted(makers: readonly (readonly [name: string, make: () => Field])[]): FieldMakers {
+  const firsts = new Map<string, () => Field>()
+  for (const [name, make] of makers) if (!firsts.has(name)) firsts.set(name, make)
+  return new Map([...firsts].sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0)))
+}
 
 const lowerFirst = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
 
-export function makeQuery(visible: Visible, types: Types): GraphQLObjectType {
-  return new GraphQLObjectType({
-    name: 'Query',
-    description: 'Everything that can be read.',
-    fields: () => {
-      const fields: Fields = {
-        node: field(types.node, { kind: 'node' }, 'Any row by its node id; null when there is none that you may see.', {
-          nodeId: { type: nonNull(scalars.ID), description: 'The node id of the row.' },
-        }),
-      }
-      for (const entity of visible.exposed.filter((candidate) => candidate.root)) {
-        put(fields, `${lowerFirst(entity.name)}Collection`, collectionField(entity, types))
-        const byKey = byKeyField(visible, entity, types)
-        if (byKey !== undefined) put(fields, `${lowerFirst(entity.name)}ByPk`, byKey)
-      }
-      addCalls(fields, visible, types, (fn) => !fn.volatile)
-      return sorted(fields)
-    },
+export const makeQuery = (visible: Visible, types: Types): GraphQLObjectType =>
+  new LazyObjectType('Query', 'Everything that can be read.', () =>
+    sorted([
+      ['node', () => nodeField(types)],
+      ...visible.exposed.filter(({ root }) => root).flatMap((entity) => readMakers(visible, entity, types)),
+      ...callMakers(visible, types, (fn) => !fn.volatile),
+    ]),
+  )
+
+const nodeField = (types: Types): Field =>
+  field(types.node, { kind: 'node' }, 'Any row by its node id; null when there is none that you may see.', {
+    nodeId: { type: nonNull(scalars.ID), description: 'The node id of the row.' },
   })
+
+type Makers = readonly (readonly [name: string, make: () => Field])[]
+
+function readMakers(visible: Visible, entity: EntityFacts, types: Types): Makers {
+  const base = lowerFirst(entity.name)
+  const collection = [`${base}Collection`, () => collectionField(entity, types)] as const
+  const key = keyColumns(visible, entity)
+  return key === null ? [collection] : [collection, [`${base}ByPk`, () => byKeyField(entity, key, types)]]
 }
 
 /** Undefined when the role can change nothing: such a type would have no field. */
@@ -43,49 +50,52 @@ export function makeMutation(visible: Visible, types: Types): GraphQLObjectType 
   )
   const calls = visible.manifest.functions.some((fn) => fn.volatile && visible.seesFunction(fn))
   if (!writes && !calls) return undefined
-  return new GraphQLObjectType({
-    name: 'Mutation',
-    description: 'Everything that can be changed. The fields of one request run in order, in one transaction.',
-    fields: () => {
-      const fields: Fields = {}
-      for (const entity of visible.exposed) {
-        for (const [name, config] of Object.entries(writeFields(visible, entity, types))) put(fields, name, config)
-      }
-      addCalls(fields, visible, types, (fn) => fn.volatile)
-      return sorted(fields)
-    },
-  })
-}
-
-/** The first to take a name keeps it. */
-function put(fields: Fields, name: string, config: Field): void {
-  if (!Object.hasOwn(fields, name)) fields[name] = config
+  const description = 'Everything that can be changed. The fields of one request run in order, in one transaction.'
+  return new LazyObjectType('Mutation', description, () =>
+    sorted([
+      ...visible.exposed.flatMap((entity) => writeMakers(visible, entity, types)),
+      ...callMakers(visible, types, (fn) => fn.volatile),
+    ]),
+  )
 }
 
 const collectionField = (entity: EntityFacts, types: Types): Field =>
   field(nonNull(types.connection(entity)), { kind: 'collection', entity }, `The rows of ${entity.name}, page by page.`, collectionArguments(entity, types))
 
-/** Decision 5: every key whose columns all have a type that can be written as an argument. */
-function byKeyField(visible: Visible, entity: EntityFacts, types: Types): Field | undefined {
-  const columns = entity.key.map((name) => entity.columns.find((column) => column.column === name))
-  const args: NonNullable<Field['args']> = {}
-  for (const column of columns) {
-    if (column === undefined || !visible.seesColumn(entity, column)) return undefined
-    const { name, type } = shown(column)
-    if (type.list) return undefined
-    args[name] = { type: nonNull(types.input(type)), description: `The row's ${name}.` }
-  }
+/**
+ * Decision 5: every key whose columns all have a type that can be written as an argument. They need not be readable: the read then
+ * fails as every read of such a relation does (1.2).
+ */
+function keyColumns(visible: Visible, entity: EntityFacts): readonly Shown[] | null {
+  const columns = entity.key.flatMap((name) => entity.columns.find((column) => column.column === name) ?? [])
+  const shown = columns.flatMap(({ field: name, type, typeSchema }) =>
+    name !== null && type !== null && !type.list && visible.seesType(type, typeSchema) ? [{ name, type }] : [],
+  )
+  return shown.length === entity.key.length ? shown : null
+}
+
+interface Shown {
+  readonly name: string
+  readonly type: ValueType
+}
+
+function byKeyField(entity: EntityFacts, key: readonly Shown[], types: Types): Field {
+  const args = Object.fromEntries(
+    key.map(({ name, type }) => [name, { type: nonNull(types.input(type)), description: `The row's ${name}.` }]),
+  )
   const meaning = { kind: 'by-key', entity, args: Object.keys(args) } as const
   return field(types.row(entity), meaning, `The row of ${entity.name} with this key; null when there is none that you may see.`, args)
 }
 
-function addCalls(fields: Fields, visible: Visible, types: Types, wanted: (fn: FunctionFacts) => boolean): void {
-  for (const fn of visible.manifest.functions) {
-    if (!wanted(fn) || !visible.seesFunction(fn)) continue
-    const { type, args } = resultOf(visible, fn, types)
-    const own = Object.fromEntries(fn.args.map((argument) => [argument.field, callArgument(argument, types)]))
-    put(fields, fn.field, field(type, { kind: 'call', function: fn }, fn.description ?? `Calls ${fn.field}.`, { ...own, ...args }))
-  }
+const callMakers = (visible: Visible, types: Types, wanted: (fn: FunctionFacts) => boolean): Makers =>
+  visible.manifest.functions
+    .filter((fn) => wanted(fn) && visible.seesFunction(fn))
+    .map((fn) => [fn.field, () => callField(visible, fn, types)])
+
+function callField(visible: Visible, fn: FunctionFacts, types: Types): Field {
+  const { type, args } = resultOf(visible, fn, types)
+  const own = Object.fromEntries(fn.args.map((argument) => [argument.field, callArgument(argument, types)]))
+  return field(type, { kind: 'call', function: fn }, fn.description ?? `Calls ${fn.field}.`, { ...own, ...args })
 }
 
 function callArgument(argument: ArgumentFacts, types: Types): NonNullable<Field['args']>[string] {

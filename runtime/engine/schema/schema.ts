@@ -7,7 +7,7 @@ import {
   type GraphQLInterfaceType,
   type GraphQLNamedType,
 } from 'graphql'
-import type { ColumnFacts, Manifest } from '../../contract/manifest.ts'
+import type { FunctionFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
 import { once } from '../../lib/once.ts'
 import { seeAs, type Visible } from '../view.ts'
 import type { Part } from '../../contract/type-names.ts'
@@ -68,25 +68,30 @@ export function buildView(manifest: Manifest, role: string): RoleView {
     visible,
     schema: lazy,
     introspection,
-    introspected: once(() => completeSchema(seeAs(optedIn(manifest), role))),
+    introspected: once(() => completeSchema(introspectedPart(visible))),
     complete: once(() => completeSchema(visible)),
   }
 }
 
-/** The manifest without what schemas own that did not opt in to introspection. */
-function optedIn(manifest: Manifest): Manifest {
-  const names = new Set(manifest.schemas.filter((schema) => schema.introspection).map((schema) => schema.name))
-  if (names.size === manifest.schemas.length) return manifest
-  const enums = manifest.enums.filter((item) => names.has(item.schema))
-  const shown = new Set(enums.map((item) => item.id))
-  const shows = (column: ColumnFacts): boolean => column.type?.kind !== 'enum' || shown.has(column.type.id)
+/**
+ * What introspection shows (12.1): without the relations, enums and functions of schemas that did not opt in, and without the fields
+ * that lead to them. Inputs stay whole, and so do the names that the others have taken.
+ */
+function introspectedPart(visible: Visible): Visible {
+  const shown = new Set(visible.manifest.schemas.filter((schema) => schema.introspection).map((schema) => schema.name))
+  const shows = (schema: string | undefined): boolean => schema !== undefined && shown.has(schema)
+  const showsEntity = (id: ObjectId): boolean => shows(visible.entity(id)?.schema)
+  const showsResult = ({ result }: FunctionFacts): boolean =>
+    result.kind === 'row' || result.kind === 'set' ? showsEntity(result.entity) : true
   return {
-    ...manifest,
-    enums,
-    functions: manifest.functions.filter((fn) => names.has(fn.schema)),
-    entities: manifest.entities
-      .filter((entity) => names.has(entity.schema))
-      .map((entity) => ({ ...entity, columns: entity.columns.map((column) => (shows(column) ? column : { ...column, field: null })) })),
+    ...visible,
+    exposed: visible.exposed.filter((entity) => shows(entity.schema)),
+    seesEnum: (item) => shows(item.schema) && visible.seesEnum(item),
+    seesColumn: (entity, column) =>
+      (column.type?.kind !== 'enum' || shows(visible.enum(column.type.id)?.schema)) && visible.seesColumn(entity, column),
+    seesRelation: (entity, relation) => showsEntity(relation.target) && visible.seesRelation(entity, relation),
+    seesFunction: (fn) => shows(fn.schema) && showsResult(fn) && visible.seesFunction(fn),
+    seesComputed: (entity, fn) => showsResult(fn) && visible.seesComputed(entity, fn),
   }
 }
 

@@ -2,7 +2,7 @@ import { GraphQLInputObjectType, GraphQLList, GraphQLObjectType, type GraphQLInp
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import type { Visible } from '../view.ts'
 import { scalars } from './scalars.ts'
-import { field, listOf, nonNull, shown, typeName, type Fields, type MakePart, type Types } from './types.ts'
+import { field, listOf, nonNull, shown, typeName, type Field, type MakePart, type Types } from './types.ts'
 
 /** Insert, update and delete (spec/graphql.md 10.1). A mutation whose input would have no field does not exist. */
 
@@ -41,43 +41,61 @@ export const makeResponse =
     })
 
 /** The mutations of one relation, as far as the role's privileges go. */
-export function writeFields(visible: Visible, entity: EntityFacts, types: Types): Fields {
-  const response = (part: 'insertResponse' | 'updateResponse' | 'deleteResponse') => types.part(entity, part) as GraphQLObjectType
-  const insertInput = types.part(entity, 'insertInput') as GraphQLInputObjectType | undefined
-  const updateInput = types.part(entity, 'updateInput') as GraphQLInputObjectType | undefined
-  const filter = {
+export function writeMakers(visible: Visible, entity: EntityFacts, types: Types): readonly (readonly [string, () => Field])[] {
+  const { name, grants } = entity
+  return [
+    ...(visible.insertable(entity).length === 0
+      ? []
+      : [[`insertInto${name}Collection`, () => insertField(entity, types)] as const]),
+    ...(visible.updatable(entity).length === 0
+      ? []
+      : [[`update${name}Collection`, () => updateField(entity, types)] as const]),
+    ...(visible.can(grants.delete) ? [[`deleteFrom${name}Collection`, () => deleteField(entity, types)] as const] : []),
+  ]
+}
+
+const input = (entity: EntityFacts, part: 'insertInput' | 'updateInput', types: Types): GraphQLInputObjectType =>
+  types.part(entity, part) as GraphQLInputObjectType
+
+const response = (
+  entity: EntityFacts,
+  part: 'insertResponse' | 'updateResponse' | 'deleteResponse',
+  types: Types,
+): GraphQLObjectType => types.part(entity, part) as GraphQLObjectType
+
+const insertField = (entity: EntityFacts, types: Types): Field =>
+  field(response(entity, 'insertResponse', types), { kind: 'insert', entity }, `Adds rows to ${entity.name}.`, {
+    objects: {
+      type: nonNull(new GraphQLList(nonNull(input(entity, 'insertInput', types)))),
+      description: 'The rows to add.',
+    },
+  })
+
+const updateField = (entity: EntityFacts, types: Types): Field =>
+  field(nonNull(response(entity, 'updateResponse', types)), { kind: 'update', entity }, `Changes rows of ${entity.name}.`, {
+    set: {
+      type: nonNull(input(entity, 'updateInput', types)),
+      description: 'The values to set; columns that are not named keep theirs.',
+    },
+    ...bounds(entity, types),
+  })
+
+const deleteField = (entity: EntityFacts, types: Types): Field =>
+  field(
+    nonNull(response(entity, 'deleteResponse', types)),
+    { kind: 'delete', entity },
+    `Removes rows from ${entity.name}.`,
+    bounds(entity, types),
+  )
+
+const bounds = (entity: EntityFacts, types: Types): NonNullable<Field['args']> => ({
+  filter: {
     type: types.part(entity, 'filter') as GraphQLInputType,
     description: 'Conditions that the rows must meet. Default: none, so that every row is meant.',
-  }
-  const atMost = {
+  },
+  atMost: {
     type: nonNull(scalars.Int),
     defaultValue: 1,
     description: 'How many rows may be affected; when there are more, nothing is done and the request fails. Default 1.',
-  }
-  return {
-    ...(insertInput && {
-      [`insertInto${entity.name}Collection`]: field(
-        response('insertResponse'),
-        { kind: 'insert', entity },
-        `Adds rows to ${entity.name}.`,
-        { objects: { type: nonNull(new GraphQLList(nonNull(insertInput))), description: 'The rows to add.' } },
-      ),
-    }),
-    ...(updateInput && {
-      [`update${entity.name}Collection`]: field(
-        nonNull(response('updateResponse')),
-        { kind: 'update', entity },
-        `Changes rows of ${entity.name}.`,
-        { set: { type: nonNull(updateInput), description: 'The values to set; columns that are not named keep theirs.' }, filter, atMost },
-      ),
-    }),
-    ...(visible.can(entity.grants.delete) && {
-      [`deleteFrom${entity.name}Collection`]: field(
-        nonNull(response('deleteResponse')),
-        { kind: 'delete', entity },
-        `Removes rows from ${entity.name}.`,
-        { filter, atMost },
-      ),
-    }),
-  }
-}
+  },
+})

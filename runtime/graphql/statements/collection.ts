@@ -1,3 +1,4 @@
+import type { EntityFacts } from '../../contract/manifest.ts'
 import { jsonObject, jsonObjectFrom, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import type { Collection, ConnectionMember, EdgeMember, OrderTerm, PageInfoMember, Row } from '../plan/types.ts'
@@ -11,7 +12,7 @@ import { aggregateMember, writeTotals, type TotalsSql } from './totals.ts'
  * first of all rows, which tells whether the page begins there; each is written only when something selected needs it.
  */
 export function collectionJson(writer: Writer, collection: Collection, source: Source): string {
-  const needs = needsOf(collection)
+  const needs = needsOf(collection, source)
   const reads = Number(needs.page) + Number(needs.totals) + Number(needs.membership)
   const matching = matchingRows(writer, collection, source, reads)
   const scan = collection.page.backward ? reversed(collection.order) : collection.order
@@ -33,11 +34,13 @@ interface Needs {
   readonly membership: boolean
   /** Order values of the page's first and last row are needed. */
   readonly ends: boolean
+  /** Some rows may have no key; they are counted and not shown (5.8). */
+  readonly keyless: boolean
   /** Rows are numbered: they are read in reverse, cost much, or may lack a key. */
   readonly numbered: boolean
 }
 
-function needsOf(collection: Collection): Needs {
+function needsOf(collection: Collection, source: Source): Needs {
   const { page, members } = collection
   const info = members.flatMap((member) => (member.kind === 'pageInfo' ? member.members : []))
   const asks = (kind: PageInfoMember['kind']): boolean => info.some((member) => member.kind === kind)
@@ -47,7 +50,7 @@ function needsOf(collection: Collection): Needs {
   const membership = positioned && page.limit > 0 && asks(page.backward ? 'hasNextPage' : 'hasPreviousPage')
   const cursors = page.limit > 0 && (asks('startCursor') || asks('endCursor'))
   const costly = edges.some((member) => member.members.some((inner) => inner.kind === 'node' && isNested(inner.row)))
-  const keyless = collection.entity.kind !== 'table' && edges.length > 0
+  const keyless = edges.length > 0 && (source.isFunction || mayLackKey(collection.entity))
   const ends = membership || cursors
   return {
     page: (edges.length > 0 && page.limit > 0) || lookahead || membership || cursors,
@@ -55,9 +58,14 @@ function needsOf(collection: Collection): Needs {
     lookahead,
     membership,
     ends,
+    keyless,
     numbered: (page.backward && (edges.length > 0 || ends)) || (lookahead && (costly || keyless)),
   }
 }
+
+/** Keys that a comment names may hold nulls. */
+const mayLackKey = (entity: EntityFacts): boolean =>
+  entity.columns.find((column) => column.column === entity.key[0])?.notNull !== true
 
 /** True when a member costs more than reading a column, so that it should not be made for rows that are not shown. */
 const isNested = (row: Row): boolean =>
@@ -123,8 +131,7 @@ const plainValue = (scope: Scope, column: string): string =>
   isArrayColumn(scope.builder, column) ? `to_jsonb(${scope.column(column)})` : scope.column(column)
 
 function collectEdges(json: string, collection: Collection, needs: Needs, scope: Scope, alias: string): string {
-  // Rows of views may lack their key; they are counted and not shown (5.8).
-  const keyed = collection.entity.kind === 'table' ? null : `${scope.column(collection.entity.key[0] ?? '')} is not null`
+  const keyed = needs.keyless ? `${scope.column(collection.entity.key[0] ?? '')} is not null` : null
   return `array_agg(${json})${filterWhere([withinPage(collection, needs, alias), keyed])}`
 }
 

@@ -25,8 +25,8 @@ export interface Matching {
 export function matchingRows(writer: Writer, collection: Collection, source: Source, reads: number): Matching {
   // A parameter that no text mentions has no type, and Postgres refuses it: filters are compiled when something is read.
   const filter = once(() => (collection.filter === null ? null : compileFilter(collection.filter, writer.parameters)))
-  // A function runs once per request, whatever is asked of its rows; a volatile one runs even when nothing is.
-  const runsOnce = source.isFunction && (reads > 1 || (source.volatile && reads === 0))
+  // A function runs once per request, whatever is asked of its rows; a volatile one runs even when none of them is wanted.
+  const runsOnce = source.isFunction && (reads > 1 || source.volatile)
   const rows = writer.alias('s')
   return {
     read: (alias, extra) => {
@@ -36,7 +36,7 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
     },
     wrap: (json) => {
       if (!runsOnce) return json
-      const run = reads === 0 ? ` from (select count(*) from ${rows}) ran` : ''
+      const run = source.volatile ? ` from (select count(*) from ${rows}) ran` : ''
       return `(with ${rows} as materialized (select * from ${source.from()} f) select ${json}${run})`
     },
   }

@@ -112,9 +112,8 @@ function rootJson(writer: Writer, root: SqlRoot): string {
     case 'by-key':
       return rowJsonFrom(writer, root.row, (scope, alias) => {
         const condition = keyEquals(root.values, writer.parameters)
-        // A view's key is what its comment says; nothing holds it to be unique.
-        const first = scope.entity.kind === 'table' ? '' : ' limit 1'
-        return `${scope.builder.relation} ${alias} where ${condition(scope)}${first}`
+        // A key may be what a comment says; nothing holds it to be unique.
+        return `${scope.builder.relation} ${alias} where ${condition(scope)} limit 1`
       })
     case 'call-value':
       return `to_json(${writer.engine.call(root.call).json(callSql(writer, root.call, root.args))})`

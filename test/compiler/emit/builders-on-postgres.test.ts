@@ -71,7 +71,7 @@ describe.each(majors())('builders on PostgreSQL %i', (major) => {
       sql: `create type "Mood" as enum ('happy', 'so-so');
         comment on type "Mood" is '@graphql({"mappings": {"so-so": "SO_SO"}})';
         create domain positive as int check (value > 0);
-        create table "Every ""Type" (id int primary key, "parent" int references "Every ""Type", ${columns.join(', ')});
+        create table "Every ""Type" (id int primary key, ${columns.join(', ')});
         comment on table "Every ""Type" is '@graphql({"name": "Every"})';
         create table documents (id int primary key, a json, b jsonb);
         create table boxed (id int primary key, "box" box, boxes box[]);
@@ -147,22 +147,6 @@ describe.each(majors())('builders on PostgreSQL %i', (major) => {
     const id = await one(`select ${entity.nodeId(['t.id'])} as v from ${entity.relation} t`)
     expect(Buffer.from(String(id), 'base64').toString('utf8')).toBe('["public", "Every \\"Type", 1]')
     expect(id).not.toContain('\n')
-  })
-
-  it('joins in both directions', async () => {
-    await database.query(`insert into ${entity.relation} (id, parent) values (2, 1)`)
-    const [forward, reverse] = Object.values(entity.joins)
-    expect(
-      await one(
-        `select f.id as v from ${entity.relation} l join ${entity.relation} f on ${forward?.('l', 'f')} where l.id = 2`,
-      ),
-    ).toBe(1)
-    expect(
-      await one(
-        `select f.id as v from ${entity.relation} l join ${entity.relation} f on ${reverse?.('l', 'f')} where l.id = 1`,
-      ),
-    ).toBe(2)
-    await database.query(`delete from ${entity.relation} where id = 2`)
   })
 
   it('calls computed fields and functions', async () => {

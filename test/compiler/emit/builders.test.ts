@@ -12,7 +12,6 @@ describe('the builder of an entity', () => {
       column('boxes', 'box[]', { plainDelimiter: false }),
       column('box', 'box', { plainDelimiter: false }),
     ],
-    joins: [{ id: 'forward author', local: ['a', 'b'], foreign: ['x', 'y'] }],
     computed: [{ field: 'full', schema: 'public', function: 'full_name', json: { kind: 'text' } }],
   })
   const built = builderOf(posts)
@@ -49,10 +48,6 @@ describe('the builder of an entity', () => {
       `pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array(` +
         `'public', 'posts', t."id")::text, 'UTF8'), 'base64'), E'\\n', '')`,
     )
-  })
-
-  it('joins all columns of a key', () => {
-    expect(built.joins['forward author']?.('l', 'f')).toBe('f."x" = l."a" and f."y" = l."b"')
   })
 
   it('calls computed fields with the row', () => {

@@ -17,6 +17,15 @@ describe('the emitter', () => {
     expect(Object.keys(files).filter((path) => path.includes('Odd'))).toEqual([])
   })
 
+  it('tells and keeps an object whose SQL is too long to check', async () => {
+    const long = entity('public', 'long', { columns: [column('a', 'x'.repeat(40_000))] })
+    const { value, diagnostics } = await createEmitter()(model([long]), null)
+    expect(new Set(diagnostics.map(({ code, severity }) => `${severity} ${code}`))).toEqual(
+      new Set(['warning statement-unchecked']),
+    )
+    expect(Object.keys(value.entities)).toEqual([long.id])
+  })
+
   it('gives other content another id, and another version the same', async () => {
     const emit = createEmitter()
     const [one, two] = [entity('public', 'a'), entity('public', 'a', { columns: [column('id', 'int8')] })]
@@ -36,11 +45,15 @@ describe('the emitter', () => {
     expect(text.split('\n').filter((line) => line.includes('"relation":"a"'))).toHaveLength(1)
   })
 
-  it('prints the schema of the roles that exist', async () => {
+  it('prints the schema of each usual role', async () => {
     const one = model([entity('public', 'a')])
     const { value } = await createEmitter()(one, null)
     const { files } = makeArtifacts(one, value, (_, role) => `# ${role}`)
-    expect(Object.keys(files).filter((path) => path.endsWith('.graphql'))).toEqual(['schema.anon.graphql'])
+    expect(Object.keys(files).filter((path) => path.endsWith('.graphql'))).toEqual([
+      'schema.anon.graphql',
+      'schema.authenticated.graphql',
+      'schema.service_role.graphql',
+    ])
     expect(files['schema.anon.graphql']).toBe('# anon\n')
   })
 })

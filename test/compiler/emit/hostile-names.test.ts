@@ -74,7 +74,6 @@ const hostileEntity = fc
   .map(({ schema, relation, columns, other }) =>
     entity(schema, relation, {
       columns: columns.map(({ name, type, json }) => column(name, type, { json })),
-      joins: [{ id: other, local: [other], foreign: [other] }],
       computed: [{ field: other, schema, function: other, json: { kind: 'native' } }],
     }),
   )

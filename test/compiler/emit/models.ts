@@ -24,7 +24,6 @@ export const entity = (schema: string, relation: string, over: Partial<EntitySql
   relation,
   columns: [column('id', 'int4', { notNull: true })],
   key: ['id'],
-  joins: [],
   computed: [],
   ...over,
 })

@@ -142,11 +142,6 @@ describe('1.4 grants', () => {
     expect(columns[0]?.grants.update).toContain('anon')
   })
 
-  it('of roles are told once', () => {
-    const { manifest } = build({})
-    expect(manifest.roles.anon).toEqual({ superuser: false, effective: ['anon', 'public'] })
-    expect(manifest.roles.postgres?.superuser).toBe(true)
-  })
 })
 
 describe('13.2 settings of relations', () => {

@@ -163,7 +163,7 @@ describe('1.3 columns', () => {
     expect(fieldsOf(full, 'one_hidden')).toEqual([
       'nodeId: ID!', 'id: Int!', 'secret: Int', 'open: String', 'plain_id: Int', 'hidden_plain_id: Int',
       'plain: plain', 'hiddenPlain: plain', 'points_at_hiddenCollection: points_at_hiddenConnection', 'shout: String',
-    ].map((field) => (field.startsWith('points_at') ? expect.stringMatching(/points_at_hidden/) : field)))
+    ])
     expect(fieldsOf(full, 'keyed_view')).toEqual(['nodeId: ID!', 'id: Int', 'a: String'])
     expect(fieldsOf(full, 'keyed_materialized')).toEqual(['nodeId: ID!', 'id: Int', 'a: String'])
   })
@@ -246,7 +246,7 @@ describe('1.4 what a missing privilege takes away', () => {
     expect(namesOf(less, 'moodyFilter')).toEqual(['id', 'free', 'nodeId', 'and', 'or', 'not'])
     expect([full.getType('moodFilter') === undefined, less.getType('moodFilter') === undefined]).toEqual([false, true])
     expect(await ask('{ moodyByPk(id: 1) { mood free frees } }', asLess)).toEqual({ moodyByPk: { mood: 'sad', free: 'x', frees: ['x'] } })
-    expect(await refused('query ($f: moodFilter) { moodyCollection(filter: {mood: $f}) { edges { node { id } } } }', asLess)).toContain('Unknown type "moodFilter".')
+    expect(await refused('query ($f: moodFilter) { moodyCollection(filter: {mood: $f}) { edges { node { id } } } }', asLess)).toContainEqual(expect.stringMatching(/^Unknown type "moodFilter"\./))
   })
   it('nothing at all: only node is left', async () => {
     const bare = { role: 'service_role' }
@@ -276,7 +276,7 @@ describe('1.4 what a missing privilege takes away', () => {
 describe('1.5 root types', () => {
   it('are sorted by name', () => {
     for (const type of ['Query', 'Mutation']) expect(namesOf(full, type)).toEqual([...namesOf(full, type)].sort())
-    expect(full.getSubscriptionType()).toBeUndefined()
+    expect(full.getSubscriptionType() ?? null).toBeNull()
   })
   it('root disabled takes the reads from Query only', async () => {
     expect(rootFields(full, 'unrooted')).toEqual(['deleteFromunrootedCollection', 'insertIntounrootedCollection', 'updateunrootedCollection'])

@@ -90,6 +90,8 @@ const sql = `
     'update account set email = new_email where id = account_id returning *';
   create function all_accounts() returns setof account stable language sql as 'select * from account';
   create function from_id(lowest int) returns setof account stable language sql as 'select * from account where id >= lowest';
+  create function keyless_rows() returns setof account stable language sql as
+    'select id, email, score, owner_id from account where id = 1 union all select null, $$x$$, null, null';
   create function times() returns int stable language sql as $$ select coalesce(nullif(current_setting('test.runs', true), ''), '0')::int $$;
   create function counted() returns setof account language plpgsql as
     $$ begin perform nextval('counter'); return query select * from account; end $$;
@@ -348,12 +350,18 @@ describe('9.3 sets', () => {
       from_id: { totalCount: 0, edges: [], pageInfo: { endCursor: null, hasNextPage: false } },
     })
   })
+  it('hold no row without a key, though it is counted', async () => {
+    expect(await ask('{ keyless_rows { totalCount edges { node { id nodeId } } pageInfo { hasNextPage } } }')).toEqual({
+      keyless_rows: { totalCount: 2, edges: [{ node: { id: 1, nodeId: 'WyJwdWJsaWMiLCAiYWNjb3VudCIsIDFd' } }], pageInfo: { hasNextPage: false } },
+    })
+  })
   const everything = '{ totalCount edges { node { id } } pageInfo { hasNextPage hasPreviousPage startCursor } aggregate { count max { id } } }'
   test.each([
     ['all of it', `counted(first: 1, offset: 1) ${everything}`],
     ['one page', 'counted { edges { node { id } } }'],
     ['a count', 'counted { totalCount }'],
     ['nothing of its rows', 'counted { __typename }'],
+    ['rows that cannot be', 'counted(filter: {id: {eq: null}}) { edges { node { id } } totalCount }'],
     ['no row', 'counted(first: 0) { edges { node { id } } }'],
   ])('run once, whatever is asked of them: %s', async (_, field) => {
     const before = await calls()

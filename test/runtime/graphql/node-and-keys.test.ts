@@ -35,6 +35,8 @@ const sql = `
   comment on view product_view is '@graphql({"primary_key_columns": ["c", "b"]})';
   create table "quoted""name" (id text primary key);
   comment on table "quoted""name" is '@graphql({"name": "quoted"})';
+  create table loose (code int, body text);
+  comment on table loose is '@graphql({"primary_key_columns": ["code"]})';
   create schema other;
 
   insert into account values (1, 'a@x.io', null), (2, 'b@x.io', 'second');
@@ -54,6 +56,7 @@ const sql = `
   insert into document values ('[1, 2]'), ('"text"'), ('{"a": "b"}');
   insert into "Mixed Case" values (1, 'mixed');
   insert into included values (1, 'more');
+  insert into loose values (1, 'a'), (1, 'b'), (null, 'c'), (2, 'd');
   insert into "quoted""name" values ('ü"\\/' || repeat('long ', 30));
   grant usage on schema public to anon;
   grant select on all tables in schema public to anon;
@@ -187,7 +190,7 @@ describe('7.2 node', () => {
     const { __type } = await ask('{ __type(name: "Node") { possibleTypes { name } } }')
     const names: readonly string[] = __type.possibleTypes.map((type: { name: string }) => type.name)
     expect(names).toEqual([
-      'account', 'account_view', 'big', 'bytes', 'coded', 'country', 'day', 'document', 'flag', 'included', 'listed', 'mixed', 'padded',
+      'account', 'account_view', 'big', 'bytes', 'coded', 'country', 'day', 'document', 'flag', 'included', 'listed', 'loose', 'mixed', 'padded',
       'price', 'product', 'product_view', 'quoted', 'ratio', 'shirt', 'uid',
     ])
   })
@@ -276,6 +279,12 @@ describe('7.3 ByPk', () => {
   })
   it('takes the keys of a view in the order of its comment', async () => {
     expect(signatureOf(await introspect(service), 'Query', 'product_viewByPk')).toBe('product_viewByPk(c: Int!, b: Int!): product_view')
+  })
+  it('a table\'s key may be what its comment says: the first of several rows, none without a key', async () => {
+    expect(await ask('{ one: looseByPk(code: 1) { code } two: looseByPk(code: 2) { body } none: looseByPk(code: 3) { body } }')).toEqual({ one: { code: 1 }, two: { body: 'd' }, none: null })
+    expect(await ask(byId, { variables: { id: token('["public", "loose", 1]') } })).toMatchObject({ node: { __typename: 'loose' } })
+    const { looseCollection } = await ask('{ looseCollection { edges { node { code nodeId } } } }')
+    expect(looseCollection.edges.map((edge: { node: { code: number } }) => edge.node.code)).toEqual([1, 1, 2])
   })
   it('takes variables', async () => {
     const query = 'query ($a: String!, $c: Int!) { productByPk(a: $a, c: $c) { label } }'

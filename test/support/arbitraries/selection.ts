@@ -15,7 +15,7 @@ function keyed(scene: Scene, keys: Keys, name: string, reusable = false): string
     keys.add(name)
     return name
   }
-  const alias = `${scene.draw.pick(['a', 'id', '_', 'x', 'constructor', '__proto__'])}${scene.count()}`
+  const alias = `${scene.draw.pick(['a', 'id', '', 'x', 'constructor', '__proto__'])}_${scene.count()}`
   keys.add(alias)
   scene.tell('alias')
   return `${alias}: ${name}`

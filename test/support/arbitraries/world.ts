@@ -76,7 +76,7 @@ function drawKeyColumns(draw: Draw, world: World, names: Set<string>): readonly 
   const [kind] = world.enums
   const type = (): ColumnType => (kind !== undefined && draw.chance(15) ? { base: 'enum', list: false, enum: kind.name } : plain(draw.pick(keyBases)))
   if (form < 7) return [key(fresh(draw, names, ['key', 'Key', 'id_', 'accountId', 'key part', 'uid']), type(), { kind: 'none' })]
-  return ['b', 'a', 'Key C'].slice(0, 2 + draw.int(2)).map((name) => {
+  return ['b', 'a', draw.pick(['c', 'Key C', 'A'])].slice(0, 2 + draw.int(2)).map((name) => {
     names.add(name)
     return key(name, type(), { kind: 'none' })
   })

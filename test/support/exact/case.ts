@@ -7,7 +7,8 @@ import { dataSql, schemaSql } from './ddl.ts'
 export interface Case {
   /** What was found; empty in a fixture that is to pass. */
   readonly message: string
-  readonly question: Question
+  /** Null: it is the schema that is shown which is wrong, not an answer. */
+  readonly question: Question | null
   readonly world: World
 }
 
@@ -17,7 +18,7 @@ interface KeptCase extends Case {
 
 /** Writes a case with its SQL and its document line by line beside it. */
 export async function keepCase(file: string, kept: Case): Promise<void> {
-  const lines = { schema: split(schemaSql(kept.world)), data: split(dataSql(kept.world)), document: split(kept.question.document) }
+  const lines = { schema: split(schemaSql(kept.world)), data: split(dataSql(kept.world)), document: split(kept.question?.document ?? '') }
   const readable: KeptCase = { message: kept.message, lines, question: kept.question, world: kept.world }
   await mkdir(dirname(file), { recursive: true })
   await writeFile(file, `${JSON.stringify(readable, null, 2)}\n`)

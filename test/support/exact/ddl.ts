@@ -99,7 +99,7 @@ export function schemaSql(world: World): string {
     `create type ${ident(item.name)} as enum (${item.labels.map(literal).join(', ')});`,
     ...setting(`type ${ident(item.name)}`, { mappings: Object.keys(item.mappings).length > 0 && item.mappings }),
   ])
-  const settings = { inflect_names: world.inflects, max_rows: world.maxRows }
+  const settings = { introspection: true, inflect_names: world.inflects, max_rows: world.maxRows }
   return [
     ...setting('schema public', settings),
     ...enums,

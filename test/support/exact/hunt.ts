@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { drawQuestion, type Drawn } from '../arbitraries/document.ts'
 import { choices, drawFrom } from '../arbitraries/draw.ts'
 import { usefulRoles, worlds } from '../arbitraries/world.ts'
-import type { World } from '../interpreter/world.ts'
+import type { Question, World } from '../interpreter/world.ts'
 import type { Case } from './case.ts'
-import { judge, type Disagreement } from './judge.ts'
+import { judge, judgeCase, type Disagreement } from './judge.ts'
 import { openStage } from './stage.ts'
 
 /** Draws worlds and asks documents of each until it is told to stop. */
@@ -52,6 +52,8 @@ async function huntInWorld(world: World, drawn: readonly Drawn[], { isOver }: Hu
   tally.worlds += 1
   describe(world).forEach((feature) => count(tally, feature))
   try {
+    const shape = await judgeCase(stage, null)
+    if (shape !== null) return tell(tally, world, null, shape)
     for (const { question, features, writes } of drawn) {
       if (isOver()) return
       tally.cases += 1
@@ -60,14 +62,17 @@ async function huntInWorld(world: World, drawn: readonly Drawn[], { isOver }: Hu
       const { disagreement, refused } = await judge(stage, question, writes)
       if (refused) tally.refusals += 1
       if (disagreement === null) continue
-      tally.clean = 0
-      tally.found.push({ failing: { message: disagreement.message, question, world }, disagreement })
       // One failure tells on a world; the others would mostly be the same one.
-      return
+      return tell(tally, world, question, disagreement)
     }
   } finally {
     await stage.close()
   }
+}
+
+function tell(tally: Tally, world: World, question: Question | null, disagreement: Disagreement): void {
+  tally.clean = 0
+  tally.found.push({ failing: { message: disagreement.message, question, world }, disagreement })
 }
 
 const count = (tally: Tally, feature: string): void => void tally.features.set(feature, (tally.features.get(feature) ?? 0) + 1)

@@ -2,11 +2,13 @@ import { interpret, type Outcome } from '../interpreter/interpret.ts'
 import { storeOf } from '../interpreter/store.ts'
 import type { Json, Question } from '../interpreter/world.ts'
 import { compareBags, difference } from './compare.ts'
+import { writes } from './case.ts'
+import { judgeShape } from './shape.ts'
 import { dumpOf, type Stage } from './stage.ts'
 
 /** One way in which the service and the interpreter disagree. */
 export interface Disagreement {
-  readonly kind: 'answer' | 'refusal' | 'state'
+  readonly kind: 'answer' | 'refusal' | 'state' | 'shape'
   /** Why it was refused where that was not expected. */
   readonly code: string | null
   readonly message: string
@@ -18,13 +20,20 @@ export interface Judged {
   readonly refused: boolean
 }
 
+/** Judges the answer to a question, or without one the schema that each role is shown. */
+export async function judgeCase(stage: Stage, question: Question | null): Promise<Disagreement | null> {
+  if (question !== null) return (await judge(stage, question, writes(question))).disagreement
+  const message = await judgeShape(stage)
+  return message === null ? null : { kind: 'shape', code: null, message }
+}
+
 /** Asks both. What is written is taken back before this returns. */
-export async function judge(stage: Stage, question: Question, writes: boolean): Promise<Judged> {
+export async function judge(stage: Stage, question: Question, isMutation: boolean): Promise<Judged> {
   const outcome = interpret(stage.world, storeOf(stage.world), question)
   const answer = await stage.ask(question)
   const found = judgeAnswer(outcome, answer)
   const refused = outcome.answer.kind === 'refused'
-  if (!writes) return { disagreement: found, refused }
+  if (!isMutation) return { disagreement: found, refused }
   const state = await judgeState(stage, outcome)
   await stage.reset()
   return { disagreement: found ?? state, refused }

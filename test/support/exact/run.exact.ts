@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
-import { keepCase, readCase, writes } from './case.ts'
+import { keepCase, readCase } from './case.ts'
 import { coverage, hunt, newTally, type Found, type Tally } from './hunt.ts'
-import { judge } from './judge.ts'
+import { judgeCase } from './judge.ts'
 import { shrinkCase } from './shrink.ts'
 import { openStage } from './stage.ts'
 
@@ -35,7 +35,7 @@ const summary = (all: Tally): string =>
 test.runIf(replay !== '')(`replays ${replay}`, async () => {
   const kept = await readCase(replay)
   const stage = await openStage(kept.world)
-  const { disagreement } = await judge(stage, kept.question, writes(kept.question))
+  const disagreement = await judgeCase(stage, kept.question)
   await stage.close()
   expect(disagreement).toBeNull()
 })
@@ -58,9 +58,9 @@ test.runIf(replay === '')(`asks for ${minutes} minutes from seed ${seed}`, async
 
 async function tell(found: Found, worldSeed: number, number: number): Promise<void> {
   const file = `${folder}/${seed}-${number}.json`
-  console.log(`\nworld ${worldSeed}: ${found.disagreement.message}\n${found.failing.question.document}`)
+  console.log(`\nworld ${worldSeed}: ${found.disagreement.message}\n${found.failing.question?.document ?? ''}`)
   const small = await shrinkCase(found.failing, found.disagreement, Date.now() + 60_000)
   await keepCase(file, small)
-  console.log(`kept in ${file} as\n${small.question.document}\n${JSON.stringify(small.question.variables)}\n${small.message}`)
+  console.log(`kept in ${file} as\n${small.question?.document ?? ''}\n${JSON.stringify(small.question?.variables ?? {})}\n${small.message}`)
   console.log(`run it again: npm run test:exact -- --replay ${file}`)
 }

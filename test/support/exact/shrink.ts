@@ -1,7 +1,6 @@
 import type { Question, World } from '../interpreter/world.ts'
 import type { Case } from './case.ts'
-import { writes } from './case.ts'
-import { judge, type Disagreement } from './judge.ts'
+import { judgeCase, type Disagreement } from './judge.ts'
 import { smallerQuestions } from './shrink-document.ts'
 import { emptierWorlds, simplerWorlds } from './shrink-world.ts'
 import { openStage, type Stage } from './stage.ts'
@@ -23,11 +22,8 @@ export async function shrinkCase(failing: Case, found: Disagreement, deadline: n
 const isSame = (a: Disagreement, b: Disagreement | null): b is Disagreement => b !== null && a.kind === b.kind && a.code === b.code
 
 /** Null where the case cannot even be asked: a candidate may name what is no longer there. */
-const attempt = (stage: Stage, question: Question): Promise<Disagreement | null> =>
-  judge(stage, question, writes(question)).then(
-    ({ disagreement }) => disagreement,
-    () => null,
-  )
+const attempt = (stage: Stage, question: Question | null): Promise<Disagreement | null> =>
+  judgeCase(stage, question).catch(() => null)
 
 async function shrinkOnStage(failing: Case, found: Disagreement, deadline: number): Promise<Case> {
   const stage = await openStage(failing.world)
@@ -42,7 +38,7 @@ async function shrinkOnStage(failing: Case, found: Disagreement, deadline: numbe
     for (;;) {
       const { world, question } = current
       const next =
-        (await first(smallerQuestions(question), (smaller) => ({ ...current, question: smaller }))) ??
+        (await first(question === null ? [] : smallerQuestions(question), (smaller) => ({ ...current, question: smaller }))) ??
         (await first(emptierWorlds(world), (smaller) => ({ ...current, world: smaller })))
       if (next === null) return current
       current = next
@@ -68,7 +64,7 @@ async function firstFailing<T>(candidates: Iterable<T>, deadline: number, check:
 }
 
 /** Judges on a database of its own. */
-export async function judgeNew(world: World, question: Question): Promise<Disagreement | null> {
+export async function judgeNew(world: World, question: Question | null): Promise<Disagreement | null> {
   const stage = await openStage(world).catch(() => null)
   if (stage === null) return null
   try {

@@ -15,6 +15,8 @@ export interface ApiTable {
   readonly type: string
   readonly maxRows: number
   readonly key: readonly ColumnSketch[]
+  /** The arguments that look a row up by its key, in the key's order; null where a part of it cannot be an argument. */
+  readonly keyArguments: ReadonlyMap<string, ColumnSketch> | null
   readonly fields: ReadonlyMap<string, RowField>
   readonly filters: ReadonlyMap<string, ColumnSketch>
   readonly orders: ReadonlyMap<string, ColumnSketch>
@@ -89,6 +91,7 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
     type: typeOf(world, sketch),
     maxRows: sketch.maxRows ?? world.maxRows ?? 30,
     key: keyOf(sketch),
+    keyArguments: keyArguments(named(keyOf(sketch).filter((column) => !column.type.list && readable.includes(column))), keyOf(sketch)),
     fields: rowFields(world, role, exposed, sketch, columns),
     filters: pick((column) => operatorsOf(column.type).length > 0),
     orders: pick((column) => isOrderable(column.type)),
@@ -161,15 +164,15 @@ function addRootFields(query: Map<string, RootField>, mutation: Map<string, Root
   }
   const base = lowerFirst(table.type)
   put(query, `${base}Collection`, { kind: 'collection', table })
-  if (hasKeyField(table)) put(query, `${base}ByPk`, { kind: 'byKey', table })
+  if (table.keyArguments !== null) put(query, `${base}ByPk`, { kind: 'byKey', table })
   if (table.inserts.size > 0) put(mutation, `insertInto${table.type}Collection`, { kind: 'insert', table })
   if (table.updates.size > 0) put(mutation, `update${table.type}Collection`, { kind: 'update', table })
   if (table.grants.delete) put(mutation, `deleteFrom${table.type}Collection`, { kind: 'delete', table })
 }
 
-/** Every column of the key has a field, under which its argument goes (7.3, decision 5). */
-const hasKeyField = (table: ApiTable): boolean =>
-  table.key.every((column) => !column.type.list && [...table.filters.values()].includes(columnNamed(table.sketch, column.name)))
+/** Every column of the key is readable and has a name of its own among them (7.3, decision 5). */
+const keyArguments = (named: ReadonlyMap<string, ColumnSketch>, key: readonly ColumnSketch[]): ReadonlyMap<string, ColumnSketch> | null =>
+  named.size === key.length ? named : null
 
 export const apiTableOf = (api: Api, name: string): ApiTable => {
   const found = api.tables.find((table) => table.sketch.name === name)

@@ -1,16 +1,18 @@
-import { Kind, parse, type FieldNode, type OperationDefinitionNode, type SelectionSetNode } from 'graphql'
+import { Kind, parse, type OperationDefinitionNode } from 'graphql'
 import { figure } from './aggregate.ts'
-import { apiOf, apiTableOf, type Api, type ApiTable, type RowField } from './api.ts'
+import { apiOf, apiTableOf, type ApiTable, type RowField } from './api.ts'
+import { checkRoot } from './check.ts'
 import { isSame } from './constraints.ts'
+import { responses, selectionsOf, type Context, type Nodes } from './context.ts'
 import { keyCondition, readFilter, readNodeToken } from './filter.ts'
 import { cursorOf, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
 import { Refused } from './refusal.ts'
-import { argument, collectFields, readScope, type Scope } from './selection.ts'
+import { argument, collectFields, readScope } from './selection.ts'
 import { visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
 import { toAnswer, toTokenText } from './types.ts'
 import type { Json, Question, World } from './world.ts'
-import { insert, readObjects, readSet, remove, update, type Written } from './write.ts'
+import { insert, remove, update, type Written } from './write.ts'
 
 /**
  * The reference interpreter: what a document must answer, found by reading spec/graphql.md and walking rows one by one. It is slow and
@@ -22,14 +24,6 @@ export interface Outcome {
   readonly store: Store
   /** Lists in `data` whose order nobody promises. */
   readonly unordered: ReadonlySet<Json>
-}
-
-interface Context {
-  readonly world: World
-  readonly api: Api
-  readonly scope: Scope
-  readonly claims: Question['claims']
-  readonly unordered: Set<Json>
 }
 
 export function interpret(world: World, store: Store, question: Question): Outcome {
@@ -55,7 +49,8 @@ function run(context: Context, store: Store, operation: OperationDefinitionNode)
   const root = operation.operation === 'mutation' ? 'Mutation' : 'Query'
   const fields = [...collectFields(context.scope, root, false, [operation.selectionSet])]
   // Arguments are checked for all fields before anything runs.
-  for (const [, nodes] of fields) checkRoot(context, root, nodes)
+  const reasons = fields.flatMap(([, nodes]) => checkRoot(context, root, nodes))
+  if (reasons.length > 0) throw new Refused(...reasons)
   let after = store
   const members = fields.map(([key, nodes]): readonly [string, Json] => {
     if (nodes[0].name.value === '__typename') return [key, root]
@@ -66,10 +61,6 @@ function run(context: Context, store: Store, operation: OperationDefinitionNode)
   })
   return { data: Object.fromEntries(members), after }
 }
-
-type Nodes = readonly [FieldNode, ...FieldNode[]]
-
-const selectionsOf = (nodes: Nodes): readonly (SelectionSetNode | undefined)[] => nodes.map((node) => node.selectionSet)
 
 /** Answers an object: each response key by what `resolve` says of its field. */
 function object(context: Context, type: string, nodes: Nodes, resolve: (name: string, nodes: Nodes) => Json, isNode = false): Json {
@@ -91,7 +82,7 @@ function queryField(context: Context, store: Store, nodes: Nodes): Json {
     case 'collection':
       return collection(context, store, field.table, visibleRows(store, field.table.sketch, context.claims), nodes)
     case 'byKey': {
-      const names = field.table.key.map((column) => [...field.table.filters].find(([, item]) => item === column)?.[0] ?? '')
+      const names = [...(field.table.keyArguments ?? new Map()).keys()]
       return single(context, store, field.table, names.map(arg), nodes)
     }
     default:
@@ -211,7 +202,6 @@ function aggregate(context: Context, table: ApiTable, rows: readonly Row[], node
   })
 }
 
-const responses = { insert: 'InsertResponse', update: 'UpdateResponse', delete: 'DeleteResponse' } as const
 const writes = { insert, update, delete: remove }
 
 function mutationField(context: Context, store: Store, nodes: Nodes): { readonly store: Store; readonly answer: Json } {
@@ -230,44 +220,4 @@ function mutationField(context: Context, store: Store, nodes: Nodes): { readonly
     return records
   })
   return { store: written.store, answer }
-}
-
-/** Reads the arguments of a field and of everything below it, whether or not a row will ever be there to ask for it. */
-function checkRoot(context: Context, root: 'Query' | 'Mutation', nodes: Nodes): void {
-  const name = nodes[0].name.value
-  const field = (root === 'Query' ? context.api.query : context.api.mutation).get(name)
-  if (field === undefined || field.kind === 'byKey') {
-    if (field !== undefined) checkRow(context, field.table, nodes)
-    return
-  }
-  if (field.kind === 'node') return context.api.tables.forEach((table) => checkRow(context, table, nodes))
-  if (field.kind === 'collection') return checkCollection(context, field.table, nodes)
-  const arg = (argumentName: string): Json | undefined => argument(context.scope, nodes[0], argumentName)
-  if (field.kind === 'insert') readObjects(context.world, field.table, arg)
-  else readFilter(context.world, field.table, arg('filter'))
-  if (field.kind === 'update') readSet(context.world, field.table, arg)
-  const inner = collectFields(context.scope, '', false, selectionsOf(nodes))
-  for (const member of inner.values()) if (member[0].name.value === 'records') checkRow(context, field.table, member)
-}
-
-function checkRow(context: Context, table: ApiTable, nodes: Nodes): void {
-  for (const inner of collectFields(context.scope, table.type, true, selectionsOf(nodes)).values()) {
-    const field = table.fields.get(inner[0].name.value)
-    if (field?.kind !== 'relation') continue
-    const target = apiTableOf(context.api, field.target)
-    if (field.many) checkCollection(context, target, inner)
-    else checkRow(context, target, inner)
-  }
-}
-
-function checkCollection(context: Context, table: ApiTable, nodes: Nodes): void {
-  const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
-  readPage(arg, readOrder(table, arg('orderBy')))
-  readFilter(context.world, table, arg('filter'))
-  for (const edges of collectFields(context.scope, `${table.type}Connection`, false, selectionsOf(nodes)).values()) {
-    if (edges[0].name.value !== 'edges') continue
-    for (const node of collectFields(context.scope, `${table.type}Edge`, false, selectionsOf(edges)).values()) {
-      if (node[0].name.value === 'node') checkRow(context, table, node)
-    }
-  }
 }

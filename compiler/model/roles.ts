@@ -1,0 +1,45 @@
+import { createRecall } from '../../runtime/lib/recall.ts'
+import type { EntityFacts, Grantee, Grantees, Manifest, RoleFacts } from '../../runtime/contract/manifest.ts'
+import { plainRole } from '../../runtime/contract/role-facts.ts'
+
+type Roles = Manifest['roles']
+
+/**
+ * The roles that a manifest has to tell of (spec/graphql.md 1.4): superusers, and those that inherit from a role that holds
+ * something here. All others are plain and left out, so that what else lives on a server makes no other revision.
+ */
+export function neededRoles(roles: Roles, manifest: Omit<Manifest, 'roles'>): Roles {
+  const holders = holdersOf(manifest)
+  const kept = Object.entries(roles).flatMap(([role, facts]) => {
+    const needed = neededFacts(role, facts, holders)
+    return needed === null ? [] : [[role, needed] as const]
+  })
+  // fromEntries makes own properties also of names such as __proto__.
+  return Object.fromEntries(kept)
+}
+
+/** What of a role's facts counts; null when that is what every plain role has. */
+function neededFacts(role: Grantee, facts: RoleFacts, holders: ReadonlySet<Grantee>): RoleFacts | null {
+  if (facts.superuser) return { ...plainRole(role), superuser: true }
+  const own = plainRole(role).effective
+  const effective = facts.effective.filter((grantee) => own.includes(grantee) || holders.has(grantee))
+  return effective.every((grantee) => own.includes(grantee)) ? null : { superuser: false, effective }
+}
+
+/** Whoever holds anything. */
+const holdersOf = ({ schemas, enums, entities, functions }: Omit<Manifest, 'roles'>): ReadonlySet<Grantee> =>
+  new Set([
+    ...[...schemas, ...enums].flatMap(({ usage }) => usage),
+    ...functions.flatMap(({ execute }) => execute),
+    ...entities.flatMap((entity) => recallHolders(entity, [], () => entityHolders(entity))),
+  ])
+
+const recallHolders = createRecall<Grantees>()
+
+const entityHolders = ({ grants, columns, computed }: EntityFacts): Grantees => [
+  ...new Set([
+    ...Object.values(grants).flat(),
+    ...columns.flatMap((column) => Object.values(column.grants).flat()),
+    ...computed.flatMap(({ execute }) => execute),
+  ]),
+]

@@ -1,0 +1,41 @@
+import type { AmrEntry, AssuranceLevel, JsonObject, UserRow } from '../types.ts'
+
+/** What the claims of an access token are made of. */
+export interface ClaimFacts {
+  readonly user: UserRow
+  readonly session: { readonly id: string; readonly aal: AssuranceLevel | null; readonly amr: readonly AmrEntry[] }
+  /** Unix seconds, rounded down: never in the future (attack 37). */
+  readonly now: number
+}
+
+export interface ClaimSettings {
+  readonly external_url: string
+  readonly jwt_exp: number
+  readonly jwt_aud: string
+  readonly jwt_default_role: string
+}
+
+/** The claims of an access token (section 3.5). */
+export function accessClaims({ user, session, now }: ClaimFacts, settings: ClaimSettings): JsonObject {
+  return {
+    iss: settings.external_url,
+    sub: user.id,
+    aud: user.aud || settings.jwt_aud,
+    iat: now,
+    exp: now + settings.jwt_exp,
+    role: user.role || settings.jwt_default_role,
+    email: user.email ?? '',
+    phone: user.phone ?? '',
+    app_metadata: user.raw_app_meta_data ?? {},
+    user_metadata: user.raw_user_meta_data ?? {},
+    session_id: session.id,
+    aal: assuranceOf(session.amr),
+    amr: session.amr,
+    is_anonymous: user.is_anonymous,
+  }
+}
+
+/** aal2 exactly when one of the methods was TOTP. */
+export function assuranceOf(amr: readonly AmrEntry[]): 'aal1' | 'aal2' {
+  return amr.some(({ method }) => method === 'totp') ? 'aal2' : 'aal1'
+}

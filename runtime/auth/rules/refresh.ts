@@ -1,0 +1,57 @@
+/** What is known of a refresh token while its session and itself are locked (section 7). */
+export interface RefreshFacts {
+  readonly revoked: boolean
+  /** Since it was revoked or last changed, by the database's clock. */
+  readonly revokedSecondsAgo: number
+  /** It came before the session was raised to aal2. */
+  readonly beforeUpgrade: boolean
+  /** The token of its session that may be exchanged; null when there is none. */
+  readonly live: { readonly token: string; readonly isChild: boolean } | null
+}
+
+export type RefreshVerdict =
+  /** It is spent, and another takes its place. */
+  | { readonly kind: 'rotate' }
+  /** The client lost our answer, or another tab was faster: it gets the token that is live already. */
+  | { readonly kind: 'replay'; readonly token: string }
+  /** Refused, and nothing else: a harmless tab may have raced with the upgrade. */
+  | { readonly kind: 'refuse' }
+  /** Theft: the session ends. */
+  | { readonly kind: 'end-session' }
+
+/** Decides about a refresh token (section 7, algorithm; RFC 9700 section 4.14.2). */
+export function judgeRefresh(facts: RefreshFacts, reuseInterval: number): RefreshVerdict {
+  const lately = facts.revokedSecondsAgo < reuseInterval
+  // A token of a lower level must never yield one of a higher.
+  if (facts.beforeUpgrade) return { kind: lately || !facts.revoked ? 'refuse' : 'end-session' }
+  if (!facts.revoked) return { kind: 'rotate' }
+  if (facts.live !== null && (facts.live.isChild || lately)) return { kind: 'replay', token: facts.live.token }
+  return { kind: 'end-session' }
+}
+
+/** Times of a session and the limits that its owner set, in seconds (section 1). */
+export interface SessionAge {
+  /** Since its sign-in. */
+  readonly age: number
+  /** Since it was last refreshed, or signed in. */
+  readonly idle: number
+  /** A limit of its own has passed. */
+  readonly past: boolean
+  readonly hasNewer: boolean
+}
+
+export interface SessionLimits {
+  readonly session_timebox: number | null
+  readonly session_inactivity: number | null
+  readonly session_single_per_user: boolean
+}
+
+export type SessionFault = 'timebox' | 'inactivity' | 'superseded' | null
+
+/** Why a session may not go on, or null. */
+export function judgeSession(session: SessionAge, limits: SessionLimits): SessionFault {
+  if (session.past) return 'timebox'
+  if (limits.session_timebox !== null && session.age >= limits.session_timebox) return 'timebox'
+  if (limits.session_inactivity !== null && session.idle >= limits.session_inactivity) return 'inactivity'
+  return limits.session_single_per_user && session.hasNewer ? 'superseded' : null
+}

@@ -1,0 +1,104 @@
+import type { DatabaseTime, FactorRow, IdentityRow, JsonObject, UserRow } from '../types.ts'
+import { rfc3339 } from './times.ts'
+
+/** Objects as clients read them (section 3). "opt" of the specification: the key is absent when there is nothing. */
+
+/** The members whose value is there; null, undefined and the empty text are not. */
+function present(members: Readonly<Record<string, string | null | undefined>>): Readonly<Record<string, string>> {
+  const entries = Object.entries(members).filter((entry): entry is [string, string] => Boolean(entry[1]))
+  return Object.fromEntries(entries)
+}
+
+const time = (value: DatabaseTime | null): string | null => (value === null ? null : rfc3339(value))
+
+/** Section 3.1. The password's hash and every token stay behind. */
+export function userJson(user: UserRow): JsonObject {
+  return {
+    id: user.id,
+    aud: user.aud ?? '',
+    role: user.role ?? '',
+    ...present({ email: user.email }),
+    phone: user.phone ?? '',
+    ...present({
+      email_confirmed_at: time(user.email_confirmed_at),
+      phone_confirmed_at: time(user.phone_confirmed_at),
+      confirmed_at: time(user.confirmed_at),
+      invited_at: time(user.invited_at),
+      confirmation_sent_at: time(user.confirmation_sent_at),
+      recovery_sent_at: time(user.recovery_sent_at),
+      new_email: user.email_change,
+      email_change_sent_at: time(user.email_change_sent_at),
+      new_phone: user.phone_change,
+      phone_change_sent_at: time(user.phone_change_sent_at),
+      reauthentication_sent_at: time(user.reauthentication_sent_at),
+      last_sign_in_at: time(user.last_sign_in_at),
+    }),
+    app_metadata: user.raw_app_meta_data ?? {},
+    user_metadata: user.raw_user_meta_data ?? {},
+    ...(user.factors.length > 0 && { factors: user.factors.map(factorJson) }),
+    identities: user.identities.map(identityJson),
+    ...present({
+      created_at: time(user.created_at),
+      updated_at: time(user.updated_at),
+      banned_until: time(user.banned_until),
+      deleted_at: time(user.deleted_at),
+    }),
+    is_anonymous: user.is_anonymous,
+  }
+}
+
+/** Section 3.2. */
+export function identityJson(identity: IdentityRow): JsonObject {
+  return {
+    identity_id: identity.id,
+    id: identity.provider_id,
+    user_id: identity.user_id,
+    ...(identity.identity_data !== null && { identity_data: identity.identity_data }),
+    provider: identity.provider,
+    ...present({
+      last_sign_in_at: time(identity.last_sign_in_at),
+      created_at: time(identity.created_at),
+      updated_at: time(identity.updated_at),
+      email: identity.email,
+    }),
+  }
+}
+
+/** Section 3.4. The secret is told at enrolment and never again. */
+export function factorJson(factor: FactorRow): JsonObject {
+  return {
+    id: factor.id,
+    created_at: rfc3339(factor.created_at),
+    updated_at: rfc3339(factor.updated_at),
+    status: factor.status,
+    ...present({ friendly_name: factor.friendly_name }),
+    factor_type: factor.factor_type,
+  }
+}
+
+/** What a sign-up for an address that has an account already is told: made from nothing of that account (section 4.2). */
+export function fakeUserJson(id: string, email: string, data: JsonObject, now: Date): JsonObject {
+  const at = now.toISOString()
+  return {
+    id,
+    aud: 'authenticated',
+    role: '',
+    email,
+    phone: '',
+    confirmation_sent_at: at,
+    app_metadata: emailAppMetadata,
+    user_metadata: emailUserMetadata(id, email, data, false),
+    identities: [],
+    created_at: at,
+    updated_at: at,
+    is_anonymous: false,
+  }
+}
+
+/** `app_metadata` of an account that signed up by address. */
+export const emailAppMetadata: JsonObject = { provider: 'email', providers: ['email'] }
+
+/** `user_metadata` and identity data of a sign-up by address: the caller's own keys never displace ours. */
+export function emailUserMetadata(id: string, email: string, data: JsonObject, verified: boolean): JsonObject {
+  return { ...data, sub: id, email, email_verified: verified, phone_verified: false }
+}

@@ -1,0 +1,127 @@
+import { anyText, wholeNumber, type Parser } from '../../settings/parsers.ts'
+import { nameList } from '../../settings/parsers.ts'
+import { characterClasses, jwkSet, onOrOff, orOff, textList, webAddress, type PrivateJwk } from './parsers.ts'
+
+/** What kind of value a setting is, for those who show or ask for it. */
+export type SettingType = 'switch' | 'number' | 'seconds' | 'text' | 'address' | 'list' | 'json'
+
+/** One setting of auth: how its text becomes a value, and what holds while the owner has not set it. */
+export interface AuthSettingKey<T> {
+  readonly type: SettingType
+  readonly parse: Parser<T>
+  /** Null: there is no default, see AuthSettings. */
+  readonly fallback: T | null
+  /** True keeps the value out of every output. */
+  readonly secret: boolean
+  readonly help: string
+}
+
+const year = 31_536_000
+
+const toggle = (fallback: boolean, help: string) =>
+  ({ type: 'switch', parse: onOrOff, fallback, secret: false, help }) as const
+
+const number = (least: number, most: number, fallback: number, help: string) =>
+  ({ type: 'number', parse: wholeNumber(least, most), fallback, secret: false, help }) as const
+
+const seconds = (least: number, most: number, fallback: number, help: string) =>
+  ({ type: 'seconds', parse: wholeNumber(least, most), fallback, secret: false, help }) as const
+
+const optionalSeconds = (help: string) =>
+  ({ type: 'seconds', parse: orOff(wholeNumber(1, 10 * year)), fallback: null, secret: false, help }) as const
+
+const text = (fallback: string, help: string) => ({ type: 'text', parse: anyText, fallback, secret: false, help }) as const
+
+/**
+ * Every setting that an owner can change while we run (spec/auth.md section 1). To add one, add a row and read it where
+ * it is needed. The secret that signs tokens is no row: it is JWT_SECRET of the environment.
+ */
+export const authSettingKeys = {
+  auth_enabled: toggle(false, 'Whether auth answers at all.'),
+  external_url: {
+    type: 'address',
+    parse: webAddress,
+    fallback: null,
+    secret: false,
+    help: 'Full address of auth: issuer of tokens, base of mail links and of the callback. {base url}/auth/v1 by itself.',
+  },
+  site_url: {
+    type: 'address',
+    parse: webAddress,
+    fallback: null,
+    secret: false,
+    help: 'Address of the application: where people land by default, named in mails. Needed to enable auth.',
+  },
+  redirect_allow_list: {
+    type: 'list',
+    parse: textList,
+    fallback: [] as readonly string[],
+    secret: false,
+    help: 'Further addresses that a sign-in may return to; * within a segment, ** over segments.',
+  },
+  jwt_keys: {
+    type: 'json',
+    parse: jwkSet,
+    fallback: [] as readonly PrivateJwk[],
+    secret: true,
+    help: 'JWK set (RS256, ES256); the key whose key_ops hold sign signs in place of JWT_SECRET.',
+  },
+  jwt_exp: seconds(30, 604_800, 3600, 'Life of an access token.'),
+  jwt_aud: text('authenticated', 'Audience of access tokens.'),
+  jwt_default_role: text('authenticated', 'Database role of signed-in users.'),
+  admin_roles: {
+    type: 'list',
+    parse: nameList,
+    fallback: ['service_role', 'supabase_admin'] as readonly string[],
+    secret: false,
+    help: 'Roles whose tokens may call the admin endpoints.',
+  },
+  disable_signup: toggle(false, 'Refuses new accounts.'),
+  anonymous_enabled: toggle(false, 'Guest sign-in.'),
+  email_enabled: toggle(true, 'Sign-up and sign-in by address.'),
+  autoconfirm: toggle(false, 'Takes addresses for confirmed without a mail.'),
+  secure_email_change: toggle(true, 'A change of address is confirmed from both mailboxes.'),
+  otp_length: number(6, 6, 6, 'Digits of a mailed code; always 6.'),
+  otp_exp: seconds(60, 604_800, 3600, 'Life of mailed codes and links.'),
+  mail_cooldown: seconds(0, 86_400, 60, 'Least time between two mails of one kind to one address.'),
+  mail_ceiling: number(0, 1_000_000, 30, 'Mails an hour that the mail server accepted, over all users.'),
+  password_min_length: number(1, 72, 6, 'Least characters of a password.'),
+  password_required_characters: {
+    type: 'text',
+    parse: characterClasses,
+    fallback: [] as readonly string[],
+    secret: false,
+    help: 'Classes of characters, separated by colons; a password needs one of each.',
+  },
+  password_reauthentication: toggle(false, 'A password change in an old session needs a code by mail.'),
+  password_require_current: toggle(false, 'A password change needs the present password.'),
+  refresh_reuse_interval: seconds(0, 3600, 10, 'How long a used refresh token still answers with the live one.'),
+  session_timebox: optionalSeconds('Ends a session this long after its sign-in; off.'),
+  session_inactivity: optionalSeconds('Ends a session that was not refreshed for so long; off.'),
+  session_single_per_user: toggle(false, 'A sign-in ends the other sessions of its user.'),
+  google_enabled: toggle(false, 'Sign-in with Google; offered once the client id and secret are set too.'),
+  google_client_id: text('', 'OAuth client id at Google.'),
+  google_secret: { type: 'text', parse: anyText, fallback: '', secret: true, help: 'OAuth client secret at Google.' },
+  manual_linking: toggle(false, 'Signed-in users may link and unlink identities.'),
+  mfa_totp_enabled: toggle(true, 'Second factors by TOTP.'),
+  mfa_max_factors: number(0, 100, 10, 'Factors that one user may have.'),
+  ban_threshold: number(0, 1_000_000, 100, 'Failures in the window that close a source address; 0 closes none.'),
+  ban_window: seconds(1, 86_400, 600, 'Window in which failures of an address are counted.'),
+  ban_duration: seconds(1, 604_800, 600, 'How long an address stays closed.'),
+} as const satisfies Readonly<Record<string, AuthSettingKey<unknown>>>
+
+export type AuthSettingName = keyof typeof authSettingKeys
+
+type ParsedBy<K> = K extends { readonly parse: Parser<infer T> } ? T : never
+
+/** Every setting as a value. Addresses have one: without them auth is not enabled, see load.ts. */
+export type AuthSettings = { readonly [N in AuthSettingName]: ParsedBy<(typeof authSettingKeys)[N]> }
+
+/** The table's rows with the types of their values forgotten, for what treats all settings alike. */
+export const authSettingRows: readonly (readonly [AuthSettingName, AuthSettingKey<unknown>])[] = Object.entries(
+  authSettingKeys,
+).map(([name, key]) => [name as AuthSettingName, key])
+
+export function isAuthSettingName(name: string): name is AuthSettingName {
+  return Object.hasOwn(authSettingKeys, name)
+}

@@ -1,0 +1,105 @@
+import { DatabaseFailure } from '../../db/failures.ts'
+import { statement, type RunStatement } from '../../db/statements.ts'
+import { singleFlight } from '../../lib/single-flight.ts'
+import { authSettingRows, type AuthSettings } from './keys.ts'
+
+/**
+ * The settings of auth as every process sees them. They are rows, so that all processes share them, and each change
+ * counts a version up. Whoever asks gets what is held when it was looked up less than `keptMs` ago; else the version is
+ * compared first, one cheap statement however many ask. Polling on use was chosen over LISTEN/NOTIFY: it needs no
+ * connection of its own, works behind a pooler, and cannot lose a notification.
+ */
+
+export type AuthState =
+  | { readonly kind: 'enabled'; readonly settings: AuthSettings }
+  /** Not enabled, not prepared, or without a site URL. */
+  | { readonly kind: 'disabled' }
+
+/** Rejects with DatabaseFailure only while nothing was ever loaded. */
+export type ReadAuthState = () => Promise<AuthState>
+
+export interface LoadOptions {
+  readonly run: RunStatement
+  /** Address that `external_url` has by default. */
+  readonly externalUrl: () => string
+  /** The clock, in milliseconds. */
+  readonly now: () => number
+}
+
+/** A change is seen after this time at the latest. */
+const keptMs = 500
+
+interface StoredSettings {
+  readonly version: string
+  /** Null when the version is the one that was asked with. */
+  readonly stored: Readonly<Record<string, string>> | null
+}
+
+const readSettings = statement<StoredSettings>(
+  'auth.settings.read',
+  `select v.version::text,
+    case when v.version::text is distinct from $1::text then
+      (select coalesce(json_object_agg(s.name, s.value), '{}') from catalograph_auth.settings s)
+    end as stored
+  from catalograph_auth.settings_version v`,
+)
+
+interface Held {
+  readonly version: string | null
+  readonly state: AuthState
+  readonly checkedAt: number
+}
+
+const disabled: AuthState = { kind: 'disabled' }
+
+/** Makes the reader. */
+export function createAuthState(options: LoadOptions): ReadAuthState {
+  let held: Held | null = null
+  const look = singleFlight(async () => {
+    // The clock is read before the rows are: a change that comes in between is seen the next time.
+    const checkedAt = options.now()
+    const [row] = await storedOf(options.run, held?.version ?? null)
+    const unchanged = row !== undefined && row.stored === null && held !== null
+    const state = unchanged ? held!.state : stateOf(row?.stored ?? null, options.externalUrl())
+    held = { version: row?.version ?? null, state, checkedAt }
+    return state
+  })
+  return async () => {
+    if (held !== null && options.now() - held.checkedAt < keptMs) return held.state
+    if (held === null) return look()
+    // What is held is better than no answer while the database is away.
+    const { state } = held
+    return look().catch(() => state)
+  }
+}
+
+/** Schema, table or right missing: nobody has enabled auth here. */
+const notPrepared: ReadonlySet<string> = new Set(['3F000', '42P01', '42501'])
+
+async function storedOf(run: RunStatement, version: string | null): Promise<readonly StoredSettings[]> {
+  try {
+    return await run(readSettings, [version])
+  } catch (error) {
+    if (error instanceof DatabaseFailure && notPrepared.has(error.sqlstate ?? '')) return []
+    throw error
+  }
+}
+
+function stateOf(stored: Readonly<Record<string, string>> | null, externalUrl: string): AuthState {
+  if (stored === null) return disabled
+  const settings = settingsOf(stored)
+  if (!settings.auth_enabled || settings.site_url === null) return disabled
+  return { kind: 'enabled', settings: { ...settings, external_url: settings.external_url ?? externalUrl } as AuthSettings }
+}
+
+type StoredValues = { readonly [N in keyof AuthSettings]: AuthSettings[N] | null } & { readonly auth_enabled: boolean }
+
+/** Values of stored texts. A text that cannot be read counts as not set: it was checked when it was stored. */
+export function settingsOf(stored: Readonly<Record<string, string>>): StoredValues {
+  const entries = authSettingRows.map(([name, key]) => {
+    const text = Object.hasOwn(stored, name) ? stored[name] : undefined
+    const parsed = text === undefined ? null : key.parse(text)
+    return [name, parsed?.kind === 'value' ? parsed.value : key.fallback]
+  })
+  return Object.fromEntries(entries) as StoredValues
+}

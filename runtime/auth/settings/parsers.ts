@@ -1,0 +1,84 @@
+import type { Parsed, Parser } from '../../settings/parsers.ts'
+
+const value = <T>(parsed: T): Parsed<T> => ({ kind: 'value', value: parsed })
+const problem = (sentence: string): Parsed<never> => ({ kind: 'problem', problem: sentence })
+
+/** A switch. */
+export const onOrOff: Parser<boolean> = (text) => {
+  if (/^(true|on|yes|1)$/i.test(text)) return value(true)
+  if (/^(false|off|no|0)$/i.test(text)) return value(false)
+  return problem('must be on or off')
+}
+
+/** Something or, by the word `off`, nothing. */
+export function orOff<T>(parse: Parser<T>): Parser<T | null> {
+  return (text) => (/^off$/i.test(text) ? value(null) : parse(text))
+}
+
+/** A web address with a host, as it stands; a slash at its end is dropped so that paths can be joined to it. */
+export const webAddress: Parser<string> = (text) => {
+  const parsed = URL.canParse(text) ? new URL(text) : null
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.hash !== '') {
+    return problem('must be a web address such as https://app.example.com')
+  }
+  return value(text.replace(/\/+$/, ''))
+}
+
+/** Texts separated by commas or line ends; none when the text is blank. Commas within braces do not separate. */
+export const textList: Parser<readonly string[]> = (text) =>
+  value(
+    text
+      .split(/[\n,](?![^{]*\})/)
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  )
+
+/** Classes of characters, one of each of which a password needs: `abc…:ABC…:0123456789`, as GoTrue writes them. */
+export const characterClasses: Parser<readonly string[]> = (text) => {
+  // A colon that belongs to a class is written with a backslash.
+  const classes = text.split(/(?<!\\):/).map((one) => one.replaceAll('\\:', ':'))
+  if (text === '') return value([])
+  return classes.includes('') ? problem('has an empty class') : value(classes)
+}
+
+/** A JSON Web Key of one of the set: what we read of it; the rest is kept. */
+export interface PrivateJwk {
+  readonly kid: string
+  readonly kty: string
+  readonly alg: string
+  readonly key_ops: readonly string[]
+  readonly [member: string]: unknown
+}
+
+const isKey = (key: unknown): key is PrivateJwk => {
+  if (typeof key !== 'object' || key === null) return false
+  const { kid, kty, alg, key_ops: uses } = key as Partial<PrivateJwk>
+  const matching = (kty === 'RSA' && alg === 'RS256') || (kty === 'EC' && alg === 'ES256')
+  return typeof kid === 'string' && kid !== '' && matching && Array.isArray(uses)
+}
+
+/**
+ * A JWK set (RFC 7517), as `{"keys": [...]}` or the bare list: RS256 and ES256 keys with a `kid` and `key_ops`, at most
+ * one of which signs.
+ */
+export const jwkSet: Parser<readonly PrivateJwk[]> = (text) => {
+  const keys = listOfKeys(text)
+  if (keys === null || !keys.every(isKey)) {
+    return problem('must be a JWK set of RS256 or ES256 keys, each with kid, alg and key_ops')
+  }
+  if (new Set(keys.map(({ kid }) => kid)).size < keys.length) return problem('names a kid twice')
+  const signing = keys.filter(({ key_ops: uses }) => uses.includes('sign'))
+  if (signing.length > 1) return problem('has more than one key that signs')
+  return signing.every((key) => typeof key['d'] === 'string') ? value(keys) : problem('has a signing key without its private part')
+}
+
+function listOfKeys(text: string): readonly unknown[] | null {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (Array.isArray(parsed)) return parsed
+    const keys = (parsed as { readonly keys?: unknown } | null)?.keys
+    return Array.isArray(keys) ? keys : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,62 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto'
+import type { JsonWebKey, KeyObject } from 'node:crypto'
+
+/** Algorithms that a key of a set may be for; the project's secret has one of its own, see jwt.ts. */
+export type KeyAlgorithm = 'RS256' | 'ES256'
+
+export interface PublicKey {
+  readonly key: KeyObject
+  readonly algorithm: KeyAlgorithm
+}
+
+export interface SigningKey extends PublicKey {
+  readonly kid: string
+}
+
+/** Keys beside the project's secret. A set is never changed: another one takes its place. */
+export interface KeySet {
+  /** By `kid`. */
+  readonly public: ReadonlyMap<string, PublicKey>
+  /** The private key that signs, where one does. */
+  readonly signing: SigningKey | null
+}
+
+/** A JSON Web Key (RFC 7517) that has an id and an algorithm. */
+export interface NamedJwk {
+  readonly kid: string
+  readonly alg: string
+  readonly key_ops: readonly string[]
+}
+
+/** Makes a set of JWKs. Throws when one of them is no key of its algorithm. */
+export function createKeySet(jwks: readonly NamedJwk[]): KeySet {
+  const entries = jwks.map((jwk) => [jwk.kid, { key: publicKey(jwk), algorithm: algorithmOf(jwk) }] as const)
+  const signing = jwks.find((jwk) => jwk.key_ops.includes('sign')) ?? null
+  return { public: new Map(entries), signing: signing && signingKey(signing) }
+}
+
+/** The set as anybody may read it (RFC 7517): public members only. */
+export function publicJwks(jwks: readonly NamedJwk[]): readonly object[] {
+  return jwks.map((jwk) => ({
+    ...publicKey(jwk).export({ format: 'jwk' }),
+    kid: jwk.kid,
+    alg: jwk.alg,
+    use: 'sig',
+    key_ops: ['verify'],
+  }))
+}
+
+const jwkInput = (jwk: NamedJwk) => ({ key: jwk as unknown as JsonWebKey, format: 'jwk' }) as const
+
+const publicKey = (jwk: NamedJwk): KeyObject => createPublicKey(jwkInput(jwk))
+
+const signingKey = (jwk: NamedJwk): SigningKey => ({
+  kid: jwk.kid,
+  key: createPrivateKey(jwkInput(jwk)),
+  algorithm: algorithmOf(jwk),
+})
+
+function algorithmOf({ alg }: NamedJwk): KeyAlgorithm {
+  if (alg === 'RS256' || alg === 'ES256') return alg
+  throw new Error(`A key of the set is for ${alg}, which is neither RS256 nor ES256.`)
+}

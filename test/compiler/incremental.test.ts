@@ -1,0 +1,135 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createCatalogReader, readCatalog } from '../../compiler/catalog/read.ts'
+import { createCompiler, type Compiled } from '../../compiler/compile.ts'
+import { versionExpression } from '../../runtime/db/version.ts'
+import { createDatabase, majors, type TestDatabase } from '../support/database.ts'
+
+/** Law: what a compiler makes after any changes is, byte for byte, what a compiler makes that never saw what was before. */
+
+const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
+const schemas = ['public', 'app']
+
+const start = `
+  create schema app; create schema hidden; create schema extra;
+  create type mood as enum ('sad', 'ok'); create domain positive as int check (value > 0);
+  create type pair as (a int, b text);
+  create table hidden.far (id int primary key, name text, unique (name));
+  create table users (id serial primary key, name text, feeling mood, many mood[], age positive);
+  create table posts (id int primary key, author int references users, far int references hidden.far, note varchar(8));
+  create table app.users (id int primary key, other int references public.users);
+  create view seen as select id, name from users;
+  comment on view seen is '@graphql({"primary_key_columns": ["id"]})';
+  create function label(users) returns text language sql stable as $$ select $1.name $$;
+  create function feel(m text default 'ok'::mood::text, n int default 3) returns text language sql as $$ select m $$;
+  create function latest() returns setof posts language sql stable as $$ select * from posts $$;
+  grant select, insert on users, posts, seen to anon;
+`
+
+/** Statements by what they touch; each may fail, as when a name is taken or gone. `%` is a small number. */
+const statements = [
+  'create table t% (id int primary key, a text, b int references users)',
+  'drop table t% cascade',
+  'alter table t% add column extra_% int',
+  'alter table users add column extra_% uuid',
+  'alter table users drop column extra_% cascade',
+  'alter table users rename column id to key%; alter table users rename column key% to id',
+  'alter table users rename column name to name_%',
+  'alter table users rename column name_% to name',
+  'alter table users rename to people%',
+  'alter table people% rename to users',
+  'alter table hidden.far rename column id to id_%',
+  'alter table hidden.far rename column id_% to id',
+  'alter table hidden.far rename to far_%',
+  'alter table hidden.far_% rename to far',
+  'alter table hidden.far set schema app', 'alter table app.far set schema hidden',
+  'alter schema extra rename to extra%', 'alter schema app rename to away%', 'alter schema away% rename to app',
+  'alter schema hidden rename to covered%', 'alter schema covered% rename to hidden',
+  'alter type mood rename to mood_%', 'alter type mood_% rename to mood',
+  `alter type mood add value 'new%'`, `alter type mood rename value 'ok' to 'ok%'`, `alter type mood rename value 'ok%' to 'ok'`,
+  'alter type mood set schema extra', 'alter type extra.mood set schema public',
+  'alter domain positive rename to above_%', 'alter domain above_% rename to positive',
+  'alter table posts alter column note type varchar(%)', 'alter table posts alter column note set not null',
+  'alter table posts alter column note drop not null', `alter table posts alter column note set default 'x%'`,
+  'alter table posts alter column note drop default',
+  'alter table posts add constraint c% unique (author)', 'alter table posts drop constraint c%',
+  'alter table posts add constraint f% foreign key (author) references users not valid',
+  'alter table posts validate constraint f%', 'alter table posts drop constraint f%',
+  'create unique index u% on posts (note)', 'drop index u%', 'create index p% on posts (note)',
+  'alter table posts enable row level security', 'alter table posts disable row level security',
+  `comment on table posts is 'text %'`, 'comment on table posts is null',
+  `comment on column posts.note is '@graphql({"name": "note%"})'`, 'comment on column posts.note is null',
+  `comment on constraint posts_author_fkey on posts is '@graphql({"local_name": "written%"})'`,
+  'comment on constraint posts_author_fkey on posts is null',
+  `comment on schema public is '@graphql({"inflect_names": true, "max_rows": %})'`, 'comment on schema public is null',
+  `comment on type mood is '@graphql({"mappings": {"sad": "SAD%"}})'`, 'comment on type mood is null',
+  `comment on function label(users) is '@graphql({"name": "label%"})'`, 'comment on function label(users) is null',
+  `comment on view seen is '@graphql({"primary_key_columns": ["id"], "foreign_keys": [{"local_columns": ["id"],
+    "foreign_schema": "public", "foreign_table": "users", "foreign_columns": ["id"]}]})'`,
+  'grant select on posts to authenticated', 'revoke select on posts from authenticated',
+  'grant update (note) on posts to anon', 'revoke update (note) on posts from anon',
+  'grant usage on schema app to anon', 'revoke usage on schema app from anon',
+  'grant execute on function feel(text, int) to anon', 'revoke execute on function feel(text, int) from public',
+  'create function extra_%(a int) returns int language sql as $$ select 1 $$', 'drop function extra_%(int)',
+  'create function extra_%(a text) returns text language sql as $$ select a $$',
+  `create or replace function label(users) returns text language sql stable as $$ select '%' $$`,
+  'create sequence s% owned by posts.id', 'drop sequence s%', 'alter sequence s% owned by none',
+  'alter sequence users_id_seq owned by none', 'alter sequence users_id_seq owned by users.id',
+  'create table part% partition of whole for values in (%)', 'alter table whole detach partition part%',
+  'create table whole (id int, kind int, primary key (id, kind)) partition by list (kind)', 'drop table whole cascade',
+  'create role law_role_%_{db}', 'alter role law_role_%_{db} rename to law_other_%_{db}', 'drop role law_other_%_{db}',
+  'grant select on posts to law_role_%_{db}', 'grant law_role_%_{db} to anon', 'drop owned by law_other_%_{db}',
+  'alter table posts owner to law_role_%_{db}', 'reassign owned by law_role_%_{db} to postgres',
+  'alter default privileges grant select on tables to anon', 'alter default privileges revoke select on tables from anon',
+  'create temp table passing% (id int)', 'analyze posts', 'vacuum full users', 'truncate posts', 'begin; drop table users cascade; rollback',
+] as const
+
+const step = fc.tuple(fc.constantFrom(...statements), fc.integer({ min: 1, max: 4 }))
+
+describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await createDatabase({ major, prepare: true, sql: start })
+  })
+  afterAll(async () => {
+    const { rows } = await database.query(`select rolname from pg_roles where rolname like 'law\\_%\\_' || current_database()`)
+    for (const { rolname } of rows) await database.query(`drop owned by ${rolname} cascade; drop role ${rolname}`)
+    await database.drop()
+  })
+
+  const options = { schemas, version: versionExpression }
+  const told = ({ revision, model, diagnostics }: Compiled): unknown => ({ revision, model, diagnostics })
+
+  test(`equals starting anew, whatever changed (SEED=${seed})`, { timeout: 120_000 }, async () => {
+    const { db } = (await database.query('select current_database() as db')).rows[0]
+    const follower = createCompiler({ query: database.query, ...options })
+    const read = createCatalogReader(database.query, options)
+    const applied: string[] = []
+    for (const [statement, number] of fc.sample(step, { numRuns: 220, seed })) {
+      const text = statement.replaceAll('%', String(number)).replaceAll('{db}', db)
+      const changed = await database.query(text).then(
+        () => true,
+        () => database.query('rollback').then(() => false),
+      )
+      if (!changed) continue
+      applied.push(text)
+      const where = `after:\n${applied.join(';\n')}`
+      expect(await read(), where).toEqual(await readCatalog(database.query, options))
+      if (applied.length % 4 !== 0) continue
+      const fresh = await createCompiler({ query: database.query, ...options }).compile()
+      expect(JSON.stringify(told(await follower.compile())), where).toBe(JSON.stringify(told(fresh)))
+    }
+    expect(applied.length).toBeGreaterThan(40)
+  })
+
+  test('what did not change stays the very same object', async () => {
+    await database.query('create table kept (id int primary key); create table touched (id int primary key)')
+    const read = createCatalogReader(database.query, options)
+    const before = await read()
+    await database.query('alter table touched add column more text; analyze kept')
+    const after = await read()
+    const kept = before.relations.filter(({ name }) => name !== 'touched')
+    expect(kept.filter((relation) => !after.relations.includes(relation))).toEqual([])
+    expect(after.types.filter(({ name }) => name === 'mood')[0]).toBe(before.types.filter(({ name }) => name === 'mood')[0])
+  })
+})

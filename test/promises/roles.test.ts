@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { messagesOf } from '../support/answers.ts'
+import { introspect, namesOf } from '../support/api-schema.ts'
+import { createTestService, type TestService } from '../support/service.ts'
+
+/** Who may do what is decided as Postgres decides it (spec/graphql.md 1.4, hazards: catalogue). One server of its own: roles are shared. */
+const sql = `
+  comment on schema public is '@graphql({"introspection": true})';
+  create role reader nologin;
+  create role heir nologin inherit in role reader;
+  create role distant_heir nologin inherit in role heir;
+  create role stubborn nologin noinherit in role reader;
+  create role owner_role nologin;
+  create role owner_heir nologin inherit in role owner_role;
+  create role boss nologin superuser;
+  create role all_reader nologin inherit in role pg_read_all_data;
+  create role all_writer nologin inherit in role pg_write_all_data;
+  create role unreachable nologin;
+  grant heir, distant_heir, stubborn, owner_role, owner_heir, boss, all_reader, all_writer to authenticator;
+  create table by_grant (id int primary key, body text);
+  create table by_column (id int primary key, open text, closed text);
+  create table by_public (id int primary key);
+  create table owned (id int primary key);
+  create table secret (id int primary key);
+  create function for_reader() returns int stable language sql as 'select 1';
+  revoke execute on function for_reader from public;
+  insert into by_grant values (1, 'x');
+  insert into by_public values (1);
+  insert into secret values (1);
+  grant usage on schema public to public;
+  grant select, delete on by_grant to reader;
+  grant select (id, open) on by_column to reader;
+  grant select on by_public to public;
+  grant execute on function for_reader to reader;
+  alter table owned owner to owner_role;
+`
+
+let service: TestService
+const tables = async (role: string): Promise<readonly string[]> =>
+  namesOf(await introspect(service, { role }), 'Query').filter((name) => name.endsWith('Collection')).map((name) => name.slice(0, -'Collection'.length))
+const fields = async (role: string, type: string): Promise<readonly string[]> => namesOf(await introspect(service, { role }), type)
+
+beforeAll(async () => {
+  service = await createTestService({ sql, isolated: true })
+})
+afterAll(() => service?.close())
+
+describe('a role sees what Postgres would let it do', () => {
+  const reads = ['by_column', 'by_grant', 'by_public']
+  it.each([
+    ['heir', reads],
+    ['distant_heir', reads],
+    ['stubborn', ['by_public']],
+    ['anon', ['by_public']],
+    ['owner_role', ['by_public', 'owned']],
+    ['owner_heir', ['by_public', 'owned']],
+    ['boss', ['by_column', 'by_grant', 'by_public', 'owned', 'secret']],
+    ['all_reader', ['by_column', 'by_grant', 'by_public', 'owned', 'secret']],
+    ['all_writer', ['by_public']],
+  ])('%s', async (role, expected) => {
+    expect(await tables(role)).toEqual(expected)
+    for (const name of expected) {
+      expect(await service.graphql(`{ ${name}Collection { edges { node { id } } } }`, { role })).toHaveProperty(`data.${name}Collection.edges`)
+    }
+  })
+  it('columns, functions and mutations go by the same rule', async () => {
+    expect(await fields('heir', 'by_column')).toEqual(['nodeId', 'id', 'open'])
+    expect(await fields('boss', 'by_column')).toEqual(['nodeId', 'id', 'open', 'closed'])
+    expect([(await fields('heir', 'Query')).includes('for_reader'), (await fields('stubborn', 'Query')).includes('for_reader')]).toEqual([true, false])
+    expect(await fields('heir', 'Mutation')).toEqual(['deleteFromby_grantCollection'])
+    expect(await fields('stubborn', 'Mutation')).toEqual([])
+    expect(await fields('owner_heir', 'Mutation')).toEqual(['deleteFromownedCollection', 'insertIntoownedCollection', 'updateownedCollection'])
+  })
+  it('none that the connecting role cannot become', async () => {
+    const answer = await service.serve('{ __typename }', { role: 'unreachable' })
+    expect([answer.outcome, messagesOf(JSON.parse(answer.body))]).toEqual(['unauthorized', ["The token's role cannot be assumed."]])
+    const unknown = await service.serve('{ __typename }', { role: 'no_such_role' })
+    expect([unknown.outcome, messagesOf(JSON.parse(unknown.body))]).toEqual(['unauthorized', ["The token's role cannot be assumed."]])
+  })
+})
+
+describe('a change of roles is seen by the very next request', () => {
+  const byGrant = '{ by_grantCollection { edges { node { id } } } }'
+  const read = async (role: string) => (await service.graphql(byGrant, { role })).errors?.[0]?.message ?? 'read'
+
+  it('a role that is created after the compile', async () => {
+    await service.db.query('create role newcomer nologin inherit; grant newcomer to authenticator')
+    expect(await tables('newcomer')).toEqual(['by_public'])
+    await service.db.query('grant reader to newcomer')
+    expect(await read('newcomer')).toBe('read')
+    await service.db.query('revoke reader from newcomer')
+    expect(await read('newcomer')).toMatch(/^Cannot query field "by_grantCollection"/)
+    await service.db.query('revoke newcomer from authenticator; drop role newcomer')
+    expect((await service.serve('{ __typename }', { role: 'newcomer' })).outcome).toBe('unauthorized')
+  })
+  it('a grant, and what is taken back', async () => {
+    expect(await read('anon')).toMatch(/^Cannot query field "by_grantCollection"/)
+    await service.db.query('grant select on by_grant to anon')
+    expect(await read('anon')).toBe('read')
+    await service.db.query('revoke select on by_grant from anon')
+    expect(await read('anon')).toMatch(/^Cannot query field "by_grantCollection"/)
+    await service.db.query('grant select on by_grant to public')
+    expect(await read('anon')).toBe('read')
+    await service.db.query('revoke select on by_grant from public')
+    expect(await read('anon')).toMatch(/^Cannot query field "by_grantCollection"/)
+  })
+  it('inheritance that is switched', async () => {
+    const inherit = service.db.major >= 16 ? 'grant reader to stubborn with inherit true' : 'alter role stubborn inherit'
+    await service.db.query(inherit)
+    expect(await read('stubborn')).toBe('read')
+    await service.db.query(service.db.major >= 16 ? 'grant reader to stubborn with inherit false' : 'alter role stubborn noinherit')
+    expect(await read('stubborn')).toMatch(/^Cannot query field "by_grantCollection"/)
+  })
+  it('superuser that is given and taken', async () => {
+    await service.db.query('alter role boss nosuperuser')
+    expect(await tables('boss')).toEqual(['by_public'])
+    await service.db.query('alter role boss superuser')
+    expect(await tables('boss')).toContain('secret')
+  })
+  it('an owner that changes', async () => {
+    await service.db.query('alter table secret owner to owner_role')
+    expect(await tables('owner_heir')).toEqual(['by_public', 'owned', 'secret'])
+    await service.db.query('alter table secret owner to postgres')
+    expect(await tables('owner_heir')).toEqual(['by_public', 'owned'])
+  })
+  it('a role that is renamed', async () => {
+    await service.db.query('alter role heir rename to successor')
+    expect(await tables('successor')).toEqual(['by_column', 'by_grant', 'by_public'])
+    await service.db.query('alter role successor rename to heir')
+    expect(await tables('heir')).toEqual(['by_column', 'by_grant', 'by_public'])
+  })
+})

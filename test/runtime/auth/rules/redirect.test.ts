@@ -1,0 +1,151 @@
+import { describe, expect, it, test } from 'vitest'
+import fc from 'fast-check'
+import { matchesGlob } from '../../../../runtime/auth/rules/glob.ts'
+import { judgeRedirect } from '../../../../runtime/auth/rules/redirect.ts'
+
+const settings = {
+  site_url: 'https://app.example.com',
+  redirect_allow_list: [
+    'http://localhost:5173',
+    'https://*.preview.example.com/cb',
+    'https://deep.example.com/**',
+    'myapp://callback',
+    'http://127.0.0.1:*/callback',
+    'https://{one,two}.example.org/[a-c]?',
+  ],
+}
+const judge = (asked: string): string => {
+  const verdict = judgeRedirect(asked, settings)
+  return verdict.kind === 'allowed' ? verdict.url : 'refused'
+}
+
+describe('a destination', () => {
+  it.each([
+    'https://app.example.com',
+    'https://app.example.com/',
+    'https://app.example.com:443/deep/path?x=1#y',
+    'http://localhost:5173',
+    'http://localhost:5173#part',
+    'https://x.preview.example.com/cb',
+    'https://deep.example.com/a/b.c?d=e',
+    'myapp://callback',
+    'http://127.0.0.1:8080/callback',
+    'https://one.example.org/bx',
+  ])('on the site or the list is allowed: %s', (asked) => {
+    expect(judge(asked)).toBe(asked)
+  })
+
+  it.each(['', '/path', 'foo@bar.com', 'path/only', '?q=1'])('that is no absolute address counts as none: %j', (asked) => {
+    expect(judge(asked)).toBe(settings.site_url)
+  })
+
+  it.each([
+    'https://evil.example',
+    '//evil.example',
+    '\\\\evil.example',
+    '/\\evil.example',
+    'https://app.example.com.evil.example',
+    'https://app.example.com@evil.example',
+    'https://app.example.com:x@evil.example/',
+    'https://user@app.example.com',
+    'https://:pw@app.example.com',
+    'https:\\\\app.example.com\\evil',
+    'https://app.example.com\\@evil.example',
+    'https:/evil.example',
+    'https:evil.example',
+    'https:///evil.example',
+    'http://app.example.com',
+    'https://app.example.com:8443',
+    'HTTPS://app.example.com',
+    'JAVASCRIPT:alert(1)',
+    'javascript:alert(1)',
+    'javascript://app.example.com/%0aalert(1)',
+    'data:text/html,x',
+    'vbscript:x',
+    'file:///etc/passwd',
+    'blob:https://app.example.com/x',
+    'http://2130706433/callback',
+    'http://0x7f000001/callback',
+    'http://0177.0.0.1/callback',
+    'http://127.1:80/callback',
+    'http://192.168.0.1/',
+    'http://[2001:db8::1]/',
+    'http://127.0.0.1:x@evil.example/callback',
+    'http://127.0.0.1:80@evil.example/callback',
+    'http://127.0.0.1:80/callback/../evil',
+    'http://127.0.0.1:80/evil/../callback/..',
+    'https://x.y.preview.example.com/cb',
+    'https://evil.example/x.preview.example.com/cb',
+    'https://evil.example#.preview.example.com/cb',
+    'https://preview.example.com/cb',
+    'http://localhost:5173/',
+    'http://localhost:5173/x',
+    'http://localhost:51730',
+    'http://localhost',
+    'https://аpp.example.com',
+    'https://app.example.com',
+    'https://app%2eexample.com',
+    'https://app.example.com\t.evil.example',
+    ' https://app.example.com',
+    'https://app.example.com\r\nLocation: x',
+    'myapp://callback/x',
+    'myapp://evil@callback',
+    'https://three.example.org/bx',
+    'https://one.example.org/dx',
+    'https://one.example.org/b/',
+    `https://app.example.com/${'x'.repeat(5000)}`,
+  ])('elsewhere is refused: %j', (asked) => {
+    expect(judge(asked)).toBe('refused')
+  })
+
+  test('on the machine itself has to be listed, except for any port of the site on it', () => {
+    const local = { site_url: 'http://localhost:3000', redirect_allow_list: [] }
+    expect(judgeRedirect('http://localhost:9999/x', local).kind).toBe('allowed')
+    expect(judgeRedirect('http://127.0.0.1:3000/x', local).kind).toBe('refused')
+    expect(judgeRedirect('https://localhost:3000/x', local).kind).toBe('refused')
+  })
+
+  test('that is allowed has the host of the site or of an entry, whatever is thrown at it', () => {
+    const piece = fc.constantFrom(
+      'https:', 'http:', '//', '/', '\\', '@', ':', '.', '#', '?', 'app.example.com', 'evil.example', 'localhost', '5173',
+      '127.0.0.1', 'preview.example.com', 'deep.example.com', '%2e', 'javascript:', ' ', '[', ']', 'x', '..', '443',
+    )
+    const hosts = /^(app\.example\.com|localhost|[a-z0-9-]+\.preview\.example\.com|deep\.example\.com|127\.0\.0\.1|\w+\.example\.org)$/
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 9 }), (pieces) => {
+        const verdict = judgeRedirect(pieces.join(''), settings)
+        if (verdict.kind === 'allowed') expect(new URL(verdict.url).hostname).toMatch(hosts)
+      }),
+      { numRuns: 5000 },
+    )
+  })
+})
+
+describe('a glob', () => {
+  it.each([
+    ['a*c', 'abbc', true],
+    ['a*c', 'a.c', false],
+    ['a**c', 'a./c', true],
+    ['a?c', 'abc', true],
+    ['a?c', 'a/c', false],
+    ['[!a-c]', 'd', true],
+    ['[!a-c]', 'b', false],
+    ['[!a-c]', '/', false],
+    ['{a,b{c,d}}', 'bd', true],
+    ['{a,b{c,d}}', 'b', false],
+    ['\\*', '*', true],
+    ['\\*', 'x', false],
+    ['[a', '[a', false],
+    ['{a', '{a', false],
+    ['**', '', true],
+    ['', '', true],
+  ])('%s on %j: %s', (pattern, text, expected) => {
+    expect(matchesGlob(pattern, text)).toBe(expected)
+  })
+
+  it('takes no longer for a pattern that makes others backtrack', () => {
+    const began = performance.now()
+    expect(matchesGlob(`${'**a'.repeat(20)}b`, 'a'.repeat(4000))).toBe(false)
+    expect(performance.now() - began).toBeLessThan(1000)
+  })
+})

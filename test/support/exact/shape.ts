@@ -1,0 +1,59 @@
+import type { GraphQLSchema } from 'graphql'
+import { introspect, namesOf } from '../api-schema.ts'
+import { apiOf, type ApiTable } from '../interpreter/api.ts'
+import { roles, type Role } from '../interpreter/world.ts'
+import type { Stage } from './stage.ts'
+
+/** Types of a schema by name, with the names of their members. */
+type Shape = ReadonlyMap<string, readonly string[]>
+
+/** Where the schema that a role is shown differs from what the catalogue should give (spec/graphql.md 1, 2), or null. */
+export async function judgeShape(stage: Stage): Promise<string | null> {
+  for (const role of roles) {
+    const schema = await introspect(stage.service, { role, claims: {} })
+    for (const [type, expected] of shapeOf(stage, role)) {
+      const actual = [...namesOf(schema, type)].sort()
+      const wanted = [...expected].sort()
+      if (actual.join() !== wanted.join()) return `${role} sees ${type} with ${actual.join(', ')} instead of ${wanted.join(', ')}`
+    }
+    const unknown = unexpected(stage, role, schema)
+    if (unknown !== undefined) return `${role} sees the type ${unknown}`
+  }
+  return null
+}
+
+function shapeOf(stage: Stage, role: Role): Shape {
+  const api = apiOf(stage.world, role)
+  return new Map([
+    ['Query', [...api.query.keys()]],
+    ['Mutation', [...api.mutation.keys()]],
+    ...api.tables.flatMap((table) => tableShape(table)),
+  ])
+}
+
+function tableShape(table: ApiTable): readonly (readonly [string, readonly string[]])[] {
+  const logic = ['nodeId', 'and', 'or', 'not'].filter((name) => !table.filters.has(name))
+  const inputs = [
+    [`${table.type}OrderBy`, table.orders] as const,
+    [`${table.type}InsertInput`, table.inserts] as const,
+    [`${table.type}UpdateInput`, table.updates] as const,
+  ].filter(([, columns]) => columns.size > 0)
+  return [
+    [table.type, [...table.fields.keys()]],
+    [`${table.type}Connection`, ['edges', 'pageInfo', ...(table.sketch.totalCount ? ['totalCount'] : []), ...(table.sketch.aggregate ? ['aggregate'] : [])]],
+    [`${table.type}Edge`, ['cursor', 'node']],
+    [`${table.type}Filter`, [...table.filters.keys(), ...logic]],
+    ...inputs.map(([type, columns]) => [type, [...columns.keys()]] as const),
+    ...[...table.aggregates]
+      .filter(([, columns]) => columns.size > 0)
+      .map(([name, columns]) => [`${table.type}${name.charAt(0).toUpperCase()}${name.slice(1)}AggregateResult`, [...columns.keys()]] as const),
+  ]
+}
+
+/** A row type that the role should not see. */
+function unexpected(stage: Stage, role: Role, schema: GraphQLSchema): string | undefined {
+  const node = schema.getType('Node')
+  const known = new Set(apiOf(stage.world, role).tables.map((table) => table.type))
+  const shown = node !== undefined && 'getInterfaces' in node ? schema.getPossibleTypes(node as never) : []
+  return shown.map((type) => type.name).find((name) => !known.has(name))
+}

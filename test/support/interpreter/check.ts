@@ -1,0 +1,69 @@
+import { apiTableOf, type ApiTable } from './api.ts'
+import { responses, selectionsOf, type Context, type Nodes } from './context.ts'
+import { readFilter } from './filter.ts'
+import { readOrder, readPage } from './page.ts'
+import { Refused } from './refusal.ts'
+import { argument, collectFields } from './selection.ts'
+import type { Json } from './world.ts'
+import { readObjects, readSet } from './write.ts'
+
+/**
+ * Reads the arguments of a field and of everything below it, whether or not a row will ever be there to ask for it. Where several are
+ * refused, any of them may be the first.
+ */
+export function checkRoot(context: Context, root: 'Query' | 'Mutation', nodes: Nodes): readonly string[] {
+  const field = (root === 'Query' ? context.api.query : context.api.mutation).get(nodes[0].name.value)
+  if (field === undefined) return []
+  switch (field.kind) {
+    case 'byKey':
+      return checkRow(context, field.table, nodes)
+    case 'node':
+      return context.api.tables.flatMap((table) => checkRow(context, table, nodes))
+    case 'collection':
+      return checkCollection(context, field.table, nodes)
+    default:
+      return [...checkWrite(context, field.kind, field.table, nodes), ...checkMembers(context, `${field.table.type}${responses[field.kind]}`, nodes, 'records', (inner) => checkRow(context, field.table, inner))]
+  }
+}
+
+function reasonsOf(read: () => unknown): readonly string[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    if (error instanceof Refused) return error.reasons
+    throw error
+  }
+}
+
+function checkWrite(context: Context, kind: 'insert' | 'update' | 'delete', table: ApiTable, nodes: Nodes): readonly string[] {
+  const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
+  return [
+    ...(kind === 'insert' ? reasonsOf(() => readObjects(context.world, table, arg)) : reasonsOf(() => readFilter(context.world, table, arg('filter')))),
+    ...(kind === 'update' ? reasonsOf(() => readSet(context.world, table, arg)) : []),
+  ]
+}
+
+/** Looks into the selections of one member of a type. */
+const checkMembers = (context: Context, type: string, nodes: Nodes, member: string, check: (inner: Nodes) => readonly string[]): readonly string[] =>
+  [...collectFields(context.scope, type, false, selectionsOf(nodes)).values()].flatMap((inner) => (inner[0].name.value === member ? check(inner) : []))
+
+function checkRow(context: Context, table: ApiTable, nodes: Nodes): readonly string[] {
+  return [...collectFields(context.scope, table.type, true, selectionsOf(nodes)).values()].flatMap((inner) => {
+    const field = table.fields.get(inner[0].name.value)
+    if (field?.kind !== 'relation') return []
+    const target = apiTableOf(context.api, field.target)
+    return field.many ? checkCollection(context, target, inner) : checkRow(context, target, inner)
+  })
+}
+
+function checkCollection(context: Context, table: ApiTable, nodes: Nodes): readonly string[] {
+  const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
+  return [
+    ...reasonsOf(() => readPage(arg, readOrder(table, arg('orderBy')))),
+    ...reasonsOf(() => readFilter(context.world, table, arg('filter'))),
+    ...checkMembers(context, `${table.type}Connection`, nodes, 'edges', (edges) =>
+      checkMembers(context, `${table.type}Edge`, edges, 'node', (node) => checkRow(context, table, node)),
+    ),
+  ]
+}

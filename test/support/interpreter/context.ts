@@ -1,0 +1,21 @@
+import type { FieldNode, SelectionSetNode } from 'graphql'
+import type { Api } from './api.ts'
+import type { Scope } from './selection.ts'
+import type { Json, Question, World } from './world.ts'
+
+/** What every part of the interpreter is handed. */
+export interface Context {
+  readonly world: World
+  readonly api: Api
+  readonly scope: Scope
+  readonly claims: Question['claims']
+  readonly unordered: Set<Json>
+}
+
+/** The fields of one response key. */
+export type Nodes = readonly [FieldNode, ...FieldNode[]]
+
+export const selectionsOf = (nodes: Nodes): readonly (SelectionSetNode | undefined)[] => nodes.map((node) => node.selectionSet)
+
+/** Types of what a mutation answers, by what follows the table's name. */
+export const responses = { insert: 'InsertResponse', update: 'UpdateResponse', delete: 'DeleteResponse' } as const
