@@ -1,35 +1,66 @@
 import type { Revision, RevisionSource } from '../runtime/contract/revision.ts'
+import { DatabaseFailure } from '../runtime/db/failures.ts'
+import { messageOf } from '../runtime/lib/message-of.ts'
 import type { CatalogQuery } from './catalog/read.ts'
 import type { Compiled, Compiler } from './compile.ts'
 
 export interface FollowOptions {
   readonly compiler: Compiler
   readonly query: CatalogQuery
-  /** SQL expression for the schema version; null: nothing counts changes, and every call compiles. */
-  readonly version: string | null
+  /** SQL expression that changes with the schema, the same that the compiler reads with the catalogue. */
+  readonly version: string
+  /** False: requests cannot check the version themselves, so revisions are handed over without one. */
+  readonly guarded: boolean
   /** Told about each compile that went through, with what there is to say about it. */
   readonly report: (compiled: Compiled) => void
+  /** The clock, in milliseconds. */
+  readonly now?: () => number
 }
+
+/** The last good revision, and the version for which it is handed over. */
+interface Last {
+  readonly revision: Revision
+  readonly version: string | null
+  /** When a compile of this version failed. */
+  readonly failedAt: number | null
+}
+
+/** A compile that failed is tried again after this time, unless the schema changes before. */
+const retryAfterMs = 5_000
 
 /**
  * The newest revision of a database that may change at any time.
  *
- * It compiles only when the version moved on, and never twice at once. A call that comes while a compile runs may be
- * about a change that this compile has not seen; so it waits and then looks at the version again, together with all
- * others that came meanwhile. A compile that fails rejects, and the revision before stays: it is handed over again as
- * long as it is the database's.
+ * It compiles only when the version moved on, and never twice at once. A call that comes while a compile runs may be about a
+ * change that this compile has not seen; so it waits and then looks at the version again, together with all others that came
+ * meanwhile. When a compile fails, the last good revision is handed over for the new version: its statements run as far as
+ * the database still allows. Without one, or when the database does not answer, the call rejects.
  */
-export function createFollower({ compiler, query, version, report }: FollowOptions): RevisionSource {
-  let last: Revision | null = null
+export function createFollower(options: FollowOptions): RevisionSource {
+  const { compiler, query, version, guarded, report, now = Date.now } = options
+  let last: Last | null = null
   let queued: Promise<Revision> | null = null
   let settled: Promise<unknown> = Promise.resolve()
 
-  const refresh = async (): Promise<Revision> => {
-    if (last !== null && version !== null && last.version === (await readVersion(query, version))) return last
+  const isCurrent = (kept: Last, seen: string | null): boolean =>
+    kept.version === seen && (kept.failedAt === null || now() - kept.failedAt < retryAfterMs)
+  const compile = async (): Promise<Last> => {
     const compiled = await compiler.compile()
-    last = compiled.revision
     report(compiled)
-    return last
+    const seen = compiled.revision.version
+    return { revision: { ...compiled.revision, version: guarded ? seen : null }, version: seen, failedAt: null }
+  }
+  const refresh = async (): Promise<Revision> => {
+    const seen = await readVersion(query, version)
+    if (last !== null && isCurrent(last, seen)) return last.revision
+    try {
+      last = await compile()
+    } catch (error) {
+      if (last === null || isAway(error)) throw error
+      const stands = { ...last.revision, version: guarded ? seen : null, failure: messageOf(error) }
+      last = { revision: stands, version: seen, failedAt: now() }
+    }
+    return last.revision
   }
   return () => {
     if (queued === null) {
@@ -43,7 +74,10 @@ export function createFollower({ compiler, query, version, report }: FollowOptio
   }
 }
 
-async function readVersion(query: CatalogQuery, version: string): Promise<unknown> {
+const isAway = (error: unknown): boolean => error instanceof DatabaseFailure && error.kind === 'unavailable'
+
+async function readVersion(query: CatalogQuery, version: string): Promise<string | null> {
   const { rows } = await query(`select (${version})::text as version`, [])
-  return rows[0]?.['version'] ?? null
+  const seen = rows[0]?.['version']
+  return typeof seen === 'string' ? seen : null
 }

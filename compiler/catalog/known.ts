@@ -75,27 +75,31 @@ function sharesNames(known: Known, answer: Answer): boolean {
   )
 }
 
-/** Known relations with a foreign key to one that has another name by now, or one of whose columns has. */
+/** Known relations with a foreign key to a relation or column that has another name by now. */
 function referringToRenamed(known: Known, answer: Answer): ReadonlySet<Oid> {
   const fresh = new Set(answer.relations.map(({ object }) => object.oid))
-  const renamed = new Set(
+  const renamed = new Map(
     answer.relations.flatMap(({ object }) => {
       const before = known.relations.get(object.oid)?.object
-      return before !== undefined && isRenamed(before, object) ? [nameOf(before.schema, before.name)] : []
+      const columns = before === undefined ? [] : renamedColumns(before, object)
+      return before === undefined || columns.length === 0 ? [] : [[nameOf(before.schema, before.name), columns] as const]
     }),
   )
-  if (renamed.size === 0) return renamed
+  if (renamed.size === 0) return new Set()
   const refers = ({ object }: ReadRelation): boolean =>
-    object.foreignKeys.some((key) => renamed.has(nameOf(key.foreignSchema, key.foreignRelation)))
+    object.foreignKeys.some(({ foreignSchema, foreignRelation, foreignColumns }) =>
+      renamed.get(nameOf(foreignSchema, foreignRelation))?.some((column) => foreignColumns.includes(column)),
+    )
   return new Set([...known.relations].flatMap(([oid, read]) => (!fresh.has(oid) && refers(read) ? [oid] : [])))
 }
 
 const nameOf = (schema: string, name: string): string => JSON.stringify([schema, name])
 
-function isRenamed(before: CatalogRelation, now: CatalogRelation): boolean {
-  if (before.schema !== now.schema || before.name !== now.name) return true
+/** Columns whose qualified names changed: all of them when the relation's did. */
+function renamedColumns(before: CatalogRelation, now: CatalogRelation): readonly string[] {
+  const moved = before.schema !== now.schema || before.name !== now.name
   const names = new Map(now.columns.map(({ number, name }) => [number, name]))
-  return before.columns.some(({ number, name }) => (names.get(number) ?? name) !== name)
+  return before.columns.flatMap(({ number, name }) => (moved || (names.get(number) ?? name) !== name ? [name] : []))
 }
 
 const without = <T>(objects: ReadonlyMap<Oid, T>, left: ReadonlySet<Oid>): ReadonlyMap<Oid, T> =>

@@ -2,6 +2,7 @@ import type { RevisionSource } from '../../runtime/contract/revision.ts'
 import type { Query } from '../../runtime/db/session.ts'
 import { versionExpression } from '../../runtime/db/version.ts'
 import type { Log } from '../../runtime/log/events.ts'
+import { writtenExpression } from '../catalog/written.ts'
 import { createCompiler } from '../compile.ts'
 import type { Compiled } from '../compile.ts'
 import { createFollower } from '../follow.ts'
@@ -17,7 +18,14 @@ export interface FollowedSourceOptions {
   readonly log: Log
 }
 
-/** The compiler as the runtime sees it: prepares the database at the first call, then hands over revisions. */
+/**
+ * The compiler as the runtime sees it: prepares the database at the first call, then hands over revisions.
+ *
+ * Where event triggers may not be made, nothing counts changes and no request can check a version. The runtime then asks once
+ * a second, before it refuses or introspects, and after errors that a change of the schema brings about; the answer is exact
+ * (catalog/written.ts). What is lost: for up to a second a request whose document is still valid is answered by the schema of
+ * before. Privileges and rows are Postgres' at any time.
+ */
 export function createFollowedSource(options: FollowedSourceOptions): RevisionSource {
   let follow: RevisionSource | null = null
   return async () => {
@@ -27,14 +35,14 @@ export function createFollowedSource(options: FollowedSourceOptions): RevisionSo
 }
 
 function createSource(followed: boolean, { schemas, query, log }: FollowedSourceOptions): RevisionSource {
-  const version = followed ? versionExpression : null
+  const version = followed ? versionExpression : writtenExpression
   const remark = createRemarks(log)
   const report = (compiled: Compiled): void => {
     remark(compiled)
     // It only keeps the counter small; where it fails, the next compile tries again.
     if (followed) foldVersions(query).catch(() => undefined)
   }
-  return createFollower({ compiler: createCompiler({ query, schemas, version }), query, version, report })
+  return createFollower({ compiler: createCompiler({ query, schemas, version }), query, version, guarded: followed, report })
 }
 
 /** Tells what a compile has to say, but not again what the one before it said. */

@@ -5,11 +5,11 @@ import type { Terminal } from './command.ts'
 
 /** The log of a serving process: standard error, without any secret that the settings hold. */
 export function logOf(settings: Settings, terminal: Terminal): Log {
-  const { jwtSecret, databaseUrl, databaseOwnerUrl } = settings
+  const { jwtSecret, databaseUrl, databaseOwnerUrl, databaseAuthUrl } = settings
   return createLogger({
     level: settings.logLevel,
     human: terminal.human,
-    secrets: [jwtSecret, ...[databaseUrl, databaseOwnerUrl].flatMap(secretsOfUrl)].filter((secret) => secret !== null),
+    secrets: [jwtSecret, ...[databaseUrl, databaseOwnerUrl, databaseAuthUrl].flatMap(secretsOfUrl)].filter((secret) => secret !== null),
     write: (line) => terminal.note(line.trimEnd()),
     now: () => new Date(),
   })

@@ -6,6 +6,7 @@ import type { Settings } from '../../runtime/settings/keys.ts'
 import type { Command, Terminal } from './command.ts'
 import { exitCodes } from './command.ts'
 import { renderWelcome } from './welcome.ts'
+import { enableDemoAuth } from './demo-auth.ts'
 import { loadDemo } from './demo.ts'
 import { createFollowedSource } from './followed-source.ts'
 import { ensureLocalSecret } from './local-secret.ts'
@@ -50,6 +51,7 @@ async function serveEmbedded(
   const log = logOf(settings, terminal)
   const prepare = createPrepareOnce({ ownerUrl: adminUrl, loginUrl: serveUrl, log })
   await prepare()
+  await enableDemoAuth(adminUrl)
   await loadDemo(adminUrl, terminal.note)
   const database = openServerDatabase(settings)
   const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, log })

@@ -14,6 +14,7 @@ export function renderWelcome({ url, keys, adminUrl }: Welcome): string {
   return [
     '',
     `GraphQL       ${url}/graphql/v1`,
+    `Auth          ${url}/auth/v1`,
     `Postgres      ${adminUrl}`,
     `anon          ${keys.anon}`,
     `service_role  ${keys.serviceRole}`,

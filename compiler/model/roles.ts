@@ -5,8 +5,8 @@ import { plainRole } from '../../runtime/contract/role-facts.ts'
 type Roles = Manifest['roles']
 
 /**
- * The roles that a manifest has to tell of (spec/graphql.md 1.4): superusers, and those that inherit from a role that holds
- * something here. All others are plain and left out, so that what else lives on a server makes no other revision.
+ * The roles that a manifest has to tell of (spec/graphql.md 1.4): superusers, and those that inherit from a role that
+ * holds something here. All others are plain and left out, so that what else lives on a server makes no other revision.
  */
 export function neededRoles(roles: Roles, manifest: Omit<Manifest, 'roles'>): Roles {
   const holders = holdersOf(manifest)

@@ -30,8 +30,10 @@ const partTypes = ['default value', 'trigger', 'policy', 'rule', 'statistics obj
 
 const list = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ')
 
+/** The setting tells the rest of the transaction that the change it will see is its own (runtime/db/transaction.ts). */
 const bump = `insert into catalograph.schema_version as v (pid, n) values (pg_backend_pid(), 1)
-      on conflict (pid) do update set n = v.n + 1;`
+      on conflict (pid) do update set n = v.n + 1;
+    perform pg_catalog.set_config('catalograph.changed', 'on', true);`
 
 /**
  * ddl_command_end. Temporary objects name the schema pg_temp, or stand "on pg_temp.x" where they have no schema; GRANT

@@ -41,7 +41,7 @@ export interface Manifest {
   readonly format: 1
   /** Served schemas in the order of precedence. */
   readonly schemas: readonly SchemaFacts[]
-  /** Roles that are more than plain (role-facts.ts): superusers, and who inherits from a holder of anything named here. */
+  /** Roles that are more than plain (role-facts.ts): superusers, and who inherits from a holder of anything here. */
   readonly roles: Readonly<Record<string, RoleFacts>>
   readonly enums: readonly EnumFacts[]
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */

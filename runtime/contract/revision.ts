@@ -11,7 +11,13 @@ export interface Revision {
   readonly entities: Readonly<Record<ObjectId, string>>
   /** JavaScript text of the builders of root functions: `module.exports` maps function id to a CallBuilder. */
   readonly functions: string
+  /** Why a newer state of the database is not this revision; absent when this is the newest. */
+  readonly failure?: string
 }
 
-/** Hands over the newest revision; makes it first when the database has moved on. Rejects when it cannot be made. */
+/**
+ * Hands over the newest revision; makes it first when the database has moved on. When that fails although the database
+ * answers, it hands over the last good one with the database's version and the `failure`. Rejects when there is none, or when
+ * the database does not answer.
+ */
 export type RevisionSource = () => Promise<Revision>

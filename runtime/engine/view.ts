@@ -11,6 +11,7 @@ import type {
 } from '../contract/manifest.ts'
 import { factsOf } from '../contract/role-facts.ts'
 import { createNames, type Names } from '../contract/type-names.ts'
+import { createRecall } from '../lib/recall.ts'
 
 /**
  * What one role may see of a manifest (spec/graphql.md 1.4), before it is put into GraphQL types. Everything about single relations is
@@ -80,8 +81,13 @@ export function seeAs(manifest: Manifest, role: string): Visible {
     const item = type?.kind === 'enum' ? enums.get(type.id) : undefined
     return item === undefined || !names.ownsEnum(item) || can(item.usage)
   }
-  const seesColumn = (entity: EntityFacts, column: ColumnFacts): boolean =>
+  const hasField = (entity: EntityFacts, column: ColumnFacts): boolean =>
     column.field !== null && column.type !== null && selects(entity, column) && seesType(column.type, column.typeSchema)
+  const recallShown = createRecall<ReadonlySet<ColumnFacts>>()
+  // A column that lost its field to a later one is shown nowhere, not even where the later one cannot stand (2.4).
+  const shownColumns = (entity: EntityFacts): ReadonlySet<ColumnFacts> =>
+    recallShown(entity, [], () => new Set(byField(entity.columns.filter((column) => hasField(entity, column))).values()))
+  const seesColumn = (entity: EntityFacts, column: ColumnFacts): boolean => shownColumns(entity).has(column)
   const columnOf = (entity: EntityFacts, name: string): ColumnFacts | undefined =>
     entity.columns.find((column) => column.column === name)
   const selectsAll = (entity: EntityFacts, columns: readonly string[]): boolean =>

@@ -20,6 +20,16 @@ export interface WatchOptions {
 export function watchSource(source: RevisionSource, { log, now }: WatchOptions): WatchedSource {
   let revision: string | null = null
   let failedAt: string | null = null
+  let reported: string | null = null
+  const noteFailure = ({ failure, version }: Revision): void => {
+    const failing = failure === undefined ? null : JSON.stringify([version, failure])
+    if (failure === undefined) failedAt = null
+    else if (failing !== reported) {
+      failedAt = new Date(now()).toISOString()
+      log({ kind: 'revision-failed', reason: failure })
+    }
+    reported = failing
+  }
   return {
     source: async () => {
       const started = now()
@@ -27,7 +37,7 @@ export function watchSource(source: RevisionSource, { log, now }: WatchOptions):
         const made = await source()
         if (made.id !== revision) log({ kind: 'revision-ready', revision: made.id, ms: now() - started })
         revision = made.id
-        failedAt = null
+        noteFailure(made)
         return made
       } catch (error) {
         failedAt = new Date(now()).toISOString()

@@ -37,24 +37,29 @@ export function createDocument(engine: Engine, role: string, text: string, opera
 function prepareStrict(engine: Engine, view: RoleView, operation: Operation, shapes: Shapes): Document['prepare'] {
   const shape: ShapeOf = shapeOf(view.schema, operation)
   return (given) => {
-    const variables = coerce(view, operation, given)
-    const key = shape(variables)
+    const variables = variablesOf(view, operation, given)
+    const key = shape(variables.values)
     const known = shapes.get(key)
-    if (known !== undefined) return { statements: known, variables }
-    const plan = toPlan(view, operation, { values: variables, untyped: false })
-    const statements = toStatements(engine, view.role, plan)
+    if (known !== undefined) return { statements: known, variables: variables.values }
+    const statements = toStatements(engine, view.role, toPlan(view, operation, variables))
     shapes.set(key, statements)
-    return { statements, variables }
+    return { statements, variables: variables.values }
   }
 }
 
 /** Without validation, variables are read for the place where they stand, so every request is planned anew. */
 function prepareLenient(engine: Engine, view: RoleView, operation: Operation): Document['prepare'] {
   return (given) => {
-    const variables: Variables = { values: withDefaults(operation, given), untyped: true }
-    return { statements: toStatements(engine, view.role, toPlan(view, operation, variables)), variables: {} }
+    const plan = toPlan(view, operation, variablesOf(view, operation, given))
+    return { statements: toStatements(engine, view.role, plan), variables: {} }
   }
 }
+
+/** What planning knows of a request's variables. @throws Refusal for values that do not fit their declared types */
+export const variablesOf = (view: RoleView, operation: Operation, given: Readonly<Record<string, unknown>>): Variables =>
+  operation.strict
+    ? { values: coerce(view, operation, given), untyped: false }
+    : { values: withDefaults(operation, given), untyped: true }
 
 function coerce(view: RoleView, operation: Operation, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const definitions = operation.node.variableDefinitions ?? []

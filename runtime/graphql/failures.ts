@@ -19,6 +19,7 @@ export const failures = {
   SCHEMA_CHANGED: 'unavailable',
   ROLE_REFUSED: 'unauthorized',
   AT_MOST_EXCEEDED: 'failed',
+  ANSWER_TOO_LARGE: 'failed',
   DATABASE_REFUSED: 'failed',
   DATABASE_CONFLICT: 'failed',
   DATABASE_TIMEOUT: 'failed',

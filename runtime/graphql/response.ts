@@ -36,6 +36,7 @@ const codes: Readonly<Record<DatabaseFailure['kind'], FailureCode>> = {
   unavailable: 'DATABASE_UNAVAILABLE',
   conflict: 'DATABASE_CONFLICT',
   timeout: 'DATABASE_TIMEOUT',
+  'too-large': 'ANSWER_TOO_LARGE',
   refused: 'DATABASE_REFUSED',
 }
 

@@ -1,11 +1,11 @@
 import type { Caller, RunExchange } from '../contract/execution.ts'
-import type { Revision, RevisionSource } from '../contract/revision.ts'
+import type { RevisionSource } from '../contract/revision.ts'
 import { DatabaseFailure } from '../db/failures.ts'
-import { createEngine, type Engine } from '../engine/engine.ts'
-import { singleFlight } from '../lib/single-flight.ts'
+import type { Engine } from '../engine/engine.ts'
 import { bind } from './bind.ts'
+import { createCell, type Cell, type Loaded } from './cell.ts'
 import type { Document } from './document.ts'
-import { createDocuments, type Documents } from './documents.ts'
+import type { Documents } from './documents.ts'
 import { refuse, Refusal } from './failures.ts'
 import { withinStack } from './limits.ts'
 import { toFailure, toResponse } from './response.ts'
@@ -19,34 +19,69 @@ export interface GraphqlService {
   readonly serve: (request: GraphqlRequest, caller: Caller) => Promise<GraphqlResponse>
 }
 
-/** An engine with what was found out about documents under it. */
-interface Loaded {
-  readonly engine: Engine
-  readonly documents: Documents
-}
-
 /** A request that meets a schema change begins again; changes that come faster than this are told to the caller. */
 const maxAttempts = 5
 
-export function createService(parts: { readonly database: { readonly run: RunExchange }; readonly source: RevisionSource }): GraphqlService {
-  const cell = createCell(parts.source)
-  const { run } = parts.database
+export interface ServiceParts {
+  readonly database: { readonly run: RunExchange }
+  readonly source: RevisionSource
+  /** The clock, in milliseconds. */
+  readonly now?: () => number
+}
+
+export function createService({ database: { run }, source, now = Date.now }: ServiceParts): GraphqlService {
+  const cell = createCell(source, now)
   return {
     serve: async (request, caller) => {
       for (let attempt = 1; ; attempt += 1) {
-        const tried: { statements: Statements | null } = { statements: null }
+        const tried: { loaded: Loaded | null; statements: Statements | null } = { loaded: null, statements: null }
         try {
-          return await answer(run, await cell.current(), request, caller, tried)
+          tried.loaded = await engineFor(cell, request)
+          return await answer(run, tried.loaded, request, caller, tried)
         } catch (error) {
-          if (!isStale(error) || attempt >= maxAttempts) return toFailure(error, tried.statements)
-          await cell.refresh()
+          const again = await deservesAnother(cell, tried.loaded, error).catch((failure: unknown) => ({ failure }))
+          if (typeof again === 'object') return toFailure(again.failure, null)
+          if (!again || attempt >= maxAttempts) return toFailure(error, tried.statements)
         }
       }
     },
   }
 }
 
-const isStale = (error: unknown): boolean => error instanceof DatabaseFailure && error.kind === 'stale'
+/** Introspection is about the schema of now; where no request checks the version, somebody has to look first. */
+async function engineFor(cell: Cell, { query }: GraphqlRequest): Promise<Loaded> {
+  const loaded = await cell.current()
+  return loaded.engine.version === null && query !== null && introspects.test(query) ? cell.look() : loaded
+}
+
+const introspects = /__(?:schema|type)\b/
+
+/**
+ * Whether a request that failed may fare better on another engine. All that it did was undone, so it can begin again. Rejects
+ * when the newest engine cannot be had.
+ */
+async function deservesAnother(cell: Cell, loaded: Loaded | null, error: unknown): Promise<boolean> {
+  if (loaded === null) return false
+  if (error instanceof DatabaseFailure && error.kind === 'stale') {
+    await cell.after(loaded)
+    return true
+  }
+  if (!speaksOfSchema(error, loaded.engine)) return false
+  const newest = await cell.look().catch(() => loaded)
+  return newest.engine !== loaded.engine
+}
+
+/**
+ * Errors that a change of the schema brings about when it comes between a request's check of the version and its statements:
+ * unknown or altered objects, missing privileges, changed results (PostgreSQL manual, appendix A). Where no request checks the
+ * version, a refusal of our own may be as outdated.
+ */
+const speaksOfSchema = (error: unknown, { version }: Engine): boolean =>
+  error instanceof DatabaseFailure
+    ? error.sqlstate !== null && schemaClasses.has(error.sqlstate.slice(0, 2))
+    : error instanceof Refusal && version === null
+
+const schemaClasses: ReadonlySet<string> = new Set(['0A', '3F', '42', 'XX'])
 
 async function answer(
   run: RunExchange,
@@ -87,20 +122,4 @@ function findDocument(engine: Engine, documents: Documents, request: GraphqlRequ
   if (refusal !== null) throw refuse('SCHEMA_COMMENT_INVALID', refusal)
   if (request.query === null) throw refuse('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported')
   return documents.find(role, request.query, request.operationName)
-}
-
-/** The one mutable cell: a request reads it once and keeps what it read. */
-function createCell(source: RevisionSource): { readonly current: () => Promise<Loaded>; readonly refresh: () => Promise<Loaded> } {
-  let loaded: Loaded | undefined
-  const refresh = singleFlight(async () => (loaded = load(await source(), loaded)))
-  return { current: async () => loaded ?? refresh(), refresh }
-}
-
-/** A revision that says the same as the one before keeps all that was found out under it. */
-function load(revision: Revision, before: Loaded | undefined): Loaded {
-  if (before?.engine.revision === revision.id) {
-    return { engine: { ...before.engine, version: revision.version }, documents: before.documents }
-  }
-  const engine = createEngine(revision)
-  return { engine, documents: createDocuments(engine) }
 }

@@ -23,24 +23,12 @@ import { decodeCursor, decodeNodeId } from './tokens.ts'
  */
 export type ShapeOf = (variables: Readonly<Record<string, unknown>>) => string
 
-/** How a variable takes part in deciding. */
-type Role =
-  /** Which members it has and which of them are null. */
-  | 'form'
-  /** Its value: page sizes are written into statements, directives decide what is selected. */
-  | 'value'
-  /** A cursor: how many elements it has and which are null. */
-  | 'cursor'
-  /** A node id: which relation it names. */
-  | 'node'
-
 export function shapeOf(schema: GraphQLSchema, operation: Operation): ShapeOf {
-  const roles = rolesOf(schema, operation)
+  const written = writtenVariables(schema, operation)
   const readers = (operation.node.variableDefinitions ?? []).map((definition) => {
     const name = definition.variable.name.value
     const type = typeFromAST(schema, definition.type)
-    const role = roles.get(name) ?? 'form'
-    return { name, read: isInputType(type) ? readerOf(role, type) : JSON.stringify }
+    return { name, read: isInputType(type) && !written.has(name) ? readerOf(type) : textOf }
   })
   return (variables) => {
     let shape = ''
@@ -49,34 +37,40 @@ export function shapeOf(schema: GraphQLSchema, operation: Operation): ShapeOf {
   }
 }
 
-function readerOf(role: Role, type: GraphQLInputType): (value: unknown) => string {
-  switch (role) {
-    case 'form':
-      return (value) => formOf(type, value)
-    case 'value':
-      return (value) => JSON.stringify(value) ?? ''
-    case 'cursor':
-      return (value) => (value === null ? 'n' : unlessRefused(() => cursorShape(String(value))))
-    case 'node':
-      return (value) => unlessRefused(() => nodeShape(String(value)))
-  }
+const textOf = (value: unknown): string => JSON.stringify(value) ?? ''
+
+/**
+ * A variable's own type tells how to read it, since another operation of the document may use the same name for something else:
+ * of a cursor count the number of elements and which are null, of a node id the relation that it names, of all else its form.
+ */
+function readerOf(type: GraphQLInputType): (value: unknown) => string {
+  const { name } = getNamedType(type)
+  if (name === 'Cursor') return tokenReader(cursorShape)
+  if (name === 'ID') return tokenReader(nodeShape)
+  return (value) => formOf(type, value)
 }
+
+/**
+ * A token that cannot be read is refused by planning, after whatever comes first (5.2), and not at all where it is skipped. No
+ * token at all is told apart from every one that there is.
+ */
+const tokenReader =
+  (shape: (token: string) => string) =>
+  (value: unknown): string => {
+    if (value === null) return 'null'
+    try {
+      return shape(String(value))
+    } catch (error) {
+      if (error instanceof Refusal) return 'refused'
+      throw error
+    }
+  }
 
 const cursorShape = (token: string): string => decodeCursor(token).map((element) => (element === null ? 'n' : 'v')).join('')
 
 function nodeShape(token: string): string {
   const { schema, relation } = decodeNodeId(token)
   return JSON.stringify([schema, relation])
-}
-
-/** A token that cannot be read is refused by planning, after whatever comes first (5.2), and not at all where it is skipped. */
-function unlessRefused(shape: () => string): string {
-  try {
-    return shape()
-  } catch (error) {
-    if (error instanceof Refusal) return 'x'
-    throw error
-  }
 }
 
 /** Presence and nulls of a value, as deep as its type goes; enums that are written into statements count with their value. */
@@ -96,13 +90,16 @@ function formOf(type: GraphQLInputType, value: unknown): string {
   return 'v'
 }
 
-/** Lists of objects of one form are told by that form alone: rows to insert are one parameter, however many there are. */
+/**
+ * Lists of objects of one form are told by that form alone: rows to insert are one parameter, however many there are. Rows that
+ * name no column are written one by one.
+ */
 function listForm(type: GraphQLInputType, value: unknown): string {
   if (!(getNamedType(type) instanceof GraphQLInputObjectType)) return 'v'
   const items: readonly unknown[] = Array.isArray(value) ? value : [value]
   const forms = items.map((item) => formOf(type, item))
   const isInsert = getNamedType(type).name.endsWith('InsertInput')
-  if (isInsert && forms.length > 0) {
+  if (isInsert && forms.length > 0 && forms[0] !== '{}') {
     const named = forms.map((form) => form.replaceAll(':n', ':v'))
     if (named.every((form) => form === named[0])) return `*${named[0]}`
   }
@@ -111,29 +108,28 @@ function listForm(type: GraphQLInputType, value: unknown): string {
 
 const literalArguments: ReadonlySet<string> = new Set(['first', 'last'])
 
-function rolesOf(schema: GraphQLSchema, operation: Operation): ReadonlyMap<string, Role> {
-  const roles = new Map<string, Role>()
+/**
+ * Variables whose value is written into statements (page sizes) or decides what is selected (directives, introspection). Those of
+ * the document's other operations count too, which makes shapes finer and never coarser.
+ */
+function writtenVariables(schema: GraphQLSchema, operation: Operation): ReadonlySet<string> {
+  const written = new Set<string>()
   const info = new TypeInfo(schema)
-  const note = (name: string, role: Role): void => {
-    // A variable may stand in several places; its value decides everything that its form could.
-    if (roles.get(name) !== 'value') roles.set(name, role)
-  }
+  const isMeta = (name: string | undefined): boolean => name?.startsWith('__') === true
   visit(
     operation.document,
     visitWithTypeInfo(info, {
-      Argument: (node) => {
-        if (node.value.kind !== Kind.VARIABLE) return
-        const name = node.value.name.value
-        const argument = info.getArgument()
-        if (info.getDirective() != null || info.getParentType()?.name.startsWith('__') === true) note(name, 'value')
-        else if (info.getFieldDef()?.name.startsWith('__') === true) note(name, 'value')
-        else if (literalArguments.has(node.name.value) && isPageSize(argument?.type)) note(name, 'value')
-        else if (argument !== null && argument !== undefined && getNamedType(argument.type).name === 'Cursor') note(name, 'cursor')
-        else if (info.getFieldDef()?.name === 'node' && node.name.value === 'nodeId') note(name, 'node')
+      Argument: ({ name, value }) => {
+        if (value.kind !== Kind.VARIABLE) return
+        const isDirective = info.getDirective() != null
+        const isPageSize = literalArguments.has(name.value) && isInt(info.getArgument()?.type)
+        if (isDirective || isPageSize || isMeta(info.getParentType()?.name) || isMeta(info.getFieldDef()?.name)) {
+          written.add(value.name.value)
+        }
       },
     }),
   )
-  return roles
+  return written
 }
 
-const isPageSize = (type: GraphQLInputType | undefined): boolean => type !== undefined && getNamedType(type).name === 'Int'
+const isInt = (type: GraphQLInputType | undefined): boolean => type !== undefined && getNamedType(type).name === 'Int'

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createCompiler, type Compiled } from '../../compiler/compile.ts'
+import { writtenExpression } from '../../compiler/catalog/written.ts'
 import { createFollower } from '../../compiler/follow.ts'
 import type { RevisionSource } from '../../runtime/contract/revision.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
+import { DatabaseFailure } from '../../runtime/db/failures.ts'
 import { versionExpression } from '../../runtime/db/version.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -51,6 +53,7 @@ describe('a compiler', () => {
 
 describe('a follower', () => {
   let compiled: Compiled[]
+  let clock = 0
   const follow = (
     change: (compiling: () => Promise<Compiled>) => Promise<Compiled> = (run) => run(),
   ): RevisionSource => {
@@ -60,6 +63,8 @@ describe('a follower', () => {
       compiler: { compile: () => change(compile) },
       query: database.query,
       version: versionExpression,
+      guarded: true,
+      now: () => clock,
       report: (done) => compiled.push(done),
     })
   }
@@ -110,24 +115,52 @@ describe('a follower', () => {
     expect(Object.keys((await late).entities)).toContain(objectId('public', 'late'))
   })
 
-  it('rejects when a compile fails, keeps the revision before, and recovers', async () => {
+  it('hands over the revision before when a compile fails, for the new version, and tries again after a pause', async () => {
     let broken = false
-    const source = follow((run) => (broken ? Promise.reject(new Error('catalogue cannot be read')) : run()))
+    let tries = 0
+    const source = follow((run) => {
+      tries += 1
+      return broken ? Promise.reject(new Error('catalogue cannot be read')) : run()
+    })
     const first = await source()
     broken = true
     expect(await source()).toBe(first)
     await database.query('create table three (id int primary key)')
-    await expect(source()).rejects.toThrow('catalogue cannot be read')
+    const second = await source()
+    expect(second).toEqual({ ...first, version: second.version, failure: 'catalogue cannot be read' })
+    expect(second.version).not.toBe(first.version)
+    expect([await source(), tries]).toEqual([second, 2])
     broken = false
-    expect(Object.keys((await source()).entities)).toContain(objectId('public', 'three'))
+    clock += 5_000
+    const third = await source()
+    expect([third.failure, Object.keys(third.entities).includes(objectId('public', 'three'))]).toEqual([undefined, true])
   })
 
-  it('compiles every time where nothing counts versions', async () => {
-    const one = createCompiler({ query: database.query, schemas: ['public'], version: null })
+  it('rejects when nothing was ever compiled, and when the database is away', async () => {
+    let failure: Error | null = new Error('catalogue cannot be read')
+    const source = follow((run) => (failure === null ? run() : Promise.reject(failure)))
+    await expect(source()).rejects.toThrow('catalogue cannot be read')
+    failure = null
+    await source()
+    failure = new DatabaseFailure('unavailable', 'away', null, null)
+    await database.query('create table three (id int primary key)')
+    await expect(source()).rejects.toThrow('away')
+  })
+
+  it('hands over no version where requests cannot check one, and still compiles only after changes', async () => {
+    const one = createCompiler({ query: database.query, schemas: ['public'], version: writtenExpression })
     let count = 0
-    const source = createFollower({ compiler: one, query: database.query, version: null, report: () => count++ })
-    const [first, second] = [await source(), await source()]
-    expect(second).toEqual(first)
-    expect([count, first.version]).toEqual([2, null])
+    const source = createFollower({
+      compiler: one,
+      query: database.query,
+      version: writtenExpression,
+      guarded: false,
+      report: () => count++,
+    })
+    const first = await source()
+    expect([await source(), first.version, count]).toEqual([first, null, 1])
+    await database.query('set session_replication_role = replica; create table three (id int primary key)')
+    expect(Object.keys((await source()).entities)).toContain(objectId('public', 'three'))
+    expect(count).toBe(2)
   })
 })

@@ -9,11 +9,18 @@ import { readCase } from '../support/exact/case.ts'
 import { hunt } from '../support/exact/hunt.ts'
 import { judgeNew } from '../support/exact/shrink.ts'
 import { openStage, type Stage } from '../support/exact/stage.ts'
-import { assertDeterministic, assertExact, assertOrderIndependent, assertPagesAreWhole, assertSafeTexts, walkable } from '../support/laws.ts'
+import {
+  assertDeterministic,
+  assertExact,
+  assertOrderIndependent,
+  assertPagesAreWhole,
+  assertSafeTexts,
+  walkable,
+} from '../support/laws.ts'
 
 /**
- * Compiled SQL answers what the reference interpreter answers, on catalogues that nobody thought of. `npm run test:exact` is the same
- * for as long as one likes; EXACT_SEED repeats a run of this file.
+ * Compiled SQL answers what the reference interpreter answers, on catalogues that nobody thought of. `npm run
+ * test:exact` is the same for as long as one likes; EXACT_SEED repeats a run of this file.
  */
 const seed = Number(process.env['EXACT_SEED'] ?? String(Date.now() % 1_000_000))
 const again = `EXACT_SEED=${seed} npx vitest run --config test/vitest.config.ts test/promises/exact.test.ts`
@@ -22,7 +29,12 @@ describe(`exact answers (again: ${again})`, () => {
   test('random documents on random catalogues, as random roles', { timeout: 120_000 }, async () => {
     const end = Date.now() + 12_000
     const { found, cases } = await hunt({ seed, documents: 60, isOver: () => Date.now() > end })
-    expect(found.map(({ failing }) => `${failing.message}\n${failing.question?.document ?? ''}\nnpm run test:exact -- --seed ${seed}`)).toEqual([])
+    expect(
+      found.map(
+        ({ failing }) =>
+          `${failing.message}\n${failing.question?.document ?? ''}\nnpm run test:exact -- --seed ${seed}`,
+      ),
+    ).toEqual([])
     expect(cases).toBeGreaterThan(20)
   })
 
@@ -37,7 +49,9 @@ describe(`the laws of a catalogue (again: ${again})`, () => {
   let stage: Stage
   beforeAll(async () => {
     const drawn = fc.sample(worlds, { seed, numRuns: 20 }).filter((world) => usefulRoles(world).length > 0)
-    const largest = [...drawn].sort((a, b) => b.tables.flatMap((table) => table.rows).length - a.tables.flatMap((table) => table.rows).length)[0]
+    const largest = [...drawn].sort(
+      (a, b) => b.tables.flatMap((table) => table.rows).length - a.tables.flatMap((table) => table.rows).length,
+    )[0]
     if (largest === undefined) throw new Error('no world shows anything to anybody')
     stage = await openStage(largest)
   })
@@ -45,7 +59,10 @@ describe(`the laws of a catalogue (again: ${again})`, () => {
 
   /** Ten times with choices of its own. */
   const often = (check: (draw: Draw) => Promise<void>): Promise<void> =>
-    fc.assert(fc.asyncProperty(choices(400), (numbers) => check(drawFrom(numbers))), { seed, numRuns: 10, interruptAfterTimeLimit: 15_000 })
+    fc.assert(
+      fc.asyncProperty(choices(400), (numbers) => check(drawFrom(numbers))),
+      { seed, numRuns: 10, interruptAfterTimeLimit: 15_000 },
+    )
 
   test('compiling twice gives the same bytes', async () => {
     await assertDeterministic(await catalogOf(stage.service.db))
@@ -64,13 +81,27 @@ describe(`the laws of a catalogue (again: ${again})`, () => {
       const [field, table] = draw.pick(collections)
       const directions = ['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast'] as const
       const orderBy = draw.some([...table.orders.keys()]).map((name) => ({ [name]: draw.pick(directions) }))
-      await assertPagesAreWhole(stage, { role, claims: { sub: 'a' }, table, field, orderBy, size: 1 + draw.int(3), backward: draw.chance(50) })
+      await assertPagesAreWhole(stage, {
+        role,
+        claims: { sub: 'a' },
+        table,
+        field,
+        orderBy,
+        size: 1 + draw.int(3),
+        backward: draw.chance(50),
+      })
     })
   })
 
   test('every text is one statement, and holds no value', async () => {
     const before = stage.service.exchanges.length
     await often(async (draw) => assertExact(stage, drawQuestion(draw, stage.world).question))
-    await assertSafeTexts(stage.service.exchanges.slice(before), ['9007199254740993', '2147483647', '*/ --', '日本', 'a%b'])
+    await assertSafeTexts(stage.service.exchanges.slice(before), [
+      '9007199254740993',
+      '2147483647',
+      '*/ --',
+      '日本',
+      'a%b',
+    ])
   })
 })

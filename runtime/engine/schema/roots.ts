@@ -71,7 +71,8 @@ function keyColumns(visible: Visible, entity: EntityFacts): readonly Shown[] | n
   const shown = columns.flatMap(({ field: name, type, typeSchema }) =>
     name !== null && type !== null && !type.list && visible.seesType(type, typeSchema) ? [{ name, type }] : [],
   )
-  return shown.length === entity.key.length ? shown : null
+  // Two columns that come to one name cannot both be asked for.
+  return new Set(shown.map(({ name }) => name)).size === entity.key.length ? shown : null
 }
 
 interface Shown {

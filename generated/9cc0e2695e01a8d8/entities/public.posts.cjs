@@ -1,0 +1,51 @@
+/** SQL builders of "public"."posts". Compiled from the database: change that, not this file. */
+
+/** Functions of a type's values; casts follow a text parameter, or one that holds an array. */
+const values = (type, recordType, cast, listCast, json) => ({
+  json,
+  cursor: (value) => value,
+  operand: (parameter) => parameter + cast,
+  operands: (parameter) => parameter + listCast,
+  recordType,
+  fromRecord: (value) => '(' + value + ')::' + type,
+})
+
+const as_integer = values('integer', 'text', '::integer', '::integer[]', (value) => value)
+const as_uuid = values('uuid', 'text', '::uuid', '::uuid[]', (value) => value)
+const as_text = values('text', 'text', '::text', '::text[]', (value) => value)
+const as_public_post_status = values('public.post_status', 'text', '::public.post_status', '::public.post_status[]', (value) => 'case (' + value + ")::text when 'draft' then 'DRAFT' when 'in review' then 'IN_REVIEW' when 'published' then 'PUBLISHED' when 'archived' then 'ARCHIVED' else (" + value + ')::text end')
+const as_text_array = values('text[]', 'text[]', '::text[]', '::text[][]', (value) => value)
+const as_jsonb = values('jsonb', 'text', '::jsonb', '::jsonb[]', (value) => '((' + value + ") #>> '{}')")
+const as_bigint = values('bigint', 'text', '::bigint', '::bigint[]', (value) => '(' + value + ')::text')
+const as_numeric_3_2 = values('numeric(3,2)', 'text', '::numeric(3,2)', '::numeric(3,2)[]', (value) => '(' + value + ')::text')
+const as_timestamp_with_time_zone = values('timestamp with time zone', 'text', '::timestamp with time zone', '::timestamp with time zone[]', (value) => value)
+
+module.exports = {
+  relation: '"public"."posts"',
+  columns: {
+    __proto__: null,
+    'id': { of: (row) => row + '."id"', notNull: true, ...as_integer },
+    'author_id': { of: (row) => row + '."author_id"', notNull: true, ...as_uuid },
+    'editor_id': { of: (row) => row + '."editor_id"', notNull: false, ...as_uuid },
+    'category_id': { of: (row) => row + '."category_id"', notNull: false, ...as_integer },
+    'slug': { of: (row) => row + '."slug"', notNull: true, ...as_text },
+    'title': { of: (row) => row + '."title"', notNull: true, ...as_text },
+    'body': { of: (row) => row + '."body"', notNull: true, ...as_text },
+    'status': { of: (row) => row + '."status"', notNull: true, ...as_public_post_status },
+    'keywords': { of: (row) => row + '."keywords"', notNull: true, ...as_text_array },
+    'metadata': { of: (row) => row + '."metadata"', notNull: true, ...as_jsonb },
+    'word_count': { of: (row) => row + '."word_count"', notNull: true, ...as_integer },
+    'view_count': { of: (row) => row + '."view_count"', notNull: true, ...as_bigint },
+    'rating': { of: (row) => row + '."rating"', notNull: false, ...as_numeric_3_2 },
+    'published_at': { of: (row) => row + '."published_at"', notNull: false, ...as_timestamp_with_time_zone },
+    'created_at': { of: (row) => row + '."created_at"', notNull: true, ...as_timestamp_with_time_zone },
+    'updated_at': { of: (row) => row + '."updated_at"', notNull: true, ...as_timestamp_with_time_zone },
+  },
+  nodeId: (key) => "pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'posts'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
+  computed: {
+    __proto__: null,
+    'commentCount': { of: (row) => '"public"."comment_count"(' + row + ')', json: (value) => value },
+    'excerpt': { of: (row) => '"public"."excerpt"(' + row + ')', json: (value) => value },
+    'relatedPostCollection': { of: (row) => '"public"."related_posts"(' + row + ')', json: (value) => value },
+  },
+}

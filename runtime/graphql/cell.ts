@@ -1,0 +1,67 @@
+import type { Revision, RevisionSource } from '../contract/revision.ts'
+import { createEngine, type Engine } from '../engine/engine.ts'
+import { createDocuments, type Documents } from './documents.ts'
+
+/** An engine with what was found out about documents under it. */
+export interface Loaded {
+  readonly engine: Engine
+  readonly documents: Documents
+  /** True while an older revision stands in for one that could not be compiled. */
+  readonly standsIn: boolean
+}
+
+/** The one mutable cell: a request reads it once and keeps what it read. */
+export interface Cell {
+  /** What to answer with. Where no request checks the version (`engine.version` null), it is at most a second old. */
+  readonly current: () => Promise<Loaded>
+  /** What to answer with after `outdated` turned out to be so. */
+  readonly after: (outdated: Loaded) => Promise<Loaded>
+  /** Looks at the database, not before this call. */
+  readonly look: () => Promise<Loaded>
+}
+
+const lookEveryMs = 1_000
+
+/** Calls reject with what the source rejects with; an engine that was loaded before is kept. */
+export function createCell(source: RevisionSource, now: () => number): Cell {
+  let loaded: Loaded | null = null
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let running: Promise<Loaded> | null = null
+
+  const refresh = (): Promise<Loaded> => {
+    running ??= load(source, loaded, () => (lookedAt = now())).then((made) => (loaded = made)).finally(() => (running = null))
+    return running
+  }
+  const isOld = (): boolean => now() - lookedAt >= lookEveryMs
+  const current = async (): Promise<Loaded> => {
+    const kept = loaded
+    if (kept === null) return refresh()
+    if (kept.engine.version === null && isOld()) return refresh().catch(() => kept)
+    // Whoever asks meanwhile need not wait for a compile that is likely to fail again.
+    if (kept.standsIn && isOld()) refresh().catch(() => undefined)
+    return kept
+  }
+  return {
+    current,
+    after: async (outdated) => (loaded !== null && loaded !== outdated ? loaded : refresh()),
+    look: async () => {
+      await running?.catch(() => undefined)
+      return refresh()
+    },
+  }
+}
+
+async function load(source: RevisionSource, before: Loaded | null, starting: () => void): Promise<Loaded> {
+  starting()
+  const revision = await source()
+  const standsIn = revision.failure !== undefined
+  if (before === null || before.engine.revision !== revision.id) {
+    const engine = createEngine(revision)
+    return { engine, documents: createDocuments(engine), standsIn }
+  }
+  return isSame(before, revision, standsIn) ? before : { ...before, engine: { ...before.engine, version: revision.version }, standsIn }
+}
+
+/** A revision that says the same as the one before keeps all that was found out under it. */
+const isSame = ({ engine, standsIn }: Loaded, revision: Revision, now: boolean): boolean =>
+  engine.version === revision.version && standsIn === now

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dataOf, messagesOf } from '../support/answers.ts'
+import { createTestService, type TestService } from '../support/service.ts'
+
+/** Whatever one request asks for, what it takes is bounded, and the next one is answered. */
+
+const sql = `
+  create table note (id int primary key);
+  create function text_of(n int) returns text stable language sql as $$ select repeat('x', n) $$;
+  create function note_of(n int) returns text volatile language sql as $$ insert into note values (n); select repeat('x', n) $$;
+  grant usage on schema public to anon;
+  grant all on note to anon;
+`
+
+let service: TestService
+beforeAll(async () => {
+  service = await createTestService({ sql })
+})
+afterAll(() => service?.close())
+
+describe('an answer of many megabytes', () => {
+  const read = 'query($n: Int!) { text_of(n: $n) }'
+  const write = 'mutation($n: Int!) { note_of(n: $n) }'
+  const tooLarge = ['The answer is larger than 32 MiB; select less of it.']
+
+  it('is given while it is below the limit', async () => {
+    expect(dataOf(await service.graphql(read, { variables: { n: 20_000_000 } })).text_of).toHaveLength(20_000_000)
+  })
+  it('is refused above it, and the next requests are answered', async () => {
+    const answer = await service.graphql(read, { variables: { n: 60_000_000 } })
+    expect(messagesOf(answer)).toEqual(tooLarge)
+    expect(answer.errors?.[0]?.extensions).toEqual({ code: 'ANSWER_TOO_LARGE' })
+    for (let n = 0; n < 6; n += 1) expect(dataOf(await service.graphql(read, { variables: { n } }))).toEqual({ text_of: 'x'.repeat(n) })
+  })
+  it('keeps nothing of a mutation that it ends', async () => {
+    expect(messagesOf(await service.graphql(write, { variables: { n: 60_000_000 } }))).toEqual(tooLarge)
+    expect((await service.db.query('select from note')).rowCount).toBe(0)
+  })
+})

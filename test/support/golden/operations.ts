@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import { parse, stringify } from 'lossless-json'
+import { localDisk } from '../../../compiler/emit/disk.ts'
+import { dump } from '../../../compiler/report/dump.ts'
+import type { BoundStatement } from '../../../runtime/contract/execution.ts'
+import type { Revision } from '../../../runtime/contract/revision.ts'
+import { openDatabase, type Database } from '../../../runtime/db/pool.ts'
+import { createEngine, type Engine } from '../../../runtime/engine/engine.ts'
+import { variablesOf } from '../../../runtime/graphql/document.ts'
+import { toOperation } from '../../../runtime/graphql/operation.ts'
+import { toPlan } from '../../../runtime/graphql/plan/plan.ts'
+import { createService } from '../../../runtime/graphql/serve.ts'
+import type { GraphqlResponse } from '../../../runtime/graphql/types.ts'
+import type { TestDatabase } from '../database.ts'
+import { readDocuments, type GoldenDocument } from './documents.ts'
+import { statementsText } from './sql-text.ts'
+
+/** Path below expected/ -> text. */
+type Stages = Readonly<Record<string, string>>
+
+/**
+ * The second river of a case: each document of its operations/ through plan, statements and answer, on the rows of its
+ * data.sql and nothing else.
+ */
+export async function operationStages(db: TestDatabase, revision: Revision, folder: string): Promise<Stages> {
+  const documents = await readDocuments(join(folder, 'operations'))
+  const data = (await localDisk.read(join(folder, 'data.sql'))) ?? ''
+  const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 1 })
+  const engine = createEngine(revision)
+  const files: (readonly [string, string])[] = []
+  try {
+    for (const document of documents) {
+      await db.query(`${truncateAll};\n${data}`)
+      const stages = stagesOf(engine, document, await ask(database, revision, document))
+      const path = `operations/${document.name}`
+      files.push(...Object.entries(stages).map(([stage, text]) => [`${path}.${stage}`, text] as const))
+    }
+  } finally {
+    await database.close()
+  }
+  return Object.fromEntries(files)
+}
+
+const truncateAll = `do $$
+  declare tables text := (
+    select string_agg(oid::regclass::text, ', ') from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+  );
+  begin
+    if tables is not null then
+      execute 'truncate ' || tables || ' restart identity cascade';
+    end if;
+  end
+$$`
+
+interface Asked {
+  readonly response: GraphqlResponse
+  /** Null when nothing was run: the document was refused before. */
+  readonly statements: readonly BoundStatement[] | null
+}
+
+async function ask({ run }: Database, revision: Revision, document: GoldenDocument): Promise<Asked> {
+  const { text, role, variables, claims } = document
+  const sent: BoundStatement[] = []
+  const service = createService({
+    database: {
+      run: (exchange) => {
+        sent.push(...exchange.statements)
+        return run(exchange)
+      },
+    },
+    source: () => Promise.resolve(revision),
+  })
+  const response = await service.serve(
+    { query: text, operationName: null, variables, extensions: {}, queryOnly: false },
+    { role, claims: JSON.stringify({ role, ...claims }) },
+  )
+  return { response, statements: sent.length > 0 || response.outcome === 'ok' ? sent : null }
+}
+
+function stagesOf(engine: Engine, document: GoldenDocument, { response, statements }: Asked): Stages {
+  // Whatever the answer's numbers are, their digits stay as they came.
+  const answer = { 'answer.json': `${stringify(parse(response.body), null, 2)}\n` }
+  if (statements === null) return answer
+  return { ...answer, 'plan.json': planText(engine, document), 'statements.sql': statementsText(statements) }
+}
+
+function planText(engine: Engine, { text, role, variables }: GoldenDocument): string {
+  const view = engine.view(role)
+  const operation = toOperation(view, text, null)
+  return dump(withoutFacts(toPlan(view, operation, variablesOf(view, operation, variables))))
+}
+
+/** The plan alone: ids in the place of what the manifest says of entities, and of relations the columns that join. */
+function withoutFacts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutFacts)
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null) return value
+  if ('id' in value && 'grants' in value) return value.id
+  if ('local' in value && 'foreign' in value) return { local: value.local, foreign: value.foreign }
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutFacts(item)]))
+}
