@@ -1,5 +1,7 @@
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
+import { registerAuth } from './auth/register.ts'
+import type { AuthParts } from './auth/register.ts'
 import type { GraphqlRoute } from './graphql/route.ts'
 import { registerGraphql } from './graphql/route.ts'
 import { answerFailures, renderPlainFailure, sendFailure } from './http/boundary.ts'
@@ -13,6 +15,8 @@ import type { Log } from './log/events.ts'
 export interface AppParts extends GraphqlRoute {
   readonly health: () => Promise<Health>
   readonly bodyLimitBytes: number
+  /** Null: this process serves no auth. */
+  readonly auth: AuthParts | null
 }
 
 /** A client gets this long to send one request: slow ones would hold sockets for ever. */
@@ -38,6 +42,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   app.setNotFoundHandler((_request, reply) => sendFailure(reply, new HttpFailure('NOT_FOUND'), renderPlainFailure))
   registerHealth(app, parts.health)
   registerGraphql(app, parts)
+  if (parts.auth !== null) registerAuth(app, parts.auth)
   return app
 }
 

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
+import { openAuth } from './auth/open.ts'
+import type { OpenAuth } from './auth/open.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
 import { openDatabase } from './db/pool.ts'
 import type { Database } from './db/pool.ts'
@@ -55,10 +57,13 @@ export function openServerDatabase(settings: ServerSettings): Database {
  */
 export async function runServer(parts: ServerParts): Promise<void> {
   const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
-  const { app, serveFrom } = assemble(parts, watched)
+  const place = { url: '' }
+  const auth = openServerAuth(parts.settings, () => place.url)
+  const { app, serveFrom } = assemble(parts, watched, auth)
   const stopping = new AbortController()
   try {
     const url = await listen(app, parts.settings)
+    place.url = url
     parts.log({ kind: 'listening', url })
     const warm = warmUp(watched.source, parts.log, stopping.signal).then((revision) => {
       if (revision === null) return
@@ -72,7 +77,7 @@ export async function runServer(parts: ServerParts): Promise<void> {
     await warm
   } finally {
     stopping.abort()
-    await stop(app, parts)
+    await stop(app, parts, auth)
   }
   parts.log({ kind: 'stopped' })
 }
@@ -83,10 +88,22 @@ interface Assembled {
   readonly serveFrom: (revision: Revision) => void
 }
 
-function assemble({ settings, database, log }: ServerParts, watched: WatchedSource): Assembled {
+/** `listeningUrl` is asked when the first request is there: only then is it known. */
+function openServerAuth(settings: ServerSettings, listeningUrl: () => string): OpenAuth {
+  return openAuth({
+    url: settings.databaseAuthUrl ?? settings.databaseOwnerUrl ?? settings.databaseUrl,
+    poolSize: settings.authPoolSize,
+    secret: settings.jwtSecret,
+    baseUrl: () => settings.baseUrl ?? listeningUrl(),
+    now: Date.now,
+  })
+}
+
+function assemble({ settings, database, log }: ServerParts, watched: WatchedSource, auth: OpenAuth): Assembled {
   let service: GraphqlService | null = null
+  const verify = createTokenVerifier({ secret: settings.jwtSecret, now: Date.now, keys: auth.keys })
   const app = buildApp({
-    authenticate: createAuthenticate(createTokenVerifier({ secret: settings.jwtSecret, now: Date.now })),
+    authenticate: createAuthenticate(verify),
     serve: async (request, caller) => (service === null ? unavailableResponse : service.serve(request, caller)),
     health: createHealthCheck({
       revision: watched.revision,
@@ -96,6 +113,7 @@ function assemble({ settings, database, log }: ServerParts, watched: WatchedSour
     }),
     log,
     bodyLimitBytes: settings.bodyLimitBytes,
+    auth: { ...auth, verify, addressHeader: settings.addressHeader, log },
   })
   return {
     app,
@@ -139,13 +157,13 @@ function listenSentence(error: unknown, host: string, port: number): string {
 /** A statement that outlived its request ends with its connection, which ends with this process. */
 const databaseGraceMs = 1_000
 
-async function stop(app: FastifyInstance, { settings, database, log }: ServerParts): Promise<void> {
+async function stop(app: FastifyInstance, { settings, database, log }: ServerParts, auth: OpenAuth): Promise<void> {
   const graceMs = settings.shutdownGraceMs
   if (!(await within(graceMs, closeApp(app)))) {
     log({ kind: 'stop-forced', graceMs })
     app.server.closeAllConnections()
   }
-  await within(databaseGraceMs, database.close())
+  await within(databaseGraceMs, Promise.all([database.close(), auth.close()]))
 }
 
 const sweepMs = 20

@@ -19,6 +19,7 @@ const ranks: Readonly<Record<string, number>> = {
   'compiler/catalog': 3,
   'compiler/prepare': 3,
   'runtime/graphql': 4,
+  'runtime/auth': 4,
   'compiler/comments': 4,
   'compiler/model': 5,
   'runtime/app.ts': 6,

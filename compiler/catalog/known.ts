@@ -4,8 +4,8 @@ import type { Answer, ReadFunction, ReadRelation } from './decode.ts'
 import type { Catalog, CatalogFunction, CatalogRelation, CatalogType, Oid } from './types.ts'
 
 /**
- * What earlier answers told, so that the next question is about changes only. An object that reads as it did before keeps its
- * identity, by which later stages find what they made of it.
+ * What earlier answers told, so that the next question is about changes only. An object that reads as it did before
+ * keeps its identity, by which later stages find what they made of it.
  */
 export interface Known {
   readonly server: string
@@ -49,8 +49,9 @@ const typesOf = (relation: CatalogRelation): ReadonlySet<Oid> =>
   recallTypes(relation, [], () => new Set(relation.columns.map(({ type }) => type)))
 
 /**
- * Joins an answer to what was known when it was asked for. An object's mark says nothing about the names of what it refers to;
- * when such a name changed, less is known than was believed: the question has to be asked again, with what is left.
+ * Joins an answer to what was known when it was asked for. An object's mark says nothing about the names of what it
+ * refers to; when such a name changed, less is known than was believed: the question has to be asked again, with what
+ * is left.
  */
 export type Joined =
   | { readonly kind: 'whole'; readonly known: Known; readonly catalog: Catalog }
@@ -59,12 +60,17 @@ export type Joined =
 export function join(known: Known, answer: Answer): Joined {
   if (!sharesNames(known, answer)) return { kind: 'ask again', known: nothingKnown }
   const doubtful = referringToRenamed(known, answer)
-  if (doubtful.size > 0) return { kind: 'ask again', known: { ...known, relations: without(known.relations, doubtful) } }
+  if (doubtful.size > 0) {
+    return { kind: 'ask again', known: { ...known, relations: without(known.relations, doubtful) } }
+  }
   const next = learn(known, answer)
   return { kind: 'whole', known: next, catalog: catalogOf(next, answer) }
 }
 
-/** Names of roles stand in grants, names of types in columns and arguments. Who knows nothing shares them with everybody. */
+/**
+ * Names of roles stand in grants, names of types in columns and arguments. Who knows nothing shares them with
+ * everybody.
+ */
 function sharesNames(known: Known, answer: Answer): boolean {
   if (known === nothingKnown) return true
   const roles = new Map(answer.roles.map(({ oid, name }) => [oid, name]))
@@ -82,7 +88,8 @@ function referringToRenamed(known: Known, answer: Answer): ReadonlySet<Oid> {
     answer.relations.flatMap(({ object }) => {
       const before = known.relations.get(object.oid)?.object
       const columns = before === undefined ? [] : renamedColumns(before, object)
-      return before === undefined || columns.length === 0 ? [] : [[nameOf(before.schema, before.name), columns] as const]
+      if (before === undefined || columns.length === 0) return []
+      return [[nameOf(before.schema, before.name), columns] as const]
     }),
   )
   if (renamed.size === 0) return new Set()
@@ -133,7 +140,10 @@ const same = <T>(before: T | undefined, now: T): T =>
 
 type Order<T> = (a: T, b: T) => number
 
-const sorted = <R extends { readonly object: T }, T>(objects: ReadonlyMap<Oid, R>, order: Order<T>): ReadonlyMap<Oid, R> =>
+const sorted = <R extends { readonly object: T }, T>(
+  objects: ReadonlyMap<Oid, R>,
+  order: Order<T>,
+): ReadonlyMap<Oid, R> =>
   new Map([...objects].sort(([, a], [, b]) => order(a.object, b.object)))
 
 interface Named {
@@ -157,7 +167,8 @@ function typesIn(known: Known, { types }: Answer, seeds: ReadonlySet<Oid>): Read
     const further = all.get(oid)?.element ?? all.get(oid)?.base
     if (further != null) mentioned.add(further)
   }
-  return new Map(types.flatMap((type) => (mentioned.has(type.oid) ? [[type.oid, same(known.types.get(type.oid), type)]] : [])))
+  const kept = types.filter(({ oid }) => mentioned.has(oid))
+  return new Map(kept.map((type) => [type.oid, same(known.types.get(type.oid), type)]))
 }
 
 const isListedEnum = ({ kind, schema }: CatalogType): boolean =>

@@ -1,8 +1,8 @@
 /**
  * The one statement that reads a database (PostgreSQL manual, chapter "System Catalogs"): one statement, one snapshot.
  *
- * Whoever asks says which relations and functions are known already, each with its mark; the answer leaves out those whose
- * mark is still the same. Who knows nothing is answered everything, by the same statement.
+ * Whoever asks says which relations and functions are known already, each with its mark; the answer leaves out those
+ * whose mark is still the same. Who knows nothing is answered everything, by the same statement.
  *
  * It answers a single row with a single text column `catalog`: a JSON object of flat lists, one per kind of fact (see
  * rows.ts), which lists.ts checks and decode.ts puts together. Works on PostgreSQL 14 to 18; a column that only some
@@ -55,14 +55,17 @@ const SERVED = `served as materialized (
 
 /** What the asker knows. */
 const KNOWN = `known as materialized (
-  select * from rows from (pg_catalog.unnest($2::pg_catalog.oid[]), pg_catalog.unnest($3::pg_catalog.int8[])) k(oid, mark)
+  select *
+  from rows from (pg_catalog.unnest($2::pg_catalog.oid[]), pg_catalog.unnest($3::pg_catalog.int8[])) k(oid, mark)
 ), known_routines as materialized (
-  select * from rows from (pg_catalog.unnest($4::pg_catalog.oid[]), pg_catalog.unnest($5::pg_catalog.int8[])) k(oid, mark)
+  select *
+  from rows from (pg_catalog.unnest($4::pg_catalog.oid[]), pg_catalog.unnest($5::pg_catalog.int8[])) k(oid, mark)
 )`
 
 /**
- * Which transaction wrote the row, as an int8: whoever changes a row, or deletes it and makes it anew, changes this. `age`
- * counts from the same transaction within a statement, so the difference stays the same from one statement to the next.
+ * Which transaction wrote the row, as an int8: whoever changes a row, or deletes it and makes it anew, changes this.
+ * `age` counts from the same transaction within a statement, so the difference stays the same from one statement to the
+ * next.
  */
 const writtenBy = (row: string): string =>
   `pg_catalog.age('3'::pg_catalog.xid)::pg_catalog.int8 - pg_catalog.age(${row}.xmin)::pg_catalog.int8`
@@ -75,30 +78,33 @@ const allRelations = `c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relpersistenc
 
 /** Served relations, and those that are not served but referred to by foreign keys: the keys tell their names. */
 const PLACES = `owned as materialized (
-  select c.oid, n.nspname from pg_catalog.pg_class c join served n on n.oid = c.relnamespace where ${allRelations}
+  select c.oid, n.nspname, ${writtenBy('c')} as written
+  from pg_catalog.pg_class c join served n on n.oid = c.relnamespace where ${allRelations}
 ), places as materialized (
-  select oid, nspname, true as served from owned
+  select oid, nspname, written, true as served from owned
   union all
-  select c.oid, n.nspname, false from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  select c.oid, n.nspname, ${writtenBy('c')}, false
+  from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   where c.oid in (select k.confrelid from pg_catalog.pg_constraint k join owned r on r.oid = k.conrelid
       where k.contype = 'f')
     and c.oid not in (select oid from owned)
 )`
 
 /**
- * A relation's mark: all rows of the catalogues that say something about it. What they say of other objects is not in it:
+ * A relation's mark: all rows of the catalogues that say something about it (of constraints, foreign keys and those NOT
+ * NULL that are not valid; pg_index tells of the others that matter). What they say of other objects is not in it:
  * names of roles, types and foreign relations (see known.ts). In pg_depend, deptype a: a sequence that a column owns.
  */
 const MARKS = `marks as materialized (
   select part.oid, pg_catalog.bit_xor(part.mark) as mark from (
-    select p.oid, pg_catalog.hashtextextended(p.nspname::pg_catalog.text, ${markOf('c', '0')}) as mark
-      from places p join pg_catalog.pg_class c on c.oid = p.oid
+    select p.oid, pg_catalog.hashtextextended(p.nspname::pg_catalog.text, p.written) as mark from places p
     union all select a.attrelid, ${markOf('a', `a.attnum + '1000'`)}
       from pg_catalog.pg_attribute a where a.attnum > '0' and a.attrelid in (select oid from places)
     union all select i.indrelid, ${markOf('i', `i.indexrelid::pg_catalog.int8 * '8' + '1'`)}
       from pg_catalog.pg_index i where i.indrelid in (select oid from places)
     union all select k.conrelid, ${markOf('k', `k.oid::pg_catalog.int8 * '8' + '2'`)}
       from pg_catalog.pg_constraint k where k.conrelid in (select oid from places)
+        and (k.contype = 'f' or k.contype = 'n' and not k.convalidated)
     union all select d.objoid, ${markOf('d', `d.objsubid::pg_catalog.int8 * '8' + '3'`)}
       from pg_catalog.pg_description d
       where d.classoid = ${classOf('pg_class')} and d.objoid in (select oid from places)
@@ -136,7 +142,8 @@ const ROUTINES = `own_routines as materialized (
     # coalesce(${markOf('d', '1')}, '0') as mark
   from pg_catalog.pg_proc p join served n on n.oid = p.pronamespace ${commentOf('d', 'pg_proc', 'p.oid')}
 ), routines as materialized (
-  select p.oid, own.mark, n.nspname, p.proname, p.prokind, p.provolatile, p.proretset, p.prorows, p.prorettype, p.provariadic,
+  select p.oid, own.mark, n.nspname, p.proname, p.prokind, p.provolatile, p.proretset, p.prorows, p.prorettype,
+    p.provariadic,
     coalesce(p.proallargtypes, p.proargtypes::pg_catalog.oid[]) as types, p.proargtypes, p.proargmodes, p.proargnames,
     p.pronargdefaults, p.proargdefaults, ${aclOf('p.proacl', 'f', 'p.proowner')} as acl
   from own_routines own join pg_catalog.pg_proc p on p.oid = own.oid
@@ -146,10 +153,10 @@ const ROUTINES = `own_routines as materialized (
 )`
 
 /**
- * The closure of the mentioned types, by what is known ($6) and by what is new: an array mentions its element, a domain what
- * lies under it. Types are few and always read.
- * The seeds are picked from pg_type so that the planner expects no more of them than there are types: at its default
- * guess for recursion it would take the statement for a costly one and compile it (JIT), which takes seconds.
+ * The closure of the mentioned types, by what is known ($6) and by what is new: an array mentions its element, a domain
+ * what lies under it. Types are few and always read. The seeds are picked from pg_type so that the planner expects no
+ * more of them than there are types: at its default guess for recursion it would take the statement for a costly one
+ * and compile it (JIT), which takes seconds.
  */
 const MENTIONED = `mentioned(oid) as (
   select oid from pg_catalog.pg_type where oid in (
@@ -219,7 +226,8 @@ const GRANTS = `select distinct acls.acl::pg_catalog.text as acl, coalesce(role.
 const SCHEMA_LIST = `select s.oid, s.nspname as name, d.description as comment, s.acl::pg_catalog.text as acl
   from served s ${commentOf('d', 'pg_namespace', 's.oid')} order by s.place`
 
-const RELATION_LIST = `select r.oid, r.mark::pg_catalog.text as mark, r.served, r.nspname as schema, r.relname as name, r.relkind as kind,
+const RELATION_LIST = `select r.oid, r.mark::pg_catalog.text as mark, r.served, r.nspname as schema,
+    r.relname as name, r.relkind as kind,
     owner.rolname as owner, d.description as comment, r.relrowsecurity as "rowSecurity",
     r.reltype as "rowType", r.acl::pg_catalog.text as acl
   from relations r join pg_catalog.pg_roles owner on owner.oid = r.relowner
@@ -280,7 +288,8 @@ const TYPE_LIST = `select t.oid, t.nspname as schema, t.typname as name, t.typty
 const GONE_LIST = `select 'relation' as kind, oid from known where oid not in (select oid from places)
   union all select 'function', oid from known_routines where oid not in (select oid from own_routines)`
 
-const FUNCTION_LIST = `select p.oid, p.mark::pg_catalog.text as mark, p.nspname as schema, p.proname as name, p.prokind as kind,
+const FUNCTION_LIST = `select p.oid, p.mark::pg_catalog.text as mark, p.nspname as schema, p.proname as name,
+    p.prokind as kind,
     p.provolatile as volatility, p.proretset as "returnsSet", p.prorows as rows, p.prorettype as result,
     p.provariadic <> '0' as variadic, p.types, p.proargmodes as modes, p.proargnames as names,
     p.pronargdefaults as "defaultCount", d.description as comment, p.acl::pg_catalog.text as acl,
@@ -309,9 +318,9 @@ const LISTS: Readonly<Record<ListName, string>> = {
 }
 
 /**
- * The statement. $1 text[]: schemas to serve; $2 oid[] and $3 int8[]: known relations and their marks; $4 and $5: the same of
- * functions; $6 oid[]: types that these mention. `server` tells one running server from another.
- * `version` is an SQL expression written by us, never by a user: it is evaluated in the same snapshot.
+ * The statement. $1 text[]: schemas to serve; $2 oid[] and $3 int8[]: known relations and their marks; $4 and $5: the
+ * same of functions; $6 oid[]: types that these mention. `server` tells one running server from another. `version` is
+ * an SQL expression written by us, never by a user: it is evaluated in the same snapshot.
  */
 export const catalogQuery = (version: string | null): string => `with recursive ${[
   PATH,

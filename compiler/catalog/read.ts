@@ -21,14 +21,13 @@ export const readCatalog = (query: CatalogQuery, options: ReadOptions): Promise<
   createCatalogReader(query, options)()
 
 /**
- * Makes a reader of one database: the first call reads everything, each further one what changed since. What a call gives is
- * in either case what the database is, and objects that did not change are the very same ones as before.
+ * Makes a reader of one database: the first call reads everything, each further one what changed since. What a call
+ * gives is in either case what the database is, and objects that did not change are the very same ones as before.
  *
- * All that is read belongs to one statement and so to one snapshot, version included. Printed names and defaults come from
- * functions of Postgres that look at the newest state instead, and fail where an object is gone meanwhile. Then the
- * statement is run again: the change has been committed by then, so the next snapshot has it. Inside an open transaction it
- * leaves the search path empty.
- *
+ * All that is read belongs to one statement and so to one snapshot, version included. Printed names and defaults come
+ * from functions of Postgres that look at the newest state instead, and fail where an object is gone meanwhile. Then
+ * the statement is run again: the change has been committed by then, so the next snapshot has it. Inside an open
+ * transaction it leaves the search path empty.
  * @throws what `query` throws; TypeError when the answer cannot be read. What was known stays known.
  */
 export function createCatalogReader(query: CatalogQuery, { schemas, version }: ReadOptions): () => Promise<Catalog> {

@@ -14,8 +14,8 @@ const catalogs = [
 ] as const
 
 /**
- * How many rows a catalogue has and which transactions wrote them; `age` counts from the same transaction within a statement, so
- * the differences stay. Rows as old as the cluster (transactions 1 and 2) have no age.
+ * How many rows a catalogue has and which transactions wrote them; `age` counts from the same transaction within a
+ * statement, so the differences stay. Rows as old as the cluster (transactions 1 and 2) have no age.
  */
 const rowsOf = (catalog: string): string => `(select pg_catalog.count(*) || ':' || coalesce(pg_catalog.sum(
     pg_catalog.age('3'::pg_catalog.xid)::pg_catalog.int8 - pg_catalog.age(xmin)::pg_catalog.int8), 0)
@@ -23,11 +23,12 @@ const rowsOf = (catalog: string): string => `(select pg_catalog.count(*) || ':' 
 
 /**
  * The version of a schema that no event trigger counts: an SQL expression of type text that differs whenever one of the
- * catalogues was written to, be it by something that no API shows. It takes about 1 ms for a few tables, 3 for 500 and 11 for
- * 2,000 (engine-room 5.5): too much for every request, little for one a second.
+ * catalogues was written to, be it by something that no API shows. It takes about 1 ms for a few tables, 3 for 500 and
+ * 11 for 2,000 (engine-room 5.5): too much for every request, little for one a second.
  */
 export const writtenExpression = `pg_catalog.concat_ws(' ',
   ${catalogs.map(rowsOf).join(',\n  ')},
   (select pg_catalog.sum(pg_catalog.hashtextextended(rolname::pg_catalog.text,
-      oid::pg_catalog.int8 * 4 + rolsuper::pg_catalog.int4 * 2 + rolinherit::pg_catalog.int4)) from pg_catalog.pg_roles),
+      oid::pg_catalog.int8 * 4 + rolsuper::pg_catalog.int4 * 2 + rolinherit::pg_catalog.int4))
+    from pg_catalog.pg_roles),
   (select datdba from pg_catalog.pg_database where datname = pg_catalog.current_database()))`

@@ -9,7 +9,13 @@ const demoSite = 'http://localhost:3000'
 /** Prepares auth in the embedded database and enables it once; what its owner sets afterwards stays. */
 export async function enableDemoAuth(adminUrl: string): Promise<void> {
   await migrateAuth({ url: adminUrl })
-  const database = openStatements({ url: adminUrl, schemas: ['auth'], role: authOwner, poolSize: 1, statementTimeout: 0 })
+  const database = openStatements({
+    url: adminUrl,
+    schemas: ['auth'],
+    role: authOwner,
+    poolSize: 1,
+    statementTimeout: 0,
+  })
   try {
     await setFirstSettings(database.run, { auth_enabled: 'on', site_url: demoSite })
   } finally {

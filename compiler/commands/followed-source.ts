@@ -21,10 +21,10 @@ export interface FollowedSourceOptions {
 /**
  * The compiler as the runtime sees it: prepares the database at the first call, then hands over revisions.
  *
- * Where event triggers may not be made, nothing counts changes and no request can check a version. The runtime then asks once
- * a second, before it refuses or introspects, and after errors that a change of the schema brings about; the answer is exact
- * (catalog/written.ts). What is lost: for up to a second a request whose document is still valid is answered by the schema of
- * before. Privileges and rows are Postgres' at any time.
+ * Where event triggers may not be made, nothing counts changes and no request can check a version. The runtime then
+ * asks once a second, before it refuses or introspects, and after errors that a change of the schema brings about; the
+ * answer is exact (catalog/written.ts). What is lost: for up to a second a request whose document is still valid is
+ * answered by the schema of before. Privileges and rows are Postgres' at any time.
  */
 export function createFollowedSource(options: FollowedSourceOptions): RevisionSource {
   let follow: RevisionSource | null = null
@@ -42,7 +42,8 @@ function createSource(followed: boolean, { schemas, query, log }: FollowedSource
     // It only keeps the counter small; where it fails, the next compile tries again.
     if (followed) foldVersions(query).catch(() => undefined)
   }
-  return createFollower({ compiler: createCompiler({ query, schemas, version }), query, version, guarded: followed, report })
+  const compiler = createCompiler({ query, schemas, version })
+  return createFollower({ compiler, query, version, guarded: followed, report })
 }
 
 /** Tells what a compile has to say, but not again what the one before it said. */

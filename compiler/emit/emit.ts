@@ -25,8 +25,8 @@ interface Part {
 }
 
 /**
- * An emitter recalls the module of each relation, so that a changed table costs one table, and that of the functions. What
- * it made of earlier revisions goes with them.
+ * An emitter recalls the module of each relation, so that a changed table costs one table, and that of the functions.
+ * What it made of earlier revisions goes with them.
  */
 export function createEmitter(): Emit {
   const parse = createSqlParser()
@@ -61,7 +61,11 @@ const makePart = async (text: string, check: (text: string) => Promise<Checked>)
   checked: await check(text),
 })
 
-function revisionOf({ manifest, functions }: Model, version: string | null, parts: ReadonlyMap<ObjectId, Part>): Revision {
+function revisionOf(
+  { manifest, functions }: Model,
+  version: string | null,
+  parts: ReadonlyMap<ObjectId, Part>,
+): Revision {
   const calls = callsModule(Object.values(functions))
   const entities = manifest.entities.flatMap(({ id }) => {
     const part = parts.get(id)

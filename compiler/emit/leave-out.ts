@@ -13,7 +13,8 @@ export function leaveOut(model: Model, refused: Refused): Model {
   const leads = ({ result }: FunctionFacts): boolean => refused.entities.has(entityOf(result) ?? '')
   const { manifest } = model
   const functions = manifest.functions.filter((fn) => !refused.functions.has(fn.id) && !leads(fn))
-  const entities = manifest.entities.filter(({ id }) => !refused.entities.has(id)).map((entity) => cut(entity, refused, leads))
+  const sound = manifest.entities.filter(({ id }) => !refused.entities.has(id))
+  const entities = sound.map((entity) => cut(entity, refused, leads))
   return {
     manifest: { ...manifest, entities, functions },
     entities: only(model.entities, entities),

@@ -31,7 +31,9 @@ const blocksOf = (manifest: Manifest): readonly Block[] =>
     .map(([key, value]) => blockOf(`${JSON.stringify(key)}:`, value))
 
 function blockOf(label: string, value: unknown): Block {
-  if (Array.isArray(value)) return { open: `${label}[`, items: value.map((item) => ({ label: '', value: item })), close: ']' }
+  if (Array.isArray(value)) {
+    return { open: `${label}[`, items: value.map((item) => ({ label: '', value: item })), close: ']' }
+  }
   if (isRecord(value)) return { open: `${label}{`, items: membersOf(value), close: '}' }
   return { open: label + JSON.stringify(value), items: [], close: '' }
 }

@@ -14,12 +14,26 @@ const recallFields = createRecall<readonly Diagnostic[]>()
  * everything.
  */
 export function tellCollisions(manifest: Manifest): readonly Diagnostic[] {
+  return [
+    ...recallTypes(manifest.entities[0] ?? manifest, typeInputs(manifest), () => tellTypes(manifest)),
+    ...manifest.entities.flatMap((entity) => recallFields(entity, [], () => tellFields(entity))),
+    ...tellRootFields(manifest),
+  ]
+}
+
+const recallTypes = createRecall<readonly Diagnostic[]>()
+
+/** What decides who gets which type name, and how the others are told. */
+const typeInputs = ({ entities, enums }: Manifest): readonly unknown[] => [
+  ...entities.flatMap(({ id, kind, name, key }) => [id, kind, name, key.length > 0]),
+  ...enums,
+]
+
+function tellTypes(manifest: Manifest): readonly Diagnostic[] {
   const names = createNames(manifest, () => true)
   return [
     ...manifest.entities.filter((entity) => !names.owns(entity)).map((entity) => tellType(names, entity)),
     ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => tellEnum(names, item)),
-    ...manifest.entities.flatMap((entity) => recallFields(entity, [], () => tellFields(entity))),
-    ...tellRootFields(manifest),
   ]
 }
 

@@ -57,12 +57,15 @@ const recallTargets = createRecall<readonly ObjectId[]>()
 function constraintsOf(heads: Heads, child: Head): readonly Ordered[] {
   const { foreignKeys } = child.relation
   if (foreignKeys.length === 0) return []
-  const targets = recallTargets(child, [], () => foreignKeys.map((key) => objectId(key.foreignSchema, key.foreignRelation)))
+  const targets = recallTargets(child, [], () =>
+    foreignKeys.map(({ foreignSchema, foreignRelation }) => objectId(foreignSchema, foreignRelation)),
+  )
   const parents = targets.map((id) => heads.get(id))
   return recallConstraints(child, parents, () =>
     foreignKeys.flatMap((key, index) => {
       const parent = parents[index]
-      return parent === undefined ? [] : [recallConstraint(key, [child, parent], () => constraintLink(child, parent, key))]
+      if (parent === undefined) return []
+      return [recallConstraint(key, [child, parent], () => constraintLink(child, parent, key))]
     }),
   )
 }
@@ -70,15 +73,15 @@ function constraintsOf(heads: Heads, child: Head): readonly Ordered[] {
 const constraintLink = (child: Head, parent: Head, key: AnnotatedForeignKey): Ordered => ({
   order: Number(key.oid),
   link: {
-      object: nameConstraint(child.relation, key.name),
-      declared: false,
-      child,
-      parent,
-      columns: key.columns,
-      foreignColumns: key.foreignColumns,
-      foreignName: key.settings.foreign_name ?? key.settings.name,
-      localName: key.settings.local_name,
-      guaranteed: key.guaranteed,
+    object: nameConstraint(child.relation, key.name),
+    declared: false,
+    child,
+    parent,
+    columns: key.columns,
+    foreignColumns: key.foreignColumns,
+    foreignName: key.settings.foreign_name ?? key.settings.name,
+    localName: key.settings.local_name,
+    guaranteed: key.guaranteed,
   },
 })
 
@@ -88,7 +91,12 @@ function declaredLink(heads: Heads, child: Head, key: DeclaredForeignKey, entry:
   return recallDeclared(key, [child, parent, entry], () => linkDeclared(child, parent, key, entry))
 }
 
-function linkDeclared(child: Head, parent: Head | undefined, key: DeclaredForeignKey, entry: number): Noted<Link | null> {
+function linkDeclared(
+  child: Head,
+  parent: Head | undefined,
+  key: DeclaredForeignKey,
+  entry: number,
+): Noted<Link | null> {
   const object = nameRelation(child.relation)
   if (parent === undefined) {
     const reason = `${JSON.stringify(key.foreignSchema)}.${JSON.stringify(key.foreignTable)} is not served`

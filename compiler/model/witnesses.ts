@@ -6,8 +6,8 @@ import type { Scope } from './scope.ts'
 const recallOids = createRecall<readonly Oid[]>()
 
 /**
- * What decides about a relation's columns besides the relation itself: the types behind them, and the schemas of enums, which
- * name them. While these are the same, the columns are.
+ * What decides about a relation's columns besides the relation itself: the types behind them, and the schemas of enums,
+ * which name them. While these are the same, the columns are.
  */
 export function columnWitnesses(scope: Scope, relation: AnnotatedRelation): readonly unknown[] {
   const oids = recallOids(relation, [], () => [...new Set(relation.columns.map(({ type }) => type))])

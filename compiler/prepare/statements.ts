@@ -1,3 +1,5 @@
+import { ident } from '../../runtime/sql/ident.ts'
+import { literal } from '../../runtime/sql/literal.ts'
 import { commandBody, dropBody, foldBody } from './counting.ts'
 
 /** What a database needs before it can be served: one row per thing, in the order in which they are made. */
@@ -12,9 +14,6 @@ export interface Need {
 }
 
 const need = (id: string, present: string, make: string): Need => ({ id, present, make, onlyFollowing: false })
-
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
-const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 // --- Roles: shared by all databases of a cluster, hence made under the noses of other databases' preparations.
 
@@ -44,7 +43,7 @@ const maySet = (login: string, name: string): string => `coalesce((
     where l.rolname = ${literal(login)} and r.rolname = '${name}'), false)`
 
 const membership = (login: string) => (name: string): Need =>
-  need(`${name} for ${login}`, maySet(login, name), `grant ${name} to ${identifier(login)}`)
+  need(`${name} for ${login}`, maySet(login, name), `grant ${name} to ${ident(login)}`)
 
 // --- Schema catalograph: the counter and the two functions that refuse.
 

@@ -39,8 +39,8 @@ const plainBytes: readonly (string | null)[] = Array.from({ length: 256 }, (_, b
 })
 
 /**
- * Digest of a manifest's text by its lines, so that whoever remembers those of unchanged lines need not read them again. The
- * comma that parts a line from the next belongs to neither.
+ * Digest of a manifest's text by its lines, so that whoever remembers those of unchanged lines need not read them
+ * again. The comma that parts a line from the next belongs to neither.
  */
 export const digestLines = (text: string): string =>
   joinDigests(text.split('\n').map((line) => sha256Hex(line.endsWith(',') ? line.slice(0, -1) : line)))

@@ -17,7 +17,7 @@ export interface Revision {
 
 /**
  * Hands over the newest revision; makes it first when the database has moved on. When that fails although the database
- * answers, it hands over the last good one with the database's version and the `failure`. Rejects when there is none, or when
- * the database does not answer.
+ * answers, it hands over the last good one with the database's version and the `failure`. Rejects when there is none,
+ * or when the database does not answer.
  */
 export type RevisionSource = () => Promise<Revision>

@@ -1,8 +1,8 @@
 import type { EntityFacts, EnumFacts, Manifest } from './manifest.ts'
 
 /**
- * Names of types, and who gets one that two want (spec/graphql.md 2.2, 2.4): built-in names stay; then the first relation by
- * precedence, those with a key before those without; then enums. The losers have no type.
+ * Names of types, and who gets one that two want (spec/graphql.md 2.2, 2.4): built-in names stay; then the first
+ * relation by precedence, those with a key before those without; then enums. The losers have no type.
  */
 
 export const parts = {

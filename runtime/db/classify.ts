@@ -13,8 +13,12 @@ const kinds: Readonly<Record<string, DatabaseFailureKind>> = {
   '57P04': 'unavailable',
   '57P05': 'unavailable',
   '25P03': 'unavailable',
-  '53300': 'unavailable',
-  '53400': 'unavailable',
+  // No memory, no disk, damaged files: their messages name paths of the server.
+  '53': 'unavailable',
+  '58': 'unavailable',
+  F0: 'unavailable',
+  XX001: 'unavailable',
+  XX002: 'unavailable',
 }
 
 /**
@@ -48,6 +52,8 @@ const kindOf = (sqlstate: string | null): DatabaseFailureKind =>
 
 /** The message never names hosts or ports; the error itself stays attached as `cause`, for the log only. */
 const failure = (kind: DatabaseFailureKind, error: unknown, statement: number | null): DatabaseFailure => {
+  // What we gave up ourselves says what it is.
+  if (error instanceof DatabaseFailure) return error
   const own = kind === 'unavailable' || !(error instanceof Error)
   const made = new DatabaseFailure(kind, own ? unavailableMessage : error.message, sqlstateOf(error), statement)
   made.cause = error

@@ -1,7 +1,8 @@
 import pg from 'pg'
 import type { BoundStatement, Row } from '../contract/execution.ts'
-import { createPreparedNames, type PreparedNames } from './prepared-names.ts'
-import { encode, type Outgoing } from './wire.ts'
+import { DatabaseFailure } from './failures.ts'
+import { createPreparedNames, maxWeight, weightOf, type PreparedNames } from './prepared-names.ts'
+import { encode, type Outgoing, type Step } from './wire.ts'
 
 /**
  * One request on one connection: everything in one write, one Sync, one implicit transaction (PostgreSQL manual 54.2.3
@@ -15,6 +16,7 @@ export type ExchangeResult =
 
 /** The request that a connection works on: what its messages are told to. */
 interface Flight {
+  readonly received: (bytes: number) => void
   readonly parseComplete: () => void
   readonly row: (row: Row) => void
   readonly commandComplete: () => void
@@ -30,52 +32,83 @@ export interface Line {
   flight: Flight | null
 }
 
-const preparedCap = 200
+/**
+ * Bytes that may come back for one request. An answer is held in memory as a whole, several times over; one of half a gigabyte
+ * is more than a string can hold, and would end the process from inside the parser of messages.
+ */
+const maxAnswer = 33_554_432
+
+const answerTooLarge = (): DatabaseFailure =>
+  new DatabaseFailure('too-large', `The answer is larger than ${maxAnswer / 1_048_576} MiB; select less of it.`, null, null)
 
 /**
  * Makes a line of a connected client; at most once per client. pg tells its queries neither of Parse nor of the end.
  */
 export const createLine = (client: pg.Client): Line => {
-  const line: Line = { client, prepared: createPreparedNames(preparedCap), flight: null }
+  const line: Line = { client, prepared: createPreparedNames(), flight: null }
+  client.connection.stream.on('data', ({ length }: Buffer) => line.flight?.received(length))
   client.connection.on('parseComplete', () => line.flight?.parseComplete())
   client.connection.on('readyForQuery', () => line.flight?.readyForQuery())
   client.connection.on('end', () => line.flight?.lost())
   return line
 }
 
-/** Statements that must be parsed first, by name. */
-const unprepared = (prepared: PreparedNames, statements: readonly BoundStatement[]): ReadonlyMap<string, string> => {
-  const unparsed = new Map<string, string>()
-  for (const { name, text } of statements) {
-    if (prepared.has(name)) prepared.touch(name)
-    else unparsed.set(name, text)
-  }
-  return unparsed
+/**
+ * The statements of a request, as many of them under their names as one connection may hold. What is too much goes without a
+ * name: it is parsed for this one use, and its memory is given back.
+ */
+const namedWithin = (statements: readonly BoundStatement[]): readonly BoundStatement[] => {
+  const names = new Set<string>()
+  let total = 0
+  return statements.map((statement) => {
+    const { name } = statement
+    const weight = names.has(name) ? 0 : weightOf(statement)
+    if (total + weight > maxWeight) return { ...statement, name: '' }
+    names.add(name)
+    total += weight
+    return statement
+  })
 }
 
-const evicted = (line: Line, incoming: number, statements: readonly BoundStatement[]): readonly string[] =>
-  incoming === 0 ? [] : line.prepared.evict(incoming, new Set(statements.map(({ name }) => name)))
+/** Each statement, and whether it has to be parsed right before it. */
+const stepsOf = (prepared: PreparedNames, statements: readonly BoundStatement[]): readonly Step[] => {
+  const known = new Set<string>()
+  return namedWithin(statements).map((statement) => {
+    const { name } = statement
+    const parse = name === '' || !(known.has(name) || prepared.has(name))
+    if (name !== '') known.add(name)
+    if (prepared.has(name)) prepared.touch(name)
+    return { statement, parse }
+  })
+}
 
-const outgoing = (line: Line, statements: readonly BoundStatement[]): Outgoing => {
-  const unparsed = unprepared(line.prepared, statements)
-  return { closed: evicted(line, unparsed.size, statements), unparsed, statements }
+const outgoing = ({ prepared }: Line, statements: readonly BoundStatement[]): Outgoing => {
+  const steps = stepsOf(prepared, statements)
+  const incoming = steps.reduce((sum, { statement, parse }) => sum + (parse && statement.name !== '' ? weightOf(statement) : 0), 0)
+  return { closed: prepared.evict(incoming, new Set(steps.map(({ statement }) => statement.name))), steps }
 }
 
 const createFlight = (
   line: Line,
-  { unparsed, statements }: Outgoing,
+  { steps }: Outgoing,
   settle: (result: ExchangeResult) => void,
 ): Flight => {
-  const names = unparsed.keys()
+  const parsed = steps.flatMap(({ statement, parse }) => (parse ? [statement] : [])).values()
   const rows: Row[] = []
   let completed = 0
+  let bytes = 0
   let failure: { readonly error: unknown } | null = null
   const fail = (error: unknown, broken: boolean): void => settle({ kind: 'failed', error, completed, broken })
   return {
+    received: (length) => {
+      bytes += length
+      // The connection is closed with its request under way, so nothing was kept.
+      if (bytes > maxAnswer) fail(answerTooLarge(), true)
+    },
     // Parse is not transactional: what was acknowledged stays prepared, whatever fails later.
     parseComplete: () => {
-      const { value } = names.next()
-      if (value !== undefined) line.prepared.add(value)
+      const { value } = parsed.next()
+      if (value !== undefined && value.name !== '') line.prepared.add(value)
     },
     row: (row) => {
       rows[completed] ??= row
@@ -90,7 +123,7 @@ const createFlight = (
     },
     readyForQuery: () => {
       if (failure !== null) fail(failure.error, false)
-      else settle({ kind: 'rows', rows: statements.map((_, index) => rows[index] ?? []) })
+      else settle({ kind: 'rows', rows: steps.map((_, index) => rows[index] ?? []) })
     },
     lost: () => fail(failure?.error ?? new Error('The connection ended during a request.'), true),
   }

@@ -11,6 +11,8 @@ export type DatabaseFailureKind =
   | 'unavailable'
   /** Serialization failure or deadlock; nothing was kept, trying again helps. */
   | 'conflict'
+  /** More came back than one answer may hold; reading was given up, and with it the connection. */
+  | 'too-large'
   /** statement_timeout or a cancel. */
   | 'timeout'
   /** Postgres refused a statement of the request; its message is the answer. */

@@ -113,23 +113,24 @@ const withDeadline = async <T>(client: pg.PoolClient, deadline: number, result: 
 const deadlineOf = (exchange: Exchange, timeout: number): number =>
   timeout === 0 ? 0 : Math.max(1, exchange.statements.length) * timeout + answerGrace
 
+/** A writing request may meet a read-only default that was left behind; in a reading one it is the request that is at fault. */
+const isSuspect = (exchange: Exchange, error: unknown): boolean =>
+  spoilsConnection(error) && !(exchange.readOnly && sqlstateOf(error) === '25006')
+
 const runOnce = (pool: pg.Pool, backoff: Backoff, lines: WeakMap<pg.PoolClient, Line>, timeout: number) =>
   (exchange: Exchange): Promise<ExchangeResult> =>
     withClient(pool, backoff, async (client) => {
       const running = runOnLine(lineOf(lines, client), exchange)
       const value = await withDeadline(client, deadlineOf(exchange, timeout), running)
-      return { value, spoilt: value.kind === 'failed' && (value.broken || spoilsConnection(value.error)) }
+      return { value, spoilt: value.kind === 'failed' && (value.broken || isSuspect(exchange, value.error)) }
     })
 
 /**
- * A name that Postgres forgot, or knows against our books, was the connection's state and not the request's fault; the
- * same holds for a writing request that met a read-only default left behind. Nothing was kept, so it runs once more
- * elsewhere.
+ * A name that Postgres forgot, or knows against our books, was the connection's state and not the request's fault. Nothing
+ * was kept, so it runs once more elsewhere.
  */
-const deservesAnother = (exchange: Exchange, result: ExchangeResult): boolean => {
-  if (result.kind === 'rows' || result.broken || !spoilsConnection(result.error)) return false
-  return sqlstateOf(result.error) !== '25006' || !exchange.readOnly
-}
+const deservesAnother = (exchange: Exchange, result: ExchangeResult): boolean =>
+  result.kind === 'failed' && !result.broken && isSuspect(exchange, result.error)
 
 const runWith = (once: (exchange: Exchange) => Promise<ExchangeResult>): RunExchange => async (exchange) => {
   const first = await once(exchange)

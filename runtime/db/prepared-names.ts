@@ -1,28 +1,50 @@
+import type { PreparedText } from '../contract/execution.ts'
+
 /**
- * The statements that one connection has prepared, the one used longest ago first.
- * Each costs its backend 25 to 130 kB, hence a cap (engine-room 2.3).
+ * The statements that one connection has prepared, the one used longest ago first. What each costs its backend grows with its
+ * text: 25 to 130 kB for common ones (engine-room 2.3), hence a bound on the texts' weight.
  */
 export interface PreparedNames {
   readonly has: (name: string) => boolean
-  readonly add: (name: string) => void
+  readonly add: (statement: PreparedText) => void
   /** Marks a name as used just now. */
   readonly touch: (name: string) => void
-  /** Takes out and returns the oldest names, none of `needed`, so that `incoming` more fit under the cap. */
+  /** Takes out and returns the oldest names, none of `needed`, so that statements of the weight `incoming` fit beside the rest. */
   readonly evict: (incoming: number, needed: ReadonlySet<string>) => readonly string[]
 }
 
-export const createPreparedNames = (cap: number): PreparedNames => {
-  const names = new Set<string>()
+/** What one connection may hold: some 200 statements of common length. */
+export const maxWeight = 1_000_000
+
+/** In characters; a short statement has its fixed costs. */
+export const weightOf = ({ text }: PreparedText): number => Math.max(text.length, 5_000)
+
+export const createPreparedNames = (): PreparedNames => {
+  const weights = new Map<string, number>()
+  let total = 0
+  const remove = (name: string): void => {
+    total -= weights.get(name) ?? 0
+    weights.delete(name)
+  }
+  const put = (name: string, weight: number): void => {
+    remove(name)
+    weights.set(name, weight)
+    total += weight
+  }
   const evict: PreparedNames['evict'] = (incoming, needed) => {
-    const excess = names.size + incoming - cap
-    if (excess <= 0) return []
-    const oldest = [...names].filter((name) => !needed.has(name)).slice(0, excess)
-    for (const name of oldest) names.delete(name)
-    return oldest
+    const evicted: string[] = []
+    for (const name of weights.keys()) {
+      if (total + incoming <= maxWeight) break
+      if (needed.has(name)) continue
+      remove(name)
+      evicted.push(name)
+    }
+    return evicted
   }
-  const touch = (name: string): void => {
-    names.delete(name)
-    names.add(name)
+  return {
+    has: (name) => weights.has(name),
+    add: (statement) => put(statement.name, weightOf(statement)),
+    touch: (name) => put(name, weights.get(name) ?? 0),
+    evict,
   }
-  return { has: (name) => names.has(name), add: (name) => void names.add(name), touch, evict }
 }

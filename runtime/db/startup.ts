@@ -1,3 +1,5 @@
+import { ident } from '../sql/ident.ts'
+
 /**
  * Settings that hold for a connection's whole life, given in the startup packet: `reset all` returns to them (manual
  * 19.1.3, 54.2.1). They pin whatever decides how values print and how names resolve.
@@ -19,10 +21,8 @@ const pinned: StartupSettings = {
   idle_in_transaction_session_timeout: '60000',
 }
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
-
 /** Temporary objects come last: by default they would stand before every schema (manual 19.11.1). */
-const searchPath = (schemas: readonly string[]): string => [...schemas.map(quoted), 'pg_temp'].join(', ')
+const searchPath = (schemas: readonly string[]): string => [...schemas.map(ident), 'pg_temp'].join(', ')
 
 export const startupSettings = (schemas: readonly string[], statementTimeout: number): StartupSettings => ({
   ...pinned,

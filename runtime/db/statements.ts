@@ -18,7 +18,7 @@ export interface Statement<R extends object> {
   readonly [rowOf]?: R
 }
 
-/** Runs a statement. Times come as Postgres prints them, so that no microsecond is lost. Rejects with DatabaseFailure. */
+/** Runs a statement. Times come as Postgres prints them, with microseconds. Rejects with DatabaseFailure. */
 export type RunStatement = <R extends object>(
   statement: Statement<R>,
   values?: readonly unknown[],

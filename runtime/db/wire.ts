@@ -9,12 +9,16 @@ interface Cursor {
   at: number
 }
 
+export interface Step {
+  readonly statement: BoundStatement
+  /** Whether it is parsed right before it is used; one without a name always is. */
+  readonly parse: boolean
+}
+
 export interface Outgoing {
   /** Prepared statements to give back. */
   readonly closed: readonly string[]
-  /** Statements to parse, by name; each right before its first use. */
-  readonly unparsed: ReadonlyMap<string, string>
-  readonly statements: readonly BoundStatement[]
+  readonly steps: readonly Step[]
 }
 
 const header = 5
@@ -34,11 +38,10 @@ const sum = <T>(items: Iterable<T>, sizeOf: (item: T) => number): number => {
   return total
 }
 
-const sizeOf = ({ closed, unparsed, statements }: Outgoing): number =>
-  sum(closed, closeSize) +
-  sum(unparsed, ([name, text]) => parseSize(name, text)) +
-  sum(statements, (statement) => bindSize(statement) + executeSize) +
-  syncSize
+const stepSize = ({ statement, parse }: Step): number =>
+  (parse ? parseSize(statement.name, statement.text) : 0) + bindSize(statement) + executeSize
+
+const sizeOf = ({ closed, steps }: Outgoing): number => sum(closed, closeSize) + sum(steps, stepSize) + syncSize
 
 const putByte = (cursor: Cursor, value: number): void => {
   cursor.at = cursor.buffer.writeUInt8(value, cursor.at)
@@ -107,14 +110,9 @@ const putExecute = (cursor: Cursor): void =>
  */
 export const encode = (outgoing: Outgoing): Buffer => {
   const cursor: Cursor = { buffer: Buffer.allocUnsafe(sizeOf(outgoing)), at: 0 }
-  const parsed = new Set<string>()
   for (const name of outgoing.closed) putClose(cursor, name)
-  for (const statement of outgoing.statements) {
-    const text = parsed.has(statement.name) ? undefined : outgoing.unparsed.get(statement.name)
-    if (text !== undefined) {
-      putParse(cursor, statement.name, text)
-      parsed.add(statement.name)
-    }
+  for (const { statement, parse } of outgoing.steps) {
+    if (parse) putParse(cursor, statement.name, statement.text)
     putBind(cursor, statement)
     putExecute(cursor)
   }

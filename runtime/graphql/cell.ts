@@ -29,7 +29,9 @@ export function createCell(source: RevisionSource, now: () => number): Cell {
   let running: Promise<Loaded> | null = null
 
   const refresh = (): Promise<Loaded> => {
-    running ??= load(source, loaded, () => (lookedAt = now())).then((made) => (loaded = made)).finally(() => (running = null))
+    running ??= load(source, loaded, () => (lookedAt = now()))
+      .then((made) => (loaded = made))
+      .finally(() => (running = null))
     return running
   }
   const isOld = (): boolean => now() - lookedAt >= lookEveryMs
@@ -59,7 +61,8 @@ async function load(source: RevisionSource, before: Loaded | null, starting: () 
     const engine = createEngine(revision)
     return { engine, documents: createDocuments(engine), standsIn }
   }
-  return isSame(before, revision, standsIn) ? before : { ...before, engine: { ...before.engine, version: revision.version }, standsIn }
+  if (isSame(before, revision, standsIn)) return before
+  return { ...before, engine: { ...before.engine, version: revision.version }, standsIn }
 }
 
 /** A revision that says the same as the one before keeps all that was found out under it. */

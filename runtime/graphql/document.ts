@@ -61,12 +61,15 @@ export const variablesOf = (view: RoleView, operation: Operation, given: Readonl
     ? { values: coerce(view, operation, given), untyped: false }
     : { values: withDefaults(operation, given), untyped: true }
 
+/** As many as the reference implementation tells of when it executes; a long list may hold nothing but mistakes. */
+const maxErrors = 50
+
 function coerce(view: RoleView, operation: Operation, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const definitions = operation.node.variableDefinitions ?? []
   if (definitions.length === 0) return {}
-  const result = getVariableValues(view.schema, definitions, withoutPrototypes(given) as typeof given)
+  const result = getVariableValues(view.schema, definitions, withoutPrototypes(given) as typeof given, { maxErrors })
   if (result.errors !== undefined) throw asRefusal('BAD_VARIABLES', result.errors)
-  return { ...result.coerced, ...ordersAsGiven(definitions, result.coerced, given) }
+  return { ...result.coerced, ...ordersAsGiven(definitions, result.coerced, withDefaults(operation, given)) }
 }
 
 /** The reference implementation sorts an object's keys by their type; in an order they count in the order given (5.4). */

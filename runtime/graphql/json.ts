@@ -14,7 +14,11 @@ export function parseJson(text: string): unknown {
     : JSON.parse(text)
 }
 
+/** Reading a bigint takes time that grows faster than its digits: one of a million takes a second. */
+const mostDigits = 1_000
+
 function exactNumber(digits: string): number | bigint {
+  if (digits.length > mostDigits) throw new SyntaxError(`A number has more than ${mostDigits} digits.`)
   const number = Number(digits)
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(digits) ? number : BigInt(digits)
 }

@@ -1,4 +1,4 @@
-import { Kind, type DocumentNode, type FragmentDefinitionNode, type OperationDefinitionNode, type SelectionSetNode } from 'graphql'
+import { Kind, type DocumentNode, type FieldNode, type FragmentDefinitionNode, type OperationDefinitionNode, type SelectionSetNode } from 'graphql'
 import { refuse } from './failures.ts'
 
 /**
@@ -7,6 +7,8 @@ import { refuse } from './failures.ts'
  */
 const maxDepth = 32
 const maxSelections = 1_000_000
+/** Each selection of an introspection may be answered for every type and field of a schema; the usual query has some 250. */
+const maxIntrospected = 500
 
 interface Size {
   readonly depth: number
@@ -25,6 +27,14 @@ export function checkLimits(document: DocumentNode, operation: OperationDefiniti
   }
   if (size.selections > maxSelections) {
     throw refuse('DOCUMENT_TOO_LARGE', `The document selects more than ${maxSelections} fields after its fragments are expanded.`)
+  }
+}
+
+/** @param nodes the __schema and __type fields of an operation */
+export function checkIntrospection(nodes: readonly FieldNode[], fragments: Fragments): void {
+  const size = measure({ kind: Kind.SELECTION_SET, selections: nodes }, fragments)
+  if (size !== null && size.selections > maxIntrospected) {
+    throw refuse('DOCUMENT_TOO_LARGE', `The document selects more than ${maxIntrospected} fields of __schema and __type.`)
   }
 }
 

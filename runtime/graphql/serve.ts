@@ -20,7 +20,10 @@ export interface GraphqlService {
 }
 
 /** A request that meets a schema change begins again; changes that come faster than this are told to the caller. */
-const maxAttempts = 5
+const maxAttempts = 8
+
+/** Whatever the last attempt met was about a schema that is gone. */
+const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', null, null)
 
 export interface ServiceParts {
   readonly database: { readonly run: RunExchange }
@@ -41,7 +44,8 @@ export function createService({ database: { run }, source, now = Date.now }: Ser
         } catch (error) {
           const again = await deservesAnother(cell, tried.loaded, error).catch((failure: unknown) => ({ failure }))
           if (typeof again === 'object') return toFailure(again.failure, null)
-          if (!again || attempt >= maxAttempts) return toFailure(error, tried.statements)
+          if (!again) return toFailure(error, tried.statements)
+          if (attempt >= maxAttempts) return toFailure(keptChanging, null)
         }
       }
     },
@@ -57,8 +61,8 @@ async function engineFor(cell: Cell, { query }: GraphqlRequest): Promise<Loaded>
 const introspects = /__(?:schema|type)\b/
 
 /**
- * Whether a request that failed may fare better on another engine. All that it did was undone, so it can begin again. Rejects
- * when the newest engine cannot be had.
+ * Whether a request that failed may fare better on another engine. All that it did was undone, so it can begin again.
+ * Rejects when the newest engine cannot be had.
  */
 async function deservesAnother(cell: Cell, loaded: Loaded | null, error: unknown): Promise<boolean> {
   if (loaded === null) return false
@@ -72,9 +76,9 @@ async function deservesAnother(cell: Cell, loaded: Loaded | null, error: unknown
 }
 
 /**
- * Errors that a change of the schema brings about when it comes between a request's check of the version and its statements:
- * unknown or altered objects, missing privileges, changed results (PostgreSQL manual, appendix A). Where no request checks the
- * version, a refusal of our own may be as outdated.
+ * Errors that a change of the schema brings about when it comes between a request's check of the version and its
+ * statements: unknown or altered objects, missing privileges, changed results (PostgreSQL manual, appendix A). Where no
+ * request checks the version, a refusal of our own may be as outdated.
  */
 const speaksOfSchema = (error: unknown, { version }: Engine): boolean =>
   error instanceof DatabaseFailure
@@ -102,8 +106,8 @@ async function answer(
 }
 
 /**
- * A refusal speaks about the schema, so it has to be about the schema of now: before it is given, the version and the role are
- * checked as they are for every other request.
+ * A refusal speaks about the schema, so it has to be about the schema of now: before it is given, the version and the
+ * role are checked as they are for every other request.
  */
 async function checked<T>(run: RunExchange, engine: Engine, caller: Caller, work: () => T): Promise<T> {
   try {

@@ -7,6 +7,7 @@ import {
   KnownFragmentNamesRule,
   KnownTypeNamesRule,
   LoneAnonymousOperationRule,
+  MaxIntrospectionDepthRule,
   NoFragmentCyclesRule,
   NoSchemaIntrospectionCustomRule,
   OverlappingFieldsCanBeMergedRule,
@@ -41,6 +42,7 @@ const lenientRules: readonly ValidationRule[] = [
   KnownArgumentNamesRule,
   ProvidedRequiredArgumentsRule,
   OverlappingFieldsCanBeMergedRule,
+  MaxIntrospectionDepthRule,
 ]
 
 /** A suggestion compares a name with every name of a type; a document with more problems than this is no slip of the pen. */

@@ -1,8 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-const usualHeaders = 'authorization, apikey, content-type, accept, x-client-info, x-request-id, prefer'
-const answeredMethods = 'GET, HEAD, POST, OPTIONS'
-const exposedHeaders = 'x-request-id, retry-after, allow'
+const usualHeaders =
+  'authorization, apikey, content-type, accept, x-client-info, x-client-ip, x-jwt-aud, x-use-cookie, ' +
+  'x-supabase-api-version, x-request-id, prefer'
+const answeredMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+const exposedHeaders =
+  'x-request-id, retry-after, allow, x-total-count, link, x-supabase-api-version, x-sb-error-code, sb-auth-user-id, ' +
+  'sb-auth-session-id'
 const daySeconds = '86400'
 
 /**

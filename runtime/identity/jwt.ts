@@ -128,9 +128,9 @@ function refused(fault: TokenFault): Refused {
   return { kind: 'refused', fault }
 }
 
-/** Postgres' names hold no NUL. */
+/** Postgres' names hold no NUL, and `none` is no role but the wish to stay who logged in (manual, SET ROLE). */
 function isRoleName(role: unknown): role is string {
-  return typeof role === 'string' && role !== '' && !role.includes('\0')
+  return typeof role === 'string' && role !== '' && role !== 'none' && !role.includes('\0')
 }
 
 /** The payload exactly as it was signed, so that no digit or key is lost; null when it is not UTF-8. */

@@ -49,7 +49,7 @@ const eventTable: EventTable = {
     say: ({ followed }) =>
       followed
         ? 'the database is prepared and schema changes are followed'
-        : 'the database is prepared; schema changes are seen at the next start only',
+        : 'the database is prepared; without event triggers schema changes may be seen up to a second late',
   },
   'owner-needed': {
     level: 'warn',

@@ -1,4 +1,5 @@
-import { anyText, nameList, oneOf, postgresUrl, textOfAtLeast, wholeNumber } from './parsers.ts'
+import { anyText, baseAddress, headerName, nameList, oneOf } from './parsers.ts'
+import { postgresUrl, textOfAtLeast, wholeNumber } from './parsers.ts'
 import type { Parser } from './parsers.ts'
 
 /** One setting: where it is read, what it means, how its text becomes a value, and what holds when it is absent. */
@@ -33,6 +34,13 @@ export const settingKeys = {
     parse: postgresUrl,
     fallback: null,
   },
+  databaseAuthUrl: {
+    env: 'DATABASE_AUTH_URL',
+    help: 'Connection URL of the role that owns the tables of auth; DATABASE_OWNER_URL where it is not set.',
+    secret: true,
+    parse: postgresUrl,
+    fallback: null,
+  },
   schemas: {
     env: 'DB_SCHEMAS',
     help: 'Schemas to serve, separated by commas; the first one wins where names collide.',
@@ -46,6 +54,13 @@ export const settingKeys = {
     secret: false,
     parse: wholeNumber(1, 1000),
     fallback: 8,
+  },
+  authPoolSize: {
+    env: 'AUTH_POOL_SIZE',
+    help: 'Connections to the database that auth has for itself.',
+    secret: false,
+    parse: wholeNumber(1, 1000),
+    fallback: 6,
   },
   statementTimeoutMs: {
     env: 'STATEMENT_TIMEOUT_MS',
@@ -74,6 +89,20 @@ export const settingKeys = {
     secret: false,
     parse: wholeNumber(0, 65_535),
     fallback: 54_321,
+  },
+  baseUrl: {
+    env: 'BASE_URL',
+    help: 'Address that clients know this project by, named in tokens and mails; by itself the one listened on.',
+    secret: false,
+    parse: baseAddress,
+    fallback: null,
+  },
+  addressHeader: {
+    env: 'CLIENT_ADDRESS_HEADER',
+    help: 'Header in which a trusted proxy tells the address of its client; without it the connection tells.',
+    secret: false,
+    parse: headerName,
+    fallback: null,
   },
   bodyLimitBytes: {
     env: 'BODY_LIMIT_BYTES',

@@ -46,3 +46,13 @@ export const postgresUrl: Parser<string> = (text) =>
   /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
     ? value(text)
     : problem('must be a connection URL such as postgres://user:password@host:5432/database')
+
+/** A web address without query and fragment; a slash at its end is dropped, so that paths can be joined to it. */
+export const baseAddress: Parser<string> = (text) =>
+  /^https?:\/\/[^?#@\s]+$/.test(text) && URL.canParse(text)
+    ? value(text.replace(/\/+$/, ''))
+    : problem('must be a web address such as https://project.example.com')
+
+/** The name of a request header, in lower case (RFC 9110 section 5.1). */
+export const headerName: Parser<string> = (text) =>
+  /^[A-Za-z0-9-]+$/.test(text) ? value(text.toLowerCase()) : problem('must be the name of a header')

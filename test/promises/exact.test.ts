@@ -4,14 +4,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { choices, drawFrom, type Draw } from '../support/arbitraries/draw.ts'
 import { drawQuestion } from '../support/arbitraries/document.ts'
 import { usefulRoles, worlds } from '../support/arbitraries/world.ts'
+import { introspect } from '../support/api-schema.ts'
 import { catalogOf } from '../support/catalog.ts'
 import { readCase } from '../support/exact/case.ts'
 import { hunt } from '../support/exact/hunt.ts'
 import { judgeNew } from '../support/exact/shrink.ts'
 import { openStage, type Stage } from '../support/exact/stage.ts'
+import { roles } from '../support/interpreter/world.ts'
 import {
   assertDeterministic,
   assertExact,
+  assertNames,
   assertOrderIndependent,
   assertPagesAreWhole,
   assertSafeTexts,
@@ -40,8 +43,8 @@ describe(`exact answers (again: ${again})`, () => {
 
   const kept = readdirSync(new URL('../../fixtures/exact/', import.meta.url)).filter((file) => file.endsWith('.json'))
   test.each(kept)('what once failed: %s', async (file) => {
-    const { world, question } = await readCase(new URL(`../../fixtures/exact/${file}`, import.meta.url).pathname)
-    expect(await judgeNew(world, question)).toBeNull()
+    const found = await readCase(new URL(`../../fixtures/exact/${file}`, import.meta.url).pathname)
+    expect(await judgeNew(found.world, found)).toBeNull()
   })
 })
 
@@ -66,6 +69,10 @@ describe(`the laws of a catalogue (again: ${again})`, () => {
 
   test('compiling twice gives the same bytes', async () => {
     await assertDeterministic(await catalogOf(stage.service.db))
+  })
+
+  test('every name of every role can be spelled in GraphQL', async () => {
+    for (const role of roles) assertNames(await introspect(stage.service, { role }))
   })
 
   test('the order of what the catalogue lists does not matter', async () => {

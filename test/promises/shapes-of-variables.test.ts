@@ -52,6 +52,16 @@ describe('variables of different meaning in one document', () => {
     expect(await ids(query, { v: [{ id: 'DescNullsLast' }] }, 'Some')).toEqual([3, 2, 1])
   })
 
+  it('an order that is the default of its variable, and one that is given', async () => {
+    const query = `query($by: [ThingOrderBy!] = {name: DescNullsLast, id: AscNullsLast}) {
+      thingCollection(orderBy: $by) { edges { node { id } } } }`
+    expect(await ids(query, {})).toEqual([3, 1, 2])
+    expect(await ids(query, { by: { id: 'AscNullsLast', name: 'DescNullsLast' } })).toEqual([1, 2, 3])
+    expect(await ids(query, { by: { name: 'DescNullsLast', id: 'AscNullsLast' } })).toEqual([3, 1, 2])
+    expect(await ids(query, { by: null })).toEqual([1, 2, 3])
+    expect(await ids(query, {})).toEqual([3, 1, 2])
+  })
+
   it('rows to insert that name no column, and their number', async () => {
     const query = 'mutation($rows: [BlankInsertInput!]!) { insertIntoBlankCollection(objects: $rows) { affectedCount } }'
     const inserted = async (count: number): Promise<number> =>

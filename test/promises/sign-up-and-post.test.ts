@@ -42,7 +42,10 @@ it('whoever signs up with supabase-js writes a post through GraphQL and reads it
   })
   expect(error).toBeNull()
   const token = data.session?.access_token ?? ''
-  const inserted = await graphql(token, 'mutation { insertIntoPostsCollection(objects: [{title: "Mine"}]) { affectedCount } }')
+  const inserted = await graphql(
+    token,
+    'mutation { insertIntoPostsCollection(objects: [{title: "Mine"}]) { affectedCount } }',
+  )
   expect(inserted).toEqual({ data: { insertIntoPostsCollection: { affectedCount: 1 } } })
   expect(await graphql(token, titles)).toEqual({
     data: { postsCollection: { edges: [{ node: { title: 'Mine', authorId: data.user?.id } }] } },
@@ -53,7 +56,11 @@ it('whoever signs up with supabase-js writes a post through GraphQL and reads it
     expect(await graphql(stranger, titles)).toEqual({ data: { postsCollection: { edges: [] } } })
   }
   const signedIn = await client.auth.signInWithPassword({ email: 'writer@example.com', password: 'correct horse' })
-  expect(signedIn.data.user?.user_metadata).toMatchObject({ name: 'Writer', email: 'writer@example.com', email_verified: true })
+  expect(signedIn.data.user?.user_metadata).toMatchObject({
+    name: 'Writer',
+    email: 'writer@example.com',
+    email_verified: true,
+  })
   const refreshed = await client.auth.refreshSession()
   expect(refreshed.error).toBeNull()
   expect(await graphql(refreshed.data.session?.access_token ?? '', titles)).toMatchObject({

@@ -112,6 +112,24 @@ describe('a running server', () => {
     expect(health).toEqual({ status: 'ok', revision: revisions[1], compileFailedAt: null })
   })
 
+  it('serves the last good schema when a newer one cannot be compiled, says so, and recovers by the next change', async () => {
+    running = await start(db.url, db.adminUrl)
+    await running.ready
+    expect(await ask(running.url, bodies)).toEqual(first)
+    const health = async (): Promise<unknown> => (await fetch(`${running?.url}/health`)).json()
+    const failures = (): readonly LogEvent[] =>
+      running?.events.filter(({ kind }) => kind === 'revision-failed') ?? []
+    await db.query('revoke select on pg_catalog.pg_description from public')
+    for (let times = 0; times < 3; times += 1) expect(await ask(running.url, bodies)).toEqual(first)
+    expect(await health()).toMatchObject({ status: 'ok', compileFailedAt: expect.any(String) })
+    expect(failures()).toEqual([{ kind: 'revision-failed', reason: expect.stringContaining('pg_description') }])
+    await db.query("grant select on pg_catalog.pg_description to public; alter table notes add column mood text default 'calm'")
+    expect(await ask(running.url, '{ notesCollection { edges { node { mood } } } }')).toEqual({
+      data: { notesCollection: { edges: [{ node: { mood: 'calm' } }] } },
+    })
+    expect(await health()).toMatchObject({ status: 'ok', compileFailedAt: null })
+  })
+
   it('starts without its database, answers 503 meanwhile, and recovers by itself', async () => {
     const port = await freePort()
     const away = new URL(db.url)

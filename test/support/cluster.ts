@@ -36,6 +36,7 @@ const rolesSql = `
   create role authenticated nologin noinherit;
   create role service_role nologin noinherit bypassrls;
   create role authenticator login noinherit;
+  create role supabase_auth_admin login noinherit createrole;
   grant anon, authenticated, service_role to authenticator;
 `
 

@@ -11,7 +11,7 @@ import type { Exchange } from '../../runtime/contract/execution.ts'
 import { permuted } from './arbitraries/catalog.ts'
 import type { Draw } from './arbitraries/draw.ts'
 import { apiOf, type ApiTable } from './interpreter/api.ts'
-import { nodeIdOf } from './interpreter/interpret.ts'
+import { nodeIdOf } from './interpreter/answer.ts'
 import { compareRows, readOrder } from './interpreter/page.ts'
 import { storeOf, visibleRows } from './interpreter/store.ts'
 import type { Json, Question, Role } from './interpreter/world.ts'
@@ -43,20 +43,28 @@ export function assertNames(schema: GraphQLSchema): void {
   const members = types.flatMap((type) => {
     if (isEnumType(type)) return type.getValues().map((value) => value.name)
     if (isObjectType(type) || isInterfaceType(type)) {
-      return Object.values(type.getFields()).flatMap((field) => [field.name, ...field.args.map((argument) => argument.name)])
+      return Object.values(type.getFields()).flatMap((field) => [
+        field.name,
+        ...field.args.map((argument) => argument.name),
+      ])
     }
     return isInputObjectType(type) ? Object.keys(type.getFields()) : []
   })
   expect([...types.map((type) => type.name), ...members].filter((name) => !isName(name))).toEqual([])
 }
 
-/** Every text that was sent parses as exactly one statement and holds none of the marks that its caller put into values. */
+/**
+ * Every text that was sent parses as exactly one statement and holds none of the marks that its caller put into values.
+ */
 export async function assertSafeTexts(exchanges: readonly Exchange[], marks: readonly string[]): Promise<void> {
   const parse = createSqlParser()
   for (const { text } of exchanges.flatMap((exchange) => exchange.statements)) {
     const problem = await parse(text)
     expect(problem === null || isUnchecked(problem), `${problem}: ${text}`).toBe(true)
-    expect(marks.filter((mark) => text.includes(mark)), text).toEqual([])
+    expect(
+      marks.filter((mark) => text.includes(mark)),
+      text,
+    ).toEqual([])
   }
 }
 
@@ -77,11 +85,15 @@ export interface Walk {
   readonly backward: boolean
 }
 
-/** The pages of an order, one after the other in either direction, are the whole collection: every row once, in order. */
+/**
+ * The pages of an order, one after the other in either direction, are the whole collection: every row once, in order.
+ */
 export async function assertPagesAreWhole(stage: Stage, walk: Walk): Promise<void> {
   const { world } = stage
   const order = readOrder(walk.table, walk.orderBy as Json)
-  const rows = [...visibleRows(storeOf(world), walk.table.sketch, walk.claims)].sort((a, b) => compareRows(world, order, a, b))
+  const rows = [...visibleRows(storeOf(world), walk.table.sketch, walk.claims)].sort((a, b) =>
+    compareRows(world, order, a, b),
+  )
   const pages: string[][] = []
   let cursor: string | null = null
   // One page more than there can be: a walk that does not end is a failure, too.
@@ -110,7 +122,13 @@ async function askPage(stage: Stage, walk: Walk, cursor: string | null): Promise
     `query Page($size: Int, $from: Cursor, $orderBy: [${orderType}!]) { page: ${walk.field}(${size}: $size, ${from}: $from, orderBy: $orderBy) ` +
     `{ edges { node { id: ${idField(walk.table)} } } pageInfo { ${more} ${edge} } } }`
   const variables = { size: walk.size, from: cursor, orderBy: walk.orderBy }
-  const { data, errors } = await stage.ask({ document, variables, role: walk.role, claims: walk.claims, operationName: null })
+  const { data, errors } = await stage.ask({
+    document,
+    variables,
+    role: walk.role,
+    claims: walk.claims,
+    operationName: null,
+  })
   expect(errors).toBeUndefined()
   return {
     ids: data.page.edges.map((item: { node: { id: string } }) => item.node.id),
@@ -119,10 +137,13 @@ async function askPage(stage: Stage, walk: Walk, cursor: string | null): Promise
   }
 }
 
-const idField = (table: ApiTable): string => [...table.fields].find(([, field]) => field.kind === 'nodeId')?.[0] ?? '__typename'
+const idField = (table: ApiTable): string =>
+  [...table.fields].find(([, field]) => field.kind === 'nodeId')?.[0] ?? '__typename'
 
 /** Collections that can be walked through: their pages are not empty, and nothing hides the node id. */
 export const walkable = (stage: Stage, role: Role): readonly (readonly [field: string, table: ApiTable])[] =>
   [...apiOf(stage.world, role).query].flatMap(([field, root]) =>
-    root.kind === 'collection' && root.table.maxRows > 0 && root.table.orders.size > 0 ? [[field, root.table] as const] : [],
+    root.kind === 'collection' && root.table.maxRows > 0 && root.table.orders.size > 0
+      ? [[field, root.table] as const]
+      : [],
   )

@@ -11,7 +11,10 @@ type Token =
 const isSeparator = (character: string): boolean => character === '.' || character === '/'
 const inSegment = (character: string): boolean => !isSeparator(character)
 const anything = (): boolean => true
-const exactly = (wanted: string) => (character: string): boolean => character === wanted
+const exactly =
+  (wanted: string) =>
+  (character: string): boolean =>
+    character === wanted
 
 /** More alternatives than this are no pattern that a person wrote. */
 const mostAlternatives = 256

@@ -9,8 +9,7 @@ export interface RedirectSettings {
 
 export type Destination =
   /** Where to send them: what was asked for, or the site URL when nothing was. */
-  | { readonly kind: 'allowed'; readonly url: string }
-  | { readonly kind: 'refused' }
+  { readonly kind: 'allowed'; readonly url: string } | { readonly kind: 'refused' }
 
 const refused: Destination = { kind: 'refused' }
 
@@ -83,7 +82,7 @@ function isListed({ raw, parsed }: Address, list: readonly string[]): boolean {
   return list.some((entry) => entry === written || (matchesGlob(entry, written) && matchesGlob(entry, read)))
 }
 
-/** The parser adds a path where none is, and drops the usual port: no difference, so the written form stays in these. */
+/** The parser adds a path where none is, and drops the usual port: no difference, so both stay as they were written. */
 function normalForm(parsed: URL, written: string): string {
   const authority = /^[a-z0-9+.-]+:\/\/[^/?#]*/.exec(written)?.[0]
   if (authority === undefined) return parsed.href.split('#', 1)[0] ?? ''

@@ -76,9 +76,38 @@ export function factorJson(factor: FactorRow): JsonObject {
   }
 }
 
-/** What a sign-up for an address that has an account already is told: made from nothing of that account (section 4.2). */
-export function fakeUserJson(id: string, email: string, data: JsonObject, now: Date): JsonObject {
-  const at = now.toISOString()
+/** What a sign-up says of itself; answers about accounts that wait for their mail are made of it. */
+export interface SignUpFacts {
+  readonly email: string
+  readonly data: JsonObject
+}
+
+/**
+ * An account that waits to be confirmed (section 4.2). It may be somebody else's work: nothing of what its first caller
+ * said is told, and of an invitation not even that there is an identity.
+ */
+export function unconfirmedUserJson(user: UserRow, { email, data }: SignUpFacts): JsonObject {
+  const told = userJson(user)
+  const metadata = user.invited_at === null ? emailUserMetadata(user.id, email, data, false) : {}
+  return {
+    id: user.id,
+    aud: told['aud'],
+    role: told['role'],
+    email,
+    phone: '',
+    confirmation_sent_at: told['confirmation_sent_at'],
+    app_metadata: emailAppMetadata,
+    user_metadata: metadata,
+    identities:
+      user.invited_at === null ? user.identities.map((one) => identityJson({ ...one, identity_data: metadata })) : [],
+    created_at: told['created_at'],
+    updated_at: told['updated_at'],
+    is_anonymous: false,
+  }
+}
+
+/** What is told where the address has a confirmed account: made from nothing of that account (section 4.2). */
+export function fakeUserJson(id: string, { email, data }: SignUpFacts, at: string): JsonObject {
   return {
     id,
     aud: 'authenticated',

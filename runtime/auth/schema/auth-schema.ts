@@ -1,4 +1,5 @@
-import { authEnums, authTables, type Column, type Index, type Table } from './columns.ts'
+import type { Column, Index, Table } from './table.ts'
+import { authEnums, authTables } from './tables.ts'
 
 /**
  * Schema `auth` as SQL. What is there already stays: a project may have been restored whole before it came to us, so
@@ -57,12 +58,15 @@ const addColumns = ({ name, columns }: Table): string => {
 
 const createIndexes = ({ name, indexes }: Table): readonly string[] =>
   indexes.map(
-    (index: Index) => `create ${index.unique ? 'unique ' : ''}index if not exists ${index.name} on auth.${name} ${index.on}`,
+    (index: Index) =>
+      `create ${index.unique ? 'unique ' : ''}index if not exists ${index.name} on auth.${name} ${index.on}`,
   )
 
 const protect = ({ name }: Table): readonly string[] => [
   `alter table auth.${name} enable row level security`,
-  ...['anon', 'authenticated', 'service_role'].map((role) => ifAllowed(role, `revoke all on auth.${name} from ${role}`)),
+  ...['anon', 'authenticated', 'service_role'].map((role) =>
+    ifAllowed(role, `revoke all on auth.${name} from ${role}`),
+  ),
   ifAllowed('postgres', `grant select on auth.${name} to postgres with grant option`),
   ifAllowed(authOwner, `alter table auth.${name} owner to ${authOwner}`),
 ]

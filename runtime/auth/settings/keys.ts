@@ -1,6 +1,5 @@
-import { anyText, wholeNumber, type Parser } from '../../settings/parsers.ts'
-import { nameList } from '../../settings/parsers.ts'
-import { characterClasses, jwkSet, onOrOff, orOff, textList, webAddress, type PrivateJwk } from './parsers.ts'
+import { anyText, baseAddress, nameList, wholeNumber, type Parser } from '../../settings/parsers.ts'
+import { characterClasses, jwkSet, onOrOff, orOff, textList, type PrivateJwk } from './parsers.ts'
 
 /** What kind of value a setting is, for those who show or ask for it. */
 export type SettingType = 'switch' | 'number' | 'seconds' | 'text' | 'address' | 'list' | 'json'
@@ -30,7 +29,8 @@ const seconds = (least: number, most: number, fallback: number, help: string) =>
 const optionalSeconds = (help: string) =>
   ({ type: 'seconds', parse: orOff(wholeNumber(1, 10 * year)), fallback: null, secret: false, help }) as const
 
-const text = (fallback: string, help: string) => ({ type: 'text', parse: anyText, fallback, secret: false, help }) as const
+const text = (fallback: string, help: string) =>
+  ({ type: 'text', parse: anyText, fallback, secret: false, help }) as const
 
 /**
  * Every setting that an owner can change while we run (spec/auth.md section 1). To add one, add a row and read it where
@@ -40,14 +40,14 @@ export const authSettingKeys = {
   auth_enabled: toggle(false, 'Whether auth answers at all.'),
   external_url: {
     type: 'address',
-    parse: webAddress,
+    parse: baseAddress,
     fallback: null,
     secret: false,
-    help: 'Full address of auth: issuer of tokens, base of mail links and of the callback. {base url}/auth/v1 by itself.',
+    help: 'Full address of auth: issuer of tokens, base of mail links and callback; by itself BASE_URL/auth/v1.',
   },
   site_url: {
     type: 'address',
-    parse: webAddress,
+    parse: baseAddress,
     fallback: null,
     secret: false,
     help: 'Address of the application: where people land by default, named in mails. Needed to enable auth.',

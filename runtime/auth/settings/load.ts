@@ -58,9 +58,10 @@ export function createAuthState(options: LoadOptions): ReadAuthState {
   const look = singleFlight(async () => {
     // The clock is read before the rows are: a change that comes in between is seen the next time.
     const checkedAt = options.now()
-    const [row] = await storedOf(options.run, held?.version ?? null)
-    const unchanged = row !== undefined && row.stored === null && held !== null
-    const state = unchanged ? held!.state : stateOf(row?.stored ?? null, options.externalUrl())
+    const before = held
+    const [row] = await storedOf(options.run, before?.version ?? null)
+    const unchanged = before !== null && row !== undefined && row.stored === null
+    const state = unchanged ? before.state : stateOf(row?.stored ?? null, options.externalUrl())
     held = { version: row?.version ?? null, state, checkedAt }
     return state
   })
@@ -89,7 +90,10 @@ function stateOf(stored: Readonly<Record<string, string>> | null, externalUrl: s
   if (stored === null) return disabled
   const settings = settingsOf(stored)
   if (!settings.auth_enabled || settings.site_url === null) return disabled
-  return { kind: 'enabled', settings: { ...settings, external_url: settings.external_url ?? externalUrl } as AuthSettings }
+  return {
+    kind: 'enabled',
+    settings: { ...settings, external_url: settings.external_url ?? externalUrl } as AuthSettings,
+  }
 }
 
 type StoredValues = { readonly [N in keyof AuthSettings]: AuthSettings[N] | null } & { readonly auth_enabled: boolean }

@@ -1,3 +1,4 @@
+import { createKeySet } from '../../identity/key-set.ts'
 import type { Parsed, Parser } from '../../settings/parsers.ts'
 
 const value = <T>(parsed: T): Parsed<T> => ({ kind: 'value', value: parsed })
@@ -13,15 +14,6 @@ export const onOrOff: Parser<boolean> = (text) => {
 /** Something or, by the word `off`, nothing. */
 export function orOff<T>(parse: Parser<T>): Parser<T | null> {
   return (text) => (/^off$/i.test(text) ? value(null) : parse(text))
-}
-
-/** A web address with a host, as it stands; a slash at its end is dropped so that paths can be joined to it. */
-export const webAddress: Parser<string> = (text) => {
-  const parsed = URL.canParse(text) ? new URL(text) : null
-  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.hash !== '') {
-    return problem('must be a web address such as https://app.example.com')
-  }
-  return value(text.replace(/\/+$/, ''))
 }
 
 /** Texts separated by commas or line ends; none when the text is blank. Commas within braces do not separate. */
@@ -69,7 +61,16 @@ export const jwkSet: Parser<readonly PrivateJwk[]> = (text) => {
   if (new Set(keys.map(({ kid }) => kid)).size < keys.length) return problem('names a kid twice')
   const signing = keys.filter(({ key_ops: uses }) => uses.includes('sign'))
   if (signing.length > 1) return problem('has more than one key that signs')
-  return signing.every((key) => typeof key['d'] === 'string') ? value(keys) : problem('has a signing key without its private part')
+  return areUsable(keys) ? value(keys) : problem('has a key that cannot be used for what it says')
+}
+
+function areUsable(keys: readonly PrivateJwk[]): boolean {
+  try {
+    createKeySet(keys)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function listOfKeys(text: string): readonly unknown[] | null {

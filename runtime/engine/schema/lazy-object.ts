@@ -5,8 +5,8 @@ import type { Field } from './types.ts'
 export type FieldMakers = ReadonlyMap<string, () => Field>
 
 /**
- * An object type whose fields are made one by one. graphql-js makes all fields of a type at once, which for the roots of a
- * schema with thousands of relations takes longer than answering.
+ * An object type whose fields are made one by one. graphql-js makes all fields of a type at once, which for the roots
+ * of a schema with thousands of relations takes longer than answering.
  */
 export class LazyObjectType extends GraphQLObjectType {
   readonly #fields: GraphQLFieldMap<unknown, unknown>

@@ -63,8 +63,8 @@ const collectionField = (entity: EntityFacts, types: Types): Field =>
   field(nonNull(types.connection(entity)), { kind: 'collection', entity }, `The rows of ${entity.name}, page by page.`, collectionArguments(entity, types))
 
 /**
- * Decision 5: every key whose columns all have a type that can be written as an argument. They need not be readable: the read then
- * fails as every read of such a relation does (1.2).
+ * Decision 5: every key whose columns all have a type that can be written as an argument. They need not be readable:
+ * the read then fails as every read of such a relation does (1.2).
  */
 function keyColumns(visible: Visible, entity: EntityFacts): readonly Shown[] | null {
   const columns = entity.key.flatMap((name) => entity.columns.find((column) => column.column === name) ?? [])

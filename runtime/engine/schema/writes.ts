@@ -41,7 +41,11 @@ export const makeResponse =
     })
 
 /** The mutations of one relation, as far as the role's privileges go. */
-export function writeMakers(visible: Visible, entity: EntityFacts, types: Types): readonly (readonly [string, () => Field])[] {
+export function writeMakers(
+  visible: Visible,
+  entity: EntityFacts,
+  types: Types,
+): readonly (readonly [name: string, make: () => Field])[] {
   const { name, grants } = entity
   return [
     ...(visible.insertable(entity).length === 0
@@ -72,13 +76,18 @@ const insertField = (entity: EntityFacts, types: Types): Field =>
   })
 
 const updateField = (entity: EntityFacts, types: Types): Field =>
-  field(nonNull(response(entity, 'updateResponse', types)), { kind: 'update', entity }, `Changes rows of ${entity.name}.`, {
-    set: {
-      type: nonNull(input(entity, 'updateInput', types)),
-      description: 'The values to set; columns that are not named keep theirs.',
+  field(
+    nonNull(response(entity, 'updateResponse', types)),
+    { kind: 'update', entity },
+    `Changes rows of ${entity.name}.`,
+    {
+      set: {
+        type: nonNull(input(entity, 'updateInput', types)),
+        description: 'The values to set; columns that are not named keep theirs.',
+      },
+      ...bounds(entity, types),
     },
-    ...bounds(entity, types),
-  })
+  )
 
 const deleteField = (entity: EntityFacts, types: Types): Field =>
   field(

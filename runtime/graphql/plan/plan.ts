@@ -3,6 +3,7 @@ import type { ArgumentFacts, EntityFacts, FunctionFacts } from '../../contract/m
 import { meaningOf } from '../../engine/meaning.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import { badArgument } from '../failures.ts'
+import { checkIntrospection } from '../limits.ts'
 import type { Operation } from '../operation.ts'
 import { decodeNodeId } from '../tokens.ts'
 import { planCollection } from './collection.ts'
@@ -25,16 +26,19 @@ export function toPlan(view: RoleView, operation: Operation, variables: Variable
   if (type == null) throw new Error(`there is no root type for ${operation.node.operation}`)
   const planner = createPlanner(view.visible, walk, (name) => view.schema.getType(name), planRowOf)
   const selected = collectFields(walk, type, [operation.node.selectionSet])
+  checkIntrospection([...selected.values()].flat().filter(({ name }) => isIntrospection(name.value)), operation.fragments)
   const roots = [...selected].map(([key, nodes]): Root => {
     const name = nodes[0]?.name.value ?? key
     if (name === '__typename') return { kind: 'constant', key, json: JSON.stringify(type.name) }
-    if (name === '__schema' || name === '__type') return { kind: 'constant', key, json: introspect(view, operation, walk, key, nodes) }
+    if (isIntrospection(name)) return { kind: 'constant', key, json: introspect(view, operation, walk, key, nodes) }
     const field = type.getFields()[name]
     if (field === undefined) throw new Error(`the type ${type.name} has no field ${name}`)
     return planRoot(planner, key, field, nodes)
   })
   return { writes: operation.node.operation === 'mutation', roots }
 }
+
+const isIntrospection = (name: string): boolean => name === '__schema' || name === '__type'
 
 function planRoot(planner: Planner, key: string, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]): Root {
   const meaning = meaningOf(field)

@@ -183,6 +183,40 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
     expect((await db.run(exchange(texts))).map((found) => found[0])).toEqual(texts.map((_, index) => String(index)))
   })
 
+  test('a request of many statements and long ones leave little behind', async () => {
+    const kept = async (): Promise<number> => {
+      const [row] = await db.run(exchange(['select sum(length(statement)) from pg_prepared_statements']))
+      return Number(row?.[0])
+    }
+    const named = (texts: readonly string[]): Exchange => ({
+      ...exchange([]),
+      statements: texts.map((text) => ({ name: `own ${text.slice(0, 12)}`, text, values: [] })),
+    })
+    const many = Array.from({ length: 600 }, (_, index) => `select ${index}, '${'m'.repeat(4_000)}'`)
+    expect((await db.run(named(many))).map(([number]) => Number(number))).toEqual(many.map((_, index) => index))
+    expect(await kept()).toBeLessThan(1_000_000)
+    for (let index = 0; index < 4; index += 1) await db.run(named([`select ${index}, '${'l'.repeat(600_000)}'`]))
+    expect(await kept()).toBeLessThan(1_000_000)
+    const longest = `select 77, '${'l'.repeat(3_000_000)}'`
+    const before = await kept()
+    expect((await db.run(named([longest, 'select 8', longest]))).map(([number]) => number)).toEqual(['77', '8', '77'])
+    expect(await kept()).toBeLessThan(before + 100)
+  })
+
+  test('a reading request that tries to write costs no connection', async () => {
+    const pid = async () => (await db.run(exchange(['select pg_backend_pid()'])))[0]
+    const before = await pid()
+    expect(await fails(exchange(["insert into notes values (9, 'x')"], { readOnly: true }))).toMatchObject({ sqlstate: '25006' })
+    expect(await pid()).toEqual(before)
+  })
+
+  test.each(['53200', '58030', 'XX001'])('what %s says of the server is not told', async (sqlstate) => {
+    const raise = `do $$ begin raise exception using errcode = '${sqlstate}', message = 'file base/16384/1259'; end $$`
+    const failure = await fails(exchange([raise]))
+    expect(failure).toMatchObject({ kind: 'unavailable', sqlstate })
+    expect(String(failure)).not.toContain('base/')
+  })
+
   test.each(['deallocate all', 'prepare "test select 77" as select 1'])('heals after %s', async (mishap) => {
     await db.run(exchange(['select 76']))
     await db.run(exchange([`do $$ begin execute '${mishap}'; end $$`]))

@@ -86,6 +86,10 @@ const sql = `
   insert into public.link values (1, 1, 2), (2, 2, 2);
   grant usage on schema public, app to anon;
   grant all on all tables in schema public, app to anon;
+  insert into app.author values (7);
+  grant usage on schema public, app to authenticated;
+  grant select on app.author to authenticated;
+  grant select (id) on public.twice to authenticated;
 `
 
 let service: TestService
@@ -223,6 +227,19 @@ describe('2.4 conflicts', () => {
     expect(schema.getType('Int')?.toString()).toBe('Int')
     expect(namesOf(schema, 'PageInfo')).toEqual(['endCursor', 'hasNextPage', 'hasPreviousPage', 'startCursor'])
     expect(namesOf(schema, 'Query').filter((name) => /^(int|pageInfo|authorEdge|stringFilter)(Collection|ByPk)$/.test(name))).toEqual([])
+  })
+  it('goes by what a role sees: who cannot see the first gets the second', async () => {
+    const authors = '{ authorCollection { edges { node { __typename id } } } }'
+    const as = async (role: string) => dataOf(await service.graphql(authors, { role })).authorCollection.edges[0].node
+    expect([await as('anon'), await as('authenticated')]).toEqual([{ __typename: 'author', id: 1 }, { __typename: 'Author', id: 7 }])
+  })
+  it('a column that the role may not see takes no place', async () => {
+    const seen = await introspect(service, { role: 'authenticated' })
+    expect(fieldsOf(seen, 'twiceFilter')).toEqual(['id: IntFilter', 'nodeId: IDFilter', 'and: [twiceFilter!]', 'or: [twiceFilter!]', 'not: twiceFilter'])
+    const text = '{ twiceCollection(filter: {and: [{id: {eq: 1}}, {not: {id: {eq: 2}}}]}) { edges { node { id nodeId } } } }'
+    expect(dataOf(await service.graphql(text, { role: 'authenticated' })).twiceCollection.edges).toEqual([
+      { node: { id: 1, nodeId: Buffer.from('["public", "twice", 1]').toString('base64') } },
+    ])
   })
   it('enum values that GraphQL cannot spell are left out and still printed', async () => {
     const { __type } = await ask('{ __type(name: "labels") { enumValues { name } } }')

@@ -26,6 +26,7 @@ const serve = async (request: GraphqlRequest, caller: Caller) => {
 let app: FastifyInstance
 beforeAll(async () => {
   app = buildApp({
+    auth: null,
     authenticate: createAuthenticate(createTokenVerifier({ secret, now: Date.now })),
     serve,
     health: async () => ({ status: 'ok', revision: 'abc', compileFailedAt: null }),
@@ -224,7 +225,7 @@ describe('every address', () => {
     expect(response.statusCode).toBe(204)
     expect(response.headers).toMatchObject({
       'access-control-allow-origin': '*',
-      'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
       'access-control-allow-headers': 'apikey,x-my-client',
     })
     const plain = await app.inject({ method: 'OPTIONS', url: '/anything' })

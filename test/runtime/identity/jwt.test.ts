@@ -62,6 +62,7 @@ describe('a token', () => {
     ['no role', '{"sub":"x"}'],
     ['an empty role', '{"role":""}'],
     ['a role that is no text', '{"role":["anon"]}'],
+    ['the role "none", which is none', '{"role":"none"}'],
     ['a role with NUL', '{"role":"anon\\u0000"}'],
     ['an expiry that is no number', '{"role":"anon","exp":"tomorrow"}'],
     ['a role that is inherited', '{"__proto__":{"role":"anon"}}'],

@@ -20,7 +20,7 @@ const permutedRelation = (draw: Draw, relation: CatalogRelation): CatalogRelatio
   foreignKeys: shuffled(draw, relation.foreignKeys),
 })
 
-export function shuffled<T>(draw: Draw, items: readonly T[]): readonly T[] {
+function shuffled<T>(draw: Draw, items: readonly T[]): readonly T[] {
   const left = [...items]
   return items.map(() => left.splice(draw.int(left.length), 1)[0] as T)
 }

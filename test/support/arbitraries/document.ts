@@ -1,25 +1,29 @@
 import type fc from 'fast-check'
-import { apiOf, type ApiTable, type RootField } from '../interpreter/api.ts'
+import { apiOf, apiTableOf, type ApiTable, type RootField } from '../interpreter/api.ts'
+import { argumentsOf } from '../interpreter/calls.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
-import type { ColumnSketch, Json, Question, Value, World } from '../interpreter/world.ts'
+import type { ColumnSketch, FunctionSketch, Json, Question, Value, World } from '../interpreter/world.ts'
 import { choices, drawFrom, type Draw } from './draw.ts'
 import { drawFilter, drawToken } from './filter.ts'
 import { absent, place, printTree, type Tree } from './input.ts'
 import { columnValue, inputType, isWritable, toTree, type Scene } from './scene.ts'
 import { drawConnection, drawRow, printArguments } from './selection.ts'
-import { poolOf } from './values.ts'
+import { drawValue, poolOf } from './values.ts'
+import { drawVariant } from './variant.ts'
 import { usefulRoles } from './world.ts'
 
 /** A document that a role may ask, and what of the specification it touches. */
 export interface Drawn {
   readonly question: Question
+  /** The same document with other variables. */
+  readonly again: Question
   readonly features: readonly string[]
   readonly writes: boolean
 }
 
-/** Documents for a world whose roles see something; null where none does. */
-export const questions = (world: World): fc.Arbitrary<Drawn> | null =>
-  usefulRoles(world).length === 0 ? null : choices(400).map((numbers) => drawQuestion(drawFrom(numbers), world))
+/** Documents for a world of which some role sees something. */
+export const questions = (world: World): fc.Arbitrary<Drawn> =>
+  choices(400).map((numbers) => drawQuestion(drawFrom(numbers), world))
 
 export function drawQuestion(draw: Draw, world: World): Drawn {
   const role = draw.pick(usefulRoles(world))
@@ -30,7 +34,10 @@ export function drawQuestion(draw: Draw, world: World): Drawn {
   let count = 0
   let spoiled = !draw.chance(8)
   const scene: Scene = {
-    draw, world, api, tell,
+    draw,
+    world,
+    api,
+    tell,
     variables: { declarations: [], values, tell },
     fragments: [],
     count: () => (count += 1),
@@ -50,7 +57,9 @@ export function drawQuestion(draw: Draw, world: World): Drawn {
   const other = draw.chance(4) ? '\nquery Other { __typename }' : ''
   const document = [`${head}${body}${other}`, ...fragments].join('\n')
   const claims = { sub: draw.pick(['a', 'b', 'A', '']) }
-  return { question: { role, claims, document, variables: values, operationName: other === '' ? null : 'Q' }, features, writes }
+  const operationName = other === '' ? null : 'Q'
+  const question = { role, claims, document, variables: values, operationName }
+  return { question, again: drawVariant(draw, question), features, writes }
 }
 
 /** What was drawn and then not taken leaves no trace: an unused variable or fragment is a refusal of its own. */
@@ -66,7 +75,8 @@ function usedFragments(body: string, fragments: readonly string[]): readonly str
 }
 
 /** Every root field has a response key of its own: fields of one key would have to have the same arguments. */
-const aliased = (scene: Scene, first: boolean, name: string): string => (first && !scene.draw.chance(15) ? name : `r${scene.count()}: ${name}`)
+const aliased = (scene: Scene, first: boolean, name: string): string =>
+  first && !scene.draw.chance(15) ? name : `r${scene.count()}: ${name}`
 
 function drawQuery(scene: Scene): readonly string[] {
   const { draw } = scene
@@ -74,7 +84,9 @@ function drawQuery(scene: Scene): readonly string[] {
   const collections = fields.filter(([, field]) => field.kind === 'collection')
   const count = draw.pick([1, 1, 1, 2, 3])
   return Array.from({ length: count }, (_, index) => {
-    const [name, field] = draw.chance(25) ? draw.pick(fields) : draw.pick(collections.length === 0 ? fields : collections)
+    const [name, field] = draw.chance(25)
+      ? draw.pick(fields)
+      : draw.pick(collections.length === 0 ? fields : collections)
     return `${aliased(scene, index === 0, name)}${drawRoot(scene, field)}`
   })
 }
@@ -84,6 +96,8 @@ function drawRoot(scene: Scene, field: RootField): string {
   const depth = draw.pick([1, 2, 0, 3])
   scene.tell(`root: ${field.kind}`)
   switch (field.kind) {
+    case 'call':
+      return drawCall(scene, field.function, depth)
     case 'collection':
       return drawConnection(scene, field.table, depth)
     case 'byKey':
@@ -107,9 +121,30 @@ function keyArguments(scene: Scene, table: ApiTable): string {
 /** Key values that GraphQL cannot write (labels that are no names) give way to one that it can. */
 function toKey(scene: Scene, column: ColumnSketch, value: Value): Tree {
   const type = `${inputType(scene, column.type)}!`
-  if (value !== null && isWritable(scene, column.type, value)) return place(scene.draw, scene.variables, type, toTree(scene, column.type, value))
+  if (value !== null && isWritable(scene, column.type, value))
+    return place(scene.draw, scene.variables, type, toTree(scene, column.type, value))
   const writable = poolOf(scene.world, column.type).find((item) => isWritable(scene, column.type, item)) ?? ''
   return toTree(scene, column.type, writable)
+}
+
+/** A function with its arguments; those with a default are left out now and then. */
+function drawCall(scene: Scene, fn: FunctionSketch, depth: number): string {
+  const { draw } = scene
+  scene.tell(`function: ${fn.body.kind}${fn.volatile ? ', volatile' : ''}`)
+  const args = new Map(
+    (argumentsOf(scene.world, fn) ?? []).flatMap(({ name, type, required }): [string, Tree][] => {
+      const one = inputType(scene, type)
+      const declared = `${type.list ? `[${one}]` : one}${required ? '!' : ''}`
+      if (!required && draw.chance(50))
+        return draw.chance(50) ? [] : [[name, draw.chance(50) ? null : absent(scene.variables, declared)]]
+      const value = fn.body.kind === 'sum' ? draw.int(9) : drawValue(draw, scene.world, type)
+      return [[name, place(draw, scene.variables, declared, toTree(scene, type, value))]]
+    }),
+  )
+  const { body } = fn
+  if (body.kind === 'rows') return drawConnection(scene, apiTableOf(scene.api, body.table), depth, args)
+  const selection = body.kind === 'row' ? ` { ${drawRow(scene, apiTableOf(scene.api, body.table), depth)} }` : ''
+  return `${printArguments(args)}${selection}`
 }
 
 function drawNode(scene: Scene, depth: number): string {
@@ -118,10 +153,18 @@ function drawNode(scene: Scene, depth: number): string {
   const table = draw.pick(tables)
   const spoiled = scene.spoil()
   if (spoiled) scene.tell('refusal: node id')
-  const token = spoiled ? draw.pick(['WzFd', '', '%', encodeToken(['"public"', '"no such table"', '1'])]) : drawToken(scene, table)
-  const parts = [...new Set([table, ...draw.some(tables, 30)])].map((item) => `... on ${item.type} { f${scene.count()}: __typename n${scene.count()}: nodeId ${drawRow(scene, item, depth)} }`)
-  const [one] = parts
-  return `(nodeId: ${printTree(place(draw, scene.variables, 'ID!', token))}) { nodeId __typename ${tables.length > 1 ? one : parts.join(' ')} }`
+  const token = spoiled
+    ? draw.pick(['WzFd', '', '%', encodeToken(['"public"', '"no such table"', '1'])])
+    : drawToken(scene, table)
+  // Fields of one key must fit together even between types that exclude each other, so the others get keys of their
+  // own.
+  const others = draw.some(tables, 30).filter((item) => item !== table)
+  const parts = [
+    `... on ${table.type} { ${drawRow(scene, table, depth)} }`,
+    ...others.map((item) => `... on ${item.type} { n${scene.count()}: nodeId }`),
+  ]
+  const id = printTree(place(draw, scene.variables, 'ID!', token))
+  return `(nodeId: ${id}) { nodeId __typename ${parts.join(' ')} }`
 }
 
 function drawMutation(scene: Scene): readonly string[] {
@@ -136,8 +179,9 @@ function drawMutation(scene: Scene): readonly string[] {
 
 function drawWrite(scene: Scene, field: RootField): string {
   const { draw } = scene
-  if (field.kind === 'node') throw new Error('node is no mutation')
   scene.tell(`root: ${field.kind}`)
+  if (field.kind === 'node') throw new Error('node is no mutation')
+  if (field.kind === 'call') return drawCall(scene, field.function, 0)
   const args = new Map<string, Tree>()
   if (field.kind === 'insert') args.set('objects', drawObjects(scene, field.table))
   if (field.kind === 'update') args.set('set', drawSet(scene, field.table))
@@ -146,7 +190,12 @@ function drawWrite(scene: Scene, field: RootField): string {
     if (!draw.chance(15)) args.set('atMost', place(draw, scene.variables, 'Int!', draw.pick([10, 1, 2, 0, 100])))
   }
   const records = `records { ${drawRow(scene, field.table, draw.pick([0, 1, 2]))} }`
-  const members = draw.pick([['affectedCount', records], [records], ['affectedCount'], ['affectedCount', records, '__typename']])
+  const members = draw.pick([
+    ['affectedCount', records],
+    [records],
+    ['affectedCount'],
+    ['affectedCount', records, '__typename'],
+  ])
   return `${printArguments(args)} { ${members.join(' ')} }`
 }
 
@@ -168,7 +217,8 @@ function drawObject(scene: Scene, table: ApiTable): Tree {
   const { draw } = scene
   const parents = drawParents(scene, table)
   const entries = [...table.inserts].flatMap(([name, column]): [string, Tree][] => {
-    const isNeeded = (column.notNull && column.fallback.kind === 'none') || table.sketch.primaryKey.includes(column.name)
+    const isNeeded =
+      (column.notNull && column.fallback.kind === 'none') || table.sketch.primaryKey.includes(column.name)
     if (!isNeeded && draw.chance(40)) return []
     return [[name, drawCell(scene, table, column, isNeeded, parents)]]
   })
@@ -191,7 +241,13 @@ function drawParents(scene: Scene, table: ApiTable): ReadonlyMap<string, Exclude
   )
 }
 
-function drawCell(scene: Scene, table: ApiTable, column: ColumnSketch, isNeeded: boolean, parents: ReadonlyMap<string, Exclude<Value, null>>): Tree {
+function drawCell(
+  scene: Scene,
+  table: ApiTable,
+  column: ColumnSketch,
+  isNeeded: boolean,
+  parents: ReadonlyMap<string, Exclude<Value, null>>,
+): Tree {
   const { draw, variables } = scene
   const type = column.type.list ? `[${inputType(scene, column.type)}]` : inputType(scene, column.type)
   if (!isNeeded && draw.chance(6)) return absent(variables, type)
@@ -218,7 +274,9 @@ function drawSet(scene: Scene, table: ApiTable): Tree {
     return new Map()
   }
   const parents = drawParents(scene, table)
-  const fields = [...table.updates].filter(([, column]) => !table.sketch.primaryKey.includes(column.name) || draw.chance(15))
+  const fields = [...table.updates].filter(
+    ([, column]) => !table.sketch.primaryKey.includes(column.name) || draw.chance(15),
+  )
   const chosen = draw.some(fields, 50)
   const used = chosen.length > 0 || fields.length === 0 ? chosen : [draw.pick(fields)]
   return place(

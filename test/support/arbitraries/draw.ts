@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 
 /**
- * Choices out of a list of numbers. Whatever depends on earlier choices (a document on its catalogue) shrinks well this way: fast-check
- * makes the list shorter and its numbers smaller, beyond its end every choice is the first one, and first choices are the plain ones.
+ * Choices out of a list of numbers. Whatever depends on earlier choices (a document on its catalogue) shrinks well this
+ * way: fast-check makes the list shorter and its numbers smaller, beyond its end every choice is the first one, and
+ * first choices are the plain ones.
  */
 export interface Draw {
   /** A whole number from 0 up to, not including, `below`. */
@@ -37,3 +38,11 @@ export function drawFrom(numbers: readonly number[]): Draw {
 /** Up to `length` choices. */
 export const choices = (length: number): fc.Arbitrary<readonly number[]> =>
   fc.array(fc.nat({ max: 9_999 }), { minLength: Math.floor(length / 2), maxLength: length, size: 'max' })
+
+/** A name that nobody has yet: one of the pool, or a numbered one. */
+export function fresh(draw: Draw, taken: Set<string>, pool: readonly string[]): string {
+  const free = pool.filter((name) => !taken.has(name))
+  const name = draw.pick(free.length === 0 ? [`n${taken.size}`] : free)
+  taken.add(name)
+  return name
+}

@@ -1,5 +1,5 @@
 import type { ApiTable } from '../interpreter/api.ts'
-import { nodeIdOf } from '../interpreter/interpret.ts'
+import { nodeIdOf } from '../interpreter/answer.ts'
 import { storeOf, rowsOf } from '../interpreter/store.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
 import { operatorsOf } from '../interpreter/types.ts'
@@ -24,7 +24,9 @@ export function drawFilter(scene: Scene, table: ApiTable, depth = 2, type = `${t
 
 const drawList = (scene: Scene, table: ApiTable, depth: number): Tree =>
   // A single object may stand for a list, but a variable of its type may not.
-  scene.draw.chance(15) ? drawFilter(scene, table, depth, `[${table.type}Filter!]`) : Array.from({ length: scene.draw.int(4) }, () => drawFilter(scene, table, depth, `${table.type}Filter!`))
+  scene.draw.chance(15)
+    ? drawFilter(scene, table, depth, `[${table.type}Filter!]`)
+    : Array.from({ length: scene.draw.int(4) }, () => drawFilter(scene, table, depth, `${table.type}Filter!`))
 
 function drawLogic(scene: Scene, table: ApiTable, depth: number, entries: Map<string, Tree>): void {
   const name = scene.draw.pick(['or', 'not', 'and'] as const)
@@ -69,7 +71,8 @@ function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operat
   if (draw.chance(4)) return absent(variables, declared)
   if (draw.chance(5)) return place(draw, variables, declared, null)
   if (column.type.base === 'varchar(5)' && !isList && scene.spoil()) return 'äöüßéa'
-  if (patterns[operator] !== undefined && column.type.base === 'text' && draw.chance(70)) return place(draw, variables, declared, draw.pick(patterns[operator] ?? []))
+  if (patterns[operator] !== undefined && column.type.base === 'text' && draw.chance(70))
+    return place(draw, variables, declared, draw.pick(patterns[operator] ?? []))
   if (patterns[operator] !== undefined && operator !== 'startsWith') return place(draw, variables, declared, 'a')
   const one = (): Tree | undefined => {
     const value = columnValue(scene, table, column)
@@ -96,7 +99,13 @@ function drawNodeId(scene: Scene, table: ApiTable): Tree {
   const { draw } = scene
   scene.tell('operator: nodeId eq')
   if (scene.spoil()) {
-    const bad: readonly Tree[] = [null, encodeToken(['"public"', '"no such table"', '1']), 'WzFd', 'not base64!', encodeToken(['"public"', JSON.stringify(table.sketch.name), '1', '1', '1', '1'])]
+    const bad: readonly Tree[] = [
+      null,
+      encodeToken(['"public"', '"no such table"', '1']),
+      'WzFd',
+      'not base64!',
+      encodeToken(['"public"', JSON.stringify(table.sketch.name), '1', '1', '1', '1']),
+    ]
     return new Map([['eq', draw.pick(bad)]])
   }
   return new Map([['eq', place(draw, scene.variables, 'ID', drawToken(scene, table))]])

@@ -15,7 +15,8 @@ export type Tree = null | boolean | number | string | Word | Reference | readonl
 export type Branch = ReadonlyMap<string, Tree>
 
 const isWord = (tree: Tree): tree is Word => typeof tree === 'object' && tree !== null && 'word' in tree
-const isReference = (tree: Tree): tree is Reference => typeof tree === 'object' && tree !== null && 'variable' in tree
+export const isReference = (tree: Tree): tree is Reference =>
+  typeof tree === 'object' && tree !== null && 'variable' in tree
 const isBranch = (tree: Tree): tree is Branch => tree instanceof Map
 
 export function printTree(tree: Tree): string {
@@ -47,7 +48,10 @@ export interface Variables {
   readonly tell: (feature: string) => void
 }
 
-/** The value as it stands in the document: mostly itself, sometimes a variable that has it. `type` is what the place expects. */
+/**
+ * The value as it stands in the document: mostly itself, sometimes a variable that has it. `type` is what the place
+ * expects.
+ */
 export function place(draw: Draw, variables: Variables, type: string, tree: Tree): Tree {
   if (hasReference(tree) || !draw.chance(30)) return tree
   const name = `v${variables.declarations.length}`

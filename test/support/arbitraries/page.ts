@@ -36,7 +36,10 @@ function orderTree(scene: Scene, table: ApiTable, order: readonly (readonly [str
 /** A cursor of this order: at a row, at values that no row has, or at a whole tie group (5.5). */
 function drawCursor(scene: Scene, table: ApiTable, order: readonly (readonly [string, string | null])[]): string {
   const { draw } = scene
-  const terms = readOrder(table, order.map(([name, direction]): Json => ({ [name]: direction })))
+  const terms = readOrder(
+    table,
+    order.map(([name, direction]): Json => ({ [name]: direction })),
+  )
   const row = table.sketch.rows.length > 0 && !draw.chance(15) ? draw.pick(table.sketch.rows) : undefined
   const cell = (column: ColumnSketch): string => {
     if (row !== undefined) return toTokenText(column.type, row[table.sketch.columns.indexOf(column)] ?? null)
@@ -51,11 +54,25 @@ function drawCursor(scene: Scene, table: ApiTable, order: readonly (readonly [st
 }
 
 const forms = [
-  [], ['first'], ['first', 'after'], ['last'], ['last', 'before'], ['after'], ['before'], ['offset'], ['first', 'offset'], ['first', 'after', 'offset'],
+  [],
+  ['first'],
+  ['first', 'after'],
+  ['last'],
+  ['last', 'before'],
+  ['after'],
+  ['before'],
+  ['offset'],
+  ['first', 'offset'],
+  ['first', 'after', 'offset'],
 ] as const
 
 const badForms = [
-  ['first', 'last'], ['before', 'after'], ['first', 'before'], ['last', 'after'], ['last', 'offset'], ['before', 'offset'],
+  ['first', 'last'],
+  ['before', 'after'],
+  ['first', 'before'],
+  ['last', 'after'],
+  ['last', 'offset'],
+  ['before', 'offset'],
 ] as const
 
 /** Order and page of a connection field. */
@@ -69,10 +86,16 @@ export function drawPage(scene: Scene, table: ApiTable): Arguments {
   return new Map([...asked, ...form.map((name) => [name, pageArgument(scene, table, order, name)] as const)])
 }
 
-function pageArgument(scene: Scene, table: ApiTable, order: readonly (readonly [string, string | null])[], name: string): Tree {
+function pageArgument(
+  scene: Scene,
+  table: ApiTable,
+  order: readonly (readonly [string, string | null])[],
+  name: string,
+): Tree {
   const { draw } = scene
   if (draw.chance(4)) return null
-  if (name === 'after' || name === 'before') return place(draw, scene.variables, 'Cursor', drawCursor(scene, table, order))
+  if (name === 'after' || name === 'before')
+    return place(draw, scene.variables, 'Cursor', drawCursor(scene, table, order))
   return place(draw, scene.variables, 'Int', name === 'offset' ? draw.int(5) : draw.pick([1, 2, 3, 0, 5, 100]))
 }
 
@@ -86,5 +109,10 @@ function spoiledPage(scene: Scene, table: ApiTable, order: readonly (readonly [s
     return new Map([['after', draw.pick([long, 'not base64', 'e30=', 'W10'])]])
   }
   const form: readonly string[] = draw.pick(badForms)
-  return new Map(form.map((name): [string, Tree] => [name, name === 'after' || name === 'before' ? drawCursor(scene, table, order) : 1]))
+  return new Map(
+    form.map((name): [string, Tree] => [
+      name,
+      name === 'after' || name === 'before' ? drawCursor(scene, table, order) : 1,
+    ]),
+  )
 }

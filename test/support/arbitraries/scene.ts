@@ -21,7 +21,8 @@ export interface Scene {
   readonly spoil: () => boolean
 }
 
-const enumOf = (scene: Scene, type: ColumnType): EnumSketch | undefined => scene.world.enums.find((item) => item.name === type.enum)
+const enumOf = (scene: Scene, type: ColumnType): EnumSketch | undefined =>
+  scene.world.enums.find((item) => item.name === type.enum)
 
 /** The type of a column in GraphQL. */
 export function inputType(scene: Scene, type: ColumnType): string {
@@ -30,7 +31,9 @@ export function inputType(scene: Scene, type: ColumnType): string {
 }
 
 const enumName = (world: World, kind: EnumSketch): string =>
-  world.inflects ? kind.name.replace(/(^|_)([a-z])/g, (_all, _before, letter: string) => letter.toUpperCase()).replaceAll('_', '') : kind.name
+  world.inflects
+    ? kind.name.replace(/(^|_)([a-z])/g, (_all, _before, letter: string) => letter.toUpperCase()).replaceAll('_', '')
+    : kind.name
 
 /** Whether a value can be written in GraphQL: labels that are no names and have none cannot (3.2). */
 export function isWritable(scene: Scene, type: ColumnType, value: Value): boolean {
@@ -43,7 +46,8 @@ export function isWritable(scene: Scene, type: ColumnType, value: Value): boolea
 
 /** A value that is not null as an input. */
 export function toTree(scene: Scene, type: ColumnType, value: Exclude<Value, null>): Tree {
-  if (Array.isArray(value)) return value.map((item): Tree => (item === null ? null : toTree(scene, { ...type, list: false }, item)))
+  if (Array.isArray(value))
+    return value.map((item): Tree => (item === null ? null : toTree(scene, { ...type, list: false }, item)))
   const kind = enumOf(scene, type)
   if (kind !== undefined) return { word: kind.mappings[String(value)] ?? String(value) }
   if (type.base === 'int8' && scene.draw.chance(30) && Number.isSafeInteger(Number(value))) return Number(value)
@@ -51,12 +55,18 @@ export function toTree(scene: Scene, type: ColumnType, value: Exclude<Value, nul
 }
 
 /** A value of a column, mostly one that stands in it. */
-export function columnValue(scene: Scene, table: ApiTable, column: ColumnSketch, nulls = false): Exclude<Value, null> | undefined {
+export function columnValue(
+  scene: Scene,
+  table: ApiTable,
+  column: ColumnSketch,
+  nulls = false,
+): Exclude<Value, null> | undefined {
   const { draw } = scene
   const position = table.sketch.columns.indexOf(column)
   const present = table.sketch.rows.map((row) => row[position] ?? null).filter((value) => value !== null)
   const usable = (value: Exclude<Value, null>): boolean =>
     isWritable(scene, column.type, value) && (nulls || !Array.isArray(value) || !value.includes(null))
-  const found = present.length > 0 && !draw.chance(30) ? draw.pick(present) : drawValue(draw, scene.world, column.type, nulls)
+  const found =
+    present.length > 0 && !draw.chance(30) ? draw.pick(present) : drawValue(draw, scene.world, column.type, nulls)
   return usable(found) ? found : undefined
 }

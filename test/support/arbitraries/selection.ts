@@ -1,7 +1,8 @@
 import type { ApiTable, RowField } from '../interpreter/api.ts'
 import { apiTableOf } from '../interpreter/api.ts'
+import { linkOf } from '../interpreter/check.ts'
 import { drawFilter } from './filter.ts'
-import { place, printTree, type Tree } from './input.ts'
+import { isReference, place, printTree, type Tree } from './input.ts'
 import { drawPage } from './page.ts'
 import type { Scene } from './scene.ts'
 
@@ -25,7 +26,10 @@ function keyed(scene: Scene, keys: Keys, name: string, reusable = false): string
 function directives(scene: Scene): string {
   const { draw } = scene
   if (!draw.chance(6)) return ''
-  const [name, keeps] = draw.pick([['include', true], ['skip', false]] as const)
+  const [name, keeps] = draw.pick([
+    ['include', true],
+    ['skip', false],
+  ] as const)
   scene.tell(`directive: @${name}`)
   return ` @${name}(if: ${printTree(place(draw, scene.variables, 'Boolean!', draw.chance(30) ? !keeps : keeps))})`
 }
@@ -49,12 +53,13 @@ const several = (scene: Scene, type: string, selections: readonly string[]): str
 export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
   const { draw } = scene
   const keys: Keys = new Set()
-  const plain = [...table.fields].filter(([, field]) => field.kind !== 'relation')
-  const links = [...table.fields].filter(([, field]) => field.kind === 'relation')
+  const plain = [...table.fields].filter(([, field]) => linkOf(field) === null)
+  const links = [...table.fields].filter(([, field]) => linkOf(field) !== null)
   const count = 1 + draw.int(3)
   const selections = Array.from({ length: count }, () => {
     const [name, field] = draw.pick([...plain].reverse())
     if (field.kind === 'nodeId') scene.tell('nodeId')
+    if (field.kind === 'computed') scene.tell('function: computed value')
     return `${keyed(scene, keys, name, true)}${directives(scene)}`
   })
   if (draw.chance(8)) selections.push(keyed(scene, keys, '__typename', true))
@@ -65,22 +70,44 @@ export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
 }
 
 function drawRelation(scene: Scene, table: ApiTable, keys: Keys, name: string, field: RowField, depth: number): string {
-  if (field.kind !== 'relation') throw new Error(`${table.type}.${name} is no relation`)
-  const target = apiTableOf(scene.api, field.target)
-  const self = target.sketch.name === table.sketch.name ? ', self' : ''
-  const composite = field.local.length > 1 ? ', composite' : ''
-  scene.tell(`relation: ${field.direction} ${field.many ? 'many' : 'one'}${self}${composite}`)
+  const link = linkOf(field)
+  if (link === null) throw new Error(`${table.type}.${name} leads to no rows`)
+  const target = apiTableOf(scene.api, link.target)
+  scene.tell(featureOf(table, field, link.many))
   const key = keyed(scene, keys, name)
-  return field.many ? `${key}${drawConnection(scene, target, depth)}` : `${key}${directives(scene)} { ${drawRow(scene, target, depth)} }`
+  return link.many
+    ? `${key}${drawConnection(scene, target, depth)}`
+    : `${key}${directives(scene)} { ${drawRow(scene, target, depth)} }`
+}
+
+function featureOf(table: ApiTable, field: RowField, many: boolean): string {
+  if (field.kind !== 'relation') return `function: computed ${many ? 'set' : 'row'}`
+  const self = field.target === table.sketch.name ? ', self' : ''
+  const composite = field.local.length > 1 ? ', composite' : ''
+  return `relation: ${field.direction} ${many ? 'many' : 'one'}${self}${composite}`
 }
 
 /** Arguments, directives and selections of a connection field. */
-export function drawConnection(scene: Scene, table: ApiTable, depth: number): string {
+export function drawConnection(
+  scene: Scene,
+  table: ApiTable,
+  depth: number,
+  own: ReadonlyMap<string, Tree> = new Map(),
+): string {
   const { draw } = scene
-  const args = new Map<string, Tree>(drawPage(scene, table))
-  if (draw.chance(60)) args.set('filter', draw.chance(4) ? null : drawFilter(scene, table))
-  return `${printArguments(args)}${directives(scene)} { ${drawMembers(scene, table, depth)} }`
+  const args = new Map<string, Tree>([...own, ...drawPage(scene, table)])
+  const inner = mayBeEmpty(table, args) ? { ...scene, spoil: () => false } : scene
+  if (draw.chance(60)) args.set('filter', draw.chance(4) ? null : drawFilter(inner, table))
+  return `${printArguments(args)}${directives(scene)} { ${drawMembers(inner, table, depth)} }`
 }
+
+/**
+ * What a page of no rows would never look at need not be refused: operands that are too long are noticed when they are
+ * sent.
+ */
+const mayBeEmpty = (table: ApiTable, args: ReadonlyMap<string, Tree>): boolean =>
+  table.maxRows === 0 ||
+  ['first', 'last'].map((name) => args.get(name)).some((size) => size === 0 || isReference(size ?? null))
 
 export const printArguments = (args: ReadonlyMap<string, Tree>): string =>
   args.size === 0 ? '' : `(${[...args].map(([name, tree]) => `${name}: ${printTree(tree)}`).join(', ')})`
@@ -89,17 +116,23 @@ function drawMembers(scene: Scene, table: ApiTable, depth: number): string {
   const { draw } = scene
   const keys: Keys = new Set()
   const members = [`${keyed(scene, keys, 'edges')} { ${drawEdge(scene, table, depth)} }`]
-  if (draw.chance(60)) members.push(`${keyed(scene, keys, 'pageInfo', true)} { ${draw.some(['hasPreviousPage', 'startCursor', 'endCursor', '__typename'], 70).concat('hasNextPage').join(' ')} }`)
+  if (draw.chance(60)) {
+    const optional = draw.some(['hasPreviousPage', 'startCursor', 'endCursor', '__typename'], 70)
+    members.push(`${keyed(scene, keys, 'pageInfo', true)} { ${[...optional, 'hasNextPage'].join(' ')} }`)
+  }
   if (draw.chance(12)) {
     scene.tell('two selections of edges')
     // Merges with the first one where neither has an alias; plain columns have no arguments to differ in.
-    members.push(`${draw.chance(50) ? `again${scene.count()}: ` : ''}edges { cursor node { ${drawRow(scene, table, 0)} } }`)
+    members.push(
+      `${draw.chance(50) ? `again${scene.count()}: ` : ''}edges { cursor node { ${drawRow(scene, table, 0)} } }`,
+    )
   }
   if (table.sketch.totalCount && draw.chance(40)) {
     scene.tell('totalCount')
     members.push(keyed(scene, keys, 'totalCount'))
   }
-  if (table.sketch.aggregate && draw.chance(40)) members.push(`${keyed(scene, keys, 'aggregate')} { ${drawAggregate(scene, table)} }`)
+  if (table.sketch.aggregate && draw.chance(40))
+    members.push(`${keyed(scene, keys, 'aggregate')} { ${drawAggregate(scene, table)} }`)
   if (draw.chance(5)) members.push('__typename')
   return several(scene, `${table.type}Connection`, draw.chance(50) ? members.reverse() : members)
 }
@@ -121,5 +154,3 @@ function drawAggregate(scene: Scene, table: ApiTable): string {
   }
   return members.join(' ')
 }
-
-export { directives as drawDirectives, keyed as drawKey, type Keys }

@@ -6,23 +6,60 @@ const pools: Readonly<Record<Exclude<BaseType, 'enum'>, readonly (string | numbe
   int4: [1, 2, 3, 0, -1, 7, 2147483647, -2147483648],
   int8: ['1', '2', '0', '-5', '9007199254740993', '9223372036854775807', '-9223372036854775808'],
   text: [
-    'a', 'b', '', 'A', 'ab', 'a%b', 'a_b', 'a\\b', 'é', 'É', '"q"', "it's", '日本', '😀', 'null', 'NULL', '{}', 'a,b', ' ', 'x\ny', '$1', '[1, 2]',
-    '\u{ffff}', '*/ --', 'a'.repeat(70),
+    'a',
+    'b',
+    '',
+    'A',
+    'ab',
+    'a%b',
+    'a_b',
+    'a\\b',
+    'é',
+    'É',
+    '"q"',
+    "it's",
+    '日本',
+    '😀',
+    'null',
+    'NULL',
+    '{}',
+    'a,b',
+    ' ',
+    'x\ny',
+    '$1',
+    '[1, 2]',
+    '\u{ffff}',
+    '*/ --',
+    'a'.repeat(70),
   ],
   'varchar(5)': ['a', 'b', '', 'ab', 'ééééé', 'a b', '😀😀😀😀😀', 'null'],
   bool: [true, false],
   numeric: ['1', '1.0', '1.50', '0', '-2.25', '0.000000000000000000001', '99999999999999999999.5', '10'],
   'numeric(8,2)': ['1.00', '1.50', '0.00', '-2.25', '123456.78'],
-  timestamptz: ['2024-01-01T00:00:00+00:00', '2024-01-01T00:00:00.5+00:00', '1999-12-31T23:59:59.999+00:00', '2038-01-19T03:14:08+00:00'],
+  timestamptz: [
+    '2024-01-01T00:00:00+00:00',
+    '2024-01-01T00:00:00.5+00:00',
+    '1999-12-31T23:59:59.999+00:00',
+    '2038-01-19T03:14:08+00:00',
+  ],
   date: ['2024-01-01', '2024-02-29', '1999-12-31'],
-  uuid: ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002', 'ffffffff-ffff-4fff-bfff-ffffffffffff'],
+  uuid: [
+    '00000000-0000-4000-8000-000000000001',
+    '00000000-0000-4000-8000-000000000002',
+    'ffffffff-ffff-4fff-bfff-ffffffffffff',
+  ],
 }
 
 export const poolOf = (world: Pick<World, 'enums'>, type: ColumnType): readonly (string | number | boolean)[] =>
   type.base === 'enum' ? (world.enums.find((item) => item.name === type.enum)?.labels ?? []) : pools[type.base]
 
 /** A value of the type that is not null; lists may hold nulls where `nulls` says so. */
-export function drawValue(draw: Draw, world: Pick<World, 'enums'>, type: ColumnType, nulls = true): Exclude<Value, null> {
+export function drawValue(
+  draw: Draw,
+  world: Pick<World, 'enums'>,
+  type: ColumnType,
+  nulls = true,
+): Exclude<Value, null> {
   const pool = poolOf(world, type)
   if (!type.list) return draw.pick(pool)
   return Array.from({ length: draw.int(4) }, () => (nulls && draw.chance(25) ? null : draw.pick(pool)))

@@ -18,32 +18,35 @@ import {
   type Value,
   type World,
 } from '../interpreter/world.ts'
-import { choices, drawFrom, type Draw } from './draw.ts'
+import { choices, drawFrom, fresh, type Draw } from './draw.ts'
 import { columnNames, fieldOverrides, linkNames, relationOverrides, tableNames, typeOverrides } from './names.ts'
+import { withFunctions } from './functions.ts'
 import { drawValue } from './values.ts'
 
 /** Catalogues with their data and roles. */
 export const worlds: fc.Arbitrary<World> = choices(600).map((numbers) => drawWorld(drawFrom(numbers)))
 
-export function drawWorld(draw: Draw): World {
+function drawWorld(draw: Draw): World {
   const enums = drawEnums(draw)
-  const world: World = { inflects: draw.chance(50), maxRows: draw.chance(20) ? draw.pick([2, 3, 1, 50]) : null, enums, tables: [] }
+  const world: World = {
+    comments: draw.pick(['bare', 'before', 'after']),
+    inflects: draw.chance(50),
+    maxRows: draw.chance(20) ? draw.pick([2, 3, 1, 50]) : null,
+    enums,
+    tables: [],
+    functions: [],
+  }
   const names = new Set<string>()
   const tables: TableSketch[] = []
   const count = 1 + draw.int(4)
+  // One for all keys: where actions are mixed, Postgres may meet a check before the action that would have made it
+  // hold.
+  const onDelete = draw.pick(['no action', 'cascade', 'set null'] as const)
   while (tables.length < count) {
     const name = fresh(draw, names, tableNames)
-    tables.push(drawTable(draw, world, tables, name))
+    tables.push(drawTable(draw, world, tables, name, onDelete))
   }
-  return fill(draw, { ...world, tables })
-}
-
-/** A name that nobody has yet: one of the pool, or a numbered one. */
-function fresh(draw: Draw, taken: Set<string>, pool: readonly string[]): string {
-  const free = pool.filter((name) => !taken.has(name))
-  const name = draw.pick(free.length === 0 ? [`n${taken.size}`] : free)
-  taken.add(name)
-  return name
+  return withFunctions(draw, fill(draw, { ...world, tables }))
 }
 
 const enumLabels = ['low', 'high', 'Mid', 'odd label', 'ünï', 'null', 'a,b', 'with"quote']
@@ -53,13 +56,41 @@ function drawEnums(draw: Draw): readonly EnumSketch[] {
   const labels = [...enumLabels.slice(0, 2 + draw.int(enumLabels.length - 2))]
   const turned = draw.chance(50) ? labels.reverse() : labels
   const mapped = draw.some(turned, 40)
-  return [{ name: draw.pick(['mood', 'Mood', 'odd_Kind']), labels: turned, mappings: Object.fromEntries(mapped.map((label, index) => [label, `VALUE_${index}`])) }]
+  return [
+    {
+      name: draw.pick(['mood', 'Mood', 'odd_Kind']),
+      labels: turned,
+      mappings: Object.fromEntries(mapped.map((label, index) => [label, `VALUE_${index}`])),
+    },
+  ]
 }
 
 const plain = (base: BaseType): ColumnType => ({ base, list: false, enum: null })
 
-const keyBases: readonly BaseType[] = ['int4', 'text', 'int8', 'uuid', 'varchar(5)', 'timestamptz', 'bool', 'numeric', 'date']
-const bases: readonly BaseType[] = ['int4', 'text', 'bool', 'int8', 'numeric', 'timestamptz', 'varchar(5)', 'numeric(8,2)', 'date', 'uuid', 'enum']
+const keyBases: readonly BaseType[] = [
+  'int4',
+  'text',
+  'int8',
+  'uuid',
+  'varchar(5)',
+  'timestamptz',
+  'bool',
+  'numeric',
+  'date',
+]
+const bases: readonly BaseType[] = [
+  'int4',
+  'text',
+  'bool',
+  'int8',
+  'numeric',
+  'timestamptz',
+  'varchar(5)',
+  'numeric(8,2)',
+  'date',
+  'uuid',
+  'enum',
+]
 
 function drawType(draw: Draw, world: World): ColumnType {
   const [kind] = world.enums
@@ -69,13 +100,21 @@ function drawType(draw: Draw, world: World): ColumnType {
 }
 
 function drawKeyColumns(draw: Draw, world: World, names: Set<string>): readonly ColumnSketch[] {
-  const key = (name: string, type: ColumnType, fallback: ColumnSketch['fallback']): ColumnSketch => ({ name, type, notNull: true, fallback, field: null })
+  const key = (name: string, type: ColumnType, fallback: ColumnSketch['fallback']): ColumnSketch => ({
+    name,
+    type,
+    notNull: true,
+    fallback,
+    field: null,
+  })
   names.add('id')
   const form = draw.int(10)
   if (form < 4) return [key('id', plain('int4'), draw.chance(50) ? { kind: 'identity' } : { kind: 'none' })]
   const [kind] = world.enums
-  const type = (): ColumnType => (kind !== undefined && draw.chance(15) ? { base: 'enum', list: false, enum: kind.name } : plain(draw.pick(keyBases)))
-  if (form < 7) return [key(fresh(draw, names, ['key', 'Key', 'id_', 'accountId', 'key part', 'uid']), type(), { kind: 'none' })]
+  const type = (): ColumnType =>
+    kind !== undefined && draw.chance(15) ? { base: 'enum', list: false, enum: kind.name } : plain(draw.pick(keyBases))
+  if (form < 7)
+    return [key(fresh(draw, names, ['key', 'Key', 'id_', 'accountId', 'key part', 'uid']), type(), { kind: 'none' })]
   return ['b', 'a', draw.pick(['c', 'Key C', 'A'])].slice(0, 2 + draw.int(2)).map((name) => {
     names.add(name)
     return key(name, type(), { kind: 'none' })
@@ -93,15 +132,27 @@ function drawColumn(draw: Draw, world: World, names: Set<string>): ColumnSketch 
   }
 }
 
-function drawTable(draw: Draw, world: World, before: readonly TableSketch[], name: string): TableSketch {
+function drawTable(
+  draw: Draw,
+  world: World,
+  before: readonly TableSketch[],
+  name: string,
+  onDelete: ForeignKeySketch['onDelete'],
+): TableSketch {
   const names = new Set<string>()
   const key = drawKeyColumns(draw, world, names)
   const others = Array.from({ length: draw.int(5) }, () => drawColumn(draw, world, names))
   // Keys need not be the first columns, and are declared in any order (1.2).
   const columns = draw.chance(30) ? [...others, ...key] : [...key, ...others]
   const primaryKey = key.map((column) => column.name)
-  const self = { name, columns, primaryKey: draw.chance(50) ? primaryKey.reverse() : primaryKey, uniques: [], foreignKeys: [] }
-  const linked = drawLinks(draw, [...before, self as unknown as TableSketch], self, names)
+  const self = {
+    name,
+    columns,
+    primaryKey: draw.chance(50) ? primaryKey.reverse() : primaryKey,
+    uniques: [],
+    foreignKeys: [],
+  }
+  const linked = drawLinks(draw, [...before, self as unknown as TableSketch], self, names, onDelete)
   return {
     ...linked,
     typeName: drawTypeName(draw, name),
@@ -120,14 +171,27 @@ const drawTypeName = (draw: Draw, name: string): string | null =>
 
 type Linked = Pick<TableSketch, 'name' | 'columns' | 'primaryKey' | 'uniques' | 'foreignKeys'>
 
-function drawLinks(draw: Draw, targets: readonly TableSketch[], table: Linked, names: Set<string>): Linked {
+function drawLinks(
+  draw: Draw,
+  targets: readonly TableSketch[],
+  table: Linked,
+  names: Set<string>,
+  onDelete: ForeignKeySketch['onDelete'],
+): Linked {
   let linked = table
   const count = targets.length === 1 ? Number(draw.chance(40)) : draw.int(3)
-  for (let index = 0; index < count; index += 1) linked = drawLink(draw, targets, linked, names, index)
+  for (let index = 0; index < count; index += 1) linked = drawLink(draw, targets, linked, names, index, onDelete)
   return draw.chance(20) ? addUnique(draw, linked, [draw.pick(linked.columns).name]) : linked
 }
 
-function drawLink(draw: Draw, targets: readonly TableSketch[], table: Linked, names: Set<string>, index: number): Linked {
+function drawLink(
+  draw: Draw,
+  targets: readonly TableSketch[],
+  table: Linked,
+  names: Set<string>,
+  index: number,
+  onDelete: ForeignKeySketch['onDelete'],
+): Linked {
   const target = draw.pick([...targets].reverse().slice(targets.length > 1 && !draw.chance(30) ? 1 : 0))
   const targetColumns = target.columns.filter((column) => target.primaryKey.includes(column.name))
   const notNull = draw.chance(20) && target.name !== table.name
@@ -143,7 +207,7 @@ function drawLink(draw: Draw, targets: readonly TableSketch[], table: Linked, na
     columns: columns.map((column) => column.name),
     target: target.name,
     targetColumns: targetColumns.map((column) => column.name),
-    onDelete: draw.pick(['no action', 'cascade', 'set null']),
+    onDelete,
     foreignName: draw.chance(20) ? draw.pick(relationOverrides) : null,
     localName: draw.chance(20) ? draw.pick(relationOverrides) : null,
   }
@@ -200,7 +264,8 @@ function fill(draw: Draw, world: World): World {
 
 function drawCell(draw: Draw, world: World, table: TableSketch, column: ColumnSketch, index: number): Value {
   if (!column.notNull && draw.chance(35)) return null
-  const isSimpleKey = table.primaryKey.length === 1 && table.primaryKey[0] === column.name && column.type.base === 'int4'
+  const isSimpleKey =
+    table.primaryKey.length === 1 && table.primaryKey[0] === column.name && column.type.base === 'int4'
   return isSimpleKey ? index + 1 : drawValue(draw, world, column.type)
 }
 
@@ -229,4 +294,5 @@ const withRow = (world: World, table: string, row: readonly Value[]): World => (
 })
 
 /** Roles that see something of the world. */
-export const usefulRoles = (world: World): readonly Role[] => roles.filter((role) => apiOf(world, role).tables.length > 0)
+export const usefulRoles = (world: World): readonly Role[] =>
+  roles.filter((role) => apiOf(world, role).tables.length > 0)

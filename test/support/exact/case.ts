@@ -9,17 +9,28 @@ export interface Case {
   readonly message: string
   /** Null: it is the schema that is shown which is wrong, not an answer. */
   readonly question: Question | null
+  /** Variables with which the same document was asked just before, so that it was known. */
+  readonly earlier: Question['variables'] | null
   readonly world: World
 }
 
 interface KeptCase extends Case {
-  readonly lines: { readonly schema: readonly string[]; readonly data: readonly string[]; readonly document: readonly string[] }
+  readonly lines: {
+    readonly schema: readonly string[]
+    readonly data: readonly string[]
+    readonly document: readonly string[]
+  }
 }
 
 /** Writes a case with its SQL and its document line by line beside it. */
 export async function keepCase(file: string, kept: Case): Promise<void> {
-  const lines = { schema: split(schemaSql(kept.world)), data: split(dataSql(kept.world)), document: split(kept.question?.document ?? '') }
-  const readable: KeptCase = { message: kept.message, lines, question: kept.question, world: kept.world }
+  const lines = {
+    schema: split(schemaSql(kept.world)),
+    data: split(dataSql(kept.world)),
+    document: split(kept.question?.document ?? ''),
+  }
+  const { message, question, earlier, world } = kept
+  const readable: KeptCase = { message, lines, question, earlier, world }
   await mkdir(dirname(file), { recursive: true })
   await writeFile(file, `${JSON.stringify(readable, null, 2)}\n`)
 }

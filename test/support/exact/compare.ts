@@ -1,10 +1,18 @@
 import type { Json } from '../interpreter/world.ts'
 
 /** Where two answers differ first, or null where they are the same. Members must come in the same order, too. */
-export function difference(expected: Json, actual: Json, unordered: ReadonlySet<Json> = new Set(), path = 'data'): string | null {
-  if (typeof expected === 'number' && typeof actual === 'number') return isClose(expected, actual) ? null : told(path, expected, actual)
+export function difference(
+  expected: Json,
+  actual: Json,
+  unordered: ReadonlySet<Json> = new Set(),
+  path = 'data',
+): string | null {
+  if (typeof expected === 'number' && typeof actual === 'number')
+    return isClose(expected, actual) ? null : told(path, expected, actual)
   if (Array.isArray(expected) && Array.isArray(actual)) {
-    return unordered.has(expected) ? compareBags(expected, actual, unordered, path) : compareLists(expected, actual, unordered, path)
+    return unordered.has(expected)
+      ? compareBags(expected, actual, unordered, path)
+      : compareLists(expected, actual, unordered, path)
   }
   if (isObject(expected) && isObject(actual)) return compareObjects(expected, actual, unordered, path)
   return expected === actual ? null : told(path, expected, actual)
@@ -16,7 +24,8 @@ const isObject = (value: Json): value is Members => typeof value === 'object' &&
 
 /** Means have more digits than a float can hold, and the last one may be rounded either way. */
 const isClose = (a: number, b: number): boolean =>
-  a === b || (!(Number.isInteger(a) && Number.isInteger(b)) && Math.abs(a - b) <= 1e-13 * Math.max(Math.abs(a), Math.abs(b)))
+  a === b ||
+  (!(Number.isInteger(a) && Number.isInteger(b)) && Math.abs(a - b) <= 1e-13 * Math.max(Math.abs(a), Math.abs(b)))
 
 const told = (path: string, expected: Json, actual: Json): string =>
   `${path}: expected ${shortened(expected)}, but the answer was ${shortened(actual)}`
@@ -26,7 +35,12 @@ const shortened = (value: Json): string => {
   return text.length > 400 ? `${text.slice(0, 400)}...` : text
 }
 
-function compareLists(expected: readonly Json[], actual: readonly Json[], unordered: ReadonlySet<Json>, path: string): string | null {
+function compareLists(
+  expected: readonly Json[],
+  actual: readonly Json[],
+  unordered: ReadonlySet<Json>,
+  path: string,
+): string | null {
   if (expected.length !== actual.length) return told(path, expected, actual)
   for (const [index, item] of expected.entries()) {
     const found = difference(item, actual[index] as Json, unordered, `${path}[${index}]`)
@@ -36,7 +50,12 @@ function compareLists(expected: readonly Json[], actual: readonly Json[], unorde
 }
 
 /** The same items in any order. */
-export function compareBags(expected: readonly Json[], actual: readonly Json[], unordered: ReadonlySet<Json>, path: string): string | null {
+export function compareBags(
+  expected: readonly Json[],
+  actual: readonly Json[],
+  unordered: ReadonlySet<Json>,
+  path: string,
+): string | null {
   const left = [...actual]
   for (const item of expected) {
     const index = left.findIndex((candidate) => difference(item, candidate, unordered) === null)

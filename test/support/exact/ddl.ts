@@ -1,15 +1,27 @@
 import { ident } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
 import { firstIdentity } from '../interpreter/store.ts'
-import type { ColumnSketch, ColumnType, Command, Grants, Json, PolicySketch, TableSketch, Value, World } from '../interpreter/world.ts'
-import { roles } from '../interpreter/world.ts'
+import type {
+  ColumnSketch,
+  ColumnType,
+  Command,
+  FunctionSketch,
+  Grants,
+  Json,
+  PolicySketch,
+  TableSketch,
+  Value,
+  World,
+} from '../interpreter/world.ts'
+import { columnNamed, keyOf, roles, tableNamed } from '../interpreter/world.ts'
 
 /** A World as SQL: what makes it, what fills it, what empties it again. */
 
-const typeSql = ({ base, list, enum: name }: ColumnType): string => `${base === 'enum' ? ident(name ?? '') : base}${list ? '[]' : ''}`
+const typeSql = ({ base, list, enum: name }: ColumnType): string =>
+  `${base === 'enum' ? ident(name ?? '') : base}${list ? '[]' : ''}`
 
 /** A value as a literal of its type. */
-export function valueSql(type: ColumnType, value: Value): string {
+function valueSql(type: ColumnType, value: Value): string {
   if (value === null) return 'null'
   if (!Array.isArray(value)) return `${literal(String(value))}::${typeSql(type)}`
   return `array[${value.map((item) => (item === null ? 'null' : literal(String(item)))).join(', ')}]::${typeSql(type)}`
@@ -17,9 +29,22 @@ export function valueSql(type: ColumnType, value: Value): string {
 
 const list = (names: readonly string[]): string => names.map(ident).join(', ')
 
-const setting = (object: string, settings: Readonly<Record<string, Json | undefined>>): readonly string[] => {
+/** A directive alone, or with words around it that mean nothing (spec/graphql.md 13.1). */
+const around: Readonly<Record<World['comments'], (directive: string) => string>> = {
+  bare: (directive) => directive,
+  before: (directive) => `Some words (in brackets) before.\n${directive}`,
+  after: (directive) => `${directive} and some after`,
+}
+
+const setting = (
+  world: World,
+  object: string,
+  settings: Readonly<Record<string, Json | undefined>>,
+): readonly string[] => {
   const given = Object.entries(settings).filter(([, value]) => value !== undefined && value !== null && value !== false)
-  return given.length === 0 ? [] : [`comment on ${object} is ${literal(`@graphql(${JSON.stringify(Object.fromEntries(given))})`)};`]
+  if (given.length === 0) return []
+  const text = around[world.comments](`@graphql(${JSON.stringify(Object.fromEntries(given))})`)
+  return [`comment on ${object} is ${literal(text)};`]
 }
 
 function columnSql(column: ColumnSketch): string {
@@ -32,29 +57,37 @@ function columnSql(column: ColumnSketch): string {
   return `${ident(column.name)} ${typeSql(type)}${column.notNull ? ' not null' : ''}${rest}`
 }
 
-const tableSql = (table: TableSketch): string =>
-  `create table ${ident(table.name)} (\n  ${[...table.columns.map(columnSql), `primary key (${list(table.primaryKey)})`].join(',\n  ')}\n);`
+function tableSql(table: TableSketch): string {
+  const parts = [...table.columns.map(columnSql), `primary key (${list(table.primaryKey)})`]
+  return `create table ${ident(table.name)} (\n  ${parts.join(',\n  ')}\n);`
+}
 
 const uniqueSql = (table: TableSketch): readonly string[] =>
-  table.uniques.map(({ columns, where }) =>
-    `create unique index on ${ident(table.name)} (${list(columns)})${where === null ? '' : ` where ${ident(where)}`};`,
+  table.uniques.map(
+    ({ columns, where }) =>
+      `create unique index on ${ident(table.name)} (${list(columns)})${where === null ? '' : ` where ${ident(where)}`};`,
   )
 
-const foreignKeySql = (table: TableSketch): readonly string[] =>
+const foreignKeySql = (world: World, table: TableSketch): readonly string[] =>
   table.foreignKeys.flatMap((key) => [
     `alter table ${ident(table.name)} add constraint ${ident(key.name)} foreign key (${list(key.columns)})` +
       ` references ${ident(key.target)} (${list(key.targetColumns)}) on delete ${key.onDelete};`,
-    ...setting(`constraint ${ident(key.name)} on ${ident(table.name)}`, { foreign_name: key.foreignName, local_name: key.localName }),
+    ...setting(world, `constraint ${ident(key.name)} on ${ident(table.name)}`, {
+      foreign_name: key.foreignName,
+      local_name: key.localName,
+    }),
   ])
 
-const commentSql = (table: TableSketch): readonly string[] => [
-  ...setting(`table ${ident(table.name)}`, {
+const commentSql = (world: World, table: TableSketch): readonly string[] => [
+  ...setting(world, `table ${ident(table.name)}`, {
     name: table.typeName,
     totalCount: table.totalCount && { enabled: true },
     aggregate: table.aggregate && { enabled: true },
     max_rows: table.maxRows,
   }),
-  ...table.columns.flatMap((column) => setting(`column ${ident(table.name)}.${ident(column.name)}`, { name: column.field })),
+  ...table.columns.flatMap((column) =>
+    setting(world, `column ${ident(table.name)}.${ident(column.name)}`, { name: column.field }),
+  ),
 ]
 
 function grantSql(table: TableSketch): readonly string[] {
@@ -93,18 +126,84 @@ function policySql(table: TableSketch): readonly string[] {
   ]
 }
 
+const pointer = (type: ColumnType): string => typeSql(type).replace(/^(numeric|varchar)\(.*?\)/, '$1')
+
+interface FunctionParts {
+  readonly args: string
+  readonly returns: string
+  readonly text: string
+}
+
+function functionParts(world: World, { body }: FunctionSketch): FunctionParts {
+  const keyOrder = (table: string): string => list(keyOf(tableNamed(world, table)).map((column) => column.name))
+  const typeOf = (table: string, column: string): ColumnType => columnNamed(tableNamed(world, table), column).type
+  switch (body.kind) {
+    case 'sum':
+      return {
+        args: `${ident(body.a)} int4, ${ident(body.b)} int4${body.fallback === null ? '' : ` default ${body.fallback}`}`,
+        returns: 'int4',
+        text: 'select $1 + $2',
+      }
+    case 'echo':
+      return { args: `${ident(body.argument)} ${pointer(body.type)}`, returns: pointer(body.type), text: 'select $1' }
+    case 'void':
+      return { args: `${ident(body.argument)} int4`, returns: 'void', text: 'select $1' }
+    case 'rows': {
+      const condition = body.flag === null ? '' : ` where ${ident(body.flag)}`
+      return {
+        args: body.argument === null ? '' : `${ident(body.argument)} int4`,
+        returns: `setof ${ident(body.table)}`,
+        text: `select * from public.${ident(body.table)}${condition}`,
+      }
+    }
+    case 'row':
+      return {
+        args: `${ident(body.argument)} ${pointer(typeOf(body.table, body.column))}`,
+        returns: ident(body.table),
+        text: `select * from public.${ident(body.table)} where ${ident(body.column)} = $1 order by ${keyOrder(body.table)} limit 1`,
+      }
+    case 'computed':
+      return {
+        args: ident(body.table),
+        returns: pointer(typeOf(body.table, body.column)),
+        text: `select ($1).${ident(body.column)}`,
+      }
+    default:
+      return {
+        args: ident(body.table),
+        returns: `setof ${ident(body.target)}${body.kind === 'computedRow' ? ' rows 1' : ''}`,
+        text:
+          `select * from public.${ident(body.target)} where ${ident(body.targetColumn)} = ($1).${ident(body.column)}` +
+          (body.kind === 'computedRow' ? ` order by ${keyOrder(body.target)} limit 1` : ''),
+      }
+  }
+}
+
+function functionSql(world: World, fn: FunctionSketch): readonly string[] {
+  const { args, returns, text } = functionParts(world, fn)
+  const name = ident(fn.name)
+  return [
+    `create function ${name}(${args}) returns ${returns} language sql ${fn.volatile ? 'volatile' : 'stable'} as ${literal(text)};`,
+    ...setting(world, `function ${name}`, { name: fn.field }),
+    ...(fn.execute === null
+      ? []
+      : [`revoke execute on function ${name} from public; grant execute on function ${name} to ${fn.execute};`]),
+  ]
+}
+
 /** Everything that is declared. */
 export function schemaSql(world: World): string {
   const enums = world.enums.flatMap((item) => [
     `create type ${ident(item.name)} as enum (${item.labels.map(literal).join(', ')});`,
-    ...setting(`type ${ident(item.name)}`, { mappings: Object.keys(item.mappings).length > 0 && item.mappings }),
+    ...setting(world, `type ${ident(item.name)}`, { mappings: Object.keys(item.mappings).length > 0 && item.mappings }),
   ])
   const settings = { introspection: true, inflect_names: world.inflects, max_rows: world.maxRows }
   return [
-    ...setting('schema public', settings),
+    ...setting(world, 'schema public', settings),
     ...enums,
-    ...world.tables.flatMap((table) => [tableSql(table), ...uniqueSql(table), ...commentSql(table)]),
-    ...world.tables.flatMap(foreignKeySql),
+    ...world.tables.flatMap((table) => [tableSql(table), ...uniqueSql(table), ...commentSql(world, table)]),
+    ...world.tables.flatMap((table) => foreignKeySql(world, table)),
+    ...world.functions.flatMap((fn) => functionSql(world, fn)),
     ...world.tables.flatMap((table) => [...grantSql(table), ...policySql(table)]),
     '',
   ].join('\n')
@@ -112,8 +211,12 @@ export function schemaSql(world: World): string {
 
 const fillTable = (table: TableSketch): readonly string[] => {
   if (table.rows.length === 0) return []
-  const tuples = table.rows.map((cells) => `  (${table.columns.map((column, index) => valueSql(column.type, cells[index] ?? null)).join(', ')})`)
-  return [`insert into ${ident(table.name)} (${list(table.columns.map((column) => column.name))}) values\n${tuples.join(',\n')};`]
+  const tuples = table.rows.map(
+    (cells) => `  (${table.columns.map((column, index) => valueSql(column.type, cells[index] ?? null)).join(', ')})`,
+  )
+  return [
+    `insert into ${ident(table.name)} (${list(table.columns.map((column) => column.name))}) values\n${tuples.join(',\n')};`,
+  ]
 }
 
 /** Everything that is in it. */
@@ -124,7 +227,10 @@ export function resetSql(world: World): string {
   const sequences = world.tables.flatMap((table) =>
     table.columns
       .filter((column) => column.fallback.kind === 'identity')
-      .map((column) => `select setval(pg_get_serial_sequence(${literal(ident(table.name))}, ${literal(column.name)}), ${firstIdentity}, false);`),
+      .map(
+        (column) =>
+          `select setval(pg_get_serial_sequence(${literal(ident(table.name))}, ${literal(column.name)}), ${firstIdentity}, false);`,
+      ),
   )
   return [
     'begin; set local session_replication_role = replica;',
@@ -138,6 +244,8 @@ export function resetSql(world: World): string {
 /** The rows of a table as one JSON array of arrays, in the canonical form of values. */
 export function dumpSql(table: TableSketch): string {
   const asText = new Set(['int8', 'numeric', 'numeric(8,2)'])
-  const cells = table.columns.map(({ name, type }) => (asText.has(type.base) ? `${ident(name)}::text${type.list ? '[]' : ''}` : ident(name)))
+  const cells = table.columns.map(({ name, type }) =>
+    asText.has(type.base) ? `${ident(name)}::text${type.list ? '[]' : ''}` : ident(name),
+  )
   return `select coalesce(json_agg(json_build_array(${cells.join(', ')})), '[]') as rows from ${ident(table.name)}`
 }

@@ -2,7 +2,7 @@ import { interpret, type Outcome } from '../interpreter/interpret.ts'
 import { storeOf } from '../interpreter/store.ts'
 import type { Json, Question } from '../interpreter/world.ts'
 import { compareBags, difference } from './compare.ts'
-import { writes } from './case.ts'
+import { writes, type Case } from './case.ts'
 import { judgeShape } from './shape.ts'
 import { dumpOf, type Stage } from './stage.ts'
 
@@ -21,11 +21,19 @@ export interface Judged {
 }
 
 /** Judges the answer to a question, or without one the schema that each role is shown. */
-export async function judgeCase(stage: Stage, question: Question | null): Promise<Disagreement | null> {
-  if (question !== null) return (await judge(stage, question, writes(question))).disagreement
-  const message = await judgeShape(stage)
-  return message === null ? null : { kind: 'shape', code: null, message }
+export async function judgeCase(stage: Stage, { question, earlier }: Asked): Promise<Disagreement | null> {
+  if (question === null) {
+    const message = await judgeShape(stage)
+    return message === null ? null : { kind: 'shape', code: null, message }
+  }
+  if (earlier !== null) {
+    await stage.ask({ ...question, variables: earlier })
+    if (writes(question)) await stage.reset()
+  }
+  return (await judge(stage, question, writes(question))).disagreement
 }
+
+export type Asked = Pick<Case, 'question' | 'earlier'>
 
 /** Asks both. What is written is taken back before this returns. */
 export async function judge(stage: Stage, question: Question, isMutation: boolean): Promise<Judged> {
@@ -50,12 +58,22 @@ function judgeAnswer({ answer: expected, unordered }: Outcome, actual: Answer): 
   const code = errors[0] === undefined ? null : reasonOf(errors[0])
   if (expected.kind === 'refused') {
     const wanted = expected.reasons.join(' or ')
-    if (errors.length === 0) return { kind: 'refusal', code: null, message: `expected a refusal (${wanted}), but the answer was ${JSON.stringify(actual.data)}` }
-    const isExpected = errors.some((error) => expected.reasons.includes(error.message) || expected.reasons.includes(error.extensions.sqlstate ?? ''))
+    if (errors.length === 0)
+      return {
+        kind: 'refusal',
+        code: null,
+        message: `expected a refusal (${wanted}), but the answer was ${JSON.stringify(actual.data)}`,
+      }
+    const isExpected = errors.some(
+      (error) => expected.reasons.includes(error.message) || expected.reasons.includes(error.extensions.sqlstate ?? ''),
+    )
     const isBare = actual.data === null
-    return isExpected && isBare ? null : { kind: 'refusal', code, message: `expected the refusal ${wanted}, but it was ${JSON.stringify(actual)}` }
+    return isExpected && isBare
+      ? null
+      : { kind: 'refusal', code, message: `expected the refusal ${wanted}, but it was ${JSON.stringify(actual)}` }
   }
-  if (errors.length > 0) return { kind: 'refusal', code, message: `expected an answer, but it was refused: ${JSON.stringify(errors)}` }
+  if (errors.length > 0)
+    return { kind: 'refusal', code, message: `expected an answer, but it was refused: ${JSON.stringify(errors)}` }
   const found = difference(expected.data, actual.data as Json, unordered)
   return found === null ? null : { kind: 'answer', code: null, message: found }
 }
@@ -69,4 +87,3 @@ async function judgeState(stage: Stage, outcome: Outcome): Promise<Disagreement 
   }
   return null
 }
-

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { afterAll, expect, test } from 'vitest'
 import { keepCase, readCase } from './case.ts'
 import { coverage, hunt, newTally, type Found, type Tally } from './hunt.ts'
@@ -9,7 +10,7 @@ import { openStage } from './stage.ts'
 const minutes = Number(process.env['EXACT_MINUTES'] ?? '1')
 const seed = Number(process.env['EXACT_SEED'] ?? String(Date.now() % 1_000_000))
 const replay = process.env['EXACT_REPLAY'] ?? ''
-const folder = process.env['EXACT_OUT'] ?? 'exact-failures'
+const folder = process.env['EXACT_OUT'] ?? tmpdir()
 
 /** Failures that look the same are shrunk once. */
 const signature = ({ disagreement: { kind, code, message } }: Found): string =>
@@ -35,7 +36,7 @@ const summary = (all: Tally): string =>
 test.runIf(replay !== '')(`replays ${replay}`, async () => {
   const kept = await readCase(replay)
   const stage = await openStage(kept.world)
-  const disagreement = await judgeCase(stage, kept.question)
+  const disagreement = await judgeCase(stage, kept)
   await stage.close()
   expect(disagreement).toBeNull()
 })
@@ -61,6 +62,8 @@ async function tell(found: Found, worldSeed: number, number: number): Promise<vo
   console.log(`\nworld ${worldSeed}: ${found.disagreement.message}\n${found.failing.question?.document ?? ''}`)
   const small = await shrinkCase(found.failing, found.disagreement, Date.now() + 60_000)
   await keepCase(file, small)
-  console.log(`kept in ${file} as\n${small.question?.document ?? ''}\n${JSON.stringify(small.question?.variables ?? {})}\n${small.message}`)
+  console.log(
+    `kept in ${file} as\n${small.question?.document ?? ''}\n${JSON.stringify(small.question?.variables ?? {})}\n${small.message}`,
+  )
   console.log(`run it again: npm run test:exact -- --replay ${file}`)
 }

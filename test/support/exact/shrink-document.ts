@@ -6,12 +6,16 @@ const lists = ['definitions', 'selections', 'arguments', 'directives', 'fields',
 
 type Plain = { [key: string]: Plain | Plain[] | string | undefined }
 
-/** Questions that ask a little less: one selection, argument, condition, fragment or alias gone. Larger things go first. */
+/**
+ * Questions that ask a little less: one selection, argument, condition, fragment or alias gone. Larger things go first.
+ */
 export function* smallerQuestions(question: Question): Generator<Question> {
   const document = parse(question.document, { noLocation: true })
   for (const path of removals(document as unknown as Plain)) {
     const smaller = structuredClone(document)
-    const owner = path.slice(0, -1).reduce<never>((node, step) => node[step] as never, smaller as never) as unknown as Plain[]
+    const owner = path
+      .slice(0, -1)
+      .reduce<never>((node, step) => node[step] as never, smaller as never) as unknown as Plain[]
     const removed = owner.splice(Number(path[path.length - 1]), 1)[0]
     yield tidied(question, smaller)
     // In its place what it holds.
@@ -56,7 +60,9 @@ function tidied(question: Question, document: DocumentNode): Question {
     definitions: document.definitions.flatMap((definition): readonly DefinitionNode[] => {
       if (definition.kind === Kind.FRAGMENT_DEFINITION) return spread.has(definition.name.value) ? [definition] : []
       if (definition.kind !== Kind.OPERATION_DEFINITION) return [definition]
-      const variableDefinitions = (definition.variableDefinitions ?? []).filter((item) => used.has(item.variable.name.value))
+      const variableDefinitions = (definition.variableDefinitions ?? []).filter((item) =>
+        used.has(item.variable.name.value),
+      )
       return [{ ...definition, variableDefinitions }]
     }),
   }

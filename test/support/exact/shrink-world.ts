@@ -2,7 +2,8 @@ import { violations } from '../interpreter/constraints.ts'
 import { storeOf } from '../interpreter/store.ts'
 import type { TableSketch, World } from '../interpreter/world.ts'
 
-const without = <T>(items: readonly T[], index: number): readonly T[] => items.filter((_, position) => position !== index)
+const without = <T>(items: readonly T[], index: number): readonly T[] =>
+  items.filter((_, position) => position !== index)
 
 const replaced = (world: World, index: number, table: TableSketch): World => ({
   ...world,
@@ -23,6 +24,7 @@ export function* emptierWorlds(world: World): Generator<World> {
 
 /** Worlds with less in their catalogue. */
 export function* simplerWorlds(world: World): Generator<World> {
+  for (const index of world.functions.keys()) yield { ...world, functions: without(world.functions, index) }
   for (const [index, table] of world.tables.entries()) {
     if (!isReferred(world, table)) yield { ...world, tables: without(world.tables, index) }
   }
@@ -35,14 +37,19 @@ export function* simplerWorlds(world: World): Generator<World> {
   for (const [index, item] of world.enums.entries()) {
     const isUsed = world.tables.some((table) => table.columns.some((column) => column.type.enum === item.name))
     if (!isUsed) yield { ...world, enums: without(world.enums, index) }
-    else if (Object.keys(item.mappings).length > 0) yield { ...world, enums: world.enums.map((other) => (other === item ? { ...item, mappings: {} } : other)) }
+    else if (Object.keys(item.mappings).length > 0)
+      yield { ...world, enums: world.enums.map((other) => (other === item ? { ...item, mappings: {} } : other)) }
   }
+  if (world.comments !== 'bare') yield { ...world, comments: 'bare' }
   if (world.inflects) yield { ...world, inflects: false }
   if (world.maxRows !== null) yield { ...world, maxRows: null }
 }
 
 const isReferred = (world: World, table: TableSketch): boolean =>
-  world.tables.some((other) => other !== table && other.foreignKeys.some((key) => key.target === table.name))
+  world.tables.some((other) => other !== table && other.foreignKeys.some((key) => key.target === table.name)) ||
+  world.functions.some(
+    ({ body }) => ('table' in body && body.table === table.name) || ('target' in body && body.target === table.name),
+  )
 
 function* simplerTables(world: World, table: TableSketch): Generator<TableSketch> {
   for (const index of table.foreignKeys.keys()) yield { ...table, foreignKeys: without(table.foreignKeys, index) }
@@ -67,7 +74,8 @@ function* simplerTables(world: World, table: TableSketch): Generator<TableSketch
   yield* widerGrants(table)
   for (const [index, key] of table.foreignKeys.entries()) {
     const plain = { ...key, foreignName: null, localName: null }
-    if (key.foreignName !== null || key.localName !== null) yield { ...table, foreignKeys: table.foreignKeys.map((item, position) => (position === index ? plain : item)) }
+    if (key.foreignName !== null || key.localName !== null)
+      yield { ...table, foreignKeys: table.foreignKeys.map((item, position) => (position === index ? plain : item)) }
   }
 }
 
@@ -82,15 +90,32 @@ function* widerGrants(table: TableSketch): Generator<TableSketch> {
 }
 
 const isNeeded = (world: World, table: TableSketch, column: string): boolean =>
-  [table.primaryKey, ...table.uniques.map((unique) => [...unique.columns, unique.where]), ...table.foreignKeys.map((key) => key.columns)].some((names) => names.includes(column)) ||
+  [
+    table.primaryKey,
+    ...table.uniques.map((unique) => [...unique.columns, unique.where]),
+    ...table.foreignKeys.map((key) => key.columns),
+  ].some((names) => names.includes(column)) ||
   (table.policies ?? []).some(({ condition }) => condition.kind !== 'always' && condition.column === column) ||
-  world.tables.some((other) => other.foreignKeys.some((key) => key.target === table.name && key.targetColumns.includes(column)))
+  world.tables.some((other) =>
+    other.foreignKeys.some((key) => key.target === table.name && key.targetColumns.includes(column)),
+  ) ||
+  // Which column of which table does not matter: functions go first.
+  world.functions.some(({ body }) => Object.values(body).includes(column))
 
 function withoutColumn(table: TableSketch, index: number): TableSketch {
   const name = table.columns[index]?.name
-  const cut = (grant: TableSketch['grants']['anon']['select']) => (grant === 'all' ? grant : grant.filter((item) => item !== name))
+  const cut = (grant: TableSketch['grants']['anon']['select']) =>
+    grant === 'all' ? grant : grant.filter((item) => item !== name)
   const grants = Object.fromEntries(
-    Object.entries(table.grants).map(([role, item]) => [role, { ...item, select: cut(item.select), insert: cut(item.insert), update: cut(item.update) }]),
+    Object.entries(table.grants).map(([role, item]) => [
+      role,
+      { ...item, select: cut(item.select), insert: cut(item.insert), update: cut(item.update) },
+    ]),
   ) as unknown as TableSketch['grants']
-  return { ...table, grants, columns: without(table.columns, index), rows: table.rows.map((row) => without(row, index)) }
+  return {
+    ...table,
+    grants,
+    columns: without(table.columns, index),
+    rows: table.rows.map((row) => without(row, index)),
+  }
 }

@@ -1,13 +1,13 @@
-import type { Question, World } from '../interpreter/world.ts'
+import type { World } from '../interpreter/world.ts'
 import type { Case } from './case.ts'
-import { judgeCase, type Disagreement } from './judge.ts'
+import { judgeCase, type Asked, type Disagreement } from './judge.ts'
 import { smallerQuestions } from './shrink-document.ts'
 import { emptierWorlds, simplerWorlds } from './shrink-world.ts'
 import { openStage, type Stage } from './stage.ts'
 
 /**
- * Makes a failing case as small as it gets before the deadline: first the document and the rows, on the database that is there, then
- * the catalogue. What fails in another way, or cannot be asked any more, is not the same case.
+ * Makes a failing case as small as it gets before the deadline: first the document and the rows, on the database that
+ * is there, then the catalogue. What fails in another way, or cannot be asked any more, is not the same case.
  */
 export async function shrinkCase(failing: Case, found: Disagreement, deadline: number): Promise<Case> {
   let current = failing
@@ -19,11 +19,11 @@ export async function shrinkCase(failing: Case, found: Disagreement, deadline: n
   }
 }
 
-const isSame = (a: Disagreement, b: Disagreement | null): b is Disagreement => b !== null && a.kind === b.kind && a.code === b.code
+const isSame = (a: Disagreement, b: Disagreement | null): b is Disagreement =>
+  b !== null && a.kind === b.kind && a.code === b.code
 
 /** Null where the case cannot even be asked: a candidate may name what is no longer there. */
-const attempt = (stage: Stage, question: Question | null): Promise<Disagreement | null> =>
-  judgeCase(stage, question).catch(() => null)
+const attempt = (stage: Stage, asked: Asked): Promise<Disagreement | null> => judgeCase(stage, asked).catch(() => null)
 
 async function shrinkOnStage(failing: Case, found: Disagreement, deadline: number): Promise<Case> {
   const stage = await openStage(failing.world)
@@ -31,15 +31,17 @@ async function shrinkOnStage(failing: Case, found: Disagreement, deadline: numbe
   const first = <T>(candidates: Iterable<T>, toCase: (candidate: T) => Case): Promise<Case | null> =>
     firstFailing(candidates, deadline, async (candidate) => {
       const next = toCase(candidate)
-      const again = await attempt(await stage.holding(next.world), next.question)
+      const again = await attempt(await stage.holding(next.world), next)
       return isSame(found, again) ? { ...next, message: again.message } : null
     })
   try {
     for (;;) {
       const { world, question } = current
       const next =
-        (await first(question === null ? [] : smallerQuestions(question), (smaller) => ({ ...current, question: smaller }))) ??
-        (await first(emptierWorlds(world), (smaller) => ({ ...current, world: smaller })))
+        (await first(question === null ? [] : smallerQuestions(question), (smaller) => ({
+          ...current,
+          question: smaller,
+        }))) ?? (await first(emptierWorlds(world), (smaller) => ({ ...current, world: smaller })))
       if (next === null) return current
       current = next
     }
@@ -50,11 +52,15 @@ async function shrinkOnStage(failing: Case, found: Disagreement, deadline: numbe
 
 const shrinkCatalogue = (failing: Case, found: Disagreement, deadline: number): Promise<Case | null> =>
   firstFailing(simplerWorlds(failing.world), deadline, async (world) => {
-    const again = await judgeNew(world, failing.question)
+    const again = await judgeNew(world, failing)
     return isSame(found, again) ? { ...failing, world, message: again.message } : null
   })
 
-async function firstFailing<T>(candidates: Iterable<T>, deadline: number, check: (candidate: T) => Promise<Case | null>): Promise<Case | null> {
+async function firstFailing<T>(
+  candidates: Iterable<T>,
+  deadline: number,
+  check: (candidate: T) => Promise<Case | null>,
+): Promise<Case | null> {
   for (const candidate of candidates) {
     if (Date.now() > deadline) return null
     const failing = await check(candidate)
@@ -64,11 +70,11 @@ async function firstFailing<T>(candidates: Iterable<T>, deadline: number, check:
 }
 
 /** Judges on a database of its own. */
-export async function judgeNew(world: World, question: Question | null): Promise<Disagreement | null> {
+export async function judgeNew(world: World, asked: Asked): Promise<Disagreement | null> {
   const stage = await openStage(world).catch(() => null)
   if (stage === null) return null
   try {
-    return await attempt(stage, question)
+    return await attempt(stage, asked)
   } finally {
     await stage.close()
   }

@@ -17,6 +17,17 @@ export interface Stage {
   readonly close: () => Promise<void>
 }
 
+/** What the service throws, its caller would answer as an internal error; here it is one more wrong answer. */
+const crashed = (error: unknown): Answer => ({
+  data: null,
+  errors: [
+    {
+      message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      extensions: { code: 'INTERNAL' },
+    },
+  ],
+})
+
 /** Times are written in UTC in every session. */
 const settings = `do $$ begin execute format('alter database %I set timezone to ''UTC''', current_database()); end $$; set timezone to 'UTC';`
 
@@ -32,7 +43,9 @@ function stageOn(world: World, service: TestService): Stage {
     world,
     service,
     ask: ({ document, variables, operationName, role, claims }) =>
-      service.graphql(document, { variables, role, claims, ...(operationName !== null && { operationName }) }),
+      service
+        .graphql(document, { variables, role, claims, ...(operationName !== null && { operationName }) })
+        .catch(crashed),
     dump: async () => {
       const dumped: [string, readonly Json[]][] = []
       for (const table of world.tables) dumped.push([table.name, await rowsOf(table)])

@@ -3,8 +3,16 @@ import type { Row } from './store.ts'
 import { compareValues, rulesOf } from './types.ts'
 import type { ColumnSketch, Json, Value, World } from './world.ts'
 
-/** One figure over the values that are not null; null where there are none (spec/graphql.md 6). Numbers pass through a float. */
-export function figure(world: World, name: 'sum' | 'avg' | 'min' | 'max', column: ColumnSketch, rows: readonly Row[]): Json {
+/**
+ * One figure over the values that are not null; null where there are none (spec/graphql.md 6). Numbers pass through a
+ * float.
+ */
+export function figure(
+  world: World,
+  name: 'sum' | 'avg' | 'min' | 'max',
+  column: ColumnSketch,
+  rows: readonly Row[],
+): Json {
   const values = rows.map((row) => row.get(column.name) ?? null).filter((value) => value !== null)
   if (values.length === 0) return null
   const { number } = rulesOf(column.type)

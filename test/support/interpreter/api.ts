@@ -1,6 +1,17 @@
-import { fieldNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
+import { argumentsOf, isExecutable } from './calls.ts'
+import { fieldNameOf, functionNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
-import { columnNamed, keyOf, type ColumnGrant, type ColumnSketch, type ForeignKeySketch, type Grants, type Role, type TableSketch, type World } from './world.ts'
+import {
+  keyOf,
+  type ColumnGrant,
+  type ColumnSketch,
+  type ForeignKeySketch,
+  type FunctionSketch,
+  type Grants,
+  type Role,
+  type TableSketch,
+  type World,
+} from './world.ts'
 
 /** What one role's GraphQL schema offers (spec/graphql.md 1 and 2). */
 export interface Api {
@@ -36,18 +47,51 @@ export type RowField =
       readonly local: readonly string[]
       readonly foreign: readonly string[]
     }
+  | { readonly kind: 'computed'; readonly function: FunctionSketch }
 
 export type RootField =
+  | { readonly kind: 'call'; readonly function: FunctionSketch }
   | { readonly kind: 'node' }
   | { readonly kind: 'collection' | 'byKey' | 'insert' | 'update' | 'delete'; readonly table: ApiTable }
 
 const builtIn: ReadonlySet<string> = new Set([
-  'ID', 'Int', 'Float', 'String', 'Boolean', 'Date', 'Time', 'Datetime', 'BigInt', 'UUID', 'JSON', 'Cursor', 'BigFloat', 'Opaque',
-  'Query', 'Mutation', 'Node', 'PageInfo', 'FilterIs', 'OrderByDirection',
-  ...['Int', 'Float', 'String', 'Boolean', 'Date', 'Time', 'Datetime', 'BigInt', 'UUID', 'BigFloat', 'Opaque', 'ID'].map((name) => `${name}Filter`),
+  'ID',
+  'Int',
+  'Float',
+  'String',
+  'Boolean',
+  'Date',
+  'Time',
+  'Datetime',
+  'BigInt',
+  'UUID',
+  'JSON',
+  'Cursor',
+  'BigFloat',
+  'Opaque',
+  'Query',
+  'Mutation',
+  'Node',
+  'PageInfo',
+  'FilterIs',
+  'OrderByDirection',
+  ...[
+    'Int',
+    'Float',
+    'String',
+    'Boolean',
+    'Date',
+    'Time',
+    'Datetime',
+    'BigInt',
+    'UUID',
+    'BigFloat',
+    'Opaque',
+    'ID',
+  ].map((name) => `${name}Filter`),
 ])
 
-export const isGranted = (grant: ColumnGrant, column: string): boolean => grant === 'all' || grant.includes(column)
+const isGranted = (grant: ColumnGrant, column: string): boolean => grant === 'all' || grant.includes(column)
 
 /** The schema that a role sees. */
 export function apiOf(world: World, role: Role): Api {
@@ -56,12 +100,16 @@ export function apiOf(world: World, role: Role): Api {
   const query = new Map<string, RootField>([['node', { kind: 'node' }]])
   const mutation = new Map<string, RootField>()
   for (const table of tables) addRootFields(query, mutation, table)
+  for (const fn of byName(world.functions)) addCall(world, role, exposed, fn.volatile ? mutation : query, fn)
   return { tables, query, mutation }
 }
 
 const typeOf = (world: World, table: TableSketch): string => typeNameOf(table.name, table.typeName, world.inflects)
 
-/** Relations that become types (1.2); the first in byte order keeps a name that two want, built-in names are never given (2.4). */
+/**
+ * Relations that become types (1.2); the first in byte order keeps a name that two want, built-in names are never given
+ * (2.4).
+ */
 function exposedTables(world: World, role: Role): readonly TableSketch[] {
   const taken = new Set(builtIn)
   return [...world.tables]
@@ -91,7 +139,7 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
     type: typeOf(world, sketch),
     maxRows: sketch.maxRows ?? world.maxRows ?? 30,
     key: keyOf(sketch),
-    keyArguments: keyArguments(named(keyOf(sketch).filter((column) => !column.type.list && readable.includes(column))), keyOf(sketch)),
+    keyArguments: keyArguments(named(keyOf(sketch).filter((column) => !column.type.list)), keyOf(sketch)),
     fields: rowFields(world, role, exposed, sketch, columns),
     filters: pick((column) => operatorsOf(column.type).length > 0),
     orders: pick((column) => isOrderable(column.type)),
@@ -104,12 +152,12 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
 }
 
 /** The name of a column's field, or none. */
-export function columnField(world: World, column: ColumnSketch): readonly string[] {
+function columnField(world: World, column: ColumnSketch): readonly string[] {
   const name = fieldNameOf(column.name, column.field, world.inflects)
   return isName(name) ? [name] : []
 }
 
-/** The last claim of a name wins: node id, columns, forward relations, reverse relations (2.4). */
+/** The last claim of a name wins: node id, columns, forward relations, reverse relations, computed fields (2.4). */
 function rowFields(
   world: World,
   role: Role,
@@ -125,7 +173,14 @@ function rowFields(
     const target = world.tables.find((table) => table.name === key.target)
     if (child.name !== sketch.name || target === undefined) continue
     const name = key.foreignName ?? toOneName(key.columns, typeOf(world, target), world.inflects)
-    const field: RowField = { kind: 'relation', target: key.target, many: false, direction: 'forward', local: key.columns, foreign: key.targetColumns }
+    const field: RowField = {
+      kind: 'relation',
+      target: key.target,
+      many: false,
+      direction: 'forward',
+      local: key.columns,
+      foreign: key.targetColumns,
+    }
     if (isName(name)) fields.set(name, field)
   }
   for (const { child, key } of usable) {
@@ -134,14 +189,77 @@ function rowFields(
     const type = typeOf(world, child)
     const plain = many ? `${lowerFirst(type)}Collection` : toOneName(key.targetColumns, type, world.inflects)
     const name = key.localName ?? plain
-    const field: RowField = { kind: 'relation', target: child.name, many, direction: 'reverse', local: key.targetColumns, foreign: key.columns }
+    const field: RowField = {
+      kind: 'relation',
+      target: child.name,
+      many,
+      direction: 'reverse',
+      local: key.targetColumns,
+      foreign: key.columns,
+    }
     if (isName(name)) fields.set(name, field)
   }
+  addComputed(world, role, exposed, sketch, fields)
   return fields
 }
 
+/** Functions in byte order of their names. */
+const byName = (functions: readonly FunctionSketch[]): readonly FunctionSketch[] =>
+  [...functions].sort((a, b) => compareText(a.name, b.name))
+
+const isComputed = ({ body }: FunctionSketch): boolean =>
+  body.kind === 'computed' || body.kind === 'computedRow' || body.kind === 'computedRows'
+
+/** Tables keep their names before functions, earlier functions before later ones (2.4, 9.1). */
+function addCall(
+  world: World,
+  role: Role,
+  exposed: readonly TableSketch[],
+  fields: Map<string, RootField>,
+  fn: FunctionSketch,
+): void {
+  const name = functionNameOf(fn.name, fn.field, world.inflects)
+  const { body } = fn
+  const target = body.kind === 'rows' || body.kind === 'row' ? body.table : null
+  const isShown = target === null || exposed.some((table) => table.name === target)
+  if (
+    isComputed(fn) ||
+    !isExecutable(fn, role) ||
+    !isName(name) ||
+    !isShown ||
+    argumentsOf(world, fn) === null ||
+    fields.has(name)
+  )
+    return
+  fields.set(name, { kind: 'call', function: fn })
+}
+
+/** A computed field is handed the whole row, so the whole row must be readable (1.4). */
+function addComputed(
+  world: World,
+  role: Role,
+  exposed: readonly TableSketch[],
+  sketch: TableSketch,
+  fields: Map<string, RowField>,
+): void {
+  if (sketch.grants[role].select !== 'all') return
+  for (const fn of byName(world.functions)) {
+    const { body } = fn
+    if (!('table' in body) || body.table !== sketch.name || !isComputed(fn) || !isExecutable(fn, role)) continue
+    if ('target' in body && !exposed.some((table) => table.name === body.target)) continue
+    const name = functionNameOf(fn.name, fn.field, world.inflects)
+    if (isName(name)) fields.set(name, { kind: 'computed', function: fn })
+  }
+}
+
 /** Both tables are exposed, and every column of the key is readable on both sides (1.4, 8.1). */
-function isRelation(world: World, role: Role, exposed: readonly TableSketch[], child: TableSketch, key: ForeignKeySketch): boolean {
+function isRelation(
+  world: World,
+  role: Role,
+  exposed: readonly TableSketch[],
+  child: TableSketch,
+  key: ForeignKeySketch,
+): boolean {
   const target = world.tables.find((table) => table.name === key.target)
   return (
     target !== undefined &&
@@ -170,9 +288,14 @@ function addRootFields(query: Map<string, RootField>, mutation: Map<string, Root
   if (table.grants.delete) put(mutation, `deleteFrom${table.type}Collection`, { kind: 'delete', table })
 }
 
-/** Every column of the key is readable and has a name of its own among them (7.3, decision 5). */
-const keyArguments = (named: ReadonlyMap<string, ColumnSketch>, key: readonly ColumnSketch[]): ReadonlyMap<string, ColumnSketch> | null =>
-  named.size === key.length ? named : null
+/**
+ * Every column of the key has a name of its own among them (7.3, decision 5); readable or not, the field is there
+ * (1.2).
+ */
+const keyArguments = (
+  named: ReadonlyMap<string, ColumnSketch>,
+  key: readonly ColumnSketch[],
+): ReadonlyMap<string, ColumnSketch> | null => (named.size === key.length ? named : null)
 
 export const apiTableOf = (api: Api, name: string): ApiTable => {
   const found = api.tables.find((table) => table.sketch.name === name)

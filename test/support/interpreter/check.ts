@@ -1,4 +1,4 @@
-import { apiTableOf, type ApiTable } from './api.ts'
+import { apiTableOf, type ApiTable, type RowField } from './api.ts'
 import { responses, selectionsOf, type Context, type Nodes } from './context.ts'
 import { readFilter } from './filter.ts'
 import { readOrder, readPage } from './page.ts'
@@ -8,8 +8,8 @@ import type { Json } from './world.ts'
 import { readObjects, readSet } from './write.ts'
 
 /**
- * Reads the arguments of a field and of everything below it, whether or not a row will ever be there to ask for it. Where several are
- * refused, any of them may be the first.
+ * Reads the arguments of a field and of everything below it, whether or not a row will ever be there to ask for it.
+ * Where several are refused, any of them may be the first.
  */
 export function checkRoot(context: Context, root: 'Query' | 'Mutation', nodes: Nodes): readonly string[] {
   const field = (root === 'Query' ? context.api.query : context.api.mutation).get(nodes[0].name.value)
@@ -19,10 +19,20 @@ export function checkRoot(context: Context, root: 'Query' | 'Mutation', nodes: N
       return checkRow(context, field.table, nodes)
     case 'node':
       return context.api.tables.flatMap((table) => checkRow(context, table, nodes))
+    case 'call': {
+      const { body } = field.function
+      if (body.kind === 'rows') return checkCollection(context, apiTableOf(context.api, body.table), nodes)
+      return body.kind === 'row' ? checkRow(context, apiTableOf(context.api, body.table), nodes) : []
+    }
     case 'collection':
       return checkCollection(context, field.table, nodes)
     default:
-      return [...checkWrite(context, field.kind, field.table, nodes), ...checkMembers(context, `${field.table.type}${responses[field.kind]}`, nodes, 'records', (inner) => checkRow(context, field.table, inner))]
+      return [
+        ...checkWrite(context, field.kind, field.table, nodes),
+        ...checkMembers(context, `${field.table.type}${responses[field.kind]}`, nodes, 'records', (inner) =>
+          checkRow(context, field.table, inner),
+        ),
+      ]
   }
 }
 
@@ -36,25 +46,48 @@ function reasonsOf(read: () => unknown): readonly string[] {
   }
 }
 
-function checkWrite(context: Context, kind: 'insert' | 'update' | 'delete', table: ApiTable, nodes: Nodes): readonly string[] {
+function checkWrite(
+  context: Context,
+  kind: 'insert' | 'update' | 'delete',
+  table: ApiTable,
+  nodes: Nodes,
+): readonly string[] {
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   return [
-    ...(kind === 'insert' ? reasonsOf(() => readObjects(context.world, table, arg)) : reasonsOf(() => readFilter(context.world, table, arg('filter')))),
+    ...(kind === 'insert'
+      ? reasonsOf(() => readObjects(context.world, table, arg))
+      : reasonsOf(() => readFilter(context.world, table, arg('filter')))),
     ...(kind === 'update' ? reasonsOf(() => readSet(context.world, table, arg)) : []),
   ]
 }
 
 /** Looks into the selections of one member of a type. */
-const checkMembers = (context: Context, type: string, nodes: Nodes, member: string, check: (inner: Nodes) => readonly string[]): readonly string[] =>
-  [...collectFields(context.scope, type, false, selectionsOf(nodes)).values()].flatMap((inner) => (inner[0].name.value === member ? check(inner) : []))
+const checkMembers = (
+  context: Context,
+  type: string,
+  nodes: Nodes,
+  member: string,
+  check: (inner: Nodes) => readonly string[],
+): readonly string[] =>
+  [...collectFields(context.scope, type, false, selectionsOf(nodes)).values()].flatMap((inner) =>
+    inner[0].name.value === member ? check(inner) : [],
+  )
 
 function checkRow(context: Context, table: ApiTable, nodes: Nodes): readonly string[] {
   return [...collectFields(context.scope, table.type, true, selectionsOf(nodes)).values()].flatMap((inner) => {
     const field = table.fields.get(inner[0].name.value)
-    if (field?.kind !== 'relation') return []
-    const target = apiTableOf(context.api, field.target)
-    return field.many ? checkCollection(context, target, inner) : checkRow(context, target, inner)
+    const link = field === undefined ? null : linkOf(field)
+    if (link === null) return []
+    const target = apiTableOf(context.api, link.target)
+    return link.many ? checkCollection(context, target, inner) : checkRow(context, target, inner)
   })
+}
+
+/** Where a field leads, if it leads to rows. */
+export function linkOf(field: RowField): { readonly target: string; readonly many: boolean } | null {
+  if (field.kind === 'relation') return field
+  if (field.kind !== 'computed' || !('target' in field.function.body)) return null
+  return { target: field.function.body.target, many: field.function.body.kind === 'computedRows' }
 }
 
 function checkCollection(context: Context, table: ApiTable, nodes: Nodes): readonly string[] {

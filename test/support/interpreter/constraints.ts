@@ -22,7 +22,9 @@ function tableViolations(world: World, store: Store, table: TableSketch): readon
 /** Two rows with the same values, none of them null, under the index. */
 function hasTwins(world: World, table: TableSketch, unique: UniqueSketch, rows: readonly Row[]): boolean {
   const indexed = rows.filter((row) => unique.where === null || row.get(unique.where) === true)
-  return indexed.some((row, index) => indexed.slice(index + 1).some((other) => isSame(world, table, unique.columns, row, unique.columns, other)))
+  return indexed.some((row, index) =>
+    indexed.slice(index + 1).some((other) => isSame(world, table, unique.columns, row, unique.columns, other)),
+  )
 }
 
 /** Whether the columns of one row equal those of another, pair by pair; null equals nothing. */
@@ -51,7 +53,11 @@ function isOrphan(world: World, store: Store, table: TableSketch, key: ForeignKe
 /** Removes rows and what `on delete` makes of the rows that refer to them, until nothing is left to do. */
 export function removeRows(world: World, store: Store, table: TableSketch, removed: readonly Row[]): Store {
   if (removed.length === 0) return store
-  let after = withRows(store, table.name, rowsOf(store, table.name).filter((row) => !removed.includes(row)))
+  let after = withRows(
+    store,
+    table.name,
+    rowsOf(store, table.name).filter((row) => !removed.includes(row)),
+  )
   for (const child of world.tables) {
     for (const key of child.foreignKeys.filter((item) => item.target === table.name && item.onDelete !== 'no action')) {
       const hit = rowsOf(after, child.name).filter((row) =>
@@ -67,7 +73,9 @@ const clear = (store: Store, child: TableSketch, key: ForeignKeySketch, hit: rea
   withRows(
     store,
     child.name,
-    rowsOf(store, child.name).map((row) => (hit.includes(row) ? new Map([...row, ...key.columns.map((name) => [name, null] as const)]) : row)),
+    rowsOf(store, child.name).map((row) =>
+      hit.includes(row) ? new Map([...row, ...key.columns.map((name) => [name, null] as const)]) : row,
+    ),
   )
 
 export function requireValid(world: World, store: Store, ...others: readonly string[]): void {

@@ -15,7 +15,8 @@ export interface Context {
 /** The fields of one response key. */
 export type Nodes = readonly [FieldNode, ...FieldNode[]]
 
-export const selectionsOf = (nodes: Nodes): readonly (SelectionSetNode | undefined)[] => nodes.map((node) => node.selectionSet)
+export const selectionsOf = (nodes: Nodes): readonly (SelectionSetNode | undefined)[] =>
+  nodes.map((node) => node.selectionSet)
 
 /** Types of what a mutation answers, by what follows the table's name. */
 export const responses = { insert: 'InsertResponse', update: 'UpdateResponse', delete: 'DeleteResponse' } as const

@@ -39,7 +39,8 @@ function readEntry(world: World, table: ApiTable, name: string, value: Json): Co
   }
 }
 
-const given = (conditions: readonly (Condition | null)[]): readonly Condition[] => conditions.filter((condition) => condition !== null)
+const given = (conditions: readonly (Condition | null)[]): readonly Condition[] =>
+  conditions.filter((condition) => condition !== null)
 
 function every(conditions: readonly (Condition | null)[]): Condition | null {
   const parts = given(conditions)
@@ -107,7 +108,8 @@ function isIn(world: World, type: ColumnType, value: Value, list: readonly Value
 function compareBy(world: World, type: ColumnType, operator: string, value: Value, operand: Value): boolean {
   const isPattern = matches[operator]
   if (isPattern !== undefined) return isPattern(String(value), String(operand))
-  if (Array.isArray(value) && Array.isArray(operand) && operator !== 'eq') return compareSets(world, type, operator, value, operand)
+  if (Array.isArray(value) && Array.isArray(operand) && operator !== 'eq')
+    return compareSets(world, type, operator, value, operand)
   const order = compareValues(world, type, value, operand)
   switch (operator) {
     case 'eq':
@@ -128,7 +130,13 @@ function compareBy(world: World, type: ColumnType, operator: string, value: Valu
 }
 
 /** A null element is equal to nothing here (Postgres manual 9.19). */
-function compareSets(world: World, type: ColumnType, operator: string, value: readonly Value[], operand: readonly Value[]): boolean {
+function compareSets(
+  world: World,
+  type: ColumnType,
+  operator: string,
+  value: readonly Value[],
+  operand: readonly Value[],
+): boolean {
   const element = { ...type, list: false }
   const has = (list: readonly Value[], item: Value): boolean =>
     item !== null && list.some((other) => other !== null && compareValues(world, element, item, other) === 0)
@@ -164,7 +172,11 @@ export function readNodeToken(token: string): NodeToken {
   const bytes = Buffer.from(token, 'base64')
   if (bytes.toString('base64') !== token) throw new Refused('Invalid value passed to nodeId argument. Error 2')
   const parts = decodeToken(token)
-  if (parts === undefined) throw new Refused('Invalid value passed to nodeId argument. Error 4', 'Invalid value passed to nodeId argument. Error 10')
+  if (parts === undefined)
+    throw new Refused(
+      'Invalid value passed to nodeId argument. Error 4',
+      'Invalid value passed to nodeId argument. Error 10',
+    )
   const [schema, name, ...keys] = parts
   if (keys.length === 0) throw new Refused('Invalid value passed to nodeId argument. Error 5')
   return { schema: schema ?? '', name: name ?? '', keys }
@@ -176,5 +188,8 @@ export function keyCondition(world: World, table: ApiTable, values: readonly (Js
     throw new Refused(`Primary key column count mismatch. Expected ${table.key.length}, provided ${values.length}`)
   }
   const keys = table.key.map((column, index) => [column, readValue(world, column.type, values[index] ?? null)] as const)
-  return (row) => keys.every(([column, key]) => key !== null && compareValues(world, column.type, row.get(column.name) ?? null, key) === 0)
+  return (row) =>
+    keys.every(
+      ([column, key]) => key !== null && compareValues(world, column.type, row.get(column.name) ?? null, key) === 0,
+    )
 }

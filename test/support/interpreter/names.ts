@@ -5,7 +5,9 @@ const isAlphanumeric = (character: string): boolean => /[\p{L}\p{N}]/u.test(char
 export function inflected(name: string): string {
   const characters = [...name]
   return characters
-    .map((character, index) => (index > 0 && isAlphanumeric(characters[index - 1] ?? '') ? character : character.toUpperCase()))
+    .map((character, index) =>
+      index > 0 && isAlphanumeric(characters[index - 1] ?? '') ? character : character.toUpperCase(),
+    )
     .join('')
     .replaceAll('_', '')
 }
@@ -31,3 +33,9 @@ export function toOneName(columns: readonly string[], targetType: string, inflec
   const stripped = only.slice(0, only.length - suffix.length)
   return lowerFirst(inflects ? inflected(stripped) : stripped)
 }
+
+/** One leading underscore goes; the first letter is small in either mode (2.2). */
+export const functionNameOf = (name: string, override: string | null, inflects: boolean): string =>
+  override ?? argumentNameOf(name.startsWith('_') ? name.slice(1) : name, inflects)
+
+export const argumentNameOf = (name: string, inflects: boolean): string => lowerFirst(inflects ? inflected(name) : name)

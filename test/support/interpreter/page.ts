@@ -22,7 +22,8 @@ export interface PageArguments {
 
 type Argument = (name: string) => Json | undefined
 
-const asList = (input: Json | undefined): readonly Json[] => (input === undefined || input === null ? [] : Array.isArray(input) ? input : [input as Json])
+const asList = (input: Json | undefined): readonly Json[] =>
+  input === undefined || input === null ? [] : Array.isArray(input) ? input : [input as Json]
 
 /** What was asked for, then the key, ascending, nulls last, even where it was listed before (spec/graphql.md 5.4). */
 export function readOrder(table: ApiTable, input: Json | undefined): readonly Term[] {
@@ -50,8 +51,10 @@ export function readPage(arg: Argument, order: readonly Term[]): PageArguments {
   if (before !== null && after !== null) throw new Refused('only one of "before" and "after" may be provided')
   if (first !== null && before !== null) throw new Refused('"first" may only be used with "after"')
   if (last !== null && after !== null) throw new Refused('"last" may only be used with "before"')
-  if (offset !== null && (last !== null || before !== null)) throw new Refused('"offset" may only be used with "first" and "after"')
-  if ((before ?? after ?? []).length > order.length) throw new Refused('orderBy clause incompatible with pagination cursor')
+  if (offset !== null && (last !== null || before !== null))
+    throw new Refused('"offset" may only be used with "first" and "after"')
+  if ((before ?? after ?? []).length > order.length)
+    throw new Refused('orderBy clause incompatible with pagination cursor')
   return { first, last, offset, before, after }
 }
 
@@ -84,7 +87,12 @@ function compareToCursor(world: World, order: readonly Term[], row: Row, cursor:
   for (const [index, text] of cursor.entries()) {
     const term = order[index]
     if (term === undefined) break
-    const difference = compareCells(world, term, row.get(term.column.name) ?? null, readValue(world, term.column.type, text))
+    const difference = compareCells(
+      world,
+      term,
+      row.get(term.column.name) ?? null,
+      readValue(world, term.column.type, text),
+    )
     if (difference !== 0) return difference
   }
   return 0
@@ -100,7 +108,13 @@ export interface Page {
 }
 
 /** One page of all the rows that match (5.3, 5.6, 5.7). */
-export function takePage(world: World, table: ApiTable, order: readonly Term[], page: PageArguments, matching: readonly Row[]): Page {
+export function takePage(
+  world: World,
+  table: ApiTable,
+  order: readonly Term[],
+  page: PageArguments,
+  matching: readonly Row[],
+): Page {
   const all = [...matching].sort((a, b) => compareRows(world, order, a, b))
   const limit = Math.min(page.first ?? page.last ?? table.maxRows, table.maxRows)
   const isBackward = page.last !== null || page.before !== null

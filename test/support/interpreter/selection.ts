@@ -16,7 +16,11 @@ export interface Scope {
   readonly variables: Readonly<Record<string, Json>>
 }
 
-export function readScope(document: DocumentNode, operation: OperationDefinitionNode, sent: Readonly<Record<string, Json>>): Scope {
+export function readScope(
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  sent: Readonly<Record<string, Json>>,
+): Scope {
   const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
   const names = (operation.variableDefinitions ?? []).map((definition) => definition.variable.name.value)
   const defaults = (operation.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>

@@ -2,7 +2,10 @@ import type { Claims } from './policies.ts'
 import { allows } from './policies.ts'
 import type { Command, TableSketch, Value, World } from './world.ts'
 
-/** A row by column name. Rows and stores are never changed: a change makes new ones, and the old store is the snapshot before. */
+/**
+ * A row by column name. Rows and stores are never changed: a change makes new ones, and the old store is the snapshot
+ * before.
+ */
 export type Row = ReadonlyMap<string, Value>
 
 export interface Store {
@@ -29,5 +32,9 @@ export const withRows = (store: Store, table: string, rows: readonly Row[]): Sto
 })
 
 /** The rows that row-level security lets the caller reach for this command. */
-export const visibleRows = (store: Store, table: TableSketch, claims: Claims, command: Command = 'select'): readonly Row[] =>
-  rowsOf(store, table.name).filter((row) => allows(table, claims, command, row))
+export const visibleRows = (
+  store: Store,
+  table: TableSketch,
+  claims: Claims,
+  command: Command = 'select',
+): readonly Row[] => rowsOf(store, table.name).filter((row) => allows(table, claims, command, row))

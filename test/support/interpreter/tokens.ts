@@ -2,7 +2,10 @@
 export const encodeToken = (elements: readonly string[]): string =>
   Buffer.from(`[${elements.join(', ')}]`, 'utf8').toString('base64')
 
-/** The elements of a token as text, with every digit; null for JSON null; undefined where it is no array of plain values. */
+/**
+ * The elements of a token as text, with every digit; null for JSON null; undefined where it is no array of plain
+ * values.
+ */
 export function decodeToken(token: string): readonly (string | null)[] | undefined {
   const bytes = Buffer.from(token, 'base64')
   if (token === '' || bytes.toString('base64') !== token) return undefined
@@ -12,6 +15,10 @@ export function decodeToken(token: string): readonly (string | null)[] | undefin
   } catch {
     return undefined
   }
-  const parts = text.trim().slice(1, -1).match(/"(?:[^"\\]|\\.)*"|[^,\s[\]]+/g) ?? []
+  const parts =
+    text
+      .trim()
+      .slice(1, -1)
+      .match(/"(?:[^"\\]|\\.)*"|[^,\s[\]]+/g) ?? []
   return parts.map((part) => (part === 'null' ? null : part.startsWith('"') ? (JSON.parse(part) as string) : part))
 }

@@ -31,24 +31,119 @@ const canonText = (value: Json): string => String(value)
 const canonInteger = (value: Json): string => String(BigInt(String(value)))
 const canonNumeric = (value: Json): string => printDecimal(readDecimal(String(value)))
 /** As `to_jsonb` prints it in the time zone UTC. */
-const canonTime = (value: Json): string =>
-  new Date(String(value)).toISOString().replace(/\.?0*Z$/, '+00:00')
+const canonTime = (value: Json): string => new Date(String(value)).toISOString().replace(/\.?0*Z$/, '+00:00')
 
 const rules: Readonly<Record<BaseType, TypeRules>> = {
-  int4: { graphql: 'Int', operators: ordered, listFilter: true, aggregates: all, number: true, compare: compareNumbers, canon: Number, maxLength: null },
-  int8: { graphql: 'BigInt', operators: ordered, listFilter: true, aggregates: all, number: true, compare: compareNumerics, canon: canonInteger, maxLength: null },
-  numeric: { graphql: 'BigFloat', operators: ordered, listFilter: true, aggregates: all, number: true, compare: compareNumerics, canon: canonNumeric, maxLength: null },
-  'numeric(8,2)': {
-    graphql: 'BigFloat', operators: ordered, listFilter: true, aggregates: all, number: true, compare: compareNumerics,
-    canon: (value) => printDecimal(roundDecimal(readDecimal(String(value)), 2)), maxLength: null,
+  int4: {
+    graphql: 'Int',
+    operators: ordered,
+    listFilter: true,
+    aggregates: all,
+    number: true,
+    compare: compareNumbers,
+    canon: Number,
+    maxLength: null,
   },
-  text: { graphql: 'String', operators: [...ordered, ...patterns], listFilter: true, aggregates: ends, number: false, compare: compareText, canon: canonText, maxLength: null },
-  'varchar(5)': { graphql: 'String', operators: [...ordered, ...patterns], listFilter: true, aggregates: ends, number: false, compare: compareText, canon: canonText, maxLength: 5 },
-  bool: { graphql: 'Boolean', operators: ['eq', 'is'], listFilter: true, aggregates: [], number: false, compare: compareNumbers, canon: (value) => value === true || value === 'true', maxLength: null },
-  timestamptz: { graphql: 'Datetime', operators: ordered, listFilter: true, aggregates: ends, number: false, compare: compareTimes, canon: canonTime, maxLength: null },
-  date: { graphql: 'Date', operators: ordered, listFilter: true, aggregates: ends, number: false, compare: compareText, canon: canonText, maxLength: null },
-  uuid: { graphql: 'UUID', operators: ['eq', 'in', 'is', 'neq'], listFilter: true, aggregates: [], number: false, compare: compareText, canon: (value) => String(value).toLowerCase(), maxLength: null },
-  enum: { graphql: '', operators: ['eq', 'in', 'is', 'neq'], listFilter: false, aggregates: [], number: false, compare: compareText, canon: canonText, maxLength: null },
+  int8: {
+    graphql: 'BigInt',
+    operators: ordered,
+    listFilter: true,
+    aggregates: all,
+    number: true,
+    compare: compareNumerics,
+    canon: canonInteger,
+    maxLength: null,
+  },
+  numeric: {
+    graphql: 'BigFloat',
+    operators: ordered,
+    listFilter: true,
+    aggregates: all,
+    number: true,
+    compare: compareNumerics,
+    canon: canonNumeric,
+    maxLength: null,
+  },
+  'numeric(8,2)': {
+    graphql: 'BigFloat',
+    operators: ordered,
+    listFilter: true,
+    aggregates: all,
+    number: true,
+    compare: compareNumerics,
+    canon: (value) => printDecimal(roundDecimal(readDecimal(String(value)), 2)),
+    maxLength: null,
+  },
+  text: {
+    graphql: 'String',
+    operators: [...ordered, ...patterns],
+    listFilter: true,
+    aggregates: ends,
+    number: false,
+    compare: compareText,
+    canon: canonText,
+    maxLength: null,
+  },
+  'varchar(5)': {
+    graphql: 'String',
+    operators: [...ordered, ...patterns],
+    listFilter: true,
+    aggregates: ends,
+    number: false,
+    compare: compareText,
+    canon: canonText,
+    maxLength: 5,
+  },
+  bool: {
+    graphql: 'Boolean',
+    operators: ['eq', 'is'],
+    listFilter: true,
+    aggregates: [],
+    number: false,
+    compare: compareNumbers,
+    canon: (value) => value === true || value === 'true',
+    maxLength: null,
+  },
+  timestamptz: {
+    graphql: 'Datetime',
+    operators: ordered,
+    listFilter: true,
+    aggregates: ends,
+    number: false,
+    compare: compareTimes,
+    canon: canonTime,
+    maxLength: null,
+  },
+  date: {
+    graphql: 'Date',
+    operators: ordered,
+    listFilter: true,
+    aggregates: ends,
+    number: false,
+    compare: compareText,
+    canon: canonText,
+    maxLength: null,
+  },
+  uuid: {
+    graphql: 'UUID',
+    operators: ['eq', 'in', 'is', 'neq'],
+    listFilter: true,
+    aggregates: [],
+    number: false,
+    compare: compareText,
+    canon: (value) => String(value).toLowerCase(),
+    maxLength: null,
+  },
+  enum: {
+    graphql: '',
+    operators: ['eq', 'in', 'is', 'neq'],
+    listFilter: false,
+    aggregates: [],
+    number: false,
+    compare: compareText,
+    canon: canonText,
+    maxLength: null,
+  },
 }
 
 export const rulesOf = (type: ColumnType): TypeRules => rules[type.base]
@@ -88,7 +183,10 @@ function compareLists(world: World, type: ColumnType, a: readonly Value[], b: re
   return a.length - b.length
 }
 
-/** Reads a GraphQL input (or the text of a cursor's element) as a value of the type; a single value may stand for a list. */
+/**
+ * Reads a GraphQL input (or the text of a cursor's element) as a value of the type; a single value may stand for a
+ * list.
+ */
 export function readValue(world: World, type: ColumnType, input: Json): Value {
   if (input === null) return null
   if (type.list) {

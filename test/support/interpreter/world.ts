@@ -1,6 +1,6 @@
 /**
- * A small database as the interpreter and the generators know it: what is declared, what is in it, who may do what. It is plain
- * JSON, so that a failing case can be kept in a file. Nothing here is shared with the product.
+ * A small database as the interpreter and the generators know it: what is declared, what is in it, who may do what. It
+ * is plain JSON, so that a failing case can be kept in a file. Nothing here is shared with the product.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
@@ -9,7 +9,17 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export type Value = null | boolean | number | string | readonly (boolean | number | string | null)[]
 
 export type BaseType =
-  | 'int4' | 'int8' | 'text' | 'varchar(5)' | 'bool' | 'numeric' | 'numeric(8,2)' | 'timestamptz' | 'date' | 'uuid' | 'enum'
+  | 'int4'
+  | 'int8'
+  | 'text'
+  | 'varchar(5)'
+  | 'bool'
+  | 'numeric'
+  | 'numeric(8,2)'
+  | 'timestamptz'
+  | 'date'
+  | 'uuid'
+  | 'enum'
 
 export interface ColumnType {
   readonly base: BaseType
@@ -30,7 +40,8 @@ export interface ColumnSketch {
   readonly type: ColumnType
   readonly notNull: boolean
   /** What a new row gets where nothing is given; `identity` counts up from 1001. */
-  readonly fallback: { readonly kind: 'none' } | { readonly kind: 'value'; readonly value: Value } | { readonly kind: 'identity' }
+  readonly fallback:
+    { readonly kind: 'none' } | { readonly kind: 'value'; readonly value: Value } | { readonly kind: 'identity' }
   /** The `name` setting. */
   readonly field: string | null
 }
@@ -95,11 +106,46 @@ export interface TableSketch {
   readonly rows: readonly (readonly Value[])[]
 }
 
+/** A function of SQL; the names of its arguments are SQL names. */
+export interface FunctionSketch {
+  readonly name: string
+  /** The `name` setting. */
+  readonly field: string | null
+  readonly volatile: boolean
+  /** Who may execute it; `null`: everybody. */
+  readonly execute: Role | null
+  readonly body: FunctionBody
+}
+
+export type FunctionBody =
+  /** `a + b`, where `b` has a default unless that is null. */
+  | { readonly kind: 'sum'; readonly a: string; readonly b: string; readonly fallback: number | null }
+  /** Its argument as it is. */
+  | { readonly kind: 'echo'; readonly argument: string; readonly type: ColumnType }
+  | { readonly kind: 'void'; readonly argument: string }
+  /** The rows of a table in which the boolean column is true, or all of them; with an argument that changes nothing. */
+  | { readonly kind: 'rows'; readonly table: string; readonly flag: string | null; readonly argument: string | null }
+  /** The first row by its key in which the column has the argument's value. */
+  | { readonly kind: 'row'; readonly table: string; readonly column: string; readonly argument: string }
+  /** A computed field: the value of a column. */
+  | { readonly kind: 'computed'; readonly table: string; readonly column: string }
+  /** A computed field: the rows of another table whose column equals the row's, all of them or the first by its key. */
+  | {
+      readonly kind: 'computedRows' | 'computedRow'
+      readonly table: string
+      readonly column: string
+      readonly target: string
+      readonly targetColumn: string
+    }
+
 export interface World {
+  /** What stands around the directives in comments. */
+  readonly comments: 'bare' | 'before' | 'after'
   readonly inflects: boolean
   readonly maxRows: number | null
   readonly enums: readonly EnumSketch[]
   readonly tables: readonly TableSketch[]
+  readonly functions: readonly FunctionSketch[]
 }
 
 export interface Question {
@@ -122,6 +168,8 @@ export const tableNamed = (world: World, name: string): TableSketch => {
   return found
 }
 
-/** The key's columns by attribute number, which is how node ids, cursors and look-ups list them (spec/graphql.md 1.2). */
+/**
+ * The key's columns by attribute number, which is how node ids, cursors and look-ups list them (spec/graphql.md 1.2).
+ */
 export const keyOf = (table: TableSketch): readonly ColumnSketch[] =>
   table.columns.filter((column) => table.primaryKey.includes(column.name))

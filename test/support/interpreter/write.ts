@@ -6,7 +6,10 @@ import { Refused } from './refusal.ts'
 import { rowsOf, visibleRows, withRows, type Row, type Store } from './store.ts'
 import type { ColumnSketch, Json, Value, World } from './world.ts'
 
-/** What one mutation did: the store after it and the rows that it answers, changed ones as they are now, deleted ones as they were. */
+/**
+ * What one mutation did: the store after it and the rows that it answers, changed ones as they are now, deleted ones as
+ * they were.
+ */
 export interface Written {
   readonly store: Store
   readonly records: readonly Row[]
@@ -69,10 +72,24 @@ function cell({ name, fallback }: ColumnSketch, given: Cells, identity: number):
 }
 
 /** A row that is written must pass the policies of its command and, as it is answered, those of reading (10.5). */
-const refusedByPolicy = (table: ApiTable, claims: Claims, command: 'insert' | 'update', rows: readonly Row[]): readonly string[] =>
-  rows.every((row) => allows(table.sketch, claims, command, row) && allows(table.sketch, claims, 'select', row)) ? [] : [policyViolated]
+const refusedByPolicy = (
+  table: ApiTable,
+  claims: Claims,
+  command: 'insert' | 'update',
+  rows: readonly Row[],
+): readonly string[] =>
+  rows.every((row) => allows(table.sketch, claims, command, row) && allows(table.sketch, claims, 'select', row))
+    ? []
+    : [policyViolated]
 
-function affectedRows(world: World, store: Store, table: ApiTable, claims: Claims, arg: Argument, command: 'update' | 'delete'): readonly Row[] {
+function affectedRows(
+  world: World,
+  store: Store,
+  table: ApiTable,
+  claims: Claims,
+  arg: Argument,
+  command: 'update' | 'delete',
+): readonly Row[] {
   const condition = readFilter(world, table, arg('filter'))
   return visibleRows(store, table.sketch, claims)
     .filter((row) => allows(table.sketch, claims, command, row))
@@ -87,7 +104,11 @@ export function update(world: World, store: Store, table: ApiTable, claims: Clai
   const set = readSet(world, table, arg)
   const affected = affectedRows(world, store, table, claims, arg, 'update')
   const changed = new Map(affected.map((row) => [row, new Map([...row, ...set])]))
-  const after = withRows(store, table.sketch.name, rowsOf(store, table.sketch.name).map((row) => changed.get(row) ?? row))
+  const after = withRows(
+    store,
+    table.sketch.name,
+    rowsOf(store, table.sketch.name).map((row) => changed.get(row) ?? row),
+  )
   const records = [...changed.values()]
   requireValid(world, after, ...refusedByPolicy(table, claims, 'update', records), ...tooMany('update', records, arg))
   return { store: after, records }
@@ -100,4 +121,3 @@ export function remove(world: World, store: Store, table: ApiTable, claims: Clai
   requireValid(world, after, ...tooMany('delete', records, arg))
   return { store: after, records }
 }
-

@@ -1,0 +1,60 @@
+import type { RunStatement } from '../db/statements.ts'
+import { DatabaseFailure } from '../db/failures.ts'
+import { refuse } from './errors.ts'
+import { noteAddressProof, takeAmbiguousMark, type AddressProof } from './store/account-marks.ts'
+import { verifyEmailIdentity } from './store/identities.ts'
+import { clearOneTimeToken } from './store/one-time-tokens.ts'
+import { confirmUser, dropPassword, replaceUserMetadata } from './store/users.ts'
+
+/** Acts upon accounts that several endpoints share; each runs in its caller's transaction. */
+
+/**
+ * The address of an account is confirmed. Where sign-ups came with differing passwords nobody knows whose the stored
+ * one is: it goes, and with it what the first caller said of the person (section 4.2). Only a confirmation without any
+ * proof keeps it, since it is the password that was shown.
+ */
+export async function confirmAddress(
+  run: RunStatement,
+  user: { readonly id: string; readonly email: string | null },
+  proof: AddressProof,
+): Promise<void> {
+  await confirmUser(run, user.id)
+  await verifyEmailIdentity(run, user.id)
+  await clearOneTimeToken(run, user.id, 'confirmation')
+  await noteAddressProof(run, user.id, proof)
+  if (!(await takeAmbiguousMark(run, user.id)) || proof === 'autoconfirm') return
+  await dropPassword(run, user.id)
+  await replaceUserMetadata(run, user.id, {
+    sub: user.id,
+    email: user.email,
+    email_verified: true,
+    phone_verified: false,
+  })
+}
+
+/** The owner's triggers choose a status by SQLSTATE PTnnn (section 2.4). */
+const statusOf = (sqlstate: string | null): number => {
+  const status = Number(/^PT([45]\d\d)$/.exec(sqlstate ?? '')?.[1])
+  return Number.isNaN(status) ? 500 : status
+}
+
+/** Runs what makes a user: whatever the database refuses then, by the owner's triggers too, is said in one sentence. */
+export async function savingUser<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (!(cause instanceof DatabaseFailure) || cause.kind !== 'refused' || isTakenAddress(cause)) throw cause
+    throw refuse('unexpected_failure', {
+      message: 'Database error saving new user',
+      status: statusOf(cause.sqlstate),
+      cause,
+    })
+  }
+}
+
+/** Somebody else was faster with the same address. */
+export function isTakenAddress(error: unknown): boolean {
+  if (!(error instanceof DatabaseFailure) || error.sqlstate !== '23505') return false
+  const { cause } = error
+  return cause instanceof Error && 'constraint' in cause && cause.constraint === 'users_email_partial_key'
+}

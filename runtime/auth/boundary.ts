@@ -1,0 +1,71 @@
+import { DatabaseFailure, type DatabaseFailureKind } from '../db/failures.ts'
+import { HttpFailure, failureTable, type FailureCode } from '../http/failures.ts'
+import { KeyFailure } from './api-key.ts'
+import { AuthFailure, errorBody, OauthFailure, refuse, type ApiVersion, type AuthErrorCode } from './errors.ts'
+
+/** A failure as it is sent. */
+export interface ErrorAnswer {
+  readonly status: number
+  readonly body: object
+  readonly headers: Readonly<Record<string, string>>
+  /** Nobody foresaw it: the log wants to know. */
+  readonly unexpected: boolean
+}
+
+/** What the database's state means for the one who asked. */
+const databaseCodes: Readonly<Record<DatabaseFailureKind, AuthErrorCode>> = {
+  unavailable: 'unavailable',
+  timeout: 'request_timeout',
+  conflict: 'conflict',
+  stale: 'unexpected_failure',
+  'role-refused': 'unexpected_failure',
+  refused: 'unexpected_failure',
+  'too-large': 'unexpected_failure',
+}
+
+const httpCodes: Partial<Readonly<Record<FailureCode, AuthErrorCode>>> = {
+  BODY_TOO_LARGE: 'request_entity_too_large',
+  NOT_FOUND: 'not_found',
+  METHOD_NOT_ALLOWED: 'method_not_allowed',
+}
+
+const fastifyCodes: Readonly<Record<string, AuthErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'request_entity_too_large',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_json',
+  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
+  FST_ERR_BAD_URL: 'not_found',
+  ECONNRESET: 'bad_json',
+}
+
+/** Every failure in the shape of its kind (section 2.4). Texts of the database and of programs never leave. */
+export function toErrorAnswer(error: unknown, version: ApiVersion, requestId: string): ErrorAnswer {
+  if (error instanceof KeyFailure) return plain(401, { message: error.message })
+  if (error instanceof OauthFailure) return plain(400, { error: error.error, error_description: error.message })
+  const failure = recognise(error) ?? refuse('unexpected_failure')
+  const headers = {
+    'x-sb-error-code': failure.code,
+    ...(failure.retryAfter !== null && { 'retry-after': String(failure.retryAfter) }),
+  }
+  const unexpected = failure.status >= 500 && failure.code === 'unexpected_failure'
+  return { status: failure.status, body: errorBody(failure, version, requestId), headers, unexpected }
+}
+
+const plain = (status: number, body: object): ErrorAnswer => ({ status, body, headers: {}, unexpected: false })
+
+function recognise(error: unknown): AuthFailure | null {
+  if (error instanceof AuthFailure) return error
+  if (error instanceof DatabaseFailure) return refuse(databaseCodes[error.kind])
+  if (error instanceof HttpFailure) {
+    const code = httpCodes[error.code] ?? 'validation_failed'
+    return refuse(code, { status: failureTable[error.code].status })
+  }
+  const code = error instanceof Error && 'code' in error ? fastifyCodes[String(error.code)] : undefined
+  return code === undefined ? null : refuse(code)
+}
+
+/** What the log keeps of a failure that nobody foresaw. */
+export function detailOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const own = error.stack ?? error.message
+  return error.cause instanceof Error ? `${own}\ncaused by ${error.cause.message}` : own
+}

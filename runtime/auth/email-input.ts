@@ -1,0 +1,24 @@
+import { refuse } from './errors.ts'
+import { textOf } from './input.ts'
+import { judgeEmail, normalEmail } from './rules/email.ts'
+import { readChallenge, type Challenge } from './rules/pkce.ts'
+import type { JsonObject } from './types.ts'
+
+/** An address that was given, in the form that is stored. Throws 400 `validation_failed` (section 4.2). */
+export function checkedEmail(address: string): string {
+  switch (judgeEmail(address)) {
+    case 'too-long':
+      throw refuse('validation_failed', 'An email address is too long')
+    case 'malformed':
+      throw refuse('validation_failed', 'Unable to validate email address: invalid format')
+    case null:
+      return normalEmail(address)
+  }
+}
+
+/** The proof key of a flow, or null. Throws 400 `validation_failed` (section 6.1). */
+export function checkedChallenge(body: JsonObject): Challenge | null {
+  const verdict = readChallenge(textOf(body, 'code_challenge'), textOf(body, 'code_challenge_method'))
+  if (verdict.kind === 'refused') throw refuse('validation_failed', verdict.reason)
+  return verdict.kind === 'none' ? null : verdict.challenge
+}

@@ -1,0 +1,113 @@
+import type { VerifyToken } from '../identity/jwt.ts'
+import { unreachable } from '../lib/unreachable.ts'
+import { checkApiKey } from './api-key.ts'
+import { adminOfBearer, userOfBearer } from './bearer.ts'
+import { readFormBody, readJsonBody } from './body.ts'
+import type { AskedRedirect, Call, Client, Outcome, SessionCall, UserCall } from './call.ts'
+import { AuthFailure, refuse } from './errors.ts'
+import type { Route } from './route.ts'
+import type { ReadAuthState } from './settings/load.ts'
+import type { JsonObject } from './types.ts'
+import type { AuthTools } from './tools.ts'
+
+/** What a request carried: already measured, not believed yet. */
+export interface Arrival {
+  readonly client: Client
+  readonly apikey: string
+  readonly authorization: string | undefined
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
+  readonly askedRedirect: AskedRedirect
+  readonly body: Buffer
+}
+
+export interface Endpoints {
+  readonly tools: AuthTools
+  readonly state: ReadAuthState
+  readonly verify: VerifyToken
+  readonly budgetMs: number
+}
+
+/** Section 2.3: whatever takes longer is answered 504. Statements end by their own limit soon after. */
+export const usualBudgetMs = 10_000
+
+/**
+ * Answers one request in the order that holds for all of them: enabled, project key, closed addresses and limits,
+ * bearer token, body, then the endpoint itself. Size and CORS came before. Throws AuthFailure, OauthFailure, KeyFailure.
+ */
+export async function answerCall(endpoints: Endpoints, route: Route, arrival: Arrival): Promise<Outcome> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(refuse('request_timeout')), endpoints.budgetMs)
+  })
+  try {
+    return await Promise.race([answerInTime(endpoints, route, arrival), late])
+  } catch (error) {
+    await count(endpoints, route, arrival, error)
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function answerInTime(endpoints: Endpoints, route: Route, arrival: Arrival): Promise<Outcome> {
+  const { tools, state, verify } = endpoints
+  const now = await state()
+  if (now.kind === 'disabled') throw refuse('auth_not_enabled')
+  if (route.guard !== 'open') await checkApiKey(arrival.apikey, verify)
+  await tools.throttle.refuseBanned(arrival.client.source)
+  if (route.limit !== 'none') await tools.throttle.take(route.limit, arrival.client.source)
+  const { client, params, query, askedRedirect } = arrival
+  const call = { settings: now.settings, client, params, query, askedRedirect }
+  return answerGuarded(endpoints, route, arrival, call)
+}
+
+async function answerGuarded(
+  { tools, verify }: Endpoints,
+  route: Route,
+  arrival: Arrival,
+  call: Omit<Call, 'body'>,
+): Promise<Outcome> {
+  const bearer = { authorization: arrival.authorization, verify, run: tools.database.run }
+  const body = (): JsonObject => readBody(route, arrival.body)
+  switch (route.guard) {
+    case 'open':
+    case 'key':
+      return route.handle({ ...call, body: body() }, tools)
+    case 'admin': {
+      const adminRole = await adminOfBearer(bearer, call.settings.admin_roles)
+      return route.handle({ ...call, body: body(), adminRole }, tools)
+    }
+    case 'user': {
+      const known = await userOfBearer(bearer)
+      const userCall: UserCall = { ...call, body: body(), ...known }
+      return route.assurance === 'none'
+        ? route.handle(userCall, tools)
+        : route.handle(ofSession(userCall, route), tools)
+    }
+    default:
+      return unreachable(route)
+  }
+}
+
+function ofSession(call: UserCall, { assurance }: Route): SessionCall {
+  if (assurance === 'member' && call.user.is_anonymous) {
+    throw refuse('no_authorization', { status: 403, message: 'Anonymous user not allowed to perform these actions' })
+  }
+  if (call.session === null) throw refuse('session_not_found')
+  return { ...call, session: call.session }
+}
+
+function readBody(route: Route, bytes: Buffer): JsonObject {
+  if (route.body === 'none') return {}
+  return route.body === 'json' ? readJsonBody(bytes) : readFormBody(bytes)
+}
+
+/** Answers that say nothing of an attempt: neither what was limited already nor a token that is missing. */
+const uncounted: ReadonlySet<number> = new Set([401, 429])
+
+async function count({ tools }: Endpoints, route: Route, { client }: Arrival, error: unknown): Promise<void> {
+  if (!route.counted || !(error instanceof AuthFailure)) return
+  const { status } = error
+  if (status >= 400 && status < 500 && !uncounted.has(status)) await tools.throttle.failed(client.source)
+}

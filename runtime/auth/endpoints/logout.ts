@@ -1,0 +1,27 @@
+import type { RunStatement } from '../../db/statements.ts'
+import { noContent, type Outcome, type UserCall } from '../call.ts'
+import { refuse } from '../errors.ts'
+import { audit } from '../store/audit-log.ts'
+import { deleteOtherSessions, deleteSession, deleteSessionsOf } from '../store/sessions.ts'
+import type { AuthTools } from '../tools.ts'
+
+type End = (run: RunStatement, call: UserCall) => Promise<void>
+
+/** What each scope ends (section 5.5). */
+const scopes = new Map<string, End>([
+  ['global', (run, { user }) => deleteSessionsOf(run, user.id)],
+  ['local', async (run, { session }) => (session === null ? undefined : deleteSession(run, session.id))],
+  ['others', (run, { user, session }) => deleteOtherSessions(run, user.id, session?.id ?? null)],
+])
+
+/** POST /logout?scope= */
+export async function logout(call: UserCall, { database }: AuthTools): Promise<Outcome> {
+  const scope = call.query['scope'] || 'global'
+  const end = scopes.get(scope)
+  if (end === undefined) throw refuse('validation_failed', `Unsupported logout scope "${scope}"`)
+  await database.transaction(async (run) => {
+    await end(run, call)
+    await audit(run, { action: 'logout', actor: call.user, address: call.client.address })
+  })
+  return noContent()
+}

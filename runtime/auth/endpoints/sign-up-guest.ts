@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto'
+import type { RunStatement } from '../../db/statements.ts'
+import { savingUser } from '../accounts.ts'
+import { json, type Call, type Outcome } from '../call.ts'
+import { refuse } from '../errors.ts'
+import { objectOf } from '../input.ts'
+import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
+import { audit } from '../store/audit-log.ts'
+import { insertUser } from '../store/users.ts'
+import type { AuthTools } from '../tools.ts'
+
+/** Guest sign-in (section 4.3): every call makes another user. */
+export async function guestSignUp(call: Call, tools: AuthTools): Promise<Outcome> {
+  if (!call.settings.anonymous_enabled) throw refuse('anonymous_provider_disabled')
+  if (call.settings.disable_signup) throw refuse('signup_disabled')
+  const data = objectOf(call.body, 'data') ?? {}
+  await tools.throttle.take('guests', call.client.source)
+  const started = await savingUser(() => tools.database.transaction((run) => createGuest(run, call, data)))
+  return json({ ...(await sessionJson(tools, call, started)) })
+}
+
+async function createGuest(run: RunStatement, call: Call, data: object): Promise<StartedSession> {
+  const user = { id: randomUUID(), email: null }
+  await insertUser(run, {
+    ...user,
+    aud: 'authenticated',
+    role: 'authenticated',
+    passwordHash: null,
+    appMetadata: {},
+    userMetadata: { ...data },
+    isAnonymous: true,
+    confirmationToken: '',
+  })
+  await audit(run, { action: 'user_signedup', actor: user, address: call.client.address })
+  return startSession(run, call, user, 'anonymous')
+}

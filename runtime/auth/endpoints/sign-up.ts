@@ -1,0 +1,202 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { RunStatement } from '../../db/statements.ts'
+import { confirmAddress, isTakenAddress, savingUser } from '../accounts.ts'
+import { json, type Call, type Outcome } from '../call.ts'
+import { destinationOf } from '../destination.ts'
+import { checkedChallenge, checkedEmail } from '../email-input.ts'
+import { refuse } from '../errors.ts'
+import { objectOf, textOf } from '../input.ts'
+import type { Send, Undo } from '../mails/mailer.ts'
+import { mailVariables } from '../mails/variables.ts'
+import type { IssuedToken } from '../one-time/tokens.ts'
+import { checkNewPassword } from '../password-input.ts'
+import type { Challenge } from '../rules/pkce.ts'
+import { emailAppMetadata, emailUserMetadata, fakeUserJson, unconfirmedUserJson } from '../rules/user-json.ts'
+import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
+import { markPasswordAmbiguous } from '../store/account-marks.ts'
+import { audit } from '../store/audit-log.ts'
+import { insertFlow } from '../store/flow-states.ts'
+import { ensureEmailIdentity } from '../store/identities.ts'
+import { copyOneTimeToken, replaceOneTimeToken } from '../store/one-time-tokens.ts'
+import { deleteUnconfirmedUser, findUserByEmail, findUserById, insertUser, lockUser } from '../store/users.ts'
+import type { AuthTools } from '../tools.ts'
+import type { JsonObject, UserRow } from '../types.ts'
+import { guestSignUp } from './sign-up-guest.ts'
+
+/** POST /signup: an account by address (section 4.2), or a guest when no address is given (section 4.3). */
+export async function signUp(call: Call, tools: AuthTools): Promise<Outcome> {
+  const { body } = call
+  if (textOf(body, 'email') === '' && textOf(body, 'phone') === '') return guestSignUp(call, tools)
+  return signUpChecked(call, tools, readSignUp(call))
+}
+
+interface SignUp {
+  readonly email: string
+  readonly password: string
+  readonly data: JsonObject
+  readonly challenge: Challenge | null
+  readonly destination: string
+}
+
+/** In the order of section 4.2: the rules for passwords come before any look-up, so they tell nothing of accounts. */
+function readSignUp(call: Call): SignUp {
+  const { body, settings } = call
+  if (settings.disable_signup) throw refuse('signup_disabled')
+  const password = textOf(body, 'password')
+  if (password === '') throw refuse('validation_failed', 'Signup requires a valid password')
+  checkNewPassword(password, settings)
+  const challenge = checkedChallenge(body)
+  const address = textOf(body, 'email')
+  const email = address === '' ? '' : checkedEmail(address)
+  if (address !== '' && !settings.email_enabled) throw refuse('email_provider_disabled')
+  if (textOf(body, 'phone') !== '') throw refuse('phone_provider_disabled')
+  return { email, password, data: objectOf(body, 'data') ?? {}, challenge, destination: destinationOf(call) }
+}
+
+async function signUpChecked(call: Call, tools: AuthTools, input: SignUp): Promise<Outcome> {
+  const existing = await findUserByEmail(tools.database.run, input.email)
+  if (existing !== null) return signUpAgain(call, tools, input, existing)
+  const hash = await tools.passwords.hash(input.password)
+  try {
+    return await savingUser(() => create(call, tools, input, hash))
+  } catch (error) {
+    // Somebody else was faster with this address: then it is theirs, as if they had come long before.
+    const winner = isTakenAddress(error) ? await findUserByEmail(tools.database.run, input.email) : null
+    if (winner === null) throw error
+    return signUpAgain(call, tools, input, winner)
+  }
+}
+
+/** One hash is made or compared whoever the address belongs to, so that the time tells nothing. */
+async function signUpAgain(call: Call, tools: AuthTools, input: SignUp, user: UserRow): Promise<Outcome> {
+  const samePassword = await tools.passwords.compare(input.password, user.encrypted_password || null)
+  const confirmed = user.email_confirmed_at !== null
+  if (call.settings.autoconfirm) {
+    if (confirmed || !samePassword) throw refuse('user_already_exists')
+    return json({ ...(await confirmKnown(call, tools, user)) })
+  }
+  return confirmed ? pretend(call, tools, input, user) : remind(call, tools, input, user, samePassword)
+}
+
+async function create(call: Call, tools: AuthTools, input: SignUp, hash: string): Promise<Outcome> {
+  if (!call.settings.autoconfirm) return createUnconfirmed(call, tools, input, hash)
+  const started = await tools.database.transaction(async (run) => {
+    const id = await insertAccount(run, input, hash, '')
+    return confirmAndSignIn(run, call, { id, email: input.email })
+  })
+  return json({ ...(await sessionJson(tools, call, started)) })
+}
+
+async function createUnconfirmed(call: Call, tools: AuthTools, input: SignUp, hash: string): Promise<Outcome> {
+  const issued = issue(tools, input)
+  const created = await tools.mailer.withMail(call.settings, async (run, send) => {
+    const id = await insertAccount(run, input, hash, issued.token)
+    await copyOneTimeToken(run, { userId: id, ...issued })
+    const undo: Undo = (later) => deleteUnconfirmedUser(later, id, issued.token)
+    await requestConfirmation(run, send, call, input, { userId: id, issued, undo })
+    return findUserById(run, id)
+  })
+  if (created === null) throw new Error('A user that was just made is not there.')
+  return json(unconfirmedUserJson(created, input))
+}
+
+/** One INSERT of the user: triggers of the owner see all there is to see (section 13). */
+async function insertAccount(run: RunStatement, input: SignUp, hash: string, token: string): Promise<string> {
+  const id = randomUUID()
+  const userMetadata = emailUserMetadata(id, input.email, input.data, false)
+  await insertUser(run, {
+    id,
+    aud: 'authenticated',
+    role: 'authenticated',
+    email: input.email,
+    passwordHash: hash,
+    appMetadata: emailAppMetadata,
+    userMetadata,
+    isAnonymous: false,
+    confirmationToken: token,
+  })
+  await ensureEmailIdentity(run, id, userMetadata)
+  return id
+}
+
+function issue({ oneTime }: AuthTools, { email, challenge }: SignUp): IssuedToken {
+  return oneTime.issue('confirmation', email, challenge === null ? 'implicit' : 'pkce')
+}
+
+interface Confirmation {
+  readonly userId: string
+  readonly issued: IssuedToken
+  readonly undo: Undo
+}
+
+async function requestConfirmation(
+  run: RunStatement,
+  send: Send,
+  { settings, client }: Call,
+  { email, data, challenge, destination }: SignUp,
+  { userId, issued, undo }: Confirmation,
+): Promise<void> {
+  if (challenge !== null) {
+    await insertFlow(run, { userId, challenge, providerType: 'email', method: 'email/signup', referrer: destination })
+  }
+  await audit(run, { action: 'user_confirmation_requested', actor: { id: userId, email }, address: client.address })
+  const variables = mailVariables(settings, { issued, linkType: 'signup', destination, email, newEmail: '', data })
+  await send({ kind: 'confirmation', recipient: email, variables }, undo)
+}
+
+async function confirmKnown(call: Call, tools: AuthTools, user: UserRow): Promise<object> {
+  const started = await tools.database.transaction(async (run) => {
+    await lockUser(run, user.id)
+    return confirmAndSignIn(run, call, user)
+  })
+  return sessionJson(tools, call, started)
+}
+
+async function confirmAndSignIn(
+  run: RunStatement,
+  call: Call,
+  user: { readonly id: string; readonly email: string | null },
+): Promise<StartedSession> {
+  await confirmAddress(run, user, 'autoconfirm')
+  await audit(run, { action: 'user_signedup', actor: user, address: call.client.address })
+  return startSession(run, call, user, 'password')
+}
+
+/** An account that was never confirmed gets another mail; whose password is the right one is open when they differ. */
+async function remind(
+  call: Call,
+  tools: AuthTools,
+  input: SignUp,
+  user: UserRow,
+  samePassword: boolean,
+): Promise<Outcome> {
+  const issued = issue(tools, input)
+  const ambiguous = !samePassword && (user.encrypted_password ?? '') !== ''
+  const present = await tools.mailer.withMail(call.settings, async (run, send) => {
+    await lockUser(run, user.id)
+    const locked = await findUserById(run, user.id)
+    if (locked === null || locked.email_confirmed_at !== null) return null
+    if (ambiguous) await markPasswordAmbiguous(run, user.id)
+    const undo = await replaceOneTimeToken(run, { userId: user.id, ...issued })
+    await requestConfirmation(run, send, call, input, { userId: user.id, issued, undo })
+    return findUserById(run, user.id)
+  })
+  return present === null ? pretend(call, tools, input, user) : json(unconfirmedUserJson(present, input))
+}
+
+/** The address belongs to somebody who confirmed it: the answer is like that of a new account, and nothing is kept. */
+async function pretend(
+  call: Call,
+  { mailer, database, now }: AuthTools,
+  input: SignUp,
+  user: UserRow,
+): Promise<Outcome> {
+  await mailer.pretend(call.settings, 'confirmation', input.email)
+  await audit(database.run, { action: 'user_repeated_signup', actor: user, address: call.client.address })
+  return json(fakeUserJson(randomUUID(), input, likeDatabaseTime(now())))
+}
+
+/** Times of the database have microseconds: one without them would be told apart. */
+function likeDatabaseTime(now: number): string {
+  return new Date(now).toISOString().replace('Z', `${String(randomInt(1, 1000)).padStart(3, '0')}Z`)
+}

@@ -1,0 +1,75 @@
+import type { RunStatement } from '../../db/statements.ts'
+import { json, type Call, type Outcome } from '../call.ts'
+import { refuse } from '../errors.ts'
+import { textOf } from '../input.ts'
+import { normalEmail } from '../rules/email.ts'
+import { judgeStrength } from '../rules/password.ts'
+import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
+import { ensureEmailIdentity } from '../store/identities.ts'
+import { findUserByEmail, findUserById, lockUser, replaceHash } from '../store/users.ts'
+import type { AuthTools } from '../tools.ts'
+import type { SessionJson, UserRow } from '../types.ts'
+
+/** POST /token?grant_type=password (section 4.4). */
+export async function passwordGrant(call: Call, tools: AuthTools): Promise<Outcome> {
+  const [email, phone, password] = [
+    textOf(call.body, 'email'),
+    textOf(call.body, 'phone'),
+    textOf(call.body, 'password'),
+  ]
+  if (email === '' && phone === '') throw refuse('validation_failed', 'missing email or phone')
+  if (email === '') throw refuse('phone_provider_disabled', { status: 422, message: 'Phone logins are disabled' })
+  if (!call.settings.email_enabled) {
+    throw refuse('email_provider_disabled', { status: 422, message: 'Email logins are disabled' })
+  }
+  const user = await proveUser(tools, normalEmail(email), password)
+  const rehashed = await outdatedHash(tools, user, password)
+  const started = await tools.database.transaction((run) => signIn(run, call, user, rehashed))
+  return json({ ...withWeakness(await sessionJson(tools, call, started), password, call) })
+}
+
+/** The user whose password it is. Whether the account is closed is told only to whoever knows the password. */
+async function proveUser({ database, passwords }: AuthTools, email: string, password: string): Promise<UserRow> {
+  const user = await findUserByEmail(database.run, email)
+  const right = await passwords.compare(password, user?.encrypted_password || null)
+  if (user === null || !right) throw refuse('invalid_credentials')
+  if (user.banned) throw refuse('user_banned', { status: 400 })
+  if (user.email_confirmed_at === null) throw refuse('email_not_confirmed')
+  return user
+}
+
+interface Rehashed {
+  readonly old: string
+  readonly hash: string
+}
+
+async function outdatedHash({ passwords }: AuthTools, user: UserRow, password: string): Promise<Rehashed | null> {
+  const old = user.encrypted_password ?? ''
+  return passwords.isOutdated(old) ? { old, hash: await passwords.hash(password) } : null
+}
+
+/** The password was compared before the user was locked: it has to be the same still. */
+async function signIn(
+  run: RunStatement,
+  call: Call,
+  user: UserRow,
+  rehashed: Rehashed | null,
+): Promise<StartedSession> {
+  await lockUser(run, user.id)
+  const present = await findUserById(run, user.id)
+  if (present === null || present.encrypted_password !== user.encrypted_password) throw refuse('invalid_credentials')
+  if (rehashed !== null) await replaceHash(run, user.id, rehashed.old, rehashed.hash)
+  if (present.identities.length === 0) await addIdentity(run, present)
+  return startSession(run, call, present, 'password')
+}
+
+/** Users that were written by hand often have none (section 13, restored data). */
+async function addIdentity(run: RunStatement, { id, email }: UserRow): Promise<void> {
+  await ensureEmailIdentity(run, id, { sub: id, email, email_verified: true, phone_verified: false })
+}
+
+/** Tells the client when the present rules would not let the password pass (section 3.3). */
+function withWeakness(session: SessionJson, password: string, { settings }: Call): SessionJson {
+  const weak_password = judgeStrength(password, settings)
+  return weak_password === null ? session : { ...session, weak_password }
+}

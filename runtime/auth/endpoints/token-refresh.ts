@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunStatement } from '../../db/statements.ts'
+import { json, type Call, type Outcome } from '../call.ts'
+import { AuthFailure, OauthFailure, refuse } from '../errors.ts'
+import { textOf } from '../input.ts'
+import { judgeRefresh, judgeSession, type RefreshVerdict, type SessionFault } from '../rules/refresh.ts'
+import { newRefreshToken, sessionJson, type StartedSession } from '../sign-in.ts'
+import { audit } from '../store/audit-log.ts'
+import * as tokens from '../store/refresh-tokens.ts'
+import { deleteSession } from '../store/sessions.ts'
+import { findUserWithSession } from '../store/users.ts'
+import type { AuthTools } from '../tools.ts'
+
+/** POST /token?grant_type=refresh_token (section 7). */
+export async function refreshGrant(call: Call, tools: AuthTools): Promise<Outcome> {
+  const token = textOf(call.body, 'refresh_token')
+  if (token === '') throw new OauthFailure('invalid_request', 'refresh_token required')
+  if (!shape.test(token)) throw refuse('validation_failed', 'Refresh token is not valid')
+  const started = await refresh(call, tools, token)
+  const session = await sessionJson(tools, call, started)
+  return json({ ...session }, { 'sb-auth-user-id': started.user.id, 'sb-auth-session-id': started.session.id })
+}
+
+/** Ours have twelve characters, those of older projects more. */
+const shape = /^[A-Za-z0-9_-]{12,255}$/
+
+/** Nearly always the token is live, and one statement does it all; whatever else it is takes the long way. */
+async function refresh(call: Call, tools: AuthTools, token: string): Promise<StartedSession> {
+  const { run } = tools.database
+  if (!hasSessionLimits(call)) {
+    const child = newRefreshToken()
+    const rotated = await tokens.rotateLiveToken(run, token, child, call.client)
+    if (rotated !== null) return { user: rotated, session: rotated.session, refreshToken: child }
+  }
+  return refreshLocked(call, tools, token)
+}
+
+function hasSessionLimits({ settings }: Call): boolean {
+  const { session_timebox: timebox, session_inactivity: inactivity, session_single_per_user: single } = settings
+  return timebox !== null || inactivity !== null || single
+}
+
+/** What a transaction ended in; a refusal is a value where what it did has to be kept. */
+type Ended =
+  | { readonly kind: 'session'; readonly started: StartedSession }
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'refused'; readonly failure: AuthFailure }
+
+const patienceMs = 5_000
+const [shortestPauseMs, longestPauseMs] = [10, 30]
+
+async function refreshLocked(call: Call, tools: AuthTools, token: string): Promise<StartedSession> {
+  const found = await tokens.findSessionIdOf(tools.database.run, token)
+  if (found === null) throw refuse('refresh_token_not_found')
+  const sessionId = found.session_id
+  if (sessionId === null) throw noSession()
+  const until = performance.now() + patienceMs
+  for (;;) {
+    const ended = await tools.database.transaction((run) => decide(run, call, token, sessionId))
+    if (ended.kind === 'session') return ended.started
+    if (ended.kind === 'refused') throw ended.failure
+    if (performance.now() >= until) throw refuse('conflict')
+    await sleep(shortestPauseMs + Math.random() * (longestPauseMs - shortestPauseMs))
+  }
+}
+
+const prefixed = (sentence: string): string => `Invalid Refresh Token: ${sentence}`
+
+const noSession = (): AuthFailure =>
+  refuse('session_not_found', { status: 400, message: prefixed('No Valid Session Found') })
+
+const refused = (failure: AuthFailure): Ended => ({ kind: 'refused', failure })
+
+async function decide(run: RunStatement, call: Call, token: string, sessionId: string): Promise<Ended> {
+  const lock = await tokens.tryLockSession(run, sessionId)
+  if (lock === 'busy') return { kind: 'busy' }
+  const facts = lock === 'gone' ? null : await tokens.readLockedToken(run, token)
+  if (facts === null) return refused(noSession())
+  const { user, session } = facts
+  if (user === null) return refused(noSession())
+  if (user.banned) return refused(refuse('user_banned', { status: 400, message: prefixed('User Banned') }))
+  const { age } = session
+  const fault = judgeSession({ age, idle: facts.idle, past: facts.past, hasNewer: facts.has_newer }, call.settings)
+  if (fault !== null) return refused(expired(fault))
+  const verdict = judgeRefresh(
+    {
+      revoked: facts.revoked,
+      revokedSecondsAgo: facts.revoked_seconds_ago,
+      beforeUpgrade: facts.before_upgrade,
+      live: facts.live_token === null ? null : { token: facts.live_token, isChild: facts.live_is_child },
+    },
+    call.settings.refresh_reuse_interval,
+  )
+  return act(run, call, token, facts, verdict)
+}
+
+const faultSentences: Readonly<Record<NonNullable<SessionFault>, string>> = {
+  timebox: 'Session Expired',
+  inactivity: 'Session Expired (Inactivity)',
+  superseded: 'Session Expired (Revoked by Newer Login)',
+}
+
+const expired = (fault: NonNullable<SessionFault>): AuthFailure =>
+  refuse('session_expired', { status: 400, message: prefixed(faultSentences[fault]) })
+
+async function act(
+  run: RunStatement,
+  call: Call,
+  token: string,
+  { user, session }: tokens.LockedToken,
+  verdict: RefreshVerdict,
+): Promise<Ended> {
+  switch (verdict.kind) {
+    case 'rotate': {
+      const child = newRefreshToken()
+      // Only a holder of the session's lock spends its tokens, so there is nothing that could come between.
+      if (!(await tokens.spendToken(run, token, child))) throw new Error('A live token was spent under its lock.')
+      return answer(run, call, user.id, session.id, child)
+    }
+    case 'replay':
+      return answer(run, call, user.id, session.id, verdict.token)
+    case 'refuse':
+      return refused(refuse('refresh_token_already_used'))
+    case 'end-session':
+      await deleteSession(run, session.id)
+      await audit(run, { action: 'token_revoked', actor: user, address: call.client.address })
+      return refused(refuse('refresh_token_already_used'))
+  }
+}
+
+async function answer(
+  run: RunStatement,
+  call: Call,
+  userId: string,
+  sessionId: string,
+  refreshToken: string,
+): Promise<Ended> {
+  await tokens.touchSessionOf(run, sessionId, call.client)
+  const found = await findUserWithSession(run, userId, sessionId)
+  if (found === null || found.session === null) return refused(noSession())
+  await audit(run, { action: 'token_refreshed', actor: found, address: call.client.address })
+  return { kind: 'session', started: { user: found, session: found.session, refreshToken } }
+}

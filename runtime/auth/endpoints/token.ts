@@ -1,0 +1,21 @@
+import type { Call, Outcome } from '../call.ts'
+import { refuse } from '../errors.ts'
+import type { AuthTools } from '../tools.ts'
+import { passwordGrant } from './token-password.ts'
+import { refreshGrant } from './token-refresh.ts'
+
+type Grant = (call: Call, tools: AuthTools) => Promise<Outcome>
+
+/** What a session can be had for (sections 4.4 to 4.7). */
+const grants = new Map<string, Grant>([
+  ['password', passwordGrant],
+  ['refresh_token', refreshGrant],
+])
+
+/** POST /token?grant_type= */
+export async function token(call: Call, tools: AuthTools): Promise<Outcome> {
+  const name = call.query['grant_type'] ?? ''
+  const grant = grants.get(name)
+  if (grant !== undefined) return grant(call, tools)
+  throw name === 'web3' ? refuse('web3_provider_disabled') : refuse('invalid_credentials', 'unsupported_grant_type')
+}

@@ -1,0 +1,187 @@
+import type { RunStatement } from '../../db/statements.ts'
+import { json, type Outcome, type UserCall } from '../call.ts'
+import { destinationOf } from '../destination.ts'
+import { checkedChallenge, checkedEmail } from '../email-input.ts'
+import { refuse } from '../errors.ts'
+import { has, objectOf, textOf } from '../input.ts'
+import type { Send } from '../mails/mailer.ts'
+import { checkNewPassword } from '../password-input.ts'
+import { userJson } from '../rules/user-json.ts'
+import { audit } from '../store/audit-log.ts'
+import { ensureEmailIdentity } from '../store/identities.ts'
+import { clearOneTimeTokens, spendOneTimeToken } from '../store/one-time-tokens.ts'
+import { deleteOtherSessions } from '../store/sessions.ts'
+import {
+  clearUserTokens,
+  findUserByEmail,
+  findUserById,
+  lockUser,
+  mergeUserMetadata,
+  setPasswordHash,
+} from '../store/users.ts'
+import type { AuthTools } from '../tools.ts'
+import type { AmrMethod, JsonObject } from '../types.ts'
+import { changeEmail } from './change-email.ts'
+
+/** GET /user (section 5.1). */
+export async function getUser({ user }: UserCall): Promise<Outcome> {
+  return json(userJson(user))
+}
+
+/** What PUT /user shall change; null: it stays. */
+interface Change {
+  readonly password: string | null
+  /** In the form that is stored, and not the present one. */
+  readonly email: string | null
+  readonly data: JsonObject | null
+}
+
+/** PUT /user (section 5.2): the checks in its order, then everything in one transaction. */
+export async function updateUser(call: UserCall, tools: AuthTools): Promise<Outcome> {
+  const change = readChange(call)
+  checkRights(call, change)
+  if (change.email !== null) await checkAddressIsFree(tools, call, change.email)
+  const proof = change.password === null ? noProof : await checkPasswordChange(tools, call, change.password)
+  if (textOf(call.body, 'phone') !== '') throw refuse('phone_provider_disabled')
+  const hash = change.password === null ? null : await tools.passwords.hash(change.password)
+  await apply(call, tools, change, hash === null ? null : { hash, ...proof })
+  const user = await findUserById(tools.database.run, call.user.id)
+  if (user === null) throw refuse('user_not_found')
+  return json(userJson(user))
+}
+
+function readChange(call: UserCall): Change {
+  const { body, settings, user } = call
+  const password = textOf(body, 'password') || null
+  if (password !== null) checkNewPassword(password, settings)
+  if (has(body, 'app_metadata')) {
+    throw refuse('not_admin', 'Updating app_metadata requires admin privileges')
+  }
+  checkedChallenge(body)
+  const address = textOf(body, 'email')
+  const email = address === '' ? null : checkedEmail(address)
+  if (email !== null) destinationOf(call)
+  const sameEmail = email !== null && email === user.email?.toLowerCase()
+  return { password, email: sameEmail ? null : email, data: objectOf(body, 'data') }
+}
+
+function checkRights({ user, session }: UserCall, { password, email }: Change): void {
+  const hasFactor = user.factors.some(({ status }) => status === 'verified')
+  const changesSignIn = password !== null || email !== null
+  if (hasFactor && changesSignIn && (session?.aal ?? 'aal1') === 'aal1') throw refuse('insufficient_aal')
+  if (user.is_anonymous && password !== null && email === null) {
+    throw refuse('validation_failed', {
+      status: 422,
+      message: 'Updating password of an anonymous user without an email or phone is not allowed',
+    })
+  }
+}
+
+async function checkAddressIsFree({ database }: AuthTools, { user }: UserCall, email: string): Promise<void> {
+  const owner = await findUserByEmail(database.run, email)
+  if (owner !== null && owner.id !== user.id) throw refuse('email_exists')
+}
+
+/** Sessions that are older than this need a code by mail, where the owner asks for one. */
+const freshSeconds = 86_400
+
+/** What the change of a password rests on and has to spend with it. */
+interface Proof {
+  /** Token that a typed code stands for; null where none was needed. */
+  readonly nonceToken: string | null
+}
+
+const noProof: Proof = { nonceToken: null }
+
+async function checkPasswordChange(tools: AuthTools, call: UserCall, password: string): Promise<Proof> {
+  const { settings, session } = call
+  const isOld = session === null || session.age > freshSeconds
+  const nonceToken = settings.password_reauthentication && isOld ? await checkNonce(tools, call) : null
+  if (settings.password_require_current && !provedMailbox(call)) await checkCurrentPassword(tools, call)
+  if (await tools.passwords.compare(password, call.user.encrypted_password || null)) throw refuse('same_password')
+  return { nonceToken }
+}
+
+/** The token that the typed code stands for. */
+async function checkNonce({ oneTime, database }: AuthTools, { body, user, settings }: UserCall): Promise<string> {
+  const nonce = textOf(body, 'nonce')
+  if (nonce === '') throw refuse('reauthentication_needed')
+  const attempt = {
+    userId: user.id,
+    slot: 'reauthentication',
+    address: user.email ?? '',
+    code: nonce,
+    lifetime: settings.otp_exp,
+  } as const
+  const token = await oneTime.check(database.run, attempt)
+  if (token === null) throw refuse('reauthentication_not_valid')
+  return token
+}
+
+const mailboxMethods: ReadonlySet<AmrMethod> = new Set<AmrMethod>(['recovery', 'otp', 'magiclink'])
+
+/** Whoever comes from a mail may set a password without knowing the old one. */
+function provedMailbox({ session }: UserCall): boolean {
+  return session !== null && session.amr.some(({ method }) => mailboxMethods.has(method))
+}
+
+async function checkCurrentPassword({ passwords }: AuthTools, { body, user }: UserCall): Promise<void> {
+  const current = textOf(body, 'current_password')
+  const stored = user.encrypted_password || null
+  // Who has none yet cannot know it.
+  if (stored === null) return
+  if (current === '') throw refuse('current_password_required')
+  if (!(await passwords.compare(current, stored))) throw refuse('current_password_invalid')
+}
+
+interface NewPassword extends Proof {
+  readonly hash: string
+}
+
+async function apply(call: UserCall, tools: AuthTools, change: Change, password: NewPassword | null): Promise<void> {
+  const { email } = change
+  if (email === null) return tools.database.transaction((run) => applyOwn(run, call, change, password))
+  return tools.mailer.withMail(call.settings, async (run: RunStatement, send: Send) => {
+    await applyOwn(run, call, change, password)
+    await changeEmail(run, send, call, tools, email)
+  })
+}
+
+async function applyOwn(
+  run: RunStatement,
+  call: UserCall,
+  { data }: Change,
+  password: NewPassword | null,
+): Promise<void> {
+  const { user, client } = call
+  await lockUser(run, user.id)
+  if (password !== null) await applyPassword(run, call, password)
+  if (data === null) return
+  await mergeUserMetadata(run, user.id, data)
+  await audit(run, { action: 'user_modified', actor: user, address: client.address })
+}
+
+/** A new password ends what the old one opened: every pending code and link, and every other session. */
+async function applyPassword(
+  run: RunStatement,
+  { user, session, client }: UserCall,
+  { hash, nonceToken }: NewPassword,
+): Promise<void> {
+  if (nonceToken !== null && !(await spendOneTimeToken(run, user.id, 'reauthentication', nonceToken))) {
+    throw refuse('reauthentication_not_valid')
+  }
+  await setPasswordHash(run, user.id, hash)
+  await clearUserTokens(run, user.id)
+  await clearOneTimeTokens(run, user.id)
+  await deleteOtherSessions(run, user.id, session?.id ?? null)
+  if (user.email !== null) {
+    const verified = user.email_confirmed_at !== null
+    await ensureEmailIdentity(run, user.id, {
+      sub: user.id,
+      email: user.email,
+      email_verified: verified,
+      phone_verified: false,
+    })
+  }
+  await audit(run, { action: 'user_updated_password', actor: user, address: client.address })
+}

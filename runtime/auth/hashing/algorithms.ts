@@ -1,0 +1,88 @@
+import { createCipheriv, scrypt, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { verify as verifyArgon2 } from '@node-rs/argon2'
+import { hash, verify as verifyBcrypt } from '@node-rs/bcrypt'
+
+/** The hashes that a password may be stored as (section 12): how each is told and checked, and whether it is current. */
+interface Algorithm {
+  readonly matches: RegExp
+  readonly verify: (password: string, stored: string) => Promise<boolean>
+  /** True when a hash like this is as strong as one that we make. */
+  readonly isCurrent: (stored: string) => boolean
+}
+
+const cost = 10
+
+/** After the version, in two digits. */
+const costOf = (stored: string): number => Number(stored.slice(4, 6))
+
+/** A hash of a cost above 14 would keep a processor busy for longer than a request may last. */
+const bcrypt: Algorithm = {
+  matches: /^\$2[aby]\$(?:0[4-9]|1[0-4])\$[./A-Za-z0-9]{53}$/,
+  verify: (password, stored) => verifyBcrypt(password, stored),
+  isCurrent: (stored) => costOf(stored) >= cost,
+}
+
+/** Memory in KiB, passes and lanes of an Argon2 string; each bounded, since it decides what a check costs. */
+const argon2: Algorithm = {
+  matches: /^\$argon2(?:i|id)\$v=\d+\$m=\d{1,6},t=\d{1,2},p=\d{1,2}\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/,
+  verify: (password, stored) => verifyArgon2(stored, password).catch(() => false),
+  isCurrent: () => false,
+}
+
+/** Groups 1 to 7: cost, block size, lanes, salt separator, signer key, salt, hash. */
+const firebasePattern =
+  /^\$fbscrypt\$v=1,n=(\d{1,2}),r=(\d{1,2}),p=(\d),ss=([\w+/=-]*),sk=([\w+/=-]+)\$([\w+/=-]+)\$([\w+/=-]+)$/
+
+/** Firebase's variant of scrypt: the derived key encrypts the project's signer key, and that is the hash. */
+const firebase: Algorithm = {
+  matches: firebasePattern,
+  verify: async (password, stored) => {
+    const [, n = '', r = '', p = '', separator = '', signer = '', salt = '', expected = ''] =
+      firebasePattern.exec(stored) ?? []
+    const options = { N: 2 ** Number(n), r: Number(r), p: Number(p), maxmem: mostScryptMemory }
+    const bytes = (text: string): Buffer => Buffer.from(text, 'base64')
+    const key = await deriveKey(password, Buffer.concat([bytes(salt), bytes(separator)]), options).catch(() => null)
+    return (
+      key !== null &&
+      sameBytes(createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(bytes(signer)), bytes(expected))
+    )
+  },
+  isCurrent: () => false,
+}
+
+const mostScryptMemory = 256 * 1_048_576
+
+type ScryptOptions = { readonly N: number; readonly r: number; readonly p: number; readonly maxmem: number }
+
+const scryptAsync = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
+
+const deriveKey = (password: string, salt: Buffer, options: ScryptOptions): Promise<Buffer> =>
+  scryptAsync(password, salt, 32, options)
+
+const sameBytes = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b)
+
+const algorithms: readonly Algorithm[] = [bcrypt, argon2, firebase]
+
+const algorithmOf = (stored: string): Algorithm | null => algorithms.find(({ matches }) => matches.test(stored)) ?? null
+
+/** True for a text that can be stored as a hash: everything else is refused at import. */
+export const isHash = (stored: string): boolean => algorithmOf(stored) !== null
+
+/** True when a hash need not be made anew at the next sign-in. */
+export const isCurrentHash = (stored: string): boolean => algorithmOf(stored)?.isCurrent(stored) ?? false
+
+/** Versions 2a and 2b differ in nothing up to 72 bytes; other tools know the older name best (section 12). */
+export const makeHash = async (password: string): Promise<string> =>
+  (await hash(password, cost)).replace(/^\$2b/, '$2a')
+
+/** Of no password that anybody has: compared with where there is nothing to compare with, so that it takes as long. */
+const nobodysHash = '$2a$10$7EqJtq98hPqEX7fNZaFWoOhi5ZsVYvDQX7rVg7h8e7gPjG1Bqi2Ga'
+
+/** Compares with a stored hash; none, or one of an unknown kind, takes as long and fails. */
+export async function compareHash(password: string, stored: string | null): Promise<boolean> {
+  const algorithm = stored === null ? null : algorithmOf(stored)
+  if (stored !== null && algorithm !== null) return algorithm.verify(password, stored)
+  await verifyBcrypt(password, nobodysHash)
+  return false
+}

@@ -1,0 +1,36 @@
+import type { IssuedToken } from '../one-time/tokens.ts'
+import type { AuthSettings } from '../settings/keys.ts'
+import type { JsonObject } from '../types.ts'
+import type { MailVariables } from './mailer.ts'
+
+/** Types of links (section 9.1). */
+export type LinkType = 'signup' | 'recovery' | 'magiclink' | 'invite' | 'email_change'
+
+export interface MailFacts {
+  readonly issued: IssuedToken
+  readonly linkType: LinkType
+  /** Checked destination. */
+  readonly destination: string
+  /** Address of the account, empty for a guest. */
+  readonly email: string
+  /** Address that the account shall have, empty when it stays. */
+  readonly newEmail: string
+  readonly data: JsonObject
+}
+
+/** What a template may name, made of settings alone: never of the request's host (attack 6). */
+export function mailVariables(settings: AuthSettings, facts: MailFacts): MailVariables {
+  const { issued, linkType, destination } = facts
+  const query = `token=${issued.token}&type=${linkType}&redirect_to=${encodeURIComponent(destination)}`
+  return {
+    ConfirmationURL: `${settings.external_url}/verify?${query}`,
+    Token: issued.code,
+    TokenHash: issued.token,
+    SiteURL: settings.site_url,
+    Email: facts.email,
+    NewEmail: facts.newEmail,
+    RedirectTo: destination,
+    SendingTo: issued.address,
+    Data: facts.data,
+  }
+}

@@ -1,0 +1,30 @@
+import type { AdminCall, Call, Outcome, SessionCall, UserCall } from './call.ts'
+import type { LimitGroup } from './throttle.ts'
+import type { AuthTools } from './tools.ts'
+
+/**
+ * One row of routes.ts.
+ * Guards: `open` needs no project key, since browsers come by themselves; `key` does; `user` and `admin` need a bearer
+ * token besides.
+ */
+export type Route = RouteBase & Guarded
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+interface RouteBase {
+  /** Method and path below /auth/v1; `:name` is a parameter. */
+  readonly at: `${Method} /${string}`
+  readonly limit: LimitGroup | 'none'
+  /** Whether a 4xx of it counts towards closing the source address (section 10). */
+  readonly counted: boolean
+  readonly body: 'none' | 'json' | 'form'
+}
+
+type Handle<C extends Call> = (call: C, tools: AuthTools) => Promise<Outcome>
+
+/** Assurance: what a user's token has to be more than valid; `member` is a session of somebody who is no guest. */
+type Guarded =
+  | { readonly guard: 'open' | 'key'; readonly assurance: 'none'; readonly handle: Handle<Call> }
+  | { readonly guard: 'user'; readonly assurance: 'none'; readonly handle: Handle<UserCall> }
+  | { readonly guard: 'user'; readonly assurance: 'session' | 'member'; readonly handle: Handle<SessionCall> }
+  | { readonly guard: 'admin'; readonly assurance: 'none'; readonly handle: Handle<AdminCall> }

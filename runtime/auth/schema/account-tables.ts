@@ -1,0 +1,82 @@
+import { emptyText, index, short, time, tokenIndex, toUser, unique, type Table } from './table.ts'
+
+/** Who people are. */
+
+export const users: Table = {
+  name: 'users',
+  columns: [
+    ['instance_id', 'uuid'],
+    ['id', 'uuid not null'],
+    ['aud', short],
+    ['role', short],
+    ['email', short],
+    ['encrypted_password', short],
+    ['email_confirmed_at', time],
+    ['invited_at', time],
+    ['confirmation_token', short],
+    ['confirmation_sent_at', time],
+    ['recovery_token', short],
+    ['recovery_sent_at', time],
+    ['email_change_token_new', short],
+    ['email_change', short],
+    ['email_change_sent_at', time],
+    ['last_sign_in_at', time],
+    ['raw_app_meta_data', 'jsonb'],
+    ['raw_user_meta_data', 'jsonb'],
+    ['is_super_admin', 'boolean'],
+    ['created_at', time],
+    ['updated_at', time],
+    ['phone', 'text default null::varchar'],
+    ['phone_confirmed_at', time],
+    ['phone_change', `text default ''::varchar`],
+    ['phone_change_token', emptyText],
+    ['phone_change_sent_at', time],
+    ['confirmed_at', `${time} generated always as (least(email_confirmed_at, phone_confirmed_at)) stored`],
+    ['email_change_token_current', emptyText],
+    ['email_change_confirm_status', 'smallint default 0'],
+    ['banned_until', time],
+    ['reauthentication_token', emptyText],
+    ['reauthentication_sent_at', time],
+    ['is_sso_user', 'boolean default false not null'],
+    ['deleted_at', time],
+    ['is_anonymous', 'boolean default false not null'],
+  ],
+  constraints: [
+    'constraint users_pkey primary key (id)',
+    'constraint users_phone_key unique (phone)',
+    `constraint users_email_change_confirm_status_check
+      check (email_change_confirm_status >= 0 and email_change_confirm_status <= 2)`,
+  ],
+  indexes: [
+    tokenIndex('confirmation_token_idx', 'confirmation_token'),
+    tokenIndex('recovery_token_idx', 'recovery_token'),
+    tokenIndex('email_change_token_new_idx', 'email_change_token_new'),
+    tokenIndex('email_change_token_current_idx', 'email_change_token_current'),
+    tokenIndex('reauthentication_token_idx', 'reauthentication_token'),
+    unique('users_email_partial_key', '(email) where (is_sso_user = false)'),
+    index('users_instance_id_idx', '(instance_id)'),
+    index('users_instance_id_email_idx', '(instance_id, lower((email)::text))'),
+    index('users_is_anonymous_idx', '(is_anonymous)'),
+  ],
+}
+
+export const identities: Table = {
+  name: 'identities',
+  columns: [
+    ['provider_id', 'text not null'],
+    ['user_id', 'uuid not null'],
+    ['identity_data', 'jsonb not null'],
+    ['provider', 'text not null'],
+    ['last_sign_in_at', time],
+    ['created_at', time],
+    ['updated_at', time],
+    ['email', `text generated always as (lower((identity_data ->> 'email'::text))) stored`],
+    ['id', 'uuid default gen_random_uuid() not null'],
+  ],
+  constraints: [
+    'constraint identities_pkey primary key (id)',
+    'constraint identities_provider_id_provider_unique unique (provider_id, provider)',
+    toUser('identities'),
+  ],
+  indexes: [index('identities_email_idx', '(email text_pattern_ops)'), index('identities_user_id_idx', '(user_id)')],
+}

@@ -1,0 +1,33 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+
+/** What we remember of accounts beyond their row: catalograph_auth.address_proofs and ambiguous_passwords. */
+
+/** How an address came to count as confirmed. An account without a proof, such as an imported one, counts as proved. */
+export type AddressProof = 'mailbox' | 'autoconfirm' | 'admin' | 'provider'
+
+const prove = statement<object>(
+  'auth.marks.prove',
+  `insert into catalograph_auth.address_proofs (user_id, proof) values ($1, $2)
+  on conflict (user_id) do update set proof = excluded.proof, proved_at = now()`,
+)
+
+const markAmbiguous = statement<object>(
+  'auth.marks.mark-ambiguous',
+  'insert into catalograph_auth.ambiguous_passwords (user_id) values ($1) on conflict do nothing',
+)
+
+const takeAmbiguous = statement<{ readonly user_id: string }>(
+  'auth.marks.take-ambiguous',
+  'delete from catalograph_auth.ambiguous_passwords where user_id = $1 returning user_id',
+)
+
+export const noteAddressProof = async (run: RunStatement, userId: string, proof: AddressProof): Promise<void> =>
+  void (await run(prove, [userId, proof]))
+
+/** The unconfirmed account was signed up for with another password than its own (section 4.2). */
+export const markPasswordAmbiguous = async (run: RunStatement, userId: string): Promise<void> =>
+  void (await run(markAmbiguous, [userId]))
+
+/** Removes the mark; true when there was one: whoever confirms has to replace the password. */
+export const takeAmbiguousMark = async (run: RunStatement, userId: string): Promise<boolean> =>
+  (await run(takeAmbiguous, [userId])).length > 0

@@ -1,0 +1,57 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+import { instanceId } from './users.ts'
+
+/** auth.audit_log_entries (section 12): written in the transaction of the act itself. No secret ever stands in one. */
+
+/** What can be noted, by the type that it is noted under. */
+export const auditActions = {
+  login: 'account',
+  logout: 'account',
+  invite_accepted: 'account',
+  user_signedup: 'team',
+  user_invited: 'team',
+  user_deleted: 'team',
+  user_modified: 'user',
+  user_recovery_requested: 'user',
+  user_confirmation_requested: 'user',
+  user_reauthenticate_requested: 'user',
+  user_updated_password: 'user',
+  user_repeated_signup: 'user',
+  identity_linked: 'user',
+  identity_unlinked: 'user',
+  token_revoked: 'token',
+  token_refreshed: 'token',
+  factor_in_progress: 'factor',
+  factor_unenrolled: 'factor',
+  factor_deleted: 'factor',
+  factor_updated: 'factor',
+  challenge_created: 'factor',
+  verification_attempted: 'factor',
+} as const
+
+export type AuditAction = keyof typeof auditActions
+
+const insert = statement<object>(
+  'auth.audit-log.insert',
+  `insert into auth.audit_log_entries (instance_id, id, payload, created_at, ip_address)
+  values ('${instanceId}', gen_random_uuid(), $1, now(), $2)`,
+)
+
+export interface AuditEntry {
+  readonly action: AuditAction
+  readonly actor: { readonly id: string; readonly email: string | null }
+  readonly address: string | null
+  readonly traits?: Readonly<Record<string, string>>
+}
+
+export const audit = async (run: RunStatement, { action, actor, address, traits }: AuditEntry): Promise<void> => {
+  const payload = {
+    actor_id: actor.id,
+    actor_username: actor.email ?? '',
+    actor_via_sso: false,
+    action,
+    log_type: auditActions[action],
+    ...(traits !== undefined && { traits }),
+  }
+  await run(insert, [payload, address ?? ''])
+}

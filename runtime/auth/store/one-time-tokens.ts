@@ -1,0 +1,193 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+
+/** auth.one_time_tokens, the copy of the token columns of auth.users, and the secret part of codes beside them. */
+
+/** Slots of a user that hold one pending token each; those of one mail never disturb those of another. */
+export const slots = {
+  confirmation: { column: 'confirmation_token', sent: 'confirmation_sent_at' },
+  recovery: { column: 'recovery_token', sent: 'recovery_sent_at' },
+  email_change_new: { column: 'email_change_token_new', sent: 'email_change_sent_at' },
+  email_change_current: { column: 'email_change_token_current', sent: 'email_change_sent_at' },
+  reauthentication: { column: 'reauthentication_token', sent: 'reauthentication_sent_at' },
+} as const
+
+export type Slot = keyof typeof slots
+
+const slotNames = Object.keys(slots) as readonly Slot[]
+
+type Statements = Readonly<Record<Slot, ReturnType<typeof statement<object>>>>
+
+const bySlot = (make: (slot: Slot) => ReturnType<typeof statement<object>>): Statements =>
+  Object.fromEntries(slotNames.map((slot) => [slot, make(slot)])) as Statements
+
+/** Two of the table's columns have no zone. */
+const utc = `now() at time zone 'utc'`
+
+/** $1 user, $2 token, $3 address, $4 salt. The count of guesses begins anew with each token. */
+const put = bySlot((slot) =>
+  statement(
+    `auth.one-time-tokens.put.${slot}`,
+    `with noted as (
+      update auth.users set ${slots[slot].column} = $2::text, ${slots[slot].sent} = now(), updated_at = now()
+      where id = $1::uuid
+    ), copied as (
+      insert into auth.one_time_tokens (id, user_id, token_type, token_hash, relates_to, created_at, updated_at)
+      values (gen_random_uuid(), $1::uuid, '${slots[slot].column}', $2::text, $3, ${utc}, ${utc})
+      on conflict (user_id, token_type) do update set token_hash = excluded.token_hash,
+        relates_to = excluded.relates_to, created_at = excluded.created_at, updated_at = excluded.updated_at
+    )
+    insert into catalograph_auth.codes (user_id, slot, salt, tries, issued_at)
+    values ($1::uuid, '${slot}', $4, 0, now())
+    on conflict (user_id, slot) do update set salt = excluded.salt, tries = 0, issued_at = excluded.issued_at`,
+  ),
+)
+
+const copy = bySlot((slot) =>
+  statement(
+    `auth.one-time-tokens.copy.${slot}`,
+    `with copied as (
+      insert into auth.one_time_tokens (id, user_id, token_type, token_hash, relates_to, created_at, updated_at)
+      values (gen_random_uuid(), $1::uuid, '${slots[slot].column}', $2, $3, ${utc}, ${utc})
+    )
+    insert into catalograph_auth.codes (user_id, slot, salt) values ($1::uuid, '${slot}', $4)`,
+  ),
+)
+
+const clear = bySlot((slot) =>
+  statement(
+    `auth.one-time-tokens.clear.${slot}`,
+    `with noted as (
+      update auth.users set ${slots[slot].column} = '', updated_at = now() where id = $1
+    ), copied as (
+      delete from auth.one_time_tokens where user_id = $1 and token_type = '${slots[slot].column}'
+    )
+    delete from catalograph_auth.codes where user_id = $1 and slot = '${slot}'`,
+  ),
+)
+
+/** Found and spent by one statement: of two at once one gets no row. */
+const spend = Object.fromEntries(
+  slotNames.map((slot) => [
+    slot,
+    statement<{ readonly id: string }>(
+      `auth.one-time-tokens.spend.${slot}`,
+      `with spent as (
+        update auth.users set ${slots[slot].column} = '', updated_at = now()
+        where id = $1::uuid and ${slots[slot].column} = $2::text and $2::text <> '' returning id
+      ), copied as (
+        delete from auth.one_time_tokens o using spent
+        where o.user_id = spent.id and o.token_type = '${slots[slot].column}'
+      ), counted as (
+        delete from catalograph_auth.codes c using spent where c.user_id = spent.id and c.slot = '${slot}'
+      )
+      select id from spent`,
+    ),
+  ]),
+) as Readonly<Record<Slot, ReturnType<typeof statement<{ readonly id: string }>>>>
+
+interface SlotState {
+  readonly token: string | null
+  readonly sent_at: string | null
+  readonly relates_to: string | null
+  readonly salt: Buffer | null
+  readonly tries: number | null
+  readonly issued_at: string | null
+}
+
+const readState = Object.fromEntries(
+  slotNames.map((slot) => [
+    slot,
+    statement<SlotState>(
+      `auth.one-time-tokens.read.${slot}`,
+      `select u.${slots[slot].column} as token, u.${slots[slot].sent} as sent_at, o.relates_to,
+        c.salt, c.tries, c.issued_at
+      from auth.users u
+      left join auth.one_time_tokens o on o.user_id = u.id and o.token_type = '${slots[slot].column}'
+      left join catalograph_auth.codes c on c.user_id = u.id and c.slot = '${slot}'
+      where u.id = $1`,
+    ),
+  ]),
+) as Readonly<Record<Slot, ReturnType<typeof statement<SlotState>>>>
+
+/** $1 user, $2 the token that is to be undone, then the state before. */
+const restore = bySlot((slot) =>
+  statement(
+    `auth.one-time-tokens.restore.${slot}`,
+    `with undone as (
+      update auth.users set ${slots[slot].column} = coalesce($3::text, ''), ${slots[slot].sent} = $4::timestamptz
+      where id = $1::uuid and ${slots[slot].column} = $2::text returning id
+    ), gone as (
+      delete from auth.one_time_tokens o using undone
+      where o.user_id = undone.id and o.token_type = '${slots[slot].column}' and $5::text is null
+    ), copied as (
+      update auth.one_time_tokens o set token_hash = $3::text, relates_to = $5::text from undone
+      where o.user_id = undone.id and o.token_type = '${slots[slot].column}' and $5::text is not null
+    ), forgotten as (
+      delete from catalograph_auth.codes c using undone
+      where c.user_id = undone.id and c.slot = '${slot}' and $6::bytea is null
+    )
+    update catalograph_auth.codes c set salt = $6::bytea, tries = $7::smallint, issued_at = $8::timestamptz from undone
+    where c.user_id = undone.id and c.slot = '${slot}' and $6::bytea is not null`,
+  ),
+)
+
+const clearAll = statement<object>(
+  'auth.one-time-tokens.clear-all',
+  `with copied as (delete from auth.one_time_tokens where user_id = $1)
+  delete from catalograph_auth.codes where user_id = $1`,
+)
+
+export interface PendingToken {
+  readonly slot: Slot
+  readonly userId: string
+  readonly token: string
+  /** The address that the mail goes to. */
+  readonly address: string
+  readonly salt: Buffer
+}
+
+/** Puts a token into its slot, in place of the one before. */
+export const putOneTimeToken = async (
+  run: RunStatement,
+  { slot, userId, token, address, salt }: PendingToken,
+): Promise<void> => void (await run(put[slot], [userId, token, address, salt]))
+
+/** The same for a user who was inserted with the token, so that their row is written once. */
+export const copyOneTimeToken = async (
+  run: RunStatement,
+  { slot, userId, token, address, salt }: PendingToken,
+): Promise<void> => void (await run(copy[slot], [userId, token, address, salt]))
+
+/**
+ * Puts a token into its slot and gives what takes it back: then the slot is as it was before, unless another token came
+ * meanwhile. For mails that may turn out not to be sent.
+ */
+export const replaceOneTimeToken = async (
+  run: RunStatement,
+  pending: PendingToken,
+): Promise<(run: RunStatement) => Promise<void>> => {
+  const { userId, slot, token } = pending
+  const [before] = await run(readState[slot], [userId])
+  await putOneTimeToken(run, pending)
+  return async (later) => {
+    if (before === undefined) return
+    const { token: old, sent_at, relates_to, salt, tries, issued_at } = before
+    await later(restore[slot], [userId, token, old, sent_at, relates_to, salt, tries, issued_at])
+  }
+}
+
+/** Spends a pending token; false when the slot holds it no more. */
+export const spendOneTimeToken = async (
+  run: RunStatement,
+  userId: string,
+  slot: Slot,
+  token: string,
+): Promise<boolean> => (await run(spend[slot], [userId, token])).length > 0
+
+/** Empties a slot. */
+export const clearOneTimeToken = async (run: RunStatement, userId: string, slot: Slot): Promise<void> =>
+  void (await run(clear[slot], [userId]))
+
+/** Removes the copies of all tokens of a user; see clearUserTokens for the columns. */
+export const clearOneTimeTokens = async (run: RunStatement, userId: string): Promise<void> =>
+  void (await run(clearAll, [userId]))

@@ -1,0 +1,155 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+import type { SessionRow, UserRow } from '../types.ts'
+import { sessionColumns, userColumns } from './user-columns.ts'
+import { instanceId } from './users.ts'
+
+/** auth.refresh_tokens: at most one of a session is not revoked. */
+
+/** The common case: a live token of a session without limits, spent and replaced by one statement. */
+export interface Rotated extends UserRow {
+  readonly session: SessionRow
+}
+
+/**
+ * The session's row is locked first, as everywhere, and nobody is waited for. The token is found live again under that
+ * lock (manual 13.2.1: an UPDATE looks at the newest version of a row), so of two at once one finds nothing.
+ */
+const rotate = statement<Rotated>(
+  'auth.refresh-tokens.rotate',
+  `with session as materialized (
+    select s.id, s.user_id from auth.sessions s
+    where s.id = (select t.session_id from auth.refresh_tokens t where t.token = $1::text)
+      and (s.not_after is null or s.not_after > now())
+      and exists (select from auth.users u where u.id = s.user_id and u.deleted_at is null
+        and coalesce(u.banned_until <= now(), true))
+    for update of s skip locked
+  ), spent as (
+    update auth.refresh_tokens t set revoked = true, updated_at = now() from session
+    where t.token = $1::text and t.session_id = session.id and t.revoked is not true
+      and not exists (select from auth.mfa_amr_claims c where c.session_id = session.id
+        and c.authentication_method = 'totp' and t.created_at < c.updated_at)
+    returning t.token, t.user_id, t.session_id
+  ), child as (
+    insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, parent, session_id)
+    select '${instanceId}', $2, user_id, false, now(), now(), token, session_id from spent
+    returning session_id
+  ), refreshed as (
+    update auth.sessions s
+    set refreshed_at = now() at time zone 'utc', updated_at = now(), user_agent = $3, ip = $4::inet
+    from child where s.id = child.session_id
+    returning s.id
+  ), audited as (
+    insert into auth.audit_log_entries (instance_id, id, payload, created_at, ip_address)
+    select '${instanceId}', gen_random_uuid(), json_build_object('actor_id', u.id,
+        'actor_username', coalesce(u.email, ''), 'actor_via_sso', false,
+        'action', 'token_refreshed', 'log_type', 'token'),
+      now(), coalesce(host($4::inet), '')
+    from spent join session on session.id = spent.session_id join auth.users u on u.id = session.user_id
+  )
+  select ${userColumns},
+    (select to_json(t) from (select ${sessionColumns} from auth.sessions s where s.id = refreshed.id) t) as session
+  from refreshed join session on session.id = refreshed.id join auth.users u on u.id = session.user_id`,
+)
+
+const sessionIdOf = statement<{ readonly session_id: string | null; readonly user_id: string | null }>(
+  'auth.refresh-tokens.session-id',
+  'select session_id, user_id from auth.refresh_tokens where token = $1',
+)
+
+const lockSession = statement<{ readonly id: string }>(
+  'auth.refresh-tokens.lock-session',
+  'select id from auth.sessions where id = $1 for update skip locked',
+)
+
+const sessionExists = statement<object>('auth.refresh-tokens.session-exists', 'select from auth.sessions where id = $1')
+
+/** Everything that the decision needs, read under the session's lock. */
+export interface LockedToken {
+  readonly revoked: boolean
+  readonly revoked_seconds_ago: number
+  readonly before_upgrade: boolean
+  readonly live_token: string | null
+  readonly live_is_child: boolean
+  readonly session: SessionRow
+  readonly idle: number
+  readonly past: boolean
+  readonly has_newer: boolean
+  readonly user: UserRow
+}
+
+const readLocked = statement<LockedToken>(
+  'auth.refresh-tokens.read-locked',
+  `select coalesce(t.revoked, false) as revoked,
+    extract(epoch from clock_timestamp() - coalesce(t.updated_at, t.created_at))::float8 as revoked_seconds_ago,
+    exists (select from auth.mfa_amr_claims c where c.session_id = s.id
+      and c.authentication_method = 'totp' and t.created_at < c.updated_at) as before_upgrade,
+    live.token as live_token, coalesce(live.parent = t.token, false) as live_is_child,
+    (select to_json(x) from (select ${sessionColumns}) x) as session,
+    extract(epoch from clock_timestamp() - coalesce(s.refreshed_at at time zone 'utc', s.created_at))::float8 as idle,
+    coalesce(s.not_after <= now(), false) as past,
+    exists (select from auth.sessions n where n.user_id = s.user_id and n.created_at > s.created_at) as has_newer,
+    (select to_json(x) from (select ${userColumns} from auth.users u where u.id = s.user_id and u.deleted_at is null) x)
+      as user
+  from auth.refresh_tokens t
+  join auth.sessions s on s.id = t.session_id
+  left join lateral (
+    select l.token, l.parent from auth.refresh_tokens l
+    where l.session_id = s.id and l.revoked is not true order by l.id desc limit 1
+  ) live on true
+  where t.token = $1`,
+)
+
+const spend = statement<object>(
+  'auth.refresh-tokens.spend',
+  `with spent as (
+    update auth.refresh_tokens t set revoked = true, updated_at = now()
+    where t.token = $1::text and t.revoked is not true returning t.token, t.user_id, t.session_id
+  )
+  insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, parent, session_id)
+  select '${instanceId}', $2, user_id, false, now(), now(), token, session_id from spent
+  returning id`,
+)
+
+const touchSession = statement<object>(
+  'auth.refresh-tokens.touch-session',
+  `update auth.sessions set refreshed_at = now() at time zone 'utc', updated_at = now(), user_agent = $2, ip = $3::inet
+  where id = $1`,
+)
+
+export interface ClientTraits {
+  readonly userAgent: string | null
+  readonly address: string | null
+}
+
+/** Spends a live token and puts its child in its place; null, and nothing done, in anything but the common case. */
+export const rotateLiveToken = async (
+  run: RunStatement,
+  token: string,
+  child: string,
+  { userAgent, address }: ClientTraits,
+): Promise<Rotated | null> => (await run(rotate, [token, child, userAgent, address]))[0] ?? null
+
+/** Null: there is no such token. */
+export const findSessionIdOf = async (
+  run: RunStatement,
+  token: string,
+): Promise<{ readonly session_id: string | null; readonly user_id: string | null } | null> =>
+  (await run(sessionIdOf, [token]))[0] ?? null
+
+export type SessionLock = 'locked' | 'busy' | 'gone'
+
+/** Locks a session until the transaction ends; waits for nobody. */
+export const tryLockSession = async (run: RunStatement, id: string): Promise<SessionLock> => {
+  if ((await run(lockSession, [id])).length > 0) return 'locked'
+  return (await run(sessionExists, [id])).length > 0 ? 'busy' : 'gone'
+}
+
+/** Null: the token went with its session. */
+export const readLockedToken = async (run: RunStatement, token: string): Promise<LockedToken | null> =>
+  (await run(readLocked, [token]))[0] ?? null
+
+export const spendToken = async (run: RunStatement, token: string, child: string): Promise<boolean> =>
+  (await run(spend, [token, child])).length > 0
+
+export const touchSessionOf = async (run: RunStatement, id: string, client: ClientTraits): Promise<void> =>
+  void (await run(touchSession, [id, client.userAgent, client.address]))

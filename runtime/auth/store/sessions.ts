@@ -1,0 +1,65 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+import type { AmrMethod, SessionRow } from '../types.ts'
+import { sessionColumns } from './user-columns.ts'
+import { instanceId } from './users.ts'
+
+/** auth.sessions, with what belongs to a session and ends with it: refresh tokens and methods. */
+
+const insert = statement<object>(
+  'auth.sessions.insert',
+  `with session as (
+    insert into auth.sessions (id, user_id, created_at, updated_at, aal, user_agent, ip)
+    values ($1, $2::uuid, now(), now(), 'aal1', $3, $4::inet) returning id
+  ), method as (
+    insert into auth.mfa_amr_claims (id, session_id, created_at, updated_at, authentication_method)
+    select gen_random_uuid(), id, now(), now(), $5 from session
+  ), token as (
+    insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, session_id)
+    select '${instanceId}', $6, $2::uuid::text, false, now(), now(), id from session
+  )
+  update auth.users set last_sign_in_at = now(), updated_at = now() where id = $2::uuid`,
+)
+
+const byId = statement<SessionRow>(
+  'auth.sessions.by-id',
+  `select ${sessionColumns} from auth.sessions s where s.id = $1`,
+)
+
+const deleteOne = statement<{ readonly id: string }>(
+  'auth.sessions.delete-one',
+  'delete from auth.sessions where id = $1 returning id',
+)
+
+const deleteAll = statement<object>('auth.sessions.delete-all', 'delete from auth.sessions where user_id = $1')
+
+const deleteOthers = statement<object>(
+  'auth.sessions.delete-others',
+  'delete from auth.sessions where user_id = $1 and id is distinct from $2::uuid',
+)
+
+export interface NewSession {
+  readonly id: string
+  readonly userId: string
+  readonly method: AmrMethod
+  readonly refreshToken: string
+  readonly userAgent: string | null
+  readonly address: string | null
+}
+
+/** Begins a session at aal1 with its first refresh token; it is the user's last sign-in. */
+export const insertSession = async (run: RunStatement, session: NewSession): Promise<void> => {
+  const { id, userId, userAgent, address, method, refreshToken } = session
+  await run(insert, [id, userId, userAgent, address, method, refreshToken])
+}
+
+export const findSession = async (run: RunStatement, id: string): Promise<SessionRow | null> =>
+  (await run(byId, [id]))[0] ?? null
+
+export const deleteSession = async (run: RunStatement, id: string): Promise<void> => void (await run(deleteOne, [id]))
+
+export const deleteSessionsOf = async (run: RunStatement, userId: string): Promise<void> =>
+  void (await run(deleteAll, [userId]))
+
+/** `sessionId` null: the caller has none, so all of them are others. */
+export const deleteOtherSessions = async (run: RunStatement, userId: string, sessionId: string | null): Promise<void> =>
+  void (await run(deleteOthers, [userId, sessionId]))

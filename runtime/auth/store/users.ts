@@ -1,0 +1,164 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+import type { JsonObject, SessionRow, UserRow } from '../types.ts'
+import { sessionColumns, userColumns } from './user-columns.ts'
+
+/** auth.users. What was deleted softly is gone for everybody here. */
+
+/** Of a single project: all rows have this one, or none where somebody wrote them by hand. */
+export const instanceId = '00000000-0000-0000-0000-000000000000'
+
+const byId = statement<UserRow>(
+  'auth.users.by-id',
+  `select ${userColumns} from auth.users u where u.id = $1 and u.deleted_at is null`,
+)
+
+/** Addresses that came from elsewhere may be in mixed case; ours are the lower one, and win. */
+const byEmail = statement<UserRow>(
+  'auth.users.by-email',
+  `select ${userColumns} from auth.users u
+  where (u.instance_id = '${instanceId}' or u.instance_id is null)
+    and lower(u.email::text) = $1 and not u.is_sso_user and u.deleted_at is null
+  order by u.email = $1 desc, u.created_at limit 1`,
+)
+
+const withSession = statement<UserRow & { readonly session: SessionRow | null }>(
+  'auth.users.with-session',
+  `select ${userColumns},
+    (select to_json(t) from (
+      select ${sessionColumns} from auth.sessions s where s.id = $2 and s.user_id = u.id) t) as session
+  from auth.users u where u.id = $1 and u.deleted_at is null`,
+)
+
+const insert = statement<{ readonly id: string }>(
+  'auth.users.insert',
+  `insert into auth.users (instance_id, id, aud, role, email, encrypted_password, raw_app_meta_data, raw_user_meta_data,
+    is_anonymous, confirmation_token, confirmation_sent_at, recovery_token, email_change_token_new, email_change,
+    created_at, updated_at)
+  values ('${instanceId}', $1, $2, $3, $4, $5, $6, $7, $8, $9::text,
+    case when $9::text <> '' then now() end, '', '', '', now(), now())
+  returning id`,
+)
+
+const lock = statement<{ readonly id: string }>('auth.users.lock', 'select id from auth.users where id = $1 for update')
+
+const confirm = statement<object>(
+  'auth.users.confirm',
+  `update auth.users set email_confirmed_at = now(), confirmation_token = '', is_anonymous = false, updated_at = now(),
+    raw_user_meta_data = case when raw_user_meta_data ? 'email_verified'
+      then raw_user_meta_data || '{"email_verified": true}' else raw_user_meta_data end
+  where id = $1`,
+)
+
+const setPassword = statement<object>(
+  'auth.users.set-password',
+  `update auth.users set encrypted_password = $2, updated_at = now() where id = $1`,
+)
+
+const dropHash = statement<object>(
+  'auth.users.drop-password',
+  'update auth.users set encrypted_password = null, updated_at = now() where id = $1',
+)
+
+const setUserData = statement<object>(
+  'auth.users.set-user-data',
+  'update auth.users set raw_user_meta_data = $2, updated_at = now() where id = $1',
+)
+
+const deleteUnconfirmed = statement<object>(
+  'auth.users.delete-unconfirmed',
+  'delete from auth.users where id = $1 and email_confirmed_at is null and confirmation_token = $2',
+)
+
+const rehash = statement<object>(
+  'auth.users.rehash',
+  `update auth.users set encrypted_password = $3 where id = $1 and encrypted_password = $2`,
+)
+
+const clearTokens = statement<object>(
+  'auth.users.clear-tokens',
+  `update auth.users set confirmation_token = '', recovery_token = '', email_change_token_new = '',
+    email_change_token_current = '', reauthentication_token = '', updated_at = now() where id = $1`,
+)
+
+const mergeUserData = statement<object>(
+  'auth.users.merge-user-data',
+  `update auth.users set raw_user_meta_data = (coalesce(raw_user_meta_data, '{}') || $2::jsonb) - $3::text[],
+    updated_at = now() where id = $1`,
+)
+
+export interface NewUser {
+  readonly id: string
+  readonly aud: string
+  readonly role: string
+  readonly email: string | null
+  readonly passwordHash: string | null
+  readonly appMetadata: JsonObject
+  readonly userMetadata: JsonObject
+  readonly isAnonymous: boolean
+  /** Link token of the confirmation that is mailed along; empty: none is. */
+  readonly confirmationToken: string
+}
+
+export const findUserById = async (run: RunStatement, id: string): Promise<UserRow | null> =>
+  (await run(byId, [id]))[0] ?? null
+
+/** `email` in lower case. */
+export const findUserByEmail = async (run: RunStatement, email: string): Promise<UserRow | null> =>
+  (await run(byEmail, [email]))[0] ?? null
+
+/** The user and, where it is theirs, the session; `sessionId` null finds none. */
+export const findUserWithSession = async (
+  run: RunStatement,
+  id: string,
+  sessionId: string | null,
+): Promise<(UserRow & { readonly session: SessionRow | null }) | null> =>
+  (await run(withSession, [id, sessionId]))[0] ?? null
+
+/** One INSERT with all that triggers of the owner may want to see (section 13). */
+export const insertUser = async (run: RunStatement, user: NewUser): Promise<void> => {
+  await run(insert, [
+    user.id,
+    user.aud,
+    user.role,
+    user.email,
+    user.passwordHash,
+    user.appMetadata,
+    user.userMetadata,
+    user.isAnonymous,
+    user.confirmationToken,
+  ])
+}
+
+/** Until the transaction ends nobody else changes the user; false when there is none. */
+export const lockUser = async (run: RunStatement, id: string): Promise<boolean> => (await run(lock, [id])).length > 0
+
+/** The address is confirmed now, and its pending confirmation over. */
+export const confirmUser = async (run: RunStatement, id: string): Promise<void> => void (await run(confirm, [id]))
+
+export const setPasswordHash = async (run: RunStatement, id: string, hash: string): Promise<void> =>
+  void (await run(setPassword, [id, hash]))
+
+/** From now on no password is right. */
+export const dropPassword = async (run: RunStatement, id: string): Promise<void> => void (await run(dropHash, [id]))
+
+export const replaceUserMetadata = async (run: RunStatement, id: string, data: JsonObject): Promise<void> =>
+  void (await run(setUserData, [id, data]))
+
+/** Removes an account whose first mail could not be sent, unless somebody went on from there. */
+export const deleteUnconfirmedUser = async (run: RunStatement, id: string, token: string): Promise<void> =>
+  void (await run(deleteUnconfirmed, [id, token]))
+
+/** Replaces a hash by another of the same password, unless the password has changed meanwhile. */
+export const replaceHash = async (run: RunStatement, id: string, old: string, hash: string): Promise<void> =>
+  void (await run(rehash, [id, old, hash]))
+
+/** Takes every pending code and link of the user back; see clearOneTimeTokens for their copies. */
+export const clearUserTokens = async (run: RunStatement, id: string): Promise<void> =>
+  void (await run(clearTokens, [id]))
+
+/** Merges keys into the metadata; a key with null is removed (section 5.2). */
+export const mergeUserMetadata = async (run: RunStatement, id: string, data: JsonObject): Promise<void> => {
+  const kept = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
+  const removed = Object.keys(data).filter((key) => data[key] === null)
+  await run(mergeUserData, [id, kept, removed])
+}

@@ -1,0 +1,18 @@
+import type { StatementsDatabase } from '../db/statements.ts'
+import type { Passwords } from './hashing/passwords.ts'
+import type { Mailer } from './mails/mailer.ts'
+import type { OneTimeTokens } from './one-time/tokens.ts'
+import type { Throttle } from './throttle.ts'
+import type { AccessTokens } from './tokens.ts'
+
+/** What endpoints work with. */
+export interface AuthTools {
+  readonly database: StatementsDatabase
+  readonly passwords: Passwords
+  readonly tokens: AccessTokens
+  readonly oneTime: OneTimeTokens
+  readonly mailer: Mailer
+  readonly throttle: Throttle
+  /** The clock, in milliseconds since 1970. */
+  readonly now: () => number
+}

@@ -1,0 +1,35 @@
+import { isIP } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+
+/**
+ * The address that a request comes from: the connection's other end or, behind a proxy, what the proxy writes into the
+ * one header that its operator names. No other header is believed (attack 32). A proxy that appends to a list puts its
+ * own word last.
+ */
+export function clientAddress(request: FastifyRequest, trustedHeader: string | null): string | null {
+  const told = trustedHeader === null ? undefined : request.headers[trustedHeader]
+  const last = (Array.isArray(told) ? told.at(-1) : told)?.split(',').at(-1)?.trim()
+  return normalAddress(last ?? '') ?? normalAddress(request.socket.remoteAddress ?? '')
+}
+
+/** IPv4 that is written as IPv6 becomes IPv4 again (RFC 4291 section 2.5.5.2); null for what is no address. */
+function normalAddress(text: string): string | null {
+  const address = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '')
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
+  return isIP(mapped) === 0 ? null : mapped
+}
+
+/** What limits count by: an IPv4 address, or the /64 that one customer has of IPv6 (RFC 6177). */
+export function limitSource(address: string | null): string {
+  if (address === null) return 'unknown'
+  return isIP(address) === 6 ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address
+}
+
+/** The eight groups of an IPv6 address (RFC 4291 section 2.2), without leading zeros. */
+function groupsOf(address: string): readonly string[] {
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const list = (part: string): readonly string[] => part.split(':').filter((group) => group !== '')
+  const [front, back] = [list(head), list(tail ?? '')]
+  const zeros = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => '0')
+  return [...front, ...zeros, ...back].map((group) => group.replace(/^0+(?=.)/, ''))
+}

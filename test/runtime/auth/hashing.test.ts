@@ -1,0 +1,64 @@
+import { createCipheriv, randomBytes, scryptSync } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { compareHash, isCurrentHash, isHash, makeHash } from '../../../runtime/auth/hashing/algorithms.ts'
+import { createPasswords } from '../../../runtime/auth/hashing/passwords.ts'
+
+describe('a hash', () => {
+  it('of ours is bcrypt at cost 10 under the name that everybody knows', async () => {
+    const hash = await makeHash('correct horse')
+    expect(hash).toMatch(/^\$2a\$10\$/)
+    expect([isCurrentHash(hash), await compareHash('correct horse', hash), await compareHash('wrong', hash)]).toEqual([
+      true,
+      true,
+      false,
+    ])
+  })
+
+  it('of Firebase is checked with its own parameters', async () => {
+    const [salt, separator, signer] = [randomBytes(8), Buffer.from('Bw==', 'base64'), randomBytes(64)]
+    const key = scryptSync('correct horse', Buffer.concat([salt, separator]), 32, { N: 2 ** 14, r: 8, p: 1 })
+    const made = createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(signer)
+    const base64 = (bytes: Buffer): string => bytes.toString('base64')
+    const hash = `$fbscrypt$v=1,n=14,r=8,p=1,ss=${base64(separator)},sk=${base64(signer)}$${base64(salt)}$${base64(made)}`
+    expect([isHash(hash), isCurrentHash(hash)]).toEqual([true, false])
+    expect([await compareHash('correct horse', hash), await compareHash('wrong', hash)]).toEqual([true, false])
+  })
+
+  it.each([
+    '',
+    'plain text',
+    '$1$x',
+    '$2a$31$' + 'x'.repeat(53),
+    '$2a$10$short',
+    '$argon2d$v=19$m=4096,t=1,p=1$c2FsdA$aGFzaA',
+  ])('of another kind is none, and nothing matches it: %j', async (text) => {
+    expect([isHash(text), await compareHash(text, text)]).toEqual([false, false])
+  })
+})
+
+describe('hashing', () => {
+  it('refuses at once, with a time to come back, what would wait for too long', async () => {
+    const passwords = createPasswords(2)
+    const all = await Promise.allSettled(Array.from({ length: 90 }, () => passwords.hash('x')))
+    const refused = all.filter((one) => one.status === 'rejected')
+    expect(refused).toHaveLength(9)
+    expect(refused[0]?.reason).toMatchObject({ code: 'overloaded', status: 503, retryAfter: 1 })
+    await expect(passwords.hash('x')).resolves.toMatch(/^\$2a/)
+  }, 60_000)
+
+  it('takes as long for nobody as for somebody', async () => {
+    const stored = await makeHash('correct horse')
+    const median = async (hash: string | null): Promise<number> => {
+      const times: number[] = []
+      for (let i = 0; i < 9; i += 1) {
+        const began = performance.now()
+        await compareHash('wrong', hash)
+        times.push(performance.now() - began)
+      }
+      return times.sort((a, b) => a - b)[4] ?? 0
+    }
+    const [known, unknown] = [await median(stored), await median(null)]
+    expect(unknown / known).toBeGreaterThan(0.5)
+    expect(unknown / known).toBeLessThan(2)
+  })
+})

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openAuth, type OpenAuth } from '../../../runtime/auth/open.ts'
+import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
+import { putOneTimeToken, replaceOneTimeToken, spendOneTimeToken } from '../../../runtime/auth/store/one-time-tokens.ts'
+import { insertUser } from '../../../runtime/auth/store/users.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+
+let db: TestDatabase
+let auth: OpenAuth
+beforeAll(async () => {
+  db = await createDatabase()
+  await migrateAuth({ url: db.adminUrl })
+  const baseUrl = (): string => 'https://project.example.com'
+  auth = openAuth({ url: db.adminUrl, poolSize: 10, secret: 'x'.repeat(32), baseUrl, now: Date.now })
+})
+afterAll(async () => {
+  await auth?.close()
+  await db?.drop()
+})
+
+const slot = 'recovery'
+const newUser = async (): Promise<{ userId: string; address: string }> => {
+  const [userId, address] = [randomUUID(), `${randomUUID()}@example.com`]
+  await insertUser(auth.tools.database.run, {
+    id: userId,
+    aud: 'authenticated',
+    role: 'authenticated',
+    email: address,
+    passwordHash: null,
+    appMetadata: {},
+    userMetadata: {},
+    isAnonymous: false,
+    confirmationToken: '',
+  })
+  return { userId, address }
+}
+const mailed = async (): Promise<{ userId: string; address: string; code: string; token: string }> => {
+  const user = await newUser()
+  const issued = auth.tools.oneTime.issue(slot, user.address, 'implicit')
+  await putOneTimeToken(auth.tools.database.run, { userId: user.userId, ...issued })
+  return { ...user, code: issued.code, token: issued.token }
+}
+const check = (user: { userId: string; address: string }, code: string, lifetime = 3600): Promise<string | null> =>
+  auth.tools.oneTime.check(auth.tools.database.run, {
+    userId: user.userId,
+    slot,
+    address: user.address,
+    code,
+    lifetime,
+  })
+const wrong = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
+
+describe('a mailed code', () => {
+  it('may be guessed wrong four times, and a new one counts anew (facts 50 to 52)', async () => {
+    const user = await mailed()
+    for (let i = 0; i < 4; i += 1) expect(await check(user, wrong(user.code))).toBeNull()
+    expect(await check(user, user.code)).toBe(user.token)
+    expect(await check(user, user.code)).toBeNull()
+    const again = auth.tools.oneTime.issue(slot, user.address, 'implicit')
+    await putOneTimeToken(auth.tools.database.run, { userId: user.userId, ...again })
+    expect(await check(user, again.code)).toBe(again.token)
+  })
+
+  it('is compared at most five times, however many guess at once (attack 9)', async () => {
+    const user = await mailed()
+    const guesses = Array.from({ length: 50 }, () => check(user, wrong(user.code)))
+    expect(await Promise.all(guesses)).toEqual(Array(50).fill(null))
+    expect(await check(user, user.code)).toBeNull()
+    const { rows } = await db.query('select tries from catalograph_auth.codes where user_id = $1', [user.userId])
+    expect(rows).toEqual([{ tries: 5 }])
+  })
+
+  it('is of its mailbox alone, and grows old', async () => {
+    const user = await mailed()
+    expect(await check({ ...user, address: 'other@example.com' }, user.code)).toBeNull()
+    await db.query(`update catalograph_auth.codes set issued_at = now() - interval '2 hours'`)
+    expect(await check(user, user.code)).toBeNull()
+    expect(await check(user, user.code, 7201)).toBe(user.token)
+  })
+
+  it('is spent once, of twenty at once (attack 18)', async () => {
+    const user = await mailed()
+    const spent = await Promise.all(
+      Array.from({ length: 20 }, () => spendOneTimeToken(auth.tools.database.run, user.userId, slot, user.token)),
+    )
+    expect(spent.filter(Boolean)).toHaveLength(1)
+    expect(await check(user, user.code)).toBeNull()
+    expect((await db.query('select from auth.one_time_tokens where user_id = $1', [user.userId])).rows).toEqual([])
+  })
+})
+
+describe('a mail that could not be sent', () => {
+  const state = async (userId: string): Promise<unknown> =>
+    (
+      await db.query(
+        `select u.recovery_token, u.recovery_sent_at, o.token_hash, o.relates_to, c.salt, c.tries, c.issued_at
+        from auth.users u left join auth.one_time_tokens o on o.user_id = u.id
+        left join catalograph_auth.codes c on c.user_id = u.id where u.id = $1`,
+        [userId],
+      )
+    ).rows
+
+  it('leaves the slot as it was, guesses included', async () => {
+    const user = await mailed()
+    await check(user, wrong(user.code))
+    const before = await state(user.userId)
+    const { run } = auth.tools.database
+    const undo = await replaceOneTimeToken(run, {
+      userId: user.userId,
+      ...auth.tools.oneTime.issue(slot, user.address, 'pkce'),
+    })
+    expect(await state(user.userId)).not.toEqual(before)
+    await undo(run)
+    expect(await state(user.userId)).toEqual(before)
+    const empty = await newUser()
+    const blank = await state(empty.userId)
+    const undoFirst = await replaceOneTimeToken(run, {
+      userId: empty.userId,
+      ...auth.tools.oneTime.issue(slot, empty.address, 'implicit'),
+    })
+    await undoFirst(run)
+    expect(await state(empty.userId)).toEqual(blank)
+  })
+
+  it('takes nothing back once another mail came', async () => {
+    const user = await mailed()
+    const { run } = auth.tools.database
+    const undo = await replaceOneTimeToken(run, {
+      userId: user.userId,
+      ...auth.tools.oneTime.issue(slot, user.address, 'implicit'),
+    })
+    const later = auth.tools.oneTime.issue(slot, user.address, 'implicit')
+    await putOneTimeToken(run, { userId: user.userId, ...later })
+    await undo(run)
+    expect(await check(user, later.code)).toBe(later.token)
+  })
+})
+
+describe('statements', () => {
+  it('that were swallowed when they failed keep nothing of their transaction', async () => {
+    const user = await newUser()
+    const work = auth.tools.database.transaction(async (run) => {
+      await insertUser(run, {
+        id: user.userId,
+        aud: '',
+        role: '',
+        email: null,
+        passwordHash: null,
+        appMetadata: {},
+        userMetadata: {},
+        isAnonymous: false,
+        confirmationToken: '',
+      }).catch(() => undefined)
+    })
+    await expect(work).rejects.toThrow('nothing was kept')
+  })
+
+  it('find their way back when every connection was cut', async () => {
+    await Promise.all(Array.from({ length: 10 }, () => newUser()))
+    await db.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'catalograph'`)
+    await expect
+      .poll(
+        () =>
+          newUser().then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 5_000 },
+      )
+      .toBe(true)
+  })
+})

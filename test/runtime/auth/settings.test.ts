@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { authSettingKeys, authSettingRows } from '../../../runtime/auth/settings/keys.ts'
+import { settingsOf } from '../../../runtime/auth/settings/load.ts'
+import { startAuthServer, type AuthServer } from '../../support/auth.ts'
+
+describe('the table of settings', () => {
+  it('has a default that its own parser gives back', () => {
+    const shown = (value: unknown): string => (Array.isArray(value) ? value.join(',') : String(value))
+    for (const [name, key] of authSettingRows) {
+      if (key.fallback === null || name === 'jwt_keys') continue
+      const parsed = key.parse(shown(key.fallback))
+      expect([name, parsed]).toEqual([name, { kind: 'value', value: key.fallback }])
+    }
+  })
+
+  it('keeps secrets apart', () => {
+    expect(authSettingRows.filter(([, { secret }]) => secret).map(([name]) => name)).toEqual([
+      'jwt_keys',
+      'google_secret',
+    ])
+  })
+
+  test.each([
+    ['site_url', 'javascript:alert(1)'],
+    ['site_url', 'app.example.com'],
+    ['anonymous_enabled', 'perhaps'],
+    ['jwt_exp', '-1'],
+    ['otp_length', '4'],
+    ['jwt_keys', '[{"kid":"a","kty":"oct","k":"x","alg":"HS256","key_ops":["sign"]}]'],
+    ['jwt_keys', '[{"kid":"a","kty":"RSA","n":"x","e":"AQAB","alg":"RS256","key_ops":["sign"]}]'],
+    ['jwt_keys', 'nonsense'],
+  ] as const)('refuses %s = %s without repeating it', (name, text) => {
+    const parsed = authSettingKeys[name].parse(text)
+    expect(parsed.kind).toBe('problem')
+    expect(JSON.stringify(parsed)).not.toContain(text)
+  })
+
+  it('reads stored texts, and defaults where there is none', () => {
+    const settings = settingsOf({
+      redirect_allow_list: 'https://{a,b}.example.com/cb, myapp://x',
+      session_timebox: 'off',
+    })
+    expect(settings.redirect_allow_list).toEqual(['https://{a,b}.example.com/cb', 'myapp://x'])
+    expect([settings.session_timebox, settings.jwt_exp, settings.anonymous_enabled]).toEqual([null, 3600, false])
+  })
+})
+
+describe('a running server', () => {
+  let server: AuthServer
+  beforeAll(async () => {
+    server = await startAuthServer({ settings: null })
+  })
+  afterAll(() => server?.stop())
+
+  it('answers every path of auth with one clear error until auth is enabled', async () => {
+    for (const [method, path] of [
+      ['GET', '/health'],
+      ['POST', '/signup'],
+      ['PUT', '/nowhere'],
+      ['GET', '/signup'],
+    ] as const) {
+      const answer = await server.call(method, path)
+      expect([answer.status, answer.body]).toMatchObject([503, { error_code: 'auth_not_enabled' }])
+      expect(answer.body.msg).toContain('catalograph auth enable')
+    }
+    const newer = await server.call('GET', '/health', { version: '2024-01-01' })
+    expect(newer.body).toMatchObject({ code: 'auth_not_enabled' })
+  })
+
+  it('sees changes of any process within a second, without a restart', async () => {
+    const other = await server.another()
+    try {
+      await server.db.query(
+        `insert into catalograph_auth.settings values ('auth_enabled', 'on'), ('site_url', 'https://a.example')`,
+      )
+      await expect.poll(async () => (await server.call('GET', '/health')).status, { timeout: 1_000 }).toBe(200)
+      const guests = async (url: string): Promise<boolean> => {
+        const response = await fetch(`${url}/auth/v1/settings`, { headers: { apikey: server.anon } })
+        return ((await response.json()) as { external: { anonymous_users: boolean } }).external.anonymous_users
+      }
+      expect([await guests(server.url), await guests(other.url)]).toEqual([false, false])
+      await server.set({ anonymous_enabled: 'on' })
+      expect([await guests(server.url), await guests(other.url)]).toEqual([true, true])
+    } finally {
+      await other.stop()
+    }
+  })
+})

@@ -1,0 +1,33 @@
+import type { FastifyRequest } from 'fastify'
+import { describe, expect, it, test } from 'vitest'
+import { clientAddress, limitSource } from '../../../runtime/http/client-address.ts'
+
+const request = (headers: Record<string, string | string[]>, remoteAddress = '10.0.0.1'): FastifyRequest =>
+  ({ headers, socket: { remoteAddress } }) as unknown as FastifyRequest
+
+describe('the address of a client', () => {
+  test.each([
+    [null, {}, '10.0.0.1'],
+    [null, { 'x-forwarded-for': '1.2.3.4', 'x-real-ip': '1.2.3.4' }, '10.0.0.1'],
+    ['x-real-ip', { 'x-real-ip': '1.2.3.4' }, '1.2.3.4'],
+    ['x-real-ip', { 'x-forwarded-for': '1.2.3.4' }, '10.0.0.1'],
+    ['x-forwarded-for', { 'x-forwarded-for': '6.6.6.6, 1.2.3.4' }, '1.2.3.4'],
+    ['x-forwarded-for', { 'x-forwarded-for': ['6.6.6.6', '1.2.3.4'] }, '1.2.3.4'],
+    ['x-real-ip', { 'x-real-ip': 'nonsense' }, '10.0.0.1'],
+    ['x-real-ip', { 'x-real-ip': '[2001:db8::1]' }, '2001:db8::1'],
+    ['x-real-ip', { 'x-real-ip': '::ffff:1.2.3.4' }, '1.2.3.4'],
+  ])('with trust in %s and %j is %s', (header, headers, expected) => {
+    expect(clientAddress(request(headers), header)).toBe(expected)
+  })
+})
+
+it.each([
+  ['1.2.3.4', '1.2.3.4'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:0DB8:0001:0002::9', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  [null, 'unknown'],
+])('limits count %s as %s', (address, source) => {
+  expect(limitSource(address)).toBe(source)
+})

@@ -1,0 +1,208 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient, type SupabaseClient, type SupabaseClientOptions } from '@supabase/supabase-js'
+import { createFollowedSource } from '../../compiler/commands/followed-source.ts'
+import { createPrepareOnce } from '../../compiler/commands/prepare-once.ts'
+import { authOwner } from '../../runtime/auth/schema/auth-schema.ts'
+import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
+import type { AuthSettingName } from '../../runtime/auth/settings/keys.ts'
+import { setSetting } from '../../runtime/auth/settings/store.ts'
+import { openStatements } from '../../runtime/db/statements.ts'
+import { projectKeys } from '../../runtime/identity/keys.ts'
+import type { LogEvent } from '../../runtime/log/events.ts'
+import { openServerDatabase, runServer, type ServerSettings } from '../../runtime/main.ts'
+import { readSettings } from '../../runtime/settings/read.ts'
+import { createDatabase, type Major, type TestDatabase } from './database.ts'
+
+/** A whole server on a port of its own, on a database of its own, as an application meets it. */
+export interface AuthServer {
+  readonly url: string
+  readonly db: TestDatabase
+  readonly secret: string
+  readonly anon: string
+  readonly serviceRole: string
+  readonly events: readonly LogEvent[]
+  /** A client as an application makes it, which keeps its session in memory. */
+  readonly client: () => SupabaseClient
+  /** A call to /auth/v1 with the anon key, unless the headers say otherwise. */
+  readonly call: (method: string, path: string, options?: CallOptions) => Promise<Answer>
+  /** Changes settings as the owner's tools do, and waits until every process has seen it. */
+  readonly set: (texts: SettingTexts) => Promise<void>
+  /** Links and codes of the mails to an address, newest first. */
+  readonly mails: (
+    address: string,
+  ) => Promise<readonly { readonly kind: string; readonly url: string; readonly code: string }[]>
+  /** Another process on the same database, as far as its clients can tell. */
+  readonly another: () => Promise<{ readonly url: string; readonly stop: () => Promise<void> }>
+  readonly stop: () => Promise<void>
+}
+
+export type SettingTexts = Readonly<Partial<Record<AuthSettingName, string>>>
+
+export interface CallOptions {
+  /** Sent as JSON; a string goes as it is. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** Access token of whoever calls. */
+  readonly token?: string
+  /** The newer shape of errors. */
+  readonly version?: '2024-01-01'
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint: tests look into answers of any shape
+  readonly body: any
+}
+
+export interface AuthServerOptions {
+  /** Run as the superuser once everything is prepared. */
+  readonly sql?: string
+  readonly major?: Major
+  /** Auth is enabled with these on top of a site URL; null leaves it as a project begins. */
+  readonly settings?: SettingTexts | null
+}
+
+const secret = 'a secret that has more than thirty-two characters'
+const keptMs = 550
+
+export const siteUrl = 'https://app.example.com'
+
+export async function startAuthServer(options: AuthServerOptions = {}): Promise<AuthServer> {
+  const db = await createDatabase({ prepare: true, ...(options.major !== undefined && { major: options.major }) })
+  await migrateAuth({ url: db.adminUrl })
+  if (options.sql !== undefined) await db.query(options.sql)
+  const owner = openStatements({
+    url: db.adminUrl,
+    schemas: ['auth'],
+    role: authOwner,
+    poolSize: 1,
+    statementTimeout: 0,
+  })
+  const store = async (texts: SettingTexts): Promise<void> => {
+    for (const [name, text] of Object.entries(texts)) {
+      const parsed = await setSetting(owner.run, name as AuthSettingName, text)
+      if (parsed.kind === 'problem') throw new Error(`${name} ${parsed.problem}`)
+    }
+  }
+  if (options.settings !== null) await store({ auth_enabled: 'on', site_url: siteUrl, ...options.settings })
+  const events: LogEvent[] = []
+  const first = await listen(db, events)
+  const { anon, serviceRole } = await projectKeys(secret)
+  return {
+    url: first.url,
+    db,
+    secret,
+    anon,
+    serviceRole,
+    events,
+    client: () => createTestClient(first.url, anon),
+    call: (method, path, given) => call(first.url, anon, method, path, given),
+    set: async (texts) => {
+      await store(texts)
+      await sleep(keptMs)
+    },
+    mails: (address) => mailsTo(db, address),
+    another: () => listen(db, events),
+    stop: async () => {
+      await first.stop()
+      await owner.close()
+      await db.drop()
+    },
+  }
+}
+
+/** The client's realtime part is never used, and Node 20 has nothing that it could use. */
+class NoSocket {
+  constructor() {
+    throw new Error('There is no realtime here.')
+  }
+}
+
+/** A client that keeps its session in memory and refreshes when it is told to. */
+export function createTestClient(url: string, key: string): SupabaseClient {
+  const transport = NoSocket as unknown as NonNullable<
+    NonNullable<SupabaseClientOptions<'public'>['realtime']>['transport']
+  >
+  return createClient(url, key, { auth: { autoRefreshToken: false, persistSession: false }, realtime: { transport } })
+}
+
+/** A call to any server's /auth/v1. */
+export async function call(
+  url: string,
+  anon: string,
+  method: string,
+  path: string,
+  { body, headers = {}, token, version }: CallOptions = {},
+): Promise<Answer> {
+  const response = await fetch(`${url}/auth/v1${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      apikey: anon,
+      'content-type': 'application/json;charset=UTF-8',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(version !== undefined && { 'x-supabase-api-version': version }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+}
+
+interface Listening {
+  readonly url: string
+  readonly stop: () => Promise<void>
+}
+
+async function listen(db: TestDatabase, events: LogEvent[]): Promise<Listening> {
+  const log = (event: LogEvent): void => {
+    events.push(event)
+    if (event.kind === 'request-failed') console.error(event.detail)
+  }
+  const settings = serverSettings(db)
+  const database = openServerDatabase(settings)
+  const prepare = createPrepareOnce({ ownerUrl: db.adminUrl, loginUrl: db.url, log })
+  const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, log })
+  let ask: (reason: string) => void = () => undefined
+  const stopRequested = new Promise<string>((resolve) => {
+    ask = resolve
+  })
+  let ready: (url: string) => void = () => undefined
+  const listening = new Promise<string>((resolve) => {
+    ready = resolve
+  })
+  const whole = runServer({ settings, database, source, log, onReady: ready, stopRequested })
+  const url = await Promise.race([listening, whole.then(() => Promise.reject(new Error('The server has ended.')))])
+  const stop = (): Promise<void> => {
+    ask('the test')
+    return whole
+  }
+  return { url, stop }
+}
+
+function serverSettings(db: TestDatabase): ServerSettings {
+  const read = readSettings({})
+  if (read.kind === 'invalid') throw new Error(read.problems.join())
+  const urls = { databaseUrl: db.url, databaseOwnerUrl: db.adminUrl }
+  return { ...read.settings, ...urls, jwtSecret: secret, port: 0, shutdownGraceMs: 1_000 }
+}
+
+async function mailsTo(db: TestDatabase, address: string): ReturnType<AuthServer['mails']> {
+  const { rows } = await db.query(
+    'select kind, html from catalograph_auth.outbox where recipient = $1 order by id desc',
+    [address],
+  )
+  return rows.map(({ kind, html }: { kind: string; html: string }) => ({
+    kind,
+    url: (/href="([^"]+)"/.exec(html)?.[1] ?? '').replaceAll('&amp;', '&'),
+    code: /\b(\d{6})\b/.exec(html.replace(/<a [^>]*>[^<]*<\/a>/g, ''))?.[1] ?? '',
+  }))
+}
+
+/** The claims of a token, unverified. */
+export function claimsOf(token: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as Record<string, unknown>
+}

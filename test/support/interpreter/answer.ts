@@ -1,0 +1,226 @@
+import { figure } from './aggregate.ts'
+import { apiTableOf, type Api, type ApiTable, type RowField } from './api.ts'
+import { argumentsOf, rowsWith } from './calls.ts'
+import { isSame } from './constraints.ts'
+import { selectionsOf, type Context, type Nodes } from './context.ts'
+import { keyCondition, readFilter, readNodeToken } from './filter.ts'
+import { cursorOf, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
+import { Refused } from './refusal.ts'
+import { argument, collectFields } from './selection.ts'
+import { visibleRows, type Row, type Store } from './store.ts'
+import { encodeToken } from './tokens.ts'
+import { readValue, toAnswer, toTokenText } from './types.ts'
+import { tableNamed, type FunctionSketch, type Json, type Value } from './world.ts'
+
+/** Answers an object: each response key by what `resolve` says of its field. */
+export function object(
+  context: Context,
+  type: string,
+  nodes: Nodes,
+  resolve: (name: string, nodes: Nodes) => Json,
+  isNode = false,
+): Json {
+  const fields = [...collectFields(context.scope, type, isNode, selectionsOf(nodes))]
+  return Object.fromEntries(
+    fields.map(([key, inner]) => {
+      const name = inner[0].name.value
+      return [key, name === '__typename' ? type : resolve(name, inner)]
+    }),
+  )
+}
+
+export function queryField(context: Context, store: Store, nodes: Nodes): Json {
+  const field = context.api.query.get(nodes[0].name.value)
+  const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
+  switch (field?.kind) {
+    case 'node':
+      return nodeField(context, store, nodes, String(arg('nodeId')))
+    case 'collection':
+      return collection(context, store, field.table, visibleRows(store, field.table.sketch, context.claims), nodes)
+    case 'byKey': {
+      const names = [...(field.table.keyArguments ?? new Map()).keys()]
+      return single(context, store, field.table, names.map(arg), nodes)
+    }
+    case 'call':
+      return callField(context, store, nodes, context.api.query)
+    default:
+      throw new Error(`there is no field ${nodes[0].name.value}`)
+  }
+}
+
+function nodeField(context: Context, store: Store, nodes: Nodes, token: string): Json {
+  const { schema, name, keys } = readNodeToken(token)
+  const table = context.api.tables.find((item) => schema === 'public' && item.sketch.name === name)
+  if (table === undefined) throw new Refused('Collection referenced by nodeId did not match any known collection')
+  return single(context, store, table, keys, nodes)
+}
+
+function single(
+  context: Context,
+  store: Store,
+  table: ApiTable,
+  keys: readonly (Json | undefined)[],
+  nodes: Nodes,
+): Json {
+  const condition = keyCondition(context.world, table, keys)
+  const found = visibleRows(store, table.sketch, context.claims).find((row) => condition(row) === true)
+  return found === undefined ? null : rowObject(context, store, table, found, nodes)
+}
+
+/** Nested fields are read from `store`, the row itself may be newer (10.5). */
+export function rowObject(context: Context, store: Store, table: ApiTable, row: Row, nodes: Nodes): Json {
+  return object(
+    context,
+    table.type,
+    nodes,
+    (name, inner) => rowField(context, store, table, row, fieldOf(table, name), inner),
+    true,
+  )
+}
+
+function fieldOf(table: ApiTable, name: string): RowField {
+  const field = table.fields.get(name)
+  if (field === undefined) throw new Error(`${table.type} has no field ${name}`)
+  return field
+}
+
+function rowField(context: Context, store: Store, table: ApiTable, row: Row, field: RowField, nodes: Nodes): Json {
+  switch (field.kind) {
+    case 'nodeId':
+      return nodeIdOf(table, row)
+    case 'column':
+      return toAnswer(context.world, field.column.type, row.get(field.column.name) ?? null)
+    case 'computed':
+      return computedField(context, store, row, field.function, nodes)
+    case 'relation': {
+      const target = apiTableOf(context.api, field.target)
+      const related = visibleRows(store, target.sketch, context.claims).filter((other) =>
+        isSame(context.world, table.sketch, field.local, row, field.foreign, other),
+      )
+      if (field.many) return collection(context, store, target, related, nodes)
+      const [first] = related
+      return first === undefined ? null : rowObject(context, store, target, first, nodes)
+    }
+  }
+}
+
+/** Section 9.3. What is not given takes the default of the function, an explicit null does not. */
+export function callField(context: Context, store: Store, nodes: Nodes, fields: Api['query']): Json {
+  const field = fields.get(nodes[0].name.value)
+  if (field?.kind !== 'call') throw new Error(`${nodes[0].name.value} is no function`)
+  const { world } = context
+  const { body } = field.function
+  const values = (argumentsOf(world, field.function) ?? []).map(({ name, type }): Value | undefined => {
+    const value = argument(context.scope, nodes[0], name)
+    return value === undefined ? undefined : readValue(world, type, value)
+  })
+  switch (body.kind) {
+    case 'sum': {
+      const [a = null, b = body.fallback] = values
+      return a === null || b === null ? null : Number(a) + Number(b)
+    }
+    case 'echo':
+      return values[0] ?? null
+    case 'rows': {
+      const rows = visibleRows(store, tableNamed(world, body.table), context.claims)
+      const chosen = rows.filter((row) => body.flag === null || row.get(body.flag) === true)
+      return collection(context, store, apiTableOf(context.api, body.table), chosen, nodes)
+    }
+    case 'row': {
+      const table = tableNamed(world, body.table)
+      const [first] = rowsWith(world, table, body.column, values[0] ?? null, visibleRows(store, table, context.claims))
+      return first === undefined ? null : rowObject(context, store, apiTableOf(context.api, body.table), first, nodes)
+    }
+    default:
+      return null
+  }
+}
+
+/** Section 9.4. */
+function computedField(context: Context, store: Store, row: Row, { body }: FunctionSketch, nodes: Nodes): Json {
+  if (body.kind === 'computed') return row.get(body.column) ?? null
+  if (body.kind !== 'computedRow' && body.kind !== 'computedRows') throw new Error(`${body.kind} is no computed field`)
+  const table = tableNamed(context.world, body.target)
+  const rows = rowsWith(
+    context.world,
+    table,
+    body.targetColumn,
+    row.get(body.column) ?? null,
+    visibleRows(store, table, context.claims),
+  )
+  const target = apiTableOf(context.api, body.target)
+  if (body.kind === 'computedRows') return collection(context, store, target, rows, nodes)
+  return rows[0] === undefined ? null : rowObject(context, store, target, rows[0], nodes)
+}
+
+export const nodeIdOf = (table: ApiTable, row: Row): string =>
+  encodeToken([
+    JSON.stringify('public'),
+    JSON.stringify(table.sketch.name),
+    ...table.key.map((column) => toTokenText(column.type, row.get(column.name) ?? null)),
+  ])
+
+interface Collection {
+  readonly table: ApiTable
+  readonly order: readonly Term[]
+  readonly page: Page
+  /** All that match, whatever the page. */
+  readonly matching: readonly Row[]
+}
+
+function collection(context: Context, store: Store, table: ApiTable, candidates: readonly Row[], nodes: Nodes): Json {
+  const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
+  const condition = readFilter(context.world, table, arg('filter'))
+  const order = readOrder(table, arg('orderBy'))
+  const matching = candidates.filter((row) => condition === null || condition(row) === true)
+  const page = takePage(context.world, table, order, readPage(arg, order), matching)
+  const found: Collection = { table, order, page, matching }
+  return object(context, `${table.type}Connection`, nodes, (name, inner) =>
+    connectionField(context, store, found, name, inner),
+  )
+}
+
+function connectionField(context: Context, store: Store, found: Collection, name: string, nodes: Nodes): Json {
+  const { table, order, page, matching } = found
+  switch (name) {
+    case 'edges':
+      return page.rows.map((row) =>
+        object(context, `${table.type}Edge`, nodes, (member, inner) =>
+          member === 'cursor' ? cursorOf(order, row) : rowObject(context, store, table, row, inner),
+        ),
+      )
+    case 'pageInfo':
+      return object(context, 'PageInfo', nodes, (member) => pageInfo(found, member))
+    case 'totalCount':
+      return matching.length
+    default:
+      return aggregate(context, table, matching, nodes)
+  }
+}
+
+function pageInfo({ order, page }: Collection, member: string): Json {
+  const [first, last] = [page.rows[0], page.rows[page.rows.length - 1]]
+  switch (member) {
+    case 'startCursor':
+      return first === undefined ? null : cursorOf(order, first)
+    case 'endCursor':
+      return last === undefined ? null : cursorOf(order, last)
+    case 'hasNextPage':
+      return page.hasNextPage
+    default:
+      return page.hasPreviousPage
+  }
+}
+
+function aggregate(context: Context, table: ApiTable, rows: readonly Row[], nodes: Nodes): Json {
+  return object(context, `${table.type}Aggregate`, nodes, (name, inner) => {
+    if (name === 'count') return rows.length
+    const figureName = name as 'sum'
+    const type = `${table.type}${name.charAt(0).toUpperCase()}${name.slice(1)}AggregateResult`
+    return object(context, type, inner, (member) => {
+      const column = table.aggregates.get(figureName)?.get(member)
+      if (column === undefined) throw new Error(`${type} has no field ${member}`)
+      return figure(context.world, figureName, column, rows)
+    })
+  })
+}

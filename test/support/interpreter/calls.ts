@@ -1,0 +1,81 @@
+import { argumentNameOf, isName } from './names.ts'
+import {
+  keyOf,
+  tableNamed,
+  type ColumnType,
+  type FunctionSketch,
+  type Role,
+  type TableSketch,
+  type Value,
+  type World,
+} from './world.ts'
+import { compareValues } from './types.ts'
+import type { Row } from './store.ts'
+
+/** Functions as fields (spec/graphql.md 9). */
+
+export interface ArgumentSketch {
+  /** In GraphQL. */
+  readonly name: string
+  readonly type: ColumnType
+  readonly required: boolean
+}
+
+export const isExecutable = ({ execute }: FunctionSketch, role: Role): boolean => execute === null || execute === role
+
+const int: ColumnType = { base: 'int4', list: false, enum: null }
+const reserved: ReadonlySet<string> = new Set(['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy'])
+
+/** The arguments of a root function; null where one has no usable name, or one that collections have (2.5). */
+export function argumentsOf(world: World, { body }: FunctionSketch): readonly ArgumentSketch[] | null {
+  const found = listArguments(world, body).map((argument) => ({
+    ...argument,
+    name: argumentNameOf(argument.name, world.inflects),
+  }))
+  const isHidden = found.some(({ name }) => !isName(name) || (body.kind === 'rows' && reserved.has(name)))
+  return isHidden ? null : found
+}
+
+function listArguments(world: World, body: FunctionSketch['body']): readonly ArgumentSketch[] {
+  switch (body.kind) {
+    case 'sum':
+      return [
+        { name: body.a, type: int, required: true },
+        { name: body.b, type: int, required: body.fallback === null },
+      ]
+    case 'echo':
+      return [{ name: body.argument, type: body.type, required: true }]
+    case 'void':
+      return [{ name: body.argument, type: int, required: true }]
+    case 'rows':
+      return body.argument === null ? [] : [{ name: body.argument, type: int, required: true }]
+    case 'row': {
+      const column = tableNamed(world, body.table).columns.find((item) => item.name === body.column)
+      return column === undefined ? [] : [{ name: body.argument, type: column.type, required: true }]
+    }
+    default:
+      return []
+  }
+}
+
+/** The rows of a table whose column equals a value, in the order of the key. */
+export function rowsWith(
+  world: World,
+  table: TableSketch,
+  column: string,
+  value: Value,
+  rows: readonly Row[],
+): readonly Row[] {
+  const type = table.columns.find((item) => item.name === column)?.type ?? int
+  const key = keyOf(table)
+  const byKey = (a: Row, b: Row): number => {
+    for (const { name, type: keyType } of key) {
+      const order = compareValues(world, keyType, a.get(name) ?? null, b.get(name) ?? null)
+      if (order !== 0) return order
+    }
+    return 0
+  }
+  const isSame = (other: Value): boolean =>
+    value !== null && other !== null && compareValues(world, type, value, other) === 0
+  return rows.filter((row) => isSame(row.get(column) ?? null)).sort(byKey)
+}
