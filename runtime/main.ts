@@ -3,6 +3,7 @@ import { buildApp } from './app.ts'
 import { openAuth } from './auth/open.ts'
 import type { OpenAuth } from './auth/open.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
+import { tellOutages } from './db/outages.ts'
 import { openDatabase } from './db/pool.ts'
 import type { Database } from './db/pool.ts'
 import { startingWith, watchSource } from './engine/watch-source.ts'
@@ -118,7 +119,8 @@ function assemble({ settings, database, log }: ServerParts, watched: WatchedSour
   return {
     app,
     serveFrom: (revision) => {
-      service = createService({ database, source: startingWith(revision, watched.source) })
+      const run = tellOutages(database.run, log, Date.now)
+      service = createService({ database: { run }, source: startingWith(revision, watched.source) })
     },
   }
 }

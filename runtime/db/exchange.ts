@@ -84,7 +84,8 @@ const stepsOf = (prepared: PreparedNames, statements: readonly BoundStatement[])
 
 const outgoing = ({ prepared }: Line, statements: readonly BoundStatement[]): Outgoing => {
   const steps = stepsOf(prepared, statements)
-  const incoming = steps.reduce((sum, { statement, parse }) => sum + (parse && statement.name !== '' ? weightOf(statement) : 0), 0)
+  const added = steps.filter(({ statement, parse }) => parse && statement.name !== '')
+  const incoming = added.reduce((sum, { statement }) => sum + weightOf(statement), 0)
   return { closed: prepared.evict(incoming, new Set(steps.map(({ statement }) => statement.name))), steps }
 }
 

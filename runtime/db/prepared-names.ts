@@ -9,7 +9,7 @@ export interface PreparedNames {
   readonly add: (statement: PreparedText) => void
   /** Marks a name as used just now. */
   readonly touch: (name: string) => void
-  /** Takes out and returns the oldest names, none of `needed`, so that statements of the weight `incoming` fit beside the rest. */
+  /** Takes out and returns the oldest names, none of `needed`, so that statements of the weight `incoming` fit in. */
   readonly evict: (incoming: number, needed: ReadonlySet<string>) => readonly string[]
 }
 

@@ -13,6 +13,7 @@ export type LogEvent =
   | { readonly kind: 'revision-ready'; readonly revision: string; readonly ms: number }
   | { readonly kind: 'revision-failed'; readonly reason: string }
   | { readonly kind: 'schema-remark'; readonly text: string }
+  | { readonly kind: 'database-away'; readonly reason: string }
   | {
       readonly kind: 'request'
       readonly requestId: string
@@ -58,6 +59,7 @@ const eventTable: EventTable = {
   'revision-ready': { level: 'info', say: ({ revision, ms }) => `schema ${revision} ready after ${Math.round(ms)} ms` },
   'revision-failed': { level: 'error', say: ({ reason }) => `the schema could not be compiled: ${reason}` },
   'schema-remark': { level: 'warn', say: ({ text }) => text },
+  'database-away': { level: 'error', say: ({ reason }) => `the database could not be had: ${reason}` },
   request: {
     level: 'debug',
     say: ({ method, path, status, ms, requestId }) => `${method} ${path} ${status} ${ms.toFixed(1)} ms ${requestId}`,

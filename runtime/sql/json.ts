@@ -31,3 +31,15 @@ export const jsonObjectFrom = (pairs: readonly Pair[], from: string): string =>
   isNarrow(pairs)
     ? `(select row_to_json(o.*) from (select ${columns(pairs)} from ${from}) o)`
     : `(select ${aggregated(pairs)} from ${from})`
+
+/** A function takes 100 arguments at most (FUNC_MAX_ARGS); longer arrays are joined from shorter ones. */
+const maxArguments = 100
+
+/** An expression of type jsonb: an array of these values. */
+export function jsonbArray(values: readonly string[]): string {
+  const parts: string[] = []
+  for (let start = 0; start < values.length; start += maxArguments) {
+    parts.push(`jsonb_build_array(${values.slice(start, start + maxArguments).join(', ')})`)
+  }
+  return parts.join(' || ')
+}

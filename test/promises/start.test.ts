@@ -45,8 +45,15 @@ const runPrintedLine = async (welcome: string): Promise<unknown> => {
   return (await fetch(url, { method: 'POST', headers: { [type]: media, [key]: apikey }, body })).json()
 }
 
+/** Asks auth, where the welcome says that it is, what a sign-in page may offer. */
+const askAuth = async (welcome: string): Promise<unknown> => {
+  const [, url = ''] = /Auth +(\S+)/.exec(welcome) ?? []
+  const [, apikey = ''] = /anon +(\S+)/.exec(welcome) ?? []
+  return (await fetch(`${url}/settings`, { headers: { apikey } })).json()
+}
+
 describe('catalograph start', () => {
-  const promise = 'needs nothing, answers the printed line with data, and finds its data and keys again'
+  const promise = 'needs nothing, answers the printed line with data, has auth on, and finds its data and keys again'
   it(promise, { timeout: 120_000 }, async () => {
     const keys: (string | undefined)[] = []
     for (const _visit of ['first', 'second']) {
@@ -55,6 +62,7 @@ describe('catalograph start', () => {
         expect(await runPrintedLine(welcome)).toMatchObject({
           data: { postCollection: { edges: [{ node: { title: expect.any(String) } }, {}, {}] } },
         })
+        expect(await askAuth(welcome)).toMatchObject({ external: { email: true, anonymous_users: false } })
       })
     }
     expect(keys[0]).toMatch(/^eyJ/)

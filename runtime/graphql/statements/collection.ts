@@ -1,5 +1,5 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { jsonObject, jsonObjectFrom, type Pair } from '../../sql/json.ts'
+import { jsonbArray, jsonObject, jsonObjectFrom, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import type { Collection, ConnectionMember, EdgeMember, OrderTerm, PageInfoMember, Row } from '../plan/types.ts'
 import { matchingRows, type Matching, type Source } from './matching.ts'
@@ -157,7 +157,7 @@ function edgeMember(writer: Writer, collection: Collection, member: EdgeMember, 
 
 /** Text of a cursor (5.5): base64, without the line breaks that Postgres puts in. */
 const cursorText = (values: readonly string[]): string =>
-  `translate(encode(convert_to(jsonb_build_array(${values.join(', ')})::text, 'UTF8'), 'base64'), E'\\n', '')`
+  `translate(encode(convert_to((${jsonbArray(values)})::text, 'UTF8'), 'base64'), E'\\n', '')`
 
 function connectionMember(context: Context, member: ConnectionMember): string {
   switch (member.kind) {

@@ -17,6 +17,12 @@ const withVariables = (json: string): Readonly<Record<string, unknown>> =>
   readBody(`{"query":"{a}","variables":${json}}`).variables
 
 describe('a POST body', () => {
+  it('holds no number of more than a thousand digits, which would take seconds to read', () => {
+    const withDigits = (count: number): string => `{"query":"{a}","variables":{"n":${'9'.repeat(count)}}}`
+    expect(refusal(() => readBody(withDigits(1_000)))).toBe('accepted')
+    expect(refusal(() => readBody(withDigits(1_001)))).toMatch(/^BODY_MALFORMED/)
+  })
+
   it('becomes a request', () => {
     expect(readBody('{"query":"{a}"}')).toEqual({
       query: '{a}',

@@ -6,7 +6,7 @@ import { judgeCase } from './judge.ts'
 import { shrinkCase } from './shrink.ts'
 import { openStage } from './stage.ts'
 
-/** The long run; run.mjs puts its options into the environment. */
+/** The long run: npm run test:exact -- [--minutes N] [--seed S] [--replay FILE] [--out FOLDER]. */
 const minutes = Number(process.env['EXACT_MINUTES'] ?? '1')
 const seed = Number(process.env['EXACT_SEED'] ?? String(Date.now() % 1_000_000))
 const replay = process.env['EXACT_REPLAY'] ?? ''
