@@ -90,6 +90,17 @@ describe('wide documents', () => {
     expect(await ask(`{ ${aliases(count, 'itemByPk(id: 1) { id }')} }`)).toEqual(same(count, { id: 1 }))
   })
 
+  test('an order of more terms than a function of Postgres takes arguments', async () => {
+    const orderBy = Array.from({ length: 150 }, () => ({ name: 'DescNullsLast' }))
+    const { itemCollection } = await ask(
+      `query ($orderBy: [itemOrderBy!]) { itemCollection(orderBy: $orderBy) { edges { cursor } pageInfo { endCursor } } }`,
+      { orderBy },
+    )
+    const values = [...orderBy.map(() => 'y'), 2]
+    expect(JSON.parse(Buffer.from(itemCollection.edges[0].cursor, 'base64').toString())).toEqual(values)
+    expect(itemCollection.pageInfo.endCursor).toBe(itemCollection.edges[1].cursor)
+  })
+
   test('one alias is one member, and one statement answers all', async () => {
     await ask('{ a: itemCollection(first: 1) { edges { cursor } } b: itemCollection(last: 1) { edges { cursor } } c: itemByPk(id: 1) { id } }')
     expect(service.exchanges.at(-1)?.statements).toHaveLength(1)

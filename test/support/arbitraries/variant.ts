@@ -42,8 +42,11 @@ function declared(document: string): readonly (readonly [name: string, type: str
   )
 }
 
-/** A text may be a pattern, and a cursor fits its order: these only stand where they were made for. */
-const bound = /^(String|Cursor)!?$/
+/**
+ * A text may be a pattern, a cursor fits its order, and a number may have more digits than another column takes: these only
+ * stand where they were made for.
+ */
+const bound = /^(String|Cursor)!?$|BigFloat/
 
 /** Values that other variables of the type have. */
 const sameType = ({ document, variables }: Question, name: string, type: string): readonly Json[] =>
