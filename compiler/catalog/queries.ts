@@ -125,15 +125,17 @@ const RELATIONS = `relations as materialized (
   where marks.mark is distinct from known.mark
 )`
 
+/** The relations to answer, as an array: where they are few, indexes serve. */
+const asked = 'any (array(select oid from relations))'
+
 /** Columns of the relations and of what their foreign keys refer to. */
 const ATTRIBUTES = `attributes as materialized (
   select a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attgenerated, a.attidentity,
     a.atthasdef, a.attacl
   from pg_catalog.pg_attribute a
-  join (select oid from relations union select k.confrelid
-    from pg_catalog.pg_constraint k join relations r on r.oid = k.conrelid where r.served and k.contype = 'f') r
-    on r.oid = a.attrelid
-  where a.attnum > '0' and not a.attisdropped
+  where a.attrelid = any (array(select oid from relations union select k.confrelid
+      from pg_catalog.pg_constraint k join relations r on r.oid = k.conrelid where r.served and k.contype = 'f'))
+    and a.attnum > '0' and not a.attisdropped
 )`
 
 /** Defaults are printed with names of whatever they mention, so a function that has some is always read. */
@@ -244,7 +246,7 @@ const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum 
   left join (select distinct owned.refobjid as attrelid, owned.refobjsubid as attnum
     from pg_catalog.pg_depend owned join pg_catalog.pg_class sequence on sequence.oid = owned.objid
     where owned.classid = ${classOf('pg_class')} and owned.refclassid = owned.classid
-      and owned.deptype = 'a' and sequence.relkind = 'S') serial
+      and owned.refobjid = ${asked} and owned.deptype = 'a' and sequence.relkind = 'S') serial
     on serial.attrelid = a.attrelid and serial.attnum = a.attnum`
 
 /**
@@ -254,7 +256,7 @@ const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum 
 const UNIQUE_LIST = `select i.indrelid as relation, i.indisprimary as primary,
     (i.indkey::pg_catalog.int2[])[0:i.indnkeyatts - 1] as numbers
   from pg_catalog.pg_index i join relations r on r.oid = i.indrelid and r.served
-  where i.indisunique and i.indisvalid and i.indisready and i.indpred is null and i.indexprs is null`
+  where i.indrelid = ${asked} and i.indisunique and i.indisvalid and i.indisready and i.indpred is null and i.indexprs is null`
 
 /**
  * `guaranteed`: unless the constraint is not validated or not enforced, or is the clone that Postgres keeps for a
@@ -265,7 +267,8 @@ const FOREIGN_KEY_LIST = `select c.oid, c.conname as name, c.conrelid as relatio
     c.confkey as "foreignNumbers",
     c.convalidated and (whole.oid is null or whole.confrelid = c.confrelid) as guaranteed, d.description as comment
   from (select false as conperiod) before_18
-  cross join lateral (select k.*, conperiod as temporal from pg_catalog.pg_constraint k where k.contype = 'f') c
+  cross join lateral (select k.*, conperiod as temporal from pg_catalog.pg_constraint k
+    where k.conrelid = ${asked} and k.contype = 'f') c
   join relations r on r.oid = c.conrelid and r.served
   join pg_catalog.pg_class f on f.oid = c.confrelid
   join pg_catalog.pg_namespace n on n.oid = f.relnamespace
