@@ -53,7 +53,9 @@ export function createCompiler({ query, ...options }: CompilerOptions): Compiler
         model: built.model,
         revision: emitted.value,
         artifacts: () => artifactsOf(built.model, emitted.value),
-        diagnostics: [...noted.diagnostics, ...built.diagnostics, ...emitted.diagnostics],
+        get diagnostics() {
+          return [...noted.diagnostics, ...built.diagnostics, ...emitted.diagnostics]
+        },
         timings: timings(),
       }
     },

@@ -38,7 +38,8 @@ function createSource(followed: boolean, { schemas, query, log }: FollowedSource
   const version = followed ? versionExpression : writtenExpression
   const remark = createRemarks(log)
   const report = (compiled: Compiled): void => {
-    remark(compiled)
+    // After the requests that wait for this revision.
+    setImmediate(() => remark(compiled))
     // It only keeps the counter small; where it fails, the next compile tries again.
     if (followed) foldVersions(query).catch(() => undefined)
   }

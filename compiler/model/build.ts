@@ -1,4 +1,5 @@
 import { groupBy } from '../../runtime/lib/group-by.ts'
+import { once } from '../../runtime/lib/once.ts'
 import type { Manifest, ObjectId, SchemaFacts } from '../../runtime/contract/manifest.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedSchema } from '../comments/types.ts'
@@ -45,12 +46,16 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
     functions: calls.value.map((call) => call.facts),
   }
   const manifest: Manifest = { ...served, roles: neededRoles(rolePrivileges(annotated), served) }
+  const diagnostics = once(() => [
+    ...[enums, heads, links, entities, calls].flatMap((pass) => pass.diagnostics),
+    ...tellCollisions(manifest),
+  ])
   return {
     model: { manifest, entities: entitySql(entities.value), functions: callSql(calls.value) },
-    diagnostics: [
-      ...[enums, heads, links, entities, calls].flatMap((pass) => pass.diagnostics),
-      ...tellCollisions(manifest),
-    ],
+    // Found out when asked for: a request that waits for the new schema need not wait for what is said about it.
+    get diagnostics() {
+      return diagnostics()
+    },
   }
 }
 
