@@ -20,6 +20,7 @@ const ranks: Readonly<Record<string, number>> = {
   'compiler/prepare': 3,
   'runtime/graphql': 4,
   'runtime/auth': 4,
+  'runtime/admin': 5,
   'compiler/comments': 4,
   'compiler/model': 5,
   'runtime/app.ts': 6,
@@ -41,9 +42,12 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
   'compiler/compile.ts': ['runtime/engine'],
 }
 
-const rootEntries = /^(compiler|runtime|generated|fixtures|bench|test|package\.json|package-lock\.json|tsconfig\.json|README\.md|LICENSE|\..+)$/
+const rootEntries =
+  /^(compiler|runtime|generated|fixtures|bench|test|package\.json|package-lock\.json|tsconfig\.json|README\.md|LICENSE|\..+)$/
 
-const files = tracked().filter((file) => /^(compiler|runtime)\/.*\.ts$/.test(file) && !file.endsWith('.d.ts') && existsSync(file))
+const files = tracked().filter(
+  (file) => /^(compiler|runtime)\/.*\.ts$/.test(file) && !file.endsWith('.d.ts') && existsSync(file),
+)
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
 describe('the house', () => {

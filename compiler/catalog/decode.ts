@@ -82,8 +82,16 @@ const indexOf = (lists: Lists): Index => ({
   grants: mapGroups(lists.grants, (row) => row.acl, grantsOf),
   typeTexts: new Map(lists.typeTexts.map((row) => [typeKey(row.type, row.modifier), row.text])),
   columns: mapGroups(lists.columns, (row) => row.relation, byNumber),
-  uniques: mapGroups(lists.uniques, (row) => row.relation, (rows) => rows),
-  foreignKeys: mapGroups(lists.foreignKeys, (row) => row.relation, (rows) => rows),
+  uniques: mapGroups(
+    lists.uniques,
+    (row) => row.relation,
+    (rows) => rows,
+  ),
+  foreignKeys: mapGroups(
+    lists.foreignKeys,
+    (row) => row.relation,
+    (rows) => rows,
+  ),
 })
 
 function mapGroups<T, R>(
@@ -102,7 +110,13 @@ function mapGroups<T, R>(
 }
 
 const grantsOf = (rows: readonly RowOf<'grants'>[]): readonly CatalogGrant[] =>
-  [...mapGroups(rows, (row) => row.grantee, (own) => own.map((row) => row.privilege))].map(([grantee, privileges]) => ({
+  [
+    ...mapGroups(
+      rows,
+      (row) => row.grantee,
+      (own) => own.map((row) => row.privilege),
+    ),
+  ].map(([grantee, privileges]) => ({
     grantee,
     privileges,
   }))

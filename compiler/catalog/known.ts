@@ -125,7 +125,12 @@ function learn(known: Known, answer: Answer): Known {
     relations: sorted(relations, byName),
     functions: sorted(functions, bySignature),
     types: typesIn(known, answer, mentionedBy(relations, functions)),
-    schemas: answer.schemas.map((schema) => same(known.schemas.find(({ oid }) => oid === schema.oid), schema)),
+    schemas: answer.schemas.map((schema) =>
+      same(
+        known.schemas.find(({ oid }) => oid === schema.oid),
+        schema,
+      ),
+    ),
   }
 }
 
@@ -135,16 +140,14 @@ const keep = <T, R extends { readonly object: T }>(before: R | undefined, read: 
 })
 
 /** The value before when nothing in it changed. */
-const same = <T>(before: T | undefined, now: T): T =>
-  before !== undefined && sameJson(before, now) ? before : now
+const same = <T>(before: T | undefined, now: T): T => (before !== undefined && sameJson(before, now) ? before : now)
 
 type Order<T> = (a: T, b: T) => number
 
 const sorted = <R extends { readonly object: T }, T>(
   objects: ReadonlyMap<Oid, R>,
   order: Order<T>,
-): ReadonlyMap<Oid, R> =>
-  new Map([...objects].sort(([, a], [, b]) => order(a.object, b.object)))
+): ReadonlyMap<Oid, R> => new Map([...objects].sort(([, a], [, b]) => order(a.object, b.object)))
 
 interface Named {
   readonly schema: string

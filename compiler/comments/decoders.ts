@@ -71,7 +71,9 @@ export const listOf =
 export const optionalMap: Decoder<readonly (readonly [string, string])[] | null> = (value) => {
   if (value === null) return accept(null)
   if (!isJsonObject(value)) return refuse(invalidType(value, 'a map'))
-  const failed = Object.values(value).map(requiredString).find((item) => !item.ok)
+  const failed = Object.values(value)
+    .map(requiredString)
+    .find((item) => !item.ok)
   return failed === undefined || failed.ok ? accept(Object.entries(value) as [string, string][]) : failed
 }
 

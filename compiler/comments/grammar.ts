@@ -39,6 +39,9 @@ function parseJson(text: string): JsonValue | undefined {
 }
 
 function joinTexts(...texts: readonly string[]): string | null {
-  const joined = texts.map((text) => text.trim()).filter((text) => text !== '').join('\n')
+  const joined = texts
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .join('\n')
   return joined === '' ? null : joined
 }

@@ -154,4 +154,3 @@ export type Settings<Kind extends ObjectKind> = {
 /** Rows of the table for one kind of object. */
 export const keysOn = (kind: ObjectKind): readonly Key[] =>
   (keys satisfies readonly Key[] as readonly Key[]).filter((row) => row.on.includes(kind))
-

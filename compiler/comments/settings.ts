@@ -86,6 +86,6 @@ const placesOf = (key: string): readonly ObjectKind[] =>
   [...keys, ...reservedKeys].filter((row) => row.key === key).flatMap((row) => [...row.on])
 
 /** What every object without a comment shares; most columns have none. */
-const absent = Object.fromEntries(
-  objectKinds.map((kind) => [kind, readComment(kind, () => kind, '')]),
-) as { readonly [Kind in ObjectKind]: ReadComment<Kind> }
+const absent = Object.fromEntries(objectKinds.map((kind) => [kind, readComment(kind, () => kind, '')])) as {
+  readonly [Kind in ObjectKind]: ReadComment<Kind>
+}

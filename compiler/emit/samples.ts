@@ -66,7 +66,9 @@ const conditions = (column: ColumnBuilder): readonly string[] =>
 
 /** Relations join by equal columns; which ones is for the manifest to say. */
 function joinSample({ relation, columns }: EntityBuilder): string {
-  const equal = Object.values(columns).slice(0, longestKey).map(({ of }) => `${of('f')} = ${of('l')}`)
+  const equal = Object.values(columns)
+    .slice(0, longestKey)
+    .map(({ of }) => `${of('f')} = ${of('l')}`)
   return `select (select row_to_json(f) from ${relation} f where ${equal.join(' and ')}) from ${relation} l`
 }
 

@@ -37,8 +37,7 @@ function tellTypes(manifest: Manifest): readonly Diagnostic[] {
   ]
 }
 
-const entityLabel = (entity: EntityFacts): string =>
-  nameObject(entity.kind, entity.schema, entity.relation)
+const entityLabel = (entity: EntityFacts): string => nameObject(entity.kind, entity.schema, entity.relation)
 
 function ownerOf(names: Names, name: string): string {
   const found = names.find(name)
@@ -119,9 +118,7 @@ const callClaim = (fn: FunctionFacts): Claim => ({
 })
 
 const queryClaims = (entity: EntityFacts): readonly Claim[] =>
-  entity.root && entity.key.length > 0
-    ? claimAll(entity, [collectionField(entity.name), keyField(entity.name)])
-    : []
+  entity.root && entity.key.length > 0 ? claimAll(entity, [collectionField(entity.name), keyField(entity.name)]) : []
 
 const mutationClaims = (entity: EntityFacts): readonly Claim[] =>
   entity.key.length > 0 ? claimAll(entity, mutationFields(entity.name)) : []

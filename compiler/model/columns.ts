@@ -17,11 +17,7 @@ import type { ColumnSql } from './types.ts'
  * The columns of the manifest (spec/graphql.md 1.3), by attribute number: those with a field, and those without one
  * that the key or a relation needs (`needed`).
  */
-export const buildColumns = (
-  values: Values,
-  head: Head,
-  needed: ReadonlySet<string>,
-): Noted<readonly ColumnFacts[]> =>
+export const buildColumns = (values: Values, head: Head, needed: ReadonlySet<string>): Noted<readonly ColumnFacts[]> =>
   gatherPresent(
     head.relation.columns.map((column) => {
       const facts = columnFacts(head, column, values(column.type))

@@ -93,11 +93,7 @@ function assemble(
  * Columns whose privileges decide about something even where they have no field: the key's, and those of foreign keys.
  */
 const neededColumns = (head: Head, { forward, reverse }: Sides): ReadonlySet<string> =>
-  new Set([
-    ...head.key,
-    ...forward.flatMap((link) => link.columns),
-    ...reverse.flatMap((link) => link.foreignColumns),
-  ])
+  new Set([...head.key, ...forward.flatMap((link) => link.columns), ...reverse.flatMap((link) => link.foreignColumns)])
 
 type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed'>
 

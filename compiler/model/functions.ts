@@ -25,7 +25,13 @@ const systemSchemas: ReadonlySet<string> = new Set(['graphql', 'graphql_public',
 
 /** Arguments that a connection has itself (2.5). */
 const connectionArguments: ReadonlySet<string> = new Set([
-  'first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy',
+  'first',
+  'last',
+  'before',
+  'after',
+  'offset',
+  'filter',
+  'orderBy',
 ])
 
 /** The root functions (spec/graphql.md 9.1), in the order of the list. Trigger functions are passed over in silence. */
@@ -107,7 +113,10 @@ function argumentFacts(
   fn: AnnotatedFunction,
   names: readonly string[],
 ): readonly ArgumentFacts[] {
-  const defaults = readDefaults(fn, fn.args.map((arg) => scope.types.get(arg.type)))
+  const defaults = readDefaults(
+    fn,
+    fn.args.map((arg) => scope.types.get(arg.type)),
+  )
   return fn.args.flatMap((arg, index) => {
     const value = values(arg.type)
     const given = defaults[index]

@@ -52,7 +52,10 @@ function readKey(relation: AnnotatedRelation, object: string): Noted<readonly st
   const columns = [...new Set(declared ?? [])]
   const unknown = columns.filter((name) => !relation.columns.some((column) => column.name === name))
   if (unknown.length > 0) {
-    return noted([], unknown.map((column) => diagnose('key-column-unknown', object, { column })))
+    return noted(
+      [],
+      unknown.map((column) => diagnose('key-column-unknown', object, { column })),
+    )
   }
   return noted(columns, columns.length > 0 ? [] : [tellNoKey(relation, object)])
 }

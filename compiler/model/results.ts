@@ -45,7 +45,8 @@ function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): R
 }
 
 /** Only sets of one get here; in a select list each of their rows would make a row of its own, and none would make none. */
-const valueForm = (fn: AnnotatedFunction, json: JsonForm): JsonForm => (fn.returnsSet ? { kind: 'only', of: json } : json)
+const valueForm = (fn: AnnotatedFunction, json: JsonForm): JsonForm =>
+  fn.returnsSet ? { kind: 'only', of: json } : json
 
 /** Whether the function's result is the pseudo-type of this name. */
 export function isPseudo(scope: Scope, fn: AnnotatedFunction, name: string): boolean {

@@ -46,7 +46,12 @@ export interface EntitySql {
   /** Every live column that a builder may need, by attribute number. */
   readonly columns: readonly ColumnSql[]
   readonly key: readonly string[]
-  readonly computed: readonly { readonly field: string; readonly schema: string; readonly function: string; readonly json: JsonForm }[]
+  readonly computed: readonly {
+    readonly field: string
+    readonly schema: string
+    readonly function: string
+    readonly json: JsonForm
+  }[]
 }
 
 export interface CallSql {

@@ -42,8 +42,10 @@ const maySet = (login: string, name: string): string => `coalesce((
     from pg_catalog.pg_roles l, pg_catalog.pg_roles r
     where l.rolname = ${literal(login)} and r.rolname = '${name}'), false)`
 
-const membership = (login: string) => (name: string): Need =>
-  need(`${name} for ${login}`, maySet(login, name), `grant ${name} to ${ident(login)}`)
+const membership =
+  (login: string) =>
+  (name: string): Need =>
+    need(`${name} for ${login}`, maySet(login, name), `grant ${name} to ${ident(login)}`)
 
 // --- Schema catalograph: the counter and the two functions that refuse.
 
@@ -203,13 +205,15 @@ const authUsage = (grantee: string): Need =>
     `grant usage on schema auth to ${grantee}`,
   )
 
-const authExecute = (name: string) => (grantee: string): Need =>
-  need(
-    `execute on auth.${name} for ${grantee}`,
-    `coalesce((select pg_catalog.has_function_privilege(r.oid, ${functionOid(`auth.${name}`, '')}, 'EXECUTE')
+const authExecute =
+  (name: string) =>
+  (grantee: string): Need =>
+    need(
+      `execute on auth.${name} for ${grantee}`,
+      `coalesce((select pg_catalog.has_function_privilege(r.oid, ${functionOid(`auth.${name}`, '')}, 'EXECUTE')
       from pg_catalog.pg_roles r where r.rolname = '${grantee}'), false)`,
-    `grant execute on function auth.${name}() to ${grantee}`,
-  )
+      `grant execute on function auth.${name}() to ${grantee}`,
+    )
 
 /** `login`: the role that requests log in as, which has to become the others. */
 export const needs = (login: string): readonly Need[] => [

@@ -119,7 +119,8 @@ export const diagnosticKinds = {
   'statement-refused': kind<{ part: string; problem: string }>(
     'error',
     ({ part, problem }) => `The SQL compiled for ${part} does not parse: ${problem}; the object is left out.`,
-    () => 'This is a fault of the compiler: report it with the definition of the object. A new name may help until then.',
+    () =>
+      'This is a fault of the compiler: report it with the definition of the object. A new name may help until then.',
   ),
   'statement-unchecked': kind<{ part: string; problem: string }>(
     'warning',

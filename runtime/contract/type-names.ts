@@ -27,12 +27,31 @@ export type Part = keyof typeof parts
 const partList = Object.keys(parts) as readonly Part[]
 
 const scalarNames = [
-  'ID', 'Int', 'Float', 'String', 'Boolean', 'Date', 'Time', 'Datetime', 'BigInt', 'UUID', 'JSON', 'Cursor', 'BigFloat', 'Opaque',
+  'ID',
+  'Int',
+  'Float',
+  'String',
+  'Boolean',
+  'Date',
+  'Time',
+  'Datetime',
+  'BigInt',
+  'UUID',
+  'JSON',
+  'Cursor',
+  'BigFloat',
+  'Opaque',
 ]
 const builtIn: ReadonlySet<string> = new Set([
   ...scalarNames,
   ...scalarNames.flatMap((name) => [`${name}Filter`, `${name}ListFilter`]),
-  'Query', 'Mutation', 'Subscription', 'Node', 'PageInfo', 'FilterIs', 'OrderByDirection',
+  'Query',
+  'Mutation',
+  'Subscription',
+  'Node',
+  'PageInfo',
+  'FilterIs',
+  'OrderByDirection',
 ])
 
 /** What a name is, or would be a part of: `PostEdge` -> PostEdge, Post. */
@@ -91,7 +110,11 @@ export function createNames(manifest: Manifest, readable: (entity: EntityFacts) 
   claim(candidates.filter((entity) => entity.key.length === 0))
 
   const enumIsFree = (name: string): boolean =>
-    validName.test(name) && !name.startsWith('__') && !builtIn.has(name) && !enums.has(name) && findEntity(name) === undefined
+    validName.test(name) &&
+    !name.startsWith('__') &&
+    !builtIn.has(name) &&
+    !enums.has(name) &&
+    findEntity(name) === undefined
   for (const item of manifest.enums) {
     if (item.values.length > 0 && enumIsFree(item.name) && enumIsFree(`${item.name}Filter`)) enums.set(item.name, item)
   }

@@ -39,7 +39,12 @@ export interface Line {
 const maxAnswer = 33_554_432
 
 const answerTooLarge = (): DatabaseFailure =>
-  new DatabaseFailure('too-large', `The answer is larger than ${maxAnswer / 1_048_576} MiB; select less of it.`, null, null)
+  new DatabaseFailure(
+    'too-large',
+    `The answer is larger than ${maxAnswer / 1_048_576} MiB; select less of it.`,
+    null,
+    null,
+  )
 
 /**
  * Makes a line of a connected client; at most once per client. pg tells its queries neither of Parse nor of the end.
@@ -89,11 +94,7 @@ const outgoing = ({ prepared }: Line, statements: readonly BoundStatement[]): Ou
   return { closed: prepared.evict(incoming, new Set(steps.map(({ statement }) => statement.name))), steps }
 }
 
-const createFlight = (
-  line: Line,
-  { steps }: Outgoing,
-  settle: (result: ExchangeResult) => void,
-): Flight => {
+const createFlight = (line: Line, { steps }: Outgoing, settle: (result: ExchangeResult) => void): Flight => {
   const parsed = steps.flatMap(({ statement, parse }) => (parse ? [statement] : [])).values()
   const rows: Row[] = []
   let completed = 0

@@ -117,7 +117,8 @@ const deadlineOf = (exchange: Exchange, timeout: number): number =>
 const isSuspect = (exchange: Exchange, error: unknown): boolean =>
   spoilsConnection(error) && !(exchange.readOnly && sqlstateOf(error) === '25006')
 
-const runOnce = (pool: pg.Pool, backoff: Backoff, lines: WeakMap<pg.PoolClient, Line>, timeout: number) =>
+const runOnce =
+  (pool: pg.Pool, backoff: Backoff, lines: WeakMap<pg.PoolClient, Line>, timeout: number) =>
   (exchange: Exchange): Promise<ExchangeResult> =>
     withClient(pool, backoff, async (client) => {
       const running = runOnLine(lineOf(lines, client), exchange)
@@ -132,10 +133,12 @@ const runOnce = (pool: pg.Pool, backoff: Backoff, lines: WeakMap<pg.PoolClient, 
 const deservesAnother = (exchange: Exchange, result: ExchangeResult): boolean =>
   result.kind === 'failed' && !result.broken && isSuspect(exchange, result.error)
 
-const runWith = (once: (exchange: Exchange) => Promise<ExchangeResult>): RunExchange => async (exchange) => {
-  const first = await once(exchange)
-  return outcome(exchange, deservesAnother(exchange, first) ? await once(exchange) : first)
-}
+const runWith =
+  (once: (exchange: Exchange) => Promise<ExchangeResult>): RunExchange =>
+  async (exchange) => {
+    const first = await once(exchange)
+    return outcome(exchange, deservesAnother(exchange, first) ? await once(exchange) : first)
+  }
 
 /** Opens nothing yet: connections are made when they are first needed, and again whenever they were lost. */
 export const openDatabase = (options: DatabaseOptions): Database => {

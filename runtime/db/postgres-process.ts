@@ -38,7 +38,10 @@ const spawnAs = (account: Account, command: string, args: readonly string[]): Ch
 const gatherLines = (child: ChildProcess, onLine: (line: string) => void): (() => string) => {
   const kept: string[] = []
   const gather = (chunk: Buffer): void => {
-    for (const line of chunk.toString('utf8').split('\n').filter((text) => text !== '')) {
+    for (const line of chunk
+      .toString('utf8')
+      .split('\n')
+      .filter((text) => text !== '')) {
       kept.push(line)
       if (kept.length > keptLines) kept.shift()
       onLine(line)

@@ -86,7 +86,11 @@ export function seeAs(manifest: Manifest, role: string): Visible {
   const recallShown = createRecall<ReadonlySet<ColumnFacts>>()
   // A column that lost its field to a later one is shown nowhere, not even where the later one cannot stand (2.4).
   const shownColumns = (entity: EntityFacts): ReadonlySet<ColumnFacts> =>
-    recallShown(entity, [], () => new Set(byField(entity.columns.filter((column) => hasField(entity, column))).values()))
+    recallShown(
+      entity,
+      [],
+      () => new Set(byField(entity.columns.filter((column) => hasField(entity, column))).values()),
+    )
   const seesColumn = (entity: EntityFacts, column: ColumnFacts): boolean => shownColumns(entity).has(column)
   const columnOf = (entity: EntityFacts, name: string): ColumnFacts | undefined =>
     entity.columns.find((column) => column.column === name)
@@ -157,5 +161,4 @@ export function seeAs(manifest: Manifest, role: string): Visible {
     insertable: (entity) => inputs(entity, 'insert'),
     updatable: (entity) => inputs(entity, 'update'),
   }
-
 }

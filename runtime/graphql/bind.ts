@@ -15,7 +15,8 @@ export const bind = (statement: Statement, variables: Variables): BoundStatement
   values: statement.values.map((value) => bindValue(value, variables)),
 })
 
-const bindValue = (value: Value, variables: Variables): string | null => encode(value.encoding, resolve(value.slot, variables))
+const bindValue = (value: Value, variables: Variables): string | null =>
+  encode(value.encoding, resolve(value.slot, variables))
 
 function resolve(slot: Slot, variables: Variables): unknown {
   switch (slot.kind) {
@@ -71,7 +72,9 @@ function records(value: unknown, members: Extract<Encoding, { kind: 'records' }>
   return JSON.stringify(
     objects.map((object) => {
       const given = object as Readonly<Record<string, unknown>>
-      return Object.fromEntries(members.map((member, index) => [`c${index}`, recordValue(given[member.name], member.maxLength)]))
+      return Object.fromEntries(
+        members.map((member, index) => [`c${index}`, recordValue(given[member.name], member.maxLength)]),
+      )
     }),
   )
 }

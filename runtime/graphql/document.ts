@@ -26,11 +26,19 @@ export interface Prepared {
 /** A document's statements that are kept ready, one for each shape of its variables. */
 export type Shapes = Pick<Lru<string, Statements>, 'get' | 'set'>
 
-export function createDocument(engine: Engine, role: string, text: string, operationName: string | null, shapes: Shapes): Document {
+export function createDocument(
+  engine: Engine,
+  role: string,
+  text: string,
+  operationName: string | null,
+  shapes: Shapes,
+): Document {
   const view = engine.view(role)
   const operation = toOperation(view, text, operationName)
   const writes = operation.node.operation === 'mutation'
-  const prepare = operation.strict ? prepareStrict(engine, view, operation, shapes) : prepareLenient(engine, view, operation)
+  const prepare = operation.strict
+    ? prepareStrict(engine, view, operation, shapes)
+    : prepareLenient(engine, view, operation)
   return { operation, writes, prepare }
 }
 
@@ -56,7 +64,11 @@ function prepareLenient(engine: Engine, view: RoleView, operation: Operation): D
 }
 
 /** What planning knows of a request's variables. @throws Refusal for values that do not fit their declared types */
-export const variablesOf = (view: RoleView, operation: Operation, given: Readonly<Record<string, unknown>>): Variables =>
+export const variablesOf = (
+  view: RoleView,
+  operation: Operation,
+  given: Readonly<Record<string, unknown>>,
+): Variables =>
   operation.strict
     ? { values: coerce(view, operation, given), untyped: false }
     : { values: withDefaults(operation, given), untyped: true }
@@ -64,7 +76,11 @@ export const variablesOf = (view: RoleView, operation: Operation, given: Readonl
 /** As many as the reference implementation tells of when it executes; a long list may hold nothing but mistakes. */
 const maxErrors = 50
 
-function coerce(view: RoleView, operation: Operation, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function coerce(
+  view: RoleView,
+  operation: Operation,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   const definitions = operation.node.variableDefinitions ?? []
   if (definitions.length === 0) return {}
   const result = getVariableValues(view.schema, definitions, withoutPrototypes(given) as typeof given, { maxErrors })
@@ -78,7 +94,9 @@ function ordersAsGiven(
   coerced: Readonly<Record<string, unknown>>,
   given: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  const names = definitions.flatMap(({ type, variable }) => (namedTypeOf(type).endsWith(parts.orderBy) ? [variable.name.value] : []))
+  const names = definitions.flatMap(({ type, variable }) =>
+    namedTypeOf(type).endsWith(parts.orderBy) ? [variable.name.value] : [],
+  )
   return Object.fromEntries(
     names.filter((name) => Object.hasOwn(given, name)).map((name) => [name, asGiven(coerced[name], given[name])]),
   )
@@ -93,9 +111,13 @@ function asGiven(coerced: unknown, given: unknown): unknown {
   return Object.fromEntries(Object.keys(given).map((name) => [name, asGiven(coerced[name], given[name])]))
 }
 
-const namedTypeOf = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type))
+const namedTypeOf = (type: TypeNode): string =>
+  type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type)
 
-function withDefaults(operation: Operation, given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function withDefaults(
+  operation: Operation,
+  given: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
   const defaults = (operation.node.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>
     defaultValue === undefined ? [] : [[variable.name.value, valueFromASTUntyped(defaultValue)] as const],
   )

@@ -50,7 +50,8 @@ export class Refusal extends Error {
 }
 
 /** A refusal with one sentence. */
-export const refuse = (code: FailureCode, message: string): Refusal => new Refusal(code, [{ message, extensions: { code } }])
+export const refuse = (code: FailureCode, message: string): Refusal =>
+  new Refusal(code, [{ message, extensions: { code } }])
 
 /** An argument or value that cannot be used (spec/graphql.md 14.1, the texts marked K). */
 export const badArgument = (message: string): Refusal => refuse('BAD_ARGUMENT', message)

@@ -1,4 +1,12 @@
-import { getEnterLeaveForKind, Kind, KnownTypeNamesRule, type ASTVisitFn, type ASTNode, type ASTVisitor, type ValidationContext } from 'graphql'
+import {
+  getEnterLeaveForKind,
+  Kind,
+  KnownTypeNamesRule,
+  type ASTVisitFn,
+  type ASTNode,
+  type ASTVisitor,
+  type ValidationContext,
+} from 'graphql'
 
 /**
  * The reference rule, asked only about names that the schema does not know: it lists all types of a schema before it looks at a

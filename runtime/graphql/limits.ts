@@ -1,4 +1,11 @@
-import { Kind, type DocumentNode, type FieldNode, type FragmentDefinitionNode, type OperationDefinitionNode, type SelectionSetNode } from 'graphql'
+import {
+  Kind,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql'
 import { refuse } from './failures.ts'
 
 /**
@@ -23,10 +30,16 @@ export function checkLimits(document: DocumentNode, operation: OperationDefiniti
   // A document with a cycle has no size; validation refuses it in the specification's words.
   if (size === null) return
   if (size.depth > maxDepth) {
-    throw refuse('DOCUMENT_TOO_DEEP', `The selections are nested ${size.depth} levels deep; at most ${maxDepth} levels are allowed.`)
+    throw refuse(
+      'DOCUMENT_TOO_DEEP',
+      `The selections are nested ${size.depth} levels deep; at most ${maxDepth} levels are allowed.`,
+    )
   }
   if (size.selections > maxSelections) {
-    throw refuse('DOCUMENT_TOO_LARGE', `The document selects more than ${maxSelections} fields after its fragments are expanded.`)
+    throw refuse(
+      'DOCUMENT_TOO_LARGE',
+      `The document selects more than ${maxSelections} fields after its fragments are expanded.`,
+    )
   }
 }
 
@@ -34,7 +47,10 @@ export function checkLimits(document: DocumentNode, operation: OperationDefiniti
 export function checkIntrospection(nodes: readonly FieldNode[], fragments: Fragments): void {
   const size = measure({ kind: Kind.SELECTION_SET, selections: nodes }, fragments)
   if (size !== null && size.selections > maxIntrospected) {
-    throw refuse('DOCUMENT_TOO_LARGE', `The document selects more than ${maxIntrospected} fields of __schema and __type.`)
+    throw refuse(
+      'DOCUMENT_TOO_LARGE',
+      `The document selects more than ${maxIntrospected} fields of __schema and __type.`,
+    )
   }
 }
 
@@ -46,7 +62,8 @@ export function withinStack<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof RangeError) throw refuse('DOCUMENT_TOO_DEEP', 'The document or its variables are nested too deeply.')
+    if (error instanceof RangeError)
+      throw refuse('DOCUMENT_TOO_DEEP', 'The document or its variables are nested too deeply.')
     throw error
   }
 }
@@ -88,7 +105,8 @@ function measure(root: SelectionSetNode, fragments: Fragments): Size | null {
         depth = Math.max(depth, inner.depth + 1)
         selections += 1 + inner.selections
       } else {
-        const inner = selection.kind === Kind.INLINE_FRAGMENT ? ofSet(selection.selectionSet) : spread(selection.name.value)
+        const inner =
+          selection.kind === Kind.INLINE_FRAGMENT ? ofSet(selection.selectionSet) : spread(selection.name.value)
         depth = Math.max(depth, inner.depth)
         selections += inner.selections
       }

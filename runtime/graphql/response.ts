@@ -57,7 +57,10 @@ function databaseFailure(failure: DatabaseFailure, statements: Statements | null
     {
       message: sentences[failure.kind] ?? failure.message,
       ...(path && { path }),
-      extensions: { code, ...(code.startsWith('DATABASE_') && failure.sqlstate !== null && { sqlstate: failure.sqlstate }) },
+      extensions: {
+        code,
+        ...(code.startsWith('DATABASE_') && failure.sqlstate !== null && { sqlstate: failure.sqlstate }),
+      },
     },
   ])
 }

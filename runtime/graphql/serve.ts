@@ -115,7 +115,8 @@ async function checked<T>(run: RunExchange, engine: Engine, caller: Caller, work
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     await run({ caller, version: engine.version, readOnly: true, statements: [] }).catch((failure: unknown) => {
-      if (failure instanceof DatabaseFailure && (failure.kind === 'stale' || failure.kind === 'role-refused')) throw failure
+      if (failure instanceof DatabaseFailure && (failure.kind === 'stale' || failure.kind === 'role-refused'))
+        throw failure
     })
     throw error
   }

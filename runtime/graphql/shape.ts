@@ -66,7 +66,10 @@ const tokenReader =
     }
   }
 
-const cursorShape = (token: string): string => decodeCursor(token).map((element) => (element === null ? 'n' : 'v')).join('')
+const cursorShape = (token: string): string =>
+  decodeCursor(token)
+    .map((element) => (element === null ? 'n' : 'v'))
+    .join('')
 
 function nodeShape(token: string): string {
   const { schema, relation } = decodeNodeId(token)
@@ -86,7 +89,8 @@ function formOf(type: GraphQLInputType, value: unknown): string {
     })
     return `{${members.join(',')}}`
   }
-  if (type instanceof GraphQLEnumType && (type.name === 'OrderByDirection' || type.name === 'FilterIs')) return String(value)
+  if (type instanceof GraphQLEnumType && (type.name === 'OrderByDirection' || type.name === 'FilterIs'))
+    return String(value)
   return 'v'
 }
 

@@ -23,7 +23,9 @@ import type { RoleView } from '../engine/schema/schema.ts'
 import { knownTypeNames } from './known-type-names.ts'
 
 /** All rules of the specification (spec/graphql.md section 11, left-hand column). */
-const strictRules: readonly ValidationRule[] = specifiedRules.map((rule) => (rule === KnownTypeNamesRule ? knownTypeNames : rule))
+const strictRules: readonly ValidationRule[] = specifiedRules.map((rule) =>
+  rule === KnownTypeNamesRule ? knownTypeNames : rule,
+)
 
 /**
  * What still holds when a schema comment switches validation off (section 0, decision 9): without these a document has no meaning.

@@ -22,13 +22,25 @@ export const operators = {
   lte: { operand: 'value', help: 'Less than or equal to this value.', render: infix('<=') },
   gt: { operand: 'value', help: 'Greater than this value.', render: infix('>') },
   gte: { operand: 'value', help: 'Greater than or equal to this value.', render: infix('>=') },
-  in: { operand: 'values', help: 'Equal to one of these values.', render: (column, list) => `${column} = any (${list})` },
+  in: {
+    operand: 'values',
+    help: 'Equal to one of these values.',
+    render: (column, list) => `${column} = any (${list})`,
+  },
   is: { operand: 'presence', help: 'Null or not null.', render: (column, presence) => `${column} is ${presence}` },
   like: { operand: 'value', help: 'Matches this SQL LIKE pattern.', render: infix('like') },
-  ilike: { operand: 'value', help: 'Matches this SQL LIKE pattern, upper and lower case alike.', render: infix('ilike') },
+  ilike: {
+    operand: 'value',
+    help: 'Matches this SQL LIKE pattern, upper and lower case alike.',
+    render: infix('ilike'),
+  },
   startsWith: { operand: 'value', help: 'Begins with this text; it holds no wildcards.', render: infix('^@') },
   regex: { operand: 'value', help: 'Matches this POSIX regular expression.', render: infix('~') },
-  iregex: { operand: 'value', help: 'Matches this POSIX regular expression, upper and lower case alike.', render: infix('~*') },
+  iregex: {
+    operand: 'value',
+    help: 'Matches this POSIX regular expression, upper and lower case alike.',
+    render: infix('~*'),
+  },
   contains: { operand: 'value', help: 'Contains every one of these elements.', render: infix('@>') },
   containedBy: { operand: 'value', help: 'Has no element other than these.', render: infix('<@') },
   overlaps: { operand: 'value', help: 'Has at least one of these elements.', render: infix('&&') },
@@ -56,9 +68,24 @@ export const filterFamilies = {
 } as const satisfies Partial<Record<ScalarName, readonly OperatorName[]>>
 
 export const enumOperators = ['eq', 'in', 'is', 'neq'] as const satisfies readonly OperatorName[]
-export const listOperators = ['containedBy', 'contains', 'eq', 'is', 'overlaps'] as const satisfies readonly OperatorName[]
+export const listOperators = [
+  'containedBy',
+  'contains',
+  'eq',
+  'is',
+  'overlaps',
+] as const satisfies readonly OperatorName[]
 
 /** Scalars whose arrays can be filtered. */
 export const listFilterScalars = [
-  'Int', 'Float', 'String', 'Boolean', 'UUID', 'BigInt', 'BigFloat', 'Time', 'Date', 'Datetime',
+  'Int',
+  'Float',
+  'String',
+  'Boolean',
+  'UUID',
+  'BigInt',
+  'BigFloat',
+  'Time',
+  'Date',
+  'Datetime',
 ] as const satisfies readonly ScalarName[]

@@ -133,7 +133,10 @@ describe('a follower', () => {
     broken = false
     clock += 5_000
     const third = await source()
-    expect([third.failure, Object.keys(third.entities).includes(objectId('public', 'three'))]).toEqual([undefined, true])
+    expect([third.failure, Object.keys(third.entities).includes(objectId('public', 'three'))]).toEqual([
+      undefined,
+      true,
+    ])
   })
 
   it('rejects when nothing was ever compiled, and when the database is away', async () => {

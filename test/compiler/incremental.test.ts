@@ -42,52 +42,97 @@ const statements = [
   'alter table hidden.far rename column id_% to id',
   'alter table hidden.far rename to far_%',
   'alter table hidden.far_% rename to far',
-  'alter table hidden.far set schema app', 'alter table app.far set schema hidden',
-  'alter schema extra rename to extra%', 'alter schema app rename to away%', 'alter schema away% rename to app',
-  'alter schema hidden rename to covered%', 'alter schema covered% rename to hidden',
-  'alter type mood rename to mood_%', 'alter type mood_% rename to mood',
-  `alter type mood add value 'new%'`, `alter type mood rename value 'ok' to 'ok%'`, `alter type mood rename value 'ok%' to 'ok'`,
-  'alter type mood set schema extra', 'alter type extra.mood set schema public',
-  'alter domain positive rename to above_%', 'alter domain above_% rename to positive',
-  'alter table posts alter column note type varchar(%)', 'alter table posts alter column note set not null',
-  'alter table posts alter column note drop not null', `alter table posts alter column note set default 'x%'`,
+  'alter table hidden.far set schema app',
+  'alter table app.far set schema hidden',
+  'alter schema extra rename to extra%',
+  'alter schema app rename to away%',
+  'alter schema away% rename to app',
+  'alter schema hidden rename to covered%',
+  'alter schema covered% rename to hidden',
+  'alter type mood rename to mood_%',
+  'alter type mood_% rename to mood',
+  `alter type mood add value 'new%'`,
+  `alter type mood rename value 'ok' to 'ok%'`,
+  `alter type mood rename value 'ok%' to 'ok'`,
+  'alter type mood set schema extra',
+  'alter type extra.mood set schema public',
+  'alter domain positive rename to above_%',
+  'alter domain above_% rename to positive',
+  'alter table posts alter column note type varchar(%)',
+  'alter table posts alter column note set not null',
+  'alter table posts alter column note drop not null',
+  `alter table posts alter column note set default 'x%'`,
   'alter table posts alter column note drop default',
-  'alter table posts add constraint c% unique (author)', 'alter table posts drop constraint c%',
+  'alter table posts add constraint c% unique (author)',
+  'alter table posts drop constraint c%',
   'alter table posts add constraint f% foreign key (author) references users not valid',
-  'alter table posts validate constraint f%', 'alter table posts drop constraint f%',
-  'create unique index u% on posts (note)', 'drop index u%', 'create index p% on posts (note)',
-  'alter table posts enable row level security', 'alter table posts disable row level security',
-  `comment on table posts is 'text %'`, 'comment on table posts is null',
-  `comment on column posts.note is '@graphql({"name": "note%"})'`, 'comment on column posts.note is null',
+  'alter table posts validate constraint f%',
+  'alter table posts drop constraint f%',
+  'create unique index u% on posts (note)',
+  'drop index u%',
+  'create index p% on posts (note)',
+  'alter table posts enable row level security',
+  'alter table posts disable row level security',
+  `comment on table posts is 'text %'`,
+  'comment on table posts is null',
+  `comment on column posts.note is '@graphql({"name": "note%"})'`,
+  'comment on column posts.note is null',
   `comment on constraint posts_author_fkey on posts is '@graphql({"local_name": "written%"})'`,
   'comment on constraint posts_author_fkey on posts is null',
-  `comment on schema public is '@graphql({"inflect_names": true, "max_rows": %})'`, 'comment on schema public is null',
-  `comment on type mood is '@graphql({"mappings": {"sad": "SAD%"}})'`, 'comment on type mood is null',
-  `comment on function label(users) is '@graphql({"name": "label%"})'`, 'comment on function label(users) is null',
+  `comment on schema public is '@graphql({"inflect_names": true, "max_rows": %})'`,
+  'comment on schema public is null',
+  `comment on type mood is '@graphql({"mappings": {"sad": "SAD%"}})'`,
+  'comment on type mood is null',
+  `comment on function label(users) is '@graphql({"name": "label%"})'`,
+  'comment on function label(users) is null',
   `comment on view seen is '@graphql({"primary_key_columns": ["id"], "foreign_keys": [{"local_columns": ["id"],
     "foreign_schema": "public", "foreign_table": "users", "foreign_columns": ["id"]}]})'`,
-  'grant select on posts to authenticated', 'revoke select on posts from authenticated',
-  'grant update (note) on posts to anon', 'revoke update (note) on posts from anon',
-  'grant usage on schema app to anon', 'revoke usage on schema app from anon',
-  'grant execute on function feel(text, int) to anon', 'revoke execute on function feel(text, int) from public',
-  'create function extra_%(a int) returns int language sql as $$ select 1 $$', 'drop function extra_%(int)',
+  'grant select on posts to authenticated',
+  'revoke select on posts from authenticated',
+  'grant update (note) on posts to anon',
+  'revoke update (note) on posts from anon',
+  'grant usage on schema app to anon',
+  'revoke usage on schema app from anon',
+  'grant execute on function feel(text, int) to anon',
+  'revoke execute on function feel(text, int) from public',
+  'create function extra_%(a int) returns int language sql as $$ select 1 $$',
+  'drop function extra_%(int)',
   'create function extra_%(a text) returns text language sql as $$ select a $$',
   `create or replace function label(users) returns text language sql stable as $$ select '%' $$`,
-  'create sequence s% owned by posts.id', 'drop sequence s%', 'alter sequence s% owned by none',
-  'alter sequence users_id_seq owned by none', 'alter sequence users_id_seq owned by users.id',
-  'create table part% partition of whole for values in (%)', 'alter table whole detach partition part%',
-  'create table whole (id int, kind int, primary key (id, kind)) partition by list (kind)', 'drop table whole cascade',
-  'create role law_role_%_{db}', 'alter role law_role_%_{db} rename to law_other_%_{db}', 'drop role law_other_%_{db}',
-  'grant select on posts to law_role_%_{db}', 'grant law_role_%_{db} to anon', 'drop owned by law_other_%_{db}',
-  'alter table posts owner to law_role_%_{db}', 'reassign owned by law_role_%_{db} to postgres',
-  'alter default privileges grant select on tables to anon', 'alter default privileges revoke select on tables from anon',
-  'create temp table passing% (id int)', 'analyze posts', 'vacuum full users', 'truncate posts', 'begin; drop table users cascade; rollback',
+  'create sequence s% owned by posts.id',
+  'drop sequence s%',
+  'alter sequence s% owned by none',
+  'alter sequence users_id_seq owned by none',
+  'alter sequence users_id_seq owned by users.id',
+  'create table part% partition of whole for values in (%)',
+  'alter table whole detach partition part%',
+  'create table whole (id int, kind int, primary key (id, kind)) partition by list (kind)',
+  'drop table whole cascade',
+  'create role law_role_%_{db}',
+  'alter role law_role_%_{db} rename to law_other_%_{db}',
+  'drop role law_other_%_{db}',
+  'grant select on posts to law_role_%_{db}',
+  'grant law_role_%_{db} to anon',
+  'drop owned by law_other_%_{db}',
+  'alter table posts owner to law_role_%_{db}',
+  'reassign owned by law_role_%_{db} to postgres',
+  'alter default privileges grant select on tables to anon',
+  'alter default privileges revoke select on tables from anon',
+  'create temp table passing% (id int)',
+  'analyze posts',
+  'vacuum full users',
+  'truncate posts',
+  'begin; drop table users cascade; rollback',
 ] as const
 
 const step = fc.tuple(fc.constantFrom(...statements), fc.integer({ min: 1, max: 4 }))
 
 /** Roles belong to all databases of the server, so other tests may change them in between: then both are asked again. */
-async function sameVersion<T>(one: () => Promise<T>, other: () => Promise<T>, version: (value: T) => string | null): Promise<readonly [T, T]> {
+async function sameVersion<T>(
+  one: () => Promise<T>,
+  other: () => Promise<T>,
+  version: (value: T) => string | null,
+): Promise<readonly [T, T]> {
   for (;;) {
     const both = [await one(), await other()] as const
     if (version(both[0]) === version(both[1])) return both
@@ -100,7 +145,9 @@ describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
     database = await createDatabase({ major, prepare: true, sql: start })
   })
   afterAll(async () => {
-    const { rows } = await database.query(`select rolname from pg_roles where rolname like 'law\\_%\\_' || current_database()`)
+    const { rows } = await database.query(
+      `select rolname from pg_roles where rolname like 'law\\_%\\_' || current_database()`,
+    )
     for (const { rolname } of rows) await database.query(`drop owned by ${rolname} cascade; drop role ${rolname}`)
     await database.drop()
   })
@@ -122,7 +169,11 @@ describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
       if (!changed) continue
       applied.push(text)
       const where = `after:\n${applied.join(';\n')}`
-      const [catalog, whole] = await sameVersion(read, () => readCatalog(database.query, options), ({ version }) => version)
+      const [catalog, whole] = await sameVersion(
+        read,
+        () => readCatalog(database.query, options),
+        ({ version }) => version,
+      )
       expect(catalog, where).toEqual(whole)
       if (applied.length % 4 !== 0) continue
       const anew = (): Promise<Compiled> => createCompiler({ query: database.query, ...options }).compile()
@@ -140,6 +191,8 @@ describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
     const after = await read()
     const kept = before.relations.filter(({ name }) => name !== 'touched')
     expect(kept.filter((relation) => !after.relations.includes(relation))).toEqual([])
-    expect(after.types.filter(({ name }) => name === 'mood')[0]).toBe(before.types.filter(({ name }) => name === 'mood')[0])
+    expect(after.types.filter(({ name }) => name === 'mood')[0]).toBe(
+      before.types.filter(({ name }) => name === 'mood')[0],
+    )
   })
 })

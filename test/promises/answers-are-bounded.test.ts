@@ -32,7 +32,8 @@ describe('an answer of many megabytes', () => {
     const answer = await service.graphql(read, { variables: { n: 60_000_000 } })
     expect(messagesOf(answer)).toEqual(tooLarge)
     expect(answer.errors?.[0]?.extensions).toEqual({ code: 'ANSWER_TOO_LARGE' })
-    for (let n = 0; n < 6; n += 1) expect(dataOf(await service.graphql(read, { variables: { n } }))).toEqual({ text_of: 'x'.repeat(n) })
+    for (let n = 0; n < 6; n += 1)
+      expect(dataOf(await service.graphql(read, { variables: { n } }))).toEqual({ text_of: 'x'.repeat(n) })
   })
   it('keeps nothing of a mutation that it ends', async () => {
     expect(messagesOf(await service.graphql(write, { variables: { n: 60_000_000 } }))).toEqual(tooLarge)
@@ -42,18 +43,24 @@ describe('an answer of many megabytes', () => {
 
 describe('variables full of mistakes', () => {
   it('are told of fifty times', async () => {
-    const answer = await service.graphql('query($n: [Int!]) { noteCollection(filter: {id: {in: $n}}) { edges { cursor } } }', {
-      variables: { n: Array.from({ length: 100_000 }, () => 'x') },
-    })
+    const answer = await service.graphql(
+      'query($n: [Int!]) { noteCollection(filter: {id: {in: $n}}) { edges { cursor } } }',
+      {
+        variables: { n: Array.from({ length: 100_000 }, () => 'x') },
+      },
+    )
     const messages = messagesOf(answer)
     expect(messages).toHaveLength(51)
-    expect(messages[0]).toBe('Variable "$n" got invalid value "x" at "n[0]"; Int cannot represent non-integer value: "x"')
+    expect(messages[0]).toBe(
+      'Variable "$n" got invalid value "x" at "n[0]"; Int cannot represent non-integer value: "x"',
+    )
     expect(messages.at(-1)).toBe('Too many errors processing variables, error limit reached. Execution aborted.')
   })
 })
 
 describe('introspection', () => {
-  const times = (count: number, make: (index: number) => string): string => Array.from({ length: count }, (_, index) => make(index)).join(' ')
+  const times = (count: number, make: (index: number) => string): string =>
+    Array.from({ length: count }, (_, index) => make(index)).join(' ')
   const depth = '{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }'
 
   it('answers what tools ask, and no document made to multiply types by fields', async () => {
@@ -71,7 +78,9 @@ describe('introspection', () => {
   })
   it('goes round in no circles, with validation off either', async () => {
     expect(messagesOf(await service.graphql(depth))).toEqual(['Maximum introspection depth exceeded'])
-    await service.db.query(`comment on schema public is '@graphql({"introspection": true, "validation": {"enabled": false}})'`)
+    await service.db.query(
+      `comment on schema public is '@graphql({"introspection": true, "validation": {"enabled": false}})'`,
+    )
     expect(messagesOf(await service.graphql(depth))).toEqual(['Maximum introspection depth exceeded'])
   })
 })

@@ -66,7 +66,8 @@ const names = ({ swapped }: State): readonly [string, string] => (swapped ? ['y'
 
 const changes: readonly ((state: State, id: number, random: Random) => Change | null)[] = [
   (state, id) => (state.exists ? null : { sql: create(initial(id)), state: initial(id) }),
-  (state, _id, random) => (state.exists && random(3) === 0 ? { sql: `drop table ${state.name}`, state: { ...state, exists: false } } : null),
+  (state, _id, random) =>
+    state.exists && random(3) === 0 ? { sql: `drop table ${state.name}`, state: { ...state, exists: false } } : null,
   (state) => {
     const next = { ...state, swapped: !state.swapped }
     const [a, b] = names(next)
@@ -77,7 +78,10 @@ const changes: readonly ((state: State, id: number, random: Random) => Change | 
   (state, _id, random) => {
     const n = random(4)
     if (!state.exists || state.extra.includes(n)) return null
-    return { sql: `alter table ${state.name} add column c_${n} int default ${n}`, state: { ...state, extra: [...state.extra, n] } }
+    return {
+      sql: `alter table ${state.name} add column c_${n} int default ${n}`,
+      state: { ...state, extra: [...state.extra, n] },
+    }
   },
   (state) => {
     const [n, ...rest] = state.extra
@@ -103,15 +107,31 @@ const changes: readonly ((state: State, id: number, random: Random) => Change | 
       : state.granted
         ? { sql: `revoke all on ${state.name} from anon`, state: { ...state, granted: false } }
         : { sql: `grant select, insert on ${state.name} to anon`, state: { ...state, granted: true } },
-  (state, _id, random) => (state.exists ? { sql: `comment on table ${state.name} is 'text ${random(9)}'`, state } : null),
-  (state) => (state.exists ? { sql: `alter table ${state.name} enable row level security; alter table ${state.name} disable row level security`, state } : null),
+  (state, _id, random) =>
+    state.exists ? { sql: `comment on table ${state.name} is 'text ${random(9)}'`, state } : null,
+  (state) =>
+    state.exists
+      ? {
+          sql: `alter table ${state.name} enable row level security; alter table ${state.name} disable row level security`,
+          state,
+        }
+      : null,
 ]
 
 const noises: readonly string[] = [
-  'create table noise (id int primary key)', 'drop table if exists noise', 'create temp table if not exists passing (id int)',
-  'drop table if exists pg_temp.passing', 'refresh materialized view kept', 'create type kind as enum ()', 'drop type if exists kind',
-  'grant storm_group to anon', 'revoke storm_group from anon', 'create schema if not exists other', 'drop schema if exists other',
-  'begin; create table undone (id int primary key); rollback', 'create or replace function twice(a int) returns int language sql as $$ select 2 * a $$',
+  'create table noise (id int primary key)',
+  'drop table if exists noise',
+  'create temp table if not exists passing (id int)',
+  'drop table if exists pg_temp.passing',
+  'refresh materialized view kept',
+  'create type kind as enum ()',
+  'drop type if exists kind',
+  'grant storm_group to anon',
+  'revoke storm_group from anon',
+  'create schema if not exists other',
+  'drop schema if exists other',
+  'begin; create table undone (id int primary key); rollback',
+  'create or replace function twice(a int) returns int language sql as $$ select 2 * a $$',
 ]
 
 interface Storm {
@@ -201,7 +221,9 @@ function ask(table: Table, random: Random): Asked {
     const query = `{ rows: ${name}Collection(first: 20) { edges { node { ${list} } } } }`
     return { query, name, fields, rows: (data) => data.rows.edges.map(({ node }: { node: object }) => node) }
   }
-  const values = fields.map((field) => `${field}: ${field.startsWith('c_') ? field.slice(2) : JSON.stringify(field)}`).join(', ')
+  const values = fields
+    .map((field) => `${field}: ${field.startsWith('c_') ? field.slice(2) : JSON.stringify(field)}`)
+    .join(', ')
   const query = `mutation { rows: insertInto${name}Collection(objects: [{ ${values} }]) { records { ${list} } } }`
   return { query, name, fields, rows: (data) => data.rows.records }
 }
@@ -220,7 +242,8 @@ function judge(storm: Storm, table: Table, asked: Asked, sent: number, before: n
     return asked.rows(answer.data).every(isRight) ? null : 'a value of another column'
   }
   if (code === 'GRAPHQL_VALIDATION_FAILED') return verdicts.has(false) ? null : 'refused what the schema has'
-  if (code === 'SCHEMA_CHANGED') return storm.commits.count > before || possible.length > 1 ? null : 'a change that nobody made'
+  if (code === 'SCHEMA_CHANGED')
+    return storm.commits.count > before || possible.length > 1 ? null : 'a change that nobody made'
   return 'an error that says nothing about the schema'
 }
 
@@ -233,7 +256,9 @@ async function runClient(service: FollowedService, storm: Storm, random: Random)
     const answer = await service.graphql(asked.query)
     const problem = judge(storm, table, asked, sent, before, answer)
     if (problem !== null) {
-      storm.problems.push(`${problem}: ${asked.query} -> ${JSON.stringify(answer)}, ${JSON.stringify(table.commits.slice(-3))}`)
+      storm.problems.push(
+        `${problem}: ${asked.query} -> ${JSON.stringify(answer)}, ${JSON.stringify(table.commits.slice(-3))}`,
+      )
     }
   }
 }
@@ -257,7 +282,13 @@ describe.each(majors())('a storm of schema changes on PostgreSQL %i', (major) =>
   test(title, { timeout: seconds * 1_000 + 60_000 }, async () => {
     console.info(`storm: STORM_SEED=${seed}, ${seconds} s on PostgreSQL ${major}`)
     const tables = [0, 1, 2].map((id): Table => ({ id, commits: [{ asked: 0, done: 0, state: initial(id) }] }))
-    const storm: Storm = { until: now() + seconds * 1_000, tables, commits: { count: 0 }, problems: [], outcomes: new Map() }
+    const storm: Storm = {
+      until: now() + seconds * 1_000,
+      tables,
+      commits: { count: 0 },
+      problems: [],
+      outcomes: new Map(),
+    }
     await Promise.all([
       ...tables.map((table) => runChanger(db.adminUrl, table, storm, createRandom(seed + table.id))),
       runNoise(db.adminUrl, storm, createRandom(seed + 10)),
@@ -265,7 +296,10 @@ describe.each(majors())('a storm of schema changes on PostgreSQL %i', (major) =>
         [0, 1, 2].map((client) => runClient(service, storm, createRandom(seed + 20 + of * 10 + client))),
       ),
     ])
-    console.info(`storm: ${storm.commits.count} changes, ${services.map(({ reads }) => reads())} reads,`, storm.outcomes)
+    console.info(
+      `storm: ${storm.commits.count} changes, ${services.map(({ reads }) => reads())} reads,`,
+      storm.outcomes,
+    )
     expect(storm.problems.slice(0, 5)).toEqual([])
     for (const table of tables) {
       const state = last(table)

@@ -63,7 +63,11 @@ describe('suggestions', () => {
     for (const message of messagesOf(await service.graphql(query))) expect(message).not.toMatch(hidden)
   })
   it('are given to those who may see', async () => {
-    const messages = messagesOf(await service.graphql('{ vaultCollectio { __typename } accountByPk(id: 1) { salar } }', { role: 'authenticated' }))
+    const messages = messagesOf(
+      await service.graphql('{ vaultCollectio { __typename } accountByPk(id: 1) { salar } }', {
+        role: 'authenticated',
+      }),
+    )
     expect(messages).toEqual([
       expect.stringMatching(/^Cannot query field "vaultCollectio" on type "Query"\. Did you mean "vaultCollection"/),
       expect.stringMatching(/^Cannot query field "salar" on type "Account"\. Did you mean "salary"/),
@@ -77,11 +81,16 @@ describe('hidden things look like absent ones', () => {
     ['{ vaultCollection { __typename } }', '{ qqqqqCollection { __typename } }'],
     [row('salary'), row('qqqqqq')],
     ['{ node(nodeId: "x") { ... on Vault { id } } }', '{ node(nodeId: "x") { ... on Qqqqq { id } } }'],
-    ['query($v: Hush) { accountCollection(filter: $v) { __typename } }', 'query($v: Qqqq) { accountCollection(filter: $v) { __typename } }'],
+    [
+      'query($v: Hush) { accountCollection(filter: $v) { __typename } }',
+      'query($v: Qqqq) { accountCollection(filter: $v) { __typename } }',
+    ],
   ]
   it.each(alike)('%s', async (hidden, absent) => {
     const plain = (messages: readonly string[]) =>
-      messages.map((message) => message.replaceAll(/qqqqqq|salary|qqqqq|vault|qqqq|hush/gi, '*').replace(/ Did you mean.*$/, ''))
+      messages.map((message) =>
+        message.replaceAll(/qqqqqq|salary|qqqqq|vault|qqqq|hush/gi, '*').replace(/ Did you mean.*$/, ''),
+      )
     expect(plain(messagesOf(await service.graphql(hidden)))).toEqual(plain(messagesOf(await service.graphql(absent))))
   })
 })
@@ -94,7 +103,13 @@ describe('failures of the database', () => {
     })
   })
   it('hold no SQL and no stack, neither of the database nor of ours', async () => {
-    for (const query of ['{ broken }', '{ failing }', '{', '{ accountByPk(id: 99999999999) { id } }', '{ node(nodeId: "?") { nodeId } }']) {
+    for (const query of [
+      '{ broken }',
+      '{ failing }',
+      '{',
+      '{ accountByPk(id: 99999999999) { id } }',
+      '{ node(nodeId: "?") { nodeId } }',
+    ]) {
       const { body } = await service.serve(query)
       expect(body).not.toMatch(/select|insert into|\bat .*\.(ts|js):\d|node_modules|runtime\//i)
     }

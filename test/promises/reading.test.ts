@@ -41,11 +41,16 @@ const ask = async (query: string, variables: Record<string, unknown> = {}): Prom
 describe('what is read is all there is, once', () => {
   test('rows that arrive or go between two pages shift no page', async () => {
     const page = (after: string | null) =>
-      ask('query ($after: Cursor) { memberCollection(first: 3, after: $after) { edges { node { id } } pageInfo { endCursor hasNextPage } } }', { after })
+      ask(
+        'query ($after: Cursor) { memberCollection(first: 3, after: $after) { edges { node { id } } pageInfo { endCursor hasNextPage } } }',
+        { after },
+      )
     const ids = (data: any) => data.memberCollection.edges.map(({ node }: any) => node.id)
     const first = await page(null)
     expect(ids(first)).toEqual([1, 2, 3])
-    await service.db.query('insert into member (id, team_id) values (0, 2); update member set nick = nick where id = 2; delete from member where id = 9')
+    await service.db.query(
+      'insert into member (id, team_id) values (0, 2); update member set nick = nick where id = 2; delete from member where id = 9',
+    )
     const second = await page(first.memberCollection.pageInfo.endCursor)
     expect(ids(second)).toEqual([4, 5, 6])
     await service.db.query('update member set score = null where id = 6')
@@ -57,20 +62,27 @@ describe('what is read is all there is, once', () => {
 
   test('the row that a cursor names may be gone', async () => {
     await service.db.query('insert into member (id, team_id, score) values (100, 2, 50)')
-    const { memberCollection } = await ask('{ memberCollection(orderBy: { score: DescNullsLast }, first: 1) { edges { cursor node { id } } } }')
+    const { memberCollection } = await ask(
+      '{ memberCollection(orderBy: { score: DescNullsLast }, first: 1) { edges { cursor node { id } } } }',
+    )
     expect(memberCollection.edges[0].node.id).toBe(100)
     await service.db.query('delete from member where id = 100')
     const query = `{ memberCollection(orderBy: { score: DescNullsLast }, first: 1, after: "${memberCollection.edges[0].cursor}") { edges { node { score } } pageInfo { hasPreviousPage } } }`
-    expect(await ask(query)).toEqual({ memberCollection: { edges: [{ node: { score: 2 } }], pageInfo: { hasPreviousPage: false } } })
+    expect(await ask(query)).toEqual({
+      memberCollection: { edges: [{ node: { score: 2 } }], pageInfo: { hasPreviousPage: false } },
+    })
   })
 
   test('a cursor taken from times keeps their microseconds, in whatever zone it was written', async () => {
-    await service.db.query(`update member set seen = '2024-03-31 01:30:00.000001+01'::timestamptz + id % 3 * interval '1 microsecond'`)
+    await service.db.query(
+      `update member set seen = '2024-03-31 01:30:00.000001+01'::timestamptz + id % 3 * interval '1 microsecond'`,
+    )
     const walk = async (): Promise<readonly number[]> => {
       const found: number[] = []
       let after: string | null = null
       do {
-        const query = 'query ($after: Cursor) { memberCollection(first: 2, after: $after, orderBy: { seen: DescNullsLast }) { edges { node { id } } pageInfo { endCursor hasNextPage } } }'
+        const query =
+          'query ($after: Cursor) { memberCollection(first: 2, after: $after, orderBy: { seen: DescNullsLast }) { edges { node { id } } pageInfo { endCursor hasNextPage } } }'
         const { edges, pageInfo }: any = (await ask(query, { after })).memberCollection
         found.push(...edges.map(({ node }: any) => node.id))
         after = pageInfo.hasNextPage ? pageInfo.endCursor : null
@@ -91,12 +103,16 @@ describe('null is null, empty is empty', () => {
 
   test('a function that answers a row of nulls answers null, one that answers a part an object', async () => {
     expect(await ask('{ nothing { note } nulls { note } partly { note list } }')).toEqual({
-      nothing: null, nulls: null, partly: { note: 'x', list: null },
+      nothing: null,
+      nulls: null,
+      partly: { note: 'x', list: null },
     })
   })
 
   test('a parent that a policy hides is null, although the key to it is never null', async () => {
-    expect(await ask('{ memberCollection(filter: { id: { in: [2, 3] } }) { edges { node { id team { name } } } } }')).toEqual({
+    expect(
+      await ask('{ memberCollection(filter: { id: { in: [2, 3] } }) { edges { node { id team { name } } } } }'),
+    ).toEqual({
       memberCollection: { edges: [{ node: { id: 2, team: null } }, { node: { id: 3, team: { name: 'shown' } } }] },
     })
   })
@@ -110,11 +126,15 @@ describe('null is null, empty is empty', () => {
 
 describe('a selection means what it says', () => {
   test('two selections with different arguments are two fields', async () => {
-    const { errors } = await service.graphql('{ memberCollection(first: 1) { edges { cursor } } memberCollection(first: 2) { edges { cursor } } }')
+    const { errors } = await service.graphql(
+      '{ memberCollection(first: 1) { edges { cursor } } memberCollection(first: 2) { edges { cursor } } }',
+    )
     expect(errors?.map(({ message }) => message)).toEqual([
       'Fields "memberCollection" conflict because they have differing arguments. Use different aliases on the fields to fetch both if this was intentional.',
     ])
-    const data = await ask('{ a: memberCollection(first: 1) { edges { node { id } } } b: memberCollection(first: 2) { edges { node { id } } } }')
+    const data = await ask(
+      '{ a: memberCollection(first: 1) { edges { node { id } } } b: memberCollection(first: 2) { edges { node { id } } } }',
+    )
     expect([data.a.edges.length, data.b.edges.length]).toEqual([1, 2])
   })
 
@@ -130,15 +150,20 @@ describe('a selection means what it says', () => {
   })
 
   test('however many fields and relations are selected, one statement is sent', async () => {
-    const nested = 'edges { node { id member { id team { id memberCollection { edges { node { nick } } } } } } } pageInfo { hasNextPage }'
-    await ask(`{ a: badgeCollection { ${nested} } b: badgeCollection(last: 1) { ${nested} } c: memberByPk(id: 1) { id badgeCollection { ${nested} } } }`)
+    const nested =
+      'edges { node { id member { id team { id memberCollection { edges { node { nick } } } } } } } pageInfo { hasNextPage }'
+    await ask(
+      `{ a: badgeCollection { ${nested} } b: badgeCollection(last: 1) { ${nested} } c: memberByPk(id: 1) { id badgeCollection { ${nested} } } }`,
+    )
     expect(service.exchanges.at(-1)?.statements).toHaveLength(1)
   })
 
   test('a function runs once, whatever is asked of its rows', async () => {
     const ran = async (): Promise<number> => (await service.db.query('select count(*)::int as n from log')).rows[0].n
     const before = await ran()
-    await ask('mutation { counted(first: 1, offset: 1) { edges { node { id } } pageInfo { hasNextPage hasPreviousPage startCursor } } }')
+    await ask(
+      'mutation { counted(first: 1, offset: 1) { edges { node { id } } pageInfo { hasNextPage hasPreviousPage startCursor } } }',
+    )
     expect(await ran()).toBe(before + 1)
     await ask('mutation { counted { __typename } }')
     expect(await ran()).toBe(before + 2)

@@ -42,7 +42,10 @@ describe('four connections, and requests of every fate', () => {
   it('answer each caller with what is theirs', async () => {
     const ask = async (n: number): Promise<void> => {
       const role = n % 2 === 0 ? 'anon' : 'authenticated'
-      const answer = await service.graphql('{ me ownCollection { edges { node { id } } } }', { role, claims: { sub: `user${n}` } })
+      const answer = await service.graphql('{ me ownCollection { edges { node { id } } } }', {
+        role,
+        claims: { sub: `user${n}` },
+      })
       expect(dataOf(answer)).toEqual({ me: `${role} user${n} `, ownCollection: { edges: [{ node: { id: n } }] } })
     }
     const disturb = async (query: string): Promise<void> => {
@@ -50,10 +53,7 @@ describe('four connections, and requests of every fate', () => {
       if (query.startsWith('{')) messagesOf(answer)
     }
     for (let turn = 0; turn < 4; turn += 1) {
-      await Promise.all([
-        ...Array.from({ length: 40 }, (_, index) => ask(index + 1)),
-        ...disturbances.map(disturb),
-      ])
+      await Promise.all([...Array.from({ length: 40 }, (_, index) => ask(index + 1)), ...disturbances.map(disturb)])
     }
   }, 60_000)
 })

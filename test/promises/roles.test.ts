@@ -37,8 +37,11 @@ const sql = `
 
 let service: TestService
 const tables = async (role: string): Promise<readonly string[]> =>
-  namesOf(await introspect(service, { role }), 'Query').filter((name) => name.endsWith('Collection')).map((name) => name.slice(0, -'Collection'.length))
-const fields = async (role: string, type: string): Promise<readonly string[]> => namesOf(await introspect(service, { role }), type)
+  namesOf(await introspect(service, { role }), 'Query')
+    .filter((name) => name.endsWith('Collection'))
+    .map((name) => name.slice(0, -'Collection'.length))
+const fields = async (role: string, type: string): Promise<readonly string[]> =>
+  namesOf(await introspect(service, { role }), type)
 
 beforeAll(async () => {
   service = await createTestService({ sql, isolated: true })
@@ -60,22 +63,37 @@ describe('a role sees what Postgres would let it do', () => {
   ])('%s', async (role, expected) => {
     expect(await tables(role)).toEqual(expected)
     for (const name of expected) {
-      expect(await service.graphql(`{ ${name}Collection { edges { node { id } } } }`, { role })).toHaveProperty(`data.${name}Collection.edges`)
+      expect(await service.graphql(`{ ${name}Collection { edges { node { id } } } }`, { role })).toHaveProperty(
+        `data.${name}Collection.edges`,
+      )
     }
   })
   it('columns, functions and mutations go by the same rule', async () => {
     expect(await fields('heir', 'by_column')).toEqual(['nodeId', 'id', 'open'])
     expect(await fields('boss', 'by_column')).toEqual(['nodeId', 'id', 'open', 'closed'])
-    expect([(await fields('heir', 'Query')).includes('for_reader'), (await fields('stubborn', 'Query')).includes('for_reader')]).toEqual([true, false])
+    expect([
+      (await fields('heir', 'Query')).includes('for_reader'),
+      (await fields('stubborn', 'Query')).includes('for_reader'),
+    ]).toEqual([true, false])
     expect(await fields('heir', 'Mutation')).toEqual(['deleteFromby_grantCollection'])
     expect(await fields('stubborn', 'Mutation')).toEqual([])
-    expect(await fields('owner_heir', 'Mutation')).toEqual(['deleteFromownedCollection', 'insertIntoownedCollection', 'updateownedCollection'])
+    expect(await fields('owner_heir', 'Mutation')).toEqual([
+      'deleteFromownedCollection',
+      'insertIntoownedCollection',
+      'updateownedCollection',
+    ])
   })
   it('none that the connecting role cannot become', async () => {
     const answer = await service.serve('{ __typename }', { role: 'unreachable' })
-    expect([answer.outcome, messagesOf(JSON.parse(answer.body))]).toEqual(['unauthorized', ["The token's role cannot be assumed."]])
+    expect([answer.outcome, messagesOf(JSON.parse(answer.body))]).toEqual([
+      'unauthorized',
+      ["The token's role cannot be assumed."],
+    ])
     const unknown = await service.serve('{ __typename }', { role: 'no_such_role' })
-    expect([unknown.outcome, messagesOf(JSON.parse(unknown.body))]).toEqual(['unauthorized', ["The token's role cannot be assumed."]])
+    expect([unknown.outcome, messagesOf(JSON.parse(unknown.body))]).toEqual([
+      'unauthorized',
+      ["The token's role cannot be assumed."],
+    ])
   })
 })
 
@@ -105,10 +123,13 @@ describe('a change of roles is seen by the very next request', () => {
     expect(await read('anon')).toMatch(/^Cannot query field "by_grantCollection"/)
   })
   it('inheritance that is switched', async () => {
-    const inherit = service.db.major >= 16 ? 'grant reader to stubborn with inherit true' : 'alter role stubborn inherit'
+    const inherit =
+      service.db.major >= 16 ? 'grant reader to stubborn with inherit true' : 'alter role stubborn inherit'
     await service.db.query(inherit)
     expect(await read('stubborn')).toBe('read')
-    await service.db.query(service.db.major >= 16 ? 'grant reader to stubborn with inherit false' : 'alter role stubborn noinherit')
+    await service.db.query(
+      service.db.major >= 16 ? 'grant reader to stubborn with inherit false' : 'alter role stubborn noinherit',
+    )
     expect(await read('stubborn')).toMatch(/^Cannot query field "by_grantCollection"/)
   })
   it('superuser that is given and taken', async () => {

@@ -57,41 +57,76 @@ describe.each(majors())('following the schema of PostgreSQL %i', (major) => {
   })
 
   test.each([
-    'create table t1 (id serial primary key, b text unique)', 'drop table t1', 'alter table base add column extra int',
-    'alter table base rename column extra to more', 'alter table base drop column more', 'alter table base owner to current_user',
+    'create table t1 (id serial primary key, b text unique)',
+    'drop table t1',
+    'alter table base add column extra int',
+    'alter table base rename column extra to more',
+    'alter table base drop column more',
+    'alter table base owner to current_user',
     'alter table base enable row level security;; alter table base disable row level security',
-    'create or replace view seen as select *, 1 as one from base', 'drop view seen', `alter type mood add value 'glad'`,
-    `alter type mood rename value 'glad' to 'merry'`, 'alter type pair add attribute b int', 'create domain positive as int',
-    `create or replace function twice(int) returns int language sql stable as 'select $1 * 2'`, 'drop function twice(int)',
-    'create schema another', 'drop schema another', 'create sequence counting', 'create policy some_policy on base',
-    'create trigger some_trigger before insert on base for each row execute function fires()', 'drop rule going_rule on going',
-    'create unique index unique_index on base (other)', 'drop index unique_index', `comment on table base is 'text'`,
-    `comment on column base.body is 'text'`, `comment on constraint child_base_fkey on child is 'text'`,
-    `comment on schema public is 'text'`, 'grant select on child to authenticated', 'revoke select on child from authenticated',
-    'grant update (body) on base to anon', 'grant usage on schema public to anon',
-    'alter default privileges in schema public grant select on tables to anon', 'drop owned by member_{db}',
-    'grant group_{db} to member_{db}', 'revoke group_{db} from member_{db}', 'alter role member_{db} superuser',
-    'alter role member_{db} nosuperuser noinherit', 'begin;; create table t2 ();; create table t3 ();; commit',
+    'create or replace view seen as select *, 1 as one from base',
+    'drop view seen',
+    `alter type mood add value 'glad'`,
+    `alter type mood rename value 'glad' to 'merry'`,
+    'alter type pair add attribute b int',
+    'create domain positive as int',
+    `create or replace function twice(int) returns int language sql stable as 'select $1 * 2'`,
+    'drop function twice(int)',
+    'create schema another',
+    'drop schema another',
+    'create sequence counting',
+    'create policy some_policy on base',
+    'create trigger some_trigger before insert on base for each row execute function fires()',
+    'drop rule going_rule on going',
+    'create unique index unique_index on base (other)',
+    'drop index unique_index',
+    `comment on table base is 'text'`,
+    `comment on column base.body is 'text'`,
+    `comment on constraint child_base_fkey on child is 'text'`,
+    `comment on schema public is 'text'`,
+    'grant select on child to authenticated',
+    'revoke select on child from authenticated',
+    'grant update (body) on base to anon',
+    'grant usage on schema public to anon',
+    'alter default privileges in schema public grant select on tables to anon',
+    'drop owned by member_{db}',
+    'grant group_{db} to member_{db}',
+    'revoke group_{db} from member_{db}',
+    'alter role member_{db} superuser',
+    'alter role member_{db} nosuperuser noinherit',
+    'begin;; create table t2 ();; create table t3 ();; commit',
     'set session_replication_role = replica;; create table t4 ();; set session_replication_role = origin',
-    'alter database {db} owner to member_{db};; select 1', 'alter database {db} owner to current_user',
+    'alter database {db} owner to member_{db};; select 1',
+    'alter database {db} owner to current_user',
   ])('reads the catalogue once after: %s', async (text) => {
     const [here, there] = [follow(), follow()]
     for (const service of [here, there]) dataOf(await service.graphql(warm))
     await run(text)
-    await Promise.all([here, there].flatMap((service) => [1, 2, 3].map(async () => dataOf(await service.graphql(warm)))))
+    await Promise.all(
+      [here, there].flatMap((service) => [1, 2, 3].map(async () => dataOf(await service.graphql(warm)))),
+    )
     for (const service of [here, there]) dataOf(await service.graphql(warm))
     expect([here.reads(), there.reads()]).toEqual([2, 2])
   })
 
   test.each([
     'create temp table x1 (id serial primary key, b text);; create index on x1 (b);; comment on table x1 is $$t$$;; drop table x1',
-    'create temp table x2 as select 1 as x;; drop table x2', 'create temp table x3 (id int primary key) on commit drop',
-    'create temp view x4 as select 1 as x;; drop view x4', 'refresh materialized view kept',
-    'refresh materialized view concurrently kept', 'create statistics some_statistics on id, other from base',
+    'create temp table x2 as select 1 as x;; drop table x2',
+    'create temp table x3 (id int primary key) on commit drop',
+    'create temp view x4 as select 1 as x;; drop view x4',
+    'refresh materialized view kept',
+    'refresh materialized view concurrently kept',
+    'create statistics some_statistics on id, other from base',
     'create publication some_publication for table base;; drop publication some_publication',
-    'create index some_index on base (other)', 'reindex table base', 'create table if not exists base ()',
-    'drop table if exists never_was', 'analyze base', 'vacuum full base', 'cluster base using base_pkey',
-    'insert into base (id) values (2);; delete from base where id = 2', 'begin;; create table never ();; rollback',
+    'create index some_index on base (other)',
+    'reindex table base',
+    'create table if not exists base ()',
+    'drop table if exists never_was',
+    'analyze base',
+    'vacuum full base',
+    'cluster base using base_pkey',
+    'insert into base (id) values (2);; delete from base where id = 2',
+    'begin;; create table never ();; rollback',
     'begin;; grant select on base to authenticated;; drop table child;; rollback',
   ])('never reads the catalogue after: %s', async (text) => {
     const service = follow()
@@ -124,7 +159,8 @@ describe.each(majors())('following the schema of PostgreSQL %i', (major) => {
     const [first, second] = [new pg.Client(db.adminUrl), new pg.Client(db.adminUrl)]
     await Promise.all([first.connect(), second.connect()])
     try {
-      const make = (table: string): string => `begin; create table ${table} (id int primary key); grant select on ${table} to anon`
+      const make = (table: string): string =>
+        `begin; create table ${table} (id int primary key); grant select on ${table} to anon`
       await first.query(make('by_first'))
       expect(await ask('by_first')).toBe(false)
       await second.query(make('by_second'))
@@ -140,7 +176,9 @@ describe.each(majors())('following the schema of PostgreSQL %i', (major) => {
   test('a request that had to wait for a change is answered by what it waited for', async () => {
     const service = follow()
     await run('create table held (id int primary key, a text, b text);; grant select, insert on held to anon')
-    await run(`comment on column held.a is '@graphql({"name": "x"})';; comment on column held.b is '@graphql({"name": "y"})'`)
+    await run(
+      `comment on column held.a is '@graphql({"name": "x"})';; comment on column held.b is '@graphql({"name": "y"})'`,
+    )
     const read = '{ heldCollection { edges { node { x y } } } }'
     dataOf(await service.graphql(read))
     const other = new pg.Client(db.adminUrl)
@@ -150,7 +188,9 @@ describe.each(majors())('following the schema of PostgreSQL %i', (major) => {
       await other.query(`comment on column held.b is '@graphql({"name": "x"})'`)
       const [waiting, writing] = [
         service.graphql(read),
-        service.graphql('mutation { insertIntoheldCollection(objects: [{ id: 1, x: "x", y: "y" }]) { records { x y } } }'),
+        service.graphql(
+          'mutation { insertIntoheldCollection(objects: [{ id: 1, x: "x", y: "y" }]) { records { x y } } }',
+        ),
       ]
       await new Promise((resolve) => setTimeout(resolve, 150))
       await other.query('commit')
@@ -209,7 +249,9 @@ describe.each(majors())('following the schema of PostgreSQL %i', (major) => {
 
     test('everything else is at most a second late, and nothing is read while nothing changed', async () => {
       const service = uncounted()
-      await run('create table slow (id int primary key);; insert into slow select generate_series(1, 3);; grant select on slow to anon')
+      await run(
+        'create table slow (id int primary key);; insert into slow select generate_series(1, 3);; grant select on slow to anon',
+      )
       const count = async (): Promise<number> =>
         dataOf(await service.graphql('{ slowCollection { edges { node { id } } } }')).slowCollection.edges.length
       expect(await count()).toBe(3)

@@ -22,13 +22,18 @@ afterAll(() => service?.close())
 const token = (elements: readonly unknown[]): string => Buffer.from(JSON.stringify(elements)).toString('base64')
 
 describe('variables of different meaning in one document', () => {
-  const ids = async (query: string, variables: Readonly<Record<string, unknown>>, operationName?: string): Promise<readonly number[]> =>
-    dataOf(await service.graphql(query, { variables, ...(operationName !== undefined && { operationName }) })).thingCollection.edges.map(
-      ({ node }: { node: { id: number } }) => node.id,
-    )
+  const ids = async (
+    query: string,
+    variables: Readonly<Record<string, unknown>>,
+    operationName?: string,
+  ): Promise<readonly number[]> =>
+    dataOf(
+      await service.graphql(query, { variables, ...(operationName !== undefined && { operationName }) }),
+    ).thingCollection.edges.map(({ node }: { node: { id: number } }) => node.id)
 
   it('a cursor that holds nothing but a null, and no cursor', async () => {
-    const query = 'query($at: Cursor) { thingCollection(after: $at, orderBy: {name: AscNullsLast}) { edges { node { id } } } }'
+    const query =
+      'query($at: Cursor) { thingCollection(after: $at, orderBy: {name: AscNullsLast}) { edges { node { id } } } }'
     expect(await ids(query, { at: token([null]) })).toEqual([])
     expect(await ids(query, { at: null })).toEqual([1, 3, 2])
     expect(await ids(query, { at: token([null]) })).toEqual([])
@@ -63,10 +68,11 @@ describe('variables of different meaning in one document', () => {
   })
 
   it('rows to insert that name no column, and their number', async () => {
-    const query = 'mutation($rows: [BlankInsertInput!]!) { insertIntoBlankCollection(objects: $rows) { affectedCount } }'
+    const query =
+      'mutation($rows: [BlankInsertInput!]!) { insertIntoBlankCollection(objects: $rows) { affectedCount } }'
     const inserted = async (count: number): Promise<number> =>
-      dataOf(await service.graphql(query, { variables: { rows: Array.from({ length: count }, () => ({})) } })).insertIntoBlankCollection
-        .affectedCount
+      dataOf(await service.graphql(query, { variables: { rows: Array.from({ length: count }, () => ({})) } }))
+        .insertIntoBlankCollection.affectedCount
     expect(await inserted(1)).toBe(1)
     expect(await inserted(3)).toBe(3)
     expect(await inserted(2)).toBe(2)

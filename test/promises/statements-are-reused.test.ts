@@ -26,7 +26,8 @@ const statementsOf = async (query: string, options: AskOptions = {}) => {
   expect(service.exchanges).toHaveLength(1)
   return service.exchanges.flatMap(({ statements }) => statements)
 }
-const namesOf = async (query: string, options?: AskOptions) => (await statementsOf(query, options)).map(({ name }) => name)
+const namesOf = async (query: string, options?: AskOptions) =>
+  (await statementsOf(query, options)).map(({ name }) => name)
 
 beforeAll(async () => {
   service = await createTestService({ sql })
@@ -77,7 +78,9 @@ describe('prepared names', () => {
     expect(service.compiled()).toBe(1)
   })
   it('are shared by documents that mean the same statement', async () => {
-    expect(await namesOf('{ twice(n: 1) }')).toEqual(await namesOf('query Other($x: Int!) { twice(n: $x) }', { variables: { x: 5 } }))
+    expect(await namesOf('{ twice(n: 1) }')).toEqual(
+      await namesOf('query Other($x: Int!) { twice(n: $x) }', { variables: { x: 5 } }),
+    )
   })
   it('are not read again by Postgres when they come again', async () => {
     const names = async () => (dataOf(await service.graphql('{ prepared }')).prepared ?? []) as readonly string[]
@@ -92,7 +95,10 @@ describe('prepared names', () => {
     const [authenticated] = await statementsOf(query, { role: 'authenticated' })
     expect(anon?.text).toBe(authenticated?.text)
     expect(anon?.name).not.toBe(authenticated?.name)
-    const ids = async (role: string) => dataOf(await service.graphql(query, { role })).accountCollection.edges.map((edge: { node: { id: number } }) => edge.node.id)
+    const ids = async (role: string) =>
+      dataOf(await service.graphql(query, { role })).accountCollection.edges.map(
+        (edge: { node: { id: number } }) => edge.node.id,
+      )
     for (let turn = 0; turn < 8; turn += 1) {
       expect(await ids('anon')).toEqual([1])
       expect(await ids('authenticated')).toEqual([2])
@@ -108,11 +114,17 @@ describe('a refusal', () => {
   it('is about the schema of now: what was refused before a change is answered after it', async () => {
     const query = 'query($e: String) { accountCollection(filter: {email: {eq: $e}}) { edges { node { id } } } }'
     const variables = { e: 'longer' }
-    expect(messagesOf(await service.graphql(query, { variables }))).toEqual(['Invalid input for String type. Maximum character length 4'])
+    expect(messagesOf(await service.graphql(query, { variables }))).toEqual([
+      'Invalid input for String type. Maximum character length 4',
+    ])
     await service.db.query('alter table account alter email type varchar(10)')
     expect(dataOf(await service.graphql(query, { variables }))).toEqual({ accountCollection: { edges: [] } })
-    expect(messagesOf(await service.graphql('{ accountCollection { edges { node { late } } } }'))).toEqual(['Cannot query field "late" on type "Account".'])
+    expect(messagesOf(await service.graphql('{ accountCollection { edges { node { late } } } }'))).toEqual([
+      'Cannot query field "late" on type "Account".',
+    ])
     await service.db.query('alter table account add late int')
-    expect(dataOf(await service.graphql('{ accountCollection { edges { node { late } } } }'))).toEqual({ accountCollection: { edges: [{ node: { late: null } }] } })
+    expect(dataOf(await service.graphql('{ accountCollection { edges { node { late } } } }'))).toEqual({
+      accountCollection: { edges: [{ node: { late: null } }] },
+    })
   })
 })

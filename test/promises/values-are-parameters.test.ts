@@ -24,7 +24,29 @@ afterAll(() => service?.close())
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({ unit: 'grapheme' }),
-  fc.constantFrom(`'; drop table note; --`, `"`, `\\`, `\\'`, `$1`, `$$`, `$body$`, `{}`, `{"a"}`, `NULL`, `null`, `%`, `E'\\n'`, `\u2028`, `ﬀ`, `\u202e`, `__proto__`, `:x`, `?`, '`', '/* */'),
+  fc.constantFrom(
+    `'; drop table note; --`,
+    `"`,
+    `\\`,
+    `\\'`,
+    `$1`,
+    `$$`,
+    `$body$`,
+    `{}`,
+    `{"a"}`,
+    `NULL`,
+    `null`,
+    `%`,
+    `E'\\n'`,
+    `\u2028`,
+    `ﬀ`,
+    `\u202e`,
+    `__proto__`,
+    `:x`,
+    `?`,
+    '`',
+    '/* */',
+  ),
 )
 /** Postgres' text cannot hold a zero character. */
 const text = anyText.map((value) => value.replaceAll('\0', ''))
@@ -50,7 +72,8 @@ describe('texts of any kind', () => {
     )
   })
   it('are stored and found as they were sent', async () => {
-    const write = 'mutation($rows: [NoteInsertInput!]!) { insertIntoNoteCollection(objects: $rows) { records { body tags } } }'
+    const write =
+      'mutation($rows: [NoteInsertInput!]!) { insertIntoNoteCollection(objects: $rows) { records { body tags } } }'
     const find = 'query($body: String!) { noteCollection(filter: {body: {eq: $body}}) { edges { node { body } } } }'
     let id = 0
     await fc.assert(
@@ -67,12 +90,16 @@ describe('texts of any kind', () => {
   it('are refused with one clear sentence where they hold a zero character or half a character', async () => {
     const write = 'mutation($rows: [NoteInsertInput!]!) { insertIntoNoteCollection(objects: $rows) { affectedCount } }'
     for (const body of ['\0', 'a\0b']) {
-      expect(messagesOf(await service.graphql('query($a: String!) { echo(value: $a) }', { variables: { a: body } }))).toEqual([
-        'invalid byte sequence for encoding "UTF8": 0x00',
+      expect(
+        messagesOf(await service.graphql('query($a: String!) { echo(value: $a) }', { variables: { a: body } })),
+      ).toEqual(['invalid byte sequence for encoding "UTF8": 0x00'])
+      expect(messagesOf(await service.graphql(write, { variables: { rows: [{ id: 1, body }] } }))).toEqual([
+        'unsupported Unicode escape sequence',
       ])
-      expect(messagesOf(await service.graphql(write, { variables: { rows: [{ id: 1, body }] } }))).toEqual(['unsupported Unicode escape sequence'])
     }
-    expect(messagesOf(await service.graphql(write, { variables: { rows: [{ id: 1, body: '\ud800' }] } }))).toEqual(['invalid input syntax for type json'])
+    expect(messagesOf(await service.graphql(write, { variables: { rows: [{ id: 1, body: '\ud800' }] } }))).toEqual([
+      'invalid input syntax for type json',
+    ])
     expect(dataOf(await service.graphql('{ __typename }'))).toEqual({ __typename: 'Query' })
   })
 })
@@ -82,27 +109,36 @@ describe('the text of a statement', () => {
   const value = text.map((value) => `${value}${marker}${value}`)
   const queries: readonly ((value: string, number: number) => string)[] = [
     (value) => `{ echo(value: ${value}) tagsOf(tags: [${value}, null]) }`,
-    (value, number) => `{ noteCollection(offset: ${number}, filter: {body: {eq: ${value}, like: ${value}, in: [${value}]}, tags: {contains: ${value}}, id: {gt: ${number}}, big: {lt: ${number}}, ratio: {eq: ${number}.5}, or: [{not: {body: {regex: ${value}}}}, {amount: {eq: ${value}}}]}) { edges { node { id } } } }`,
-    (value, number) => `mutation { insertIntoNoteCollection(objects: [{id: ${number}, body: ${value}, tags: [${value}], settings: ${value}}]) { affectedCount } }`,
-    (value, number) => `mutation { insertIntoNoteCollection(objects: [{id: ${number}, body: ${value}}, {id: ${number}, amount: ${value}}]) { affectedCount } }`,
-    (value, number) => `mutation { updateNoteCollection(set: {body: ${value}, amount: ${value}, id: ${number}}, filter: {id: {eq: ${number}}}, atMost: ${number}) { records { id } } }`,
-    (value, number) => `mutation { deleteFromNoteCollection(filter: {id: {eq: ${number}}, body: {startsWith: ${value}}}, atMost: ${number}) { records { id } } }`,
+    (value, number) =>
+      `{ noteCollection(offset: ${number}, filter: {body: {eq: ${value}, like: ${value}, in: [${value}]}, tags: {contains: ${value}}, id: {gt: ${number}}, big: {lt: ${number}}, ratio: {eq: ${number}.5}, or: [{not: {body: {regex: ${value}}}}, {amount: {eq: ${value}}}]}) { edges { node { id } } } }`,
+    (value, number) =>
+      `mutation { insertIntoNoteCollection(objects: [{id: ${number}, body: ${value}, tags: [${value}], settings: ${value}}]) { affectedCount } }`,
+    (value, number) =>
+      `mutation { insertIntoNoteCollection(objects: [{id: ${number}, body: ${value}}, {id: ${number}, amount: ${value}}]) { affectedCount } }`,
+    (value, number) =>
+      `mutation { updateNoteCollection(set: {body: ${value}, amount: ${value}, id: ${number}}, filter: {id: {eq: ${number}}}, atMost: ${number}) { records { id } } }`,
+    (value, number) =>
+      `mutation { deleteFromNoteCollection(filter: {id: {eq: ${number}}, body: {startsWith: ${value}}}, atMost: ${number}) { records { id } } }`,
     (_, number) => `{ noteByPk(id: ${number}) { body } }`,
   ]
-  it.each(queries.map((query, index) => [index, query] as const))('is the same whatever the literals of document %i are', async (_, query) => {
-    const plain = await textsOf(query('"x"', 7))
-    expect(plain).toHaveLength(1)
-    await fc.assert(
-      fc.asyncProperty(value, fc.integer({ min: 1_000_000_001, max: 2_000_000_000 }), async (odd, number) => {
-        const texts = await textsOf(query(JSON.stringify(odd), number))
-        expect(texts).toEqual(plain)
-        expect(texts.join()).not.toContain(marker)
-      }),
-      { numRuns: 25 },
-    )
-  })
+  it.each(queries.map((query, index) => [index, query] as const))(
+    'is the same whatever the literals of document %i are',
+    async (_, query) => {
+      const plain = await textsOf(query('"x"', 7))
+      expect(plain).toHaveLength(1)
+      await fc.assert(
+        fc.asyncProperty(value, fc.integer({ min: 1_000_000_001, max: 2_000_000_000 }), async (odd, number) => {
+          const texts = await textsOf(query(JSON.stringify(odd), number))
+          expect(texts).toEqual(plain)
+          expect(texts.join()).not.toContain(marker)
+        }),
+        { numRuns: 25 },
+      )
+    },
+  )
   it('is the same whatever the variables are, even cursors, node ids and orders of length one', async () => {
-    const query = 'query($after: Cursor, $id: ID!, $f: NoteFilter) { noteCollection(after: $after, filter: $f) { edges { node { id } } } node(nodeId: $id) { nodeId } }'
+    const query =
+      'query($after: Cursor, $id: ID!, $f: NoteFilter) { noteCollection(after: $after, filter: $f) { edges { node { id } } } node(nodeId: $id) { nodeId } }'
     const variables = (body: string, number: number) => ({
       after: Buffer.from(`[${number}]`).toString('base64'),
       id: Buffer.from(`["public", "note", ${number}]`).toString('base64'),
@@ -110,7 +146,7 @@ describe('the text of a statement', () => {
     })
     const plain = await textsOf(query, variables('x', 1))
     await fc.assert(
-      fc.asyncProperty(value, fc.integer({ min: 1_000_000_001 , max: 2_000_000_000 }), async (odd, number) => {
+      fc.asyncProperty(value, fc.integer({ min: 1_000_000_001, max: 2_000_000_000 }), async (odd, number) => {
         expect(await textsOf(query, variables(odd, number))).toEqual(plain)
       }),
       { numRuns: 25 },
@@ -119,7 +155,11 @@ describe('the text of a statement', () => {
   it('holds page sizes as whole numbers only', async () => {
     const texts = await textsOf('query($n: Int) { noteCollection(first: $n) { edges { node { id } } } }', { n: 17 })
     expect(texts.join()).toContain('limit 17')
-    const answer = await service.graphql('query($n: Int) { noteCollection(first: $n) { edges { node { id } } } }', { variables: { n: '17; drop table note' } })
-    expect(messagesOf(answer)).toEqual(['Variable "$n" got invalid value "17; drop table note"; Int cannot represent non-integer value: "17; drop table note"'])
+    const answer = await service.graphql('query($n: Int) { noteCollection(first: $n) { edges { node { id } } } }', {
+      variables: { n: '17; drop table note' },
+    })
+    expect(messagesOf(answer)).toEqual([
+      'Variable "$n" got invalid value "17; drop table note"; Int cannot represent non-integer value: "17; drop table note"',
+    ])
   })
 })

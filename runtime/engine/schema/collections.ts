@@ -1,4 +1,10 @@
-import { GraphQLInputObjectType, GraphQLList, GraphQLObjectType, type GraphQLFieldConfigArgumentMap, type GraphQLInputType } from 'graphql'
+import {
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLObjectType,
+  type GraphQLFieldConfigArgumentMap,
+  type GraphQLInputType,
+} from 'graphql'
 import type { AggregateFacts, ColumnFacts, EntityFacts, ScalarName } from '../../contract/manifest.ts'
 import type { Visible } from '../view.ts'
 import { listFilters, orderByDirection, scalarFilters } from './filters.ts'
@@ -11,14 +17,23 @@ export function collectionArguments(entity: EntityFacts, types: Types): GraphQLF
   const filter = types.part(entity, 'filter') as GraphQLInputObjectType | undefined
   const orderBy = types.part(entity, 'orderBy') as GraphQLInputObjectType | undefined
   return {
-    first: { type: scalars.Int, description: `How many rows to take from the start; at most ${entity.maxRows}, which is also the default.` },
+    first: {
+      type: scalars.Int,
+      description: `How many rows to take from the start; at most ${entity.maxRows}, which is also the default.`,
+    },
     last: { type: scalars.Int, description: `How many rows to take from the end; at most ${entity.maxRows}.` },
     before: { type: scalars.Cursor, description: 'Take rows that come before this cursor; goes with last.' },
     after: { type: scalars.Cursor, description: 'Take rows that come after this cursor; goes with first.' },
-    offset: { type: scalars.Int, description: 'How many rows to leave out at the start; goes with first and after. Default 0.' },
+    offset: {
+      type: scalars.Int,
+      description: 'How many rows to leave out at the start; goes with first and after. Default 0.',
+    },
     ...(filter && { filter: { type: filter, description: 'Conditions that the rows must meet. Default: none.' } }),
     ...(orderBy && {
-      orderBy: { type: new GraphQLList(nonNull(orderBy)), description: 'What to sort by, the most important first. Rows that tie are sorted by their key.' },
+      orderBy: {
+        type: new GraphQLList(nonNull(orderBy)),
+        description: 'What to sort by, the most important first. Rows that tie are sorted by their key.',
+      },
     }),
   }
 }
@@ -32,12 +47,24 @@ export const makeConnection: MakePart = (entity, types) =>
       const aggregate = entity.aggregate ? (types.part(entity, 'aggregate') as GraphQLObjectType) : undefined
       return {
         edges: field(listOf(edge), { kind: 'member', member: 'edges' }, 'The rows of the page, each with its cursor.'),
-        pageInfo: field(nonNull(types.pageInfo), { kind: 'member', member: 'pageInfo' }, 'Where the page stands in the collection.'),
+        pageInfo: field(
+          nonNull(types.pageInfo),
+          { kind: 'member', member: 'pageInfo' },
+          'Where the page stands in the collection.',
+        ),
         ...(entity.totalCount && {
-          totalCount: field(nonNull(scalars.Int), { kind: 'member', member: 'totalCount' }, 'How many rows match, on all pages together.'),
+          totalCount: field(
+            nonNull(scalars.Int),
+            { kind: 'member', member: 'totalCount' },
+            'How many rows match, on all pages together.',
+          ),
         }),
         ...(aggregate && {
-          aggregate: field(aggregate, { kind: 'member', member: 'aggregate' }, 'Figures over all rows that match, on all pages together.'),
+          aggregate: field(
+            aggregate,
+            { kind: 'member', member: 'aggregate' },
+            'Figures over all rows that match, on all pages together.',
+          ),
         }),
       }
     },
@@ -48,7 +75,11 @@ export const makeEdge: MakePart = (entity, types) =>
     name: typeName(entity, 'edge'),
     description: `A row of ${entity.name} and its place in the collection.`,
     fields: () => ({
-      cursor: field(nonNull(scalars.String), { kind: 'member', member: 'cursor' }, 'The place of the row in the collection.'),
+      cursor: field(
+        nonNull(scalars.String),
+        { kind: 'member', member: 'cursor' },
+        'The place of the row in the collection.',
+      ),
       node: field(nonNull(types.row(entity)), { kind: 'member', member: 'node' }, 'The row.'),
     }),
   })
@@ -127,7 +158,9 @@ export const makeAggregate: MakePart = (entity, types) =>
     name: typeName(entity, 'aggregate'),
     description: `Figures over rows of ${entity.name}.`,
     fields: () => {
-      const fields: Fields = { count: field(nonNull(scalars.Int), { kind: 'member', member: 'count' }, 'How many rows there are.') }
+      const fields: Fields = {
+        count: field(nonNull(scalars.Int), { kind: 'member', member: 'count' }, 'How many rows there are.'),
+      }
       for (const name of functions) {
         const type = types.part(entity, name) as GraphQLObjectType | undefined
         if (type !== undefined) fields[name] = field(type, { kind: 'member', member: name }, functionHelp[name])
@@ -139,7 +172,9 @@ export const makeAggregate: MakePart = (entity, types) =>
 export const makeAggregateResult =
   (visible: Visible, name: keyof AggregateFacts): MakePart =>
   (entity) => {
-    const columns = entity.columns.filter((column) => column.aggregate[name] !== null && visible.seesColumn(entity, column))
+    const columns = entity.columns.filter(
+      (column) => column.aggregate[name] !== null && visible.seesColumn(entity, column),
+    )
     if (columns.length === 0) return undefined
     return new GraphQLObjectType({
       name: typeName(entity, name),

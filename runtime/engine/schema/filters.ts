@@ -47,10 +47,9 @@ export const comparison = (
     name,
     description: `Conditions on ${subject}; all that are given must hold.`,
     fields: Object.fromEntries(
-      [...names].sort().map((operator) => [
-        operator,
-        { type: operand(operator, type), description: operators[operator].help },
-      ]),
+      [...names]
+        .sort()
+        .map((operator) => [operator, { type: operand(operator, type), description: operators[operator].help }]),
     ),
   })
 

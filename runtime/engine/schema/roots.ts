@@ -46,7 +46,9 @@ function readMakers(visible: Visible, entity: EntityFacts, types: Types): Makers
 export function makeMutation(visible: Visible, types: Types): GraphQLObjectType | undefined {
   const writes = visible.exposed.some(
     (entity) =>
-      visible.can(entity.grants.delete) || visible.insertable(entity).length > 0 || visible.updatable(entity).length > 0,
+      visible.can(entity.grants.delete) ||
+      visible.insertable(entity).length > 0 ||
+      visible.updatable(entity).length > 0,
   )
   const calls = visible.manifest.functions.some((fn) => fn.volatile && visible.seesFunction(fn))
   if (!writes && !calls) return undefined
@@ -60,7 +62,12 @@ export function makeMutation(visible: Visible, types: Types): GraphQLObjectType 
 }
 
 const collectionField = (entity: EntityFacts, types: Types): Field =>
-  field(nonNull(types.connection(entity)), { kind: 'collection', entity }, `The rows of ${entity.name}, page by page.`, collectionArguments(entity, types))
+  field(
+    nonNull(types.connection(entity)),
+    { kind: 'collection', entity },
+    `The rows of ${entity.name}, page by page.`,
+    collectionArguments(entity, types),
+  )
 
 /**
  * Decision 5: every key whose columns all have a type that can be written as an argument. They need not be readable:
@@ -85,7 +92,12 @@ function byKeyField(entity: EntityFacts, key: readonly Shown[], types: Types): F
     key.map(({ name, type }) => [name, { type: nonNull(types.input(type)), description: `The row's ${name}.` }]),
   )
   const meaning = { kind: 'by-key', entity, args: Object.keys(args) } as const
-  return field(types.row(entity), meaning, `The row of ${entity.name} with this key; null when there is none that you may see.`, args)
+  return field(
+    types.row(entity),
+    meaning,
+    `The row of ${entity.name} with this key; null when there is none that you may see.`,
+    args,
+  )
 }
 
 const callMakers = (visible: Visible, types: Types, wanted: (fn: FunctionFacts) => boolean): Makers =>

@@ -71,4 +71,3 @@ export function resultOf(
     ? { type: types.row(target), args: {} }
     : { type: types.connection(target), args: collectionArguments(target, types) }
 }
-

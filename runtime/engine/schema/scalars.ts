@@ -115,7 +115,10 @@ export const scalars: Readonly<Record<ScalarName, GraphQLScalarType>> = {
   BigInt: bigInt,
   UUID: stringScalar('UUID', 'A universally unique identifier, for example "7e6bb18a-1a35-4d2b-9c5f-6a3b8e0c2d11".'),
   JSON: stringScalar('JSON', 'A JSON value, written as a string that holds its text.'),
-  Cursor: stringScalar('Cursor', 'A place in a collection, taken from an earlier page. Its content is not meant to be read.'),
+  Cursor: stringScalar(
+    'Cursor',
+    'A place in a collection, taken from an earlier page. Its content is not meant to be read.',
+  ),
   BigFloat: bigFloat,
   Opaque: opaque,
 }

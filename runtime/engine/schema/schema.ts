@@ -35,9 +35,14 @@ export interface RoleView {
 
 const config = { directives: [GraphQLIncludeDirective, GraphQLSkipDirective], assumeValid: true }
 const shared: ReadonlyMap<string, GraphQLNamedType> = new Map(
-  [...Object.values(scalars), ...scalarFilters.values(), ...listFilters.values(), filterIs, orderByDirection, ...introspectionTypes].map(
-    (type) => [type.name, type],
-  ),
+  [
+    ...Object.values(scalars),
+    ...scalarFilters.values(),
+    ...listFilters.values(),
+    filterIs,
+    orderByDirection,
+    ...introspectionTypes,
+  ].map((type) => [type.name, type]),
 )
 
 const makers = (visible: Visible): Readonly<Record<Part, MakePart>> => ({
@@ -88,7 +93,8 @@ function introspectedPart(visible: Visible): Visible {
     exposed: visible.exposed.filter((entity) => shows(entity.schema)),
     seesEnum: (item) => shows(item.schema) && visible.seesEnum(item),
     seesColumn: (entity, column) =>
-      (column.type?.kind !== 'enum' || shows(visible.enum(column.type.id)?.schema)) && visible.seesColumn(entity, column),
+      (column.type?.kind !== 'enum' || shows(visible.enum(column.type.id)?.schema)) &&
+      visible.seesColumn(entity, column),
     seesRelation: (entity, relation) => showsEntity(relation.target) && visible.seesRelation(entity, relation),
     seesFunction: (fn) => shows(fn.schema) && showsResult(fn) && visible.seesFunction(fn),
     seesComputed: (entity, fn) => showsResult(fn) && visible.seesComputed(entity, fn),
@@ -106,13 +112,15 @@ function completeSchema(visible: Visible): GraphQLSchema {
     ...enums.flatMap((item) => [types.enum(item), types.enumFilter(item)]),
   ]
   const mutation = makeMutation(visible, types)
-  return sortTypes(new GraphQLSchema({
-    ...config,
-    description: 'The API of a Postgres database as the role of the caller sees it.',
-    query: makeQuery(visible, types),
-    ...(mutation && { mutation }),
-    types: all,
-  }))
+  return sortTypes(
+    new GraphQLSchema({
+      ...config,
+      description: 'The API of a Postgres database as the role of the caller sees it.',
+      query: makeQuery(visible, types),
+      ...(mutation && { mutation }),
+      types: all,
+    }),
+  )
 }
 
 const byName = (left: GraphQLNamedType, right: GraphQLNamedType): number =>
@@ -185,7 +193,10 @@ class LazySchema extends GraphQLSchema {
     return { objects: this.getPossibleTypes(_node), interfaces: [] }
   }
 
-  override isSubType(_abstract: Parameters<GraphQLSchema['isSubType']>[0], type: Parameters<GraphQLSchema['isSubType']>[1]): boolean {
+  override isSubType(
+    _abstract: Parameters<GraphQLSchema['isSubType']>[0],
+    type: Parameters<GraphQLSchema['isSubType']>[1],
+  ): boolean {
     return type instanceof GraphQLObjectType && type.getInterfaces().length > 0
   }
 }

@@ -58,17 +58,35 @@ const pageInfo = new GraphQLObjectType({
   name: 'PageInfo',
   description: 'Where a page stands in its collection.',
   fields: {
-    endCursor: field(scalars.String, { kind: 'member', member: 'endCursor' }, 'Cursor of the last row of the page; null when the page is empty.'),
-    hasNextPage: field(nonNull(scalars.Boolean), { kind: 'member', member: 'hasNextPage' }, 'Whether rows follow this page.'),
-    hasPreviousPage: field(nonNull(scalars.Boolean), { kind: 'member', member: 'hasPreviousPage' }, 'Whether rows come before this page.'),
-    startCursor: field(scalars.String, { kind: 'member', member: 'startCursor' }, 'Cursor of the first row of the page; null when the page is empty.'),
+    endCursor: field(
+      scalars.String,
+      { kind: 'member', member: 'endCursor' },
+      'Cursor of the last row of the page; null when the page is empty.',
+    ),
+    hasNextPage: field(
+      nonNull(scalars.Boolean),
+      { kind: 'member', member: 'hasNextPage' },
+      'Whether rows follow this page.',
+    ),
+    hasPreviousPage: field(
+      nonNull(scalars.Boolean),
+      { kind: 'member', member: 'hasPreviousPage' },
+      'Whether rows come before this page.',
+    ),
+    startCursor: field(
+      scalars.String,
+      { kind: 'member', member: 'startCursor' },
+      'Cursor of the first row of the page; null when the page is empty.',
+    ),
   },
 })
 
 const node = new GraphQLInterfaceType({
   name: 'Node',
   description: 'A row that can be fetched by its node id alone.',
-  fields: { nodeId: field(nonNull(scalars.ID), { kind: 'node-id' }, 'Identifies the row among all rows of all tables.') },
+  fields: {
+    nodeId: field(nonNull(scalars.ID), { kind: 'node-id' }, 'Identifies the row among all rows of all tables.'),
+  },
 })
 
 /** Creates the types of a role; `makers` says how each part of a relation's types is made. */

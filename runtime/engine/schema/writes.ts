@@ -7,7 +7,11 @@ import { field, listOf, nonNull, shown, typeName, type Field, type MakePart, typ
 /** Insert, update and delete (spec/graphql.md 10.1). A mutation whose input would have no field does not exist. */
 
 const makeInput =
-  (part: 'insertInput' | 'updateInput', columns: (entity: EntityFacts) => readonly ColumnFacts[], help: string): MakePart =>
+  (
+    part: 'insertInput' | 'updateInput',
+    columns: (entity: EntityFacts) => readonly ColumnFacts[],
+    help: string,
+  ): MakePart =>
   (entity, types) => {
     const inputs = columns(entity)
     if (inputs.length === 0) return undefined
@@ -24,7 +28,8 @@ const makeInput =
     })
   }
 
-export const makeInsertInput = (visible: Visible): MakePart => makeInput('insertInput', visible.insertable, 'Values for a new row')
+export const makeInsertInput = (visible: Visible): MakePart =>
+  makeInput('insertInput', visible.insertable, 'Values for a new row')
 export const makeUpdateInput = (visible: Visible): MakePart =>
   makeInput('updateInput', visible.updatable, 'New values for existing rows')
 
@@ -35,7 +40,11 @@ export const makeResponse =
       name: typeName(entity, part),
       description: `The rows of ${entity.name} that were ${past}.`,
       fields: () => ({
-        affectedCount: field(nonNull(scalars.Int), { kind: 'member', member: 'affectedCount' }, `How many rows were ${past}.`),
+        affectedCount: field(
+          nonNull(scalars.Int),
+          { kind: 'member', member: 'affectedCount' },
+          `How many rows were ${past}.`,
+        ),
         records: field(listOf(types.row(entity)), { kind: 'member', member: 'records' }, `The rows that were ${past}.`),
       }),
     })
@@ -105,6 +114,7 @@ const bounds = (entity: EntityFacts, types: Types): NonNullable<Field['args']> =
   atMost: {
     type: nonNull(scalars.Int),
     defaultValue: 1,
-    description: 'How many rows may be affected; when there are more, nothing is done and the request fails. Default 1.',
+    description:
+      'How many rows may be affected; when there are more, nothing is done and the request fails. Default 1.',
   },
 })

@@ -133,7 +133,9 @@ function planEdge(
   nodes: readonly FieldNode[],
 ): readonly EdgeMember[] {
   return planMembers<EdgeMember>(planner, field, nodes, (member, key, inner, innerNodes) =>
-    member === 'cursor' ? { kind: 'cursor', key } : { kind: 'node', key, row: planner.row(planner, entity, planner.objectType(inner), innerNodes) },
+    member === 'cursor'
+      ? { kind: 'cursor', key }
+      : { kind: 'node', key, row: planner.row(planner, entity, planner.objectType(inner), innerNodes) },
   )
 }
 
@@ -148,11 +150,13 @@ function planAggregate(
   return planMembers<AggregateMember>(planner, field, nodes, (member, key, inner, innerNodes) => {
     if (member === 'count') return { kind: 'count', key }
     const type = planner.objectType(inner)
-    const members = planner.fieldsOf(type, innerNodes).map((figure) =>
-      figure.kind === 'typename'
-        ? figure
-        : { kind: 'figure' as const, key: figure.key, column: columnOf(type, figure.field) },
-    )
+    const members = planner
+      .fieldsOf(type, innerNodes)
+      .map((figure) =>
+        figure.kind === 'typename'
+          ? figure
+          : { kind: 'figure' as const, key: figure.key, column: columnOf(type, figure.field) },
+      )
     return { kind: 'figures', key, function: member as 'sum', members }
   })
 }

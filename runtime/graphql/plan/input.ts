@@ -23,7 +23,11 @@ export type Input =
   /** A scalar or enum value, or a list of them. */
   | { readonly kind: 'leaf'; readonly slot: Slot; readonly value: unknown }
   | { readonly kind: 'list'; readonly slot: Slot; readonly items: readonly Input[] }
-  | { readonly kind: 'object'; readonly slot: Slot; readonly fields: readonly (readonly [name: string, input: Input])[] }
+  | {
+      readonly kind: 'object'
+      readonly slot: Slot
+      readonly fields: readonly (readonly [name: string, input: Input])[]
+    }
 
 export interface Variables {
   /** Values by name, coerced to their declared types; a variable that is absent has no entry. */

@@ -12,7 +12,13 @@ const named = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.
  * Answers __schema and __type by the reference implementation, from the schema that introspection may show (section 12).
  * @returns JSON text of the field's value
  */
-export function introspect(view: RoleView, operation: Operation, walk: Walk, key: string, nodes: readonly FieldNode[]): string {
+export function introspect(
+  view: RoleView,
+  operation: Operation,
+  walk: Walk,
+  key: string,
+  nodes: readonly FieldNode[],
+): string {
   const document: DocumentNode = {
     kind: Kind.DOCUMENT,
     definitions: [

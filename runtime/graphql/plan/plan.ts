@@ -26,7 +26,10 @@ export function toPlan(view: RoleView, operation: Operation, variables: Variable
   if (type == null) throw new Error(`there is no root type for ${operation.node.operation}`)
   const planner = createPlanner(view.visible, walk, (name) => view.schema.getType(name), planRowOf)
   const selected = collectFields(walk, type, [operation.node.selectionSet])
-  checkIntrospection([...selected.values()].flat().filter(({ name }) => isIntrospection(name.value)), operation.fragments)
+  checkIntrospection(
+    [...selected.values()].flat().filter(({ name }) => isIntrospection(name.value)),
+    operation.fragments,
+  )
   const roots = [...selected].map(([key, nodes]): Root => {
     const name = nodes[0]?.name.value ?? key
     if (name === '__typename') return { kind: 'constant', key, json: JSON.stringify(type.name) }
@@ -40,7 +43,12 @@ export function toPlan(view: RoleView, operation: Operation, variables: Variable
 
 const isIntrospection = (name: string): boolean => name === '__schema' || name === '__type'
 
-function planRoot(planner: Planner, key: string, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]): Root {
+function planRoot(
+  planner: Planner,
+  key: string,
+  field: GraphQLField<unknown, unknown>,
+  nodes: readonly FieldNode[],
+): Root {
   const meaning = meaningOf(field)
   switch (meaning.kind) {
     case 'collection':
@@ -83,12 +91,19 @@ function planByKey(
 }
 
 /** Which relation a node id names decides the statement, so the id is read here and not only when it is bound. */
-function planNode(planner: Planner, key: string, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]): Root {
+function planNode(
+  planner: Planner,
+  key: string,
+  field: GraphQLField<unknown, unknown>,
+  nodes: readonly FieldNode[],
+): Root {
   const input = planner.args(field, nodes)('nodeId')
   if (input.kind !== 'leaf') throw badArgument('Invalid value passed to nodeId argument. Error 1')
   const token = String(input.value)
   const { schema, relation } = decodeNodeId(token)
-  const entity = planner.visible.exposed.find((candidate) => candidate.schema === schema && candidate.relation === relation)
+  const entity = planner.visible.exposed.find(
+    (candidate) => candidate.schema === schema && candidate.relation === relation,
+  )
   if (entity === undefined) throw badArgument('Collection referenced by nodeId did not match any known collection')
   const condition = nodeKey(entity, input.slot, token)
   const values = condition.kind === 'key' ? condition.values : []
@@ -116,6 +131,8 @@ function planCall(
 /** An argument that is left out is not passed, so that Postgres takes its default; null is passed as NULL (9.2). */
 function planArgument(argument: ArgumentFacts, input: Input): readonly Argument[] {
   if (input.kind === 'absent') return []
-  const encoding = argument.type.list ? ({ kind: 'array', maxLength: null } as const) : ({ kind: 'scalar', maxLength: null } as const)
+  const encoding = argument.type.list
+    ? ({ kind: 'array', maxLength: null } as const)
+    : ({ kind: 'scalar', maxLength: null } as const)
   return [{ field: argument.field, value: { slot: slotOf(input), encoding } }]
 }

@@ -1,10 +1,4 @@
-import {
-  getNamedType,
-  GraphQLObjectType,
-  type FieldNode,
-  type GraphQLField,
-  type GraphQLNamedType,
-} from 'graphql'
+import { getNamedType, GraphQLObjectType, type FieldNode, type GraphQLField, type GraphQLNamedType } from 'graphql'
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import { meaningOf, type Member } from '../../engine/meaning.ts'
 import type { Visible } from '../../engine/view.ts'
@@ -16,7 +10,12 @@ import type { Row, Typename } from './types.ts'
 /** The selected fields of an object with their definitions, in response order. */
 export type Selected =
   | Typename
-  | { readonly kind: 'field'; readonly key: string; readonly field: GraphQLField<unknown, unknown>; readonly nodes: readonly FieldNode[] }
+  | {
+      readonly kind: 'field'
+      readonly key: string
+      readonly field: GraphQLField<unknown, unknown>
+      readonly nodes: readonly FieldNode[]
+    }
 
 /** What every planning function is handed: the caller's types and this request's variables. */
 export interface Planner {
@@ -32,7 +31,12 @@ export interface Planner {
   readonly row: PlanRow
 }
 
-export type PlanRow = (planner: Planner, entity: EntityFacts, type: GraphQLObjectType, nodes: readonly FieldNode[]) => Row
+export type PlanRow = (
+  planner: Planner,
+  entity: EntityFacts,
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+) => Row
 
 /**
  * Selected objects after merging; each is a sub-select, and what Postgres needs to plan them grows faster than their number: these
@@ -63,7 +67,8 @@ export function createPlanner(
     },
     fieldsOf: (type, nodes) => {
       objects += 1
-      if (objects > maxObjects) throw refuse('DOCUMENT_TOO_LARGE', `The document selects more than ${maxObjects} objects.`)
+      if (objects > maxObjects)
+        throw refuse('DOCUMENT_TOO_LARGE', `The document selects more than ${maxObjects} objects.`)
       return selectedFields(walk, type, nodes)
     },
     objectType: (field) => asObject(getNamedType(field.type), field.name),
@@ -87,7 +92,8 @@ export function selectedFields(walk: Walk, type: GraphQLObjectType, nodes: reado
 }
 
 export function resultEntity(planner: Planner, fn: FunctionFacts): EntityFacts {
-  const target = fn.result.kind === 'row' || fn.result.kind === 'set' ? planner.visible.entity(fn.result.entity) : undefined
+  const target =
+    fn.result.kind === 'row' || fn.result.kind === 'set' ? planner.visible.entity(fn.result.entity) : undefined
   if (target === undefined) throw new Error(`the function ${fn.id} returns no rows`)
   return target
 }

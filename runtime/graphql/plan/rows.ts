@@ -35,7 +35,13 @@ export function planRowOf(
         const { relation, target } = meaning
         return relation.shape === 'many'
           ? { kind: 'many', key, join: relation, collection: planCollection(planner, target, field, selected.nodes) }
-          : { kind: 'one', key, join: relation, unique: relation.unique, row: planRow(planner, target, field, selected.nodes) }
+          : {
+              kind: 'one',
+              key,
+              join: relation,
+              unique: relation.unique,
+              row: planRow(planner, target, field, selected.nodes),
+            }
       }
       case 'computed':
         return planComputed(planner, meaning.function, key, field, selected.nodes)
@@ -59,5 +65,10 @@ function planComputed(
   const target = resultEntity(planner, fn)
   return fn.result.kind === 'row'
     ? { kind: 'computed-row', ...base, row: planRow(planner, target, field, nodes) }
-    : { kind: 'computed-set', ...base, volatile: fn.volatile, collection: planCollection(planner, target, field, nodes) }
+    : {
+        kind: 'computed-set',
+        ...base,
+        volatile: fn.volatile,
+        collection: planCollection(planner, target, field, nodes),
+      }
 }

@@ -26,7 +26,10 @@ export type Encoding =
   /** A whole row count that must not be negative. */
   | { readonly kind: 'offset' }
   /** A list of objects as a JSON array of records whose members are c0, c1, ... */
-  | { readonly kind: 'records'; readonly members: readonly { readonly name: string; readonly maxLength: number | null }[] }
+  | {
+      readonly kind: 'records'
+      readonly members: readonly { readonly name: string; readonly maxLength: number | null }[]
+    }
 
 /** The relation that a node id has to name. */
 export interface NodeTable {
@@ -44,7 +47,13 @@ export interface Value {
 export type Filter =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Filter[] }
   | { readonly kind: 'not'; readonly of: Filter }
-  | { readonly kind: 'compare'; readonly column: string; readonly operator: string; readonly operand: 'value' | 'values'; readonly value: Value }
+  | {
+      readonly kind: 'compare'
+      readonly column: string
+      readonly operator: string
+      readonly operand: 'value' | 'values'
+      readonly value: Value
+    }
   | { readonly kind: 'presence'; readonly column: string; readonly present: boolean }
   /** The key's columns equal these values, in key order. */
   | { readonly kind: 'key'; readonly values: readonly Value[] }
@@ -95,7 +104,10 @@ export type AggregateMember =
       readonly kind: 'figures'
       readonly key: string
       readonly function: 'sum' | 'avg' | 'min' | 'max'
-      readonly members: readonly (Typename | { readonly kind: 'figure'; readonly key: string; readonly column: string })[]
+      readonly members: readonly (
+        | Typename
+        | { readonly kind: 'figure'; readonly key: string; readonly column: string }
+      )[]
     }
 
 export interface Typename {
@@ -119,7 +131,13 @@ export type RowMember =
   | { readonly kind: 'computed-value'; readonly key: string; readonly field: string }
   | { readonly kind: 'computed-void'; readonly key: string; readonly field: string }
   | { readonly kind: 'computed-row'; readonly key: string; readonly field: string; readonly row: Row }
-  | { readonly kind: 'computed-set'; readonly key: string; readonly field: string; readonly volatile: boolean; readonly collection: Collection }
+  | {
+      readonly kind: 'computed-set'
+      readonly key: string
+      readonly field: string
+      readonly volatile: boolean
+      readonly collection: Collection
+    }
 
 /** SQL names of the columns that are equal here and there, pairwise. */
 export interface Join {
@@ -139,8 +157,19 @@ export type Root =
   | { readonly kind: 'constant'; readonly key: string; readonly json: string }
   | { readonly kind: 'collection'; readonly key: string; readonly collection: Collection }
   | { readonly kind: 'by-key'; readonly key: string; readonly values: readonly Value[]; readonly row: Row }
-  | { readonly kind: 'call-value' | 'call-void'; readonly key: string; readonly call: ObjectId; readonly args: readonly Argument[] }
-  | { readonly kind: 'call-row'; readonly key: string; readonly call: ObjectId; readonly args: readonly Argument[]; readonly row: Row }
+  | {
+      readonly kind: 'call-value' | 'call-void'
+      readonly key: string
+      readonly call: ObjectId
+      readonly args: readonly Argument[]
+    }
+  | {
+      readonly kind: 'call-row'
+      readonly key: string
+      readonly call: ObjectId
+      readonly args: readonly Argument[]
+      readonly row: Row
+    }
   | {
       readonly kind: 'call-set'
       readonly key: string
@@ -184,7 +213,11 @@ export type InsertRows =
   /** Every object names the same columns: one parameter holds them all. */
   | { readonly kind: 'uniform'; readonly columns: readonly string[]; readonly records: Value }
   /** Objects name different columns; null stands for the column's default. */
-  | { readonly kind: 'mixed'; readonly columns: readonly string[]; readonly rows: readonly (readonly (Value | null)[])[] }
+  | {
+      readonly kind: 'mixed'
+      readonly columns: readonly string[]
+      readonly rows: readonly (readonly (Value | null)[])[]
+    }
 
 export type ResponseMember =
   | Typename
@@ -195,4 +228,3 @@ export interface Plan {
   readonly writes: boolean
   readonly roots: readonly Root[]
 }
-

@@ -26,7 +26,12 @@ export function planWrite(
   return { kind, ...change, set: planSet(planner.visible.updatable(entity), args('set')), filter, atMost }
 }
 
-const planResponse = (planner: Planner, entity: EntityFacts, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]) =>
+const planResponse = (
+  planner: Planner,
+  entity: EntityFacts,
+  field: GraphQLField<unknown, unknown>,
+  nodes: readonly FieldNode[],
+) =>
   planMembers<ResponseMember>(planner, field, nodes, (member, key, inner, innerNodes) =>
     member === 'affectedCount'
       ? { kind: 'affectedCount', key }

@@ -89,9 +89,16 @@ interface PageSql {
 }
 
 /** Position of a column in the order: the arrays of order values are named after it. */
-const orderIndex = (order: readonly OrderTerm[], column: string): number => order.findIndex((term) => term.column === column)
+const orderIndex = (order: readonly OrderTerm[], column: string): number =>
+  order.findIndex((term) => term.column === column)
 
-function writePage(writer: Writer, collection: Collection, needs: Needs, matching: Matching, scan: readonly OrderTerm[]): PageSql {
+function writePage(
+  writer: Writer,
+  collection: Collection,
+  needs: Needs,
+  matching: Matching,
+  scan: readonly OrderTerm[],
+): PageSql {
   const { page, order } = collection
   const inner = writer.alias('t')
   const outer = writer.alias('p')
@@ -106,14 +113,18 @@ function writePage(writer: Writer, collection: Collection, needs: Needs, matchin
     if (member.kind !== 'edges') continue
     const name = `e${edges.size + 1}`
     edges.set(member, name)
-    const json = jsonObject(member.members.map((part): Pair => [part.key, edgeMember(writer, collection, part, carried.scope)]))
+    const json = jsonObject(
+      member.members.map((part): Pair => [part.key, edgeMember(writer, collection, part, carried.scope)]),
+    )
     outputs.push(`${collectEdges(json, collection, needs, carried.scope, outer)} as ${name}`)
   }
   if (needs.ends) {
     const distinct = [...new Set(order.map((term) => term.column))]
     const shown = filterWhere([withinPage(collection, needs, outer)])
     outputs.push(
-      ...distinct.map((column) => `array_agg(${plainValue(carried.scope, column)})${shown} as o${orderIndex(order, column) + 1}`),
+      ...distinct.map(
+        (column) => `array_agg(${plainValue(carried.scope, column)})${shown} as o${orderIndex(order, column) + 1}`,
+      ),
     )
   }
   if (needs.lookahead || needs.ends) outputs.push('count(*) as n')
@@ -149,7 +160,9 @@ function edgeMember(writer: Writer, collection: Collection, member: EdgeMember, 
     case 'typename':
       return `${literal(member.name)}::text`
     case 'cursor':
-      return cursorText(collection.order.map((term) => columnOf(scope.builder, term.column).cursor(scope.column(term.column))))
+      return cursorText(
+        collection.order.map((term) => columnOf(scope.builder, term.column).cursor(scope.column(term.column))),
+      )
     case 'node':
       return writer.row(writer, member.row, scope)
   }
@@ -204,7 +217,9 @@ function pageInfoMember(context: Context, member: PageInfoMember): string {
     case 'endCursor': {
       if (limit === 0) return 'null::text'
       const index = member.kind === 'startCursor' ? '1' : lastShown(context)
-      const values = collection.order.map((term) => `${page?.alias}.o${orderIndex(collection.order, term.column) + 1}[${index}]`)
+      const values = collection.order.map(
+        (term) => `${page?.alias}.o${orderIndex(collection.order, term.column) + 1}[${index}]`,
+      )
       return `case when ${page?.alias}.n > 0 then ${cursorText(values)} end`
     }
   }

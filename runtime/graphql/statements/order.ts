@@ -55,9 +55,12 @@ const operandOf = (scope: Scope, element: Element): string =>
 /** One direction, no nulls: a row comparison, which an index over the columns answers directly. */
 function isPlain(elements: readonly Element[], scope: Scope): boolean {
   const descending = elements[0]?.term.descending
-  return elements.length > 0 && elements.every(
-    ({ term, placeholder }) =>
-      placeholder !== null && term.descending === descending && columnOf(scope.builder, term.column).notNull,
+  return (
+    elements.length > 0 &&
+    elements.every(
+      ({ term, placeholder }) =>
+        placeholder !== null && term.descending === descending && columnOf(scope.builder, term.column).notNull,
+    )
   )
 }
 

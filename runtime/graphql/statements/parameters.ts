@@ -17,7 +17,10 @@ export function createParameters(): Parameters {
     values,
     add: (value) => {
       if (values.length === maxValues) {
-        throw refuse('DOCUMENT_TOO_LARGE', `The request holds more than ${maxValues} values; send lists of values or several requests.`)
+        throw refuse(
+          'DOCUMENT_TOO_LARGE',
+          `The request holds more than ${maxValues} values; send lists of values or several requests.`,
+        )
       }
       values.push(value)
       return `$${values.length}`

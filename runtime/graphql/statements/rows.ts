@@ -34,7 +34,12 @@ function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
     case 'many': {
       const { relation } = writer.engine.entity(member.collection.entity.id)
       const condition = (target: Scope): string => joined(member.join, scope, target)
-      return collectionJson(writer, member.collection, { from: () => relation, isFunction: false, volatile: false, condition })
+      return collectionJson(writer, member.collection, {
+        from: () => relation,
+        isFunction: false,
+        volatile: false,
+        condition,
+      })
     }
     case 'computed-value': {
       const computed = computedOf(scope, member.field)
@@ -48,13 +53,20 @@ function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
     }
     case 'computed-set': {
       const from = (): string => computedOf(scope, member.field).of(scope.row())
-      return collectionJson(writer, member.collection, { from, isFunction: true, volatile: member.volatile, condition: null })
+      return collectionJson(writer, member.collection, {
+        from,
+        isFunction: true,
+        volatile: member.volatile,
+        condition: null,
+      })
     }
   }
 }
 
 function joined(join: Join, here: Scope, there: Scope): string {
-  return join.local.map((name, index) => `${there.column(join.foreign[index] ?? '')} = ${here.column(name)}`).join(' and ')
+  return join.local
+    .map((name, index) => `${there.column(join.foreign[index] ?? '')} = ${here.column(name)}`)
+    .join(' and ')
 }
 
 function computedOf(scope: Scope, field: string) {
@@ -67,4 +79,5 @@ function computedOf(scope: Scope, field: string) {
 export const isPresent = (scope: Scope): string => `not (${scope.row()} is null)`
 
 /** Runs a function that returns nothing; its answer is null. Both arms are needed for it to run at all. */
-export const voidResult = (call: string): string => `case when ${call}::text is null then null::json else null::json end`
+export const voidResult = (call: string): string =>
+  `case when ${call}::text is null then null::json else null::json end`

@@ -74,7 +74,8 @@ export function columnOf(builder: EntityBuilder, name: string): EntityBuilder['c
 }
 
 /** A select list that is never empty. */
-export const selectList = (expressions: readonly string[]): string => (expressions.length === 0 ? '1' : expressions.join(', '))
+export const selectList = (expressions: readonly string[]): string =>
+  expressions.length === 0 ? '1' : expressions.join(', ')
 
 /** `where` with these conditions, or nothing. */
 export const where = (conditions: readonly (string | null)[]): string => {
@@ -83,4 +84,5 @@ export const where = (conditions: readonly (string | null)[]): string => {
 }
 
 /** An order as an array, and what is carried for it, may be an array itself; those travel as jsonb. */
-export const isArrayColumn = (builder: EntityBuilder, name: string): boolean => columnOf(builder, name).recordType.endsWith('[]')
+export const isArrayColumn = (builder: EntityBuilder, name: string): boolean =>
+  columnOf(builder, name).recordType.endsWith('[]')

@@ -67,7 +67,9 @@ function forQuery(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: P
   const writer = createWriter(engine, parameters, rowJson)
   const columns: string[] = []
   const isWide = plan.roots.length > maxColumns
-  const pieces = isWide ? widePieces(writer, plan.roots, columns) : plan.roots.map((root) => piece(writer, root, columns))
+  const pieces = isWide
+    ? widePieces(writer, plan.roots, columns)
+    : plan.roots.map((root) => piece(writer, root, columns))
   const text = `select ${columns.map((column, index) => `${column} as r${index + 1}`).join(', ')}`
   const statements = columns.length === 0 ? [] : [{ ...named(role, text), values: parameters.values }]
   return { writes: false, statements, pieces }
@@ -107,7 +109,12 @@ function rootJson(writer: Writer, root: SqlRoot): string {
   switch (root.kind) {
     case 'collection': {
       const { relation } = writer.engine.entity(root.collection.entity.id)
-      return collectionJson(writer, root.collection, { from: () => relation, isFunction: false, volatile: false, condition: null })
+      return collectionJson(writer, root.collection, {
+        from: () => relation,
+        isFunction: false,
+        volatile: false,
+        condition: null,
+      })
     }
     case 'by-key':
       return rowJsonFrom(writer, root.row, (scope, alias) => {
@@ -125,7 +132,12 @@ function rootJson(writer: Writer, root: SqlRoot): string {
     }
     case 'call-set': {
       const from = (): string => callSql(writer, root.call, root.args)
-      return collectionJson(writer, root.collection, { from, isFunction: true, volatile: root.volatile, condition: null })
+      return collectionJson(writer, root.collection, {
+        from,
+        isFunction: true,
+        volatile: root.volatile,
+        condition: null,
+      })
     }
     default:
       throw new Error(`${root.kind} stands only in mutations`)
@@ -143,4 +155,7 @@ function callSql(writer: Writer, id: string, args: readonly Argument[]): string 
 }
 
 /** The role is part of the name: a plan made under row-level security serves the role it was made for. */
-const named = (role: string, text: string): PreparedText => ({ name: `cg${sha256Hex(`${role}\0${text}`).slice(0, 32)}`, text })
+const named = (role: string, text: string): PreparedText => ({
+  name: `cg${sha256Hex(`${role}\0${text}`).slice(0, 32)}`,
+  text,
+})

@@ -21,13 +21,15 @@ export function writeTotals(writer: Writer, collection: Collection, matching: Ma
     for (const part of member.kind === 'aggregate' ? member.members : []) {
       if (part.kind !== 'figures') continue
       for (const figure of part.members) {
-        if (figure.kind === 'figure') figures.set(id(part.function, figure.column), aggregateOf(part.function, scope.column(figure.column)))
+        if (figure.kind === 'figure')
+          figures.set(id(part.function, figure.column), aggregateOf(part.function, scope.column(figure.column)))
       }
     }
   }
   const places = new Map([...figures.keys()].map((key, index) => [key, index + 1]))
   // One array: four figures of each column of a wide table are more than a select list may hold.
-  const list = figures.size === 0 ? '' : `, array[${[...figures.values()].map((figure) => `to_json(${figure})`).join(', ')}] as f`
+  const list =
+    figures.size === 0 ? '' : `, array[${[...figures.values()].map((figure) => `to_json(${figure})`).join(', ')}] as f`
   return {
     from: `(select count(*) as n${list} from ${from}) ${alias}`,
     alias,
@@ -35,7 +37,8 @@ export function writeTotals(writer: Writer, collection: Collection, matching: Ma
   }
 }
 
-const aggregateOf = (name: string, value: string): string => (name === 'avg' ? `avg(${value}::numeric)` : `${name}(${value})`)
+const aggregateOf = (name: string, value: string): string =>
+  name === 'avg' ? `avg(${value}::numeric)` : `${name}(${value})`
 
 /** A member of an aggregate, from figures that are in reach. */
 export function aggregateMember(totals: TotalsSql, member: AggregateMember): string {
@@ -46,10 +49,12 @@ export function aggregateMember(totals: TotalsSql, member: AggregateMember): str
       return `${totals.alias}.n`
     case 'figures':
       return jsonObject(
-        member.members.map((part): Pair => [
-          part.key,
-          part.kind === 'typename' ? `${literal(part.name)}::text` : totals.figure(member.function, part.column),
-        ]),
+        member.members.map(
+          (part): Pair => [
+            part.key,
+            part.kind === 'typename' ? `${literal(part.name)}::text` : totals.figure(member.function, part.column),
+          ],
+        ),
       )
   }
 }

@@ -17,14 +17,22 @@ export function writeStatement(writer: Writer, root: Write): string {
   const inner = directScope(writer, root.entity, target)
   const carried = carriedScope(inner, changed)
   const count = `(select count(*) from ${changed})`
-  const answer = jsonObject(root.members.map((member): Pair => [member.key, memberJson(writer, member, carried.scope, changed, count)]))
+  const answer = jsonObject(
+    root.members.map((member): Pair => [member.key, memberJson(writer, member, carried.scope, changed, count)]),
+  )
   const change = changeSql(writer, root, inner, target)
   const used = carried.list()
   const list = used.length === 0 ? inner.column(root.readable) : used.join(', ')
   return `with ${changed} as (${change} returning ${list}) select ${guarded(writer, root, count, answer)} as r`
 }
 
-function memberJson(writer: Writer, member: Write['members'][number], scope: Scope, from: string, count: string): string {
+function memberJson(
+  writer: Writer,
+  member: Write['members'][number],
+  scope: Scope,
+  from: string,
+  count: string,
+): string {
   switch (member.kind) {
     case 'typename':
       return `${literal(member.name)}::text`

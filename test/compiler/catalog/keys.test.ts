@@ -31,7 +31,11 @@ describe.each(majors().map((major) => [major] as const))('keys on PostgreSQL %i'
     expect(relationNamed(catalog, 'parent').kind).toBe('p')
     expect(relationNamed(catalog, 'leaf').kind).toBe('r')
     expect(relationNamed(catalog, 'leaf').primaryKey).toEqual(['id'])
-    expect(foreignKeys(catalog, 'child')).toEqual([['parent', true], ['part', false], ['leaf', false]])
+    expect(foreignKeys(catalog, 'child')).toEqual([
+      ['parent', true],
+      ['part', false],
+      ['leaf', false],
+    ])
     expect(foreignKeys(catalog, 'child_part')).toEqual([['parent', true]])
   })
 

@@ -130,25 +130,56 @@ describe.each(majors().map((major) => [major] as const))('catalogue of PostgreSQ
       [13, 'box', 'box'],
     ])
     expect(author.columns.map((item) => typeName(catalog, item.type))).toEqual([
-      'integer', 'bigint', 'character varying', 'text', 'hidden.mood', 'text[]',
-      'api.smalls', 'api.pair', 'numeric', 'bpchar', 'text', 'box',
+      'integer',
+      'bigint',
+      'character varying',
+      'text',
+      'hidden.mood',
+      'text[]',
+      'api.smalls',
+      'api.pair',
+      'numeric',
+      'bpchar',
+      'text',
+      'box',
     ])
   })
 
   test('identity, serial, generated, default, not null, modifier and comment of a column', () => {
     expect(column('id')).toEqual({
-      ...plain, name: 'id', number: 1, typeText: 'integer', notNull: true, identity: true,
+      ...plain,
+      name: 'id',
+      number: 1,
+      typeText: 'integer',
+      notNull: true,
+      identity: true,
     })
     expect(column('tenant')).toEqual({
-      ...plain, name: 'tenant', number: 2, typeText: 'bigint', notNull: true, serial: true, hasDefault: true,
+      ...plain,
+      name: 'tenant',
+      number: 2,
+      typeText: 'bigint',
+      notNull: true,
+      serial: true,
+      hasDefault: true,
     })
     expect(column('name')).toEqual({
-      ...plain, name: 'name', number: 3, typeText: 'character varying(20)', modifier: 24, notNull: true,
+      ...plain,
+      name: 'name',
+      number: 3,
+      typeText: 'character varying(20)',
+      modifier: 24,
+      notNull: true,
       hasDefault: true,
     })
     expect(column('email')).toEqual({ ...plain, name: 'email', number: 5, typeText: 'text', comment: 'address' })
     expect(column('upper_name')).toEqual({
-      ...plain, name: 'upper_name', number: 12, typeText: 'text', generated: true, hasDefault: true,
+      ...plain,
+      name: 'upper_name',
+      number: 12,
+      typeText: 'text',
+      generated: true,
+      hasDefault: true,
     })
   })
 

@@ -3,12 +3,36 @@ import { catalogOf, typeName } from '../../support/catalog.ts'
 import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
 
 const hostile = [
-  'quo"te', "apo'strophe", 'back\\slash', '$1', '$$', 'per%cent %s', 'sp ace', 'ünï😀', '\u202e', '__proto__', 'select',
-  'constructor', '{a,b}', '[]', 'tab\tnew\nline', '42', 'UPPER', '--', '/*', ';', 'é'.repeat(31),
+  'quo"te',
+  "apo'strophe",
+  'back\\slash',
+  '$1',
+  '$$',
+  'per%cent %s',
+  'sp ace',
+  'ünï😀',
+  '\u202e',
+  '__proto__',
+  'select',
+  'constructor',
+  '{a,b}',
+  '[]',
+  'tab\tnew\nline',
+  '42',
+  'UPPER',
+  '--',
+  '/*',
+  ';',
+  'é'.repeat(31),
 ]
 
 const operands = [
-  ['name', 'text'], ['oid', 'int4'], ['int2', 'int4'], ['regproc', 'regproc'], ['oid', 'regclass'], ['"char"', 'text'],
+  ['name', 'text'],
+  ['oid', 'int4'],
+  ['int2', 'int4'],
+  ['regproc', 'regproc'],
+  ['oid', 'regclass'],
+  ['"char"', 'text'],
   ['int8', 'int2'],
 ] as const
 
@@ -93,10 +117,7 @@ describe.each(majors().map((major) => [major] as const))('names on PostgreSQL %i
         catalog.functions.map((item) => [item.defaults, typeName(catalog, item.result)]),
       ]
     }
-    const expected = [
-      ['other.mood', 'public.uuid', 'uuid', 'other.mood[]'],
-      [["'a'::other.mood", 'uuid']],
-    ]
+    const expected = [['other.mood', 'public.uuid', 'uuid', 'other.mood[]'], [["'a'::other.mood", 'uuid']]]
     expect(await texts('public')).toEqual(expected)
     expect(await texts('other, public')).toEqual(expected)
     expect(await texts("''")).toEqual(expected)

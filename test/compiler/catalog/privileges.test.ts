@@ -26,16 +26,24 @@ const scenes: fc.Arbitrary<Scene> = fc.record({
     maxLength: count,
   }),
   databaseOwner: fc.nat(count - 1),
-  memberships: fc.array(
-    fc.record({ member: fc.nat(count - 1), group: fc.nat(count + 1), inherit: fc.boolean() }),
-    { maxLength: 10 },
-  ),
+  memberships: fc.array(fc.record({ member: fc.nat(count - 1), group: fc.nat(count + 1), inherit: fc.boolean() }), {
+    maxLength: 10,
+  }),
   changes: fc.array(fc.record({ grant: fc.boolean(), what: fc.nat(100), whom: fc.nat(count + 2) }), { maxLength: 25 }),
 })
 
 const objects = [
-  'select on s.t', 'insert on s.t', 'update on s.t', 'delete on s.t', 'select (a) on s.t', 'update (a) on s.t',
-  'insert (a) on s.t', 'usage on schema s', 'execute on function s.f()', 'usage on type s.mood', 'usage on type s.span',
+  'select on s.t',
+  'insert on s.t',
+  'update on s.t',
+  'delete on s.t',
+  'select (a) on s.t',
+  'update (a) on s.t',
+  'insert (a) on s.t',
+  'usage on schema s',
+  'execute on function s.f()',
+  'usage on type s.mood',
+  'usage on type s.span',
 ]
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
@@ -143,7 +151,10 @@ async function play(scene: Scene, major: 15 | 18): Promise<void> {
 
 describe.each(majors().map((major) => [major] as const))('privileges on PostgreSQL %i', (major) => {
   test(`every role holds what has_*_privilege says (FC_SEED=${seed})`, async () => {
-    await fc.assert(fc.asyncProperty(scenes, (scene) => play(scene, major)), { seed, numRuns: 15, endOnFailure: true })
+    await fc.assert(
+      fc.asyncProperty(scenes, (scene) => play(scene, major)),
+      { seed, numRuns: 15, endOnFailure: true },
+    )
   })
 
   test('an array has the privileges of its element, a multirange those of its range since 17', async () => {
@@ -188,9 +199,13 @@ describe('role privileges', () => {
       ),
     })
     expect(facts['app']).toEqual({ superuser: false, effective: ['app', 'group', 'public', 'top'] })
-    expect(Object.entries(facts).find(([name]) => name === '__proto__')?.[1].effective).toEqual(
-      ['__proto__', 'app', 'group', 'public', 'top'],
-    )
+    expect(Object.entries(facts).find(([name]) => name === '__proto__')?.[1].effective).toEqual([
+      '__proto__',
+      'app',
+      'group',
+      'public',
+      'top',
+    ])
     expect(facts['other']?.effective).toEqual(['other', 'public'])
   })
 

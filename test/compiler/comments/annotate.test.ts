@@ -86,7 +86,8 @@ describe('13.1 comments that cannot be read', () => {
   })
 
   it('refuses mappings that are no object of strings', () => {
-    const on = (json: string) => annotate(catalog({ types: [enumType('m', [], `@graphql(${json})`)] })).annotated.refusal
+    const on = (json: string) =>
+      annotate(catalog({ types: [enumType('m', [], `@graphql(${json})`)] })).annotated.refusal
     expect(on('{"mappings": "x"}')).toBe(`${prefix}invalid type: string "x", expected a map`)
     expect(on('{"mappings": {"a": 1}}')).toBe(`${prefix}invalid type: integer \`1\`, expected a string`)
   })

@@ -47,7 +47,10 @@ describe('13.1 the directive in a comment', () => {
     fc.assert(
       fc.property(text, fc.dictionary(fc.string(), fc.jsonValue()), text, (before, settings, after) => {
         const json = JSON.stringify(settings)
-        const outside = [before, after].map((part) => part.trim()).filter((part) => part !== '').join('\n')
+        const outside = [before, after]
+          .map((part) => part.trim())
+          .filter((part) => part !== '')
+          .join('\n')
         expect(parseComment(`${before}@graphql(${json})${after}`)).toEqual({
           kind: 'settings',
           outside: outside === '' ? null : outside,

@@ -38,16 +38,31 @@ export function buildFrom(given: Catalog): Built {
   const { manifest } = model
   const diagnostics = [...comments, ...decisions]
   const entity = (relation: string): EntityFacts =>
-    present(manifest.entities.find((item) => item.relation === relation), relation)
+    present(
+      manifest.entities.find((item) => item.relation === relation),
+      relation,
+    )
   return {
     model,
     manifest,
     diagnostics,
     codes: diagnostics.map((diagnostic) => diagnostic.code),
     entity,
-    column: (relation, name) => present(entity(relation).columns.find((item) => item.column === name), name),
-    relation: (relation, field) => present(entity(relation).relations.find((item) => item.field === field), field),
+    column: (relation, name) =>
+      present(
+        entity(relation).columns.find((item) => item.column === name),
+        name,
+      ),
+    relation: (relation, field) =>
+      present(
+        entity(relation).relations.find((item) => item.field === field),
+        field,
+      ),
     functionFields: manifest.functions.map((item) => item.field),
-    call: (field) => present(manifest.functions.find((item) => item.field === field), field),
+    call: (field) =>
+      present(
+        manifest.functions.find((item) => item.field === field),
+        field,
+      ),
   }
 }

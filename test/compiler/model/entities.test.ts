@@ -141,7 +141,6 @@ describe('1.4 grants', () => {
     expect(columns[0]?.grants.insert).not.toContain('anon')
     expect(columns[0]?.grants.update).toContain('anon')
   })
-
 })
 
 describe('13.2 settings of relations', () => {
@@ -192,14 +191,18 @@ describe('10.1 inputs', () => {
   it('leave out generated, identity and serial columns and what has no field', () => {
     const built = build({
       relations: [
-        table('t', [
-          column('plain'),
-          column('made', 'int4', { generated: true }),
-          column('counted', 'int4', { identity: true }),
-          column('numbered', 'int4', { serial: true }),
-          column('default', 'int4', { hasDefault: true, notNull: true }),
-          column('2nd'),
-        ], { primaryKey: ['2nd'], grants: everybody }),
+        table(
+          't',
+          [
+            column('plain'),
+            column('made', 'int4', { generated: true }),
+            column('counted', 'int4', { identity: true }),
+            column('numbered', 'int4', { serial: true }),
+            column('default', 'int4', { hasDefault: true, notNull: true }),
+            column('2nd'),
+          ],
+          { primaryKey: ['2nd'], grants: everybody },
+        ),
       ],
     })
     expect(built.entity('t').columns.map((item) => [item.column, item.input])).toEqual([
@@ -220,7 +223,14 @@ describe('2.4 names that collide', () => {
       relations: [table('t', [id], { schema: 'b' }), table('t', [id], { schema: 'a' })],
     })
     expect(built.manifest.entities.map((item) => item.schema)).toEqual(['a', 'b'])
-    expect(built.diagnostics).toMatchObject([{ code: 'name-taken', object: 'table b.t' }, { code: 'field-taken' }, {}, {}, {}, {}])
+    expect(built.diagnostics).toMatchObject([
+      { code: 'name-taken', object: 'table b.t' },
+      { code: 'field-taken' },
+      {},
+      {},
+      {},
+      {},
+    ])
   })
 
   it('a built-in name wins over a relation', () => {

@@ -21,7 +21,10 @@ const types = [
   arrayOf(pair),
   mood,
   arrayOf(mood),
-  ...[domain('positive', 'int4'), domain('moody', 'mood'), domain('paired', 'pair')].flatMap((item) => [item, arrayOf(item)]),
+  ...[domain('positive', 'int4'), domain('moody', 'mood'), domain('paired', 'pair')].flatMap((item) => [
+    item,
+    arrayOf(item),
+  ]),
   domain('tags', '_text'),
 ]
 const id = column('id', 'int4', { notNull: true })
@@ -30,7 +33,9 @@ const relations = [table('posts', [id]), view('keyless', [column('a')])]
 const withFunctions = (...functions: readonly CatalogFunction[]) => build({ types, relations, functions })
 const rootFields = (...functions: readonly CatalogFunction[]) => withFunctions(...functions).functionFields
 const computedFields = (...functions: readonly CatalogFunction[]) =>
-  withFunctions(...functions).entity('posts').computed.map((item) => item.field)
+  withFunctions(...functions)
+    .entity('posts')
+    .computed.map((item) => item.field)
 
 describe('9.1 root functions', () => {
   it('tell apart what only reads from what may write', () => {
@@ -181,11 +186,25 @@ describe('9.1 root functions', () => {
 
 describe('9.2 arguments', () => {
   const args = (names: readonly (readonly [string, string])[], defaultCount: number, defaults: string | null) =>
-    withFunctions(fn('f', names.map(([name, type]) => argument(name, type)), 'int4', { defaultCount, defaults })).call('f')
-      .args
+    withFunctions(
+      fn(
+        'f',
+        names.map(([name, type]) => argument(name, type)),
+        'int4',
+        { defaultCount, defaults },
+      ),
+    ).call('f').args
 
   it('are required unless they have a default, which the last ones have', () => {
-    const three = args([['a', 'int4'], ['b', 'int4'], ['c', 'text']], 2, "7, 'x'::text")
+    const three = args(
+      [
+        ['a', 'int4'],
+        ['b', 'int4'],
+        ['c', 'text'],
+      ],
+      2,
+      "7, 'x'::text",
+    )
     expect(three.map((item) => [item.field, item.required, item.defaultValue])).toEqual([
       ['a', true, null],
       ['b', false, '7'],
@@ -194,7 +213,16 @@ describe('9.2 arguments', () => {
   })
 
   it('are all required when the commas do not count the defaults', () => {
-    expect(args([['a', 'text'], ['b', 'int4']], 2, "'a,b'::text, 1").map((item) => item.required)).toEqual([true, true])
+    expect(
+      args(
+        [
+          ['a', 'text'],
+          ['b', 'int4'],
+        ],
+        2,
+        "'a,b'::text, 1",
+      ).map((item) => item.required),
+    ).toEqual([true, true])
     expect(args([['a', '_int4']], 1, "'{4,2}'::integer[]").map((item) => item.required)).toEqual([true])
   })
 
@@ -282,8 +310,13 @@ describe('9.4 computed fields', () => {
   })
 
   it('may answer rows of a relation without a key', () => {
-    const of = (name: string, over: Partial<CatalogFunction>) => fn(name, [argument('', 'row:posts')], 'row:keyless', over)
-    const built = withFunctions(of('one', {}), of('many', { returnsSet: true }), of('first', { returnsSet: true, rows: 1 }))
+    const of = (name: string, over: Partial<CatalogFunction>) =>
+      fn(name, [argument('', 'row:posts')], 'row:keyless', over)
+    const built = withFunctions(
+      of('one', {}),
+      of('many', { returnsSet: true }),
+      of('first', { returnsSet: true, rows: 1 }),
+    )
     expect(built.entity('posts').computed.map((item) => [item.field, item.result.kind])).toEqual([
       ['first', 'row'],
       ['many', 'set'],
@@ -305,6 +338,8 @@ describe('9.4 computed fields', () => {
   it('of one name: the first stays and the other is told', () => {
     const built = withFunctions(fn('_f', [argument('', 'row:posts')]), fn('f', [argument('', 'row:posts')]))
     expect(built.entity('posts').computed.map((item) => item.function)).toEqual(['_f'])
-    expect(built.diagnostics).toContainEqual(expect.objectContaining({ code: 'field-taken', object: 'function public.f' }))
+    expect(built.diagnostics).toContainEqual(
+      expect.objectContaining({ code: 'field-taken', object: 'function public.f' }),
+    )
   })
 })

@@ -121,9 +121,7 @@ describe('valid names', () => {
         const id = column('the key', 'int4', { notNull: true })
         const columns = name === 'the key' ? [id] : [id, column(name)]
         const { manifest, diagnostics } = build({
-          schemas: [
-            { oid: '1', name: 'public', comment: `@graphql({"inflect_names": ${inflects}})`, grants: [] },
-          ],
+          schemas: [{ oid: '1', name: 'public', comment: `@graphql({"inflect_names": ${inflects}})`, grants: [] }],
           relations: [table(relation, columns, { primaryKey: ['the key'] })],
         })
         const [entity] = manifest.entities

@@ -124,7 +124,9 @@ describe('8 relations', () => {
     const toKeyless = build({
       relations: [
         table('parent', [column('code')], { uniques: [['code']] }),
-        table('child', [id, column('code')], { foreignKeys: [foreignKey(['code'], 'parent', { foreignColumns: ['code'] })] }),
+        table('child', [id, column('code')], {
+          foreignKeys: [foreignKey(['code'], 'parent', { foreignColumns: ['code'] })],
+        }),
       ],
     })
     expect(fields(toKeyless, 'child')).toEqual([])
@@ -295,7 +297,9 @@ describe('13.2 foreign keys by comment', () => {
   })
 
   it('8.7 are to-one backwards only where the local relation has a unique index', () => {
-    expect(declared([key], { kind: 'm', uniques: [['holder_id']] }).entity('account_holder').relations[0]).toMatchObject({
+    expect(
+      declared([key], { kind: 'm', uniques: [['holder_id']] }).entity('account_holder').relations[0],
+    ).toMatchObject({
       field: 'overview',
       shape: 'one',
     })
@@ -324,7 +328,9 @@ describe('13.2 foreign keys by comment', () => {
     const built = build({
       relations: [
         table('a', [id, column('x')], {
-          foreignKeys: [foreignKey(['x'], 'a', { comment: '@graphql({"foreign_name": "second", "local_name": "r2"})' })],
+          foreignKeys: [
+            foreignKey(['x'], 'a', { comment: '@graphql({"foreign_name": "second", "local_name": "r2"})' }),
+          ],
           comment:
             '@graphql({"foreign_keys": [{"local_columns": ["x"], "foreign_schema": "public", "foreign_table": "a", ' +
             '"foreign_columns": ["id"], "foreign_name": "third", "local_name": "r3"}]})',

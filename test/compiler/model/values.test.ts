@@ -22,9 +22,12 @@ const types = [
   arrayOf(foreignMood),
   pair,
   arrayOf(pair),
-  ...[domain('positive', 'int4'), domain('tags', '_text'), domain('deeper', 'positive'), domain('moody', 'mood')].flatMap(
-    (item) => [item, arrayOf(item)],
-  ),
+  ...[
+    domain('positive', 'int4'),
+    domain('tags', '_text'),
+    domain('deeper', 'positive'),
+    domain('moody', 'mood'),
+  ].flatMap((item) => [item, arrayOf(item)]),
   domain('deeptags', 'tags'),
   domain('paired', 'pair'),
   extensionType('citext', 'extensions'),
@@ -164,7 +167,14 @@ describe('3.2 enums', () => {
   it('have their values in sort order; labels that GraphQL cannot spell are left out and told', () => {
     const one = only(null)
     expect(one.manifest.enums).toMatchObject([
-      { name: 'mood', mapped: false, values: [{ label: 'sad', name: 'sad' }, { label: 'ok', name: 'ok' }] },
+      {
+        name: 'mood',
+        mapped: false,
+        values: [
+          { label: 'sad', name: 'sad' },
+          { label: 'ok', name: 'ok' },
+        ],
+      },
     ])
     expect(one.codes).toContain('label-unusable')
   })

@@ -46,8 +46,13 @@ describe('the embedded Postgres', () => {
     const becomes = `select string_agg(b.rolname, ' ' order by b.rolname) from pg_roles b
       where pg_has_role('authenticator', b.oid, 'SET') and b.rolname <> session_user`
     expect(await one(first.serveUrl, becomes)).toBe('anon authenticated service_role')
-    expect(await one(first.serveUrl, `select count(*)::int from pg_roles where rolname = session_user
-      and not rolinherit and not rolsuper`)).toBe(1)
+    expect(
+      await one(
+        first.serveUrl,
+        `select count(*)::int from pg_roles where rolname = session_user
+      and not rolinherit and not rolsuper`,
+      ),
+    ).toBe(1)
     expect(await one(first.adminUrl, `select current_setting('fsync')`)).toBe('on')
     await first.stop()
     const second = await start()

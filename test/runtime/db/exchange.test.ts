@@ -54,10 +54,11 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
   })
   afterEach(() => database.query('truncate notes, parents, children'))
 
-  const fails = (request: Exchange) => db.run(request).then(
-    () => expect.unreachable('it should have failed'),
-    (error: unknown) => error,
-  )
+  const fails = (request: Exchange) =>
+    db.run(request).then(
+      () => expect.unreachable('it should have failed'),
+      (error: unknown) => error,
+    )
 
   test('a warm request is one write with one Sync, no Parse, no BEGIN', async () => {
     const request = exchange(['select 1', 'select 2', 'select 1'])
@@ -206,7 +207,9 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
   test('a reading request that tries to write costs no connection', async () => {
     const pid = async () => (await db.run(exchange(['select pg_backend_pid()'])))[0]
     const before = await pid()
-    expect(await fails(exchange(["insert into notes values (9, 'x')"], { readOnly: true }))).toMatchObject({ sqlstate: '25006' })
+    expect(await fails(exchange(["insert into notes values (9, 'x')"], { readOnly: true }))).toMatchObject({
+      sqlstate: '25006',
+    })
     expect(await pid()).toEqual(before)
   })
 

@@ -8,7 +8,11 @@ test('an operator is told why the database is away, once a second and not with e
   const database = openDatabase({ url: `postgres://nobody@127.0.0.1:${await freePort()}/nothing`, schemas: ['public'] })
   const events: LogEvent[] = []
   const clock = { now: 0 }
-  const run = tellOutages(database.run, (event) => events.push(event), () => clock.now)
+  const run = tellOutages(
+    database.run,
+    (event) => events.push(event),
+    () => clock.now,
+  )
   const ask = () => run({ caller: { role: 'anon', claims: '{}' }, version: null, readOnly: true, statements: [] })
 
   await expect(ask()).rejects.toMatchObject({ kind: 'unavailable' })

@@ -105,18 +105,26 @@ describe('the pool', () => {
       expect(await eventually(db, 3_000)).toEqual([['1']])
     }))
 
-  test('a server that does not answer any more is given up', () =>
-    withPool({ url: proxied, schemas: ['public'], poolSize: 1, statementTimeout: 1 }, async (db) => {
-      await eventually(db, 3_000)
-      proxy.hold(true)
-      await expect(db.run(exchange('select 1'))).rejects.toMatchObject(unavailable)
-      proxy.hold(false)
-    }), 15_000)
+  test(
+    'a server that does not answer any more is given up',
+    () =>
+      withPool({ url: proxied, schemas: ['public'], poolSize: 1, statementTimeout: 1 }, async (db) => {
+        await eventually(db, 3_000)
+        proxy.hold(true)
+        await expect(db.run(exchange('select 1'))).rejects.toMatchObject(unavailable)
+        proxy.hold(false)
+      }),
+    15_000,
+  )
 
   test('nobody there, a wrong name, a wrong database: unavailable, with the reason for the log only', async () => {
     const nowhere = `postgres://authenticator@127.0.0.1:${await freePort()}/x`
     const unknown = database.url.replace('authenticator', 'stranger')
-    for (const [url, code] of [[nowhere, 'ECONNREFUSED'], [unknown, '28000'], [`${database.url}x`, '3D000']] as const)
+    for (const [url, code] of [
+      [nowhere, 'ECONNREFUSED'],
+      [unknown, '28000'],
+      [`${database.url}x`, '3D000'],
+    ] as const)
       await withPool({ url, schemas: ['public'] }, async (db) => {
         await expect(db.run(exchange('select 1'))).rejects.toMatchObject({ ...unavailable, cause: { code } })
         await expect(db.ping()).rejects.toMatchObject(unavailable)
@@ -159,17 +167,20 @@ describe('the pool', () => {
 
   test('a session is one connection, and gone when its work failed', () =>
     withPool({ url: database.url, schemas: ['public'] }, async (db) => {
-      const pid = () => db.session(async (query) => {
-        const ask = async () => (await query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid
-        const first = await ask()
-        expect(await ask()).toBe(first)
-        return first
-      })
+      const pid = () =>
+        db.session(async (query) => {
+          const ask = async () => (await query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid
+          const first = await ask()
+          expect(await ask()).toBe(first)
+          return first
+        })
       const before = await pid()
-      await expect(db.session(async (query) => {
-        await query('begin')
-        throw new Error('half-way')
-      })).rejects.toThrow('half-way')
+      await expect(
+        db.session(async (query) => {
+          await query('begin')
+          throw new Error('half-way')
+        }),
+      ).rejects.toThrow('half-way')
       expect(await pid()).not.toBe(before)
     }))
 

@@ -56,7 +56,9 @@ const aggregate = async (selection: string, args = ''): Promise<any> =>
 const messages = async (query: string): Promise<readonly string[]> =>
   ((await service.graphql(query)).errors ?? []).map(({ message }) => message)
 const shape = async (name: string): Promise<Record<string, string> | null> => {
-  const type = buildView((await service.revision()).manifest, 'anon').complete().getType(name) as any
+  const type = buildView((await service.revision()).manifest, 'anon')
+    .complete()
+    .getType(name) as any
   if (type === undefined) return null
   return Object.fromEntries(Object.entries(type.getFields()).map(([field, { type: of }]: any) => [field, String(of)]))
 }
@@ -64,16 +66,40 @@ const shape = async (name: string): Promise<Record<string, string> | null> => {
 describe('6 aggregate', () => {
   test('types', async () => {
     expect(await shape('itemAggregate')).toEqual({
-      count: 'Int!', sum: 'itemSumAggregateResult', avg: 'itemAvgAggregateResult', min: 'itemMinAggregateResult', max: 'itemMaxAggregateResult',
+      count: 'Int!',
+      sum: 'itemSumAggregateResult',
+      avg: 'itemAvgAggregateResult',
+      min: 'itemMinAggregateResult',
+      max: 'itemMaxAggregateResult',
     })
     const numbers = ['id', 'small', 'big', 'ratio4', 'ratio8', 'price', 'cost']
     expect(await shape('itemSumAggregateResult')).toEqual({
-      id: 'BigInt', small: 'BigInt', big: 'BigInt', ratio4: 'BigFloat', ratio8: 'BigFloat', price: 'BigFloat', cost: 'BigFloat',
+      id: 'BigInt',
+      small: 'BigInt',
+      big: 'BigInt',
+      ratio4: 'BigFloat',
+      ratio8: 'BigFloat',
+      price: 'BigFloat',
+      cost: 'BigFloat',
     })
     expect(await shape('itemAvgAggregateResult')).toEqual(Object.fromEntries(numbers.map((name) => [name, 'BigFloat'])))
     const extremes = {
-      id: 'Int', small: 'Int', big: 'BigInt', ratio4: 'BigFloat', ratio8: 'BigFloat', price: 'BigFloat', cost: 'Opaque', label: 'String',
-      code: 'String', fixed: 'String', internal: 'String', word: 'String', day: 'Date', at: 'Time', at_zone: 'Time', seen: 'Datetime',
+      id: 'Int',
+      small: 'Int',
+      big: 'BigInt',
+      ratio4: 'BigFloat',
+      ratio8: 'BigFloat',
+      price: 'BigFloat',
+      cost: 'Opaque',
+      label: 'String',
+      code: 'String',
+      fixed: 'String',
+      internal: 'String',
+      word: 'String',
+      day: 'Date',
+      at: 'Time',
+      at_zone: 'Time',
+      seen: 'Datetime',
       seen_zone: 'Datetime',
     }
     expect(await shape('itemMinAggregateResult')).toEqual(extremes)
@@ -81,7 +107,11 @@ describe('6 aggregate', () => {
   })
 
   test('members exist only where some column has them', async () => {
-    expect(await shape('wordsAggregate')).toEqual({ count: 'Int!', min: 'wordsMinAggregateResult', max: 'wordsMaxAggregateResult' })
+    expect(await shape('wordsAggregate')).toEqual({
+      count: 'Int!',
+      min: 'wordsMinAggregateResult',
+      max: 'wordsMaxAggregateResult',
+    })
     expect(await shape('flagsAggregate')).toEqual({ count: 'Int!' })
     expect(await shape('plainAggregate')).toBeNull()
     expect(await shape('hidden_columnSumAggregateResult')).toEqual({ id: 'BigInt' })
@@ -92,17 +122,41 @@ describe('6 aggregate', () => {
   })
 
   test('numbers are JSON numbers; money, strings and dates are strings', async () => {
-    expect(await aggregate('count sum { id small ratio8 price cost } avg { id small price } min { id price cost label fixed word day at at_zone seen } max { label code internal seen_zone ratio4 big }')).toEqual({
+    expect(
+      await aggregate(
+        'count sum { id small ratio8 price cost } avg { id small price } min { id price cost label fixed word day at at_zone seen } max { label code internal seen_zone ratio4 big }',
+      ),
+    ).toEqual({
       count: 4,
       sum: { id: 10, small: 6, ratio8: 1.5, price: 20, cost: '$4.00' },
       avg: { id: 2.5, small: 2, price: 20 / 3 },
-      min: { id: 1, price: 0.01, cost: '$0.00', label: 'a', fixed: 'f  ', word: 'a', day: '2023-01-01', at: '09:00:00', at_zone: '09:00:00+01', seen: '2022-01-01T00:00:00' },
-      max: { label: 'c', code: 'z', internal: 'n3', seen_zone: '2024-01-02T00:00:00+00:00', ratio4: 2.5, big: 9223372036854775807 },
+      min: {
+        id: 1,
+        price: 0.01,
+        cost: '$0.00',
+        label: 'a',
+        fixed: 'f  ',
+        word: 'a',
+        day: '2023-01-01',
+        at: '09:00:00',
+        at_zone: '09:00:00+01',
+        seen: '2022-01-01T00:00:00',
+      },
+      max: {
+        label: 'c',
+        code: 'z',
+        internal: 'n3',
+        seen_zone: '2024-01-02T00:00:00+00:00',
+        ratio4: 2.5,
+        big: 9223372036854775807,
+      },
     })
   })
 
   test('numbers keep their digits', async () => {
-    const { body } = await service.serve('{ itemCollection(filter: { id: { in: [1, 4] } }) { aggregate { sum { big price } max { big } } } }')
+    const { body } = await service.serve(
+      '{ itemCollection(filter: { id: { in: [1, 4] } }) { aggregate { sum { big price } max { big } } } }',
+    )
     expect(body).toContain('"sum":{"big":9223372036854775808,"price":10.01}')
     expect(body).toContain('"max":{"big":9223372036854775807}')
   })
@@ -110,22 +164,44 @@ describe('6 aggregate', () => {
   test('over no rows: count is 0 and everything else null', async () => {
     const none = '(filter: { id: { gt: 99 } })'
     expect(await aggregate('count sum { id } avg { price } min { label } max { day }', none)).toEqual({
-      count: 0, sum: { id: null }, avg: { price: null }, min: { label: null }, max: { day: null },
+      count: 0,
+      sum: { id: null },
+      avg: { price: null },
+      min: { label: null },
+      max: { day: null },
     })
   })
 
   test('over all that match, whatever the page', async () => {
     const filter = 'filter: { id: { lt: 4 } }'
-    for (const args of [`(${filter})`, `(${filter}, first: 1)`, `(${filter}, first: 0)`, `(${filter}, offset: 2)`, `(${filter}, after: "WzFd")`, `(${filter}, last: 1)`]) {
+    for (const args of [
+      `(${filter})`,
+      `(${filter}, first: 1)`,
+      `(${filter}, first: 0)`,
+      `(${filter}, offset: 2)`,
+      `(${filter}, after: "WzFd")`,
+      `(${filter}, last: 1)`,
+    ]) {
       expect(await aggregate('count sum { id }', args)).toEqual({ count: 3, sum: { id: 6 } })
     }
-    expect(await ask(`{ itemCollection(${filter}, first: 1) { totalCount edges { node { id } } aggregate { count } pageInfo { hasNextPage } } }`)).toEqual({
-      itemCollection: { totalCount: 3, edges: [{ node: { id: 1 } }], aggregate: { count: 3 }, pageInfo: { hasNextPage: true } },
+    expect(
+      await ask(
+        `{ itemCollection(${filter}, first: 1) { totalCount edges { node { id } } aggregate { count } pageInfo { hasNextPage } } }`,
+      ),
+    ).toEqual({
+      itemCollection: {
+        totalCount: 3,
+        edges: [{ node: { id: 1 } }],
+        aggregate: { count: 3 },
+        pageInfo: { hasNextPage: true },
+      },
     })
   })
 
   test('within each parent, over views and over functions', async () => {
-    expect(await ask('{ parentCollection { edges { node { childCollection { aggregate { count max { amount } } } } } } }')).toEqual({
+    expect(
+      await ask('{ parentCollection { edges { node { childCollection { aggregate { count max { amount } } } } } } }'),
+    ).toEqual({
       parentCollection: {
         edges: [
           { node: { childCollection: { aggregate: { count: 3, max: { amount: 30 } } } } },
@@ -133,7 +209,11 @@ describe('6 aggregate', () => {
         ],
       },
     })
-    expect(await ask('{ item_viewCollection { aggregate { count sum { price } } } items(filter: { id: { gt: 1 } }) { aggregate { count sum { id } } } }')).toEqual({
+    expect(
+      await ask(
+        '{ item_viewCollection { aggregate { count sum { price } } } items(filter: { id: { gt: 1 } }) { aggregate { count sum { id } } } }',
+      ),
+    ).toEqual({
       item_viewCollection: { aggregate: { count: 4, sum: { price: 20 } } },
       items: { aggregate: { count: 3, sum: { id: 9 } } },
     })
@@ -153,11 +233,16 @@ describe('6 aggregate', () => {
   })
 
   test('only __typename', async () => {
-    expect(await aggregate('__typename sum { __typename }')).toEqual({ __typename: 'itemAggregate', sum: { __typename: 'itemSumAggregateResult' } })
+    expect(await aggregate('__typename sum { __typename }')).toEqual({
+      __typename: 'itemAggregate',
+      sum: { __typename: 'itemSumAggregateResult' },
+    })
   })
 
   test('is unknown where it was not enabled', async () => {
-    expect(await messages('{ plainCollection { aggregate { count } } }')).toEqual(['Cannot query field "aggregate" on type "plainConnection".'])
+    expect(await messages('{ plainCollection { aggregate { count } } }')).toEqual([
+      'Cannot query field "aggregate" on type "plainConnection".',
+    ])
   })
 
   test('columns that may not be selected have no figures', async () => {

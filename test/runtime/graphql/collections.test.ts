@@ -57,26 +57,57 @@ const refusal = async (query: string, variables: Record<string, unknown> = {}): 
   return (errors ?? []).map(({ message }) => message)
 }
 /** Ids of a page. */
-const page = async (args: string, variables: Record<string, unknown> = {}, table = 'many'): Promise<readonly number[]> => {
-  const names: Record<string, string> = { first: 'Int', last: 'Int', offset: 'Int', before: 'Cursor', after: 'Cursor', order: `[${table}OrderBy!]` }
-  const declared = Object.keys(names).filter((name) => args.includes(`$${name}`)).map((name) => `$${name}: ${names[name]}`)
+const page = async (
+  args: string,
+  variables: Record<string, unknown> = {},
+  table = 'many',
+): Promise<readonly number[]> => {
+  const names: Record<string, string> = {
+    first: 'Int',
+    last: 'Int',
+    offset: 'Int',
+    before: 'Cursor',
+    after: 'Cursor',
+    order: `[${table}OrderBy!]`,
+  }
+  const declared = Object.keys(names)
+    .filter((name) => args.includes(`$${name}`))
+    .map((name) => `$${name}: ${names[name]}`)
   const head = declared.length === 0 ? '' : `query (${declared.join(', ')}) `
-  const data = await ask(`${head}{ ${table}Collection${args === '' ? '' : `(${args})`} { edges { node { id } } } }`, variables)
+  const data = await ask(
+    `${head}{ ${table}Collection${args === '' ? '' : `(${args})`} { edges { node { id } } } }`,
+    variables,
+  )
   return data[`${table}Collection`].edges.map(({ node }: any) => node.id)
 }
-const range = (from: number, to: number): readonly number[] => Array.from({ length: to - from + 1 }, (_, index) => from + index)
-const cursor = (...values: unknown[]): string => Buffer.from(`[${values.map((value) => JSON.stringify(value)).join(', ')}]`).toString('base64')
+const range = (from: number, to: number): readonly number[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index)
+const cursor = (...values: unknown[]): string =>
+  Buffer.from(`[${values.map((value) => JSON.stringify(value)).join(', ')}]`).toString('base64')
 
 describe('5.1 shape', () => {
   test('fields and arguments, in their order', async () => {
     const schema = buildView((await service.revision()).manifest, 'anon').complete()
     const shape = (name: string) =>
       Object.values((schema.getType(name) as any).getFields()).map((field: any) => [field.name, String(field.type)])
-    expect(shape('itemConnection')).toEqual([['edges', '[itemEdge!]!'], ['pageInfo', 'PageInfo!'], ['totalCount', 'Int!']])
-    expect(shape('oneConnection')).toEqual([['edges', '[oneEdge!]!'], ['pageInfo', 'PageInfo!']])
-    expect(shape('itemEdge')).toEqual([['cursor', 'String!'], ['node', 'item!']])
+    expect(shape('itemConnection')).toEqual([
+      ['edges', '[itemEdge!]!'],
+      ['pageInfo', 'PageInfo!'],
+      ['totalCount', 'Int!'],
+    ])
+    expect(shape('oneConnection')).toEqual([
+      ['edges', '[oneEdge!]!'],
+      ['pageInfo', 'PageInfo!'],
+    ])
+    expect(shape('itemEdge')).toEqual([
+      ['cursor', 'String!'],
+      ['node', 'item!'],
+    ])
     expect(shape('PageInfo')).toEqual([
-      ['endCursor', 'String'], ['hasNextPage', 'Boolean!'], ['hasPreviousPage', 'Boolean!'], ['startCursor', 'String'],
+      ['endCursor', 'String'],
+      ['hasNextPage', 'Boolean!'],
+      ['hasPreviousPage', 'Boolean!'],
+      ['startCursor', 'String'],
     ])
     const query = schema.getQueryType()?.getFields() ?? {}
     expect(String(query['thingCollection']?.type)).toBe('thingConnection!')
@@ -85,7 +116,12 @@ describe('5.1 shape', () => {
     expect(String(owner.thingCollection.type)).toBe('thingConnection')
     for (const field of [query['thingCollection'], query['things'], owner.thingCollection]) {
       expect(field.args.map((argument: any) => [argument.name, String(argument.type)])).toEqual([
-        ['first', 'Int'], ['last', 'Int'], ['before', 'Cursor'], ['after', 'Cursor'], ['offset', 'Int'], ['filter', 'thingFilter'],
+        ['first', 'Int'],
+        ['last', 'Int'],
+        ['before', 'Cursor'],
+        ['after', 'Cursor'],
+        ['offset', 'Int'],
+        ['filter', 'thingFilter'],
         ['orderBy', '[thingOrderBy!]'],
       ])
     }
@@ -94,9 +130,14 @@ describe('5.1 shape', () => {
   test('relations and functions answer connections alike', async () => {
     const connection = '{ edges { node { id } } pageInfo { hasNextPage endCursor } }'
     const shown = (ids: readonly number[]) => ({
-      edges: ids.map((id) => ({ node: { id } })), pageInfo: { hasNextPage: true, endCursor: cursor(ids.at(-1)) },
+      edges: ids.map((id) => ({ node: { id } })),
+      pageInfo: { hasNextPage: true, endCursor: cursor(ids.at(-1)) },
     })
-    expect(await ask(`{ ownerCollection { edges { node { thingCollection(first: 2) ${connection} } } } things(first: 1) ${connection} }`)).toEqual({
+    expect(
+      await ask(
+        `{ ownerCollection { edges { node { thingCollection(first: 2) ${connection} } } } things(first: 1) ${connection} }`,
+      ),
+    ).toEqual({
       ownerCollection: {
         edges: [
           { node: { thingCollection: shown([1, 2]) } },
@@ -122,8 +163,13 @@ describe('5.2 argument checks, in evaluation order', () => {
   const ok = cursor(1)
   const long = cursor(1, 2)
   const bad = {
-    notBase64: 'x', unpadded: 'WzFd'.slice(0, 3), urlSafe: Buffer.from('["?>?>"]').toString('base64url'), spaced: 'WzFd ',
-    notUtf8: Buffer.from([0x5b, 0xff, 0x5d]).toString('base64'), notJson: Buffer.from('[1').toString('base64'), empty: '',
+    notBase64: 'x',
+    unpadded: 'WzFd'.slice(0, 3),
+    urlSafe: Buffer.from('["?>?>"]').toString('base64url'),
+    spaced: 'WzFd ',
+    notUtf8: Buffer.from([0x5b, 0xff, 0x5d]).toString('base64'),
+    notJson: Buffer.from('[1').toString('base64'),
+    empty: '',
     notArray: Buffer.from('{"a": 1}').toString('base64'),
   }
   type Arguments = Record<string, number | string | null>
@@ -162,7 +208,9 @@ describe('5.2 argument checks, in evaluation order', () => {
   ]
 
   test.each(cases)('%j', async (args, message) => {
-    const literal = Object.entries(args).map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ')
+    const literal = Object.entries(args)
+      .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+      .join(', ')
     expect(await refusal(`{ manyCollection(${literal}) { edges { cursor } } }`)).toEqual([message])
     const query = `query ($first: Int, $last: Int, $before: Cursor, $after: Cursor, $offset: Int) {
       manyCollection(first: $first, last: $last, before: $before, after: $after, offset: $offset) { edges { cursor } }
@@ -171,7 +219,8 @@ describe('5.2 argument checks, in evaluation order', () => {
   })
 
   test('a statement that is known already is no way around', async () => {
-    const query = 'query ($first: Int, $after: Cursor, $offset: Int) { manyCollection(first: $first, after: $after, offset: $offset) { edges { cursor } } }'
+    const query =
+      'query ($first: Int, $after: Cursor, $offset: Int) { manyCollection(first: $first, after: $after, offset: $offset) { edges { cursor } } }'
     await ask(query, { first: 1, after: ok, offset: 1 })
     expect(await refusal(query, { first: 1, after: ok, offset: -1 })).toEqual([offset])
     expect(await refusal(query, { first: 1, after: bad.notJson, offset: 1 })).toEqual([decoding(3)])
@@ -211,7 +260,8 @@ describe('5.3 page size', () => {
   })
 
   test('by variables, one document with several sizes', async () => {
-    for (const first of [1, 2, 1, 3, 0, 100]) expect(await page('first: $first', { first })).toHaveLength(Math.min(first, 30))
+    for (const first of [1, 2, 1, 3, 0, 100])
+      expect(await page('first: $first', { first })).toHaveLength(Math.min(first, 30))
   })
 
   test('the setting of the table or view, never that of what lies below', async () => {
@@ -259,7 +309,10 @@ describe('5.4 order', () => {
     const ids = async (d?: string | null) =>
       (await ask(query, d === undefined ? {} : { d })).itemCollection.edges.map(({ node }: any) => node.id)
     expect([await ids('DescNullsLast'), await ids('AscNullsLast'), await ids(null), await ids()]).toEqual([
-      [4, 3, 2, 1], [1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4],
+      [4, 3, 2, 1],
+      [1, 2, 3, 4],
+      [1, 2, 3, 4],
+      [1, 2, 3, 4],
     ])
   })
 
@@ -270,7 +323,9 @@ describe('5.4 order', () => {
 
   test('ties are broken by the key, in ascending order whatever was asked', async () => {
     expect(await page('orderBy: { on_sale: DescNullsFirst }', {}, 'item')).toEqual([3, 4, 1, 2])
-    const { compositeCollection } = await ask('{ compositeCollection(orderBy: { a: DescNullsLast }) { edges { cursor node { b c } } } }')
+    const { compositeCollection } = await ask(
+      '{ compositeCollection(orderBy: { a: DescNullsLast }) { edges { cursor node { b c } } } }',
+    )
     expect(compositeCollection.edges).toEqual([
       { cursor: cursor(0, 1, 2), node: { b: 1, c: 2 } },
       { cursor: cursor(0, 2, 1), node: { b: 2, c: 1 } },
@@ -278,9 +333,14 @@ describe('5.4 order', () => {
   })
 
   test('what can be ordered by', async () => {
-    const type = buildView((await service.revision()).manifest, 'anon').complete().getType('itemOrderBy') as any
+    const type = buildView((await service.revision()).manifest, 'anon')
+      .complete()
+      .getType('itemOrderBy') as any
     expect(Object.entries(type.getFields()).map(([name, { type: of }]: any) => [name, String(of)])).toEqual(
-      ['id', 'name', 'price', 'big', 'mood', 'ratio', 'seen', 'on_sale', 'span'].map((name) => [name, 'OrderByDirection']),
+      ['id', 'name', 'price', 'big', 'mood', 'ratio', 'seen', 'on_sale', 'span'].map((name) => [
+        name,
+        'OrderByDirection',
+      ]),
     )
   })
 
@@ -303,7 +363,9 @@ describe('5.5 cursor bytes', () => {
     expect(await cursors('(first: 1)')).toEqual(['WzFd'])
     expect((await cursors('(orderBy: { id: DescNullsLast })')).at(-1)).toBe('WzEsIDFd')
     expect(cursor(1, 4)).toBe('WzEsIDRd')
-    expect((await cursors('(orderBy: { id: AscNullsLast }, first: 1, filter: { id: { eq: 4 } })'))[0]).toBe(cursor(4, 4))
+    expect((await cursors('(orderBy: { id: AscNullsLast }, first: 1, filter: { id: { eq: 4 } })'))[0]).toBe(
+      cursor(4, 4),
+    )
   })
 
   test.each<[string, readonly string[]]>([
@@ -362,7 +424,10 @@ describe('5.7 page info', () => {
     return data[`${table}Collection`].pageInfo
   }
   const told = (start: number | null, end: number | null, hasNextPage: boolean, hasPreviousPage: boolean) => ({
-    startCursor: start === null ? null : cursor(start), endCursor: end === null ? null : cursor(end), hasNextPage, hasPreviousPage,
+    startCursor: start === null ? null : cursor(start),
+    endCursor: end === null ? null : cursor(end),
+    hasNextPage,
+    hasPreviousPage,
   })
   const after = (id: number): string => `after: "${cursor(id)}"`
   const before = (id: number): string => `before: "${cursor(id)}"`
@@ -408,11 +473,17 @@ describe('5.7 page info', () => {
   ]
   test.each(cases)('%s', async (args, expected) => {
     expect(await pageInfo(args)).toEqual(expected)
-    for (const beside of ['edges { cursor }', 'edges { node { id } }', 'edges { node { id nodeId } } more: edges { cursor }']) {
+    for (const beside of [
+      'edges { cursor }',
+      'edges { node { id } }',
+      'edges { node { id nodeId } } more: edges { cursor }',
+    ]) {
       expect([beside, await pageInfo(args, 'many', beside)]).toEqual([beside, expected])
     }
     const { startCursor, endCursor } = expected
-    const { manyCollection } = await ask(`{ manyCollection(${args}) { edges { cursor } pageInfo { startCursor endCursor } } }`)
+    const { manyCollection } = await ask(
+      `{ manyCollection(${args}) { edges { cursor } pageInfo { startCursor endCursor } } }`,
+    )
     expect(manyCollection.pageInfo).toEqual({ startCursor, endCursor })
   })
 
@@ -430,13 +501,15 @@ describe('5.7 page info', () => {
   })
 
   test('empty collections and those of one row', async () => {
-    for (const args of ['first: 1', 'last: 1', `first: 1, ${after(1)}`]) expect(await pageInfo(args, 'none')).toEqual(told(null, null, false, false))
+    for (const args of ['first: 1', 'last: 1', `first: 1, ${after(1)}`])
+      expect(await pageInfo(args, 'none')).toEqual(told(null, null, false, false))
     expect(await pageInfo('first: 1', 'one')).toEqual(told(1, 1, false, false))
     expect(await pageInfo('last: 1', 'one')).toEqual(told(1, 1, false, false))
   })
 
   test('on relations it speaks of the parent alone', async () => {
-    const query = (args: string) => `{ ownerCollection { edges { node { thingCollection(${args}) { edges { node { owner { id } } } ${info} } } } } }`
+    const query = (args: string) =>
+      `{ ownerCollection { edges { node { thingCollection(${args}) { edges { node { owner { id } } } ${info} } } } } }`
     const infos = async (args: string) =>
       (await ask(query(args))).ownerCollection.edges.map(({ node }: any) => node.thingCollection.pageInfo)
     expect(await infos(`first: 1, ${after(1)}`)).toEqual([told(2, 2, true, true), told(null, null, false, false)])
@@ -463,10 +536,18 @@ describe('5.8 other selections', () => {
   })
 
   test('rows without a key are not shown', async () => {
-    expect(await ask('{ holesCollection { totalCount edges { node { id name } } pageInfo { hasNextPage } } }')).toEqual({
-      holesCollection: { totalCount: 3, edges: [{ node: { id: 1, name: 'y' } }, { node: { id: 2, name: 'z' } }], pageInfo: { hasNextPage: false } },
+    expect(await ask('{ holesCollection { totalCount edges { node { id name } } pageInfo { hasNextPage } } }')).toEqual(
+      {
+        holesCollection: {
+          totalCount: 3,
+          edges: [{ node: { id: 1, name: 'y' } }, { node: { id: 2, name: 'z' } }],
+          pageInfo: { hasNextPage: false },
+        },
+      },
+    )
+    expect(await ask('{ holesCollection(last: 2) { edges { node { name } } } }')).toEqual({
+      holesCollection: { edges: [{ node: { name: 'z' } }] },
     })
-    expect(await ask('{ holesCollection(last: 2) { edges { node { name } } } }')).toEqual({ holesCollection: { edges: [{ node: { name: 'z' } }] } })
   })
 
   test('aliases on every member, several of one, and __typename everywhere', async () => {
@@ -498,15 +579,22 @@ describe('5.8 other selections', () => {
   })
 
   test('selections that share a name are merged, and keys come in selection order', async () => {
-    const query = '{ itemCollection(first: 1) { edges { node { name } } pageInfo { endCursor } edges { cursor node { id } } } }'
+    const query =
+      '{ itemCollection(first: 1) { edges { node { name } } pageInfo { endCursor } edges { cursor node { id } } } }'
     const { body } = await service.serve(query)
     const inner = '"edges":[{"node":{"name":"b","id":1},"cursor":"WzFd"}],"pageInfo":{"endCursor":"WzFd"}'
     expect(body.replaceAll(' ', '')).toBe(`{"data":{"itemCollection":{${inner}}}}`)
   })
 
   test('only __typename', async () => {
-    expect(await ask('{ itemCollection { __typename } one: itemCollection { pageInfo { __typename } } two: oneCollection { edges { __typename } } }')).toEqual({
-      itemCollection: { __typename: 'itemConnection' }, one: { pageInfo: { __typename: 'PageInfo' } }, two: { edges: [{ __typename: 'oneEdge' }] },
+    expect(
+      await ask(
+        '{ itemCollection { __typename } one: itemCollection { pageInfo { __typename } } two: oneCollection { edges { __typename } } }',
+      ),
+    ).toEqual({
+      itemCollection: { __typename: 'itemConnection' },
+      one: { pageInfo: { __typename: 'PageInfo' } },
+      two: { edges: [{ __typename: 'oneEdge' }] },
     })
   })
 })

@@ -45,16 +45,33 @@ afterEach(() => service.db.query(restore))
 afterAll(() => service?.close())
 
 const objects = [
-  'schema public', 'table book_item', 'view book_view', 'materialized view book_copy', 'column book_item.mood', 'function total_books()',
-  'function title(book_item)', 'constraint written_by on book_item', 'type mood', 'type other.kind',
+  'schema public',
+  'table book_item',
+  'view book_view',
+  'materialized view book_copy',
+  'column book_item.mood',
+  'function total_books()',
+  'function title(book_item)',
+  'constraint written_by on book_item',
+  'type mood',
+  'type other.kind',
 ]
 
 describe('13.1 parsing', () => {
   test.each(objects)('invalid JSON on %s refuses every request until it is mended', async (object) => {
     await comment(object, '@graphql({"name": })')
-    for (const query of ['{ __typename }', '{ authorCollection { edges { node { id } } } }', 'mutation { __typename }', '{ nothing', '']) {
+    for (const query of [
+      '{ __typename }',
+      '{ authorCollection { edges { node { id } } } }',
+      'mutation { __typename }',
+      '{ nothing',
+      '',
+    ]) {
       const answer = await service.graphql(query)
-      expect(answer).toEqual({ data: null, errors: [{ message: 'invalid input syntax for type json', extensions: { code: 'SCHEMA_COMMENT_INVALID' } }] })
+      expect(answer).toEqual({
+        data: null,
+        errors: [{ message: 'invalid input syntax for type json', extensions: { code: 'SCHEMA_COMMENT_INVALID' } }],
+      })
     }
     expect((await service.graphql('{ __typename }', { role: 'authenticated' })).data).toBeNull()
     await comment(object, null)
@@ -80,7 +97,9 @@ describe('13.1 parsing', () => {
     await comment('table author', text)
     const { __schema } = await ask('{ __schema { types { name } } }')
     const names = __schema.types.map((type: { name: string }) => type.name)
-    expect(['Renamed', 'author', 'First'].filter((candidate) => names.includes(candidate))).toEqual(name === undefined ? [] : [name])
+    expect(['Renamed', 'author', 'First'].filter((candidate) => names.includes(candidate))).toEqual(
+      name === undefined ? [] : [name],
+    )
   })
   const broken = [
     ['two directives', '@graphql({"name": "a"}) @graphql({"name": "b"})'],
@@ -95,18 +114,29 @@ describe('13.1 parsing', () => {
   })
   const load = 'Error while loading schema, check comment directives. '
   const illTyped: readonly (readonly [string, unknown, string])[] = [
-    ['view book_view', { primary_key_columns: 'account_id' }, `${load}invalid type: string "account_id", expected a sequence`],
+    [
+      'view book_view',
+      { primary_key_columns: 'account_id' },
+      `${load}invalid type: string "account_id", expected a sequence`,
+    ],
     ['table author', { description: 5 }, `${load}invalid type: integer \`5\`, expected a string`],
     ['column author.name', { description: true }, `${load}invalid type: boolean \`true\`, expected a string`],
     ['table author', { max_rows: -1 }, `${load}invalid value: integer \`-1\`, expected u64`],
     ['table author', { max_rows: 2.5 }, 'invalid input syntax for type integer: "2.5"'],
     ['schema public', { max_rows: 'many' }, 'invalid input syntax for type integer: "many"'],
-    ['table author', { foreign_keys: [{ local_columns: ['id'], foreign_table: 'a', foreign_columns: ['id'] }] }, `${load}missing field \`foreign_schema\``],
+    [
+      'table author',
+      { foreign_keys: [{ local_columns: ['id'], foreign_table: 'a', foreign_columns: ['id'] }] },
+      `${load}missing field \`foreign_schema\``,
+    ],
     ['type mood', { mappings: ['sad'] }, `${load}invalid type: sequence, expected a map`],
   ]
   test.each(illTyped)('an ill-typed value on %s: %o', async (object, settings, message) => {
     await set(object, settings)
-    expect(await service.graphql('{ __typename }')).toEqual({ data: null, errors: [{ message, extensions: { code: 'SCHEMA_COMMENT_INVALID' } }] })
+    expect(await service.graphql('{ __typename }')).toEqual({
+      data: null,
+      errors: [{ message, extensions: { code: 'SCHEMA_COMMENT_INVALID' } }],
+    })
     await comment(object, null)
     expect(await ask('{ __typename }')).toEqual({ __typename: 'Query' })
   })
@@ -123,18 +153,25 @@ describe('13.2 schema keys', () => {
   it('inflect_names', async () => {
     await set('schema public', { inflect_names: true })
     expect(await ask('{ bookItemCollection { edges { node { __typename authorId author { name } } } } }')).toEqual({
-      bookItemCollection: { edges: Array(2).fill({ node: { __typename: 'BookItem', authorId: 1, author: { name: 'author 1' } } }) },
+      bookItemCollection: {
+        edges: Array(2).fill({ node: { __typename: 'BookItem', authorId: 1, author: { name: 'author 1' } } }),
+      },
     })
     for (const value of ['true', 1, false]) {
       await set('schema public', { inflect_names: value })
-      expect(await ask('{ book_itemByPk(id: 1) { __typename } }')).toEqual({ book_itemByPk: { __typename: 'book_item' } })
+      expect(await ask('{ book_itemByPk(id: 1) { __typename } }')).toEqual({
+        book_itemByPk: { __typename: 'book_item' },
+      })
     }
   })
-  const count = async (args = ''): Promise<number> => (await ask(`{ authorCollection${args} { edges { cursor } } }`)).authorCollection.edges.length
+  const count = async (args = ''): Promise<number> =>
+    (await ask(`{ authorCollection${args} { edges { cursor } } }`)).authorCollection.edges.length
   it('max_rows: an integer or its text, 30 by default, the table before the schema', async () => {
     expect([await count(), await count('(first: 35)')]).toEqual([30, 30])
     await set('schema public', { max_rows: 20 })
-    expect([await count(), await count('(first: 25)'), await count('(first: 7)'), await count('(last: 25)')]).toEqual([20, 20, 7, 20])
+    expect([await count(), await count('(first: 25)'), await count('(first: 7)'), await count('(last: 25)')]).toEqual([
+      20, 20, 7, 20,
+    ])
     await set('schema public', { max_rows: '6' })
     expect(await count()).toBe(6)
     await set('table author', { max_rows: 35 })
@@ -157,7 +194,10 @@ describe('13.2 keys of relations', () => {
     await service.db.query(`comment on schema public is '@graphql({"introspection": true, "inflect_names": true})'`)
     await set('table book_item', { name: 'the_Book' })
     expect(await ask('{ the_BookCollection { __typename edges { node { __typename } } } }')).toEqual({
-      the_BookCollection: { __typename: 'the_BookConnection', edges: Array(2).fill({ node: { __typename: 'the_Book' } }) },
+      the_BookCollection: {
+        __typename: 'the_BookConnection',
+        edges: Array(2).fill({ node: { __typename: 'the_Book' } }),
+      },
     })
     expect(namesOf(await introspect(service), 'Mutation')).toContain('insertIntothe_BookCollection')
     expect(namesOf(await introspect(service), 'Author')).toContain('the_BookCollection')
@@ -174,26 +214,57 @@ describe('13.2 keys of relations', () => {
     expect(await described()).toBe('Writes books.')
   })
   const switches: readonly (readonly [unknown, boolean])[] = [
-    [{ enabled: true }, true], [{ enabled: 'true' }, true], [{ enabled: false }, false], [{ enabled: 'yes' }, false], [true, false], [null, false], [[], false],
+    [{ enabled: true }, true],
+    [{ enabled: 'true' }, true],
+    [{ enabled: false }, false],
+    [{ enabled: 'yes' }, false],
+    [true, false],
+    [null, false],
+    [[], false],
   ]
   test.each(switches)('totalCount and aggregate: %o', async (value, on) => {
     await set('table author', { totalCount: value, aggregate: value })
-    expect(namesOf(await introspect(service), 'authorConnection')).toEqual(['edges', 'pageInfo', ...(on ? ['totalCount', 'aggregate'] : [])])
+    expect(namesOf(await introspect(service), 'authorConnection')).toEqual([
+      'edges',
+      'pageInfo',
+      ...(on ? ['totalCount', 'aggregate'] : []),
+    ])
     const text = '{ authorCollection { totalCount aggregate { count } } }'
     if (on) expect(await ask(text)).toEqual({ authorCollection: { totalCount: 40, aggregate: { count: 40 } } })
-    else expect(await refused(text)).toEqual(['Cannot query field "totalCount" on type "authorConnection".', 'Cannot query field "aggregate" on type "authorConnection".'])
+    else
+      expect(await refused(text)).toEqual([
+        'Cannot query field "totalCount" on type "authorConnection".',
+        'Cannot query field "aggregate" on type "authorConnection".',
+      ])
   })
-  it.each(['view book_view', 'materialized view book_copy'])('primary_key_columns, totalCount and foreign_keys of a %s', async (object) => {
-    const name = object.split(' ').at(-1) ?? ''
-    const foreignKey = { local_columns: ['author_id'], foreign_schema: 'public', foreign_table: 'author', foreign_columns: ['id'], local_name: 'copies', foreign_name: 'writer' }
-    await service.db.query('refresh materialized view book_copy')
-    await set(object, { primary_key_columns: ['id'], totalCount: { enabled: true }, foreign_keys: [foreignKey] })
-    expect(await ask(`{ ${name}Collection { totalCount edges { node { writer { name copies(first: 1) { edges { node { id } } } } } } } }`)).toEqual({
-      [`${name}Collection`]: { totalCount: 2, edges: Array(2).fill({ node: { writer: { name: 'author 1', copies: { edges: [{ node: { id: 1 } }] } } } }) },
-    })
-    await set(object, { primary_key_columns: ['id', 'nothing'] })
-    expect(namesOf(await introspect(service), 'Query')).not.toContain(`${name}Collection`)
-  })
+  it.each(['view book_view', 'materialized view book_copy'])(
+    'primary_key_columns, totalCount and foreign_keys of a %s',
+    async (object) => {
+      const name = object.split(' ').at(-1) ?? ''
+      const foreignKey = {
+        local_columns: ['author_id'],
+        foreign_schema: 'public',
+        foreign_table: 'author',
+        foreign_columns: ['id'],
+        local_name: 'copies',
+        foreign_name: 'writer',
+      }
+      await service.db.query('refresh materialized view book_copy')
+      await set(object, { primary_key_columns: ['id'], totalCount: { enabled: true }, foreign_keys: [foreignKey] })
+      expect(
+        await ask(
+          `{ ${name}Collection { totalCount edges { node { writer { name copies(first: 1) { edges { node { id } } } } } } } }`,
+        ),
+      ).toEqual({
+        [`${name}Collection`]: {
+          totalCount: 2,
+          edges: Array(2).fill({ node: { writer: { name: 'author 1', copies: { edges: [{ node: { id: 1 } }] } } } }),
+        },
+      })
+      await set(object, { primary_key_columns: ['id', 'nothing'] })
+      expect(namesOf(await introspect(service), 'Query')).not.toContain(`${name}Collection`)
+    },
+  )
   it('root', async () => {
     await set('table author', { root: { enabled: false } })
     const names = namesOf(await introspect(service), 'Query')
@@ -210,10 +281,18 @@ describe('13.2 keys of columns, functions, enums and foreign keys', () => {
     expect(namesOf(schema, 'authorFilter')).toContain('Pen_Name')
     const type = schema.getType('author')
     expect(type && 'getFields' in type ? type.getFields()['Pen_Name']?.description : null).toBe('As printed.')
-    expect(await ask('{ authorCollection(filter: {Pen_Name: {eq: "author 2"}}, orderBy: [{Pen_Name: AscNullsLast}]) { edges { node { Pen_Name } } } }')).toEqual({
+    expect(
+      await ask(
+        '{ authorCollection(filter: {Pen_Name: {eq: "author 2"}}, orderBy: [{Pen_Name: AscNullsLast}]) { edges { node { Pen_Name } } } }',
+      ),
+    ).toEqual({
       authorCollection: { edges: [{ node: { Pen_Name: 'author 2' } }] },
     })
-    expect(await ask('mutation { insertIntoauthorCollection(objects: [{id: 100, Pen_Name: "new"}]) { records { Pen_Name } } }')).toEqual({
+    expect(
+      await ask(
+        'mutation { insertIntoauthorCollection(objects: [{id: 100, Pen_Name: "new"}]) { records { Pen_Name } } }',
+      ),
+    ).toEqual({
       insertIntoauthorCollection: { records: [{ Pen_Name: 'new' }] },
     })
     await service.db.query('delete from author where id = 100')
@@ -221,16 +300,23 @@ describe('13.2 keys of columns, functions, enums and foreign keys', () => {
   it('name and description of functions', async () => {
     await set('function total_books()', { name: 'How_Many', description: 5 })
     await set('function title(book_item)', { name: 'Heading' })
-    expect(await ask('{ How_Many book_itemByPk(id: 1) { Heading } }')).toEqual({ How_Many: 2, book_itemByPk: { Heading: 'x' } })
+    expect(await ask('{ How_Many book_itemByPk(id: 1) { Heading } }')).toEqual({
+      How_Many: 2,
+      book_itemByPk: { Heading: 'x' },
+    })
     expect((await introspect(service)).getQueryType()?.getFields()['How_Many']?.description).toBe('5')
   })
   it('name and mappings of an enum', async () => {
     await set('type mood', { name: 'Feeling', mappings: { 'so-so': 'SO_SO', nothing: 'X' } })
     const { __type } = await ask('{ __type(name: "Feeling") { enumValues { name } } }')
     expect(__type.enumValues).toEqual([{ name: 'sad' }, { name: 'SO_SO' }, { name: 'glad' }])
-    expect(await ask('{ book_itemCollection(filter: {mood: {eq: SO_SO}}) { edges { node { mood } } } }')).toEqual({ book_itemCollection: { edges: [{ node: { mood: 'SO_SO' } }] } })
+    expect(await ask('{ book_itemCollection(filter: {mood: {eq: SO_SO}}) { edges { node { mood } } } }')).toEqual({
+      book_itemCollection: { edges: [{ node: { mood: 'SO_SO' } }] },
+    })
     await comment('type mood', null)
-    expect(await ask('{ book_itemCollection { edges { node { mood } } } }')).toEqual({ book_itemCollection: { edges: [{ node: { mood: 'so-so' } }, { node: { mood: 'glad' } }] } })
+    expect(await ask('{ book_itemCollection { edges { node { mood } } } }')).toEqual({
+      book_itemCollection: { edges: [{ node: { mood: 'so-so' } }, { node: { mood: 'glad' } }] },
+    })
   })
   const names: readonly (readonly [unknown, string, string])[] = [
     [{ foreign_name: 'writer', local_name: 'works' }, 'writer', 'works'],

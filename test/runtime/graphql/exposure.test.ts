@@ -105,10 +105,18 @@ beforeAll(async () => {
 afterAll(() => service?.close())
 
 const typesOf = (schema: GraphQLSchema, base: string): readonly string[] =>
-  Object.keys(schema.getTypeMap()).filter((name) => name === base || (name.startsWith(base) && /^[A-Z]/.test(name.slice(base.length))))
+  Object.keys(schema.getTypeMap()).filter(
+    (name) => name === base || (name.startsWith(base) && /^[A-Z]/.test(name.slice(base.length))),
+  )
 const rootFields = (schema: GraphQLSchema, base: string): readonly string[] =>
   [...namesOf(schema, 'Query'), ...namesOf(schema, 'Mutation')].filter((name) =>
-    [`${base}Collection`, `${base}ByPk`, `insertInto${base}Collection`, `update${base}Collection`, `deleteFrom${base}Collection`].includes(name),
+    [
+      `${base}Collection`,
+      `${base}ByPk`,
+      `insertInto${base}Collection`,
+      `update${base}Collection`,
+      `deleteFrom${base}Collection`,
+    ].includes(name),
   )
 
 describe('1.1 served schemas', () => {
@@ -128,7 +136,16 @@ describe('1.1 served schemas', () => {
 })
 
 describe('1.2 relations that become types', () => {
-  const shown = ['plain', 'parted', 'parted_one', 'keyed_view', 'keyed_materialized', 'keyed_foreign', 'two_keys', 'hidden_key']
+  const shown = [
+    'plain',
+    'parted',
+    'parted_one',
+    'keyed_view',
+    'keyed_materialized',
+    'keyed_foreign',
+    'two_keys',
+    'hidden_key',
+  ]
   test.each(shown)('%s', (name) => {
     expect(isObjectType(full.getType(name))).toBe(true)
     expect(namesOf(full, 'Query')).toEqual(expect.arrayContaining([`${name}Collection`, `${name}ByPk`]))
@@ -145,8 +162,13 @@ describe('1.2 relations that become types', () => {
     await service.db.query('refresh materialized view keyed_materialized')
     await service.db.query('grant pg_execute_server_program to postgres')
     const data = await ask('{ keyed_materializedCollection { edges { node { id a } } } keyed_viewByPk(id: 1) { a } }')
-    expect(data).toEqual({ keyed_materializedCollection: { edges: [{ node: { id: 1, a: 'x' } }] }, keyed_viewByPk: { a: 'x' } })
-    expect(await ask('{ keyed_foreignCollection { edges { node { id a } } } }')).toEqual({ keyed_foreignCollection: { edges: [{ node: { id: 1, a: 'one' } }] } })
+    expect(data).toEqual({
+      keyed_materializedCollection: { edges: [{ node: { id: 1, a: 'x' } }] },
+      keyed_viewByPk: { a: 'x' },
+    })
+    expect(await ask('{ keyed_foreignCollection { edges { node { id a } } } }')).toEqual({
+      keyed_foreignCollection: { edges: [{ node: { id: 1, a: 'one' } }] },
+    })
   })
   it('a table whose key is not readable is exposed, and its reads fail as Postgres says', async () => {
     expect(fieldsOf(less, 'hidden_key')).toEqual(['nodeId: ID!', 'body: String'])
@@ -161,8 +183,16 @@ describe('1.2 relations that become types', () => {
 describe('1.3 columns', () => {
   it('are NonNull by NOT NULL, never for views, in attribute order, with relations and computed fields behind', () => {
     expect(fieldsOf(full, 'one_hidden')).toEqual([
-      'nodeId: ID!', 'id: Int!', 'secret: Int', 'open: String', 'plain_id: Int', 'hidden_plain_id: Int',
-      'plain: plain', 'hiddenPlain: plain', 'points_at_hiddenCollection: points_at_hiddenConnection', 'shout: String',
+      'nodeId: ID!',
+      'id: Int!',
+      'secret: Int',
+      'open: String',
+      'plain_id: Int',
+      'hidden_plain_id: Int',
+      'plain: plain',
+      'hiddenPlain: plain',
+      'points_at_hiddenCollection: points_at_hiddenConnection',
+      'shout: String',
     ])
     expect(fieldsOf(full, 'keyed_view')).toEqual(['nodeId: ID!', 'id: Int', 'a: String'])
     expect(fieldsOf(full, 'keyed_materialized')).toEqual(['nodeId: ID!', 'id: Int', 'a: String'])
@@ -174,21 +204,40 @@ describe('1.3 columns', () => {
 
 describe('1.4 what a missing privilege takes away', () => {
   it('schema USAGE: columns elsewhere of its types, and relations to its tables', () => {
-    expect(fieldsOf(full, 'sized')).toEqual(['nodeId: ID!', 'id: Int!', 'size: size', 'sizes: [size]', 'inside_id: Int', 'inside: inside'])
+    expect(fieldsOf(full, 'sized')).toEqual([
+      'nodeId: ID!',
+      'id: Int!',
+      'size: size',
+      'sizes: [size]',
+      'inside_id: Int',
+      'inside: inside',
+    ])
     expect(fieldsOf(less, 'sized')).toEqual(['nodeId: ID!', 'id: Int!', 'inside_id: Int'])
     expect(namesOf(less, 'sizedInsertInput')).toEqual(['id', 'inside_id'])
     expect(less.getType('size')).toBeUndefined()
-    expect([namesOf(full, 'Query').includes('inner_call'), namesOf(less, 'Query').includes('inner_call')]).toEqual([true, false])
+    expect([namesOf(full, 'Query').includes('inner_call'), namesOf(less, 'Query').includes('inner_call')]).toEqual([
+      true,
+      false,
+    ])
   })
   it('SELECT on every column: types, reads, writes, relations, functions', () => {
     expect(typesOf(less, 'no_select')).toEqual([])
     expect(rootFields(less, 'no_select')).toEqual([])
     expect(fieldsOf(full, 'plain')).toContain('no_selectCollection: no_selectConnection')
     expect(namesOf(less, 'plain')).not.toContain('no_selectCollection')
-    expect([namesOf(full, 'Query').includes('rows_of_no_select'), namesOf(less, 'Query').includes('rows_of_no_select')]).toEqual([true, false])
+    expect([
+      namesOf(full, 'Query').includes('rows_of_no_select'),
+      namesOf(less, 'Query').includes('rows_of_no_select'),
+    ]).toEqual([true, false])
   })
   it('SELECT on one column: field, filter, order, relations; not inputs', () => {
-    expect(fieldsOf(less, 'one_hidden')).toEqual(['nodeId: ID!', 'id: Int!', 'open: String', 'plain_id: Int', 'plain: plain'])
+    expect(fieldsOf(less, 'one_hidden')).toEqual([
+      'nodeId: ID!',
+      'id: Int!',
+      'open: String',
+      'plain_id: Int',
+      'plain: plain',
+    ])
     expect(namesOf(less, 'one_hiddenFilter')).toEqual(['id', 'open', 'plain_id', 'nodeId', 'and', 'or', 'not'])
     expect(namesOf(less, 'one_hiddenOrderBy')).toEqual(['id', 'open', 'plain_id'])
     expect(namesOf(less, 'one_hiddenInsertInput')).toEqual(['id', 'secret', 'open', 'plain_id', 'hidden_plain_id'])
@@ -199,45 +248,84 @@ describe('1.4 what a missing privilege takes away', () => {
     expect(namesOf(less, 'one_hiddenSumAggregateResult')).toEqual(['id', 'plain_id'])
   })
   it('SELECT on one column: the rest is read, filtered, ordered and written', async () => {
-    const text = '{ one_hiddenCollection(filter: {open: {eq: "seen"}}, orderBy: [{open: DescNullsLast}]) { edges { node { id open plain { a } nodeId } } aggregate { count max { open } } } }'
+    const text =
+      '{ one_hiddenCollection(filter: {open: {eq: "seen"}}, orderBy: [{open: DescNullsLast}]) { edges { node { id open plain { a } nodeId } } aggregate { count max { open } } } }'
     expect(await ask(text, asLess)).toEqual({
       one_hiddenCollection: {
-        edges: [{ node: { id: 1, open: 'seen', plain: { a: 'x' }, nodeId: Buffer.from('["public", "one_hidden", 1]').toString('base64') } }],
+        edges: [
+          {
+            node: {
+              id: 1,
+              open: 'seen',
+              plain: { a: 'x' },
+              nodeId: Buffer.from('["public", "one_hidden", 1]').toString('base64'),
+            },
+          },
+        ],
         aggregate: { count: 1, max: { open: 'seen' } },
       },
     })
-    const insert = 'mutation { insertIntoone_hiddenCollection(objects: [{id: 9, secret: 9, open: "new"}]) { records { id open } } }'
+    const insert =
+      'mutation { insertIntoone_hiddenCollection(objects: [{id: 9, secret: 9, open: "new"}]) { records { id open } } }'
     expect(await ask(insert, asLess)).toEqual({ insertIntoone_hiddenCollection: { records: [{ id: 9, open: 'new' }] } })
-    const update = 'mutation { updateone_hiddenCollection(set: {secret: 10}, filter: {id: {eq: 9}}) { records { id } } }'
+    const update =
+      'mutation { updateone_hiddenCollection(set: {secret: 10}, filter: {id: {eq: 9}}) { records { id } } }'
     expect(await ask(update, asLess)).toEqual({ updateone_hiddenCollection: { records: [{ id: 9 }] } })
-    expect(await refused('{ one_hiddenCollection(filter: {secret: {eq: 7}}) { edges { node { id } } } }', asLess)).toEqual([
-      'Field "secret" is not defined by type "one_hiddenFilter".',
-    ])
+    expect(
+      await refused('{ one_hiddenCollection(filter: {secret: {eq: 7}}) { edges { node { id } } } }', asLess),
+    ).toEqual(['Field "secret" is not defined by type "one_hiddenFilter".'])
   })
   it('table-level SELECT: computed fields', () => {
     expect(namesOf(full, 'one_hidden')).toContain('shout')
     expect(namesOf(less, 'one_hidden')).not.toContain('shout')
   })
   it('INSERT on every column: the mutation and its types', () => {
-    expect(rootFields(less, 'no_insert')).toEqual(['no_insertByPk', 'no_insertCollection', 'deleteFromno_insertCollection', 'updateno_insertCollection'])
-    expect([less.getType('no_insertInsertInput'), less.getType('no_insertInsertResponse')]).toEqual([undefined, undefined])
+    expect(rootFields(less, 'no_insert')).toEqual([
+      'no_insertByPk',
+      'no_insertCollection',
+      'deleteFromno_insertCollection',
+      'updateno_insertCollection',
+    ])
+    expect([less.getType('no_insertInsertInput'), less.getType('no_insertInsertResponse')]).toEqual([
+      undefined,
+      undefined,
+    ])
   })
   it('INSERT on one column: that input', async () => {
     expect(namesOf(less, 'some_insertInsertInput')).toEqual(['id', 'body'])
-    expect(await ask('mutation { insertIntosome_insertCollection(objects: [{id: 1, body: "b"}]) { affectedCount } }', asLess)).toEqual({ insertIntosome_insertCollection: { affectedCount: 1 } })
+    expect(
+      await ask(
+        'mutation { insertIntosome_insertCollection(objects: [{id: 1, body: "b"}]) { affectedCount } }',
+        asLess,
+      ),
+    ).toEqual({ insertIntosome_insertCollection: { affectedCount: 1 } })
   })
   it('UPDATE on every column: the mutation and its types; on one: that input', () => {
     expect(rootFields(less, 'no_update')).not.toContain('updateno_updateCollection')
-    expect([less.getType('no_updateUpdateInput'), less.getType('no_updateUpdateResponse')]).toEqual([undefined, undefined])
+    expect([less.getType('no_updateUpdateInput'), less.getType('no_updateUpdateResponse')]).toEqual([
+      undefined,
+      undefined,
+    ])
     expect(namesOf(less, 'some_updateUpdateInput')).toEqual(['body'])
   })
   it('DELETE: the mutation and its response', () => {
-    expect(rootFields(less, 'no_delete')).toEqual(['no_deleteByPk', 'no_deleteCollection', 'insertIntono_deleteCollection', 'updateno_deleteCollection'])
+    expect(rootFields(less, 'no_delete')).toEqual([
+      'no_deleteByPk',
+      'no_deleteCollection',
+      'insertIntono_deleteCollection',
+      'updateno_deleteCollection',
+    ])
     expect(less.getType('no_deleteDeleteResponse')).toBeUndefined()
   })
   it('EXECUTE: the function, the computed field', () => {
-    expect([namesOf(full, 'Query').includes('hidden_call'), namesOf(less, 'Query').includes('hidden_call')]).toEqual([true, false])
-    expect([namesOf(full, 'plain').includes('hidden_computed'), namesOf(less, 'plain').includes('hidden_computed')]).toEqual([true, false])
+    expect([namesOf(full, 'Query').includes('hidden_call'), namesOf(less, 'Query').includes('hidden_call')]).toEqual([
+      true,
+      false,
+    ])
+    expect([
+      namesOf(full, 'plain').includes('hidden_computed'),
+      namesOf(less, 'plain').includes('hidden_computed'),
+    ]).toEqual([true, false])
   })
   it('USAGE on an enum: its filter and its arrays; scalar columns keep it', async () => {
     expect(fieldsOf(full, 'moody').slice(2)).toEqual(['mood: mood', 'moods: [mood]', 'free: free', 'frees: [free]'])
@@ -245,8 +333,12 @@ describe('1.4 what a missing privilege takes away', () => {
     expect(namesOf(full, 'moodyFilter')).toEqual(['id', 'mood', 'free', 'nodeId', 'and', 'or', 'not'])
     expect(namesOf(less, 'moodyFilter')).toEqual(['id', 'free', 'nodeId', 'and', 'or', 'not'])
     expect([full.getType('moodFilter') === undefined, less.getType('moodFilter') === undefined]).toEqual([false, true])
-    expect(await ask('{ moodyByPk(id: 1) { mood free frees } }', asLess)).toEqual({ moodyByPk: { mood: 'sad', free: 'x', frees: ['x'] } })
-    expect(await refused('query ($f: moodFilter) { moodyCollection(filter: {mood: $f}) { edges { node { id } } } }', asLess)).toContainEqual(expect.stringMatching(/^Unknown type "moodFilter"\./))
+    expect(await ask('{ moodyByPk(id: 1) { mood free frees } }', asLess)).toEqual({
+      moodyByPk: { mood: 'sad', free: 'x', frees: ['x'] },
+    })
+    expect(
+      await refused('query ($f: moodFilter) { moodyCollection(filter: {mood: $f}) { edges { node { id } } } }', asLess),
+    ).toContainEqual(expect.stringMatching(/^Unknown type "moodFilter"\./))
   })
   it('nothing at all: only node is left', async () => {
     const bare = { role: 'service_role' }
@@ -255,20 +347,32 @@ describe('1.4 what a missing privilege takes away', () => {
     try {
       await none.db.query('revoke all on schema public from public')
       expect(await none.graphql('{ __typename node(nodeId: "WyJwdWJsaWMiLCAidCIsIDFd") { nodeId } }')).toMatchObject({
-        data: null, errors: [{ message: 'Collection referenced by nodeId did not match any known collection' }],
+        data: null,
+        errors: [{ message: 'Collection referenced by nodeId did not match any known collection' }],
       })
-      expect(await none.graphql('mutation { __typename }')).toMatchObject({ errors: [{ message: 'Schema is not configured to execute mutation operation.' }] })
+      expect(await none.graphql('mutation { __typename }')).toMatchObject({
+        errors: [{ message: 'Schema is not configured to execute mutation operation.' }],
+      })
     } finally {
       await none.close()
     }
   })
   it('hides no mutation of views that cannot be written: Postgres says so', async () => {
     expect(rootFields(full, 'keyed_materialized')).toHaveLength(5)
-    expect(await refused('mutation { deleteFromkeyed_materializedCollection { affectedCount } }')).toEqual(['cannot change materialized view "keyed_materialized"'])
+    expect(await refused('mutation { deleteFromkeyed_materializedCollection { affectedCount } }')).toEqual([
+      'cannot change materialized view "keyed_materialized"',
+    ])
   })
   it('never names in a suggestion what the role may not see', async () => {
-    for (const text of ['{ no_selectCollections { edges { cursor } } }', '{ one_hiddenCollection { edges { node { secre } } } }', '{ hidden_cal }', '{ plainCollection(filter: {hidden: 1}) { edges { node { hidden_compute } } } }']) {
-      expect((await refused(text, asLess)).join('\n')).not.toMatch(/no_selectCollection"|"secret"|"hidden_call"|"hidden_computed"/)
+    for (const text of [
+      '{ no_selectCollections { edges { cursor } } }',
+      '{ one_hiddenCollection { edges { node { secre } } } }',
+      '{ hidden_cal }',
+      '{ plainCollection(filter: {hidden: 1}) { edges { node { hidden_compute } } } }',
+    ]) {
+      expect((await refused(text, asLess)).join('\n')).not.toMatch(
+        /no_selectCollection"|"secret"|"hidden_call"|"hidden_computed"/,
+      )
     }
   })
 })
@@ -279,9 +383,17 @@ describe('1.5 root types', () => {
     expect(full.getSubscriptionType() ?? null).toBeNull()
   })
   it('root disabled takes the reads from Query only', async () => {
-    expect(rootFields(full, 'unrooted')).toEqual(['deleteFromunrootedCollection', 'insertIntounrootedCollection', 'updateunrootedCollection'])
+    expect(rootFields(full, 'unrooted')).toEqual([
+      'deleteFromunrootedCollection',
+      'insertIntounrootedCollection',
+      'updateunrootedCollection',
+    ])
     const id = Buffer.from('["public", "unrooted", 1]').toString('base64')
-    expect(await ask(`{ plainByPk(id: 1) { unrootedCollection { edges { node { id } } } } node(nodeId: "${id}") { ... on unrooted { id } } }`)).toEqual({
+    expect(
+      await ask(
+        `{ plainByPk(id: 1) { unrootedCollection { edges { node { id } } } } node(nodeId: "${id}") { ... on unrooted { id } } }`,
+      ),
+    ).toEqual({
       plainByPk: { unrootedCollection: { edges: [{ node: { id: 1 } }] } },
       node: { id: 1 },
     })

@@ -36,7 +36,8 @@ const idsWith = async (query: string, variables: Record<string, unknown> = {}): 
   expect(errors).toBeUndefined()
   return data.itemCollection.edges.map(({ node }: any) => node.id)
 }
-const ids = (filter: string): Promise<readonly number[]> => idsWith(`{ itemCollection(filter: ${filter}) { edges { node { id } } } }`)
+const ids = (filter: string): Promise<readonly number[]> =>
+  idsWith(`{ itemCollection(filter: ${filter}) { edges { node { id } } } }`)
 const messages = async (query: string, variables: Record<string, unknown> = {}): Promise<readonly string[]> => {
   const { data, errors } = await service.graphql(query, { variables })
   expect(data).toBeNull()
@@ -44,19 +45,52 @@ const messages = async (query: string, variables: Record<string, unknown> = {}):
 }
 const problems = (filter: string) => messages(`{ itemCollection(filter: ${filter}) { edges { node { id } } } }`)
 const fieldsOf = async (name: string): Promise<Record<string, string>> => {
-  const type = buildView((await service.revision()).manifest, 'anon').complete().getType(name) as any
+  const type = buildView((await service.revision()).manifest, 'anon')
+    .complete()
+    .getType(name) as any
   return Object.fromEntries(Object.entries(type.getFields()).map(([field, { type: of }]: any) => [field, String(of)]))
 }
 
 describe('4.1 operator sets', () => {
-  const ordered = (type: string) => ({ eq: type, gt: type, gte: type, in: `[${type}!]`, is: 'FilterIs', lt: type, lte: type, neq: type })
-  const list = (type: string) => ({ containedBy: `[${type}!]`, contains: `[${type}!]`, eq: `[${type}!]`, is: 'FilterIs', overlaps: `[${type}!]` })
+  const ordered = (type: string) => ({
+    eq: type,
+    gt: type,
+    gte: type,
+    in: `[${type}!]`,
+    is: 'FilterIs',
+    lt: type,
+    lte: type,
+    neq: type,
+  })
+  const list = (type: string) => ({
+    containedBy: `[${type}!]`,
+    contains: `[${type}!]`,
+    eq: `[${type}!]`,
+    is: 'FilterIs',
+    overlaps: `[${type}!]`,
+  })
   const families: readonly (readonly [string, Record<string, string>])[] = [
-    ...['Int', 'Float', 'BigInt', 'BigFloat', 'Date', 'Time', 'Datetime'].map((name) => [`${name}Filter`, ordered(name)] as const),
-    ['StringFilter', {
-      eq: 'String', gt: 'String', gte: 'String', ilike: 'String', in: '[String!]', iregex: 'String', is: 'FilterIs', like: 'String',
-      lt: 'String', lte: 'String', neq: 'String', regex: 'String', startsWith: 'String',
-    }],
+    ...['Int', 'Float', 'BigInt', 'BigFloat', 'Date', 'Time', 'Datetime'].map(
+      (name) => [`${name}Filter`, ordered(name)] as const,
+    ),
+    [
+      'StringFilter',
+      {
+        eq: 'String',
+        gt: 'String',
+        gte: 'String',
+        ilike: 'String',
+        in: '[String!]',
+        iregex: 'String',
+        is: 'FilterIs',
+        like: 'String',
+        lt: 'String',
+        lte: 'String',
+        neq: 'String',
+        regex: 'String',
+        startsWith: 'String',
+      },
+    ],
     ['UUIDFilter', { eq: 'UUID', in: '[UUID!]', is: 'FilterIs', neq: 'UUID' }],
     ['BooleanFilter', { eq: 'Boolean', is: 'FilterIs' }],
     ['OpaqueFilter', { eq: 'Opaque', is: 'FilterIs' }],
@@ -73,23 +107,55 @@ describe('4.1 operator sets', () => {
   })
 
   test('FilterIs', async () => {
-    const type = buildView((await service.revision()).manifest, 'anon').complete().getType('FilterIs') as any
+    const type = buildView((await service.revision()).manifest, 'anon')
+      .complete()
+      .getType('FilterIs') as any
     expect(type.getValues().map(({ name }: any) => name)).toEqual(['NULL', 'NOT_NULL'])
   })
 
   test('the filter of a table', async () => {
     const fields = await fieldsOf('itemFilter')
     expect(fields).toEqual({
-      id: 'IntFilter', name: 'StringFilter', price: 'BigFloatFilter', mood: 'moodFilter', other_mood: 'OpaqueFilter', tags: 'StringListFilter',
-      on_sale: 'BooleanFilter', code: 'UUIDFilter', seen: 'DatetimeFilter',
-      nodeId: 'IDFilter', and: '[itemFilter!]', or: '[itemFilter!]', not: 'itemFilter',
+      id: 'IntFilter',
+      name: 'StringFilter',
+      price: 'BigFloatFilter',
+      mood: 'moodFilter',
+      other_mood: 'OpaqueFilter',
+      tags: 'StringListFilter',
+      on_sale: 'BooleanFilter',
+      code: 'UUIDFilter',
+      seen: 'DatetimeFilter',
+      nodeId: 'IDFilter',
+      and: '[itemFilter!]',
+      or: '[itemFilter!]',
+      not: 'itemFilter',
     })
-    expect(Object.keys(fields)).toEqual(['id', 'name', 'price', 'mood', 'other_mood', 'tags', 'on_sale', 'code', 'seen', 'nodeId', 'and', 'or', 'not'])
+    expect(Object.keys(fields)).toEqual([
+      'id',
+      'name',
+      'price',
+      'mood',
+      'other_mood',
+      'tags',
+      'on_sale',
+      'code',
+      'seen',
+      'nodeId',
+      'and',
+      'or',
+      'not',
+    ])
   })
 
   test('a column named and, or, not keeps its filter', async () => {
-    expect(await fieldsOf('logicalFilter')).toEqual({ and: 'IntFilter', or: 'StringFilter', not: 'BooleanFilter', nodeId: 'IDFilter' })
-    const query = '{ logicalCollection(filter: { and: { gt: 0 }, or: { eq: "y" }, not: { eq: false } }) { edges { node { and } } } }'
+    expect(await fieldsOf('logicalFilter')).toEqual({
+      and: 'IntFilter',
+      or: 'StringFilter',
+      not: 'BooleanFilter',
+      nodeId: 'IDFilter',
+    })
+    const query =
+      '{ logicalCollection(filter: { and: { gt: 0 }, or: { eq: "y" }, not: { eq: false } }) { edges { node { and } } } }'
     expect((await service.graphql(query)).data).toEqual({ logicalCollection: { edges: [{ node: { and: 2 } }] } })
   })
 
@@ -138,7 +204,10 @@ describe('4.2 combination', () => {
     ['{ or: { id: { gt: 1 }, name: { is: NULL } } }', [4]],
     ['{ and: { id: { gt: 1 }, not: { id: { eq: 3 } } } }', [2, 4]],
     ['{ not: { not: { id: { eq: 3 } } } }', [3]],
-    ['{ or: [{ and: [{ id: { gt: 2 } }, { or: [{ name: { is: NULL } }, { id: { eq: 9 } }] }] }, { id: { eq: 2 } }] }', [2, 4]],
+    [
+      '{ or: [{ and: [{ id: { gt: 2 } }, { or: [{ name: { is: NULL } }, { id: { eq: 9 } }] }] }, { id: { eq: 2 } }] }',
+      [2, 4],
+    ],
   ])('%s', async (filter, expected) => {
     expect(await ids(filter)).toEqual(expected)
   })
@@ -147,9 +216,25 @@ describe('4.2 combination', () => {
 describe('4.3 null, empty, absent', () => {
   const all = [1, 2, 3, 4]
   test.each([
-    'null', '{}', '{ id: null }', '{ id: {} }', '{ and: null }', '{ or: null }', '{ not: null }', '{ and: [] }', '{ or: [] }',
-    '{ not: {} }', '{ not: { not: {} } }', '{ or: [{}] }', '{ and: [{}] }', '{ or: {} }', '{ not: { id: {} } }', '{ or: [{ id: null }] }',
-    '{ not: { or: [{}] } }', '{ nodeId: null }', '{ nodeId: {} }',
+    'null',
+    '{}',
+    '{ id: null }',
+    '{ id: {} }',
+    '{ and: null }',
+    '{ or: null }',
+    '{ not: null }',
+    '{ and: [] }',
+    '{ or: [] }',
+    '{ not: {} }',
+    '{ not: { not: {} } }',
+    '{ or: [{}] }',
+    '{ and: [{}] }',
+    '{ or: {} }',
+    '{ not: { id: {} } }',
+    '{ or: [{ id: null }] }',
+    '{ not: { or: [{}] } }',
+    '{ nodeId: null }',
+    '{ nodeId: {} }',
   ])('%s is no condition', async (filter) => {
     expect(await ids(filter)).toEqual(all)
     const query = 'query ($f: itemFilter) { itemCollection(filter: $f) { edges { node { id } } } }'
@@ -164,7 +249,8 @@ describe('4.3 null, empty, absent', () => {
 
   const operands = ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'like', 'ilike', 'startsWith', 'regex', 'iregex', 'in']
   test.each(operands)('%s: null matches no row, and neither does its opposite', async (operator) => {
-    for (const condition of [`name: { ${operator}: null }`, `not: { name: { ${operator}: null } }`]) expect(await ids(`{ ${condition} }`)).toEqual([])
+    for (const condition of [`name: { ${operator}: null }`, `not: { name: { ${operator}: null } }`])
+      expect(await ids(`{ ${condition} }`)).toEqual([])
     const type = operator === 'in' ? '[String!]' : 'String'
     const query = `query ($x: ${type}) { itemCollection(filter: { name: { ${operator}: $x } }) { edges { node { id } } } }`
     expect(await idsWith(query, { x: null })).toEqual([])
@@ -220,7 +306,9 @@ describe('4.3 null, empty, absent', () => {
     expect(await ids(`{ nodeId: { eq: "${token('public', 'item', 3)}" } }`)).toEqual([3])
     expect(await ids(`{ not: { nodeId: { eq: "${token('public', 'item', 3)}" } } }`)).toEqual([1, 2, 4])
     expect(await problems('{ nodeId: { eq: null } }')).toEqual(['Invalid value passed to nodeId argument, Error 1'])
-    expect(await problems(`{ nodeId: { eq: "${token('public', 'other_table', 3)}" } }`)).toEqual(['nodeId belongs to a different collection'])
+    expect(await problems(`{ nodeId: { eq: "${token('public', 'other_table', 3)}" } }`)).toEqual([
+      'nodeId belongs to a different collection',
+    ])
     expect(await problems(`{ nodeId: { eq: "${token('public', 'item', 3, 4)}" } }`)).toEqual([
       'Primary key column count mismatch. Expected 1, provided 2',
     ])
@@ -230,22 +318,31 @@ describe('4.3 null, empty, absent', () => {
     expect(await idsWith(query)).toEqual(all)
     expect(await messages(query, { n: null })).toEqual(['Invalid value passed to nodeId argument, Error 1'])
     // The statement is known by now; the value is looked at all the same.
-    expect(await messages(query, { n: token('public', 'other_table', 2) })).toEqual(['nodeId belongs to a different collection'])
+    expect(await messages(query, { n: token('public', 'other_table', 2) })).toEqual([
+      'nodeId belongs to a different collection',
+    ])
     const pair = `{ pairCollection(filter: { nodeId: { eq: "${token('public', 'pair', 1, 'y')}" } }) { edges { node { a b } } } }`
     expect((await service.graphql(pair)).data).toEqual({ pairCollection: { edges: [{ node: { a: 1, b: 'y' } }] } })
   })
 
   test('variables stand for operands, elements, column filters and whole filters', async () => {
-    const head = (args: string, filter: string) => `query (${args}) { itemCollection(filter: ${filter}) { edges { node { id } } } }`
+    const head = (args: string, filter: string) =>
+      `query (${args}) { itemCollection(filter: ${filter}) { edges { node { id } } } }`
     expect(await idsWith(head('$x: Int', '{ id: { eq: $x } }'), { x: 2 })).toEqual([2])
     expect(await idsWith(head('$x: Int!', '{ id: { in: [1, $x] } }'), { x: 2 })).toEqual([1, 2])
     expect(await idsWith(head('$x: [Int!]', '{ id: { in: $x } }'), { x: 2 })).toEqual([2])
     expect(await idsWith(head('$x: IntFilter', '{ id: $x }'), { x: { gt: 2 } })).toEqual([3, 4])
     expect(await idsWith(head('$x: IntFilter', '{ id: $x }'), { x: { eq: null } })).toEqual([])
-    expect(await idsWith(head('$x: itemFilter!', '{ or: [{ id: { eq: 1 } }, $x] }'), { x: { name: { is: 'NULL' } } })).toEqual([1, 4])
-    expect(await idsWith(head('$x: [itemFilter!]', '{ and: $x }'), { x: [{ id: { gt: 1 } }, {}, { id: { lt: 3 } }] })).toEqual([2])
+    expect(
+      await idsWith(head('$x: itemFilter!', '{ or: [{ id: { eq: 1 } }, $x] }'), { x: { name: { is: 'NULL' } } }),
+    ).toEqual([1, 4])
+    expect(
+      await idsWith(head('$x: [itemFilter!]', '{ and: $x }'), { x: [{ id: { gt: 1 } }, {}, { id: { lt: 3 } }] }),
+    ).toEqual([2])
     expect(await idsWith(head('$x: [itemFilter!]', '{ or: $x }'), { x: { id: { gt: 3 } } })).toEqual([4])
-    expect(await idsWith(head('$x: itemFilter', '$x'), { x: { mood: { in: ['ok'] }, tags: { overlaps: 'c' } } })).toEqual([2])
+    expect(
+      await idsWith(head('$x: itemFilter', '$x'), { x: { mood: { in: ['ok'] }, tags: { overlaps: 'c' } } }),
+    ).toEqual([2])
   })
 
   test('duplicate keys are refused', async () => {

@@ -144,7 +144,8 @@ let service: TestService
 let schema: GraphQLSchema
 const ask = async (query: string, options?: AskOptions) => dataOf(await service.graphql(query, options))
 const refused = async (query: string, options?: AskOptions) => messagesOf(await service.graphql(query, options))
-const calls = async (): Promise<number> => Number((await service.db.query(`select case when is_called then last_value else 0 end as n from counter`)).rows[0].n)
+const calls = async (): Promise<number> =>
+  Number((await service.db.query(`select case when is_called then last_value else 0 end as n from counter`)).rows[0].n)
 
 beforeAll(async () => {
   service = await createTestService({ sql })
@@ -154,11 +155,16 @@ afterAll(() => service?.close())
 
 const query = (field: string) => signatureOf(schema, 'Query', field)
 const mutation = (field: string) => signatureOf(schema, 'Mutation', field)
-const pages = 'first: Int, last: Int, before: Cursor, after: Cursor, offset: Int, filter: accountFilter, orderBy: [accountOrderBy!]'
+const pages =
+  'first: Int, last: Int, before: Cursor, after: Cursor, offset: Int, filter: accountFilter, orderBy: [accountOrderBy!]'
 
 describe('9.1 root functions', () => {
   it('stable and immutable ones are fields of Query, volatile ones of Mutation', async () => {
-    expect([query('uno'), query('immutable_one'), query('volatile_one')]).toEqual(['uno: Int', 'immutable_one: Int', undefined])
+    expect([query('uno'), query('immutable_one'), query('volatile_one')]).toEqual([
+      'uno: Int',
+      'immutable_one: Int',
+      undefined,
+    ])
     expect([mutation('volatile_one'), mutation('uno')]).toEqual(['volatile_one: Int', undefined])
     expect(await ask('{ uno immutable_one }')).toEqual({ uno: 1, immutable_one: 1 })
     expect(await ask('mutation { a: volatile_one b: volatile_one }')).toEqual({ a: 1, b: 1 })
@@ -192,31 +198,57 @@ describe('9.1 root functions', () => {
   ] as const
   test.each(hidden)('hides %s', async (_, name) => {
     expect([...namesOf(schema, 'Query'), ...namesOf(schema, 'Mutation')]).not.toContain(name)
-    expect(await refused(`{ ${name} }`)).toEqual([expect.stringContaining(`Cannot query field "${name}" on type "Query".`)])
+    expect(await refused(`{ ${name} }`)).toEqual([
+      expect.stringContaining(`Cannot query field "${name}" on type "Query".`),
+    ])
   })
   it('4 domains over scalars and composites count as plain', async () => {
     expect([query('takes_positive'), query('takes_positives'), query('takes_pair_domain')]).toEqual([
-      'takes_positive(a: Opaque!): Int', 'takes_positives(a: [Opaque]!): Int', 'takes_pair_domain(a: Opaque!): Int',
+      'takes_positive(a: Opaque!): Int',
+      'takes_positives(a: [Opaque]!): Int',
+      'takes_pair_domain(a: Opaque!): Int',
     ])
-    expect(await ask('{ takes_positive(a: 3) takes_positives(a: [4]) takes_pair_domain(a: "(5,x)") }')).toEqual({ takes_positive: 3, takes_positives: 4, takes_pair_domain: 5 })
-    expect(await refused('{ takes_positive(a: -3) }')).toEqual(['value for domain positive violates check constraint "positive_check"'])
+    expect(await ask('{ takes_positive(a: 3) takes_positives(a: [4]) takes_pair_domain(a: "(5,x)") }')).toEqual({
+      takes_positive: 3,
+      takes_positives: 4,
+      takes_pair_domain: 5,
+    })
+    expect(await refused('{ takes_positive(a: -3) }')).toEqual([
+      'value for domain positive violates check constraint "positive_check"',
+    ])
   })
   it('6 a set of one row is no set', async () => {
     expect(query('first_row')).toBe('first_row(lowest: Int!): account')
-    expect(await ask('{ first_row(lowest: 5) { id } none: first_row(lowest: 50) { id } }')).toEqual({ first_row: { id: 5 }, none: null })
-    expect(await refused('{ first_row(lowest: 1) { id } }')).toEqual(['more than one row returned by a subquery used as an expression'])
+    expect(await ask('{ first_row(lowest: 5) { id } none: first_row(lowest: 50) { id } }')).toEqual({
+      first_row: { id: 5 },
+      none: null,
+    })
+    expect(await refused('{ first_row(lowest: 1) { id } }')).toEqual([
+      'more than one row returned by a subquery used as an expression',
+    ])
   })
   it('6 a set of one scalar is that scalar', async () => {
     expect(query('one_int')).toBe('one_int(a: Int!): Int')
     expect(await ask('{ one_int(a: 1) uno }')).toEqual({ one_int: 1, uno: 1 })
     expect(await ask('{ one_int(a: 0) uno }')).toEqual({ one_int: null, uno: 1 })
-    expect(await refused('{ one_int(a: 2) uno }')).toEqual(['more than one row returned by a subquery used as an expression'])
+    expect(await refused('{ one_int(a: 2) uno }')).toEqual([
+      'more than one row returned by a subquery used as an expression',
+    ])
   })
   it('void is a field that is null once it ran', async () => {
-    expect([query('nothing'), mutation('log_call')]).toEqual(['nothing(a: Int!): Opaque', 'log_call(name: String!): Opaque'])
+    expect([query('nothing'), mutation('log_call')]).toEqual([
+      'nothing(a: Int!): Opaque',
+      'log_call(name: String!): Opaque',
+    ])
     expect(await ask('{ nothing(a: 1) }')).toEqual({ nothing: null })
-    expect(await ask('mutation { log_call(name: "x") again: log_call(name: "y") }')).toEqual({ log_call: null, again: null })
-    expect((await service.db.query('select name from calls order by name')).rows).toEqual([{ name: 'x' }, { name: 'y' }])
+    expect(await ask('mutation { log_call(name: "x") again: log_call(name: "y") }')).toEqual({
+      log_call: null,
+      again: null,
+    })
+    expect((await service.db.query('select name from calls order by name')).rows).toEqual([
+      { name: 'x' },
+      { name: 'y' },
+    ])
   })
   it('names arguments of input modes only', async () => {
     expect(query('mixed_out')).toBeUndefined()
@@ -244,7 +276,9 @@ describe('9.1.1 machinery schemas', () => {
         grant usage on schema ${name} to anon; grant select on ${name}.thing to anon;`,
     })
     try {
-      expect((await other.graphql('{ machine }')).errors?.[0]?.message).toBe('Cannot query field "machine" on type "Query".')
+      expect((await other.graphql('{ machine }')).errors?.[0]?.message).toBe(
+        'Cannot query field "machine" on type "Query".',
+      )
       expect(await other.graphql('{ thingByPk(id: 1) { gear } }')).toEqual({ data: { thingByPk: { gear: 2 } } })
     } finally {
       await other.close()
@@ -261,8 +295,13 @@ describe('9.2 arguments', () => {
     )
   })
   it('are all required when the printed list has another number of commas', async () => {
-    expect([query('comma_default'), query('list_default')]).toEqual(['comma_default(a: Int!, b: String!): String', 'list_default(a: [Int]!): Int'])
-    expect(await refused('{ list_default }')).toEqual(['Field "list_default" argument "a" of type "[Int]!" is required, but it was not provided.'])
+    expect([query('comma_default'), query('list_default')]).toEqual([
+      'comma_default(a: Int!, b: String!): String',
+      'list_default(a: [Int]!): Int',
+    ])
+    expect(await refused('{ list_default }')).toEqual([
+      'Field "list_default" argument "a" of type "[Int]!" is required, but it was not provided.',
+    ])
   })
   it('show plain literals as defaults', async () => {
     const defaults = async (name: string) =>
@@ -272,7 +311,7 @@ describe('9.2 arguments', () => {
     expect(await defaults('with_defaults')).toEqual([null, '7', 'true', '1.5', '"it\'s \\"x\\""'])
     expect(await defaults('other_defaults')).toEqual([null, null, null, null, null, null, null, '1'])
   })
-  it('left out take Postgres\' default; null is passed as NULL', async () => {
+  it("left out take Postgres' default; null is passed as NULL", async () => {
     expect(await ask('{ with_defaults(a: 1) }')).toEqual({ with_defaults: '1|7|t|1.5|it\'s "x"' })
     expect(await ask('{ with_defaults(a: 1, e: "y", c: false) }')).toEqual({ with_defaults: '1|7|f|1.5|y' })
     expect(await ask('{ with_defaults(a: 1, e: null, b: null) }')).toEqual({ with_defaults: '1|t|1.5|null' })
@@ -285,44 +324,77 @@ describe('9.2 arguments', () => {
     expect(await ask(text, { variables: { e: 'z', b: 2 } })).toEqual({ with_defaults: '1|2|t|1.5|z' })
   })
   it('have no length rule, are wrapped into lists, and keep odd names', async () => {
-    expect(await ask('{ long_text(a: "longer") lists(a: 1) select_table(select: 1, mixed: 2) }')).toEqual({ long_text: 'longer', lists: '{1}', select_table: 3 })
-    expect(await ask(`{ lists(a: [1, null], b: ["x,y", "\\"q\\"", null]) }`)).toEqual({ lists: '{1,NULL}{"x,y","\\"q\\"",NULL}' })
+    expect(await ask('{ long_text(a: "longer") lists(a: 1) select_table(select: 1, mixed: 2) }')).toEqual({
+      long_text: 'longer',
+      lists: '{1}',
+      select_table: 3,
+    })
+    expect(await ask(`{ lists(a: [1, null], b: ["x,y", "\\"q\\"", null]) }`)).toEqual({
+      lists: '{1,NULL}{"x,y","\\"q\\"",NULL}',
+    })
   })
   it('of every type arrive', async () => {
     const uuid = '7e6bb18a-1a35-4d2b-9c5f-6a3b8e0c2d11'
     expect(
-      await ask(`{ every_type(a: 1, b: 9007199254740993, c: 1.5, d: "0.10", e: "${uuid}", f: "2024-02-29", g: "2000-01-01T18:00:00+02:00", h: "{\\"a\\": 1}", i: "1 day", j: true) }`),
+      await ask(
+        `{ every_type(a: 1, b: 9007199254740993, c: 1.5, d: "0.10", e: "${uuid}", f: "2024-02-29", g: "2000-01-01T18:00:00+02:00", h: "{\\"a\\": 1}", i: "1 day", j: true) }`,
+      ),
     ).toEqual({ every_type: `1|9007199254740993|1.5|0.10|${uuid}|2024-02-29|2000-01-01 16:00:00|{"a": 1}|1 day|t` })
   })
   it('refuse what is missing, unknown or ill-typed', async () => {
-    expect(await refused('{ with_defaults }')).toEqual(['Field "with_defaults" argument "a" of type "Int!" is required, but it was not provided.'])
-    expect(await refused('{ with_defaults(a: 1, unknown: 2) }')).toEqual(['Unknown argument "unknown" on field "Query.with_defaults".'])
+    expect(await refused('{ with_defaults }')).toEqual([
+      'Field "with_defaults" argument "a" of type "Int!" is required, but it was not provided.',
+    ])
+    expect(await refused('{ with_defaults(a: 1, unknown: 2) }')).toEqual([
+      'Unknown argument "unknown" on field "Query.with_defaults".',
+    ])
     expect(await refused('{ with_defaults(a: "1") }')).toEqual(['Int cannot represent non-integer value: "1"'])
   })
 })
 
 describe('9.3 results', () => {
   const values = [
-    ['int_of', 5], ['big_of', '9007199254740993'], ['numeric_of', '1.50'], ['text_of', 'ab'], ['null_of', null],
-    ['json_of', '{"a": [1, null]}'], ['json_string_of', 'abc'], ['bool_of', true], ['list_of', [1, null]], ['big_list_of', ['1', null]],
-    ['time_of', '2000-01-01T18:00:00'], ['float_of', 'NaN'], ['domain_of', 3], ['opaque_of', '1 day'],
+    ['int_of', 5],
+    ['big_of', '9007199254740993'],
+    ['numeric_of', '1.50'],
+    ['text_of', 'ab'],
+    ['null_of', null],
+    ['json_of', '{"a": [1, null]}'],
+    ['json_string_of', 'abc'],
+    ['bool_of', true],
+    ['list_of', [1, null]],
+    ['big_list_of', ['1', null]],
+    ['time_of', '2000-01-01T18:00:00'],
+    ['float_of', 'NaN'],
+    ['domain_of', 3],
+    ['opaque_of', '1 day'],
   ] as const
   test.each(values)('%s', async (name, value) => {
     expect(await ask(`{ ${name} }`)).toEqual({ [name]: value })
   })
   it('a row is null when there is none, or when every column is null', async () => {
     expect(query('row_by')).toBe('row_by(account_id: Int!): account')
-    expect(await ask('{ no_row { id } null_row { id } empty_row { id } half_row { id email } row_by(account_id: 2) { email account { email } } }')).toEqual({
-      no_row: null, null_row: null, empty_row: null, half_row: { id: null, email: 'x' }, row_by: { email: 'b@x.io', account: { email: 'a@x.io' } },
+    expect(
+      await ask(
+        '{ no_row { id } null_row { id } empty_row { id } half_row { id email } row_by(account_id: 2) { email account { email } } }',
+      ),
+    ).toEqual({
+      no_row: null,
+      null_row: null,
+      empty_row: null,
+      half_row: { id: null, email: 'x' },
+      row_by: { email: 'b@x.io', account: { email: 'a@x.io' } },
     })
   })
   it('a volatile function answers the row it changed', async () => {
-    expect(await ask('mutation { change_row(account_id: 4, new_email: "new@x.io") { id email } }')).toEqual({ change_row: { id: 4, email: 'new@x.io' } })
+    expect(await ask('mutation { change_row(account_id: 4, new_email: "new@x.io") { id email } }')).toEqual({
+      change_row: { id: 4, email: 'new@x.io' },
+    })
   })
 })
 
 describe('9.3 sets', () => {
-  it('are nullable connections, with the connection\'s arguments behind their own', () => {
+  it("are nullable connections, with the connection's arguments behind their own", () => {
     expect(query('all_accounts')).toBe(`all_accounts(${pages}): accountConnection`)
     expect(query('from_id')).toBe(`from_id(lowest: Int!, ${pages}): accountConnection`)
     expect(mutation('counted')).toBe(`counted(${pages}): accountConnection`)
@@ -333,29 +405,49 @@ describe('9.3 sets', () => {
     } }`)
     expect(from_id).toEqual({
       totalCount: 4,
-      edges: [{ cursor: 'WzJd', node: { id: 2 } }, { cursor: 'WzNd', node: { id: 3 } }],
+      edges: [
+        { cursor: 'WzJd', node: { id: 2 } },
+        { cursor: 'WzNd', node: { id: 3 } },
+      ],
       pageInfo: { hasNextPage: true, hasPreviousPage: false, startCursor: 'WzJd', endCursor: 'WzNd' },
       aggregate: { count: 4, sum: { id: 14 } },
     })
-    const next = await ask('{ from_id(lowest: 2, first: 2, after: "WzNd") { edges { node { id } } pageInfo { hasNextPage hasPreviousPage } } }')
-    expect(next.from_id).toEqual({ edges: [{ node: { id: 4 } }, { node: { id: 5 } }], pageInfo: { hasNextPage: false, hasPreviousPage: true } })
-    const back = await ask('{ all_accounts(last: 2, filter: {id: {lt: 4}}, orderBy: [{id: DescNullsLast}]) { edges { node { id } } pageInfo { hasPreviousPage } } }')
-    expect(back.all_accounts).toEqual({ edges: [{ node: { id: 2 } }, { node: { id: 1 } }], pageInfo: { hasPreviousPage: true } })
+    const next = await ask(
+      '{ from_id(lowest: 2, first: 2, after: "WzNd") { edges { node { id } } pageInfo { hasNextPage hasPreviousPage } } }',
+    )
+    expect(next.from_id).toEqual({
+      edges: [{ node: { id: 4 } }, { node: { id: 5 } }],
+      pageInfo: { hasNextPage: false, hasPreviousPage: true },
+    })
+    const back = await ask(
+      '{ all_accounts(last: 2, filter: {id: {lt: 4}}, orderBy: [{id: DescNullsLast}]) { edges { node { id } } pageInfo { hasPreviousPage } } }',
+    )
+    expect(back.all_accounts).toEqual({
+      edges: [{ node: { id: 2 } }, { node: { id: 1 } }],
+      pageInfo: { hasPreviousPage: true },
+    })
   })
   it('hold at most max_rows of their table', async () => {
     expect((await ask('{ all_accounts(first: 100) { edges { node { id } } } }')).all_accounts.edges).toHaveLength(3)
   })
   it('may be empty', async () => {
-    expect(await ask('{ from_id(lowest: 100) { totalCount edges { node { id } } pageInfo { endCursor hasNextPage } } }')).toEqual({
+    expect(
+      await ask('{ from_id(lowest: 100) { totalCount edges { node { id } } pageInfo { endCursor hasNextPage } } }'),
+    ).toEqual({
       from_id: { totalCount: 0, edges: [], pageInfo: { endCursor: null, hasNextPage: false } },
     })
   })
   it('hold no row without a key, though it is counted', async () => {
     expect(await ask('{ keyless_rows { totalCount edges { node { id nodeId } } pageInfo { hasNextPage } } }')).toEqual({
-      keyless_rows: { totalCount: 2, edges: [{ node: { id: 1, nodeId: 'WyJwdWJsaWMiLCAiYWNjb3VudCIsIDFd' } }], pageInfo: { hasNextPage: false } },
+      keyless_rows: {
+        totalCount: 2,
+        edges: [{ node: { id: 1, nodeId: 'WyJwdWJsaWMiLCAiYWNjb3VudCIsIDFd' } }],
+        pageInfo: { hasNextPage: false },
+      },
     })
   })
-  const everything = '{ totalCount edges { node { id } } pageInfo { hasNextPage hasPreviousPage startCursor } aggregate { count max { id } } }'
+  const everything =
+    '{ totalCount edges { node { id } } pageInfo { hasNextPage hasPreviousPage startCursor } aggregate { count max { id } } }'
   test.each([
     ['all of it', `counted(first: 1, offset: 1) ${everything}`],
     ['one page', 'counted { edges { node { id } } }'],
@@ -369,17 +461,35 @@ describe('9.3 sets', () => {
     expect(await calls()).toBe(before + 1)
   })
   it('run once when they only read', async () => {
-    expect(await ask(`{ before: times counted_stable(first: 1, offset: 1) ${everything} after: times }`)).toMatchObject({ before: 0, after: 1 })
+    expect(await ask(`{ before: times counted_stable(first: 1, offset: 1) ${everything} after: times }`)).toMatchObject(
+      { before: 0, after: 1 },
+    )
   })
 })
 
 describe('9.4 computed fields', () => {
   const field = (name: string) => signatureOf(schema, 'account', name)
   it('have the type of the result, nullable, without arguments', () => {
-    expect([field('upper_email'), field('email_parts'), field('as_json'), field('doubled'), field('volatile_field'), field('touch')]).toEqual([
-      'upper_email: String', 'email_parts: [String]', 'as_json: JSON', 'doubled: BigInt', 'volatile_field: Int', 'touch: Opaque',
+    expect([
+      field('upper_email'),
+      field('email_parts'),
+      field('as_json'),
+      field('doubled'),
+      field('volatile_field'),
+      field('touch'),
+    ]).toEqual([
+      'upper_email: String',
+      'email_parts: [String]',
+      'as_json: JSON',
+      'doubled: BigInt',
+      'volatile_field: Int',
+      'touch: Opaque',
     ])
-    expect([field('boss'), field('first_report'), field('plain_view')]).toEqual(['boss: account', 'first_report: account', 'plain_view: keyless_view'])
+    expect([field('boss'), field('first_report'), field('plain_view')]).toEqual([
+      'boss: account',
+      'first_report: account',
+      'plain_view: keyless_view',
+    ])
     expect(field('reports')).toBe(`reports(${pages}): accountConnection`)
   })
   it('read', async () => {
@@ -388,39 +498,80 @@ describe('9.4 computed fields', () => {
       reports { edges { node { id } } totalCount } plain_view { email label __typename }
     } }`)
     expect(accountByPk).toEqual({
-      upper_email: 'B@X.IO', email_parts: ['b', 'x.io'], as_json: '{"id": 2}', doubled: '4', volatile_field: 2, touch: null, label: 'account',
-      boss: { id: 1, boss: null }, first_report: { id: 5 }, reports: { edges: [{ node: { id: 5 } }], totalCount: 1 },
+      upper_email: 'B@X.IO',
+      email_parts: ['b', 'x.io'],
+      as_json: '{"id": 2}',
+      doubled: '4',
+      volatile_field: 2,
+      touch: null,
+      label: 'account',
+      boss: { id: 1, boss: null },
+      first_report: { id: 5 },
+      reports: { edges: [{ node: { id: 5 } }], totalCount: 1 },
       plain_view: { email: 'b@x.io', label: 'view2', __typename: 'keyless_view' },
     })
   })
   it('are null where they answer none', async () => {
-    expect(await ask('{ accountByPk(id: 3) { upper_email email_parts first_report { id } reports(first: 1) { edges { node { id } } pageInfo { hasNextPage } } } }')).toEqual({
-      accountByPk: { upper_email: null, email_parts: null, first_report: null, reports: { edges: [], pageInfo: { hasNextPage: false } } },
+    expect(
+      await ask(
+        '{ accountByPk(id: 3) { upper_email email_parts first_report { id } reports(first: 1) { edges { node { id } } pageInfo { hasNextPage } } } }',
+      ),
+    ).toEqual({
+      accountByPk: {
+        upper_email: null,
+        email_parts: null,
+        first_report: null,
+        reports: { edges: [], pageInfo: { hasNextPage: false } },
+      },
     })
   })
   it('that answer a set of one value answer that value', async () => {
     expect(field('report_ids')).toBe('report_ids: Int')
     const ids = '{ edges { node { id report_ids } } }'
     expect((await ask(`{ accountCollection(filter: {id: {in: [2, 3]}}) ${ids} }`)).accountCollection.edges).toEqual([
-      { node: { id: 2, report_ids: 5 } }, { node: { id: 3, report_ids: null } },
+      { node: { id: 2, report_ids: 5 } },
+      { node: { id: 3, report_ids: null } },
     ])
-    expect(await refused(`{ accountCollection ${ids} }`)).toEqual(['more than one row returned by a subquery used as an expression'])
+    expect(await refused(`{ accountCollection ${ids} }`)).toEqual([
+      'more than one row returned by a subquery used as an expression',
+    ])
   })
   it('have full collections, for each row', async () => {
-    const { accountCollection } = await ask('{ accountCollection(first: 2) { edges { node { id reports(first: 1, orderBy: [{id: DescNullsLast}]) { edges { node { id } } pageInfo { hasNextPage } totalCount aggregate { max { id } } } } } } }')
+    const { accountCollection } = await ask(
+      '{ accountCollection(first: 2) { edges { node { id reports(first: 1, orderBy: [{id: DescNullsLast}]) { edges { node { id } } pageInfo { hasNextPage } totalCount aggregate { max { id } } } } } } }',
+    )
     expect(accountCollection.edges.map((edge: { node: unknown }) => edge.node)).toEqual([
-      { id: 1, reports: { edges: [{ node: { id: 3 } }], pageInfo: { hasNextPage: true }, totalCount: 2, aggregate: { max: { id: 3 } } } },
-      { id: 2, reports: { edges: [{ node: { id: 5 } }], pageInfo: { hasNextPage: false }, totalCount: 1, aggregate: { max: { id: 5 } } } },
+      {
+        id: 1,
+        reports: {
+          edges: [{ node: { id: 3 } }],
+          pageInfo: { hasNextPage: true },
+          totalCount: 2,
+          aggregate: { max: { id: 3 } },
+        },
+      },
+      {
+        id: 2,
+        reports: {
+          edges: [{ node: { id: 5 } }],
+          pageInfo: { hasNextPage: false },
+          totalCount: 1,
+          aggregate: { max: { id: 5 } },
+        },
+      },
     ])
   })
   it('of a relation without a key: a row, without a node id; no connection', async () => {
     expect(namesOf(schema, 'keyless_view')).toEqual(['id', 'email', 'label'])
     expect(schema.getType('keyless_view')?.toConfig()).toMatchObject({ interfaces: [] })
-    expect(await refused('{ accountByPk(id: 2) { plain_views { edges { node { id } } } } }')).toEqual(['Found table with no primary key'])
+    expect(await refused('{ accountByPk(id: 2) { plain_views { edges { node { id } } } } }')).toEqual([
+      'Found table with no primary key',
+    ])
   })
   it('are hidden with more arguments, without EXECUTE, and as tables of their own', () => {
     const names = [...namesOf(schema, 'account'), ...namesOf(schema, 'Query')]
-    for (const name of ['with_argument', 'optional_argument', 'private_field', 'every_field']) expect(names).not.toContain(name)
+    for (const name of ['with_argument', 'optional_argument', 'private_field', 'every_field'])
+      expect(names).not.toContain(name)
   })
   it('of enums need functionShapes', () => {
     expect(field('own_mood')).toBeUndefined()
@@ -434,7 +585,10 @@ describe('9.4 computed fields', () => {
     expect(type && 'getFields' in type ? type.getFields()['upper_email']?.description : null).toBe('Loud.')
   })
   it('stand in the records of mutations', async () => {
-    const text = 'mutation { updateaccountCollection(set: {email: "z@x.io"}, filter: {id: {eq: 5}}) { records { upper_email boss { id } reports { totalCount } } } }'
-    expect(await ask(text)).toEqual({ updateaccountCollection: { records: [{ upper_email: 'Z@X.IO', boss: { id: 2 }, reports: { totalCount: 0 } }] } })
+    const text =
+      'mutation { updateaccountCollection(set: {email: "z@x.io"}, filter: {id: {eq: 5}}) { records { upper_email boss { id } reports { totalCount } } } }'
+    expect(await ask(text)).toEqual({
+      updateaccountCollection: { records: [{ upper_email: 'Z@X.IO', boss: { id: 2 }, reports: { totalCount: 0 } }] },
+    })
   })
 })

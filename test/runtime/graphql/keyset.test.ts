@@ -45,7 +45,10 @@ type Direction = (typeof directions)[number]
 type Order = readonly (readonly [column: string, direction: Direction])[]
 
 const sqlDirection: Readonly<Record<Direction, string>> = {
-  AscNullsFirst: 'asc nulls first', AscNullsLast: 'asc nulls last', DescNullsFirst: 'desc nulls first', DescNullsLast: 'desc nulls last',
+  AscNullsFirst: 'asc nulls first',
+  AscNullsLast: 'asc nulls last',
+  DescNullsFirst: 'desc nulls first',
+  DescNullsLast: 'desc nulls last',
 }
 
 interface Page {
@@ -62,7 +65,13 @@ const connection = (key: readonly string[]): string =>
   `{ edges { cursor node { ${key.join(' ')} } } pageInfo { startCursor endCursor hasNextPage hasPreviousPage } }`
 
 /** Pages one after the other until the flag says that there is no more; the rows in forward order. */
-async function walk(field: string, key: readonly string[], order: Order, size: number, backward: boolean): Promise<readonly unknown[]> {
+async function walk(
+  field: string,
+  key: readonly string[],
+  order: Order,
+  size: number,
+  backward: boolean,
+): Promise<readonly unknown[]> {
   const type = field.replace('Collection', '').replace('items', 'item')
   const args = backward ? 'last: $size, before: $cursor' : 'first: $size, after: $cursor'
   const query = `query ($size: Int, $cursor: Cursor, $order: [${type}OrderBy!]) { ${field}(${args}, orderBy: $order) ${connection(key)} }`
@@ -76,7 +85,9 @@ async function walk(field: string, key: readonly string[], order: Order, size: n
     const { edges, pageInfo }: Page = data[field]
     rows.push(edges.map(({ node }) => Object.values(node)))
     expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0]?.cursor ?? null, edges.at(-1)?.cursor ?? null])
-    const [more, less] = backward ? [pageInfo.hasPreviousPage, pageInfo.hasNextPage] : [pageInfo.hasNextPage, pageInfo.hasPreviousPage]
+    const [more, less] = backward
+      ? [pageInfo.hasPreviousPage, pageInfo.hasNextPage]
+      : [pageInfo.hasNextPage, pageInfo.hasPreviousPage]
     expect(less).toBe(pages > 0)
     if (!more) break
     cursor = backward ? pageInfo.startCursor : pageInfo.endCursor
@@ -90,7 +101,13 @@ async function whole(relation: string, key: readonly string[], order: Order): Pr
   return rows.map((row) => key.map((name) => row[name]))
 }
 
-async function expectWhole(field: string, relation: string, key: readonly string[], order: Order, size: number): Promise<void> {
+async function expectWhole(
+  field: string,
+  relation: string,
+  key: readonly string[],
+  order: Order,
+  size: number,
+): Promise<void> {
   const expected = await whole(relation, key, order)
   expect(expected.length).toBeGreaterThan(0)
   expect(await walk(field, key, order, size, false)).toEqual(expected)
@@ -100,28 +117,58 @@ async function expectWhole(field: string, relation: string, key: readonly string
 describe('5.6 keyset predicate: concatenated pages are the whole collection', () => {
   const key = ['b', 'k']
   const columns = ['a', 'mood', 'word', 'amount', 'span']
-  const single = columns.flatMap((column) => directions.map((direction): [string, Order] => [`${column} ${direction}`, [[column, direction]]]))
+  const single = columns.flatMap((column) =>
+    directions.map((direction): [string, Order] => [`${column} ${direction}`, [[column, direction]]]),
+  )
   test.each(single)('%s', async (_, order) => {
     await expectWhole('itemCollection', 'item', key, order, 3)
   })
 
-  const pairs = directions.flatMap((left) => directions.map((right): [string, Order] => [`a ${left}, word ${right}`, [['a', left], ['word', right]]]))
+  const pairs = directions.flatMap((left) =>
+    directions.map((right): [string, Order] => [
+      `a ${left}, word ${right}`,
+      [
+        ['a', left],
+        ['word', right],
+      ],
+    ]),
+  )
   test.each(pairs)('%s', async (_, order) => {
     await expectWhole('itemCollection', 'item', key, order, 4)
   })
 
   test.each<[string, Order]>([
     ['the key alone', []],
-    ['the key backwards', [['b', 'DescNullsLast'], ['k', 'DescNullsLast']]],
+    [
+      'the key backwards',
+      [
+        ['b', 'DescNullsLast'],
+        ['k', 'DescNullsLast'],
+      ],
+    ],
     ['a part of the key', [['k', 'DescNullsFirst']]],
-    ['one column twice', [['a', 'DescNullsLast'], ['a', 'AscNullsFirst'], ['n', 'AscNullsLast']]],
-    ['mixed directions without nulls', [['n', 'DescNullsLast'], ['b', 'AscNullsLast']]],
+    [
+      'one column twice',
+      [
+        ['a', 'DescNullsLast'],
+        ['a', 'AscNullsFirst'],
+        ['n', 'AscNullsLast'],
+      ],
+    ],
+    [
+      'mixed directions without nulls',
+      [
+        ['n', 'DescNullsLast'],
+        ['b', 'AscNullsLast'],
+      ],
+    ],
   ])('%s', async (_, order) => {
     for (const size of [1, 7, 23]) await expectWhole('itemCollection', 'item', key, order, size)
   })
 
   test('over a view, whose columns may all be null', async () => {
-    for (const direction of directions) await expectWhole('item_viewCollection', 'item_view', ['k', 'b'], [['a', direction]], 3)
+    for (const direction of directions)
+      await expectWhole('item_viewCollection', 'item_view', ['k', 'b'], [['a', direction]], 3)
   })
 
   test('over the rows of a function', async () => {
@@ -130,13 +177,15 @@ describe('5.6 keyset predicate: concatenated pages are the whole collection', ()
 
   test('over times, floats, big integers and bytes', async () => {
     for (const column of ['at', 'ratio', 'big', 'tag']) {
-      for (const direction of directions) await expectWhole('stampedCollection', 'stamped', ['id'], [[column, direction]], 4)
+      for (const direction of directions)
+        await expectWhole('stampedCollection', 'stamped', ['id'], [[column, direction]], 4)
     }
   })
 
   test('over a key that is an array', async () => {
     const ids = await service.db.query('select tags from tagged order by label desc nulls last, tags')
-    const query = (args: string) => `{ taggedCollection(${args}, orderBy: { label: DescNullsLast }) ${connection(['tags'])} }`
+    const query = (args: string) =>
+      `{ taggedCollection(${args}, orderBy: { label: DescNullsLast }) ${connection(['tags'])} }`
     const found: unknown[] = []
     let after = ''
     for (let more = true; more; ) {
@@ -154,13 +203,17 @@ describe('5.6 keyset predicate: concatenated pages are the whole collection', ()
     const size = 2
     for (const direction of directions) {
       for (const parent of [1, 2, 3]) {
-        const { rows } = await service.db.query(`select id from child where parent_id = ${parent} order by a ${sqlDirection[direction]}, id`)
+        const { rows } = await service.db.query(
+          `select id from child where parent_id = ${parent} order by a ${sqlDirection[direction]}, id`,
+        )
         for (const backward of [false, true]) {
           const found: number[][] = []
           let place = ''
           for (let more = true; more; ) {
             const args = `${backward ? 'last' : 'first'}: ${size}${place}, orderBy: { a: ${direction} }`
-            const { data } = await service.graphql(`{ parentByPk(id: ${parent}) { childCollection(${args}) ${connection(['id'])} } }`)
+            const { data } = await service.graphql(
+              `{ parentByPk(id: ${parent}) { childCollection(${args}) ${connection(['id'])} } }`,
+            )
             const { edges, pageInfo }: Page = data.parentByPk.childCollection
             found.push(edges.map(({ node }) => node['id'] as number))
             more = backward ? pageInfo.hasPreviousPage : pageInfo.hasNextPage
@@ -188,13 +241,18 @@ describe('5.6 keyset predicate: concatenated pages are the whole collection', ()
 
   test('nulls last are reached from a value (the defect of three-valued logic)', async () => {
     const last = Buffer.from('[3]').toString('base64')
-    const { data } = await service.graphql(`{ itemCollection(orderBy: { a: AscNullsLast }, after: "${last}") { edges { node { a } } } }`)
+    const { data } = await service.graphql(
+      `{ itemCollection(orderBy: { a: AscNullsLast }, after: "${last}") { edges { node { a } } } }`,
+    )
     expect(data.itemCollection.edges).toEqual(Array.from({ length: 5 }, () => ({ node: { a: null } })))
   })
 
   const seed = 20_240_229
   test(`law: any order, any page size (seed ${seed})`, async () => {
-    const term = fc.tuple(fc.constantFrom('a', 'b', 'n', 'k', 'mood', 'word', 'amount', 'span'), fc.constantFrom(...directions))
+    const term = fc.tuple(
+      fc.constantFrom('a', 'b', 'n', 'k', 'mood', 'word', 'amount', 'span'),
+      fc.constantFrom(...directions),
+    )
     const law = fc.asyncProperty(fc.array(term, { maxLength: 4 }), fc.integer({ min: 1, max: 9 }), (order, size) =>
       expectWhole('itemCollection', 'item', key, order, size),
     )

@@ -17,8 +17,10 @@ const sql = `
 let service: TestService
 const ask = async (query: string, variables: Record<string, unknown> = {}, options: AskOptions = {}) =>
   dataOf(await service.graphql(query, { ...options, variables }))
-const refused = async (query: string, variables: Record<string, unknown> = {}) => messagesOf(await service.graphql(query, { variables }))
-const ids = (data: { accountCollection: { edges: { node: { id: number } }[] } }) => data.accountCollection.edges.map(({ node }) => node.id)
+const refused = async (query: string, variables: Record<string, unknown> = {}) =>
+  messagesOf(await service.graphql(query, { variables }))
+const ids = (data: { accountCollection: { edges: { node: { id: number } }[] } }) =>
+  data.accountCollection.edges.map(({ node }) => node.id)
 const where = (filter: string, head = '') => `${head}{ accountCollection(filter: ${filter}) { edges { node { id } } } }`
 
 beforeAll(async () => {
@@ -37,8 +39,20 @@ describe('11 validation off: what is accepted', () => {
   })
   it('variables of loose types: the place where they stand decides', async () => {
     expect(ids(await ask(where('{id: {eq: $id}}', 'query($id: String) '), { id: 2 }))).toEqual([2])
-    expect(ids(await ask('query($o: [AccountOrderBy]) { accountCollection(orderBy: $o) { edges { node { id } } } }', { o: [{ id: 'DescNullsLast' }] }))).toEqual([2, 1])
-    expect(ids(await ask('query($o: AccountOrderBy) { accountCollection(orderBy: $o) { edges { node { id } } } }', { o: { id: 'DescNullsLast' } }))).toEqual([2, 1])
+    expect(
+      ids(
+        await ask('query($o: [AccountOrderBy]) { accountCollection(orderBy: $o) { edges { node { id } } } }', {
+          o: [{ id: 'DescNullsLast' }],
+        }),
+      ),
+    ).toEqual([2, 1])
+    expect(
+      ids(
+        await ask('query($o: AccountOrderBy) { accountCollection(orderBy: $o) { edges { node { id } } } }', {
+          o: { id: 'DescNullsLast' },
+        }),
+      ),
+    ).toEqual([2, 1])
     expect(ids(await ask(where('$f'), { f: { id: { in: 2 } } }))).toEqual([2])
     expect(ids(await ask('{ accountCollection(first: $n) { edges { node { id } } } }', { n: 1 }))).toEqual([1])
   })
@@ -53,21 +67,31 @@ describe('11 validation off: what is accepted', () => {
     expect(ids(await ask(where('{plan: {eq: pro}}')))).toEqual([2])
     expect(ids(await ask(where('{plan: {in: ["pro", free]}}')))).toEqual([1, 2])
     expect(ids(await ask(where('{plan: {eq: $p}}'), { p: 'pro' }))).toEqual([2])
-    expect(ids(await ask('{ accountCollection(orderBy: {id: "DescNullsLast"}) { edges { node { id } } } }'))).toEqual([2, 1])
+    expect(ids(await ask('{ accountCollection(orderBy: {id: "DescNullsLast"}) { edges { node { id } } } }'))).toEqual([
+      2, 1,
+    ])
   })
   it('bare words as strings', async () => {
-    expect(await ask('mutation { updateAccountCollection(set: {email: word}, filter: {id: {eq: 2}}) { records { email } } }')).toEqual({
+    expect(
+      await ask(
+        'mutation { updateAccountCollection(set: {email: word}, filter: {id: {eq: 2}}) { records { email } } }',
+      ),
+    ).toEqual({
       updateAccountCollection: { records: [{ email: 'word' }] },
     })
   })
   it('absent variables inside inputs', async () => {
     expect(ids(await ask(where('{id: {eq: $x}}')))).toEqual([1, 2])
-    expect(await refused('mutation { updateAccountCollection(set: {email: $x}) { affectedCount } }')).toEqual(['At least one mapping must be provided to set argument'])
+    expect(await refused('mutation { updateAccountCollection(set: {email: $x}) { affectedCount } }')).toEqual([
+      'At least one mapping must be provided to set argument',
+    ])
   })
   it('a selection on a scalar is ignored, none on an object selects nothing', async () => {
     expect(await ask('{ accountByPk(id: 1) { id { anything } } }')).toEqual({ accountByPk: { id: 1 } })
     expect(await ask('{ accountByPk(id: 1) }')).toEqual({ accountByPk: {} })
-    expect(await ask('{ accountCollection { edges { node } } }')).toEqual({ accountCollection: { edges: [{ node: {} }, { node: {} }] } })
+    expect(await ask('{ accountCollection { edges { node } } }')).toEqual({
+      accountCollection: { edges: [{ node: {} }, { node: {} }] },
+    })
   })
   it('inline fragments of other types, which select nothing', async () => {
     expect(await ask('{ accountByPk(id: 1) { id ... on Post { title } } }')).toEqual({ accountByPk: { id: 1 } })
@@ -75,17 +99,27 @@ describe('11 validation off: what is accepted', () => {
   it('duplicate keys, of which the last counts', async () => {
     expect(ids(await ask(where('{id: {eq: 1}, id: {eq: 2}}')))).toEqual([2])
     expect(ids(await ask('{ accountCollection(first: 1, first: 2) { edges { node { id } } } }'))).toEqual([1, 2])
-    expect(await ask('mutation { updateAccountCollection(set: {email: "one", email: "two"}, filter: {id: {eq: 1}}) { records { email } } }')).toEqual({
+    expect(
+      await ask(
+        'mutation { updateAccountCollection(set: {email: "one", email: "two"}, filter: {id: {eq: 1}}) { records { email } } }',
+      ),
+    ).toEqual({
       updateAccountCollection: { records: [{ email: 'two' }] },
     })
-    expect(await ask('mutation { insertIntoAccountCollection(objects: [{id: 7, id: 8}]) { records { id } } }')).toEqual({
-      insertIntoAccountCollection: { records: [{ id: 8 }] },
-    })
+    expect(await ask('mutation { insertIntoAccountCollection(objects: [{id: 7, id: 8}]) { records { id } } }')).toEqual(
+      {
+        insertIntoAccountCollection: { records: [{ id: 8 }] },
+      },
+    )
     await service.db.query('delete from account where id > 2')
   })
   it('mutations with values of every kind', async () => {
-    const query = 'mutation { insertIntoAccountCollection(objects: $rows) { affectedCount records { id email plan big } } }'
-    const rows = [{ id: 30, email: 'p', plan: 'pro', big: 9007199254740993n }, { id: 31, plan: 'free', email: null, big: '1' }]
+    const query =
+      'mutation { insertIntoAccountCollection(objects: $rows) { affectedCount records { id email plan big } } }'
+    const rows = [
+      { id: 30, email: 'p', plan: 'pro', big: 9007199254740993n },
+      { id: 31, plan: 'free', email: null, big: '1' },
+    ]
     expect((await ask(query, { rows })).insertIntoAccountCollection.records).toEqual([
       { id: 30, email: 'p', plan: 'pro', big: '9007199254740993' },
       { id: 31, email: null, plan: 'free', big: '1' },
@@ -97,38 +131,73 @@ describe('11 validation off: what is accepted', () => {
 describe('11 validation off: what is still refused', () => {
   it.each([
     ['unknown field', '{ accountByPk(id: 1) { nope } }', 'Cannot query field "nope" on type "Account".'],
-    ['unknown argument', '{ accountCollection(uuuuuuuu: 1) { edges { cursor } } }', 'Unknown argument "uuuuuuuu" on field "Query.accountCollection".'],
+    [
+      'unknown argument',
+      '{ accountCollection(uuuuuuuu: 1) { edges { cursor } } }',
+      'Unknown argument "uuuuuuuu" on field "Query.accountCollection".',
+    ],
     ['unknown type', '{ accountByPk(id: 1) { ... on Qqqqqq { id } } }', 'Unknown type "Qqqqqq".'],
     ['unknown fragment', '{ ...F }', 'Unknown fragment "F".'],
     ['unknown directive', '{ add(a: 1) @foo }', 'Unknown directive "@foo".'],
-    ['missing argument', '{ accountByPk { id } }', 'Field "accountByPk" argument "id" of type "Int!" is required, but it was not provided.'],
-    ['unknown input key', 'mutation { insertIntoAccountCollection(objects: [{k: 1}]) { affectedCount } }', 'Input for type AccountInsertInput contains extra keys ["k"]'],
+    [
+      'missing argument',
+      '{ accountByPk { id } }',
+      'Field "accountByPk" argument "id" of type "Int!" is required, but it was not provided.',
+    ],
+    [
+      'unknown input key',
+      'mutation { insertIntoAccountCollection(objects: [{k: 1}]) { affectedCount } }',
+      'Input for type AccountInsertInput contains extra keys ["k"]',
+    ],
     ['wrong scalar', where('{id: {eq: true}}'), 'Invalid input for Int type'],
     ['wrong custom scalar', where('{big: {eq: true}}'), 'Invalid input for BigInt type'],
     ['unknown enum word', where('{plan: {eq: "gold"}}'), 'Invalid input for Plan type'],
     ['null for NonNull', '{ accountByPk(id: null) { id } }', 'Invalid input for NonNull type'],
     ['null element', where('{id: {in: [1, null]}}'), 'Invalid input for NonNull type'],
     ['no object', where('5'), 'Invalid input for AccountFilter type'],
-    ['fragment cycle', '{ accountByPk(id: 1) { ...A } } fragment A on Account { id ...A }', 'Cannot spread fragment "A" within itself.'],
-    ['conflicting fields', '{ x: accountByPk(id: 1) { id } x: postByPk(id: 10) { id } }', 'Fields "x" conflict because "accountByPk" and "postByPk" are different fields. Use different aliases on the fields to fetch both if this was intentional.'],
-    ['conflicting arguments', '{ add(a: 1) add(a: 2) }', 'Fields "add" conflict because they have differing arguments. Use different aliases on the fields to fetch both if this was intentional.'],
+    [
+      'fragment cycle',
+      '{ accountByPk(id: 1) { ...A } } fragment A on Account { id ...A }',
+      'Cannot spread fragment "A" within itself.',
+    ],
+    [
+      'conflicting fields',
+      '{ x: accountByPk(id: 1) { id } x: postByPk(id: 10) { id } }',
+      'Fields "x" conflict because "accountByPk" and "postByPk" are different fields. Use different aliases on the fields to fetch both if this was intentional.',
+    ],
+    [
+      'conflicting arguments',
+      '{ add(a: 1) add(a: 2) }',
+      'Fields "add" conflict because they have differing arguments. Use different aliases on the fields to fetch both if this was intentional.',
+    ],
     ['undecided directive', '{ add(a: 1) @skip(if: $x) }', 'Value for "if" in @skip directive is required'],
-    ['null atMost', 'mutation { deleteFromPostCollection(atMost: null) { affectedCount } }', 'Invalid input for NonNull type'],
+    [
+      'null atMost',
+      'mutation { deleteFromPostCollection(atMost: null) { affectedCount } }',
+      'Invalid input for NonNull type',
+    ],
   ])('%s', async (_, query, message) => {
     expect(await refused(query)).toEqual([message])
   })
   it('values in variables that do not fit their place', async () => {
     expect(await refused(where('{id: {eq: $x}}'), { x: 'one' })).toEqual(['Invalid input for Int type'])
     expect(await refused(where('$x'), { x: 'one' })).toEqual(['Invalid input for AccountFilter type'])
-    expect(await refused(where('$x'), { x: { nope: 1 } })).toEqual(['Input for type AccountFilter contains extra keys ["nope"]'])
+    expect(await refused(where('$x'), { x: { nope: 1 } })).toEqual([
+      'Input for type AccountFilter contains extra keys ["nope"]',
+    ])
     expect(await refused('{ accountByPk(id: $x) { id } }', { x: null })).toEqual(['Invalid input for NonNull type'])
     expect(await refused('{ accountByPk(id: $x) { id } }')).toEqual(['Invalid input for NonNull type'])
-    expect(await refused('mutation { insertIntoAccountCollection(objects: $rows) { affectedCount } }')).toEqual(['Invalid input for NonNull type'])
+    expect(await refused('mutation { insertIntoAccountCollection(objects: $rows) { affectedCount } }')).toEqual([
+      'Invalid input for NonNull type',
+    ])
     expect(await refused(where('{email: {eq: $x}}'), { x: { a: 1 } })).toEqual(['Invalid input for String type'])
   })
   it('selections that are too deep, through fragments too', async () => {
-    const nested = (levels: number): string => (levels === 0 ? '{ id }' : `{ account { postCollection { edges { node ${nested(levels - 1)} } } } }`)
-    expect(await refused(`{ postByPk(id: 10) ${nested(8)} }`)).toEqual(['The selections are nested 34 levels deep; at most 32 levels are allowed.'])
+    const nested = (levels: number): string =>
+      levels === 0 ? '{ id }' : `{ account { postCollection { edges { node ${nested(levels - 1)} } } } }`
+    expect(await refused(`{ postByPk(id: 10) ${nested(8)} }`)).toEqual([
+      'The selections are nested 34 levels deep; at most 32 levels are allowed.',
+    ])
   })
 })
 

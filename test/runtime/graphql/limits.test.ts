@@ -11,17 +11,21 @@ const sql = `
 `
 
 let service: TestService
-const ask = async (query: string, variables: Record<string, unknown> = {}) => dataOf(await service.graphql(query, { variables }))
+const ask = async (query: string, variables: Record<string, unknown> = {}) =>
+  dataOf(await service.graphql(query, { variables }))
 const codeOf = async (query: string, variables: Record<string, unknown> = {}) => {
   const answer = await service.graphql(query, { variables })
   messagesOf(answer)
   return answer.errors?.[0]?.extensions.code
 }
-const refused = async (query: string, variables: Record<string, unknown> = {}) => messagesOf(await service.graphql(query, { variables }))
-const times = (count: number, make: (index: number) => string, joint = ' '): string => Array.from({ length: count }, (_, index) => make(index)).join(joint)
+const refused = async (query: string, variables: Record<string, unknown> = {}) =>
+  messagesOf(await service.graphql(query, { variables }))
+const times = (count: number, make: (index: number) => string, joint = ' '): string =>
+  Array.from({ length: count }, (_, index) => make(index)).join(joint)
 
 /** `{ personByPk { boss { boss { ... id } } } }` with this many levels of selections. */
-const levels = (count: number): string => `{ personByPk(id: 1) ${times(count - 2, () => '{ boss')} { id } ${'}'.repeat(count - 1)}`
+const levels = (count: number): string =>
+  `{ personByPk(id: 1) ${times(count - 2, () => '{ boss')} { id } ${'}'.repeat(count - 1)}`
 
 beforeAll(async () => {
   service = await createTestService({ sql })
@@ -32,14 +36,18 @@ describe('0.10 depth', () => {
   it('allows 32 levels and refuses 33', async () => {
     expect(await ask(levels(2))).toEqual({ personByPk: { id: 1 } })
     expect(JSON.stringify(await ask(levels(32)))).toContain('"id":1')
-    expect(await refused(levels(33))).toEqual(['The selections are nested 33 levels deep; at most 32 levels are allowed.'])
+    expect(await refused(levels(33))).toEqual([
+      'The selections are nested 33 levels deep; at most 32 levels are allowed.',
+    ])
     expect(await codeOf(levels(33))).toBe('DOCUMENT_TOO_DEEP')
   })
   it('counts through named and inline fragments, which are no levels themselves', async () => {
     const through = (count: number): string =>
       `{ personByPk(id: 1) { ...F0 } } ${times(count, (index) => `fragment F${index} on Person { ... { boss { ...F${index + 1} } } }`)} fragment F${count} on Person { ... on Person { ... { id } } }`
     expect(JSON.stringify(await ask(through(30)))).toContain('"id":1')
-    expect(await refused(through(31))).toEqual(['The selections are nested 33 levels deep; at most 32 levels are allowed.'])
+    expect(await refused(through(31))).toEqual([
+      'The selections are nested 33 levels deep; at most 32 levels are allowed.',
+    ])
   })
   it('counts what directives would skip', async () => {
     expect(await codeOf(levels(33).replace('{ boss', '{ id boss @skip(if: true)'))).toBe('DOCUMENT_TOO_DEEP')
@@ -53,16 +61,22 @@ describe('0.10 depth', () => {
 
 describe('0.10 cycles and expansion', () => {
   it('refuses fragments that contain themselves, directly and around corners', async () => {
-    expect(await refused('{ personByPk(id: 1) { ...A } } fragment A on Person { boss { ...A } }')).toContain('Cannot spread fragment "A" within itself.')
+    expect(await refused('{ personByPk(id: 1) { ...A } } fragment A on Person { boss { ...A } }')).toContain(
+      'Cannot spread fragment "A" within itself.',
+    )
     const ring = times(50, (index) => `fragment F${index} on Person { boss { ...F${(index + 1) % 50} } }`)
-    expect((await refused(`{ personByPk(id: 1) { ...F0 } } ${ring}`))[0]).toMatch(/^Cannot spread fragment "F0" within itself via "F1", "F2", /)
+    expect((await refused(`{ personByPk(id: 1) { ...F0 } } ${ring}`))[0]).toMatch(
+      /^Cannot spread fragment "F0" within itself via "F1", "F2", /,
+    )
   })
   /** Every level doubles what the level below selects. */
   const bomb = (doublings: number): string =>
     `{ personByPk(id: 1) { ...F0 } } ${times(doublings, (index) => `fragment F${index} on Person { a: boss { ...F${index + 1} } b: boss { ...F${index + 1} } }`)} fragment F${doublings} on Person { id }`
 
   it('refuses what expands beyond a million selections, however short it is', async () => {
-    expect(await refused(bomb(19))).toEqual(['The document selects more than 1000000 fields after its fragments are expanded.'])
+    expect(await refused(bomb(19))).toEqual([
+      'The document selects more than 1000000 fields after its fragments are expanded.',
+    ])
     expect(await codeOf(bomb(30))).toBe('DOCUMENT_TOO_LARGE')
   })
   it('refuses a bomb of a thousand levels without expanding it', async () => {
@@ -95,15 +109,26 @@ describe('hazards: size', () => {
   })
   it('refuses or merges a response name that is selected ten thousand times', async () => {
     expect(await codeOf(`{ personByPk(id: 1) { ${times(10_000, () => 'id')} } }`)).toBe('DOCUMENT_TOO_REPETITIVE')
-    expect(await codeOf(`{ personByPk(id: 1) { ${times(5_000, () => 'boss { id }')} } }`)).toBe('DOCUMENT_TOO_REPETITIVE')
+    expect(await codeOf(`{ personByPk(id: 1) { ${times(5_000, () => 'boss { id }')} } }`)).toBe(
+      'DOCUMENT_TOO_REPETITIVE',
+    )
     expect(await codeOf(`{ ${times(10_000, () => '... { __typename }')} }`)).toBe('DOCUMENT_TOO_REPETITIVE')
-    expect(await ask(`{ ${times(10_000, () => '...F')} } fragment F on Query { __typename }`)).toEqual({ __typename: 'Query' })
+    expect(await ask(`{ ${times(10_000, () => '...F')} } fragment F on Query { __typename }`)).toEqual({
+      __typename: 'Query',
+    })
     expect(await ask(`{ personByPk(id: 1) { ${times(500, () => 'id')} } }`)).toEqual({ personByPk: { id: 1 } })
   })
   it('refuses repetition that is spread over fragments and levels', async () => {
     const chained = `{ personByPk(id: 1) { ${times(1_200, (index) => `...F${index}`)} } } ${times(1_200, (index) => `fragment F${index} on Person { boss { id } }`)}`
     expect(await codeOf(chained)).toBe('DOCUMENT_TOO_REPETITIVE')
-    expect(await ask(chained.replaceAll(/\.\.\.F\d{3,} /g, '').replaceAll(/fragment F\d{3,} on Person \{ boss \{ id \} \}/g, '').replace('...F1199', ''))).toEqual({
+    expect(
+      await ask(
+        chained
+          .replaceAll(/\.\.\.F\d{3,} /g, '')
+          .replaceAll(/fragment F\d{3,} on Person \{ boss \{ id \} \}/g, '')
+          .replace('...F1199', ''),
+      ),
+    ).toEqual({
       personByPk: { boss: { id: 1 } },
     })
   })
@@ -111,7 +136,9 @@ describe('hazards: size', () => {
     const padding = `# ${'x'.repeat(1_048_576)}\n`
     expect(await ask(`${padding}{ __typename }`)).toEqual({ __typename: 'Query' })
     const long = 'y'.repeat(1_048_576)
-    expect(await ask(`{ personCollection(filter: {name: {eq: "${long}"}}) { edges { node { id } } } }`)).toEqual({ personCollection: { edges: [] } })
+    expect(await ask(`{ personCollection(filter: {name: {eq: "${long}"}}) { edges { node { id } } } }`)).toEqual({
+      personCollection: { edges: [] },
+    })
     const list = times(150_000, (index) => String(index), ',')
     expect(await ask(`{ personCollection(filter: {id: {in: [${list}]}}) { edges { node { id } } } }`)).toEqual({
       personCollection: { edges: [{ node: { id: 1 } }, { node: { id: 2 } }] },
@@ -128,11 +155,19 @@ describe('hazards: size', () => {
   })
   it('suggests names for slips of the pen, not for wrong names by the dozen', async () => {
     const slips = (count: number): string => `{ ${times(count, (index) => `a${index}: personCollectio`)} }`
-    expect(await refused(slips(20))).toEqual(Array.from({ length: 20 }, () => 'Cannot query field "personCollectio" on type "Query". Did you mean "personCollection"?'))
-    expect(await refused(slips(21))).toEqual(Array.from({ length: 21 }, () => 'Cannot query field "personCollectio" on type "Query".'))
+    expect(await refused(slips(20))).toEqual(
+      Array.from(
+        { length: 20 },
+        () => 'Cannot query field "personCollectio" on type "Query". Did you mean "personCollection"?',
+      ),
+    )
+    expect(await refused(slips(21))).toEqual(
+      Array.from({ length: 21 }, () => 'Cannot query field "personCollectio" on type "Query".'),
+    )
   })
   it('refuses more values than one statement can be given', async () => {
-    const many = (count: number) => `{ personCollection(filter: {or: [${times(count, (index) => `{id: {eq: ${index}}}`, ',')}]}) { edges { node { id } } } }`
+    const many = (count: number) =>
+      `{ personCollection(filter: {or: [${times(count, (index) => `{id: {eq: ${index}}}`, ',')}]}) { edges { node { id } } } }`
     expect((await ask(many(500))).personCollection.edges).toHaveLength(2)
     expect(await codeOf(many(70_000))).toBe('DOCUMENT_TOO_LARGE')
     const query = 'query($f: PersonFilter) { personCollection(filter: $f) { edges { node { id } } } }'
@@ -148,7 +183,10 @@ describe('hazards: size', () => {
     ]
     for (const filter of filters) {
       const answer = await service.graphql(`{ personCollection(filter: ${filter}) { edges { node { id } } } }`)
-      if (answer.data === null) expect(answer.errors?.[0]?.message).toMatch(/nested too deeply|stack depth limit exceeded|^Int cannot represent/)
+      if (answer.data === null)
+        expect(answer.errors?.[0]?.message).toMatch(
+          /nested too deeply|stack depth limit exceeded|^Int cannot represent/,
+        )
     }
   })
   it.each([100, 500, 2_000])('answers or refuses variables nested %i deep', async (depth) => {
@@ -156,7 +194,8 @@ describe('hazards: size', () => {
     for (let level = 0; level < depth; level += 1) filter = { not: filter }
     const query = 'query($f: PersonFilter) { personCollection(filter: $f) { edges { node { id } } } }'
     const answer = await service.graphql(query, { variables: { f: filter } })
-    if (answer.data === null) expect(answer.errors?.[0]?.message).toMatch(/nested too deeply|stack depth limit exceeded/)
+    if (answer.data === null)
+      expect(answer.errors?.[0]?.message).toMatch(/nested too deeply|stack depth limit exceeded/)
     else expect(answer.data.personCollection.edges).toEqual([{ node: { id: 1 } }])
   })
   it('answers or refuses chains of ten thousand fragments', async () => {

@@ -91,7 +91,12 @@ afterAll(() => service?.close())
 
 describe('10.1 signatures', () => {
   const type = 'kind name ofType { kind name ofType { kind name ofType { kind name } } }'
-  const typeOf = async (name: string) => (await ask(`{ __type(name: "${name}") { fields { name type { ${type} } args { name defaultValue type { ${type} } } } inputFields { name type { ${type} } } } }`)).__type
+  const typeOf = async (name: string) =>
+    (
+      await ask(
+        `{ __type(name: "${name}") { fields { name type { ${type} } args { name defaultValue type { ${type} } } } inputFields { name type { ${type} } } } }`,
+      )
+    ).__type
   const print = (item: { kind: string; name: string; ofType: never }): string =>
     item.kind === 'NON_NULL' ? `${print(item.ofType)}!` : item.kind === 'LIST' ? `[${print(item.ofType)}]` : item.name
 
@@ -99,8 +104,12 @@ describe('10.1 signatures', () => {
     const { fields } = await typeOf('Mutation')
     const lines = fields.map((field: never) => signature(field))
     expect(lines).toContain('insertIntoAccountCollection(objects: [AccountInsertInput!]!): AccountInsertResponse')
-    expect(lines).toContain('updateAccountCollection(set: AccountUpdateInput!, filter: AccountFilter, atMost: Int! = 1): AccountUpdateResponse!')
-    expect(lines).toContain('deleteFromAccountCollection(filter: AccountFilter, atMost: Int! = 1): AccountDeleteResponse!')
+    expect(lines).toContain(
+      'updateAccountCollection(set: AccountUpdateInput!, filter: AccountFilter, atMost: Int! = 1): AccountUpdateResponse!',
+    )
+    expect(lines).toContain(
+      'deleteFromAccountCollection(filter: AccountFilter, atMost: Int! = 1): AccountDeleteResponse!',
+    )
   })
   interface FieldShape {
     name: string
@@ -108,19 +117,32 @@ describe('10.1 signatures', () => {
     args: readonly { name: string; defaultValue: string | null; type: never }[]
   }
   function signature({ name, args, type: result }: FieldShape): string {
-    const list = args.map((arg) => `${arg.name}: ${print(arg.type)}${arg.defaultValue === null ? '' : ` = ${arg.defaultValue}`}`)
+    const list = args.map(
+      (arg) => `${arg.name}: ${print(arg.type)}${arg.defaultValue === null ? '' : ` = ${arg.defaultValue}`}`,
+    )
     return `${name}(${list.join(', ')}): ${print(result)}`
   }
   it.each(['Insert', 'Update', 'Delete'])('answers an %s with a count and records', async (kind) => {
     const { fields } = await typeOf(`Account${kind}Response`)
-    expect(fields.map((item: FieldShape) => `${item.name}: ${print(item.type)}`)).toEqual(['affectedCount: Int!', 'records: [Account!]!'])
-  })
-  it.each(['Insert', 'Update'])('offers all columns in order but generated ones, nullable, in the %s input', async (kind) => {
-    const { inputFields } = await typeOf(`Account${kind}Input`)
-    expect(inputFields.map((item: FieldShape) => `${item.name}: ${print(item.type)}`)).toEqual([
-      'id: Int', 'email: String', 'plan: Plan', 'tags: [String]', 'score: BigFloat', 'settings: JSON',
+    expect(fields.map((item: FieldShape) => `${item.name}: ${print(item.type)}`)).toEqual([
+      'affectedCount: Int!',
+      'records: [Account!]!',
     ])
   })
+  it.each(['Insert', 'Update'])(
+    'offers all columns in order but generated ones, nullable, in the %s input',
+    async (kind) => {
+      const { inputFields } = await typeOf(`Account${kind}Input`)
+      expect(inputFields.map((item: FieldShape) => `${item.name}: ${print(item.type)}`)).toEqual([
+        'id: Int',
+        'email: String',
+        'plan: Plan',
+        'tags: [String]',
+        'score: BigFloat',
+        'settings: JSON',
+      ])
+    },
+  )
   it('leaves out identity and serial columns, but not those that a view shows', async () => {
     const names = async (name: string) => (await typeOf(name)).inputFields.map((item: FieldShape) => item.name)
     expect(await names('SerialsInsertInput')).toEqual(['body'])
@@ -155,19 +177,30 @@ describe('10.1 signatures', () => {
     })
   })
   it('fails with the text of Postgres on a view that cannot be changed', async () => {
-    expect(await refused('mutation { insertIntoGroupedCollection(objects: [{n: "1"}]) { affectedCount } }')).toEqual(['cannot insert into view "grouped"'])
-    expect(await refused('mutation { insertIntoStoredEmailCollection(objects: [{id: 1}]) { affectedCount } }')).toEqual(['cannot change materialized view "stored_email"'])
+    expect(await refused('mutation { insertIntoGroupedCollection(objects: [{n: "1"}]) { affectedCount } }')).toEqual([
+      'cannot insert into view "grouped"',
+    ])
+    expect(await refused('mutation { insertIntoStoredEmailCollection(objects: [{id: 1}]) { affectedCount } }')).toEqual(
+      ['cannot change materialized view "stored_email"'],
+    )
   })
 })
 
 describe('10.2 insert', () => {
-  const insert = (objects: string, select = 'affectedCount') => `mutation { insertIntoAccountCollection(objects: ${objects}) { ${select} } }`
+  const insert = (objects: string, select = 'affectedCount') =>
+    `mutation { insertIntoAccountCollection(objects: ${objects}) { ${select} } }`
 
   it('adds rows and returns them in the order in which they came', async () => {
-    const data = await ask(insert('[{id: 9, email: "z"}, {id: 4, email: "y"}, {id: 6, email: "x"}]', 'affectedCount records { id email }'))
+    const data = await ask(
+      insert('[{id: 9, email: "z"}, {id: 4, email: "y"}, {id: 6, email: "x"}]', 'affectedCount records { id email }'),
+    )
     expect(data.insertIntoAccountCollection).toEqual({
       affectedCount: 3,
-      records: [{ id: 9, email: 'z' }, { id: 4, email: 'y' }, { id: 6, email: 'x' }],
+      records: [
+        { id: 9, email: 'z' },
+        { id: 4, email: 'y' },
+        { id: 6, email: 'x' },
+      ],
     })
   })
   it('keeps that order when the objects name different columns', async () => {
@@ -179,7 +212,9 @@ describe('10.2 insert', () => {
     ])
   })
   it('takes defaults for columns that are left out and NULL for an explicit null', async () => {
-    const data = await ask(insert('[{id: 4}, {id: 5, tags: null}, {id: 6, tags: ["a", null]}]', 'records { id tags plan }'))
+    const data = await ask(
+      insert('[{id: 4}, {id: 5, tags: null}, {id: 6, tags: ["a", null]}]', 'records { id tags plan }'),
+    )
     expect(data.insertIntoAccountCollection.records).toEqual([
       { id: 4, tags: ['new'], plan: 'free' },
       { id: 5, tags: null, plan: 'free' },
@@ -195,7 +230,8 @@ describe('10.2 insert', () => {
   })
   it('takes the default for an absent variable and NULL for a null one', async () => {
     const query = `mutation($tags: [String], $email: String) { insertIntoAccountCollection(objects: [{id: 4, tags: $tags, email: $email}]) { records { tags email } } }`
-    const records = async (variables: Record<string, unknown>) => (await ask(query, { variables })).insertIntoAccountCollection.records
+    const records = async (variables: Record<string, unknown>) =>
+      (await ask(query, { variables })).insertIntoAccountCollection.records
     expect(await records({})).toEqual([{ tags: ['new'], email: 'nobody@example.com' }])
     await service.db.query('delete from account where id = 4')
     expect(await records({ tags: null })).toEqual([{ tags: null, email: 'nobody@example.com' }])
@@ -206,12 +242,23 @@ describe('10.2 insert', () => {
   })
   it('takes objects from a variable, uniform or mixed', async () => {
     const query = `mutation($rows: [AccountInsertInput!]!) { insertIntoAccountCollection(objects: $rows) { affectedCount records { id email tags score } } }`
-    const insertAll = async (rows: unknown) => (await ask(query, { variables: { rows } })).insertIntoAccountCollection.records
-    expect(await insertAll([{ id: 30, email: 'p' }, { email: 'q', id: 31 }])).toEqual([
+    const insertAll = async (rows: unknown) =>
+      (await ask(query, { variables: { rows } })).insertIntoAccountCollection.records
+    expect(
+      await insertAll([
+        { id: 30, email: 'p' },
+        { email: 'q', id: 31 },
+      ]),
+    ).toEqual([
       { id: 30, email: 'p', tags: ['new'], score: null },
       { id: 31, email: 'q', tags: ['new'], score: null },
     ])
-    expect(await insertAll([{ id: 32, tags: null }, { id: 33, score: '4.256' }])).toEqual([
+    expect(
+      await insertAll([
+        { id: 32, tags: null },
+        { id: 33, score: '4.256' },
+      ]),
+    ).toEqual([
       { id: 32, email: 'nobody@example.com', tags: null, score: null },
       { id: 33, email: 'nobody@example.com', tags: ['new'], score: '4.26' },
     ])
@@ -221,19 +268,30 @@ describe('10.2 insert', () => {
     expect(await ask(insert('{id: 4}'))).toEqual({ insertIntoAccountCollection: { affectedCount: 1 } })
   })
   it('reads mapped enum values, JSON and decimals of any length', async () => {
-    const data = await ask(insert(`{id: 4, plan: PROFESSIONAL, settings: "{\\"a\\": [1, \\"ü\\"]}", score: "1234.56"}`, 'records { plan settings score shout }'))
+    const data = await ask(
+      insert(
+        `{id: 4, plan: PROFESSIONAL, settings: "{\\"a\\": [1, \\"ü\\"]}", score: "1234.56"}`,
+        'records { plan settings score shout }',
+      ),
+    )
     expect(data.insertIntoAccountCollection.records).toEqual([
       { plan: 'PROFESSIONAL', settings: '{"a": [1, "ü"]}', score: '1234.56', shout: 'NOBODY@EXAMPLE.COM' },
     ])
-    expect(await rows('select plan::text, settings from account where id = 4')).toEqual([{ plan: 'pro', settings: { a: [1, 'ü'] } }])
+    expect(await rows('select plan::text, settings from account where id = 4')).toEqual([
+      { plan: 'pro', settings: { a: [1, 'ü'] } },
+    ])
   })
   it('refuses an empty list', async () => {
     expect(await refused(insert('[]'))).toEqual(['At least one record must be provided to objects'])
-    const query = 'mutation($rows: [AccountInsertInput!]!) { insertIntoAccountCollection(objects: $rows) { affectedCount } }'
-    expect(await refused(query, { variables: { rows: [] } })).toEqual(['At least one record must be provided to objects'])
+    const query =
+      'mutation($rows: [AccountInsertInput!]!) { insertIntoAccountCollection(objects: $rows) { affectedCount } }'
+    expect(await refused(query, { variables: { rows: [] } })).toEqual([
+      'At least one record must be provided to objects',
+    ])
   })
   it('inserts defaults for an object without fields', async () => {
-    const query = 'mutation { insertIntoSerialsCollection(objects: [{}, {}, {body: "b"}]) { affectedCount records { alwaysId defaultId serialId bigId body } } }'
+    const query =
+      'mutation { insertIntoSerialsCollection(objects: [{}, {}, {body: "b"}]) { affectedCount records { alwaysId defaultId serialId bigId body } } }'
     expect((await ask(query)).insertIntoSerialsCollection).toEqual({
       affectedCount: 3,
       records: [
@@ -242,15 +300,18 @@ describe('10.2 insert', () => {
         { alwaysId: 3, defaultId: 3, serialId: 3, bigId: '3', body: 'b' },
       ],
     })
-    expect((await ask('mutation { insertIntoSerialsCollection(objects: [{}]) { records { alwaysId body } } }')).insertIntoSerialsCollection.records).toEqual([
-      { alwaysId: 4, body: null },
-    ])
+    expect(
+      (await ask('mutation { insertIntoSerialsCollection(objects: [{}]) { records { alwaysId body } } }'))
+        .insertIntoSerialsCollection.records,
+    ).toEqual([{ alwaysId: 4, body: null }])
   })
   it('refuses generated and identity columns as unknown fields', async () => {
-    expect(await refused(insert('{id: 4, shout: "x"}'))).toEqual(['Field "shout" is not defined by type "AccountInsertInput". Did you mean "score"?'])
-    expect(await refused('mutation { insertIntoSerialsCollection(objects: [{alwaysId: 1}]) { affectedCount } }')).toEqual([
-      'Field "alwaysId" is not defined by type "SerialsInsertInput".',
+    expect(await refused(insert('{id: 4, shout: "x"}'))).toEqual([
+      'Field "shout" is not defined by type "AccountInsertInput". Did you mean "score"?',
     ])
+    expect(
+      await refused('mutation { insertIntoSerialsCollection(objects: [{alwaysId: 1}]) { affectedCount } }'),
+    ).toEqual(['Field "alwaysId" is not defined by type "SerialsInsertInput".'])
   })
   it('is one statement per field, however many rows', async () => {
     service.exchanges.length = 0
@@ -260,15 +321,24 @@ describe('10.2 insert', () => {
   it('takes many thousand rows', async () => {
     const query = 'mutation($rows: [PostInsertInput!]!) { insertIntoPostCollection(objects: $rows) { affectedCount } }'
     const many = Array.from({ length: 20_000 }, (_, index) => ({ id: 1_000 + index, accountId: 1, title: null }))
-    expect(await ask(query, { variables: { rows: many } })).toEqual({ insertIntoPostCollection: { affectedCount: 20_000 } })
+    expect(await ask(query, { variables: { rows: many } })).toEqual({
+      insertIntoPostCollection: { affectedCount: 20_000 },
+    })
   })
 })
 
 describe('10.3 update', () => {
-  const update = (set: string, rest = '', select = 'affectedCount') => `mutation { updateAccountCollection(set: ${set}${rest}) { ${select} } }`
+  const update = (set: string, rest = '', select = 'affectedCount') =>
+    `mutation { updateAccountCollection(set: ${set}${rest}) { ${select} } }`
 
   it('changes the rows that the filter selects and returns them as they are now', async () => {
-    const data = await ask(update('{email: "new", plan: PROFESSIONAL, tags: "t"}', ', filter: {id: {eq: 1}}', 'affectedCount records { id email plan shout tags }'))
+    const data = await ask(
+      update(
+        '{email: "new", plan: PROFESSIONAL, tags: "t"}',
+        ', filter: {id: {eq: 1}}',
+        'affectedCount records { id email plan shout tags }',
+      ),
+    )
     expect(data.updateAccountCollection).toEqual({
       affectedCount: 1,
       records: [{ id: 1, email: 'new', plan: 'PROFESSIONAL', shout: 'NEW', tags: ['t'] }],
@@ -276,29 +346,40 @@ describe('10.3 update', () => {
   })
   it('drops absent variables and sets NULL for null ones', async () => {
     const query = `mutation($tags: [String], $score: BigFloat) { updateAccountCollection(set: {tags: $tags, score: $score}, filter: {id: {eq: 1}}) { records { tags score } } }`
-    const records = async (variables: Record<string, unknown>) => (await ask(query, { variables })).updateAccountCollection.records
+    const records = async (variables: Record<string, unknown>) =>
+      (await ask(query, { variables })).updateAccountCollection.records
     expect(await records({ tags: null })).toEqual([{ tags: null, score: '1.50' }])
     expect(await records({ score: null })).toEqual([{ tags: null, score: null }])
     expect(await refused(query)).toEqual(['At least one mapping must be provided to set argument'])
   })
   it('takes the whole set from a variable', async () => {
     const query = `mutation($set: AccountUpdateInput!) { updateAccountCollection(set: $set, filter: {id: {eq: 1}}) { records { email score } } }`
-    expect((await ask(query, { variables: { set: { score: 2 + '.5', email: 'v' } } })).updateAccountCollection.records).toEqual([{ email: 'v', score: '2.50' }])
-    expect(await refused(query, { variables: { set: {} } })).toEqual(['At least one mapping must be provided to set argument'])
+    expect(
+      (await ask(query, { variables: { set: { score: 2 + '.5', email: 'v' } } })).updateAccountCollection.records,
+    ).toEqual([{ email: 'v', score: '2.50' }])
+    expect(await refused(query, { variables: { set: {} } })).toEqual([
+      'At least one mapping must be provided to set argument',
+    ])
   })
   it('refuses an empty set', async () => {
     expect(await refused(update('{}'))).toEqual(['At least one mapping must be provided to set argument'])
   })
   it('means all rows without a filter, within atMost', async () => {
     expect(await ask(update('{score: "7"}', ', atMost: 3'))).toEqual({ updateAccountCollection: { affectedCount: 3 } })
-    expect(await ask(update('{score: "8"}', ', atMost: 3, filter: null'))).toEqual({ updateAccountCollection: { affectedCount: 3 } })
-    expect(await ask(update('{score: "8"}', ', atMost: 3, filter: {}'))).toEqual({ updateAccountCollection: { affectedCount: 3 } })
+    expect(await ask(update('{score: "8"}', ', atMost: 3, filter: null'))).toEqual({
+      updateAccountCollection: { affectedCount: 3 },
+    })
+    expect(await ask(update('{score: "8"}', ', atMost: 3, filter: {}'))).toEqual({
+      updateAccountCollection: { affectedCount: 3 },
+    })
     expect(await refused(update('{score: "9"}'))).toEqual(['update impacts too many records'])
     expect(await rows('select distinct score::text from account')).toEqual([{ score: '8.00' }])
   })
   it('changes the key itself', async () => {
     const data = await ask(update('{id: 33}', ', filter: {id: {eq: 3}}', 'records { id nodeId }'))
-    expect(data.updateAccountCollection.records).toEqual([{ id: 33, nodeId: Buffer.from('["public", "account", 33]').toString('base64') }])
+    expect(data.updateAccountCollection.records).toEqual([
+      { id: 33, nodeId: Buffer.from('["public", "account", 33]').toString('base64') },
+    ])
   })
 })
 
@@ -311,7 +392,10 @@ describe('10.4 atMost', () => {
     expect((await ask(remove('filter: {accountId: {eq: 2}}'))).deleteFromPostCollection.affectedCount).toBe(1)
   })
   it('allows as many rows as it says', async () => {
-    expect((await ask(remove('filter: {accountId: {eq: 1}}, atMost: 2'))).deleteFromPostCollection.records).toEqual([{ id: 10 }, { id: 11 }])
+    expect((await ask(remove('filter: {accountId: {eq: 1}}, atMost: 2'))).deleteFromPostCollection.records).toEqual([
+      { id: 10 },
+      { id: 11 },
+    ])
   })
   it('may be 0, which any hit exceeds', async () => {
     expect((await ask(remove('filter: {id: {eq: 999}}, atMost: 0'))).deleteFromPostCollection.affectedCount).toBe(0)
@@ -330,12 +414,21 @@ describe('10.4 atMost', () => {
     expect(await ask(query, { variables: { most: 3 } })).toEqual({ deleteFromPostCollection: { affectedCount: 3 } })
   })
   it('is checked even when nothing of the answer is selected', async () => {
-    expect(await refused('mutation { deleteFromPostCollection { __typename } }')).toEqual(['delete impacts too many records'])
+    expect(await refused('mutation { deleteFromPostCollection { __typename } }')).toEqual([
+      'delete impacts too many records',
+    ])
     expect(await rows('select count(*)::int as n from post')).toEqual([{ n: 3 }])
   })
   it('tells its code and the field that exceeded it', async () => {
-    const answer = await service.graphql('mutation { ok: deleteFromPostCollection(filter: {id: {eq: 20}}) { affectedCount } over: deleteFromPostCollection { affectedCount } }')
-    expect(answer).toEqual({ data: null, errors: [{ message: 'delete impacts too many records', path: ['over'], extensions: { code: 'AT_MOST_EXCEEDED' } }] })
+    const answer = await service.graphql(
+      'mutation { ok: deleteFromPostCollection(filter: {id: {eq: 20}}) { affectedCount } over: deleteFromPostCollection { affectedCount } }',
+    )
+    expect(answer).toEqual({
+      data: null,
+      errors: [
+        { message: 'delete impacts too many records', path: ['over'], extensions: { code: 'AT_MOST_EXCEEDED' } },
+      ],
+    })
     expect(await rows('select count(*)::int as n from post')).toEqual([{ n: 3 }])
   })
 })
@@ -354,7 +447,11 @@ describe('10.5 results', () => {
   it('shows a deleted row with the children that went with it', async () => {
     const query = `mutation { deleteFromAccountCollection(filter: {id: {eq: 1}}) { records { id email postCollection { edges { node { id title } } } } } }`
     expect((await ask(query)).deleteFromAccountCollection.records).toEqual([
-      { id: 1, email: 'a@x.io', postCollection: { edges: [{ node: { id: 10, title: 'first' } }, { node: { id: 11, title: 'second' } }] } },
+      {
+        id: 1,
+        email: 'a@x.io',
+        postCollection: { edges: [{ node: { id: 10, title: 'first' } }, { node: { id: 11, title: 'second' } }] },
+      },
     ])
     expect(await rows('select id from post')).toEqual([{ id: 20 }])
   })
@@ -367,15 +464,22 @@ describe('10.5 results', () => {
   it('shows old values through a relation back to the changed table, new ones on the row', async () => {
     const query = `mutation { updatePostCollection(set: {title: "changed"}, filter: {id: {eq: 10}}) { records { title account { postCollection { edges { node { id title } } } } } } }`
     expect((await ask(query)).updatePostCollection.records).toEqual([
-      { title: 'changed', account: { postCollection: { edges: [{ node: { id: 10, title: 'first' } }, { node: { id: 11, title: 'second' } }] } } },
+      {
+        title: 'changed',
+        account: {
+          postCollection: { edges: [{ node: { id: 10, title: 'first' } }, { node: { id: 11, title: 'second' } }] },
+        },
+      },
     ])
   })
   it('follows a foreign key by its new value', async () => {
-    const query = 'mutation { updatePostCollection(set: {accountId: 3}, filter: {id: {eq: 10}}) { records { accountId account { email } } } }'
+    const query =
+      'mutation { updatePostCollection(set: {accountId: 3}, filter: {id: {eq: 10}}) { records { accountId account { email } } } }'
     expect((await ask(query)).updatePostCollection.records).toEqual([{ accountId: 3, account: { email: 'c@x.io' } }])
   })
   it('computes stable fields from the snapshot before and volatile ones from what is now', async () => {
-    const query = 'mutation { updatePostCollection(set: {title: "a longer title"}, filter: {id: {eq: 10}}) { records { titleLength titleNow } } }'
+    const query =
+      'mutation { updatePostCollection(set: {title: "a longer title"}, filter: {id: {eq: 10}}) { records { titleLength titleNow } } }'
     expect((await ask(query)).updatePostCollection.records).toEqual([{ titleLength: 5, titleNow: 14 }])
   })
   it('shows what triggers made of the row', async () => {
@@ -391,17 +495,26 @@ describe('10.5 results', () => {
   it('takes aliases, several of one member, and __typename everywhere', async () => {
     const query = `mutation { made: insertIntoPostCollection(objects: [{id: 12, accountId: 2}]) { __typename n: affectedCount a: records { __typename key: id } b: records { title } } __typename }`
     expect(await ask(query)).toEqual({
-      made: { __typename: 'PostInsertResponse', n: 1, a: [{ __typename: 'Post', key: 12 }], b: [{ title: 'untitled' }] },
+      made: {
+        __typename: 'PostInsertResponse',
+        n: 1,
+        a: [{ __typename: 'Post', key: 12 }],
+        b: [{ title: 'untitled' }],
+      },
       __typename: 'Mutation',
     })
   })
   it('applies select policies to what is returned and to what is touched, whatever is selected', async () => {
-    const update = (select: string) => `mutation { updateGuardedCollection(set: {body: "new"}, atMost: 9) { ${select} } }`
+    const update = (select: string) =>
+      `mutation { updateGuardedCollection(set: {body: "new"}, atMost: 9) { ${select} } }`
     expect((await ask(update('affectedCount'))).updateGuardedCollection).toEqual({ affectedCount: 1 })
     expect((await ask(update('records { id }'))).updateGuardedCollection).toEqual({ records: [{ id: 1 }] })
-    expect((await ask('mutation { deleteFromGuardedCollection(atMost: 9) { affectedCount } }')).deleteFromGuardedCollection).toEqual({ affectedCount: 1 })
+    expect(
+      (await ask('mutation { deleteFromGuardedCollection(atMost: 9) { affectedCount } }')).deleteFromGuardedCollection,
+    ).toEqual({ affectedCount: 1 })
     expect(await rows('select id, body from guarded')).toEqual([{ id: 2, body: 'hidden' }])
-    const insert = (select: string) => `mutation { insertIntoGuardedCollection(objects: {id: 5, owner: "somebody"}) { ${select} } }`
+    const insert = (select: string) =>
+      `mutation { insertIntoGuardedCollection(objects: {id: 5, owner: "somebody"}) { ${select} } }`
     for (const select of ['affectedCount', 'records { id }', '__typename']) {
       expect(await refused(insert(select))).toEqual(['new row violates row-level security policy for table "guarded"'])
     }
@@ -439,18 +552,31 @@ describe('10.6 several fields, transaction', () => {
       made: insertIntoLedgerCollection(objects: [{id: 1}]) { records { id } }
     }
     fragment More on Mutation { made: insertIntoLedgerCollection(objects: [{id: 1}]) { __typename } }`
-    expect(await ask(query)).toEqual({ made: { affectedCount: 1, __typename: 'LedgerInsertResponse', records: [{ id: 1 }] }, count: 1 })
+    expect(await ask(query)).toEqual({
+      made: { affectedCount: 1, __typename: 'LedgerInsertResponse', records: [{ id: 1 }] },
+      count: 1,
+    })
   })
-  const insert = (name: string, id: number) => `${name}: insertIntoLedgerCollection(objects: [{id: ${id}}]) { affectedCount }`
+  const insert = (name: string, id: number) =>
+    `${name}: insertIntoLedgerCollection(objects: [{id: ${id}}]) { affectedCount }`
   it.each([
     ['first', `insertIntoStampedCollection(objects: [{id: -1}]) { affectedCount } ${insert('a', 1)} ${insert('b', 2)}`],
-    ['middle', `${insert('a', 1)} insertIntoStampedCollection(objects: [{id: -1}]) { affectedCount } ${insert('b', 2)}`],
+    [
+      'middle',
+      `${insert('a', 1)} insertIntoStampedCollection(objects: [{id: -1}]) { affectedCount } ${insert('b', 2)}`,
+    ],
     ['last', `${insert('a', 1)} ${insert('b', 2)} insertIntoStampedCollection(objects: [{id: -1}]) { affectedCount }`],
   ])('keeps nothing when the %s field fails, and tells only the primary message', async (_, fields) => {
     const answer = await service.graphql(`mutation { ${fields} }`)
     expect(answer).toEqual({
       data: null,
-      errors: [{ message: 'no row may be negative', path: ['insertIntoStampedCollection'], extensions: { code: 'DATABASE_REFUSED', sqlstate: 'P0001' } }],
+      errors: [
+        {
+          message: 'no row may be negative',
+          path: ['insertIntoStampedCollection'],
+          extensions: { code: 'DATABASE_REFUSED', sqlstate: 'P0001' },
+        },
+      ],
     })
     expect(await rows('select * from ledger')).toEqual([])
   })
@@ -461,24 +587,41 @@ describe('10.6 several fields, transaction', () => {
   })
   it('keeps nothing when a deferred constraint fails at the end', async () => {
     const query = `mutation { ${insert('a', 1)} insertIntoLateCollection(objects: [{id: 1, parent: 2}]) { records { id } } }`
-    expect(await refused(query)).toEqual(['insert or update on table "late" violates foreign key constraint "late_parent_fkey"'])
-    expect(await rows('select (select count(*) from ledger)::int as ledger, (select count(*) from late)::int as late')).toEqual([{ ledger: 0, late: 0 }])
+    expect(await refused(query)).toEqual([
+      'insert or update on table "late" violates foreign key constraint "late_parent_fkey"',
+    ])
+    expect(
+      await rows('select (select count(*) from ledger)::int as ledger, (select count(*) from late)::int as late'),
+    ).toEqual([{ ledger: 0, late: 0 }])
   })
   it('tells a serialization failure as one clear error', async () => {
     const answer = await service.graphql(`mutation { ${insert('a', 1)} conflict }`)
     expect(answer).toEqual({
       data: null,
-      errors: [{ message: 'could not serialize access', path: ['conflict'], extensions: { code: 'DATABASE_CONFLICT', sqlstate: '40001' } }],
+      errors: [
+        {
+          message: 'could not serialize access',
+          path: ['conflict'],
+          extensions: { code: 'DATABASE_CONFLICT', sqlstate: '40001' },
+        },
+      ],
     })
     expect(await rows('select * from ledger')).toEqual([])
   })
   it('ends a deadlock with one clear error for one of the two and keeps nothing of it', async () => {
-    const change = (id: number, note: string) => `updateAccountCollection(set: {email: "${note}"}, filter: {id: {eq: ${id}}}) { affectedCount }`
-    const both = (one: number, two: number, note: string) => `mutation { one: ${change(one, note)} nap two: ${change(two, note)} }`
+    const change = (id: number, note: string) =>
+      `updateAccountCollection(set: {email: "${note}"}, filter: {id: {eq: ${id}}}) { affectedCount }`
+    const both = (one: number, two: number, note: string) =>
+      `mutation { one: ${change(one, note)} nap two: ${change(two, note)} }`
     const answers = await Promise.all([service.graphql(both(1, 2, 'left')), service.graphql(both(2, 1, 'right'))])
     const failed = answers.filter(({ data }) => data === null)
     expect(failed).toEqual([
-      { data: null, errors: [{ message: 'deadlock detected', path: ['two'], extensions: { code: 'DATABASE_CONFLICT', sqlstate: '40P01' } }] },
+      {
+        data: null,
+        errors: [
+          { message: 'deadlock detected', path: ['two'], extensions: { code: 'DATABASE_CONFLICT', sqlstate: '40P01' } },
+        ],
+      },
     ])
     const winner = answers[0]?.data === null ? 'right' : 'left'
     expect(await rows('select email from account where id < 3')).toEqual([{ email: winner }, { email: winner }])
@@ -493,10 +636,17 @@ describe('10.6 several fields, transaction', () => {
     expect(answer.errors).toHaveLength(1)
   })
   it('follows column privileges in what may be written', async () => {
-    const query = (fields: string) => `mutation { insertIntoLedgerCollection(objects: [{${fields}}]) { affectedCount records { id note } } }`
-    expect(await ask(query('id: 1'), { role: 'authenticated' })).toEqual({ insertIntoLedgerCollection: { affectedCount: 1, records: [{ id: 1, note: null }] } })
-    expect(await refused(query('id: 2, note: "n"'), { role: 'authenticated' })).toEqual(['Field "note" is not defined by type "LedgerInsertInput".'])
-    expect(await refused('mutation { deleteFromLedgerCollection { affectedCount } }', { role: 'authenticated' })).toEqual([
+    const query = (fields: string) =>
+      `mutation { insertIntoLedgerCollection(objects: [{${fields}}]) { affectedCount records { id note } } }`
+    expect(await ask(query('id: 1'), { role: 'authenticated' })).toEqual({
+      insertIntoLedgerCollection: { affectedCount: 1, records: [{ id: 1, note: null }] },
+    })
+    expect(await refused(query('id: 2, note: "n"'), { role: 'authenticated' })).toEqual([
+      'Field "note" is not defined by type "LedgerInsertInput".',
+    ])
+    expect(
+      await refused('mutation { deleteFromLedgerCollection { affectedCount } }', { role: 'authenticated' }),
+    ).toEqual([
       'Cannot query field "deleteFromLedgerCollection" on type "Mutation". Did you mean "insertIntoLedgerCollection"?',
     ])
   })

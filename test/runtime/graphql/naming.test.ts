@@ -107,29 +107,67 @@ const typeNames = (): readonly string[] => Object.keys(schema.getTypeMap())
 describe('2.1 and 2.2 derived names', () => {
   it('keeps database spelling without inflection', () => {
     expect(fieldsOf(schema, 'blog_post')).toEqual([
-      'nodeId: ID!', 'id: Int!', 'created_at: Datetime', 'URL: String', 'author_id: Int', 'authorId: Int',
-      'author: author', 'state: Int', 'full_title: String',
+      'nodeId: ID!',
+      'id: Int!',
+      'created_at: Datetime',
+      'URL: String',
+      'author_id: Int',
+      'authorId: Int',
+      'author: author',
+      'state: Int',
+      'full_title: String',
     ])
     expect(namesOf(schema, 'Query')).toEqual(expect.arrayContaining(['blog_postCollection', 'blog_postByPk']))
   })
   it('names every type and field of a table after its base name', () => {
     const suffixes = [
-      '', 'Connection', 'Edge', 'Filter', 'OrderBy', 'InsertInput', 'UpdateInput', 'InsertResponse', 'UpdateResponse', 'DeleteResponse',
-      'Aggregate', 'SumAggregateResult', 'AvgAggregateResult', 'MinAggregateResult', 'MaxAggregateResult',
+      '',
+      'Connection',
+      'Edge',
+      'Filter',
+      'OrderBy',
+      'InsertInput',
+      'UpdateInput',
+      'InsertResponse',
+      'UpdateResponse',
+      'DeleteResponse',
+      'Aggregate',
+      'SumAggregateResult',
+      'AvgAggregateResult',
+      'MinAggregateResult',
+      'MaxAggregateResult',
     ]
-    expect(typeNames().filter((name) => name.startsWith('blog_post')).sort()).toEqual(suffixes.map((suffix) => `blog_post${suffix}`).sort())
+    expect(
+      typeNames()
+        .filter((name) => name.startsWith('blog_post'))
+        .sort(),
+    ).toEqual(suffixes.map((suffix) => `blog_post${suffix}`).sort())
     expect(typeNames()).toEqual(expect.arrayContaining(['post_stateFilter', 'OrderStateFilter', 'IntListFilter']))
     expect(namesOf(schema, 'Mutation')).toEqual(
-      expect.arrayContaining(['insertIntoblog_postCollection', 'updateblog_postCollection', 'deleteFromblog_postCollection']),
+      expect.arrayContaining([
+        'insertIntoblog_postCollection',
+        'updateblog_postCollection',
+        'deleteFromblog_postCollection',
+      ]),
     )
   })
   it('inflects by the schema of the object: types, columns, enums', () => {
     expect(fieldsOf(schema, 'LineItem').slice(0, 10)).toEqual([
-      'nodeId: ID!', 'itemId: Int!', 'accountBYEmail: String', 'foo: Int', 'chosen_name: Int', 'uRL: String',
-      'state: OrderState', 'renamed: state_of_affairs', 'other: post_state', 'ownerId: Int',
+      'nodeId: ID!',
+      'itemId: Int!',
+      'accountBYEmail: String',
+      'foo: Int',
+      'chosen_name: Int',
+      'uRL: String',
+      'state: OrderState',
+      'renamed: state_of_affairs',
+      'other: post_state',
+      'ownerId: Int',
     ])
     expect(namesOf(schema, 'Query')).toEqual(expect.arrayContaining(['lineItemCollection', 'lineItemByPk']))
-    expect(namesOf(schema, 'Mutation')).toEqual(expect.arrayContaining(['insertIntoLineItemCollection', 'updateLineItemCollection']))
+    expect(namesOf(schema, 'Mutation')).toEqual(
+      expect.arrayContaining(['insertIntoLineItemCollection', 'updateLineItemCollection']),
+    )
     expect(signatureOf(schema, 'Query', 'lineItemByPk')).toBe('lineItemByPk(itemId: Int!): LineItem')
   })
   it('uses a chosen name as it stands, and lowers it only in root fields', () => {
@@ -143,7 +181,10 @@ describe('2.1 and 2.2 derived names', () => {
     expect(signatureOf(schema, 'Mutation', 'hiddenOne')).toBe('hiddenOne: Int')
   })
   it('calls by names that differ from those of SQL', async () => {
-    expect(await ask('{ shout_it(the_Word: "a") shoutAt(lastWord: "c", theWord: "b") }')).toEqual({ shout_it: 'a', shoutAt: 'b' })
+    expect(await ask('{ shout_it(the_Word: "a") shoutAt(lastWord: "c", theWord: "b") }')).toEqual({
+      shout_it: 'a',
+      shoutAt: 'b',
+    })
   })
   it('leaves out what gives no valid name', () => {
     expect(typeNames().filter((name) => /bad|1st/i.test(name))).toEqual([])
@@ -153,15 +194,29 @@ describe('2.1 and 2.2 derived names', () => {
   })
   it('answers the examples of inflected names', async () => {
     await service.db.query(`insert into app.line_item values (1, 'e', 2, 3, 'x', 'u', 'in-transit', 'a', 'live')`)
-    const { lineItemByPk } = await ask('{ lineItemByPk(itemId: 1) { accountBYEmail foo chosen_name uRL state renamed other } }')
-    expect(lineItemByPk).toEqual({ accountBYEmail: 'e', foo: 2, chosen_name: 3, uRL: 'u', state: 'IN_TRANSIT', renamed: 'a', other: 'live' })
+    const { lineItemByPk } = await ask(
+      '{ lineItemByPk(itemId: 1) { accountBYEmail foo chosen_name uRL state renamed other } }',
+    )
+    expect(lineItemByPk).toEqual({
+      accountBYEmail: 'e',
+      foo: 2,
+      chosen_name: 3,
+      uRL: 'u',
+      state: 'IN_TRANSIT',
+      renamed: 'a',
+      other: 'live',
+    })
   })
 })
 
 describe('2.3 relation field names', () => {
   it('forward: the column without _id where the target inflects, else the parent', () => {
     expect(fieldsOf(schema, 'LineItem').slice(10)).toEqual([
-      'rawId: Int', 'author: author', 'owner: AccountHolder', 'accountHolder: AccountHolder', 'whole_key: AccountHolder',
+      'rawId: Int',
+      'author: author',
+      'owner: AccountHolder',
+      'accountHolder: AccountHolder',
+      'whole_key: AccountHolder',
     ])
   })
   it('forward: Id is stripped, in its own case, where the target does not inflect', () => {
@@ -170,7 +225,11 @@ describe('2.3 relation field names', () => {
   })
   it('reverse: the collection of the child', () => {
     expect(fieldsOf(schema, 'AccountHolder')).toEqual([
-      'nodeId: ID!', 'id: Int!', 'tenant: Int', 'lineItemCollection: LineItemConnection', 'itemsByWholeKey: LineItemConnection',
+      'nodeId: ID!',
+      'id: Int!',
+      'tenant: Int',
+      'lineItemCollection: LineItemConnection',
+      'itemsByWholeKey: LineItemConnection',
     ])
   })
   it('reverse and one-to-one: the same rule on the referenced column', () => {
@@ -193,50 +252,88 @@ describe('2.4 conflicts', () => {
   it('of two columns with one field name the last one is read, filtered, ordered and written', async () => {
     expect(fieldsOf(schema, 'twice')).toEqual(['id: Int!', 'value: Int', 'nodeId: Int', 'and: Int', 'not: JSON'])
     expect(await ask('{ twiceByPk(id: 1) { value } }')).toEqual({ twiceByPk: { value: 20 } })
-    const ids = async (args: string) => (await ask(`{ twiceCollection(${args}) { edges { node { id } } } }`)).twiceCollection.edges.length
+    const ids = async (args: string) =>
+      (await ask(`{ twiceCollection(${args}) { edges { node { id } } } }`)).twiceCollection.edges.length
     expect(await ids('filter: {value: {eq: 20}}')).toBe(1)
     expect(await ids('filter: {value: {eq: 10}}')).toBe(0)
     await ask('mutation { insertIntotwiceCollection(objects: [{id: 2, value: 5}]) { affectedCount } }')
     await ask('mutation { updatetwiceCollection(set: {value: 6}, filter: {id: {eq: 2}}) { affectedCount } }')
     expect((await service.db.query('select a, b from twice where id = 2')).rows).toEqual([{ a: null, b: 6 }])
-    const { twiceCollection } = await ask('{ twiceCollection(orderBy: [{value: AscNullsLast}]) { edges { node { value } } } }')
+    const { twiceCollection } = await ask(
+      '{ twiceCollection(orderBy: [{value: AscNullsLast}]) { edges { node { value } } } }',
+    )
     expect(twiceCollection.edges.map((edge: { node: { value: number } }) => edge.node.value)).toEqual([6, 20])
   })
   it('a column takes the place of the node id, and of a logical operator, in its own type only', async () => {
-    expect(fieldsOf(schema, 'twiceFilter')).toEqual(['id: IntFilter', 'value: IntFilter', 'nodeId: IntFilter', 'and: IntFilter', 'or: [twiceFilter!]', 'not: twiceFilter'])
-    const { twiceCollection } = await ask('{ twiceCollection(filter: {and: {eq: 40}, nodeId: {eq: 30}, not: {id: {eq: 2}}}) { edges { node { nodeId and } } } }')
+    expect(fieldsOf(schema, 'twiceFilter')).toEqual([
+      'id: IntFilter',
+      'value: IntFilter',
+      'nodeId: IntFilter',
+      'and: IntFilter',
+      'or: [twiceFilter!]',
+      'not: twiceFilter',
+    ])
+    const { twiceCollection } = await ask(
+      '{ twiceCollection(filter: {and: {eq: 40}, nodeId: {eq: 30}, not: {id: {eq: 2}}}) { edges { node { nodeId and } } } }',
+    )
     expect(twiceCollection.edges).toEqual([{ node: { nodeId: 30, and: 40 } }])
   })
   it('relations win over columns, computed fields over both', async () => {
     expect(fieldsOf(schema, 'pick')).toEqual([
-      'nodeId: ID!', 'id: Int!', 'parent_one: Int', 'parentOne: Int', 'pick: pick', 'pickCollection: pickConnection', 'computed: String',
+      'nodeId: ID!',
+      'id: Int!',
+      'parent_one: Int',
+      'parentOne: Int',
+      'pick: pick',
+      'pickCollection: pickConnection',
+      'computed: String',
     ])
-    expect(await ask('{ pickByPk(id: 1) { computed pick { id } parentOne } }')).toEqual({ pickByPk: { computed: 'function', pick: null, parentOne: 7 } })
+    expect(await ask('{ pickByPk(id: 1) { computed pick { id } parentOne } }')).toEqual({
+      pickByPk: { computed: 'function', pick: null, parentOne: 7 },
+    })
   })
   it('of two relations with one name the last one is exposed', async () => {
     expect(fieldsOf(schema, 'author')).toEqual([
-      'nodeId: ID!', 'id: Int!', 'blog_postCollection: blog_postConnection', 'camelPosts: blog_postConnection',
-      'lineItemCollection: LineItemConnection', 'linkCollection: linkConnection',
+      'nodeId: ID!',
+      'id: Int!',
+      'blog_postCollection: blog_postConnection',
+      'camelPosts: blog_postConnection',
+      'lineItemCollection: LineItemConnection',
+      'linkCollection: linkConnection',
     ])
     const { authorByPk } = await ask('{ authorByPk(id: 2) { linkCollection { edges { node { id } } } } }')
     expect(authorByPk.linkCollection.edges).toEqual([{ node: { id: 1 } }, { node: { id: 2 } }])
     expect(await ask('{ linkByPk(id: 1) { author { id } } }')).toEqual({ linkByPk: { author: { id: 2 } } })
   })
   it('the first served schema, and built-in names, keep theirs', async () => {
-    expect(await ask('{ authorCollection { edges { node { id } } } }')).toEqual({ authorCollection: { edges: [{ node: { id: 1 } }, { node: { id: 2 } }] } })
+    expect(await ask('{ authorCollection { edges { node { id } } } }')).toEqual({
+      authorCollection: { edges: [{ node: { id: 1 } }, { node: { id: 2 } }] },
+    })
     expect(schema.getType('Int')?.toString()).toBe('Int')
     expect(namesOf(schema, 'PageInfo')).toEqual(['endCursor', 'hasNextPage', 'hasPreviousPage', 'startCursor'])
-    expect(namesOf(schema, 'Query').filter((name) => /^(int|pageInfo|authorEdge|stringFilter)(Collection|ByPk)$/.test(name))).toEqual([])
+    expect(
+      namesOf(schema, 'Query').filter((name) => /^(int|pageInfo|authorEdge|stringFilter)(Collection|ByPk)$/.test(name)),
+    ).toEqual([])
   })
   it('goes by what a role sees: who cannot see the first gets the second', async () => {
     const authors = '{ authorCollection { edges { node { __typename id } } } }'
     const as = async (role: string) => dataOf(await service.graphql(authors, { role })).authorCollection.edges[0].node
-    expect([await as('anon'), await as('authenticated')]).toEqual([{ __typename: 'author', id: 1 }, { __typename: 'Author', id: 7 }])
+    expect([await as('anon'), await as('authenticated')]).toEqual([
+      { __typename: 'author', id: 1 },
+      { __typename: 'Author', id: 7 },
+    ])
   })
   it('a column that the role may not see takes no place', async () => {
     const seen = await introspect(service, { role: 'authenticated' })
-    expect(fieldsOf(seen, 'twiceFilter')).toEqual(['id: IntFilter', 'nodeId: IDFilter', 'and: [twiceFilter!]', 'or: [twiceFilter!]', 'not: twiceFilter'])
-    const text = '{ twiceCollection(filter: {and: [{id: {eq: 1}}, {not: {id: {eq: 2}}}]}) { edges { node { id nodeId } } } }'
+    expect(fieldsOf(seen, 'twiceFilter')).toEqual([
+      'id: IntFilter',
+      'nodeId: IDFilter',
+      'and: [twiceFilter!]',
+      'or: [twiceFilter!]',
+      'not: twiceFilter',
+    ])
+    const text =
+      '{ twiceCollection(filter: {and: [{id: {eq: 1}}, {not: {id: {eq: 2}}}]}) { edges { node { id nodeId } } } }'
     expect(dataOf(await service.graphql(text, { role: 'authenticated' })).twiceCollection.edges).toEqual([
       { node: { id: 1, nodeId: Buffer.from('["public", "twice", 1]').toString('base64') } },
     ])
@@ -245,7 +342,10 @@ describe('2.4 conflicts', () => {
     const { __type } = await ask('{ __type(name: "labels") { enumValues { name } } }')
     expect(__type.enumValues).toEqual([{ name: 'ok' }])
     const { labelledCollection } = await ask('{ labelledCollection { edges { node { label } } } }')
-    expect(labelledCollection.edges.map((edge: { node: unknown }) => edge.node)).toEqual([{ label: 'ok' }, { label: 'not ok' }])
+    expect(labelledCollection.edges.map((edge: { node: unknown }) => edge.node)).toEqual([
+      { label: 'ok' },
+      { label: 'not ok' },
+    ])
   })
   it('a function with an argument that GraphQL cannot spell is hidden', () => {
     expect(namesOf(schema, 'Query')).not.toContain('bad_argument')
@@ -253,12 +353,17 @@ describe('2.4 conflicts', () => {
 })
 
 describe('2.5 reserved argument names', () => {
-  test.each(['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy'])('%s hides a function that answers a set', async (name) => {
-    const type = name === 'filter' || name === 'orderBy' || name === 'before' || name === 'after' ? 'text' : 'int'
-    await service.db.query(`create or replace function public.set_by_${name.toLowerCase()}("${name}" ${type}) returns setof author stable language sql as 'select * from author'`)
-    const fields = namesOf(await introspect(service), 'Query')
-    expect(fields).not.toContain(`set_by_${name.toLowerCase()}`)
-  })
+  test.each(['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy'])(
+    '%s hides a function that answers a set',
+    async (name) => {
+      const type = name === 'filter' || name === 'orderBy' || name === 'before' || name === 'after' ? 'text' : 'int'
+      await service.db.query(
+        `create or replace function public.set_by_${name.toLowerCase()}("${name}" ${type}) returns setof author stable language sql as 'select * from author'`,
+      )
+      const fields = namesOf(await introspect(service), 'Query')
+      expect(fields).not.toContain(`set_by_${name.toLowerCase()}`)
+    },
+  )
   it('keeps one that answers a single row', () => {
     expect(namesOf(schema, 'Query')).not.toContain('reserved_set')
     expect(signatureOf(schema, 'Query', 'reserved_row')).toBe('reserved_row(first: Int!): author')
@@ -270,7 +375,9 @@ describe('service.md naming rules', () => {
     await service.db.query(`
       comment on constraint l1 on link is '@graphql({"foreign_name": "a", "local_name": "linksAsA"})';
       comment on constraint l2 on link is '@graphql({"foreign_name": "b", "local_name": "linksAsB"})'`)
-    const data = await ask('{ authorByPk(id: 2) { linksAsA { edges { node { id b { id } } } } linksAsB { edges { node { id a { id } } } } } }')
+    const data = await ask(
+      '{ authorByPk(id: 2) { linksAsA { edges { node { id b { id } } } } linksAsB { edges { node { id a { id } } } } } }',
+    )
     expect(data).toEqual({
       authorByPk: {
         linksAsA: { edges: [{ node: { id: 2, b: { id: 2 } } }] },
@@ -279,6 +386,7 @@ describe('service.md naming rules', () => {
     })
   })
   it('every row type has a nodeId', () => {
-    for (const type of ['blog_post', 'LineItem', 'author', 'My_Own']) expect(fieldsOf(schema, type)[0]).toBe('nodeId: ID!')
+    for (const type of ['blog_post', 'LineItem', 'author', 'My_Own'])
+      expect(fieldsOf(schema, type)[0]).toBe('nodeId: ID!')
   })
 })

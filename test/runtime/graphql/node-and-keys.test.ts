@@ -75,7 +75,9 @@ beforeAll(async () => {
 afterAll(() => service?.close())
 
 describe('7.1 nodeId', () => {
-  const idOf = async (field: string): Promise<string> => (await ask(`{ ${field}Collection(first: 1) { edges { node { nodeId } } } }`))[`${field}Collection`].edges[0].node.nodeId
+  const idOf = async (field: string): Promise<string> =>
+    (await ask(`{ ${field}Collection(first: 1) { edges { node { nodeId } } } }`))[`${field}Collection`].edges[0].node
+      .nodeId
 
   it('has the bytes of the literal example', async () => {
     expect(await idOf('account')).toBe('WyJwdWJsaWMiLCAiYWNjb3VudCIsIDFd')
@@ -111,7 +113,11 @@ describe('7.1 nodeId', () => {
   const account = (key: string): string => token(`["public", "account", ${key}]`)
   const errors: readonly (readonly [string, string, string])[] = [
     ['no base64', '~~~', 'Invalid value passed to nodeId argument. Error 2'],
-    ['base64 without its padding', token('["public", "product", "x", 1]').replace(/=+$/, ''), 'Invalid value passed to nodeId argument. Error 2'],
+    [
+      'base64 without its padding',
+      token('["public", "product", "x", 1]').replace(/=+$/, ''),
+      'Invalid value passed to nodeId argument. Error 2',
+    ],
     ['base64 of another alphabet', 'W_-_', 'Invalid value passed to nodeId argument. Error 2'],
     ['no UTF-8', token(Buffer.from([0xff, 0xfe])), 'Invalid value passed to nodeId argument. Error 3'],
     ['no JSON', token('nothing'), 'Invalid value passed to nodeId argument. Error 4'],
@@ -122,10 +128,26 @@ describe('7.1 nodeId', () => {
     ['a table that is no string', token('["public", null, 1]'), 'Invalid value passed to nodeId argument. Error 7'],
     ['an object', token('{"a": 1}'), 'Invalid value passed to nodeId argument. Error 10'],
     ['a string', token('"public"'), 'Invalid value passed to nodeId argument. Error 10'],
-    ['a table that does not exist', token('["public", "nothing", 1]'), 'Collection referenced by nodeId did not match any known collection'],
-    ['a table without a key', token('["public", "keyless", 1]'), 'Collection referenced by nodeId did not match any known collection'],
-    ['a table that the role may not see', token('["public", "hidden", 1]'), 'Collection referenced by nodeId did not match any known collection'],
-    ['a table of another schema', token('["other", "account", 1]'), 'Collection referenced by nodeId did not match any known collection'],
+    [
+      'a table that does not exist',
+      token('["public", "nothing", 1]'),
+      'Collection referenced by nodeId did not match any known collection',
+    ],
+    [
+      'a table without a key',
+      token('["public", "keyless", 1]'),
+      'Collection referenced by nodeId did not match any known collection',
+    ],
+    [
+      'a table that the role may not see',
+      token('["public", "hidden", 1]'),
+      'Collection referenced by nodeId did not match any known collection',
+    ],
+    [
+      'a table of another schema',
+      token('["other", "account", 1]'),
+      'Collection referenced by nodeId did not match any known collection',
+    ],
     ['too many keys', account('1, 2'), 'Primary key column count mismatch. Expected 1, provided 2'],
     ['too few keys', token('["public", "product", "x"]'), 'Primary key column count mismatch. Expected 2, provided 1'],
   ]
@@ -134,16 +156,25 @@ describe('7.1 nodeId', () => {
     expect(await refused(`{ node(nodeId: ${JSON.stringify(id)}) { nodeId } }`)).toEqual([message])
   })
   it('leaves what a key means to Postgres', async () => {
-    expect(await refused(byId, { variables: { id: account('"x"') } })).toEqual(['invalid input syntax for type integer: "x"'])
-    expect(await ask(byId, { variables: { id: account('"1"') } })).toEqual({ node: { __typename: 'account', nodeId: 'WyJwdWJsaWMiLCAiYWNjb3VudCIsIDFd' } })
+    expect(await refused(byId, { variables: { id: account('"x"') } })).toEqual([
+      'invalid input syntax for type integer: "x"',
+    ])
+    expect(await ask(byId, { variables: { id: account('"1"') } })).toEqual({
+      node: { __typename: 'account', nodeId: 'WyJwdWJsaWMiLCAiYWNjb3VudCIsIDFd' },
+    })
     expect(await ask(byId, { variables: { id: account('null') } })).toEqual({ node: null })
   })
   it('reads a node id however its JSON is spaced, and keeps every digit', async () => {
-    expect(await ask(byId, { variables: { id: token('["public","big",9007199254740993]') } })).toMatchObject({ node: { __typename: 'big' } })
+    expect(await ask(byId, { variables: { id: token('["public","big",9007199254740993]') } })).toMatchObject({
+      node: { __typename: 'big' },
+    })
     expect(await ask(byId, { variables: { id: token('["public","big",9007199254740992]') } })).toEqual({ node: null })
   })
   it('pages by keys that are arrays or JSON documents', async () => {
-    for (const [field, key] of [['listed', [[1, 2], [3]]], ['document', ['"text"', '[1, 2]', '{"a": "b"}']]] as const) {
+    for (const [field, key] of [
+      ['listed', [[1, 2], [3]]],
+      ['document', ['"text"', '[1, 2]', '{"a": "b"}']],
+    ] as const) {
       const pages: unknown[] = []
       let after: string | null = null
       do {
@@ -161,21 +192,35 @@ describe('7.1 nodeId', () => {
     const ids = (filter: string) => `{ accountCollection(filter: ${filter}) { edges { node { id } } } }`
     const second = account('2')
     expect((await ask(ids(`{nodeId: {eq: "${second}"}}`))).accountCollection.edges).toEqual([{ node: { id: 2 } }])
-    expect((await ask(ids(`{not: {nodeId: {eq: "${second}"}}}`))).accountCollection.edges).toEqual([{ node: { id: 1 } }])
-    expect(await refused(ids(`{nodeId: {eq: "${token('["public", "big", 1]')}"}}`))).toEqual(['nodeId belongs to a different collection'])
+    expect((await ask(ids(`{not: {nodeId: {eq: "${second}"}}}`))).accountCollection.edges).toEqual([
+      { node: { id: 1 } },
+    ])
+    expect(await refused(ids(`{nodeId: {eq: "${token('["public", "big", 1]')}"}}`))).toEqual([
+      'nodeId belongs to a different collection',
+    ])
     expect(await refused(ids('{nodeId: {eq: null}}'))).toEqual(['Invalid value passed to nodeId argument, Error 1'])
-    expect(await refused(ids(`{nodeId: {eq: "${account('1, 2')}"}}`))).toEqual(['Primary key column count mismatch. Expected 1, provided 2'])
+    expect(await refused(ids(`{nodeId: {eq: "${account('1, 2')}"}}`))).toEqual([
+      'Primary key column count mismatch. Expected 1, provided 2',
+    ])
     const composite = token('["public", "product", "y", 1]')
-    const { product_collection } = await ask(`{ product_collection: productCollection(filter: {nodeId: {eq: "${composite}"}}) { edges { node { label } } } }`)
+    const { product_collection } = await ask(
+      `{ product_collection: productCollection(filter: {nodeId: {eq: "${composite}"}}) { edges { node { label } } } }`,
+    )
     expect(product_collection.edges).toEqual([{ node: { label: 'two' } }])
   })
   it('filters by the variable of each request', async () => {
     const query = 'query ($id: ID) { accountCollection(filter: {nodeId: {eq: $id}}) { edges { node { id } } } }'
     for (const key of ['1', '2']) {
-      expect((await ask(query, { variables: { id: account(key) } })).accountCollection.edges).toEqual([{ node: { id: Number(key) } }])
+      expect((await ask(query, { variables: { id: account(key) } })).accountCollection.edges).toEqual([
+        { node: { id: Number(key) } },
+      ])
     }
-    expect(await refused(query, { variables: { id: token('["public", "big", 1]') } })).toEqual(['nodeId belongs to a different collection'])
-    expect(await refused(query, { variables: { id: null } })).toEqual(['Invalid value passed to nodeId argument, Error 1'])
+    expect(await refused(query, { variables: { id: token('["public", "big", 1]') } })).toEqual([
+      'nodeId belongs to a different collection',
+    ])
+    expect(await refused(query, { variables: { id: null } })).toEqual([
+      'Invalid value passed to nodeId argument, Error 1',
+    ])
     expect((await ask(query, {})).accountCollection.edges).toHaveLength(2)
   })
 })
@@ -190,8 +235,27 @@ describe('7.2 node', () => {
     const { __type } = await ask('{ __type(name: "Node") { possibleTypes { name } } }')
     const names: readonly string[] = __type.possibleTypes.map((type: { name: string }) => type.name)
     expect(names).toEqual([
-      'account', 'account_view', 'big', 'bytes', 'coded', 'country', 'day', 'document', 'flag', 'included', 'listed', 'loose', 'mixed', 'padded',
-      'price', 'product', 'product_view', 'quoted', 'ratio', 'shirt', 'uid',
+      'account',
+      'account_view',
+      'big',
+      'bytes',
+      'coded',
+      'country',
+      'day',
+      'document',
+      'flag',
+      'included',
+      'listed',
+      'loose',
+      'mixed',
+      'padded',
+      'price',
+      'product',
+      'product_view',
+      'quoted',
+      'ratio',
+      'shirt',
+      'uid',
     ])
   })
   it('is null when there is no such row', async () => {
@@ -220,7 +284,9 @@ describe('7.2 node', () => {
     expect(data).toEqual({ a: { email: 'a@x.io' }, b: { label: 'two' }, c: { __typename: 'account_view' } })
   })
   it('answers an empty object when no fragment fits', async () => {
-    expect(await ask(`{ node(nodeId: "${token('["public", "account", 1]')}") { ... on product { label } } }`)).toEqual({ node: {} })
+    expect(await ask(`{ node(nodeId: "${token('["public", "account", 1]')}") { ... on product { label } } }`)).toEqual({
+      node: {},
+    })
   })
 })
 
@@ -263,7 +329,10 @@ describe('7.3 ByPk', () => {
     ['ratioByPk(value: 1.5) { value }', { value: 1.5 }],
     ['flagByPk(value: true) { value }', { value: true }],
     ['dayByPk(value: "2024-02-29") { value }', { value: '2024-02-29' }],
-    ['uidByPk(value: "7E6BB18A-1A35-4D2B-9C5F-6A3B8E0C2D11") { value }', { value: '7e6bb18a-1a35-4d2b-9c5f-6a3b8e0c2d11' }],
+    [
+      'uidByPk(value: "7E6BB18A-1A35-4D2B-9C5F-6A3B8E0C2D11") { value }',
+      { value: '7e6bb18a-1a35-4d2b-9c5f-6a3b8e0c2d11' },
+    ],
     ['bytesByPk(value: "\\\\x0102") { value }', { value: '\\x0102' }],
     ['codedByPk(value: "c") { value }', { value: 'c' }],
     ['documentByPk(value: "[1,2]") { value }', { value: '[1, 2]' }],
@@ -278,11 +347,19 @@ describe('7.3 ByPk', () => {
     expect(await ask(`{ row: ${field} }`)).toEqual({ row: expected })
   })
   it('takes the keys of a view in the order of its comment', async () => {
-    expect(signatureOf(await introspect(service), 'Query', 'product_viewByPk')).toBe('product_viewByPk(c: Int!, b: Int!): product_view')
+    expect(signatureOf(await introspect(service), 'Query', 'product_viewByPk')).toBe(
+      'product_viewByPk(c: Int!, b: Int!): product_view',
+    )
   })
-  it('a table\'s key may be what its comment says: the first of several rows, none without a key', async () => {
-    expect(await ask('{ one: looseByPk(code: 1) { code } two: looseByPk(code: 2) { body } none: looseByPk(code: 3) { body } }')).toEqual({ one: { code: 1 }, two: { body: 'd' }, none: null })
-    expect(await ask(byId, { variables: { id: token('["public", "loose", 1]') } })).toMatchObject({ node: { __typename: 'loose' } })
+  it("a table's key may be what its comment says: the first of several rows, none without a key", async () => {
+    expect(
+      await ask(
+        '{ one: looseByPk(code: 1) { code } two: looseByPk(code: 2) { body } none: looseByPk(code: 3) { body } }',
+      ),
+    ).toEqual({ one: { code: 1 }, two: { body: 'd' }, none: null })
+    expect(await ask(byId, { variables: { id: token('["public", "loose", 1]') } })).toMatchObject({
+      node: { __typename: 'loose' },
+    })
     const { looseCollection } = await ask('{ looseCollection { edges { node { code nodeId } } } }')
     expect(looseCollection.edges.map((edge: { node: { code: number } }) => edge.node.code)).toEqual([1, 1, 2])
   })
@@ -290,7 +367,9 @@ describe('7.3 ByPk', () => {
     const query = 'query ($a: String!, $c: Int!) { productByPk(a: $a, c: $c) { label } }'
     expect(await ask(query, { variables: { a: 'x', c: 1 } })).toEqual({ productByPk: { label: 'one' } })
     expect(await ask(query, { variables: { a: 'y', c: 1 } })).toEqual({ productByPk: { label: 'two' } })
-    expect(await ask('query ($size: size!) { shirtByPk(size: $size) { stock } }', { variables: { size: 'XL' } })).toEqual({ shirtByPk: { stock: 4 } })
+    expect(
+      await ask('query ($size: size!) { shirtByPk(size: $size) { stock } }', { variables: { size: 'XL' } }),
+    ).toEqual({ shirtByPk: { stock: 4 } })
   })
   it('needs every argument', async () => {
     expect(await refused('{ productByPk(a: "x") { label } }')).toEqual([

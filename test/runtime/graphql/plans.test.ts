@@ -43,10 +43,14 @@ async function run(query: string, variables: Record<string, unknown> = {}) {
   if (statement === undefined) throw new Error('nothing was sent')
   const { db } = service
   const values = statement.values.map((value) => (value === null ? 'null' : `'${value}'`)).join(', ')
-  await db.query(`begin; set local plan_cache_mode = force_generic_plan; set local role anon; prepare plan_test as ${statement.text}`)
+  await db.query(
+    `begin; set local plan_cache_mode = force_generic_plan; set local role anon; prepare plan_test as ${statement.text}`,
+  )
   try {
     const call = statement.values.length === 0 ? 'plan_test' : `plan_test(${values})`
-    const { rows: [explained] } = await db.query(`explain (analyze, format json) execute ${call}`)
+    const {
+      rows: [explained],
+    } = await db.query(`explain (analyze, format json) execute ${call}`)
     return { ...statement, nodes: flatten(explained['QUERY PLAN'][0].Plan) }
   } finally {
     await db.query('rollback; deallocate plan_test')
@@ -78,7 +82,12 @@ describe('2.2 rules of the planner (engine room)', () => {
     },
   )
 
-  test.each([['AscNullsLast', false], ['DescNullsFirst', false], ['AscNullsFirst', true], ['DescNullsLast', true]] as const)(
+  test.each([
+    ['AscNullsLast', false],
+    ['DescNullsFirst', false],
+    ['AscNullsFirst', true],
+    ['DescNullsLast', true],
+  ] as const)(
     'a nullable column is ordered with one only where it differs from the default: %s',
     async (direction, clause) => {
       const { text, nodes } = await run(`{ postCollection(orderBy: { edited_at: ${direction} }) ${page} }`)
@@ -88,7 +97,10 @@ describe('2.2 rules of the planner (engine room)', () => {
   )
 
   test('a deep page in one direction is one descent of the index', async () => {
-    for (const [direction, args] of [['AscNullsLast', 'first: 30, after'], ['DescNullsLast', 'last: 30, before']] as const) {
+    for (const [direction, args] of [
+      ['AscNullsLast', 'first: 30, after'],
+      ['DescNullsLast', 'last: 30, before'],
+    ] as const) {
       const order = `[{ created_at: ${direction} }, { id: ${direction} }]`
       const key = cursor(at(4_000), 10_000, 10_000)
       const { text, nodes } = await run(`{ postCollection(${args}: "${key}", orderBy: ${order}) ${page} }`)
@@ -99,14 +111,18 @@ describe('2.2 rules of the planner (engine room)', () => {
 
   test('a deep page in mixed directions enters the index by the leading bound', async () => {
     const key = cursor(at(1_000), 6_000)
-    const { nodes } = await run(`{ postCollection(first: 30, after: "${key}", orderBy: { created_at: DescNullsLast }) ${page} }`)
+    const { nodes } = await run(
+      `{ postCollection(first: 30, after: "${key}", orderBy: { created_at: DescNullsLast }) ${page} }`,
+    )
     expect(nodes.some((node) => node['Index Cond']?.includes('created_at <= ') === true)).toBe(true)
     expectFewRows(nodes)
   })
 
   test('the same backwards', async () => {
     const key = cursor(at(1_000), 6_000)
-    const { nodes } = await run(`{ postCollection(last: 30, before: "${key}", orderBy: { created_at: DescNullsLast }) ${page} }`)
+    const { nodes } = await run(
+      `{ postCollection(last: 30, before: "${key}", orderBy: { created_at: DescNullsLast }) ${page} }`,
+    )
     expect(nodes.some((node) => node['Index Cond']?.includes('created_at >= ') === true)).toBe(true)
     expectFewRows(nodes)
   })
@@ -125,9 +141,12 @@ describe('2.2 rules of the planner (engine room)', () => {
   })
 
   test('rows that only the look-ahead reads cost no nested reads', async () => {
-    const nested = '{ edges { node { id post: postCollection(first: 1) { edges { node { id } } } } } pageInfo { hasNextPage } }'
+    const nested =
+      '{ edges { node { id post: postCollection(first: 1) { edges { node { id } } } } } pageInfo { hasNextPage } }'
     const { nodes } = await run(`{ authorCollection(first: 3) ${nested} }`)
-    const scans = nodes.filter((node) => /Index (Only )?Scan/.test(node['Node Type']) && JSON.stringify(node).includes('post'))
+    const scans = nodes.filter(
+      (node) => /Index (Only )?Scan/.test(node['Node Type']) && JSON.stringify(node).includes('post'),
+    )
     expect(scans.length).toBeGreaterThan(0)
     for (const scan of scans) expect((scan as unknown as { 'Actual Loops': number })['Actual Loops']).toBe(3)
   })

@@ -99,16 +99,24 @@ beforeAll(async () => {
 })
 afterAll(() => service?.close())
 
-const relationsOf = (type: string): readonly string[] => fieldsOf(schema, type).filter((field) => /: (?!ID|Int|String|Boolean)/.test(field))
+const relationsOf = (type: string): readonly string[] =>
+  fieldsOf(schema, type).filter((field) => /: (?!ID|Int|String|Boolean)/.test(field))
 
 describe('8.1 which relations exist', () => {
   it('both directions of every foreign key between exposed tables', () => {
     expect(relationsOf('Pet')).toEqual([
-      'owner: Owner!', 'kennelOwner: Owner', 'chip: Chip', 'visitCollection: VisitConnection', 'visitOneCollection: VisitOneConnection',
+      'owner: Owner!',
+      'kennelOwner: Owner',
+      'chip: Chip',
+      'visitCollection: VisitConnection',
+      'visitOneCollection: VisitOneConnection',
       'visitTwoCollection: VisitTwoConnection',
     ])
     expect(relationsOf('Owner').slice(0, 4)).toEqual([
-      'petCollection: PetConnection', 'boarders: PetConnection', 'chipCollection: ChipConnection', 'halfCollection: HalfConnection',
+      'petCollection: PetConnection',
+      'boarders: PetConnection',
+      'chipCollection: ChipConnection',
+      'halfCollection: HalfConnection',
     ])
   })
   it('none to unserved schemas or tables without a key, in either direction', () => {
@@ -133,7 +141,10 @@ describe('8.1 which relations exist', () => {
     expect(data).toEqual({
       petViewByPk: {
         owner: { name: 'Ann' },
-        ownerOfView: { name: 'Ann', petsOfView: { edges: [{ node: { id: 10 } }, { node: { id: 11 } }, { node: { id: 12 } }] } },
+        ownerOfView: {
+          name: 'Ann',
+          petsOfView: { edges: [{ node: { id: 10 } }, { node: { id: 11 } }, { node: { id: 12 } }] },
+        },
         chipByView: { id: 100 },
       },
       ownerByPk: { petViewCollection: { edges: [{ node: { name: 'Ace' } }] } },
@@ -144,7 +155,9 @@ describe('8.1 which relations exist', () => {
 
 describe('8.2 forward', () => {
   it('joins by one column, by columns that are no primary key, and by all columns of a composite key', async () => {
-    const data = await ask('{ petByPk(id: 10) { owner { name } kennelOwner { name } } chipCollection { edges { node { id owner { name } } } } }')
+    const data = await ask(
+      '{ petByPk(id: 10) { owner { name } kennelOwner { name } } chipCollection { edges { node { id owner { name } } } } }',
+    )
     expect(data.petByPk).toEqual({ owner: { name: 'Ann' }, kennelOwner: { name: 'Bob' } })
     expect(data.chipCollection.edges.map((edge: { node: unknown }) => edge.node)).toEqual([
       { id: 100, owner: { name: 'Ann' } },
@@ -154,12 +167,15 @@ describe('8.2 forward', () => {
   })
   it('takes no arguments', async () => {
     expect(signatureOf(schema, 'Chip', 'owner')).toBe('owner: Owner')
-    expect(await refused('{ chipCollection { edges { node { owner(first: 1) { id } } } } }')).toEqual(['Unknown argument "first" on field "Chip.owner".'])
+    expect(await refused('{ chipCollection { edges { node { owner(first: 1) { id } } } } }')).toEqual([
+      'Unknown argument "first" on field "Chip.owner".',
+    ])
   })
 })
 
 describe('8.3 reverse', () => {
-  const collection = '(first: Int, last: Int, before: Cursor, after: Cursor, offset: Int, filter: PetFilter, orderBy: [PetOrderBy!]): PetConnection'
+  const collection =
+    '(first: Int, last: Int, before: Cursor, after: Cursor, offset: Int, filter: PetFilter, orderBy: [PetOrderBy!]): PetConnection'
   it('is a nullable connection with all its arguments', () => {
     expect(signatureOf(schema, 'Owner', 'petCollection')).toBe(`petCollection${collection}`)
   })
@@ -179,9 +195,27 @@ describe('8.3 reverse', () => {
       id part { extra } includingChild { note } partialChildCollection { edges { node { id } } } nearlyChildCollection(last: 1) { edges { node { note } } }
     } } } }`)
     expect(ownerCollection.edges.map((edge: { node: unknown }) => edge.node)).toEqual([
-      { id: 1, part: { extra: 5 }, includingChild: null, partialChildCollection: { edges: [{ node: { id: 1 } }, { node: { id: 2 } }] }, nearlyChildCollection: { edges: [{ node: { note: 'y' } }] } },
-      { id: 2, part: null, includingChild: { note: 'x' }, partialChildCollection: { edges: [] }, nearlyChildCollection: { edges: [] } },
-      { id: 3, part: null, includingChild: null, partialChildCollection: { edges: [] }, nearlyChildCollection: { edges: [] } },
+      {
+        id: 1,
+        part: { extra: 5 },
+        includingChild: null,
+        partialChildCollection: { edges: [{ node: { id: 1 } }, { node: { id: 2 } }] },
+        nearlyChildCollection: { edges: [{ node: { note: 'y' } }] },
+      },
+      {
+        id: 2,
+        part: null,
+        includingChild: { note: 'x' },
+        partialChildCollection: { edges: [] },
+        nearlyChildCollection: { edges: [] },
+      },
+      {
+        id: 3,
+        part: null,
+        includingChild: null,
+        partialChildCollection: { edges: [] },
+        nearlyChildCollection: { edges: [] },
+      },
     ])
   })
 })
@@ -198,8 +232,13 @@ describe('8.4 nullability', () => {
     expect(fieldsOf(schema, 'SecuredChild')).toContain('declared: Secured!')
   })
   it('a parent that row-level security hides is null', async () => {
-    const { securedChildCollection } = await ask('{ securedChildCollection { edges { node { id secured { body } } } } }')
-    expect(securedChildCollection.edges).toEqual([{ node: { id: 1, secured: { body: 'seen' } } }, { node: { id: 2, secured: null } }])
+    const { securedChildCollection } = await ask(
+      '{ securedChildCollection { edges { node { id secured { body } } } } }',
+    )
+    expect(securedChildCollection.edges).toEqual([
+      { node: { id: 1, secured: { body: 'seen' } } },
+      { node: { id: 2, secured: null } },
+    ])
   })
   it('of a declared key takes the first of several rows', async () => {
     const { securedChildByPk } = await ask('{ securedChildByPk(id: 1) { anyOwner { region } } }')
@@ -249,14 +288,24 @@ describe('8.8 relation collections work as at the root, for each parent', () => 
     expect(ownerCollection.edges.map((edge: { node: unknown }) => edge.node)).toEqual([
       {
         id: 1,
-        all: { totalCount: 3, edges: [{ node: { id: 10 } }, { node: { id: 11 } }], pageInfo: { hasNextPage: true, hasPreviousPage: false }, aggregate: { count: 3, sum: { id: 33 } } },
+        all: {
+          totalCount: 3,
+          edges: [{ node: { id: 10 } }, { node: { id: 11 } }],
+          pageInfo: { hasNextPage: true, hasPreviousPage: false },
+          aggregate: { count: 3, sum: { id: 33 } },
+        },
         some: { totalCount: 1, edges: [{ node: { name: 'Tom' } }] },
         last: { edges: [{ node: { name: 'Zoe' } }], pageInfo: { hasPreviousPage: true } },
         second: { edges: [{ node: { name: 'Tom' } }] },
       },
       {
         id: 2,
-        all: { totalCount: 1, edges: [{ node: { id: 20 } }], pageInfo: { hasNextPage: false, hasPreviousPage: false }, aggregate: { count: 1, sum: { id: 20 } } },
+        all: {
+          totalCount: 1,
+          edges: [{ node: { id: 20 } }],
+          pageInfo: { hasNextPage: false, hasPreviousPage: false },
+          aggregate: { count: 1, sum: { id: 20 } },
+        },
         some: { totalCount: 0, edges: [] },
         last: { edges: [{ node: { name: 'Ace' } }], pageInfo: { hasPreviousPage: false } },
         second: { edges: [] },
@@ -264,25 +313,44 @@ describe('8.8 relation collections work as at the root, for each parent', () => 
     ])
   })
   it('continues each from its own cursor', async () => {
-    const query = 'query ($after: Cursor) { ownerByPk(id: 1) { petCollection(after: $after) { edges { node { id } } pageInfo { endCursor hasNextPage hasPreviousPage } } } }'
+    const query =
+      'query ($after: Cursor) { ownerByPk(id: 1) { petCollection(after: $after) { edges { node { id } } pageInfo { endCursor hasNextPage hasPreviousPage } } } }'
     const first = (await ask(query)).ownerByPk.petCollection
     const second = (await ask(query, { variables: { after: first.pageInfo.endCursor } })).ownerByPk.petCollection
-    expect(second).toMatchObject({ edges: [{ node: { id: 12 } }], pageInfo: { hasNextPage: false, hasPreviousPage: true } })
+    expect(second).toMatchObject({
+      edges: [{ node: { id: 12 } }],
+      pageInfo: { hasNextPage: false, hasPreviousPage: true },
+    })
   })
 })
 
 describe('1.2 partitioned tables', () => {
   it('are tables, and their partitions types beside them', async () => {
-    expect(namesOf(schema, 'Query')).toEqual(expect.arrayContaining(['visitCollection', 'visitByPk', 'visitOneCollection', 'visitTwoByPk']))
-    const { visitCollection, visitTwoCollection } = await ask('{ visitCollection { edges { node { id pet { name } } } } visitTwoCollection { edges { node { id } } } }')
-    expect(visitCollection.edges).toEqual([{ node: { id: 1, pet: { name: 'Rex' } } }, { node: { id: 2, pet: { name: 'Rex' } } }])
+    expect(namesOf(schema, 'Query')).toEqual(
+      expect.arrayContaining(['visitCollection', 'visitByPk', 'visitOneCollection', 'visitTwoByPk']),
+    )
+    const { visitCollection, visitTwoCollection } = await ask(
+      '{ visitCollection { edges { node { id pet { name } } } } visitTwoCollection { edges { node { id } } } }',
+    )
+    expect(visitCollection.edges).toEqual([
+      { node: { id: 1, pet: { name: 'Rex' } } },
+      { node: { id: 2, pet: { name: 'Rex' } } },
+    ])
     expect(visitTwoCollection.edges).toEqual([{ node: { id: 2 } }])
   })
   it('are led to as a whole by foreign keys', async () => {
     const { billCollection } = await ask('{ billCollection { edges { node { id visit { id place } } } } }')
-    expect(billCollection.edges).toEqual([{ node: { id: 1, visit: { id: 1, place: 1 } } }, { node: { id: 2, visit: { id: 2, place: 2 } } }])
+    expect(billCollection.edges).toEqual([
+      { node: { id: 1, visit: { id: 1, place: 1 } } },
+      { node: { id: 2, visit: { id: 2, place: 2 } } },
+    ])
     expect(fieldsOf(schema, 'Bill')).toContain('visit: Visit!')
-    const { petByPk } = await ask('{ petByPk(id: 10) { visitCollection { edges { node { id } } } visitOneCollection { edges { node { id } } } } }')
-    expect(petByPk).toEqual({ visitCollection: { edges: [{ node: { id: 1 } }, { node: { id: 2 } }] }, visitOneCollection: { edges: [{ node: { id: 1 } }] } })
+    const { petByPk } = await ask(
+      '{ petByPk(id: 10) { visitCollection { edges { node { id } } } visitOneCollection { edges { node { id } } } } }',
+    )
+    expect(petByPk).toEqual({
+      visitCollection: { edges: [{ node: { id: 1 } }, { node: { id: 2 } }] },
+      visitOneCollection: { edges: [{ node: { id: 1 } }] },
+    })
   })
 })

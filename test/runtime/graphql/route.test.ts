@@ -131,7 +131,7 @@ describe('POST /graphql/v1', () => {
 
   it.each<[string, number, string, Sent]>([
     ['no body', 400, 'BODY_MALFORMED', {}],
-    ['an empty body', 400, 'BODY_MALFORMED', { body: '' , headers: { 'content-type': 'application/json' } }],
+    ['an empty body', 400, 'BODY_MALFORMED', { body: '', headers: { 'content-type': 'application/json' } }],
     ['broken JSON', 400, 'BODY_MALFORMED', { body: '{"query":' }],
     ['a list', 400, 'BODY_MALFORMED', { body: '[{"query":"ok"}]' }],
     ['bytes that are no UTF-8', 400, 'BODY_MALFORMED', { body: Buffer.from('{"query":"\xff"}', 'latin1') }],
@@ -200,7 +200,11 @@ describe('GET /graphql/v1', () => {
     const response = await get({ query: 'ok', variables: '{"a":"b c+d"}', operationName: 'A' })
     expect(response.statusCode).toBe(200)
     expect(served.at(-1)?.request).toEqual({
-      query: 'ok', operationName: 'A', variables: { a: 'b c+d' }, extensions: {}, queryOnly: true,
+      query: 'ok',
+      operationName: 'A',
+      variables: { a: 'b c+d' },
+      extensions: {},
+      queryOnly: true,
     })
   })
 

@@ -62,21 +62,61 @@ const cases: readonly Case[] = [
   row('mood', 'mood', 'mood', 'GLAD', 'GLAD', 'GLAD'),
   text('other_mood', 'other.mood', 'Opaque', 'happy', 'happy'),
   row('int4_list', 'int4[]', '[Int]', '[1, null, 3]', [1, null, 3], [1, null, 3], listOf('[3, 1]')),
-  row('int8_list', 'int8[]', '[BigInt]', '[9007199254740993, "2"]', ['9007199254740993', 2], ['9007199254740993', '2'], listOf('2')),
+  row(
+    'int8_list',
+    'int8[]',
+    '[BigInt]',
+    '[9007199254740993, "2"]',
+    ['9007199254740993', 2],
+    ['9007199254740993', '2'],
+    listOf('2'),
+  ),
   row('numeric_list', 'numeric[]', '[BigFloat]', '["1.50"]', ['1.50'], ['1.50'], '{ eq: ["1.5"] }'),
   row('float_list', 'float8[]', '[Float]', '[1.5, 2]', [1.5, 2], [1.5, 2], '{ overlaps: [2] }'),
-  row('text_list', 'text[]', '[String]', String.raw`["a,b", "{", "\"", "\\", "", "NULL", null]`, ['a,b', '{', '"', '\\', '', 'NULL', null], ['a,b', '{', '"', '\\', '', 'NULL', null], '{ contains: ["NULL", "\\\\"] }'),
+  row(
+    'text_list',
+    'text[]',
+    '[String]',
+    String.raw`["a,b", "{", "\"", "\\", "", "NULL", null]`,
+    ['a,b', '{', '"', '\\', '', 'NULL', null],
+    ['a,b', '{', '"', '\\', '', 'NULL', null],
+    '{ contains: ["NULL", "\\\\"] }',
+  ),
   row('empty_list', 'text[]', '[String]', '[]', [], [], '{ eq: [] }'),
   row('wrapped_list', 'text[]', '[String]', '"alone"', 'alone', ['alone'], '{ containedBy: "alone" }'),
   row('bool_list', 'bool[]', '[Boolean]', '[true, false]', [true, false], [true, false], listOf('true')),
   row('uuid_list', 'uuid[]', '[UUID]', `["${id}"]`, [id], [id], listOf(quoted(id))),
   row('date_list', 'date[]', '[Date]', `["${day}"]`, [day], [day], listOf(quoted(day))),
   row('time_list', 'time[]', '[Time]', '["18:23:00"]', ['18:23:00'], ['18:23:00'], listOf('"18:23"')),
-  row('stamp_list', 'timestamptz[]', '[Datetime]', '["2000-01-01T18:00:00Z"]', ['2000-01-01T18:00:00Z'], ['2000-01-01T18:00:00+00:00'], listOf('"2000-01-01T19:00:00+01:00"')),
-  row('jsonb_list', 'jsonb[]', '[JSON]', String.raw`["{\"b\": 1, \"a\": 2}", "\"s\""]`, ['{"b": 1, "a": 2}', '"s"'], ['{"a": 2, "b": 1}', '"s"'], null),
+  row(
+    'stamp_list',
+    'timestamptz[]',
+    '[Datetime]',
+    '["2000-01-01T18:00:00Z"]',
+    ['2000-01-01T18:00:00Z'],
+    ['2000-01-01T18:00:00+00:00'],
+    listOf('"2000-01-01T19:00:00+01:00"'),
+  ),
+  row(
+    'jsonb_list',
+    'jsonb[]',
+    '[JSON]',
+    String.raw`["{\"b\": 1, \"a\": 2}", "\"s\""]`,
+    ['{"b": 1, "a": 2}', '"s"'],
+    ['{"a": 2, "b": 1}', '"s"'],
+    null,
+  ),
   row('mood_list', 'mood[]', '[mood]', '[GLAD, sad]', ['GLAD', 'sad'], ['happy', 'sad'], null),
   row('other_mood_list', 'other.mood[]', '[Opaque]', '["happy"]', ['happy'], ['happy'], null),
-  row('box_list', 'box[]', '[Opaque]', '["(1,1),(0,0)", "(3,3),(2,2)"]', ['(1,1),(0,0)', '(3,3),(2,2)'], ['(1,1),(0,0)', '(3,3),(2,2)'], null),
+  row(
+    'box_list',
+    'box[]',
+    '[Opaque]',
+    '["(1,1),(0,0)", "(3,3),(2,2)"]',
+    ['(1,1),(0,0)', '(3,3),(2,2)'],
+    ['(1,1),(0,0)', '(3,3),(2,2)'],
+    null,
+  ),
   row('domain_list', 'positive[]', '[Opaque]', '[1, 2]', [1, 2], [1, 2], null),
   row('domain', 'positive', 'Opaque', '7', 7, 7),
   // Postgres has no equality for domains over enums.
@@ -142,7 +182,10 @@ const schema = `
   );
   create function short_arg(a varchar, b char(3)) returns text immutable language sql as $$ select a || '|' || b $$;
   ${callable
-    .map(({ name, sql }) => `create function "echo_${name}"(a ${sql}) returns ${sql} immutable language sql as $$ select a $$;`)
+    .map(
+      ({ name, sql }) =>
+        `create function "echo_${name}"(a ${sql}) returns ${sql} immutable language sql as $$ select a $$;`,
+    )
     .join('\n')}
   grant all on all tables in schema public to anon;
 `
@@ -181,48 +224,82 @@ describe('3.1 mapping: what goes in comes out', () => {
     const update = `mutation ($value: ${type}) { updatevaluesCollection(set: { ${name}: $value }, filter: { id: { eq: ${id} } }) { records { ${name} } } }`
     expect(await ask(update, { value: variable })).toEqual({ updatevaluesCollection: { records: [{ [name]: out }] } })
     const insert = `mutation ($rows: [valuesInsertInput!]!) { insertIntovaluesCollection(objects: $rows) { records { ${name} } } }`
-    const rows = [{ id: nextId(), [name]: variable }, { id: nextId(), [name]: null }]
-    expect(await ask(insert, { rows })).toEqual({ insertIntovaluesCollection: { records: [{ [name]: out }, { [name]: null }] } })
+    const rows = [
+      { id: nextId(), [name]: variable },
+      { id: nextId(), [name]: null },
+    ]
+    expect(await ask(insert, { rows })).toEqual({
+      insertIntovaluesCollection: { records: [{ [name]: out }, { [name]: null }] },
+    })
   })
 
-  test.each(callable)('$name ($sql, $type) as a function argument and result', async ({ name, type, literal, variable, out, called = out }) => {
-    expect(await ask(`{ echo_${name}(a: ${literal}) }`)).toEqual({ [`echo_${name}`]: called })
-    expect(await ask(`query ($a: ${type}!) { echo_${name}(a: $a) }`, { a: variable })).toEqual({ [`echo_${name}`]: called })
-  })
+  test.each(callable)(
+    '$name ($sql, $type) as a function argument and result',
+    async ({ name, type, literal, variable, out, called = out }) => {
+      expect(await ask(`{ echo_${name}(a: ${literal}) }`)).toEqual({ [`echo_${name}`]: called })
+      expect(await ask(`query ($a: ${type}!) { echo_${name}(a: $a) }`, { a: variable })).toEqual({
+        [`echo_${name}`]: called,
+      })
+    },
+  )
 
   test('types of fields, filters and orders', async () => {
     const types = await shapes(['values', 'valuesFilter', 'valuesOrderBy'])
     for (const { name, type } of cases) expect([name, types['values']?.[name]]).toEqual([name, type])
     const filtered: Record<string, string | undefined> = {
-      json: undefined, jsonb: undefined, jsonb_list: undefined, mood_list: undefined, other_mood_list: undefined,
-      box_list: undefined, domain_list: undefined, mood: 'moodFilter',
+      json: undefined,
+      jsonb: undefined,
+      jsonb_list: undefined,
+      mood_list: undefined,
+      other_mood_list: undefined,
+      box_list: undefined,
+      domain_list: undefined,
+      mood: 'moodFilter',
     }
     for (const { name, type } of cases) {
       const plain = type.startsWith('[') ? `${type.slice(1, -1)}ListFilter` : `${type}Filter`
-      expect([name, types['valuesFilter']?.[name]]).toEqual([name, Object.hasOwn(filtered, name) ? filtered[name] : plain])
+      expect([name, types['valuesFilter']?.[name]]).toEqual([
+        name,
+        Object.hasOwn(filtered, name) ? filtered[name] : plain,
+      ])
       const orderable = !type.startsWith('[') && type !== 'JSON'
       expect([name, types['valuesOrderBy']?.[name]]).toEqual([name, orderable ? 'OrderByDirection' : undefined])
     }
   })
 
   test('an integer beyond 2^53 in variables keeps its digits', async () => {
-    expect(await ask('query ($a: BigInt!) { echo_int8(a: $a) }', { a: 9007199254740993n })).toEqual({ echo_int8: '9007199254740993' })
+    expect(await ask('query ($a: BigInt!) { echo_int8(a: $a) }', { a: 9007199254740993n })).toEqual({
+      echo_int8: '9007199254740993',
+    })
   })
 
   test('types of extensions bring their own operators: citext compares without case', async () => {
     await ask('mutation { insertIntovaluesCollection(objects: { id: 100000, citext: "Word" }) { affectedCount } }')
     for (const filter of ['{ eq: "wORD" }', '{ like: "wo%" }', '{ in: ["WORD"] }', '{ gt: "woRc", lt: "WORe" }']) {
       const query = `{ valuesCollection(filter: { id: { eq: 100000 }, citext: ${filter} }) { edges { node { citext } } } }`
-      expect([filter, await ask(query)]).toEqual([filter, { valuesCollection: { edges: [{ node: { citext: 'Word' } }] } }])
+      expect([filter, await ask(query)]).toEqual([
+        filter,
+        { valuesCollection: { edges: [{ node: { citext: 'Word' } }] } },
+      ])
     }
   })
 
   test('numbers that JSON cannot write are strings', async () => {
-    const query = '{ outputsByPk(id: 1) { nan infinite minus_infinite nested mood numeric_list stamp stamptz composite_domain } }'
+    const query =
+      '{ outputsByPk(id: 1) { nan infinite minus_infinite nested mood numeric_list stamp stamptz composite_domain } }'
     expect(await ask(query)).toEqual({
       outputsByPk: {
-        nan: 'NaN', infinite: 'Infinity', minus_infinite: '-Infinity', nested: [[1, 2], [3, 4]], mood: 'on-off',
-        numeric_list: ['1.50', null], stamp: 'infinity', stamptz: '2024-07-01T10:00:00.123456+00:00',
+        nan: 'NaN',
+        infinite: 'Infinity',
+        minus_infinite: '-Infinity',
+        nested: [
+          [1, 2],
+          [3, 4],
+        ],
+        mood: 'on-off',
+        numeric_list: ['1.50', null],
+        stamp: 'infinity',
+        stamptz: '2024-07-01T10:00:00.123456+00:00',
         composite_domain: { a: null, b: null },
       },
     })
@@ -238,11 +315,16 @@ describe('3.1 mapping: what goes in comes out', () => {
   test('dates and floats do not depend on what a session has set', async () => {
     const { adminUrl } = service.db
     const database = new URL(adminUrl).pathname.slice(1)
-    await service.db.query(`alter database ${database} set DateStyle = 'German'; alter database ${database} set extra_float_digits = 0`)
-    const query = '{ outputsByPk(id: 1) { stamptz } echo_float8(a: 0.30000000000000004) echo_date(a: "2024-02-29") echo_bytea(a: "abc") }'
+    await service.db.query(
+      `alter database ${database} set DateStyle = 'German'; alter database ${database} set extra_float_digits = 0`,
+    )
+    const query =
+      '{ outputsByPk(id: 1) { stamptz } echo_float8(a: 0.30000000000000004) echo_date(a: "2024-02-29") echo_bytea(a: "abc") }'
     expect(await ask(query)).toEqual({
-      outputsByPk: { stamptz: '2024-07-01T10:00:00.123456+00:00' }, echo_float8: 0.30000000000000004,
-      echo_date: '2024-02-29', echo_bytea: '\\x616263',
+      outputsByPk: { stamptz: '2024-07-01T10:00:00.123456+00:00' },
+      echo_float8: 0.30000000000000004,
+      echo_date: '2024-02-29',
+      echo_bytea: '\\x616263',
     })
   })
 })
@@ -252,27 +334,37 @@ async function shapes(names: readonly string[]): Promise<Readonly<Record<string,
   const schema = buildView((await service.revision()).manifest, 'anon').complete()
   const found = names.map((name) => {
     const type = schema.getType(name) as { getFields(): Record<string, { type: unknown }> }
-    return [name, Object.fromEntries(Object.entries(type.getFields()).map(([field, { type: of }]) => [field, String(of)]))] as const
+    return [
+      name,
+      Object.fromEntries(Object.entries(type.getFields()).map(([field, { type: of }]) => [field, String(of)])),
+    ] as const
   })
   return Object.fromEntries(found)
 }
 
 describe('3.2 enums', () => {
   test('values come in the order of the type, mapped, unspellable labels left out', async () => {
-      const type = buildView((await service.revision()).manifest, 'anon').complete().getType('mood') as any
-    expect(type.getValues().map(({ name, description }: any) => [name, description ?? null])).toEqual([['sad', null], ['GLAD', null]])
+    const type = buildView((await service.revision()).manifest, 'anon')
+      .complete()
+      .getType('mood') as any
+    expect(type.getValues().map(({ name, description }: any) => [name, description ?? null])).toEqual([
+      ['sad', null],
+      ['GLAD', null],
+    ])
   })
 
   test('mapped names go in and are translated, in lists too; lists print labels', async () => {
     const id = nextId()
-    const insert = 'mutation ($m: [mood], $i: Int) { insertIntolimitsCollection(objects: { id: $i, mood: GLAD, moods: $m }) { records { mood moods } } }'
+    const insert =
+      'mutation ($m: [mood], $i: Int) { insertIntolimitsCollection(objects: { id: $i, mood: GLAD, moods: $m }) { records { mood moods } } }'
     expect(await ask(insert, { m: ['GLAD', 'sad', null], i: id })).toEqual({
       insertIntolimitsCollection: { records: [{ mood: 'GLAD', moods: ['happy', 'sad', null] }] },
     })
     expect((await service.db.query('select mood::text, moods::text from limits where id = $1', [id])).rows).toEqual([
       { mood: 'happy', moods: '{happy,sad,NULL}' },
     ])
-    const read = (filter: string) => `{ limitsCollection(filter: { id: {eq: ${id}}, mood: ${filter} }) { edges { node { mood } } } }`
+    const read = (filter: string) =>
+      `{ limitsCollection(filter: { id: {eq: ${id}}, mood: ${filter} }) { edges { node { mood } } } }`
     const found = { limitsCollection: { edges: [{ node: { mood: 'GLAD' } }] } }
     expect(await ask(read('{ in: [GLAD] }'))).toEqual(found)
     expect(await ask(read('{ in: GLAD, neq: sad }'))).toEqual(found)
@@ -283,9 +375,11 @@ describe('3.2 enums', () => {
     expect(await refusal('{ limitsCollection(filter: { mood: { eq: "GLAD" } }) { edges { cursor } } }')).toEqual([
       'Enum "mood" cannot represent non-enum value: "GLAD". Did you mean the enum value "GLAD"?',
     ])
-    expect(await refusal('query ($m: mood) { limitsCollection(filter: { mood: { eq: $m } }) { edges { cursor } } }', { m: 'happy' })).toEqual([
-      'Variable "$m" got invalid value "happy"; Value "happy" does not exist in "mood" enum.',
-    ])
+    expect(
+      await refusal('query ($m: mood) { limitsCollection(filter: { mood: { eq: $m } }) { edges { cursor } } }', {
+        m: 'happy',
+      }),
+    ).toEqual(['Variable "$m" got invalid value "happy"; Value "happy" does not exist in "mood" enum.'])
   })
 })
 
@@ -293,7 +387,12 @@ describe('3.3 JSON', () => {
   test('prints the text form; strings lose their quotes and JSON null is null', async () => {
     const { outputsCollection } = await ask('{ outputsCollection { edges { node { doc raw } } } }')
     expect(outputsCollection.edges.map(({ node }: any) => [node.doc, node.raw])).toEqual([
-      ['abc', '{"a" :1}'], [null, 'q'], [null, null], ['[1, "x"]', null], ['1.50', null], ['true', null],
+      ['abc', '{"a" :1}'],
+      [null, 'q'],
+      [null, null],
+      ['[1, "x"]', null],
+      ['1.50', null],
+      ['true', null],
     ])
   })
 
@@ -322,7 +421,10 @@ describe('3.4 length rule', () => {
   const insert = (field: string, value: string) =>
     `mutation { insertIntolimitsCollection(objects: { id: ${nextId()}, ${field}: ${value} }) { records { ${field} } } }`
 
-  test.each([['short', 4], ['fixed', 3]] as const)('%s takes %i characters and no more', async (field, length) => {
+  test.each([
+    ['short', 4],
+    ['fixed', 3],
+  ] as const)('%s takes %i characters and no more', async (field, length) => {
     expect(await ask(insert(field, quoted('x'.repeat(length))))).toEqual({
       insertIntolimitsCollection: { records: [{ [field]: 'x'.repeat(length) }] },
     })
@@ -331,14 +433,27 @@ describe('3.4 length rule', () => {
     const variable = `mutation ($v: String) { updatelimitsCollection(set: { ${field}: $v }, atMost: 99) { affectedCount } }`
     expect(await refusal(variable, { v: long })).toEqual([tooLong(length)])
     const objects = 'mutation ($o: [limitsInsertInput!]!) { insertIntolimitsCollection(objects: $o) { affectedCount } }'
-    expect(await refusal(objects, { o: [{ id: nextId(), [field]: 'a' }, { id: nextId(), [field]: long }] })).toEqual([tooLong(length)])
-    for (const operand of ['eq', 'like', 'startsWith', 'regex'].map((name) => `{ ${name}: "${long}" }`).concat(`{ in: ["a", "${long}"] }`)) {
-      expect(await refusal(`{ limitsCollection(filter: { ${field}: ${operand} }) { edges { cursor } } }`)).toEqual([tooLong(length)])
+    expect(
+      await refusal(objects, {
+        o: [
+          { id: nextId(), [field]: 'a' },
+          { id: nextId(), [field]: long },
+        ],
+      }),
+    ).toEqual([tooLong(length)])
+    for (const operand of ['eq', 'like', 'startsWith', 'regex']
+      .map((name) => `{ ${name}: "${long}" }`)
+      .concat(`{ in: ["a", "${long}"] }`)) {
+      expect(await refusal(`{ limitsCollection(filter: { ${field}: ${operand} }) { edges { cursor } } }`)).toEqual([
+        tooLong(length),
+      ])
     }
   })
 
   test('counts characters, as Postgres does', async () => {
-    expect(await ask(insert('short', '"äöü😀"'))).toEqual({ insertIntolimitsCollection: { records: [{ short: 'äöü😀' }] } })
+    expect(await ask(insert('short', '"äöü😀"'))).toEqual({
+      insertIntolimitsCollection: { records: [{ short: 'äöü😀' }] },
+    })
   })
 
   test('no value is ever cut: what the rule does not cover, Postgres refuses', async () => {
@@ -350,7 +465,9 @@ describe('3.4 length rule', () => {
     const update = 'mutation { updatelimitsCollection(set: { shorts: ["abcd"] }, atMost: 99) { affectedCount } }'
     expect(await refusal(update)).toEqual(['value too long for type character varying(3)'])
     await ask(insert('shorts', '["abc"]'))
-    expect(await ask('{ limitsCollection(filter: { shorts: { contains: "abcd" } }) { edges { cursor } } }')).toEqual({ limitsCollection: { edges: [] } })
+    expect(await ask('{ limitsCollection(filter: { shorts: { contains: "abcd" } }) { edges { cursor } } }')).toEqual({
+      limitsCollection: { edges: [] },
+    })
   })
 
   test('does not hold for arguments', async () => {
@@ -359,7 +476,8 @@ describe('3.4 length rule', () => {
 
   test('numbers are rounded to the scale of the column before they are compared', async () => {
     await ask(insert('price', '"1.256"'))
-    const query = (price: string) => `{ limitsCollection(filter: { price: { eq: "${price}" } }) { edges { node { price } } } }`
+    const query = (price: string) =>
+      `{ limitsCollection(filter: { price: { eq: "${price}" } }) { edges { node { price } } } }`
     expect(await ask(query('1.2599'))).toEqual({ limitsCollection: { edges: [{ node: { price: '1.26' } }] } })
     expect(await ask(query('1.254'))).toEqual({ limitsCollection: { edges: [] } })
   })
@@ -367,34 +485,58 @@ describe('3.4 length rule', () => {
 
 describe('3.5 scalars and messages', () => {
   test('all scalars exist and none names a specification', async () => {
-      const schema = buildView((await service.revision()).manifest, 'anon').complete()
-    for (const name of ['ID', 'Int', 'Float', 'String', 'Boolean', 'Date', 'Time', 'Datetime', 'BigInt', 'UUID', 'JSON', 'Cursor', 'BigFloat', 'Opaque']) {
+    const schema = buildView((await service.revision()).manifest, 'anon').complete()
+    for (const name of [
+      'ID',
+      'Int',
+      'Float',
+      'String',
+      'Boolean',
+      'Date',
+      'Time',
+      'Datetime',
+      'BigInt',
+      'UUID',
+      'JSON',
+      'Cursor',
+      'BigFloat',
+      'Opaque',
+    ]) {
       const type = schema.getType(name) as any
       expect([name, type?.specifiedByURL ?? null, typeof type?.description]).toEqual([name, null, 'string'])
     }
   })
 
   const readers: readonly (readonly [name: string, field: string])[] = [
-    ['Date', 'date'], ['Time', 'time'], ['Datetime', 'timestamp'], ['UUID', 'uuid'],
+    ['Date', 'date'],
+    ['Time', 'time'],
+    ['Datetime', 'timestamp'],
+    ['UUID', 'uuid'],
   ]
   test.each(readers)('%s takes strings only', async (name, field) => {
     const message = `Invalid input for ${name} type`
     for (const literal of ['1', 'true', 'word', '1.5', '{a: 1}']) {
-      expect(await refusal(`{ valuesCollection(filter: { ${field}: { eq: ${literal} } }) { edges { cursor } } }`)).toEqual([message])
+      expect(
+        await refusal(`{ valuesCollection(filter: { ${field}: { eq: ${literal} } }) { edges { cursor } } }`),
+      ).toEqual([message])
     }
     const query = `query ($v: ${name}) { valuesCollection(filter: { ${field}: { eq: $v } }) { edges { cursor } } }`
     expect(await refusal(query, { v: 1 })).toEqual([`Variable "$v" got invalid value 1; ${message}`])
   })
 
   test('Cursor takes strings only', async () => {
-    expect(await refusal('{ valuesCollection(after: 1) { edges { cursor } } }')).toEqual(['Invalid input for Cursor type'])
+    expect(await refusal('{ valuesCollection(after: 1) { edges { cursor } } }')).toEqual([
+      'Invalid input for Cursor type',
+    ])
   })
 
   test('BigInt takes strings and numbers, BigFloat strings', async () => {
     const query = (filter: string) => `{ valuesCollection(filter: ${filter}) { edges { cursor } } }`
     expect(await refusal(query('{ int8: { eq: true } }'))).toEqual(['Invalid input for BigInt type'])
     expect(await refusal(query('{ numeric: { eq: 1 } }'))).toEqual(['Invalid input for BigFloat type. String required'])
-    expect(await refusal(query('{ numeric: { in: [1.5] } }'))).toEqual(['Invalid input for BigFloat type. String required'])
+    expect(await refusal(query('{ numeric: { in: [1.5] } }'))).toEqual([
+      'Invalid input for BigFloat type. String required',
+    ])
   })
 
   test('Opaque takes any scalar', async () => {
@@ -410,8 +552,8 @@ describe('3.5 scalars and messages', () => {
     expect(await refusal(query('{ uuid: { eq: "1" } }'))).toEqual(['invalid input syntax for type uuid: "1"'])
     expect(await refusal(query('{ int8: { eq: 1.5 } }'))).toEqual(['invalid input syntax for type bigint: "1.5"'])
     expect(await refusal(query('{ int2: { eq: 70000 } }'))).toEqual(['value "70000" is out of range for type smallint'])
-    expect(await refusal('mutation { insertIntovaluesCollection(objects: { id: 0, jsonb: "{" }) { affectedCount } }')).toEqual([
-      'invalid input syntax for type json',
-    ])
+    expect(
+      await refusal('mutation { insertIntovaluesCollection(objects: { id: 0, jsonb: "{" }) { affectedCount } }'),
+    ).toEqual(['invalid input syntax for type json'])
   })
 })

@@ -10,7 +10,10 @@ const schema = `
   insert into item values (1, 'x'), (2, 'y');
   create table wide (id int primary key, ${names.map((name) => `${name} int2`).join(', ')});
   insert into wide (id, c0, c${columns - 1}) values (1, 7, 8);
-  create table figures (id int primary key, ${names.slice(0, numbers).map((name) => `${name} int default 1`).join(', ')});
+  create table figures (id int primary key, ${names
+    .slice(0, numbers)
+    .map((name) => `${name} int default 1`)
+    .join(', ')});
   comment on table figures is '@graphql({"aggregate": {"enabled": true}})';
   insert into figures (id) values (1), (2);
   grant all on all tables in schema public to anon;
@@ -27,7 +30,8 @@ const ask = async (query: string, variables: Record<string, unknown> = {}): Prom
   expect(errors).toBeUndefined()
   return data
 }
-const aliases = (count: number, field: string): string => Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ')
+const aliases = (count: number, field: string): string =>
+  Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ')
 const same = (count: number, value: unknown): Record<string, unknown> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, value]))
 
@@ -43,7 +47,12 @@ describe('wide documents', () => {
     } ${b}: itemByPk(id: 2) { ${a}: id ${b}: name } }`
     expect(await ask(query)).toEqual({
       [String(a)]: {
-        [String(b)]: [{ [String(c)]: 'WzFd', [String(d)]: { [String(e)]: 1, [String(f)]: 'x', nodeId: 'WyJwdWJsaWMiLCAiaXRlbSIsIDFd' } }],
+        [String(b)]: [
+          {
+            [String(c)]: 'WzFd',
+            [String(d)]: { [String(e)]: 1, [String(f)]: 'x', nodeId: 'WyJwdWJsaWMiLCAiaXRlbSIsIDFd' },
+          },
+        ],
         [String(g)]: { [String(h)]: true, [String(a)]: 'WzFd' },
         [String(h)]: 2,
         [String(a)]: { [String(b)]: 2, [String(c)]: { [String(d)]: 3 } },
@@ -73,8 +82,12 @@ describe('wide documents', () => {
   })
 
   test.each([101, 1_700])('%i members of a connection', async (count) => {
-    expect(await ask(`{ itemCollection { ${aliases(count, 'totalCount')} } }`)).toEqual({ itemCollection: same(count, 2) })
-    expect(await ask(`{ itemCollection { pageInfo { ${aliases(count, 'hasNextPage')} } } }`)).toEqual({ itemCollection: { pageInfo: same(count, false) } })
+    expect(await ask(`{ itemCollection { ${aliases(count, 'totalCount')} } }`)).toEqual({
+      itemCollection: same(count, 2),
+    })
+    expect(await ask(`{ itemCollection { pageInfo { ${aliases(count, 'hasNextPage')} } } }`)).toEqual({
+      itemCollection: { pageInfo: same(count, false) },
+    })
     expect(await ask(`{ itemCollection { ${aliases(count, 'aggregate { sum { id } }')} } }`)).toEqual({
       itemCollection: same(count, { sum: { id: 3 } }),
     })
@@ -102,29 +115,52 @@ describe('wide documents', () => {
   })
 
   test('one alias is one member, and one statement answers all', async () => {
-    await ask('{ a: itemCollection(first: 1) { edges { cursor } } b: itemCollection(last: 1) { edges { cursor } } c: itemByPk(id: 1) { id } }')
+    await ask(
+      '{ a: itemCollection(first: 1) { edges { cursor } } b: itemCollection(last: 1) { edges { cursor } } c: itemByPk(id: 1) { id } }',
+    )
     expect(service.exchanges.at(-1)?.statements).toHaveLength(1)
   })
 
-  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'k', 'v', 'o', 'select', 'c1', 'rn', 'n', 'e1', 'f', 'w3', 't1'])(
-    'the alias %s',
-    async (name) => {
-      const query = `{ ${name}: itemCollection(first: 1) { ${name}: edges { ${name}: node { ${name}: id } cursor } pageInfo { ${name}: hasNextPage } } }`
-      const { body } = await service.serve(query)
-      expect(body.replaceAll(' ', '')).toBe(
-        `{"data":{"${name}":{"${name}":[{"${name}":{"${name}":1},"cursor":"WzFd"}],"pageInfo":{"${name}":true}}}}`,
-      )
-    },
-  )
+  test.each([
+    '__proto__',
+    'constructor',
+    'toString',
+    'hasOwnProperty',
+    'k',
+    'v',
+    'o',
+    'select',
+    'c1',
+    'rn',
+    'n',
+    'e1',
+    'f',
+    'w3',
+    't1',
+  ])('the alias %s', async (name) => {
+    const query = `{ ${name}: itemCollection(first: 1) { ${name}: edges { ${name}: node { ${name}: id } cursor } pageInfo { ${name}: hasNextPage } } }`
+    const { body } = await service.serve(query)
+    expect(body.replaceAll(' ', '')).toBe(
+      `{"data":{"${name}":{"${name}":[{"${name}":{"${name}":1},"cursor":"WzFd"}],"pageInfo":{"${name}":true}}}}`,
+    )
+  })
 })
 
 describe('wide tables', () => {
   test('every column at once', async () => {
-    const { wideCollection } = await ask(`{ wideCollection { edges { cursor node { id nodeId ${names.join(' ')} } } pageInfo { endCursor } } }`)
+    const { wideCollection } = await ask(
+      `{ wideCollection { edges { cursor node { id nodeId ${names.join(' ')} } } pageInfo { endCursor } } }`,
+    )
     const [{ node }] = wideCollection.edges
     expect(Object.keys(node)).toEqual(['id', 'nodeId', ...names])
     expect([node.c0, node.c1, node[`c${columns - 1}`]]).toEqual([7, null, 8])
-    expect((await ask(`{ wideCollection(last: 1) { edges { node { ${names.join(' ')} } } pageInfo { startCursor hasPreviousPage } } }`)).wideCollection.edges).toHaveLength(1)
+    expect(
+      (
+        await ask(
+          `{ wideCollection(last: 1) { edges { node { ${names.join(' ')} } } pageInfo { startCursor hasPreviousPage } } }`,
+        )
+      ).wideCollection.edges,
+    ).toHaveLength(1)
   })
 
   test('written and read in one mutation', async () => {

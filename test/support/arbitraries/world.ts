@@ -195,13 +195,15 @@ function drawLink(
   const target = draw.pick([...targets].reverse().slice(targets.length > 1 && !draw.chance(30) ? 1 : 0))
   const targetColumns = target.columns.filter((column) => target.primaryKey.includes(column.name))
   const notNull = draw.chance(20) && target.name !== table.name
-  const columns = targetColumns.map((column): ColumnSketch => ({
-    name: fresh(draw, names, linkNames),
-    type: column.type,
-    notNull: notNull && draw.chance(80),
-    fallback: { kind: 'none' },
-    field: null,
-  }))
+  const columns = targetColumns.map(
+    (column): ColumnSketch => ({
+      name: fresh(draw, names, linkNames),
+      type: column.type,
+      notNull: notNull && draw.chance(80),
+      fallback: { kind: 'none' },
+      field: null,
+    }),
+  )
   const key: ForeignKeySketch = {
     name: `link ${table.name.slice(0, 20)} ${index}`,
     columns: columns.map((column) => column.name),
