@@ -3,9 +3,8 @@ import { apiTableOf, type Api, type ApiTable, type RowField } from './api.ts'
 import { argumentsOf, rowsWith } from './calls.ts'
 import { isSame } from './constraints.ts'
 import { selectionsOf, type Context, type Nodes } from './context.ts'
-import { keyCondition, readFilter, readNodeToken } from './filter.ts'
+import { keyCondition, readFilter, readNode, type Condition } from './filter.ts'
 import { cursorOf, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
-import { Refused } from './refusal.ts'
 import { argument, collectFields } from './selection.ts'
 import { visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
@@ -39,7 +38,7 @@ export function queryField(context: Context, store: Store, nodes: Nodes): Json {
       return collection(context, store, field.table, visibleRows(store, field.table.sketch, context.claims), nodes)
     case 'byKey': {
       const names = [...(field.table.keyArguments ?? new Map()).keys()]
-      return single(context, store, field.table, names.map(arg), nodes)
+      return single(context, store, field.table, keyCondition(context.world, field.table, names.map(arg)), nodes)
     }
     case 'call':
       return callField(context, store, nodes, context.api.query)
@@ -49,20 +48,17 @@ export function queryField(context: Context, store: Store, nodes: Nodes): Json {
 }
 
 function nodeField(context: Context, store: Store, nodes: Nodes, token: string): Json {
-  const { schema, name, keys } = readNodeToken(token)
-  const table = context.api.tables.find((item) => schema === 'public' && item.sketch.name === name)
-  if (table === undefined) throw new Refused('Collection referenced by nodeId did not match any known collection')
-  return single(context, store, table, keys, nodes)
+  const { table, condition } = readNode(context.world, context.api.tables, token)
+  return single(context, store, table, condition, nodes)
 }
 
 function single(
   context: Context,
   store: Store,
   table: ApiTable,
-  keys: readonly (Json | undefined)[],
+  condition: Condition,
   nodes: Nodes,
 ): Json {
-  const condition = keyCondition(context.world, table, keys)
   const found = visibleRows(store, table.sketch, context.claims).find((row) => condition(row) === true)
   return found === undefined ? null : rowObject(context, store, table, found, nodes)
 }

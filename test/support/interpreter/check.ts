@@ -1,6 +1,6 @@
 import { apiTableOf, type ApiTable, type RowField } from './api.ts'
 import { responses, selectionsOf, type Context, type Nodes } from './context.ts'
-import { readFilter } from './filter.ts'
+import { readFilter, readNode } from './filter.ts'
 import { readOrder, readPage } from './page.ts'
 import { Refused } from './refusal.ts'
 import { argument, collectFields } from './selection.ts'
@@ -18,7 +18,12 @@ export function checkRoot(context: Context, root: 'Query' | 'Mutation', nodes: N
     case 'byKey':
       return checkRow(context, field.table, nodes)
     case 'node':
-      return context.api.tables.flatMap((table) => checkRow(context, table, nodes))
+      return [
+        ...reasonsOf(() =>
+          readNode(context.world, context.api.tables, String(argument(context.scope, nodes[0], 'nodeId'))),
+        ),
+        ...context.api.tables.flatMap((table) => checkRow(context, table, nodes)),
+      ]
     case 'call': {
       const { body } = field.function
       if (body.kind === 'rows') return checkCollection(context, apiTableOf(context.api, body.table), nodes)

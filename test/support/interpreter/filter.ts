@@ -161,14 +161,14 @@ function readNodeId(world: World, table: ApiTable, input: Json): Condition | nul
   return keyCondition(world, table, keys)
 }
 
-export interface NodeToken {
+interface NodeToken {
   readonly schema: string
   readonly name: string
   readonly keys: readonly (string | null)[]
 }
 
 /** The errors of section 7.1; the generator draws only those that one message stands for. */
-export function readNodeToken(token: string): NodeToken {
+function readNodeToken(token: string): NodeToken {
   const bytes = Buffer.from(token, 'base64')
   if (bytes.toString('base64') !== token) throw new Refused('Invalid value passed to nodeId argument. Error 2')
   const parts = decodeToken(token)
@@ -192,4 +192,16 @@ export function keyCondition(world: World, table: ApiTable, values: readonly (Js
     keys.every(
       ([column, key]) => key !== null && compareValues(world, column.type, row.get(column.name) ?? null, key) === 0,
     )
+}
+
+/** The table that a node id names, and the condition that a row of it has the node id's key. */
+export function readNode(
+  world: World,
+  tables: readonly ApiTable[],
+  token: string,
+): { readonly table: ApiTable; readonly condition: Condition } {
+  const { schema, name, keys } = readNodeToken(token)
+  const table = tables.find((item) => schema === 'public' && item.sketch.name === name)
+  if (table === undefined) throw new Refused('Collection referenced by nodeId did not match any known collection')
+  return { table, condition: keyCondition(world, table, keys) }
 }
