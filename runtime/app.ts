@@ -1,10 +1,12 @@
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
+import { registerAdmin } from './admin/register.ts'
 import { registerAuth } from './auth/register.ts'
 import type { AuthParts } from './auth/register.ts'
 import type { GraphqlRoute } from './graphql/route.ts'
 import { registerGraphql } from './graphql/route.ts'
 import { answerFailures, renderPlainFailure, sendFailure } from './http/boundary.ts'
+import { clientAddress, limitSource } from './http/client-address.ts'
 import { allowEveryOrigin } from './http/cors.ts'
 import { HttpFailure } from './http/failures.ts'
 import { registerHealth } from './http/health.ts'
@@ -12,7 +14,7 @@ import type { Health } from './http/health.ts'
 import { requestIdOf } from './http/request-id.ts'
 import type { Log } from './log/events.ts'
 
-export interface AppParts extends GraphqlRoute {
+export interface AppParts extends Omit<GraphqlRoute, 'closedFor'> {
   readonly health: () => Promise<Health>
   readonly bodyLimitBytes: number
   /** Null: this process serves no auth. */
@@ -41,9 +43,19 @@ export function buildApp(parts: AppParts): FastifyInstance {
   answerFailures(app, parts.log, renderPlainFailure)
   app.setNotFoundHandler((_request, reply) => sendFailure(reply, new HttpFailure('NOT_FOUND'), renderPlainFailure))
   registerHealth(app, parts.health)
-  registerGraphql(app, parts)
-  if (parts.auth !== null) registerAuth(app, parts.auth)
+  registerGraphql(app, { ...parts, closedFor: closedAddresses(parts.auth) })
+  if (parts.auth !== null) {
+    registerAuth(app, parts.auth)
+    registerAdmin(app, parts.auth)
+  }
   return app
+}
+
+/** An address that auth has closed is closed to the whole project (spec/auth.md section 10). */
+function closedAddresses(auth: AuthParts | null): GraphqlRoute['closedFor'] {
+  if (auth === null) return async () => 0
+  const { tools, addressHeader } = auth
+  return (request) => tools.throttle.closedFor(limitSource(clientAddress(request, addressHeader)))
 }
 
 /** Puts the request's id on every answer and tells the log how it ended. The query string may hold data: left out. */

@@ -66,6 +66,7 @@ export async function runServer(parts: ServerParts): Promise<void> {
     const url = await listen(app, parts.settings)
     place.url = url
     parts.log({ kind: 'listening', url })
+    if (parts.settings.smtpUrl === null) sayThatMailsAreKept(auth, parts.log)
     const warm = warmUp(watched.source, parts.log, stopping.signal).then((revision) => {
       if (revision === null) return
       serveFrom(revision)
@@ -96,8 +97,19 @@ function openServerAuth(settings: ServerSettings, listeningUrl: () => string): O
     poolSize: settings.authPoolSize,
     secret: settings.jwtSecret,
     baseUrl: () => settings.baseUrl ?? listeningUrl(),
+    googleIssuer: settings.googleIssuer,
     now: Date.now,
+    smtpUrl: settings.smtpUrl,
+    mailFrom: settings.mailFrom,
   })
+}
+
+/** Nobody who uses auth shall wait for a mail that is never sent. */
+function sayThatMailsAreKept({ state }: OpenAuth, log: Log): void {
+  state().then(
+    ({ kind }) => kind === 'enabled' && log({ kind: 'mails-kept' }),
+    () => undefined,
+  )
 }
 
 function assemble({ settings, database, log }: ServerParts, watched: WatchedSource, auth: OpenAuth): Assembled {

@@ -9,6 +9,8 @@ export interface Terminal {
   readonly note: (line: string) => void
   /** True when notes are read by a person, not by a program. */
   readonly human: boolean
+  /** Everything that standard input holds, without the line end at its end: for secrets, which no argument should be. */
+  readonly readInput?: () => Promise<string>
   /** Resolves with the signal's name when the process is asked to end. */
   readonly stopRequested: () => Promise<string>
 }
@@ -28,8 +30,10 @@ export interface Command {
   /** More to say in the command's own help; may be empty. */
   readonly description: string
   readonly options: Readonly<Record<string, CommandOption>>
+  /** What stands for its arguments in the help; without it the command takes none. */
+  readonly takes?: string
   /** Does the work and resolves with the exit code. Rejects with CommandFailure for what the user can mend. */
-  readonly run: (given: GivenOptions, terminal: Terminal) => Promise<number>
+  readonly run: (given: GivenOptions, terminal: Terminal, args: readonly string[]) => Promise<number>
 }
 
 /** Exit codes, as shells and the Utility Conventions of POSIX use them. */

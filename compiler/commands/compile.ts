@@ -54,9 +54,7 @@ function stageOf(given: string | true | undefined): Stage | null {
 
 function compileOnce(settings: Settings): Promise<Compiled> {
   const url = settings.databaseOwnerUrl ?? demand(settings, ['databaseUrl']).databaseUrl
-  return withSession({ url }, (query) =>
-    createCompiler({ query, schemas: settings.schemas, version: null }).compile(),
-  )
+  return withSession({ url }, (query) => createCompiler({ query, schemas: settings.schemas, version: null }).compile())
 }
 
 function tell({ diagnostics, timings }: Compiled, terminal: Terminal): void {

@@ -31,13 +31,15 @@ export function renderCommandHelp(command: Command): string {
     option.help,
   ])
   return [
-    `Usage: catalograph ${command.name}${options.length === 0 ? '' : ' [options]'}`,
+    `Usage: catalograph ${command.name}${options.length === 0 ? '' : ' [options]'}${takes(command)}`,
     '',
     command.summary,
     ...(command.description === '' ? [] : ['', command.description]),
     ...(options.length === 0 ? [] : ['', 'Options:', ...columns(options)]),
   ].join('\n')
 }
+
+const takes = ({ takes: args }: Command): string => (args === undefined ? '' : ` ${args}`)
 
 function columns(rows: readonly (readonly [string, string])[]): readonly string[] {
   const width = Math.max(12, ...rows.map(([left]) => left.length))

@@ -9,7 +9,9 @@ export function logOf(settings: Settings, terminal: Terminal): Log {
   return createLogger({
     level: settings.logLevel,
     human: terminal.human,
-    secrets: [jwtSecret, ...[databaseUrl, databaseOwnerUrl, databaseAuthUrl].flatMap(secretsOfUrl)].filter((secret) => secret !== null),
+    secrets: [jwtSecret, ...[databaseUrl, databaseOwnerUrl, databaseAuthUrl].flatMap(secretsOfUrl)].filter(
+      (secret) => secret !== null,
+    ),
     write: (line) => terminal.note(line.trimEnd()),
     now: () => new Date(),
   })

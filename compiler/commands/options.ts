@@ -3,8 +3,14 @@ import { suggest } from '../../runtime/lib/suggest.ts'
 import type { Command, GivenOptions } from './command.ts'
 import { misuse } from './command.ts'
 
+/** What stood behind a command's name. */
+export interface Given {
+  readonly options: GivenOptions
+  readonly args: readonly string[]
+}
+
 /** Reads a command's own arguments. Throws CommandFailure (exit code 2) for anything that the command does not know. */
-export function readOptions(command: Command, args: readonly string[]): GivenOptions {
+export function readArguments(command: Command, args: readonly string[]): Given {
   const options = Object.fromEntries(
     Object.entries(command.options).map(([name, { value }]) => [
       name,
@@ -12,7 +18,10 @@ export function readOptions(command: Command, args: readonly string[]): GivenOpt
     ]),
   )
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
-  return Object.fromEntries(tokens.map((token) => readToken(command, token)))
+  return {
+    options: Object.fromEntries(tokens.flatMap((token) => readToken(command, token))),
+    args: tokens.flatMap((token) => (token.kind === 'positional' ? token.value : [])),
+  }
 }
 
 type Token =
@@ -20,18 +29,21 @@ type Token =
   | { readonly kind: 'positional'; readonly value: string }
   | { readonly kind: 'option-terminator' }
 
-function readToken(command: Command, token: Token): readonly [string, string | true] {
+type Entry = readonly [string, string | true]
+
+function readToken(command: Command, token: Token): readonly Entry[] {
   if (token.kind !== 'option') {
+    if (command.takes !== undefined) return []
     throw misuse(`${command.name} takes no argument${token.kind === 'positional' ? ` "${token.value}"` : ''}`)
   }
   const option = Object.hasOwn(command.options, token.name) ? command.options[token.name] : undefined
   if (option === undefined) throw unknownOption(command, token.rawName, token.name)
-  if (option.value === null) return readSwitch(token.rawName, token.name, token.value)
+  if (option.value === null) return [readSwitch(token.rawName, token.name, token.value)]
   if (token.value === undefined || token.value === '') throw misuse(`${token.rawName} needs a value: ${option.value}`)
-  return [token.name, token.value]
+  return [[token.name, token.value]]
 }
 
-function readSwitch(rawName: string, name: string, value: string | undefined): readonly [string, true] {
+function readSwitch(rawName: string, name: string, value: string | undefined): Entry {
   if (value !== undefined) throw misuse(`${rawName} takes no value`)
   return [name, true]
 }

@@ -1,17 +1,23 @@
 import type { RunStatement } from '../db/statements.ts'
 import { DatabaseFailure } from '../db/failures.ts'
 import { refuse } from './errors.ts'
+import { emailAppMetadata } from './rules/user-json.ts'
 import { noteAddressProof, takeAmbiguousMark, type AddressProof } from './store/account-marks.ts'
-import { verifyEmailIdentity } from './store/identities.ts'
-import { clearOneTimeToken } from './store/one-time-tokens.ts'
-import { confirmUser, dropPassword, replaceUserMetadata } from './store/users.ts'
+import { audit } from './store/audit-log.ts'
+import { setConfirmedAddress } from './store/email-changes.ts'
+import { mergeAppMetadata } from './store/admin-users.ts'
+import { deleteProviderIdentities, ensureEmailIdentity } from './store/identities.ts'
+import { setEmailIdentity, verifyEmailIdentity } from './store/identities.ts'
+import { clearOneTimeToken, clearOneTimeTokens } from './store/one-time-tokens.ts'
+import { confirmUser, dropPassword, findUserByEmail, replaceUserMetadata } from './store/users.ts'
+import type { UserRow } from './types.ts'
 
 /** Acts upon accounts that several endpoints share; each runs in its caller's transaction. */
 
 /**
  * The address of an account is confirmed. Where sign-ups came with differing passwords nobody knows whose the stored
- * one is: it goes, and with it what the first caller said of the person (section 4.2). Only a confirmation without any
- * proof keeps it, since it is the password that was shown.
+ * one is: it goes, and with it what the first caller said of the person (section 4.2) and the identities by which they
+ * could come back. Only a confirmation without any proof keeps it, since it is the password that was shown.
  */
 export async function confirmAddress(
   run: RunStatement,
@@ -23,13 +29,34 @@ export async function confirmAddress(
   await clearOneTimeToken(run, user.id, 'confirmation')
   await noteAddressProof(run, user.id, proof)
   if (!(await takeAmbiguousMark(run, user.id)) || proof === 'autoconfirm') return
+  const data = { sub: user.id, email: user.email, email_verified: true, phone_verified: false }
   await dropPassword(run, user.id)
-  await replaceUserMetadata(run, user.id, {
-    sub: user.id,
-    email: user.email,
-    email_verified: true,
-    phone_verified: false,
+  await ensureEmailIdentity(run, user.id, data)
+  await deleteProviderIdentities(run, user.id)
+  await mergeAppMetadata(run, user.id, { ...emailAppMetadata })
+  await replaceUserMetadata(run, user.id, data)
+}
+
+/**
+ * The account has the address from now on, and everything that the old one was asked for is over (section 5.4, attack
+ * 41). Throws 422 `email_exists` when somebody else has it meanwhile.
+ */
+export async function finishEmailChange(
+  run: RunStatement,
+  user: UserRow,
+  email: string,
+  proof: AddressProof,
+  clientAddress: string | null,
+): Promise<void> {
+  const owner = await findUserByEmail(run, email)
+  if (owner !== null && owner.id !== user.id) throw refuse('email_exists')
+  await setConfirmedAddress(run, user.id, email).catch((error: unknown) => {
+    throw isTakenAddress(error) ? refuse('email_exists') : error
   })
+  await setEmailIdentity(run, user.id, { sub: user.id, email, email_verified: true, phone_verified: false })
+  await clearOneTimeTokens(run, user.id)
+  await noteAddressProof(run, user.id, proof)
+  await audit(run, { action: 'user_modified', actor: { id: user.id, email }, address: clientAddress })
 }
 
 /** The owner's triggers choose a status by SQLSTATE PTnnn (section 2.4). */

@@ -19,6 +19,8 @@ export interface Call {
   readonly query: Readonly<Record<string, string>>
   /** A JSON object or the fields of a form; empty when no body came. */
   readonly body: JsonObject
+  /** Whose token came along, for endpoints that may also do without one. Rejects as section 2.2 says. */
+  readonly bearer: () => Promise<{ readonly user: UserRow; readonly session: SessionRow | null }>
   /** The destination that was asked for, unchecked; see destination.ts. */
   readonly askedRedirect: AskedRedirect
 }
@@ -52,6 +54,8 @@ export interface Outcome {
   /** Null: no body at all. */
   readonly body: JsonObject | readonly unknown[] | null
   readonly headers: Readonly<Record<string, string>>
+  /** What failed on our side although the browser is sent on: for the log alone. */
+  readonly failure?: Error
 }
 
 /** 200, unless another status is given. */

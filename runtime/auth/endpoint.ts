@@ -4,7 +4,7 @@ import { checkApiKey } from './api-key.ts'
 import { adminOfBearer, userOfBearer } from './bearer.ts'
 import { readFormBody, readJsonBody } from './body.ts'
 import type { AskedRedirect, Call, Client, Outcome, SessionCall, UserCall } from './call.ts'
-import { AuthFailure, refuse } from './errors.ts'
+import { AuthFailure, OauthFailure, refuse } from './errors.ts'
 import type { Route } from './route.ts'
 import type { ReadAuthState } from './settings/load.ts'
 import type { JsonObject } from './types.ts'
@@ -56,9 +56,11 @@ async function answerInTime(endpoints: Endpoints, route: Route, arrival: Arrival
   if (now.kind === 'disabled') throw refuse('auth_not_enabled')
   if (route.guard !== 'open') await checkApiKey(arrival.apikey, verify)
   await tools.throttle.refuseBanned(arrival.client.source)
-  if (route.limit !== 'none') await tools.throttle.take(route.limit, arrival.client.source)
+  if (route.limit !== 'none') await tools.throttle.take(route.limit, arrival.client.source, now.settings)
   const { client, params, query, askedRedirect } = arrival
-  const call = { settings: now.settings, client, params, query, askedRedirect }
+  const { authorization } = arrival
+  const bearer = () => userOfBearer({ authorization, verify, run: tools.database.run })
+  const call = { settings: now.settings, client, params, query, askedRedirect, bearer }
   return answerGuarded(endpoints, route, arrival, call)
 }
 
@@ -68,18 +70,19 @@ async function answerGuarded(
   arrival: Arrival,
   call: Omit<Call, 'body'>,
 ): Promise<Outcome> {
-  const bearer = { authorization: arrival.authorization, verify, run: tools.database.run }
   const body = (): JsonObject => readBody(route, arrival.body)
   switch (route.guard) {
     case 'open':
     case 'key':
       return route.handle({ ...call, body: body() }, tools)
     case 'admin': {
+      const { authorization } = arrival
+      const bearer = { authorization, verify, run: tools.database.run }
       const adminRole = await adminOfBearer(bearer, call.settings.admin_roles)
       return route.handle({ ...call, body: body(), adminRole }, tools)
     }
     case 'user': {
-      const known = await userOfBearer(bearer)
+      const known = await call.bearer()
       const userCall: UserCall = { ...call, body: body(), ...known }
       return route.assurance === 'none'
         ? route.handle(userCall, tools)
@@ -106,8 +109,15 @@ function readBody(route: Route, bytes: Buffer): JsonObject {
 /** Answers that say nothing of an attempt: neither what was limited already nor a token that is missing. */
 const uncounted: ReadonlySet<number> = new Set([401, 429])
 
-async function count({ tools }: Endpoints, route: Route, { client }: Arrival, error: unknown): Promise<void> {
-  if (!route.counted || !(error instanceof AuthFailure)) return
-  const { status } = error
-  if (status >= 400 && status < 500 && !uncounted.has(status)) await tools.throttle.failed(client.source)
+async function count({ tools, state }: Endpoints, route: Route, { client }: Arrival, error: unknown): Promise<void> {
+  const status = statusOf(error)
+  if (!route.counted || status < 400 || status >= 500 || uncounted.has(status)) return
+  const now = await state()
+  if (now.kind === 'enabled') await tools.throttle.failed(client.source, now.settings)
+}
+
+/** 0: a failure of another kind, which nobody is blamed for. */
+function statusOf(error: unknown): number {
+  if (error instanceof AuthFailure) return error.status
+  return error instanceof OauthFailure ? 400 : 0
 }

@@ -104,6 +104,12 @@ export interface RefusalDetails {
   readonly cause?: unknown
 }
 
+/** Seconds after which it is worth trying again, where nothing better is known (sections 2.4 and 10). */
+const usualRetryAfter: ReadonlyMap<number, number> = new Map([
+  [429, 60],
+  [503, 1],
+])
+
 /** A refusal on its way to the boundary that answers it. */
 export class AuthFailure extends Error {
   override readonly name = 'AuthFailure'
@@ -117,7 +123,7 @@ export class AuthFailure extends Error {
     this.code = code
     this.status = details.status ?? authErrors[code].status
     this.weakReasons = details.weakReasons ?? null
-    this.retryAfter = details.retryAfter ?? (this.status === 503 ? 1 : null)
+    this.retryAfter = details.retryAfter ?? usualRetryAfter.get(this.status) ?? null
   }
 }
 

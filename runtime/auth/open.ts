@@ -1,12 +1,15 @@
 import { openStatements, type StatementsDatabase } from '../db/statements.ts'
 import { HttpFailure } from '../http/failures.ts'
 import { createKeySet, type KeySet } from '../identity/key-set.ts'
+import { createGoogle } from './google/provider.ts'
+import { startHousekeeping } from './housekeeping.ts'
 import { createPasswords } from './hashing/passwords.ts'
-import { createOutboxMailer } from './mails/outbox-mailer.ts'
+import { createMailer } from './mails/create-mailer.ts'
+import { createSmtp, type MailServer } from './mails/smtp.ts'
 import { createOneTimeTokens } from './one-time/tokens.ts'
 import { authOwner } from './schema/auth-schema.ts'
 import { createAuthState, type ReadAuthState } from './settings/load.ts'
-import { noThrottle } from './throttle.ts'
+import { createThrottle } from './throttle.ts'
 import { createAccessTokens, keySetOf } from './tokens.ts'
 import type { AuthTools } from './tools.ts'
 
@@ -18,8 +21,14 @@ export interface OpenAuthOptions {
   readonly secret: string
   /** Address under which the project is reached, without a slash at its end. */
   readonly baseUrl: () => string
+  /** Issuer of the ID tokens that sign-in by Google takes. */
+  readonly googleIssuer: string
   /** The clock, in milliseconds. */
   readonly now: () => number
+  /** Connection URL of the mail server; null or left out: mails stay in the outbox. */
+  readonly smtpUrl?: string | null
+  /** Sender of mails; null or left out: one at the host of the project's own address. */
+  readonly mailFrom?: string | null
 }
 
 export interface OpenAuth {
@@ -49,17 +58,27 @@ export function openAuth(options: OpenAuthOptions): OpenAuth {
     externalUrl: () => `${options.baseUrl()}/auth/v1`,
     now: options.now,
   })
-  return { tools: createTools(database, options), state, keys: keysFrom(state), close: database.close }
+  const housekeeping = startHousekeeping(database.run, state)
+  const close = async (): Promise<void> => {
+    await housekeeping.stop()
+    await database.close()
+  }
+  return { tools: createTools(database, options), state, keys: keysFrom(state), close }
 }
 
-function createTools(database: StatementsDatabase, { secret, now }: OpenAuthOptions): AuthTools {
+const mailServerOf = ({ smtpUrl = null }: OpenAuthOptions): MailServer | null =>
+  smtpUrl === null ? null : createSmtp(smtpUrl)
+
+function createTools(database: StatementsDatabase, options: OpenAuthOptions): AuthTools {
+  const { secret, now } = options
   return {
     database,
     passwords: createPasswords(),
     tokens: createAccessTokens(secret, now),
     oneTime: createOneTimeTokens(secret),
-    mailer: createOutboxMailer(database),
-    throttle: noThrottle,
+    mailer: createMailer({ database, secret, server: mailServerOf(options), from: options.mailFrom ?? null }),
+    throttle: createThrottle({ run: database.run, now }),
+    google: createGoogle(options.googleIssuer, now),
     now,
   }
 }

@@ -56,6 +56,10 @@ function register(scope: FastifyInstance, route: Route, endpoints: Endpoints, pa
     exposeHeadRoute: false,
     handler: async (request, reply) => {
       const outcome = await answerCall(endpoints, route, arrivalOf(request, parts))
+      const { failure } = outcome
+      if (failure !== undefined) {
+        parts.log({ kind: 'request-failed', requestId: request.id, detail: detailOf(failure) })
+      }
       return sendOutcome(reply, outcome)
     },
   })

@@ -1,5 +1,5 @@
 import type { AdminCall, Call, Outcome, SessionCall, UserCall } from './call.ts'
-import type { LimitGroup } from './throttle.ts'
+import type { LimitGroup } from './rules/limits.ts'
 import type { AuthTools } from './tools.ts'
 
 /**

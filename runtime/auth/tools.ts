@@ -1,4 +1,5 @@
 import type { StatementsDatabase } from '../db/statements.ts'
+import type { Google } from './google/provider.ts'
 import type { Passwords } from './hashing/passwords.ts'
 import type { Mailer } from './mails/mailer.ts'
 import type { OneTimeTokens } from './one-time/tokens.ts'
@@ -13,6 +14,7 @@ export interface AuthTools {
   readonly oneTime: OneTimeTokens
   readonly mailer: Mailer
   readonly throttle: Throttle
+  readonly google: Google
   /** The clock, in milliseconds since 1970. */
   readonly now: () => number
 }

@@ -13,6 +13,7 @@ export type LogEvent =
   | { readonly kind: 'revision-ready'; readonly revision: string; readonly ms: number }
   | { readonly kind: 'revision-failed'; readonly reason: string }
   | { readonly kind: 'schema-remark'; readonly text: string }
+  | { readonly kind: 'mails-kept' }
   | { readonly kind: 'database-away'; readonly reason: string }
   | {
       readonly kind: 'request'
@@ -59,6 +60,10 @@ const eventTable: EventTable = {
   'revision-ready': { level: 'info', say: ({ revision, ms }) => `schema ${revision} ready after ${Math.round(ms)} ms` },
   'revision-failed': { level: 'error', say: ({ reason }) => `the schema could not be compiled: ${reason}` },
   'schema-remark': { level: 'warn', say: ({ text }) => text },
+  'mails-kept': {
+    level: 'warn',
+    say: () => 'no SMTP_URL is set: mails of auth are not sent but kept; read them with: catalograph mails',
+  },
   'database-away': { level: 'error', say: ({ reason }) => `the database could not be had: ${reason}` },
   request: {
     level: 'debug',

@@ -1,4 +1,4 @@
-import { anyText, baseAddress, headerName, nameList, oneOf } from './parsers.ts'
+import { anyText, baseAddress, headerName, mailbox, nameList, oneOf, smtpUrl } from './parsers.ts'
 import { postgresUrl, textOfAtLeast, wholeNumber } from './parsers.ts'
 import type { Parser } from './parsers.ts'
 
@@ -97,12 +97,33 @@ export const settingKeys = {
     parse: baseAddress,
     fallback: null,
   },
+  smtpUrl: {
+    env: 'SMTP_URL',
+    help: 'Connection URL of the mail server that auth sends mails through; without it they are kept to be read.',
+    secret: true,
+    parse: smtpUrl,
+    fallback: null,
+  },
+  mailFrom: {
+    env: 'MAIL_FROM',
+    help: 'Sender of mails; by itself no-reply at the host of the project.',
+    secret: false,
+    parse: mailbox,
+    fallback: null,
+  },
   addressHeader: {
     env: 'CLIENT_ADDRESS_HEADER',
     help: 'Header in which a trusted proxy tells the address of its client; without it the connection tells.',
     secret: false,
     parse: headerName,
     fallback: null,
+  },
+  googleIssuer: {
+    env: 'GOOGLE_ISSUER',
+    help: 'Issuer that sign-in by Google trusts; another one than Google only to test against a provider of your own.',
+    secret: false,
+    parse: baseAddress,
+    fallback: 'https://accounts.google.com',
   },
   bodyLimitBytes: {
     env: 'BODY_LIMIT_BYTES',

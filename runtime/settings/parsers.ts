@@ -56,3 +56,15 @@ export const baseAddress: Parser<string> = (text) =>
 /** The name of a request header, in lower case (RFC 9110 section 5.1). */
 export const headerName: Parser<string> = (text) =>
   /^[A-Za-z0-9-]+$/.test(text) ? value(text.toLowerCase()) : problem('must be the name of a header')
+
+/** A mail server as an address: smtps:// speaks TLS from the start, smtp:// from STARTTLS on (RFC 8314, RFC 3207). */
+export const smtpUrl: Parser<string> = (text) =>
+  /^smtps?:\/\/[^/\s]/.test(text) && URL.canParse(text)
+    ? value(text)
+    : problem('must be a connection URL such as smtps://user:password@mail.example.com:465')
+
+/** A mail address, or a name with one in angle brackets (RFC 5322 section 3.4). */
+export const mailbox: Parser<string> = (text) =>
+  /^([^<>@\p{Cc}]*<[^\s<>@,;]+@[^\s<>@,;]+>|[^\s<>@,;]+@[^\s<>@,;]+)$/u.test(text)
+    ? value(text)
+    : problem('must be a mail address such as Example <no-reply@example.com>')

@@ -2,6 +2,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { authCommand } from '../../compiler/commands/auth.ts'
+import { mailsCommand } from '../../compiler/commands/mails.ts'
 import { runArguments } from '../../compiler/commands/run.ts'
 import { startCommand } from '../../compiler/commands/start.ts'
 
@@ -38,6 +40,20 @@ const visit = async (look: (welcome: string) => Promise<void>): Promise<void> =>
   expect(await whole).toBe(0)
 }
 
+/** What a command of the owner prints who has no setting but the data folder. */
+const ownerRuns = async (...args: readonly string[]): Promise<string> => {
+  const printed: string[] = []
+  const exitCode = await runArguments([authCommand, mailsCommand], args, {
+    environment: { CATALOGRAPH_DATA: folder },
+    print: (line) => printed.push(line),
+    note: () => undefined,
+    human: true,
+    stopRequested: () => Promise.resolve('never'),
+  })
+  expect(exitCode).toBe(0)
+  return printed.join('\n')
+}
+
 /** Sends what the printed curl line would send. */
 const runPrintedLine = async (welcome: string): Promise<unknown> => {
   const parts = /curl -s (\S+) -H '(content-type): ([^']+)' -H '(apikey): ([^']+)' \\\n +-d '([^']+)'/.exec(welcome)
@@ -63,6 +79,8 @@ describe('catalograph start', () => {
           data: { postCollection: { edges: [{ node: { title: expect.any(String) } }, {}, {}] } },
         })
         expect(await askAuth(welcome)).toMatchObject({ external: { email: true, anonymous_users: false } })
+        expect(await ownerRuns('auth', 'status')).toMatch(/^Auth is enabled\nsite_url = http:\/\/localhost:3000\n/)
+        expect(await ownerRuns('mails')).toBe('')
       })
     }
     expect(keys[0]).toMatch(/^eyJ/)

@@ -117,13 +117,14 @@ describe('a running server', () => {
     await running.ready
     expect(await ask(running.url, bodies)).toEqual(first)
     const health = async (): Promise<unknown> => (await fetch(`${running?.url}/health`)).json()
-    const failures = (): readonly LogEvent[] =>
-      running?.events.filter(({ kind }) => kind === 'revision-failed') ?? []
+    const failures = (): readonly LogEvent[] => running?.events.filter(({ kind }) => kind === 'revision-failed') ?? []
     await db.query('revoke select on pg_catalog.pg_description from public')
     for (let times = 0; times < 3; times += 1) expect(await ask(running.url, bodies)).toEqual(first)
     expect(await health()).toMatchObject({ status: 'ok', compileFailedAt: expect.any(String) })
     expect(failures()).toEqual([{ kind: 'revision-failed', reason: expect.stringContaining('pg_description') }])
-    await db.query("grant select on pg_catalog.pg_description to public; alter table notes add column mood text default 'calm'")
+    await db.query(
+      "grant select on pg_catalog.pg_description to public; alter table notes add column mood text default 'calm'",
+    )
     expect(await ask(running.url, '{ notesCollection { edges { node { mood } } } }')).toEqual({
       data: { notesCollection: { edges: [{ node: { mood: 'calm' } }] } },
     })

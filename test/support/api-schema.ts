@@ -14,7 +14,12 @@ import type { AskOptions, TestService } from './service.ts'
 
 /** What the reference implementation's clients learn of a served API by introspection, which has to be switched on. */
 export async function introspect(service: TestService, options?: AskOptions): Promise<GraphQLSchema> {
-  const query = getIntrospectionQuery({ schemaDescription: true, specifiedByUrl: true, directiveIsRepeatable: true, inputValueDeprecation: true })
+  const query = getIntrospectionQuery({
+    schemaDescription: true,
+    specifiedByUrl: true,
+    directiveIsRepeatable: true,
+    inputValueDeprecation: true,
+  })
   return buildClientSchema(dataOf(await service.graphql(query, options)) as IntrospectionQuery)
 }
 
@@ -22,7 +27,8 @@ export async function introspect(service: TestService, options?: AskOptions): Pr
 export function fieldsOf(schema: GraphQLSchema, type: string): readonly string[] {
   const found = schema.getType(type)
   if (isInputObjectType(found)) return Object.values(found.getFields()).map((field) => `${field.name}: ${field.type}`)
-  if (isObjectType(found) || isInterfaceType(found)) return Object.values(found.getFields()).map((field) => `${field.name}: ${field.type}`)
+  if (isObjectType(found) || isInterfaceType(found))
+    return Object.values(found.getFields()).map((field) => `${field.name}: ${field.type}`)
   return []
 }
 

@@ -61,12 +61,29 @@ export interface AuthServerOptions {
   readonly major?: Major
   /** Auth is enabled with these on top of a site URL; null leaves it as a project begins. */
   readonly settings?: SettingTexts | null
+  /** A provider of our own in place of Google. */
+  readonly googleIssuer?: string
+  /** Mail server; without one mails stay in the outbox. */
+  readonly smtpUrl?: string
 }
 
 const secret = 'a secret that has more than thirty-two characters'
 const keptMs = 550
 
 export const siteUrl = 'https://app.example.com'
+
+/** Tests that are not about limits come from one address and fail on purpose. */
+const unlimited: SettingTexts = {
+  limit_guests: '0',
+  limit_sign_up: '0',
+  limit_token: '0',
+  limit_verify: '0',
+  limit_factor: '0',
+  ban_threshold: '0',
+}
+
+/** The header that tells the test servers where a call comes from; without it the socket does. */
+export const addressHeader = 'x-test-address'
 
 export async function startAuthServer(options: AuthServerOptions = {}): Promise<AuthServer> {
   const db = await createDatabase({ prepare: true, ...(options.major !== undefined && { major: options.major }) })
@@ -85,9 +102,10 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
       if (parsed.kind === 'problem') throw new Error(`${name} ${parsed.problem}`)
     }
   }
-  if (options.settings !== null) await store({ auth_enabled: 'on', site_url: siteUrl, ...options.settings })
+  if (options.settings !== null)
+    await store({ auth_enabled: 'on', site_url: siteUrl, ...unlimited, ...options.settings })
   const events: LogEvent[] = []
-  const first = await listen(db, events)
+  const first = await listen(db, events, options)
   const { anon, serviceRole } = await projectKeys(secret)
   return {
     url: first.url,
@@ -103,7 +121,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
       await sleep(keptMs)
     },
     mails: (address) => mailsTo(db, address),
-    another: () => listen(db, events),
+    another: () => listen(db, events, options),
     stop: async () => {
       await first.stop()
       await owner.close()
@@ -157,12 +175,12 @@ interface Listening {
   readonly stop: () => Promise<void>
 }
 
-async function listen(db: TestDatabase, events: LogEvent[]): Promise<Listening> {
+async function listen(db: TestDatabase, events: LogEvent[], options: AuthServerOptions): Promise<Listening> {
   const log = (event: LogEvent): void => {
     events.push(event)
     if (event.kind === 'request-failed') console.error(event.detail)
   }
-  const settings = serverSettings(db)
+  const settings = serverSettings(db, options)
   const database = openServerDatabase(settings)
   const prepare = createPrepareOnce({ ownerUrl: db.adminUrl, loginUrl: db.url, log })
   const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, log })
@@ -183,11 +201,20 @@ async function listen(db: TestDatabase, events: LogEvent[]): Promise<Listening> 
   return { url, stop }
 }
 
-function serverSettings(db: TestDatabase): ServerSettings {
+function serverSettings(db: TestDatabase, { googleIssuer, smtpUrl }: AuthServerOptions): ServerSettings {
   const read = readSettings({})
   if (read.kind === 'invalid') throw new Error(read.problems.join())
   const urls = { databaseUrl: db.url, databaseOwnerUrl: db.adminUrl }
-  return { ...read.settings, ...urls, jwtSecret: secret, port: 0, shutdownGraceMs: 1_000 }
+  return {
+    ...read.settings,
+    ...urls,
+    jwtSecret: secret,
+    port: 0,
+    addressHeader,
+    shutdownGraceMs: 1_000,
+    smtpUrl: smtpUrl ?? null,
+    ...(googleIssuer !== undefined && { googleIssuer }),
+  }
 }
 
 async function mailsTo(db: TestDatabase, address: string): ReturnType<AuthServer['mails']> {

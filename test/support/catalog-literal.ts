@@ -20,7 +20,11 @@ export const everybody: readonly CatalogGrant[] = [
 
 const qualified = (schema: string, name: string): string => (schema === 'public' ? name : `${schema}.${name}`)
 
-export const schema = (name: string, comment: string | null = null, over: Partial<CatalogSchema> = {}): CatalogSchema => ({
+export const schema = (
+  name: string,
+  comment: string | null = null,
+  over: Partial<CatalogSchema> = {},
+): CatalogSchema => ({
   oid: name,
   name,
   comment,
@@ -170,8 +174,31 @@ export const fn = (
 })
 
 const baseNames = [
-  'int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'text', 'varchar', 'bpchar', 'char', 'bool', 'date', 'time',
-  'timetz', 'timestamp', 'timestamptz', 'uuid', 'json', 'jsonb', 'interval', 'bytea', 'money', 'name', 'oid', 'inet',
+  'int2',
+  'int4',
+  'int8',
+  'float4',
+  'float8',
+  'numeric',
+  'text',
+  'varchar',
+  'bpchar',
+  'char',
+  'bool',
+  'date',
+  'time',
+  'timetz',
+  'timestamp',
+  'timestamptz',
+  'uuid',
+  'json',
+  'jsonb',
+  'interval',
+  'bytea',
+  'money',
+  'name',
+  'oid',
+  'inet',
 ]
 const pseudoNames = ['void', 'record', 'trigger', 'event_trigger', 'anyelement', 'internal']
 
@@ -179,8 +206,11 @@ const builtIn = (name: string, over: Partial<CatalogType> = {}): CatalogType =>
   type(name, { oid: name, schema: 'pg_catalog', ...over })
 
 const builtInTypes: readonly CatalogType[] = [
-  ...[...baseNames.map((name) => builtIn(name)), builtIn('int4range', { kind: 'r' }), builtIn('box', { delimiter: ';' })]
-    .flatMap((item) => [item, { ...arrayOf(item), delimiter: ',' }]),
+  ...[
+    ...baseNames.map((name) => builtIn(name)),
+    builtIn('int4range', { kind: 'r' }),
+    builtIn('box', { delimiter: ';' }),
+  ].flatMap((item) => [item, { ...arrayOf(item), delimiter: ',' }]),
   ...pseudoNames.map((name) => builtIn(name, { kind: 'p' })),
 ]
 

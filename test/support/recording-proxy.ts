@@ -47,8 +47,9 @@ export const startProxy = async (target: number): Promise<RecordingProxy> => {
     },
     cut,
     hold: (held) => {
-      for (const upstream of upstreams) if (held) upstream.pause()
-      else upstream.resume()
+      for (const upstream of upstreams)
+        if (held) upstream.pause()
+        else upstream.resume()
     },
     close: async () => {
       cut()

@@ -8,7 +8,8 @@ import { startVitest } from 'vitest/node'
 const [prefix, config, file, ...options] = process.argv.slice(2)
 for (let index = 0; index < options.length; index += 2) {
   const [name, value] = [options[index], options[index + 1]]
-  if (!name?.startsWith('--') || value === undefined) throw new Error(`not an option and its value: ${options.slice(index).join(' ')}`)
+  if (!name?.startsWith('--') || value === undefined)
+    throw new Error(`not an option and its value: ${options.slice(index).join(' ')}`)
   process.env[`${prefix}_${name.slice(2).toUpperCase()}`] = value
 }
 const vitest = await startVitest('test', [file], { run: true, watch: false, config })

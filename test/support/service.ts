@@ -34,7 +34,11 @@ export interface AskOptions {
 export interface Answer {
   // biome-ignore lint: tests look into answers of any shape
   readonly data: any
-  readonly errors?: readonly { readonly message: string; readonly path?: readonly unknown[]; readonly extensions: { readonly code: string; readonly sqlstate?: string } }[]
+  readonly errors?: readonly {
+    readonly message: string
+    readonly path?: readonly unknown[]
+    readonly extensions: { readonly code: string; readonly sqlstate?: string }
+  }[]
 }
 
 export interface TestServiceOptions {
@@ -66,7 +70,10 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
   let count = 0
   const source = async (): Promise<Revision> => {
     count += 1
-    const catalog = await readCatalog((text, values) => database.query(text, values), { schemas, version: versionExpression })
+    const catalog = await readCatalog((text, values) => database.query(text, values), {
+      schemas,
+      version: versionExpression,
+    })
     const { annotated } = annotate(catalog)
     const { model } = buildModel(annotated)
     return (await emit(model, catalog.version)).value
@@ -80,7 +87,13 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
   const serve: TestService['serve'] = (query, ask = {}) => {
     const role = ask.role ?? options.role ?? 'anon'
     const caller: Caller = { role, claims: JSON.stringify({ role, ...ask.claims }) }
-    const request = { query, operationName: ask.operationName ?? null, variables: ask.variables ?? {}, extensions: {}, queryOnly: false }
+    const request = {
+      query,
+      operationName: ask.operationName ?? null,
+      variables: ask.variables ?? {},
+      extensions: {},
+      queryOnly: false,
+    }
     return service.serve(request, caller)
   }
   return {

@@ -1,16 +1,45 @@
 import type { RunStatement } from '../../db/statements.ts'
+import { finishEmailChange } from '../accounts.ts'
 import type { UserCall } from '../call.ts'
+import { destinationOf } from '../destination.ts'
+import { checkedChallenge } from '../email-input.ts'
 import { refuse } from '../errors.ts'
-import type { Send } from '../mails/mailer.ts'
+import { mailEmailChange } from '../mails/email-change.ts'
+import type { Send, Undo } from '../mails/mailer.ts'
+import { beginChange, type ChangeSlot } from '../store/email-changes.ts'
+import { clearOneTimeToken } from '../store/one-time-tokens.ts'
+import { findUserById } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 
-/** What PUT /user does with a new address, inside its transaction; the user is locked (section 5.4). */
+/**
+ * What PUT /user does with a new address, inside its transaction; the user is locked (section 5.4). `undo` takes back
+ * what else the call did, where its mails cannot be sent.
+ */
 export async function changeEmail(
-  _run: RunStatement,
-  _send: Send,
-  _call: UserCall,
-  _tools: AuthTools,
-  _email: string,
+  run: RunStatement,
+  send: Send,
+  call: UserCall,
+  tools: AuthTools,
+  email: string,
+  undo: Undo,
 ): Promise<void> {
-  throw refuse('validation_failed', 'The address of an account cannot be changed')
+  const { settings, client } = call
+  const user = await findUserById(run, call.user.id)
+  if (user === null) throw refuse('user_not_found')
+  const hasAddress = (user.email ?? '') !== ''
+  if (user.is_anonymous && !hasAddress && settings.autoconfirm) {
+    return finishEmailChange(run, user, email, 'autoconfirm', client.address)
+  }
+  const slots: readonly ChangeSlot[] =
+    hasAddress && settings.secure_email_change ? ['email_change_new', 'email_change_current'] : ['email_change_new']
+  const undoChange = await beginChange(run, user, email)
+  if (slots.length === 1) await clearOneTimeToken(run, user.id, 'email_change_current')
+  const mails = { slots, challenge: checkedChallenge(call.body), destination: destinationOf(call) }
+  const changing = { ...user, email_change: email }
+  const undoAll: Undo = async (later) => {
+    await undoChange(later)
+    await undo(later)
+  }
+  const parts = { settings, oneTime: tools.oneTime }
+  await mailEmailChange(run, send, parts, { ...mails, user: changing }, undoAll)
 }

@@ -2,7 +2,7 @@ import { json, type Call, type Outcome } from '../call.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 
 /** Providers that GoTrue knows and we do not offer: clients look them up by name. */
-const otherProviders = [
+export const otherProviders = [
   'apple',
   'azure',
   'bitbucket',

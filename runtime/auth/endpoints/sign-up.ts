@@ -6,36 +6,26 @@ import { destinationOf } from '../destination.ts'
 import { checkedChallenge, checkedEmail } from '../email-input.ts'
 import { refuse } from '../errors.ts'
 import { objectOf, textOf } from '../input.ts'
-import type { Send, Undo } from '../mails/mailer.ts'
-import { mailVariables } from '../mails/variables.ts'
-import type { IssuedToken } from '../one-time/tokens.ts'
 import { checkNewPassword } from '../password-input.ts'
-import type { Challenge } from '../rules/pkce.ts'
-import { emailAppMetadata, emailUserMetadata, fakeUserJson, unconfirmedUserJson } from '../rules/user-json.ts'
+import { createUnconfirmed, insertAccount, remindUnconfirmed, type Registration } from '../registration.ts'
+import { fakeUserJson, unconfirmedUserJson } from '../rules/user-json.ts'
 import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
-import { markPasswordAmbiguous } from '../store/account-marks.ts'
 import { audit } from '../store/audit-log.ts'
-import { insertFlow } from '../store/flow-states.ts'
-import { ensureEmailIdentity } from '../store/identities.ts'
-import { copyOneTimeToken, replaceOneTimeToken } from '../store/one-time-tokens.ts'
-import { deleteUnconfirmedUser, findUserByEmail, findUserById, insertUser, lockUser } from '../store/users.ts'
+import { findUserByEmail, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
-import type { JsonObject, UserRow } from '../types.ts'
+import type { UserRow } from '../types.ts'
 import { guestSignUp } from './sign-up-guest.ts'
 
 /** POST /signup: an account by address (section 4.2), or a guest when no address is given (section 4.3). */
 export async function signUp(call: Call, tools: AuthTools): Promise<Outcome> {
   const { body } = call
   if (textOf(body, 'email') === '' && textOf(body, 'phone') === '') return guestSignUp(call, tools)
+  await tools.throttle.take('sign-up', call.client.source, call.settings)
   return signUpChecked(call, tools, readSignUp(call))
 }
 
-interface SignUp {
-  readonly email: string
+interface SignUp extends Registration {
   readonly password: string
-  readonly data: JsonObject
-  readonly challenge: Challenge | null
-  readonly destination: string
 }
 
 /** In the order of section 4.2: the rules for passwords come before any look-up, so they tell nothing of accounts. */
@@ -79,69 +69,14 @@ async function signUpAgain(call: Call, tools: AuthTools, input: SignUp, user: Us
 }
 
 async function create(call: Call, tools: AuthTools, input: SignUp, hash: string): Promise<Outcome> {
-  if (!call.settings.autoconfirm) return createUnconfirmed(call, tools, input, hash)
+  if (!call.settings.autoconfirm) {
+    return json(unconfirmedUserJson(await createUnconfirmed(call, tools, input, hash), input))
+  }
   const started = await tools.database.transaction(async (run) => {
     const id = await insertAccount(run, input, hash, '')
     return confirmAndSignIn(run, call, { id, email: input.email })
   })
   return json({ ...(await sessionJson(tools, call, started)) })
-}
-
-async function createUnconfirmed(call: Call, tools: AuthTools, input: SignUp, hash: string): Promise<Outcome> {
-  const issued = issue(tools, input)
-  const created = await tools.mailer.withMail(call.settings, async (run, send) => {
-    const id = await insertAccount(run, input, hash, issued.token)
-    await copyOneTimeToken(run, { userId: id, ...issued })
-    const undo: Undo = (later) => deleteUnconfirmedUser(later, id, issued.token)
-    await requestConfirmation(run, send, call, input, { userId: id, issued, undo })
-    return findUserById(run, id)
-  })
-  if (created === null) throw new Error('A user that was just made is not there.')
-  return json(unconfirmedUserJson(created, input))
-}
-
-/** One INSERT of the user: triggers of the owner see all there is to see (section 13). */
-async function insertAccount(run: RunStatement, input: SignUp, hash: string, token: string): Promise<string> {
-  const id = randomUUID()
-  const userMetadata = emailUserMetadata(id, input.email, input.data, false)
-  await insertUser(run, {
-    id,
-    aud: 'authenticated',
-    role: 'authenticated',
-    email: input.email,
-    passwordHash: hash,
-    appMetadata: emailAppMetadata,
-    userMetadata,
-    isAnonymous: false,
-    confirmationToken: token,
-  })
-  await ensureEmailIdentity(run, id, userMetadata)
-  return id
-}
-
-function issue({ oneTime }: AuthTools, { email, challenge }: SignUp): IssuedToken {
-  return oneTime.issue('confirmation', email, challenge === null ? 'implicit' : 'pkce')
-}
-
-interface Confirmation {
-  readonly userId: string
-  readonly issued: IssuedToken
-  readonly undo: Undo
-}
-
-async function requestConfirmation(
-  run: RunStatement,
-  send: Send,
-  { settings, client }: Call,
-  { email, data, challenge, destination }: SignUp,
-  { userId, issued, undo }: Confirmation,
-): Promise<void> {
-  if (challenge !== null) {
-    await insertFlow(run, { userId, challenge, providerType: 'email', method: 'email/signup', referrer: destination })
-  }
-  await audit(run, { action: 'user_confirmation_requested', actor: { id: userId, email }, address: client.address })
-  const variables = mailVariables(settings, { issued, linkType: 'signup', destination, email, newEmail: '', data })
-  await send({ kind: 'confirmation', recipient: email, variables }, undo)
 }
 
 async function confirmKnown(call: Call, tools: AuthTools, user: UserRow): Promise<object> {
@@ -170,17 +105,7 @@ async function remind(
   user: UserRow,
   samePassword: boolean,
 ): Promise<Outcome> {
-  const issued = issue(tools, input)
-  const ambiguous = !samePassword && (user.encrypted_password ?? '') !== ''
-  const present = await tools.mailer.withMail(call.settings, async (run, send) => {
-    await lockUser(run, user.id)
-    const locked = await findUserById(run, user.id)
-    if (locked === null || locked.email_confirmed_at !== null) return null
-    if (ambiguous) await markPasswordAmbiguous(run, user.id)
-    const undo = await replaceOneTimeToken(run, { userId: user.id, ...issued })
-    await requestConfirmation(run, send, call, input, { userId: user.id, issued, undo })
-    return findUserById(run, user.id)
-  })
+  const present = await remindUnconfirmed(call, tools, input, user, !samePassword)
   return present === null ? pretend(call, tools, input, user) : json(unconfirmedUserJson(present, input))
 }
 

@@ -1,7 +1,9 @@
 import type { Call, Outcome } from '../call.ts'
 import { refuse } from '../errors.ts'
 import type { AuthTools } from '../tools.ts'
+import { idTokenGrant } from './token-id-token.ts'
 import { passwordGrant } from './token-password.ts'
+import { pkceGrant } from './token-pkce.ts'
 import { refreshGrant } from './token-refresh.ts'
 
 type Grant = (call: Call, tools: AuthTools) => Promise<Outcome>
@@ -10,6 +12,8 @@ type Grant = (call: Call, tools: AuthTools) => Promise<Outcome>
 const grants = new Map<string, Grant>([
   ['password', passwordGrant],
   ['refresh_token', refreshGrant],
+  ['pkce', pkceGrant],
+  ['id_token', idTokenGrant],
 ])
 
 /** POST /token?grant_type= */

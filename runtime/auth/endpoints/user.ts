@@ -17,6 +17,7 @@ import {
   findUserById,
   lockUser,
   mergeUserMetadata,
+  restoreOwnData,
   setPasswordHash,
 } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
@@ -109,7 +110,7 @@ async function checkNonce({ oneTime, database }: AuthTools, { body, user, settin
   const attempt = {
     userId: user.id,
     slot: 'reauthentication',
-    address: user.email ?? '',
+    address: user.email?.toLowerCase() ?? '',
     code: nonce,
     lifetime: settings.otp_exp,
   } as const
@@ -142,8 +143,13 @@ async function apply(call: UserCall, tools: AuthTools, change: Change, password:
   const { email } = change
   if (email === null) return tools.database.transaction((run) => applyOwn(run, call, change, password))
   return tools.mailer.withMail(call.settings, async (run: RunStatement, send: Send) => {
+    await lockUser(run, call.user.id)
+    const before = await findUserById(run, call.user.id)
     await applyOwn(run, call, change, password)
-    await changeEmail(run, send, call, tools, email)
+    const made = await findUserById(run, call.user.id)
+    await changeEmail(run, send, call, tools, email, async (later) => {
+      if (before !== null && made !== null) await restoreOwnData(later, call.user.id, made, before)
+    })
   })
 }
 

@@ -2,7 +2,7 @@ import type { RunStatement } from '../../db/statements.ts'
 import { equalTexts } from '../rules/pkce.ts'
 import { reserveGuess } from '../store/codes.ts'
 import type { Slot } from '../store/one-time-tokens.ts'
-import { linkKey, linkToken, newCode, newSalt, pkcePrefix, withoutPrefix } from './link-token.ts'
+import { importedToken, linkKey, linkToken, newCode, newSalt, pkcePrefix, withoutPrefix } from './link-token.ts'
 
 /** A new code and the link's token, not stored yet: see putOneTimeToken. */
 export interface IssuedToken {
@@ -45,7 +45,11 @@ export function createOneTimeTokens(projectSecret: string): OneTimeTokens {
     check: async (run, { userId, slot, address, code, lifetime }) => {
       const guess = await reserveGuess(run, userId, slot)
       if (guess === null) return null
-      const expected = linkToken(key, { purpose: slot, address, code, salt: guess.salt })
+      const { salt } = guess
+      const isImported = salt.length === 0
+      const expected = isImported
+        ? importedToken(address, code)
+        : linkToken(key, { purpose: slot, address, code, salt })
       const right = equalTexts(expected, withoutPrefix(guess.token))
       return right && guess.issued_seconds_ago <= lifetime ? guess.token : null
     },

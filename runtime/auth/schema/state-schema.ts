@@ -52,6 +52,11 @@ const tables: Readonly<Record<string, string>> = {
     proof text not null check (proof in ('mailbox', 'autoconfirm', 'admin', 'provider')),
     proved_at timestamptz not null default now()
   )`,
+  /** Wrong verifiers that a flow's code was tried with (section 6.4). */
+  flow_tries: `(
+    flow_id uuid primary key references auth.flow_state (id) on delete cascade,
+    tries smallint not null
+  )`,
   /** Last mail of a kind to an address, which stands here as a keyed hash (section 4.11). */
   cooldowns: `(
     kind text not null,
@@ -118,6 +123,7 @@ end $$`
 export const stateSchema: readonly string[] = [
   ...Object.entries(tables).map(([name, body]) => `create table if not exists ${schema}.${name} ${body}`),
   `create index if not exists accepted_mails_accepted_at_idx on ${schema}.accepted_mails (accepted_at)`,
+  `create index if not exists bans_banned_until_idx on ${schema}.bans (banned_until) where banned_until is not null`,
   `insert into ${schema}.settings_version (version) values (1) on conflict do nothing`,
   bumpFunction,
   ...['settings', 'templates'].map(bumpTrigger),

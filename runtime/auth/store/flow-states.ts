@@ -3,14 +3,94 @@ import { statement, type RunStatement } from '../../db/statements.ts'
 import type { Challenge } from '../rules/pkce.ts'
 import type { AmrMethod } from '../types.ts'
 
-/** auth.flow_state (section 6.2). */
+/** auth.flow_state (section 6.2): `auth_code_issued_at` is set once, by whoever goes on from the flow's beginning. */
 
 const insert = statement<object>(
   'auth.flow-states.insert',
   `insert into auth.flow_state (id, user_id, auth_code, code_challenge_method, code_challenge, provider_type,
-    authentication_method, referrer, created_at, updated_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, now(), now())`,
+    authentication_method, referrer, linking_target_id, created_at, updated_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now(), now())`,
 )
+
+/** A flow that a browser came back to from the provider. */
+export interface ReturnedFlow {
+  readonly id: string
+  readonly auth_code: string
+  readonly has_challenge: boolean
+  readonly referrer: string | null
+  readonly linking_target_id: string | null
+}
+
+/** Found and claimed by one statement: of two browsers with one state the second finds it claimed. */
+const claim = statement<ReturnedFlow>(
+  'auth.flow-states.claim',
+  `update auth.flow_state set auth_code_issued_at = now(), updated_at = now()
+  where id = $1 and authentication_method = 'oauth' and auth_code_issued_at is null
+    and created_at > now() - make_interval(secs => $2)
+  returning id, auth_code, code_challenge is not null as has_challenge, referrer, linking_target_id`,
+)
+
+const isIssued = statement<{ readonly issued: boolean }>(
+  'auth.flow-states.is-issued',
+  `select auth_code_issued_at is not null as issued from auth.flow_state
+  where id = $1 and authentication_method = 'oauth'`,
+)
+
+const sign = statement<object>(
+  'auth.flow-states.sign',
+  `update auth.flow_state set user_id = $2, provider_access_token = $3, provider_refresh_token = $4, updated_at = now()
+  where id = $1`,
+)
+
+/** Of mails that were asked for again the newest flow counts. */
+const issueMailed = statement<{ readonly auth_code: string; readonly referrer: string | null }>(
+  'auth.flow-states.issue-mailed',
+  `update auth.flow_state set auth_code_issued_at = now(), updated_at = now()
+  where id = (
+    select id from auth.flow_state
+    where user_id = $1 and authentication_method = $2 and auth_code_issued_at is null
+    order by created_at desc limit 1 for update
+  ) and auth_code_issued_at is null
+  returning auth_code, referrer`,
+)
+
+/** A flow whose code was issued, as the exchange reads it. */
+export interface IssuedFlow {
+  readonly id: string
+  readonly user_id: string
+  readonly code_challenge: string | null
+  readonly code_challenge_method: 's256' | 'plain' | null
+  readonly authentication_method: AmrMethod
+  readonly provider_access_token: string | null
+  readonly provider_refresh_token: string | null
+  /** Seconds of its life that are over: a mail may lie unread, so there it begins when the link is opened. */
+  readonly age: number
+}
+
+const lockIssued = statement<IssuedFlow>(
+  'auth.flow-states.lock-issued',
+  `select id, user_id, code_challenge, code_challenge_method, authentication_method, provider_access_token,
+    provider_refresh_token, extract(epoch from clock_timestamp()
+      - case when authentication_method = 'oauth' then created_at else auth_code_issued_at end)::float8 as age
+  from auth.flow_state
+  where auth_code = $1 and user_id is not null and auth_code_issued_at is not null for update`,
+)
+
+const countTry = statement<{ readonly tries: number }>(
+  'auth.flow-states.count-try',
+  `insert into catalograph_auth.flow_tries as t (flow_id, tries) values ($1, 1)
+  on conflict (flow_id) do update set tries = t.tries + 1 returning tries`,
+)
+
+const deleteOne = statement<object>('auth.flow-states.delete', 'delete from auth.flow_state where id = $1')
+
+const deleteOfUser = statement<object>(
+  'auth.flow-states.delete-of-user',
+  'delete from auth.flow_state where user_id = $1 or linking_target_id = $1',
+)
+
+/** Seconds that a flow lives (section 6.2). */
+export const flowSeconds = 300
 
 export interface NewFlow {
   readonly userId: string | null
@@ -19,12 +99,67 @@ export interface NewFlow {
   readonly method: AmrMethod
   /** Checked destination. */
   readonly referrer: string
+  /** The user whom an identity of the provider shall be linked to. */
+  readonly linkingTarget?: string
 }
 
 /** Keeps a flow and gives its id, which doubles as OAuth `state`. */
 export const insertFlow = async (run: RunStatement, flow: NewFlow): Promise<string> => {
   const id = randomUUID()
+  const { userId, providerType, referrer, linkingTarget = null } = flow
   const { method, challenge } = flow.challenge ?? { method: null, challenge: null }
-  await run(insert, [id, flow.userId, randomUUID(), method, challenge, flow.providerType, flow.method, flow.referrer])
+  const code = randomUUID()
+  await run(insert, [id, userId, code, method, challenge, providerType, flow.method, referrer, linkingTarget])
   return id
 }
+
+export type Claim =
+  | { readonly kind: 'claimed'; readonly flow: ReturnedFlow }
+  | { readonly kind: 'used' | 'expired' | 'unknown' }
+
+/** Claims the flow of a `state`, a UUID: once, whatever comes of it, so that nothing can be replayed (attack 19). */
+export const claimFlow = async (run: RunStatement, state: string): Promise<Claim> => {
+  const [flow] = await run(claim, [state, flowSeconds])
+  if (flow !== undefined) return { kind: 'claimed', flow }
+  const [found] = await run(isIssued, [state])
+  if (found === undefined) return { kind: 'unknown' }
+  return { kind: found.issued ? 'used' : 'expired' }
+}
+
+export interface ProviderTokens {
+  readonly accessToken: string
+  readonly refreshToken: string | null
+}
+
+/** From now on the code of a claimed flow can be exchanged for a session of the user. */
+export const signFlow = async (
+  run: RunStatement,
+  id: string,
+  userId: string,
+  { accessToken, refreshToken }: ProviderTokens,
+): Promise<void> => void (await run(sign, [id, userId, accessToken, refreshToken]))
+
+/**
+ * The link of a mail that belongs to a PKCE flow was opened: the code for the browser, and the destination of the flow.
+ * Null: there is no such flow any more.
+ */
+export const issueMailedCode = async (
+  run: RunStatement,
+  userId: string,
+  method: AmrMethod,
+): Promise<{ readonly auth_code: string; readonly referrer: string | null } | null> =>
+  (await run(issueMailed, [userId, method]))[0] ?? null
+
+/** The flow of an issued code, locked until the transaction ends; null: unknown, or exchanged already. */
+export const lockIssuedFlow = async (run: RunStatement, code: string): Promise<IssuedFlow | null> =>
+  (await run(lockIssued, [code]))[0] ?? null
+
+/** Counts a wrong verifier; how many there were. The flow must be locked. */
+export const countFlowTry = async (run: RunStatement, id: string): Promise<number> =>
+  (await run(countTry, [id]))[0]?.tries ?? 0
+
+export const deleteFlow = async (run: RunStatement, id: string): Promise<void> => void (await run(deleteOne, [id]))
+
+/** Nothing that was begun for the user leads anywhere any more. */
+export const deleteFlowsOf = async (run: RunStatement, userId: string): Promise<void> =>
+  void (await run(deleteOfUser, [userId]))

@@ -24,3 +24,70 @@ export const ensureEmailIdentity = async (run: RunStatement, userId: string, dat
 /** The identity of the address says from now on that it is verified. */
 export const verifyEmailIdentity = async (run: RunStatement, userId: string): Promise<void> =>
   void (await run(verifyEmail, [userId]))
+
+const setEmail = statement<object>(
+  'auth.identities.set-email',
+  `insert into auth.identities as i (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at,
+    updated_at)
+  values (gen_random_uuid(), $1::text, $1::uuid, $2, 'email', now(), now(), now())
+  on conflict (provider_id, provider) do update set identity_data = i.identity_data || excluded.identity_data,
+    updated_at = now()`,
+)
+
+/** The identity of the address is of this address from now on; it is made where there was none. */
+export const setEmailIdentity = async (run: RunStatement, userId: string, data: JsonObject): Promise<void> =>
+  void (await run(setEmail, [userId, data]))
+
+const putProvider = statement<object>(
+  'auth.identities.put-provider',
+  `insert into auth.identities as i (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at,
+    updated_at)
+  values (gen_random_uuid(), $3, $1, $4, $2, now(), now(), now())
+  on conflict (provider_id, provider) do update set identity_data = excluded.identity_data, last_sign_in_at = now(),
+    updated_at = now() where i.user_id = excluded.user_id`,
+)
+
+const deleteOtherThan = statement<object>(
+  'auth.identities.delete-other-than',
+  'delete from auth.identities where user_id = $1 and (provider, provider_id) <> ($2::text, $3::text)',
+)
+
+const deleteProviders = statement<object>(
+  'auth.identities.delete-providers',
+  `delete from auth.identities where user_id = $1 and provider <> 'email'`,
+)
+
+const deleteOne = statement<{ readonly id: string }>(
+  'auth.identities.delete-one',
+  'delete from auth.identities where id = $1 and user_id = $2 returning id',
+)
+
+export interface ProviderIdentity {
+  readonly userId: string
+  readonly provider: string
+  /** The provider's own id of the person. */
+  readonly subject: string
+  readonly data: JsonObject
+}
+
+/** Gives a user the identity of a provider, or renews what the provider says; never takes it from somebody else. */
+export const putProviderIdentity = async (
+  run: RunStatement,
+  { userId, provider, subject, data }: ProviderIdentity,
+): Promise<void> => void (await run(putProvider, [userId, provider, subject, data]))
+
+/** Leaves a user the one identity. */
+export const deleteOtherIdentities = async (
+  run: RunStatement,
+  userId: string,
+  provider: string,
+  subject: string,
+): Promise<void> => void (await run(deleteOtherThan, [userId, provider, subject]))
+
+/** Leaves a user no identity but that of their address. */
+export const deleteProviderIdentities = async (run: RunStatement, userId: string): Promise<void> =>
+  void (await run(deleteProviders, [userId]))
+
+/** False: the user has no such identity. */
+export const deleteIdentity = async (run: RunStatement, userId: string, id: string): Promise<boolean> =>
+  (await run(deleteOne, [id, userId])).length > 0

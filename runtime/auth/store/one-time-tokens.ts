@@ -191,3 +191,33 @@ export const clearOneTimeToken = async (run: RunStatement, userId: string, slot:
 /** Removes the copies of all tokens of a user; see clearUserTokens for the columns. */
 export const clearOneTimeTokens = async (run: RunStatement, userId: string): Promise<void> =>
   void (await run(clearAll, [userId]))
+
+export interface TokenHolder {
+  readonly user_id: string
+  readonly slot: Slot
+  /** As it is stored: with `pkce_` before it when the mail belongs to such a flow. */
+  readonly token: string
+  readonly issued_seconds_ago: number
+}
+
+const slotOfType = `case o.token_type::text ${slotNames
+  .map((slot) => `when '${slots[slot].column}' then '${slot}'`)
+  .join(' ')} end`
+
+/** Only tokens of our own making have a secret part: what GoTrue mailed could be computed by anybody (attack 10). */
+const holder = statement<TokenHolder>(
+  'auth.one-time-tokens.holder',
+  `select o.user_id, c.slot, o.token_hash as token,
+    extract(epoch from clock_timestamp() - c.issued_at)::float8 as issued_seconds_ago
+  from auth.one_time_tokens o
+  join catalograph_auth.codes c on c.user_id = o.user_id and c.slot = ${slotOfType}
+  where o.token_hash in ($1::text, $2::text) and c.slot = any ($3) and c.salt <> ''`,
+)
+
+/** Whose link it is, among those of some slots; `token` without its prefix. */
+export const findTokenHolder = async (
+  run: RunStatement,
+  token: string,
+  prefix: string,
+  among: readonly Slot[],
+): Promise<TokenHolder | null> => (await run(holder, [token, prefix + token, among]))[0] ?? null

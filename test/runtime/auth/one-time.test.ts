@@ -12,7 +12,14 @@ beforeAll(async () => {
   db = await createDatabase()
   await migrateAuth({ url: db.adminUrl })
   const baseUrl = (): string => 'https://project.example.com'
-  auth = openAuth({ url: db.adminUrl, poolSize: 10, secret: 'x'.repeat(32), baseUrl, now: Date.now })
+  auth = openAuth({
+    url: db.adminUrl,
+    poolSize: 10,
+    secret: 'x'.repeat(32),
+    baseUrl,
+    googleIssuer: baseUrl(),
+    now: Date.now,
+  })
 })
 afterAll(async () => {
   await auth?.close()

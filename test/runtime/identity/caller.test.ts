@@ -25,13 +25,13 @@ describe('who asks', () => {
     expect(await identify(foreign, `Bearer ${user}`)).toEqual({ kind: 'key-invalid' })
   })
 
-  it('is the key\'s role without a bearer token', async () => {
+  it("is the key's role without a bearer token", async () => {
     const caller = { role: 'anon', claims: '{"iss":"catalograph","role":"anon"}' }
     expect(await identify(anon)).toEqual({ kind: 'caller', caller })
     expect(await identify(serviceRole)).toMatchObject({ caller: { role: 'service_role' } })
   })
 
-  it('is the bearer token\'s person with one, whatever the key', async () => {
+  it("is the bearer token's person with one, whatever the key", async () => {
     const caller = { role: 'authenticated', claims: '{"role":"authenticated","sub":"u1"}' }
     expect(await identify(anon, `Bearer ${user}`)).toEqual({ kind: 'caller', caller })
     expect(await identify(serviceRole, `bearer  ${user}`)).toEqual({ kind: 'caller', caller })

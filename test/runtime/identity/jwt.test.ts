@@ -71,9 +71,12 @@ describe('a token', () => {
     expect(await fault(token(payload))).toBe('malformed')
   })
 
-  it.each(['', '.', '..', 'a.b', 'a.b.c', 'a.b.c.d', 'null', '💥.💥.💥'])('that is none is refused: %j', async (text) => {
-    expect(await fault(text)).toBe('malformed')
-  })
+  it.each(['', '.', '..', 'a.b', 'a.b.c', 'a.b.c.d', 'null', '💥.💥.💥'])(
+    'that is none is refused: %j',
+    async (text) => {
+      expect(await fault(text)).toBe('malformed')
+    },
+  )
 
   it('is refused beyond 16 KiB, however well it is signed', async () => {
     expect(await fault(token(`{"role":"anon","x":"${'x'.repeat(11_000)}"}`))).toBe('verified')

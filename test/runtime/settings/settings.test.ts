@@ -26,7 +26,10 @@ describe('settings', () => {
         host: '127.0.0.1',
         port: 54_321,
         baseUrl: null,
+        smtpUrl: null,
+        mailFrom: null,
         addressHeader: null,
+        googleIssuer: 'https://accounts.google.com',
         bodyLimitBytes: 1_048_576,
         shutdownGraceMs: 10_000,
         logLevel: 'info',
@@ -76,7 +79,7 @@ describe('settings', () => {
     expect(problems.join()).not.toContain('hunter2')
   })
 
-  it('hint at names that were mistyped, and leave other programs\' names alone', () => {
+  it("hint at names that were mistyped, and leave other programs' names alone", () => {
     const read = readSettings({ JWT_SECRETS: 'x', DATABSE_URL: 'x', HOME: '/', PATH: '/bin', NODE_ENV: 'x', PWD: '/' })
     expect(read).toMatchObject({
       hints: [

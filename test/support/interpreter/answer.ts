@@ -52,13 +52,7 @@ function nodeField(context: Context, store: Store, nodes: Nodes, token: string):
   return single(context, store, table, condition, nodes)
 }
 
-function single(
-  context: Context,
-  store: Store,
-  table: ApiTable,
-  condition: Condition,
-  nodes: Nodes,
-): Json {
+function single(context: Context, store: Store, table: ApiTable, condition: Condition, nodes: Nodes): Json {
   const found = visibleRows(store, table.sketch, context.claims).find((row) => condition(row) === true)
   return found === undefined ? null : rowObject(context, store, table, found, nodes)
 }

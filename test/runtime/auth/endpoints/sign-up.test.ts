@@ -4,6 +4,7 @@ import { claimsOf, siteUrl, startAuthServer, type AuthServer } from '../../../su
 let server: AuthServer
 beforeAll(async () => {
   server = await startAuthServer({
+    settings: { mail_cooldown: '0' },
     sql: `
       create table public.seen (id uuid, email text, meta jsonb, tag text);
       create function public.note() returns trigger language plpgsql security definer as $$
@@ -157,8 +158,7 @@ describe('POST /signup', () => {
   it('gives a confirmed account a fake that differs in nothing but the documented signs', async () => {
     const real = await signUp({ email: 'fresh@example.com', password, data: { a: 1 } })
     await signUp({ email: 'taken@example.com', password: 'the owner has this' })
-    await server.db
-      .query(`update auth.users set email_confirmed_at = now(), recovery_sent_at = now(), invited_at = now()
+    await server.db.query(`update auth.users set email_confirmed_at = now(), recovery_sent_at = now(), invited_at = now()
       where email = 'taken@example.com'`)
     const mailsBefore = (await server.mails('taken@example.com')).length
     const fake = await signUp({ email: 'taken@example.com', password, data: { a: 1 } })

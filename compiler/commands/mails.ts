@@ -1,0 +1,55 @@
+import { listMails, type KeptMail } from '../../runtime/auth/store/outbox.ts'
+import { authUrls, withAuthDatabase } from './auth-database.ts'
+import type { Command } from './command.ts'
+import { exitCodes, misuse } from './command.ts'
+import { settingsOf } from './needed-settings.ts'
+
+const usually = '20'
+
+/** The mails that are kept because no mail server is set. */
+export const mailsCommand: Command = {
+  name: 'mails',
+  summary: 'Show the mails that were kept instead of sent, newest first.',
+  description:
+    'Without SMTP_URL mails of sign-ups and resets are not sent but kept in the database; read them here.\n' +
+    'The database is that of DATABASE_AUTH_URL, DATABASE_OWNER_URL or DATABASE_URL, or the embedded one while it runs.',
+  options: {
+    last: { value: 'N', help: `How many to show (default: ${usually}).` },
+    html: { value: null, help: 'Show their HTML instead of their text.' },
+  },
+  run: async ({ last = usually, html }, terminal) => {
+    if (!/^[1-9]\d{0,3}$/.test(String(last))) throw misuse('--last takes a number from 1 to 9999')
+    const { auth } = await authUrls(settingsOf(terminal))
+    const mails = await withAuthDatabase(auth, ({ run }) => listMails(run, Number(last)))
+    for (const mail of mails) terminal.print(renderMail(mail, html === true))
+    if (mails.length === 0) terminal.note('There are no mails.')
+    return exitCodes.done
+  },
+}
+
+function renderMail({ kind, recipient, subject, html, created_at }: KeptMail, asHtml: boolean): string {
+  const head = [`Date: ${created_at}`, `Kind: ${kind}`, `To: ${recipient}`, `Subject: ${subject}`]
+  const body = printable(asHtml ? html : textOfHtml(html))
+  return [...head.map((line) => printable(line).replace(/\s+/g, ' ')), '', body, ''].join('\n')
+}
+
+/** Whoever signs up chooses parts of a mail: none of it may steer the terminal. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => (character === '\n' ? character : ' '))
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#34': '"' }
+
+/** Enough of a mail to be read: the addresses of links stand behind their text. */
+function textOfHtml(html: string): string {
+  return html
+    .replace(/<a\b[^>]*?href="([^"]*)"[^>]*>([^]*?)<\/a>/gi, (_all, url: string, text: string) =>
+      text === url ? url : `${text} (${url})`,
+    )
+    .replace(/<br\s*\/?>|<\/(?:p|h\d|div|tr|li)>/gi, '\n')
+    .replace(/<[^>]*>/g, '')
+    .replace(/&(amp|lt|gt|quot|#39|#34);/g, (_all, name: string) => entities[name] ?? '')
+    .replace(/[ \t]+/g, ' ')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()
+}

@@ -1,0 +1,120 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { adminOfBearer } from '../auth/bearer.ts'
+import { readJsonBody } from '../auth/body.ts'
+import { detailOf, toErrorAnswer } from '../auth/boundary.ts'
+import { refuse } from '../auth/errors.ts'
+import { textOf } from '../auth/input.ts'
+import { isTemplateKind, templateKinds } from '../auth/mails/kinds.ts'
+import type { MailKind } from '../auth/mails/mailer.ts'
+import { listTemplates, resetTemplate, setTemplate } from '../auth/mails/templates.ts'
+import type { AuthParts } from '../auth/register.ts'
+import { storedSettings } from '../auth/settings/store.ts'
+import { clientAddress, limitSource } from '../http/client-address.ts'
+import { DatabaseFailure } from '../db/failures.ts'
+import { missingForGoogle, saveSettings, type SettingChanges } from './save-settings.ts'
+import { showSettings, textOfValue } from './setting-values.ts'
+
+const prefix = '/admin/v1'
+
+/**
+ * Registers what the owner's tools call: settings and templates, with the service_role key. It answers while auth is
+ * not enabled too, since this is how it is enabled. Errors are `{code, message}`.
+ */
+export function registerAdmin(app: FastifyInstance, parts: AuthParts): void {
+  void app.register(
+    async (scope) => {
+      scope.removeAllContentTypeParsers()
+      scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => body)
+      scope.setErrorHandler((error, request, reply) => sendError(error, request, reply, parts))
+      scope.addHook('onRequest', async (request, reply) => {
+        reply.header('cache-control', 'no-store')
+        await checkOwner(request, parts)
+      })
+      scope.get('/settings', () => settingsJson(parts))
+      scope.patch('/settings', (request, reply) => patchSettings(request, reply, parts))
+      scope.get('/templates', () => templatesJson(parts))
+      scope.patch('/templates/:kind', (request) => patchTemplate(request, parts))
+      scope.delete('/templates/:kind', (request) => deleteTemplate(request, parts))
+    },
+    { prefix },
+  )
+}
+
+/** The one role that may: the key of the project's owner. */
+const ownerRoles = ['service_role']
+
+async function checkOwner(request: FastifyRequest, { tools, verify, addressHeader }: AuthParts): Promise<void> {
+  await tools.throttle.refuseBanned(limitSource(clientAddress(request, addressHeader)))
+  const { authorization, apikey } = request.headers
+  const bearer = authorization ?? (typeof apikey === 'string' ? `Bearer ${apikey}` : undefined)
+  await adminOfBearer({ authorization: bearer, verify, run: tools.database.run }, ownerRoles)
+}
+
+async function settingsJson({ tools }: AuthParts): Promise<object> {
+  return settingsAnswer(await storedSettings(tools.database.run))
+}
+
+function settingsAnswer(stored: Readonly<Record<string, string>>): object {
+  return { settings: showSettings(stored), google: { missing: missingForGoogle(stored) } }
+}
+
+/** JSON merge patch (RFC 7396): null gives a setting its default back. */
+async function patchSettings(request: FastifyRequest, reply: FastifyReply, { tools }: AuthParts): Promise<object> {
+  const changes = changesOf(readJsonBody(bodyOf(request)))
+  const saved = await saveSettings(tools.database, changes)
+  if (saved.kind === 'saved') return settingsAnswer(saved.stored)
+  const message = saved.problems.map(({ name, problem }) => `${name} ${problem}`).join('; ')
+  return reply.code(422).send({ code: 'validation_failed', message, problems: saved.problems })
+}
+
+function changesOf(body: Readonly<Record<string, unknown>>): SettingChanges {
+  const entries = Object.entries(body).map(([name, value]): [string, string | null] => {
+    const text = textOfValue(value)
+    if (text !== undefined) return [name, text]
+    throw refuse('validation_failed', 'An item of a list holds a comma outside braces, or a line end')
+  })
+  return Object.fromEntries(entries)
+}
+
+async function templatesJson({ tools }: AuthParts): Promise<object> {
+  return { templates: await listTemplates(tools.database.run) }
+}
+
+/** What is left out of subject and HTML stays as it is. */
+async function patchTemplate(request: FastifyRequest, { tools }: AuthParts): Promise<object> {
+  const kind = kindOf(request)
+  const body = readJsonBody(bodyOf(request))
+  const [subject, html] = [textOf(body, 'subject'), textOf(body, 'html')]
+  const texts = { ...(subject !== '' && { subject }), ...(html !== '' && { html }) }
+  const saved = await setTemplate(tools.database.run, kind, texts)
+  if (saved.kind === 'value') return { kind, ...saved.value }
+  throw refuse('validation_failed', { status: 422, message: `The template ${saved.problem}` })
+}
+
+async function deleteTemplate(request: FastifyRequest, { tools }: AuthParts): Promise<object> {
+  const kind = kindOf(request)
+  await resetTemplate(tools.database.run, kind)
+  const [template] = (await listTemplates(tools.database.run)).filter((one) => one.kind === kind)
+  return template ?? {}
+}
+
+function kindOf(request: FastifyRequest): MailKind {
+  const { kind = '' } = request.params as Readonly<Record<string, string>>
+  if (isTemplateKind(kind)) return kind
+  throw refuse('not_found', `There is no template of this kind; there are ${templateKinds.join(', ')}`)
+}
+
+const bodyOf = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0))
+
+/** Schema or table missing: nobody has prepared auth here. */
+const notPrepared: ReadonlySet<string> = new Set(['3F000', '42P01', '42501'])
+
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, { log }: AuthParts): FastifyReply {
+  const unprepared = error instanceof DatabaseFailure && notPrepared.has(error.sqlstate ?? '')
+  const failure = unprepared
+    ? refuse('auth_not_enabled', 'Auth is not prepared in this database. Its owner runs: catalograph auth enable')
+    : error
+  const answer = toErrorAnswer(failure, '2024-01-01', request.id)
+  if (answer.unexpected) log({ kind: 'request-failed', requestId: request.id, detail: detailOf(error) })
+  return reply.code(answer.status).headers(answer.headers).send(answer.body)
+}

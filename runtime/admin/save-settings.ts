@@ -1,0 +1,65 @@
+import { authSettingKeys, isAuthSettingName, type AuthSettingName } from '../auth/settings/keys.ts'
+import { settingsOf } from '../auth/settings/load.ts'
+import { resetSetting, setSetting, storedSettings } from '../auth/settings/store.ts'
+import type { RunStatement, StatementsDatabase } from '../db/statements.ts'
+import { suggest } from '../lib/suggest.ts'
+
+/** How the owner changes settings, by command or over HTTP. */
+
+/** Texts by name; null gives a setting its default back. */
+export type SettingChanges = Readonly<Record<string, string | null>>
+
+export interface SettingProblem {
+  readonly name: string
+  /** Never repeats the value, which may be a secret. */
+  readonly problem: string
+}
+
+export type Saved =
+  | { readonly kind: 'saved'; readonly stored: Readonly<Record<string, string>> }
+  | { readonly kind: 'refused'; readonly problems: readonly SettingProblem[] }
+
+/** Saves all changes together, or none of them and tells every problem. */
+export async function saveSettings(database: StatementsDatabase, changes: SettingChanges): Promise<Saved> {
+  const problems = Object.entries(changes).flatMap(([name, text]) => problemOf(name, text))
+  if (problems.length > 0) return { kind: 'refused', problems }
+  return database.transaction(async (run) => {
+    const wanted = { ...(await storedSettings(run)), ...changes }
+    const stored = Object.fromEntries(Object.entries(wanted).filter(hasText))
+    const { auth_enabled, site_url } = settingsOf(stored)
+    if (auth_enabled && site_url === null) return { kind: 'refused', problems: [siteNeeded] }
+    await apply(run, changes)
+    return { kind: 'saved', stored }
+  })
+}
+
+const hasText = (entry: [string, string | null]): entry is [string, string] => entry[1] !== null
+
+const siteNeeded: SettingProblem = { name: 'site_url', problem: 'is needed while auth is enabled' }
+
+function problemOf(name: string, text: string | null): readonly SettingProblem[] {
+  if (!isAuthSettingName(name)) {
+    const near = suggest(name, Object.keys(authSettingKeys))
+    return [{ name, problem: `is no setting${near === null ? '' : `; did you mean ${near}?`}` }]
+  }
+  const parsed = text === null ? null : authSettingKeys[name].parse(text)
+  return parsed?.kind === 'problem' ? [{ name, problem: parsed.problem }] : []
+}
+
+/** In the order of names: two that save at once wait for each other instead of meeting in a deadlock. */
+async function apply(run: RunStatement, changes: SettingChanges): Promise<void> {
+  for (const name of Object.keys(changes).sort() as AuthSettingName[]) {
+    const text = changes[name] ?? null
+    await (text === null ? resetSetting(run, name) : setSetting(run, name, text))
+  }
+}
+
+/** Google is offered once all three are set (section 1). */
+const googleNames = ['google_enabled', 'google_client_id', 'google_secret'] as const
+
+/** Which of the three settings keep Google from being offered; empty: it is, or nobody asked for it. */
+export function missingForGoogle(stored: Readonly<Record<string, string>>): readonly AuthSettingName[] {
+  const settings = settingsOf(stored)
+  const missing = googleNames.filter((name) => !settings[name])
+  return missing.length === googleNames.length ? [] : missing
+}

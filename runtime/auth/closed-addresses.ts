@@ -1,0 +1,55 @@
+import { singleFlight } from '../lib/single-flight.ts'
+import { within } from '../lib/within.ts'
+import type { RunStatement } from '../db/statements.ts'
+import { listClosed } from './store/throttles.ts'
+
+/**
+ * Which source addresses are closed for the whole project (section 10), as this process knows it. Every request of
+ * every service asks, so the answer comes from memory: the list is read anew, behind the requests, once it is older
+ * than `freshMs`, and only a process that nobody asked for longer than `staleMs` waits for it, and not for long.
+ */
+export interface ClosedAddresses {
+  /** Seconds for which the source is closed yet; 0: it is not. Never rejects. */
+  readonly closedFor: (source: string) => Promise<number>
+  /** This process has just closed it. */
+  readonly close: (source: string, seconds: number) => void
+}
+
+const freshMs = 500
+const staleMs = 2_000
+/** Longer than a healthy database takes, and little for a request while it is away. */
+const patienceMs = 250
+/** Where auth was never set up the list cannot be read; every look would leave an error in the log of the database. */
+const failedMs = 10_000
+
+export function createClosedAddresses(run: RunStatement, now: () => number): ClosedAddresses {
+  let held: ReadonlyMap<string, number> = new Map()
+  let readAt = Number.NEGATIVE_INFINITY
+  let failedAt = Number.NEGATIVE_INFINITY
+  const read = singleFlight(async () => {
+    const startedAt = now()
+    try {
+      const rows = await listClosed(run)
+      held = new Map(rows.map(({ source, seconds }) => [source, startedAt + seconds * 1000]))
+      readAt = startedAt
+    } catch {
+      failedAt = startedAt
+    }
+  })
+  const renew = async (): Promise<void> => {
+    const age = now() - readAt
+    if (age < freshMs || now() - failedAt < failedMs) return
+    const reading = read()
+    if (age >= staleMs) await within(patienceMs, reading)
+  }
+  return {
+    closedFor: async (source) => {
+      await renew()
+      const until = held.get(source)
+      return until === undefined ? 0 : Math.max(0, Math.ceil((until - now()) / 1000))
+    },
+    close: (source, seconds) => {
+      held = new Map([...held, [source, now() + seconds * 1000]])
+    },
+  }
+}

@@ -1,0 +1,16 @@
+import type { RunStatement } from '../../../db/statements.ts'
+import type { AdminCall } from '../../call.ts'
+import { audit, type AuditAction } from '../../store/audit-log.ts'
+import { instanceId } from '../../store/users.ts'
+
+/** Notes what an administrator did to somebody: the role of the token stands for whoever held it. */
+export async function auditAdmin(
+  run: RunStatement,
+  { adminRole, client }: AdminCall,
+  action: AuditAction,
+  user: { readonly id: string; readonly email: string | null },
+): Promise<void> {
+  const actor = { id: instanceId, email: adminRole }
+  const traits = { user_id: user.id, user_email: user.email ?? '' }
+  await audit(run, { action, actor, address: client.address, traits })
+}

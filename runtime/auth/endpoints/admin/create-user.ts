@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import type { RunStatement } from '../../../db/statements.ts'
+import { DatabaseFailure } from '../../../db/failures.ts'
+import { confirmAddress, isTakenAddress, savingUser } from '../../accounts.ts'
+import { json, type AdminCall, type Outcome } from '../../call.ts'
+import { refuse } from '../../errors.ts'
+import { emailAppMetadata, userJson } from '../../rules/user-json.ts'
+import { setUserBan } from '../../store/admin-users.ts'
+import { ensureEmailIdentity } from '../../store/identities.ts'
+import { findUserByEmail, findUserById, insertUser } from '../../store/users.ts'
+import type { AuthTools } from '../../tools.ts'
+import { auditAdmin } from './admin-audit.ts'
+import { noSuchUser } from './target-user.ts'
+import { hashOf, readAdminUser, type AdminUserInput } from './user-input.ts'
+
+/** POST /admin/users: an account without a mail, its metadata exactly as given. */
+export async function createUser(call: AdminCall, tools: AuthTools): Promise<Outcome> {
+  const input = readAdminUser(call, 'create')
+  if (input.email !== null && (await findUserByEmail(tools.database.run, input.email)) !== null) {
+    throw refuse('email_exists')
+  }
+  const passwordHash = await hashOf(tools, input)
+  const user = await savingUser(() =>
+    tools.database.transaction((run) => create(run, call, input, passwordHash)),
+  ).catch(refuseTaken)
+  return json(userJson(user))
+}
+
+async function create(run: RunStatement, call: AdminCall, input: AdminUserInput, passwordHash: string | null) {
+  const { settings } = call
+  const { email } = input
+  const id = input.id ?? randomUUID()
+  if (input.id !== null && (await findUserById(run, id)) !== null) throw takenId()
+  await insertUser(run, {
+    id,
+    aud: settings.jwt_aud,
+    role: input.role ?? settings.jwt_default_role,
+    email,
+    passwordHash,
+    appMetadata: { ...emailAppMetadata, ...input.appMetadata },
+    userMetadata: input.userMetadata ?? {},
+    isAnonymous: false,
+    confirmationToken: '',
+  })
+  await ensureEmailIdentity(run, id, { sub: id, email, email_verified: false, phone_verified: false })
+  if (input.emailConfirm) await confirmAddress(run, { id, email }, 'admin')
+  if (input.ban !== null) await setUserBan(run, id, input.ban.seconds)
+  await auditAdmin(run, call, 'user_signedup', { id, email })
+  const user = await findUserById(run, id)
+  if (user === null) throw noSuchUser()
+  return user
+}
+
+const takenId = () => refuse('user_already_exists', 'A user with this id has already been registered')
+
+/** Somebody else was faster, with the address or with the id. */
+function refuseTaken(error: unknown): never {
+  if (isTakenAddress(error)) throw refuse('email_exists')
+  const cause = error instanceof Error ? error.cause : undefined
+  if (cause instanceof DatabaseFailure && cause.sqlstate === '23505') throw takenId()
+  throw error
+}

@@ -1,0 +1,24 @@
+import type { RunStatement } from '../../../db/statements.ts'
+import { json, type AdminCall, type Outcome } from '../../call.ts'
+import { booleanOf, pathId } from '../../input.ts'
+import { deleteUserForGood, deleteUserSoftly } from '../../store/admin-users.ts'
+import { findUserById, lockUser } from '../../store/users.ts'
+import type { AuthTools } from '../../tools.ts'
+import { auditAdmin } from './admin-audit.ts'
+import { noSuchUser } from './target-user.ts'
+
+/** DELETE /admin/users/{id}: for good, or softly where rows of the owner shall keep what they refer to. */
+export async function deleteUser(call: AdminCall, { database }: AuthTools): Promise<Outcome> {
+  const id = pathId(call.params, 'user_id')
+  const softly = booleanOf(call.body, 'should_soft_delete') ?? false
+  await database.transaction((run) => remove(run, call, id, softly))
+  return json({})
+}
+
+/** One who was deleted softly can still be deleted for good. */
+async function remove(run: RunStatement, call: AdminCall, id: string, softly: boolean): Promise<void> {
+  if (!(await lockUser(run, id))) throw noSuchUser()
+  const user = await findUserById(run, id)
+  await auditAdmin(run, call, 'user_deleted', { id, email: user?.email ?? null })
+  await (softly ? deleteUserSoftly(run, id) : deleteUserForGood(run, id))
+}

@@ -1,0 +1,191 @@
+import type { RunStatement } from '../../../db/statements.ts'
+import { isTakenAddress, savingUser } from '../../accounts.ts'
+import { json, type AdminCall, type Outcome } from '../../call.ts'
+import { destinationOf } from '../../destination.ts'
+import { checkedEmail } from '../../email-input.ts'
+import { refuse } from '../../errors.ts'
+import { objectOf, textOf } from '../../input.ts'
+import { mailVariables, type LinkType } from '../../mails/variables.ts'
+import type { IssuedToken } from '../../one-time/tokens.ts'
+import { checkNewPassword } from '../../password-input.ts'
+import { userJson } from '../../rules/user-json.ts'
+import { beginChange } from '../../store/email-changes.ts'
+import { clearOneTimeToken, putOneTimeToken, type Slot } from '../../store/one-time-tokens.ts'
+import { findUserByEmail, findUserById, lockUser, mergeUserMetadata } from '../../store/users.ts'
+import type { AuthTools } from '../../tools.ts'
+import type { JsonObject, UserRow } from '../../types.ts'
+import { auditAdmin } from './admin-audit.ts'
+import { awaitConfirmation, noteInvitation, type AwaitedAccount } from './invited-account.ts'
+import { noSuchUser } from './target-user.ts'
+
+/** What an administrator can have a link for, and what the link says of itself (sections 9.1 and 11). */
+const linkTypes = {
+  signup: 'signup',
+  invite: 'invite',
+  magiclink: 'magiclink',
+  recovery: 'recovery',
+  email_change_current: 'email_change',
+  email_change_new: 'email_change',
+} as const satisfies Readonly<Record<string, LinkType>>
+
+type AdminLinkType = keyof typeof linkTypes
+
+interface LinkRequest {
+  readonly type: AdminLinkType
+  readonly email: string
+  readonly newEmail: string
+  readonly password: string
+  readonly data: JsonObject
+  readonly destination: string
+}
+
+/** What a link was made of; the account it belongs to is as it is now. */
+interface MadeLink {
+  readonly user: UserRow
+  readonly issued: IssuedToken
+}
+
+/** POST /admin/generate_link: what a mail would hold, without the mail. */
+export async function generateLink(call: AdminCall, tools: AuthTools): Promise<Outcome> {
+  const asked = readLinkRequest(call)
+  const known = await findUserByEmail(tools.database.run, asked.email)
+  if (known === null && (asked.type === 'recovery' || isEmailChange(asked.type))) throw noUserWithThis()
+  // Somebody who is not there yet is signed up by what would have signed them in.
+  const request = known === null && asked.type === 'magiclink' ? signUpInstead(asked) : asked
+  const made = await savingUser(() => make(call, tools, request, known)).catch((error: unknown) => {
+    throw isTakenAddress(error) ? refuse('email_exists') : error
+  })
+  return json(linkJson(call, request, made))
+}
+
+const signUpInstead = (request: LinkRequest): LinkRequest => ({ ...request, type: 'signup', password: '' })
+
+const noUserWithThis = () => noSuchUser('User with this email not found')
+
+const isEmailChange = (type: AdminLinkType): boolean => linkTypes[type] === 'email_change'
+
+function readLinkRequest(call: AdminCall): LinkRequest {
+  const { body, settings } = call
+  const type = textOf(body, 'type')
+  if (!Object.hasOwn(linkTypes, type)) {
+    throw refuse('validation_failed', `Invalid email action link type requested: ${type.slice(0, 40)}`)
+  }
+  const asked = { ...call.askedRedirect, asked: textOf(body, 'redirect_to') || call.askedRedirect.asked }
+  const request: LinkRequest = {
+    type: type as AdminLinkType,
+    email: checkedEmail(textOf(body, 'email')),
+    newEmail: isEmailChange(type as AdminLinkType) ? checkedEmail(textOf(body, 'new_email')) : '',
+    password: textOf(body, 'password'),
+    data: objectOf(body, 'data') ?? {},
+    destination: destinationOf({ ...call, askedRedirect: asked }),
+  }
+  if (request.type === 'email_change_current' && !settings.secure_email_change) {
+    throw refuse('validation_failed', 'Enable secure email change to generate link for current email')
+  }
+  if (request.type === 'signup') checkSignUpPassword(request, call)
+  return request
+}
+
+function checkSignUpPassword({ password }: LinkRequest, { settings }: AdminCall): void {
+  if (password === '') throw refuse('validation_failed', 'Signup requires a valid password')
+  checkNewPassword(password, settings)
+}
+
+async function make(call: AdminCall, tools: AuthTools, request: LinkRequest, known: UserRow | null): Promise<MadeLink> {
+  switch (request.type) {
+    case 'signup':
+      return forNewcomer(call, tools, request, await hashes(tools, request, known))
+    case 'invite':
+      return forNewcomer(call, tools, request, noHashes)
+    case 'magiclink':
+    case 'recovery':
+      return inSlot(call, tools, request, { slot: 'recovery', address: request.email })
+    case 'email_change_current':
+      return inSlot(call, tools, request, { slot: 'email_change_current', address: request.email })
+    case 'email_change_new':
+      return inSlot(call, tools, request, { slot: 'email_change_new', address: request.newEmail })
+  }
+}
+
+type Hashes = Pick<AwaitedAccount, 'passwordHash' | 'provedHash'>
+
+const noHashes: Hashes = { passwordHash: null, provedHash: null }
+
+/** A magic link for somebody unknown came without a password. */
+async function hashes({ passwords }: AuthTools, { password }: LinkRequest, known: UserRow | null): Promise<Hashes> {
+  if (password === '') return noHashes
+  if (known === null) return { ...noHashes, passwordHash: await passwords.hash(password) }
+  const stored = known.encrypted_password || null
+  return (await passwords.compare(password, stored)) ? { ...noHashes, provedHash: stored } : noHashes
+}
+
+function forNewcomer(
+  call: AdminCall,
+  { oneTime, database }: AuthTools,
+  { type, email, data }: LinkRequest,
+  known: Hashes,
+): Promise<MadeLink> {
+  const issued = oneTime.issue('confirmation', email, 'implicit')
+  return database.transaction(async (run) => {
+    const before = await findUserByEmail(run, email)
+    const awaiting = await awaitConfirmation(run, call, { email, data, issued, ...known })
+    if (type === 'invite') await noteInvitation(run, awaiting)
+    if (before !== null) await mergeUserMetadata(run, before.id, data)
+    const action = type === 'invite' ? 'user_invited' : 'user_confirmation_requested'
+    await auditAdmin(run, call, action, { id: awaiting.userId, email })
+    return { user: await userOf(run, awaiting.userId), issued }
+  })
+}
+
+interface Place {
+  readonly slot: Slot
+  readonly address: string
+}
+
+function inSlot(
+  call: AdminCall,
+  { oneTime, database }: AuthTools,
+  { type, email, newEmail }: LinkRequest,
+  { slot, address }: Place,
+): Promise<MadeLink> {
+  const issued = oneTime.issue(slot, address, 'implicit')
+  return database.transaction(async (run) => {
+    const found = await findUserByEmail(run, email)
+    if (found === null || !(await lockUser(run, found.id))) throw noUserWithThis()
+    if (isEmailChange(type)) await beginEmailChange(run, await userOf(run, found.id), newEmail)
+    await putOneTimeToken(run, { userId: found.id, ...issued })
+    const action = isEmailChange(type) ? 'user_modified' : 'user_recovery_requested'
+    await auditAdmin(run, call, action, { id: found.id, email })
+    return { user: await userOf(run, found.id), issued }
+  })
+}
+
+/** The links of both mailboxes belong to one change: only another address begins anew. */
+async function beginEmailChange(run: RunStatement, user: UserRow, newEmail: string): Promise<void> {
+  const owner = await findUserByEmail(run, newEmail)
+  if (owner !== null) throw refuse('email_exists')
+  if (user.email_change === newEmail) return
+  await clearOneTimeToken(run, user.id, 'email_change_new')
+  await clearOneTimeToken(run, user.id, 'email_change_current')
+  await beginChange(run, user, newEmail)
+}
+
+async function userOf(run: RunStatement, id: string): Promise<UserRow> {
+  const user = await findUserById(run, id)
+  if (user === null) throw noUserWithThis()
+  return user
+}
+
+function linkJson({ settings }: AdminCall, request: LinkRequest, { user, issued }: MadeLink): JsonObject {
+  const { type, email, newEmail, data, destination } = request
+  const linkType = linkTypes[type]
+  const variables = mailVariables(settings, { issued, linkType, destination, email, newEmail, data })
+  return {
+    ...userJson(user),
+    action_link: variables.ConfirmationURL,
+    email_otp: issued.code,
+    hashed_token: issued.token,
+    verification_type: type,
+    redirect_to: destination,
+  }
+}

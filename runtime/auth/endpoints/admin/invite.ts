@@ -1,0 +1,53 @@
+import type { RunStatement } from '../../../db/statements.ts'
+import { isTakenAddress, savingUser } from '../../accounts.ts'
+import { json, type AdminCall, type Outcome } from '../../call.ts'
+import { destinationOf } from '../../destination.ts'
+import { checkedEmail } from '../../email-input.ts'
+import { refuse } from '../../errors.ts'
+import { objectOf, textOf } from '../../input.ts'
+import type { Send } from '../../mails/mailer.ts'
+import { mailVariables } from '../../mails/variables.ts'
+import type { IssuedToken } from '../../one-time/tokens.ts'
+import { userJson } from '../../rules/user-json.ts'
+import { findUserById } from '../../store/users.ts'
+import type { AuthTools } from '../../tools.ts'
+import type { JsonObject, UserRow } from '../../types.ts'
+import { auditAdmin } from './admin-audit.ts'
+import { awaitConfirmation, noteInvitation } from './invited-account.ts'
+import { noSuchUser } from './target-user.ts'
+
+interface Invitation {
+  readonly email: string
+  readonly data: JsonObject
+  readonly destination: string
+  readonly issued: IssuedToken
+}
+
+/** POST /invite: an account and a mail that opens it; one that waits already is invited again (section 11). */
+export async function invite(call: AdminCall, tools: AuthTools): Promise<Outcome> {
+  const email = checkedEmail(textOf(call.body, 'email'))
+  const issued = tools.oneTime.issue('confirmation', email, 'implicit')
+  const invitation = { email, data: objectOf(call.body, 'data') ?? {}, destination: destinationOf(call), issued }
+  const user = await savingUser(() =>
+    tools.mailer.withMail(call.settings, (run, send) => inviteWithin(run, send, call, invitation)),
+  ).catch((error: unknown) => {
+    throw isTakenAddress(error) ? refuse('email_exists') : error
+  })
+  return json(userJson(user))
+}
+
+async function inviteWithin(
+  run: RunStatement,
+  send: Send,
+  call: AdminCall,
+  { email, data, destination, issued }: Invitation,
+): Promise<UserRow> {
+  const awaiting = await awaitConfirmation(run, call, { email, data, issued, passwordHash: null, provedHash: null })
+  const undo = await noteInvitation(run, awaiting)
+  await auditAdmin(run, call, 'user_invited', { id: awaiting.userId, email })
+  const facts = { issued, linkType: 'invite', destination, email, newEmail: '', data } as const
+  await send({ kind: 'invite', recipient: email, variables: mailVariables(call.settings, facts) }, undo)
+  const user = await findUserById(run, awaiting.userId)
+  if (user === null) throw noSuchUser()
+  return user
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import type { RunStatement } from '../../../db/statements.ts'
+import type { AdminCall } from '../../call.ts'
+import { refuse } from '../../errors.ts'
+import type { Undo } from '../../mails/mailer.ts'
+import type { IssuedToken } from '../../one-time/tokens.ts'
+import { emailAppMetadata } from '../../rules/user-json.ts'
+import { markPasswordAmbiguous } from '../../store/account-marks.ts'
+import { markInvited, restoreInvitedAt } from '../../store/admin-users.ts'
+import { ensureEmailIdentity } from '../../store/identities.ts'
+import { copyOneTimeToken, replaceOneTimeToken } from '../../store/one-time-tokens.ts'
+import { deleteUnconfirmedUser, findUserByEmail, findUserById, insertUser, lockUser } from '../../store/users.ts'
+import type { JsonObject, UserRow } from '../../types.ts'
+
+/** An account that an administrator makes for somebody who has yet to confirm it. */
+export interface AwaitedAccount {
+  readonly email: string
+  /** Metadata, exactly as given. */
+  readonly data: JsonObject
+  readonly passwordHash: string | null
+  /** Hash of the account that waits already, where its password is known to be the administrator's. */
+  readonly provedHash: string | null
+  /** Of the confirmation slot. */
+  readonly issued: IssuedToken
+}
+
+export interface Awaiting {
+  readonly userId: string
+  readonly undo: Undo
+}
+
+/**
+ * Makes the account, or takes the one that waits already, and puts the token into its slot; inside a transaction.
+ * Throws 422 `email_exists` where the account is confirmed.
+ */
+export async function awaitConfirmation(
+  run: RunStatement,
+  call: AdminCall,
+  account: AwaitedAccount,
+): Promise<Awaiting> {
+  const known = await findUserByEmail(run, account.email)
+  return known === null ? create(run, call, account) : takeWaiting(run, known, account)
+}
+
+async function create(run: RunStatement, { settings }: AdminCall, account: AwaitedAccount): Promise<Awaiting> {
+  const userId = randomUUID()
+  const { email, data, passwordHash, issued } = account
+  await insertUser(run, {
+    id: userId,
+    aud: settings.jwt_aud,
+    role: settings.jwt_default_role,
+    email,
+    passwordHash,
+    appMetadata: emailAppMetadata,
+    userMetadata: data,
+    isAnonymous: false,
+    confirmationToken: issued.token,
+  })
+  await ensureEmailIdentity(run, userId, { sub: userId, email, email_verified: false, phone_verified: false })
+  await copyOneTimeToken(run, { userId, ...issued })
+  return { userId, undo: (later) => deleteUnconfirmedUser(later, userId, issued.token) }
+}
+
+/** Whoever signed up for the address first need not be its owner: their password ends with the confirmation. */
+async function takeWaiting(
+  run: RunStatement,
+  { id }: UserRow,
+  { issued, provedHash }: AwaitedAccount,
+): Promise<Awaiting> {
+  await lockUser(run, id)
+  const user = await findUserById(run, id)
+  if (user === null || user.email_confirmed_at !== null) throw refuse('email_exists')
+  const stored = user.encrypted_password || null
+  if (stored !== null && stored !== provedHash) await markPasswordAmbiguous(run, id)
+  return { userId: id, undo: await replaceOneTimeToken(run, { userId: id, ...issued }) }
+}
+
+/** The account is one that was invited; undone together with what made it. */
+export async function noteInvitation(run: RunStatement, { userId, undo }: Awaiting): Promise<Undo> {
+  const before = await markInvited(run, userId)
+  return async (later) => {
+    await undo(later)
+    await restoreInvitedAt(later, userId, before)
+  }
+}

@@ -1,0 +1,32 @@
+import { json, type AdminCall, type Outcome } from '../../call.ts'
+import { refuse } from '../../errors.ts'
+import { pageHeaders, readPage } from '../../paging.ts'
+import { userJson } from '../../rules/user-json.ts'
+import { countUsers, readUserPage } from '../../store/admin-users.ts'
+import type { AuthTools } from '../../tools.ts'
+import { targetUser } from './target-user.ts'
+
+/** GET /admin/users: newest first unless `sort` says otherwise. */
+export async function listUsers({ query, settings }: AdminCall, { database }: AuthTools): Promise<Outcome> {
+  const page = readPage(query)
+  const { filter = '', sort = '' } = query
+  const order = readOrder(sort)
+  const total = await countUsers(database.run, filter)
+  const offset = (page.page - 1) * page.perPage
+  const users = await readUserPage(database.run, { filter, order, limit: page.perPage, offset })
+  const headers = pageHeaders('/admin/users', page, total, { filter, sort })
+  return json({ users: users.map(userJson), aud: settings.jwt_aud }, headers)
+}
+
+/** The one column to sort by, with its direction: `created_at asc`. */
+function readOrder(sort: string): 'asc' | 'desc' {
+  if (sort === '') return 'desc'
+  const direction = /^created_at(?: (asc|desc))?$/i.exec(sort.trim())
+  if (direction === null) throw refuse('validation_failed', 'Bad Sort Parameters: only created_at can be sorted by')
+  return direction[1]?.toLowerCase() === 'asc' ? 'asc' : 'desc'
+}
+
+/** GET /admin/users/{id} */
+export async function showUser(call: AdminCall, { database }: AuthTools): Promise<Outcome> {
+  return json(userJson(await targetUser(database.run, call)))
+}

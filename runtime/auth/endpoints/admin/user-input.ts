@@ -1,0 +1,105 @@
+import type { AdminCall } from '../../call.ts'
+import { checkedEmail } from '../../email-input.ts'
+import { refuse } from '../../errors.ts'
+import { isHash } from '../../hashing/algorithms.ts'
+import { booleanOf, isUuid, objectOf, textOf } from '../../input.ts'
+import { checkNewPassword } from '../../password-input.ts'
+import { durationSeconds } from '../../rules/duration.ts'
+import { isTooLong } from '../../rules/password.ts'
+import type { AuthTools } from '../../tools.ts'
+import type { JsonObject } from '../../types.ts'
+
+/** What an administrator may say of an account (section 11); null: nothing was said. */
+export interface AdminUserInput {
+  readonly id: string | null
+  /** In the form that is stored. */
+  readonly email: string | null
+  readonly password: string | null
+  readonly passwordHash: string | null
+  readonly emailConfirm: boolean
+  readonly userMetadata: JsonObject | null
+  readonly appMetadata: JsonObject | null
+  readonly role: string | null
+  readonly ban: Ban | null
+}
+
+/** Seconds from now; null lifts a ban. */
+export interface Ban {
+  readonly seconds: number | null
+}
+
+/** Throws 400 and 422 as section 11 lists them. `create` holds passwords to the 72 bytes only, as GoTrue does. */
+export function readAdminUser(call: AdminCall, act: 'create' | 'update'): AdminUserInput {
+  const { body } = call
+  const email = textOf(body, 'email')
+  const phone = textOf(body, 'phone')
+  if (act === 'create' && email === '' && phone === '') {
+    throw refuse('validation_failed', 'Cannot create a user without either an email or phone')
+  }
+  const checked = email === '' ? null : checkedEmail(email)
+  if (phone !== '') throw refuse('phone_provider_disabled')
+  return {
+    id: act === 'create' ? readId(body) : null,
+    email: checked,
+    ...readPasswords(call, act),
+    emailConfirm: booleanOf(body, 'email_confirm') ?? false,
+    userMetadata: objectOf(body, 'user_metadata'),
+    appMetadata: objectOf(body, 'app_metadata'),
+    role: readRole(body),
+    ban: readBan(body),
+  }
+}
+
+function readId(body: JsonObject): string | null {
+  const id = textOf(body, 'id')
+  if (id === '') return null
+  if (!isUuid(id)) throw refuse('validation_failed', 'ID must conform to the uuid v4 format')
+  if (/^[0-]+$/.test(id)) throw refuse('validation_failed', 'ID cannot be a nil uuid')
+  return id.toLowerCase()
+}
+
+/** Of columns `role` and `encrypted_password` (section 13); a role's name is bounded by Postgres besides. */
+const longestRole = 63
+const longestHash = 255
+
+function readPasswords(
+  { body, settings }: AdminCall,
+  act: 'create' | 'update',
+): Pick<AdminUserInput, 'password' | 'passwordHash'> {
+  const password = textOf(body, 'password') || null
+  const passwordHash = textOf(body, 'password_hash') || null
+  if (password !== null && passwordHash !== null) {
+    throw refuse('validation_failed', 'Only a password or a password hash should be provided')
+  }
+  if (password !== null && act === 'update') checkNewPassword(password, settings)
+  if (password !== null && isTooLong(password)) {
+    throw refuse('validation_failed', 'Password cannot be longer than 72 characters')
+  }
+  if (passwordHash !== null && (passwordHash.length > longestHash || !isHash(passwordHash))) {
+    throw refuse('validation_failed', 'The password hash must be one of bcrypt, Argon2 or Firebase scrypt')
+  }
+  return { password, passwordHash }
+}
+
+function readRole(body: JsonObject): string | null {
+  const role = textOf(body, 'role') || null
+  if (role !== null && Buffer.byteLength(role) > longestRole) throw refuse('validation_failed', 'The role is too long')
+  return role
+}
+
+function readBan(body: JsonObject): Ban | null {
+  const text = textOf(body, 'ban_duration')
+  if (text === '') return null
+  if (text === 'none') return { seconds: null }
+  const seconds = durationSeconds(text)
+  if (seconds === null) throw refuse('validation_failed', 'ban_duration must be a duration such as 24h, or none')
+  return { seconds }
+}
+
+/** The hash that is stored; null: none was given. */
+export async function hashOf(
+  { passwords }: AuthTools,
+  { password, passwordHash }: Pick<AdminUserInput, 'password' | 'passwordHash'>,
+): Promise<string | null> {
+  return password === null ? passwordHash : passwords.hash(password)
+}

@@ -1,0 +1,79 @@
+import { redirect, type Call, type Outcome } from '../call.ts'
+import { destinationOf } from '../destination.ts'
+import { checkedChallenge } from '../email-input.ts'
+import { refuse } from '../errors.ts'
+import { callbackOf, clientOf } from '../google/client.ts'
+import { insertFlow } from '../store/flow-states.ts'
+import type { AuthTools } from '../tools.ts'
+import { otherProviders } from './public-settings.ts'
+
+/** GET /authorize (section 6.3): refusals are answered here, and never by sending the browser anywhere. */
+export async function authorize(call: Call, tools: AuthTools): Promise<Outcome> {
+  return redirect(302, await startAuthorization(call, tools, null))
+}
+
+/** Begins a flow: the provider's address to go to. `linkingTarget`: the user who asks for the identity. */
+export async function startAuthorization(call: Call, tools: AuthTools, linkingTarget: string | null): Promise<string> {
+  checkProvider(call.query['provider'] ?? '', call)
+  const challenge = checkedChallenge(call.query)
+  const referrer = destinationOf(call)
+  const state = await insertFlow(tools.database.run, {
+    userId: null,
+    challenge,
+    providerType: 'google',
+    method: 'oauth',
+    referrer,
+    ...(linkingTarget !== null && { linkingTarget }),
+  })
+  return tools.google.authorizationUrl(clientOf(call.settings), {
+    ...passedThrough(call.query),
+    response_type: 'code',
+    redirect_uri: callbackOf(call.settings),
+    scope: scopesOf(call.query['scopes'] ?? ''),
+    state,
+  })
+}
+
+function checkProvider(name: string, { settings }: Call): void {
+  const unsupported = (why: string) => refuse('validation_failed', `Unsupported provider: ${why}`)
+  if (name !== 'google') {
+    const known = otherProviders.some((other) => other === name)
+    throw unsupported(known ? 'provider is not enabled' : `Provider ${name} could not be found`)
+  }
+  if (!settings.google_enabled) throw unsupported('provider is not enabled')
+  if (settings.google_client_id === '') throw unsupported('missing OAuth client ID')
+  if (settings.google_secret === '') throw unsupported('missing OAuth secret')
+}
+
+const scopesAlways = ['openid', 'email', 'profile']
+
+function scopesOf(extras: string): string {
+  return [...new Set([...scopesAlways, ...extras.split(/[\s,]+/).filter((scope) => scope !== '')])].join(' ')
+}
+
+/** Ours, or able to change what the flow rests on (RFC 6749 section 4.1.1; OpenID Connect Core 1.0 section 6). */
+const neverPassed: ReadonlySet<string> = new Set([
+  'apikey',
+  'client_id',
+  'client_secret',
+  'code_challenge',
+  'code_challenge_method',
+  'code_verifier',
+  'invite_token',
+  'provider',
+  'redirect_to',
+  'redirect_uri',
+  'registration',
+  'request',
+  'request_uri',
+  'response_mode',
+  'response_type',
+  'scope',
+  'scopes',
+  'skip_http_redirect',
+  'state',
+])
+
+function passedThrough(query: Call['query']): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(query).filter(([name]) => !neverPassed.has(name.toLowerCase())))
+}

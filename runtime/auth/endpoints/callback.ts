@@ -1,0 +1,126 @@
+import { redirect, type Call, type Outcome } from '../call.ts'
+import { AuthFailure, refuse } from '../errors.ts'
+import { callbackOf, clientOf } from '../google/client.ts'
+import { linkToUser } from '../google/link-manually.ts'
+import { linkAccount, type Linked, type Linking } from '../google/link.ts'
+import type { SignedIn } from '../google/provider.ts'
+import { settle } from '../google/settle.ts'
+import { isUuid } from '../input.ts'
+import { errorFields, withFragment, withQuery, withTokens } from '../rules/landing.ts'
+import { judgeRedirect } from '../rules/redirect.ts'
+import { sessionJson, startSession } from '../sign-in.ts'
+import { claimFlow, deleteFlow, signFlow, type Claim, type ReturnedFlow } from '../store/flow-states.ts'
+import type { AuthTools } from '../tools.ts'
+import { offersGoogle } from './public-settings.ts'
+
+/** What the provider sends the browser back with (RFC 6749 section 4.1.2). */
+interface Returned {
+  readonly state: string
+  readonly code: string
+  readonly error: string
+  readonly description: string
+}
+
+/** GET and POST /callback (section 6.4): whatever happens, the browser goes to a place that was checked before. */
+export async function callback(call: Call, tools: AuthTools): Promise<Outcome> {
+  const returned = readReturned(call)
+  const claim = await claimOf(tools, returned.state)
+  if (claim instanceof AuthFailure) {
+    return redirect(303, withQuery(call.settings.site_url, errorFields(claim)))
+  }
+  const destination = landingOf(call, claim)
+  if (returned.error !== '') return relay(destination, returned)
+  try {
+    return redirect(302, await finish(call, tools, claim, returned.code, destination))
+  } catch (error) {
+    if (!(error instanceof AuthFailure)) throw error
+    const outcome = redirect(302, landWithError(destination, errorFields(error)))
+    return error.status >= 500 ? { ...outcome, failure: error } : outcome
+  }
+}
+
+function readReturned({ query, body }: Call): Returned {
+  const field = (name: string): string => {
+    const posted = body[name]
+    return typeof posted === 'string' ? posted : (query[name] ?? '')
+  }
+  return {
+    state: field('state'),
+    code: field('code'),
+    error: field('error'),
+    description: field('error_description'),
+  }
+}
+
+const claimSentences: Readonly<Record<Exclude<Claim['kind'], 'claimed' | 'used'>, string>> = {
+  unknown: 'OAuth state not found or expired',
+  expired: 'OAuth state has expired',
+}
+
+async function claimOf({ database }: AuthTools, state: string): Promise<ReturnedFlow | AuthFailure> {
+  if (state === '') return refuse('bad_oauth_callback')
+  if (!isUuid(state)) return refuse('bad_oauth_state')
+  const claim = await claimFlow(database.run, state)
+  if (claim.kind === 'claimed') return claim.flow
+  if (claim.kind === 'used') return refuse('flow_state_already_used')
+  return refuse('bad_oauth_state', claimSentences[claim.kind])
+}
+
+/** The stored destination, as long as a list still has it; what the callback's own query says counts for nothing. */
+function landingOf({ settings }: Call, { referrer }: ReturnedFlow): string {
+  const verdict = judgeRedirect(referrer ?? '', settings)
+  return verdict.kind === 'allowed' ? verdict.url : settings.site_url
+}
+
+const landWithError = (destination: string, fields: Readonly<Record<string, string>>): string =>
+  withFragment(withQuery(destination, fields), fields)
+
+function relay(destination: string, { error, description }: Returned): Outcome {
+  const fields = { error, ...(description !== '' && { error_description: description }) }
+  return redirect(302, landWithError(destination, fields))
+}
+
+async function finish(
+  call: Call,
+  tools: AuthTools,
+  flow: ReturnedFlow,
+  code: string,
+  destination: string,
+): Promise<string> {
+  if (code === '') throw refuse('bad_oauth_callback', 'OAuth callback without an authorization code')
+  if (!offersGoogle(call.settings)) throw refuse('provider_disabled')
+  const { profile, tokens } = await exchange(call, tools, code)
+  const given = { profile, destination }
+  const link = linkerOf(flow)
+  if (flow.has_challenge) {
+    await settle(call, tools, given, { link, then: (run, user) => signFlow(run, flow.id, user.id, tokens) })
+    return withQuery(destination, { code: flow.auth_code })
+  }
+  const started = await settle(call, tools, given, {
+    link,
+    then: async (run, user) => {
+      await deleteFlow(run, flow.id)
+      return startSession(run, call, user, 'oauth')
+    },
+  })
+  return withTokens(destination, await sessionJson(tools, call, started), {
+    provider_token: tokens.accessToken,
+    ...(tokens.refreshToken !== null && { provider_refresh_token: tokens.refreshToken }),
+  })
+}
+
+function linkerOf({ linking_target_id: target }: ReturnedFlow): (linking: Linking) => Promise<Linked> {
+  return target === null ? linkAccount : (linking) => linkToUser(linking, target)
+}
+
+/** Nothing of what went wrong is told but the code's beginning, by which the owner finds it at the provider. */
+async function exchange({ settings }: Call, { google }: AuthTools, code: string): Promise<SignedIn> {
+  try {
+    return await google.exchange(clientOf(settings), code, callbackOf(settings))
+  } catch (cause) {
+    throw refuse('unexpected_failure', {
+      message: `Unable to exchange external code: ${code.slice(0, 4)}`,
+      cause,
+    })
+  }
+}

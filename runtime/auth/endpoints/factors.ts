@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import type { RunStatement } from '../../db/statements.ts'
+import { json, type Outcome, type SessionCall } from '../call.ts'
+import { refuse } from '../errors.ts'
+import { pathId, textOf } from '../input.ts'
+import { newTotpSecret, qrCode, totpUri } from '../rules/totp.ts'
+import { audit } from '../store/audit-log.ts'
+import { atAnotherInstant, insertChallenge } from '../store/challenges.ts'
+import {
+  deleteAbandonedFactors,
+  findFactor,
+  insertFactor,
+  listFactors,
+  removeFactor,
+  type FactorWithSecret,
+} from '../store/factors.ts'
+import { findSession } from '../store/sessions.ts'
+import { lockUser } from '../store/users.ts'
+import type { AuthTools } from '../tools.ts'
+import type { FactorRow, SessionRow } from '../types.ts'
+
+/** Longer names would not fit into the code that is shown. */
+const longestName = 64
+
+interface Enrolment {
+  /** Null: it has none. */
+  readonly friendlyName: string | null
+  readonly issuer: string
+}
+
+/** POST /factors (section 5.7). */
+export async function enrolFactor(call: SessionCall, { database }: AuthTools): Promise<Outcome> {
+  const { friendlyName, issuer } = readEnrolment(call)
+  const [id, secret] = [randomUUID(), newTotpSecret()]
+  await database.transaction(async (run) => {
+    await lockUser(run, call.user.id)
+    await deleteAbandonedFactors(run, call.user.id, friendlyName === null)
+    checkRoom(call, await listFactors(run, call.user.id), friendlyName)
+    await insertFactor(run, { id, userId: call.user.id, friendlyName, secret })
+    await noteFactor(run, call, 'factor_in_progress', id)
+  })
+  const uri = totpUri({ issuer, account: call.user.email ?? '' }, secret)
+  return json({ id, type: 'totp', friendly_name: friendlyName ?? '', totp: { qr_code: qrCode(uri), secret, uri } })
+}
+
+function readEnrolment({ body, settings }: SessionCall): Enrolment {
+  const type = textOf(body, 'factor_type')
+  const [friendlyName, issuer] = [textOf(body, 'friendly_name'), textOf(body, 'issuer')]
+  if (type === 'phone') throw refuse('mfa_phone_enroll_not_enabled')
+  if (type === 'webauthn') throw refuse('mfa_webauthn_enroll_not_enabled')
+  if (type !== 'totp') throw refuse('validation_failed', 'factor_type needs to be totp, phone, or webauthn')
+  if (!settings.mfa_totp_enabled) throw refuse('mfa_totp_enroll_not_enabled')
+  checkLength('friendly_name', friendlyName)
+  checkLength('issuer', issuer)
+  return {
+    friendlyName: friendlyName.trim() === '' ? null : friendlyName,
+    issuer: issuer || new URL(settings.site_url).host,
+  }
+}
+
+function checkLength(name: string, text: string): void {
+  if (text.length <= longestName) return
+  throw refuse('validation_failed', `${name} must be at most ${longestName} characters`)
+}
+
+function checkRoom({ settings, session }: SessionCall, factors: readonly FactorRow[], name: string | null): void {
+  if (name !== null && factors.some(({ friendly_name }) => friendly_name === name)) {
+    throw refuse('mfa_factor_name_conflict')
+  }
+  if (factors.length >= settings.mfa_max_factors) throw refuse('too_many_enrolled_mfa_factors')
+  if (factors.some(({ status }) => status === 'verified') && isLow(session)) {
+    throw refuse('insufficient_aal', { status: 403, message: 'AAL2 required to enroll a new factor' })
+  }
+}
+
+const isLow = ({ aal }: SessionRow): boolean => (aal ?? 'aal1') === 'aal1'
+
+/** POST /factors/{id}/challenge. */
+export async function challengeFactor(call: SessionCall, { database }: AuthTools): Promise<Outcome> {
+  const factor = await ownFactor(database.run, call)
+  const id = randomUUID()
+  const challenge = async (run: RunStatement): Promise<number> => {
+    const at = await insertChallenge(run, { id, factorId: factor.id, address: call.client.address })
+    await noteFactor(run, call, 'challenge_created', factor.id)
+    return at
+  }
+  const expiresAt = await atAnotherInstant(() => database.transaction(challenge))
+  return json({ id, type: 'totp', expires_at: expiresAt })
+}
+
+/** DELETE /factors/{id}. Whether the session may is asked of the present row: it can have been raised or lowered. */
+export async function unenrolFactor(call: SessionCall, { database }: AuthTools): Promise<Outcome> {
+  const { user, session } = call
+  const id = pathId(call.params, 'factor_id')
+  await database.transaction(async (run) => {
+    await lockUser(run, user.id)
+    const factor = await findFactor(run, user.id, id)
+    if (factor === null) throw refuse('mfa_factor_not_found')
+    const present = await findSession(run, session.id)
+    if (present === null) throw refuse('session_not_found')
+    if (factor.status === 'verified' && isLow(present)) {
+      throw refuse('insufficient_aal', { status: 422, message: 'AAL2 required to unenroll verified factor' })
+    }
+    await removeFactor(run, user.id, id)
+    await noteFactor(run, call, 'factor_unenrolled', id)
+  })
+  return json({ id })
+}
+
+/** The TOTP factor of the path, where it is the caller's own. Throws 404 `mfa_factor_not_found`. */
+export async function ownFactor(run: RunStatement, { user, params }: SessionCall): Promise<FactorWithSecret> {
+  const factor = await findFactor(run, user.id, pathId(params, 'factor_id'))
+  if (factor === null || factor.factor_type !== 'totp') throw refuse('mfa_factor_not_found')
+  return factor
+}
+
+/** Notes what was done with a factor. */
+export async function noteFactor(
+  run: RunStatement,
+  { user, client }: SessionCall,
+  action: 'factor_in_progress' | 'factor_unenrolled' | 'challenge_created' | 'verification_attempted',
+  factorId: string,
+): Promise<void> {
+  await audit(run, { action, actor: user, address: client.address, traits: { factor_id: factorId } })
+}

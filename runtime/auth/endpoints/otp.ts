@@ -1,0 +1,87 @@
+import { confirmAddress, isTakenAddress, savingUser } from '../accounts.ts'
+import { json, type Call, type Outcome } from '../call.ts'
+import { destinationOf } from '../destination.ts'
+import { checkedChallenge, checkedEmail } from '../email-input.ts'
+import { refuse } from '../errors.ts'
+import { booleanOf, objectOf, textOf } from '../input.ts'
+import { mailToken } from '../mails/mail-token.ts'
+import { createUnconfirmed, insertAccount, remindUnconfirmed, type Registration } from '../registration.ts'
+import { audit } from '../store/audit-log.ts'
+import { deleteUnusedUser, findUserByEmail } from '../store/users.ts'
+import type { AuthTools } from '../tools.ts'
+import type { UserRow } from '../types.ts'
+import { mailRecovery } from './recover.ts'
+
+/** POST /otp (section 4.8): a mail that signs in, or up where there is no account. */
+export async function otp(call: Call, tools: AuthTools): Promise<Outcome> {
+  return signInByMail(call, tools, booleanOf(call.body, 'create_user') ?? true)
+}
+
+/** POST /magiclink: the same under its older name. */
+export async function magicLink(call: Call, tools: AuthTools): Promise<Outcome> {
+  return signInByMail(call, tools, true)
+}
+
+async function signInByMail(call: Call, tools: AuthTools, mayCreate: boolean): Promise<Outcome> {
+  const input = readInput(call)
+  const user = await findUserByEmail(tools.database.run, input.email)
+  if (user !== null) await mailKnown(call, tools, input, user)
+  else await mailUnknown(call, tools, input, mayCreate)
+  return json({})
+}
+
+function readInput(call: Call): Registration {
+  const { body, settings } = call
+  const [address, phone] = [textOf(body, 'email'), textOf(body, 'phone')]
+  if (address !== '' && phone !== '') {
+    throw refuse('validation_failed', 'Only an email address or phone number should be provided')
+  }
+  if (phone !== '') throw refuse('phone_provider_disabled', 'Unsupported phone provider')
+  if (address === '') throw refuse('validation_failed', 'One of email or phone must be set')
+  const challenge = checkedChallenge(body)
+  const email = checkedEmail(address)
+  if (!settings.email_enabled) {
+    throw refuse('email_provider_disabled', { status: 422, message: 'Email logins are disabled' })
+  }
+  return { email, data: objectOf(body, 'data') ?? {}, challenge, destination: destinationOf(call) }
+}
+
+const magicMail = { kind: 'magic_link', linkType: 'magiclink', providerType: 'magiclink', method: 'magiclink' } as const
+
+async function mailKnown(call: Call, tools: AuthTools, input: Registration, user: UserRow): Promise<void> {
+  const { challenge, destination } = input
+  const asked = { ...magicMail, challenge, destination }
+  // Nobody has shown that the mailbox is theirs: where no confirmation is asked for, the link itself shows it.
+  if (user.email_confirmed_at !== null || call.settings.autoconfirm) return mailRecovery(call, tools, user, asked)
+  const reminded = await remindUnconfirmed(call, tools, input, user, true)
+  if (reminded === null) await mailRecovery(call, tools, user, asked)
+}
+
+async function mailUnknown(call: Call, tools: AuthTools, input: Registration, mayCreate: boolean): Promise<void> {
+  if (call.settings.disable_signup) throw refuse('signup_disabled')
+  if (!mayCreate) throw refuse('otp_disabled')
+  try {
+    await savingUser(async () => {
+      if (call.settings.autoconfirm) await createConfirmed(call, tools, input)
+      else await createUnconfirmed(call, tools, input, null)
+    })
+  } catch (error) {
+    // Somebody else was faster with this address.
+    const winner = isTakenAddress(error) ? await findUserByEmail(tools.database.run, input.email) : null
+    if (winner === null) throw error
+    await mailKnown(call, tools, input, winner)
+  }
+}
+
+/** An account without a password: the mail is the only way in. */
+async function createConfirmed(call: Call, tools: AuthTools, input: Registration): Promise<void> {
+  const { email, data, challenge, destination } = input
+  await tools.mailer.withMail(call.settings, async (run, send) => {
+    const id = await insertAccount(run, input, null, '')
+    await confirmAddress(run, { id, email }, 'autoconfirm')
+    await audit(run, { action: 'user_signedup', actor: { id, email }, address: call.client.address })
+    const mail = { ...magicMail, userId: id, slot: 'recovery', address: email, email, newEmail: '', data } as const
+    const parts = { settings: call.settings, oneTime: tools.oneTime }
+    await mailToken(run, send, parts, { ...mail, challenge, destination }, (later) => deleteUnusedUser(later, id))
+  })
+}

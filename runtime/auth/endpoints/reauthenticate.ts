@@ -1,0 +1,30 @@
+import { json, type Outcome, type UserCall } from '../call.ts'
+import { refuse } from '../errors.ts'
+import { mailVariables } from '../mails/variables.ts'
+import { audit } from '../store/audit-log.ts'
+import { replaceOneTimeToken } from '../store/one-time-tokens.ts'
+import { lockUser } from '../store/users.ts'
+import type { AuthTools } from '../tools.ts'
+
+/** GET /reauthenticate (section 5.3): mails a code that a change of password may need. */
+export async function reauthenticate(call: UserCall, { mailer, oneTime }: AuthTools): Promise<Outcome> {
+  const { user, settings, client } = call
+  const email = user.email?.toLowerCase() ?? ''
+  if (email === '') {
+    throw refuse('validation_failed', 'Reauthentication requires the user to have an email or a phone number')
+  }
+  if (user.email_confirmed_at === null) {
+    throw refuse('email_not_confirmed', { status: 422, message: 'Please verify your email first.' })
+  }
+  const issued = oneTime.issue('reauthentication', email, 'implicit')
+  const facts = { issued, linkType: 'recovery', destination: settings.site_url, email, newEmail: '', data: {} } as const
+  // A code and no link: the session is there already.
+  const variables = { ...mailVariables(settings, facts), ConfirmationURL: '', TokenHash: '' }
+  await mailer.withMail(settings, async (run, send) => {
+    await lockUser(run, user.id)
+    const undo = await replaceOneTimeToken(run, { userId: user.id, ...issued })
+    await audit(run, { action: 'user_reauthenticate_requested', actor: user, address: client.address })
+    await send({ kind: 'reauthentication', recipient: email, variables }, undo)
+  })
+  return json({})
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import { json, type Call, type Outcome } from '../call.ts'
+import { OauthFailure, refuse } from '../errors.ts'
+import { clientOf } from '../google/client.ts'
+import { isOutage, type VerifiedClaims } from '../google/id-token.ts'
+import { linkToUser } from '../google/link-manually.ts'
+import { linkAccount, type Linked, type Linking } from '../google/link.ts'
+import { settle } from '../google/settle.ts'
+import { booleanOf, textOf } from '../input.ts'
+import { googleProfile } from '../rules/google-profile.ts'
+import { equalTexts } from '../rules/pkce.ts'
+import { sessionJson, startSession } from '../sign-in.ts'
+import type { AuthTools } from '../tools.ts'
+import { offersGoogle } from './public-settings.ts'
+
+/** POST /token?grant_type=id_token (section 4.7). Whose token it must be is settled before anybody looks at it. */
+export async function idTokenGrant(call: Call, tools: AuthTools): Promise<Outcome> {
+  const { body, settings } = call
+  const link = await linkerOf(call)
+  const [name, idToken] = [textOf(body, 'provider'), textOf(body, 'id_token')]
+  if (idToken === '') throw new OauthFailure('invalid request', 'id_token required')
+  if (name === '') throw new OauthFailure('invalid request', 'provider or client_id and issuer required')
+  if (name !== 'google') throw refuse('provider_disabled', `Provider (${name}) is not enabled`)
+  if (!offersGoogle(settings)) {
+    throw refuse('provider_disabled', `Provider (issuer "${tools.google.issuer}") is not enabled`)
+  }
+  const claims = await verify(call, tools, idToken)
+  checkNonce(textOf(body, 'nonce'), claims)
+  const profile = googleProfile(claims.sub, claims, tools.google.issuer)
+  const started = await settle(
+    call,
+    tools,
+    { profile, destination: settings.site_url },
+    { link, then: (run, user) => startSession(run, call, user, 'oauth') },
+  )
+  return json({ ...(await sessionJson(tools, call, started)) })
+}
+
+/** With `link_identity` the person joins the account of whoever is signed in (section 5.6). */
+async function linkerOf(call: Call): Promise<(linking: Linking) => Promise<Linked>> {
+  if (booleanOf(call.body, 'link_identity') !== true) return linkAccount
+  if (!call.settings.manual_linking) throw refuse('manual_linking_disabled')
+  const { user } = await call.bearer()
+  return (linking) => linkToUser(linking, user.id)
+}
+
+async function verify({ body, settings }: Call, { google }: AuthTools, idToken: string): Promise<VerifiedClaims> {
+  try {
+    return await google.verify(clientOf(settings), idToken, textOf(body, 'access_token'))
+  } catch (cause) {
+    if (isOutage(cause)) throw refuse('unavailable', { cause })
+    throw new OauthFailure('invalid request', 'Bad ID token')
+  }
+}
+
+/** The token names the hash of what its client kept to itself. */
+function checkNonce(nonce: string, claims: VerifiedClaims): void {
+  const named = typeof claims['nonce'] === 'string' ? claims['nonce'] : ''
+  if ((nonce === '') !== (named === '')) {
+    throw new OauthFailure('invalid request', 'Passed nonce and nonce in id_token should either both exist or not.')
+  }
+  if (nonce === '') return
+  const hash = createHash('sha256').update(nonce, 'utf8').digest('hex')
+  if (!equalTexts(hash, named)) throw new OauthFailure('invalid nonce', 'Nonces mismatch')
+}

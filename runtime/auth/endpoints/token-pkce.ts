@@ -1,0 +1,55 @@
+import type { RunStatement } from '../../db/statements.ts'
+import { json, type Call, type Outcome } from '../call.ts'
+import { refuse, type AuthFailure } from '../errors.ts'
+import { textOf } from '../input.ts'
+import { meetsChallenge } from '../rules/pkce.ts'
+import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
+import { countFlowTry, deleteFlow, flowSeconds, lockIssuedFlow, type IssuedFlow } from '../store/flow-states.ts'
+import { findUserById, lockUser } from '../store/users.ts'
+import type { AuthTools } from '../tools.ts'
+
+/** POST /token?grant_type=pkce (section 6.4): the code of a flow, together with what only its beginner knows. */
+export async function pkceGrant(call: Call, tools: AuthTools): Promise<Outcome> {
+  const [code, verifier] = [textOf(call.body, 'auth_code'), textOf(call.body, 'code_verifier')]
+  if (code === '' || verifier === '') {
+    throw refuse('validation_failed', 'invalid request: both auth code and code verifier should be non-empty')
+  }
+  const ended = await tools.database.transaction((run) => exchange(run, call, code, verifier))
+  if (ended.kind === 'refused') throw ended.failure
+  const { provider_access_token: token, provider_refresh_token: refreshToken } = ended.flow
+  return json({
+    ...(await sessionJson(tools, call, ended.started)),
+    ...(token !== null && { provider_token: token }),
+    ...(refreshToken !== null && { provider_refresh_token: refreshToken }),
+  })
+}
+
+/** A refusal is a value: what was counted for it has to be kept. */
+type Ended =
+  | { readonly kind: 'session'; readonly started: StartedSession; readonly flow: IssuedFlow }
+  | { readonly kind: 'refused'; readonly failure: AuthFailure }
+
+const refused = (failure: AuthFailure): Ended => ({ kind: 'refused', failure })
+
+/** The right owner may still come after a wrong verifier, but nobody may try for ever. */
+const mostTries = 5
+
+async function exchange(run: RunStatement, call: Call, code: string, verifier: string): Promise<Ended> {
+  const flow = await lockIssuedFlow(run, code)
+  if (flow === null) return refused(refuse('flow_state_not_found'))
+  if (flow.age > flowSeconds) return refused(refuse('flow_state_expired'))
+  if (!isProved(flow, verifier)) {
+    if ((await countFlowTry(run, flow.id)) >= mostTries) await deleteFlow(run, flow.id)
+    return refused(refuse('bad_code_verifier'))
+  }
+  await deleteFlow(run, flow.id)
+  await lockUser(run, flow.user_id)
+  const user = await findUserById(run, flow.user_id)
+  if (user === null) return refused(refuse('user_not_found'))
+  if (user.banned) return refused(refuse('user_banned'))
+  return { kind: 'session', flow, started: await startSession(run, call, user, flow.authentication_method) }
+}
+
+function isProved({ code_challenge: challenge, code_challenge_method: method }: IssuedFlow, verifier: string): boolean {
+  return challenge !== null && method !== null && meetsChallenge(verifier, { challenge, method })
+}

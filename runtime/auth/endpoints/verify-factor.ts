@@ -1,0 +1,79 @@
+import type { RunStatement } from '../../db/statements.ts'
+import { json, type Outcome, type SessionCall } from '../call.ts'
+import { refuse } from '../errors.ts'
+import { isUuid, textOf } from '../input.ts'
+import { stepOfCode } from '../rules/totp.ts'
+import { newRefreshToken, sessionJson, type StartedSession } from '../sign-in.ts'
+import * as challenges from '../store/challenges.ts'
+import { deleteOtherEnrolments, verifyFactor as markVerified, type FactorWithSecret } from '../store/factors.ts'
+import { lockSessionOf, raiseSession } from '../store/step-up.ts'
+import { findUserWithSession, lockUser } from '../store/users.ts'
+import type { AuthTools } from '../tools.ts'
+import { noteFactor, ownFactor } from './factors.ts'
+
+/** POST /factors/{id}/verify (section 5.7): the checks in its order, then everything in one transaction. */
+export async function verifyFactor(call: SessionCall, tools: AuthTools): Promise<Outcome> {
+  const [challengeId, code] = [textOf(call.body, 'challenge_id'), textOf(call.body, 'code')]
+  const factor = await ownFactor(tools.database.run, call)
+  if (code === '') throw refuse('validation_failed', 'Code needs to be non-empty')
+  if (!call.settings.mfa_totp_enabled) throw refuse('mfa_totp_verify_not_enabled')
+  await checkChallenge(tools, call, factor.id, challengeId)
+  const step = await checkCode(tools, factor, code)
+  const started = await tools.database.transaction((run) => stepUp(run, call, factor.id, challengeId, step))
+  return json({ ...(await sessionJson(tools, call, started)) })
+}
+
+async function checkChallenge(
+  { database }: AuthTools,
+  { client }: SessionCall,
+  factorId: string,
+  id: string,
+): Promise<void> {
+  const challenge = isUuid(id) ? await challenges.findChallenge(database.run, factorId, id, client.address) : null
+  if (challenge === null) {
+    throw refuse('mfa_factor_not_found', {
+      status: 422,
+      message: 'MFA factor with the provided challenge ID not found',
+    })
+  }
+  if (challenge.used || !challenge.same_address) throw refuse('mfa_ip_address_mismatch')
+  if (challenge.expired) {
+    const message = `MFA challenge ${id} has expired, verify against another challenge or create a new challenge.`
+    throw refuse('mfa_challenge_expired', message)
+  }
+}
+
+/** The time step of a right code. A failure is taken first and given back, so that guesses at once get no more. */
+async function checkCode(tools: AuthTools, factor: FactorWithSecret, code: string): Promise<number> {
+  const { run } = tools.database
+  if (!(await challenges.reserveFailure(run, factor.id))) {
+    throw refuse('over_request_rate_limit', { retryAfter: await challenges.secondsToWait(run, factor.id) })
+  }
+  const step = stepOfCode(factor.secret ?? '', code, tools.now())
+  if (step === null) throw refuse('mfa_verification_failed')
+  await challenges.releaseFailure(run, factor.id)
+  return step
+}
+
+async function stepUp(
+  run: RunStatement,
+  call: SessionCall,
+  factorId: string,
+  challengeId: string,
+  step: number,
+): Promise<StartedSession> {
+  const [userId, sessionId] = [call.user.id, call.session.id]
+  if (!(await lockUser(run, userId))) throw refuse('user_not_found')
+  if (!(await lockSessionOf(run, userId, sessionId))) throw refuse('session_not_found')
+  if (!(await markVerified(run, userId, factorId))) throw refuse('mfa_factor_not_found')
+  if (!(await challenges.acceptStep(run, factorId, step))) throw refuse('mfa_verification_rejected')
+  if (!(await challenges.useChallenge(run, challengeId))) throw refuse('mfa_ip_address_mismatch')
+  const refreshToken = newRefreshToken()
+  await raiseSession(run, { userId, sessionId, factorId, refreshToken })
+  await deleteOtherEnrolments(run, userId, factorId)
+  await noteFactor(run, call, 'verification_attempted', factorId)
+  const found = await findUserWithSession(run, userId, sessionId)
+  if (found === null || found.session === null) throw new Error('A session is gone although its row is held.')
+  if (found.banned) throw refuse('user_banned')
+  return { user: found, session: found.session, refreshToken }
+}

@@ -1,0 +1,134 @@
+import type { RunStatement } from '../../db/statements.ts'
+import { redirect, type Call, type Outcome } from '../call.ts'
+import { destinationOf } from '../destination.ts'
+import { AuthFailure, refuse } from '../errors.ts'
+import { pkcePrefix } from '../one-time/link-token.ts'
+import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
+import { issueMailedCode } from '../store/flow-states.ts'
+import type { AuthTools } from '../tools.ts'
+import type { AmrMethod } from '../types.ts'
+import { acceptToken, isVerificationType, presentToken } from '../verification.ts'
+import type { Accepted, Presented, ResolvedType, VerificationType } from '../verification.ts'
+import { linkExpired, proceedMessage } from './verify.ts'
+
+/**
+ * GET /verify (section 4.13): the link of a mail. Only GET spends it: scanners that ask by HEAD are refused (attack
+ * 29). The destination is checked again, because the list may have shrunk, before anything is spent.
+ */
+export async function verifyLink(call: Call, tools: AuthTools): Promise<Outcome> {
+  const { token = '', type = '' } = call.query
+  if (token === '') throw refuse('validation_failed', 'Verify requires a token or a token hash')
+  if (type === '') throw refuse('validation_failed', 'Verify requires a verification type')
+  if (!isVerificationType(type)) throw refuse('validation_failed', 'Unsupported verification type')
+  const destination = destinationOf(call)
+  try {
+    const presented = await presentToken(tools, call, type, token)
+    if (presented === null) throw refuse('otp_expired', linkExpired)
+    return redirect(303, await follow(call, tools, type, presented, destination))
+  } catch (error) {
+    if (!(error instanceof AuthFailure)) throw error
+    if (error.status < 500) await tools.throttle.failed(call.client.source, call.settings)
+    return redirect(303, failed(destination, error, token.startsWith(pkcePrefix)))
+  }
+}
+
+async function follow(
+  call: Call,
+  tools: AuthTools,
+  type: VerificationType,
+  presented: Presented,
+  destination: string,
+): Promise<string> {
+  const isPkce = presented.token.startsWith(pkcePrefix)
+  const result = await tools.database.transaction(async (run): Promise<Result> => {
+    const accepted = await acceptToken(run, call, type, presented)
+    if (!accepted.complete) return { kind: 'proceed' }
+    if (isPkce) return { kind: 'code', code: await issueCode(run, accepted) }
+    return { kind: 'session', type: accepted.type, started: await startSession(run, call, accepted.user, 'otp') }
+  })
+  switch (result.kind) {
+    case 'proceed':
+      return withParameters(destination, { message: proceedMessage, sb: '' }, isPkce)
+    case 'code':
+      return withQuery(destination, { code: result.code })
+    case 'session':
+      return sessionLocation(call, tools, destination, result)
+  }
+}
+
+interface SessionResult {
+  readonly kind: 'session'
+  readonly type: ResolvedType
+  readonly started: StartedSession
+}
+
+type Result = { readonly kind: 'proceed' } | { readonly kind: 'code'; readonly code: string } | SessionResult
+
+const methodOf: Readonly<Record<ResolvedType, AmrMethod>> = {
+  signup: 'email/signup',
+  invite: 'invite',
+  recovery: 'recovery',
+  magiclink: 'magiclink',
+  email_change: 'email_change',
+}
+
+/** A link may be called `email`, or a reset a magic link, since both are of one slot: then it is the other's flow. */
+const alike: Partial<Readonly<Record<ResolvedType, AmrMethod>>> = { recovery: 'magiclink', magiclink: 'recovery' }
+
+async function issueCode(run: RunStatement, { user, type }: Accepted): Promise<string> {
+  const other = alike[type]
+  const flow =
+    (await issueMailedCode(run, user.id, methodOf[type])) ??
+    (other === undefined ? null : await issueMailedCode(run, user.id, other))
+  if (flow === null) throw refuse('otp_expired', linkExpired)
+  return flow.auth_code
+}
+
+/** Tokens stand in the fragment: no server is told of it. */
+async function sessionLocation(
+  call: Call,
+  tools: AuthTools,
+  destination: string,
+  { started, type }: SessionResult,
+): Promise<string> {
+  const session = await sessionJson(tools, call, started)
+  return withParameters(destination, {
+    access_token: session.access_token,
+    expires_at: String(session.expires_at),
+    expires_in: String(session.expires_in),
+    refresh_token: session.refresh_token,
+    sb: '',
+    token_type: session.token_type,
+    type,
+  })
+}
+
+const oauthErrors: Readonly<Record<number, string>> = {
+  400: 'invalid_request',
+  401: 'unauthorized_client',
+  403: 'access_denied',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+}
+
+function failed(destination: string, { status, code, message }: AuthFailure, isPkce: boolean): string {
+  const error = oauthErrors[status]
+  const parameters = { ...(error !== undefined && { error }), error_code: code, error_description: message }
+  return withParameters(destination, { ...parameters, sb: '' }, isPkce)
+}
+
+type Parameters = Readonly<Record<string, string>>
+
+const withoutFragment = (address: string): string => address.split('#', 1)[0] ?? ''
+
+function withQuery(destination: string, parameters: Parameters): string {
+  const address = withoutFragment(destination)
+  return `${address}${address.includes('?') ? '&' : '?'}${new URLSearchParams(parameters).toString()}`
+}
+
+/** In the fragment, and for a PKCE flow, whose page may be a server's, in the query too. */
+function withParameters(destination: string, parameters: Parameters, inQueryToo = false): string {
+  const { sb: _sb, ...shown } = parameters
+  const address = inQueryToo ? withQuery(destination, shown) : withoutFragment(destination)
+  return `${address}#${new URLSearchParams(parameters).toString()}`
+}

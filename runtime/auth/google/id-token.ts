@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
+import { equalTexts } from '../rules/pkce.ts'
+
+/** Whom an ID token has to be from and for. Neither is ever taken from a request or a token (attack 5). */
+export interface TokenExpectations {
+  readonly issuers: readonly string[]
+  readonly clientId: string
+  readonly keys: JWTVerifyGetKey
+  /** Unix milliseconds. */
+  readonly now: number
+  /** What `at_hash` has to belong to, where the token has one; empty: nothing to compare. */
+  readonly accessToken: string
+}
+
+/** Claims that hold: `sub` is there. */
+export interface VerifiedClaims extends JWTPayload {
+  readonly sub: string
+}
+
+const toleranceSeconds = 30
+
+/** Google signs with RSA alone (its discovery document, `id_token_signing_alg_values_supported`). */
+const algorithms = ['RS256']
+
+/** The published keys of a provider, kept for a while. */
+export function publishedKeys(address: string): JWTVerifyGetKey {
+  return createRemoteJWKSet(new URL(address), { timeoutDuration: 2_500 })
+}
+
+/** OpenID Connect Core 1.0 section 3.1.3.7. Rejects for a token that is not to be trusted. */
+export async function verifyIdToken(token: string, expected: TokenExpectations): Promise<VerifiedClaims> {
+  const { payload } = await jwtVerify(token, expected.keys, {
+    algorithms,
+    issuer: [...expected.issuers],
+    clockTolerance: toleranceSeconds,
+    currentDate: new Date(expected.now),
+    requiredClaims: ['sub', 'aud', 'exp', 'iat'],
+  })
+  const { sub, iat } = payload
+  if (typeof sub !== 'string' || sub === '') throw new Error('the subject is missing')
+  if (iat === undefined || iat > expected.now / 1000 + toleranceSeconds) throw new Error('it was issued in the future')
+  if (!isFor(payload, expected.clientId)) throw new Error('it is for another client')
+  if (!matchesAccessToken(payload, expected.accessToken)) throw new Error('it belongs to another access token')
+  return { ...payload, sub }
+}
+
+/** Whether verifying failed because the keys could not be had, which is not the token's fault. */
+export function isOutage(error: unknown): boolean {
+  // What fetch itself throws, and what jose makes of an answer that is none.
+  const unusable = error instanceof errors.JOSEError && error.code === errors.JOSEError.code
+  return unusable || error instanceof TypeError || error instanceof errors.JWKSTimeout
+}
+
+function isFor({ aud, azp }: JWTPayload, clientId: string): boolean {
+  return azp === clientId || aud === clientId || (Array.isArray(aud) && aud.includes(clientId))
+}
+
+/** Section 3.1.3.6: the left half of the hash that RS256 uses. */
+function matchesAccessToken({ at_hash: hash }: JWTPayload, accessToken: string): boolean {
+  if (hash === undefined || accessToken === '') return true
+  const left = createHash('sha256').update(accessToken, 'ascii').digest().subarray(0, 16)
+  return typeof hash === 'string' && equalTexts(left.toString('base64url'), hash)
+}

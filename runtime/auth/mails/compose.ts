@@ -1,0 +1,20 @@
+import type { RunStatement } from '../../db/statements.ts'
+import type { NewMail } from '../store/outbox.ts'
+import { storedTemplate } from '../store/templates.ts'
+import { mailKinds, type TemplateTexts } from './kinds.ts'
+import type { Mail } from './mailer.ts'
+import { parseHtml, parseSubject, render, renderSubject } from './template.ts'
+import { faultOf } from './templates.ts'
+
+/** The mail as it is sent: the owner's template, or the default where there is none or only one that is no good. */
+export async function composeMail(run: RunStatement, { kind, recipient, variables }: Mail): Promise<NewMail> {
+  const own = mailKinds[kind].changeable ? await storedTemplate(run, kind) : null
+  // Whoever writes into the table by hand is not asked whether the template is good.
+  const { subject, html }: TemplateTexts = own !== null && faultOf(own) === null ? own : mailKinds[kind]
+  return {
+    kind,
+    recipient,
+    subject: renderSubject(parseSubject(subject), variables),
+    html: render(parseHtml(html), variables),
+  }
+}

@@ -1,0 +1,32 @@
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { MailKind } from './mailer.ts'
+
+/** How long the last mails of each kind took, so that calls without a mail can take as long (attack 22). */
+export interface Durations {
+  readonly note: (kind: MailKind, ms: number) => void
+  /** Resolves when as much time has passed since `began` as one of the last mails took. */
+  readonly wait: (kind: MailKind, began: number) => Promise<void>
+}
+
+const remembered = 64
+/** Before the first mail of a process. */
+const firstMs = 12
+
+export function createDurations(): Durations {
+  const known = new Map<MailKind, number[]>()
+  const pick = (kind: MailKind): number => {
+    const list = known.get(kind) ?? []
+    return list.length === 0 ? firstMs : (list[randomInt(list.length)] ?? firstMs)
+  }
+  return {
+    note: (kind, ms) => {
+      const list = known.get(kind) ?? []
+      known.set(kind, [...list, ms].slice(-remembered))
+    },
+    wait: async (kind, began) => {
+      const left = began + pick(kind) - performance.now()
+      if (left > 0) await sleep(left)
+    },
+  }
+}

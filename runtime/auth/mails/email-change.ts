@@ -1,0 +1,40 @@
+import type { RunStatement } from '../../db/statements.ts'
+import type { Challenge } from '../rules/pkce.ts'
+import type { ChangeSlot } from '../store/email-changes.ts'
+import type { UserRow } from '../types.ts'
+import type { Send, Undo } from './mailer.ts'
+import { mailToken, type MailingParts } from './mail-token.ts'
+
+export interface EmailChangeMails {
+  /** With the address to come in `email_change`. */
+  readonly user: UserRow
+  /** The mailboxes that have to confirm. */
+  readonly slots: readonly ChangeSlot[]
+  readonly challenge: Challenge | null
+  readonly destination: string
+}
+
+const kindOfMail = {
+  kind: 'email_change',
+  linkType: 'email_change',
+  providerType: 'email_change',
+  method: 'email_change',
+} as const
+
+/** One mail to each mailbox that has to confirm, each with a code and a link of its own (section 5.4). */
+export async function mailEmailChange(
+  run: RunStatement,
+  send: Send,
+  parts: MailingParts,
+  { user, slots, challenge, destination }: EmailChangeMails,
+  undo?: Undo,
+): Promise<void> {
+  const [email, newEmail] = [user.email?.toLowerCase() ?? '', user.email_change ?? '']
+  const shared = { ...kindOfMail, userId: user.id, email, newEmail, challenge, destination }
+  const data = user.raw_user_meta_data ?? {}
+  for (const [index, slot] of slots.entries()) {
+    const address = slot === 'email_change_new' ? newEmail : email
+    // What was begun before all mails is taken back after all of them: with the first.
+    await mailToken(run, send, parts, { ...shared, slot, address, data }, index === 0 ? undo : undefined)
+  }
+}

@@ -1,0 +1,46 @@
+import type { RunStatement } from '../../db/statements.ts'
+import type { AuthSettings } from '../settings/keys.ts'
+import { replaceOneTimeToken, type Slot } from '../store/one-time-tokens.ts'
+import type { AuthTools } from '../tools.ts'
+import type { JsonObject } from '../types.ts'
+import { startMailFlow, type MailFlow } from './mail-flow.ts'
+import type { MailKind, Send, Undo } from './mailer.ts'
+import { mailVariables, type LinkType } from './variables.ts'
+
+/** A mail with a code and a link for an account that exists. */
+export interface TokenMail extends MailFlow {
+  readonly kind: MailKind
+  readonly slot: Slot
+  readonly linkType: LinkType
+  /** Mailbox that it goes to. */
+  readonly address: string
+  /** Present address of the account, empty for a guest. */
+  readonly email: string
+  readonly newEmail: string
+  readonly data: JsonObject
+}
+
+export interface MailingParts {
+  readonly settings: AuthSettings
+  readonly oneTime: AuthTools['oneTime']
+}
+
+/** Makes code and link, in place of those that the slot held, and sends them. The user is locked. */
+export async function mailToken(
+  run: RunStatement,
+  send: Send,
+  { settings, oneTime }: MailingParts,
+  mail: TokenMail,
+  undoMore: Undo = async () => undefined,
+): Promise<void> {
+  const { userId, slot, address, kind, challenge } = mail
+  const issued = oneTime.issue(slot, address, challenge === null ? 'implicit' : 'pkce')
+  const undoToken = await replaceOneTimeToken(run, { userId, ...issued })
+  const undoFlow = await startMailFlow(run, mail)
+  const undo: Undo = async (later) => {
+    await undoMore(later)
+    await undoFlow(later)
+    await undoToken(later)
+  }
+  await send({ kind, recipient: address, variables: mailVariables(settings, { issued, ...mail }) }, undo)
+}

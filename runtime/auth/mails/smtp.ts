@@ -1,0 +1,48 @@
+import { createTransport } from 'nodemailer'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A mail server, as far as mails need one. */
+export interface MailServer {
+  /** Resolves once the server has accepted the mail; rejects when it refuses or is late. */
+  readonly deliver: (mail: LetterToSend) => Promise<void>
+  /** Asks the server whether it would take mails: costs what a delivery costs, short of the mail. */
+  readonly knock: () => Promise<void>
+}
+
+export interface LetterToSend {
+  readonly from: string
+  readonly recipient: string
+  readonly subject: string
+  readonly html: string
+}
+
+/** Below the limit of a request (section 9.3). */
+export const usualSmtpLimitMs = 8_000
+
+/** Speaks SMTP to the server of the address, such as smtps://user:password@mail.example.com. */
+export function createSmtp(url: string, limitMs = usualSmtpLimitMs): MailServer {
+  const limits = { connectionTimeout: limitMs, greetingTimeout: limitMs, socketTimeout: limitMs, dnsTimeout: limitMs }
+  const transport = createTransport({ url, ...limits, disableFileAccess: true, disableUrlAccess: true })
+  return {
+    deliver: ({ from, recipient, subject, html }) =>
+      inTime(limitMs, async () => {
+        const to = { name: '', address: recipient }
+        await transport.sendMail({ from, to, envelope: { from, to: [recipient] }, subject, html })
+      }),
+    knock: () => inTime(limitMs, async () => void (await transport.verify())),
+  }
+}
+
+/** Rejects when the work takes longer than that. */
+async function inTime(ms: number, work: () => Promise<void>): Promise<void> {
+  const stop = new AbortController()
+  const late = sleep(ms, undefined, { signal: stop.signal }).then(() => {
+    throw new Error(`The mail server took longer than ${ms} ms.`)
+  })
+  try {
+    await Promise.race([work(), late])
+  } finally {
+    stop.abort()
+    late.catch(() => undefined)
+  }
+}

@@ -1,0 +1,171 @@
+import { isObject } from '../input.ts'
+import type { JsonObject } from '../types.ts'
+import { after, afterVariable, placeIn, startState, type Place, type State } from './html-place.ts'
+import type { MailVariables } from './mailer.ts'
+
+/**
+ * Templates of mails: text with variables as `{{ .Token }}`, and nothing else. No functions, no files, no conditions: a
+ * template is data (attack 28). Each value is escaped for the place where it stands.
+ */
+
+/** A template that cannot be used; the message says why. */
+export class TemplateFault extends Error {
+  override readonly name = 'TemplateFault'
+}
+
+interface Variable {
+  readonly kind: 'variable'
+  readonly name: keyof MailVariables
+  readonly path: readonly string[]
+}
+
+type Part = { readonly kind: 'literal'; readonly text: string } | (Variable & { readonly place: Place | 'subject' })
+
+export type Template = readonly Part[]
+
+const names: ReadonlySet<string> = new Set<keyof MailVariables>([
+  'ConfirmationURL',
+  'Token',
+  'TokenHash',
+  'SiteURL',
+  'Email',
+  'NewEmail',
+  'RedirectTo',
+  'SendingTo',
+  'Data',
+])
+
+/** Reads an HTML body. Throws TemplateFault. */
+export function parseHtml(source: string): Template {
+  let state: State = startState
+  const parts = split(source).map((piece): Part => {
+    if (piece.kind === 'literal') {
+      state = after(state, piece.text)
+      return piece
+    }
+    const place = placeIn(state)
+    if (place === null) throw new TemplateFault(`{{ .${piece.name} }} stands ${misplaced}`)
+    state = afterVariable(state)
+    return { ...piece, place }
+  })
+  if (state.in !== 'text' && state.in !== 'raw') throw new TemplateFault('the HTML ends within a tag or a comment')
+  return parts
+}
+
+const misplaced = 'where no variable may: put it into text or a quoted address'
+
+/** Reads a subject. Throws TemplateFault. */
+export function parseSubject(source: string): Template {
+  return split(source).map((piece) => (piece.kind === 'literal' ? piece : { ...piece, place: 'subject' }))
+}
+
+type Piece = { readonly kind: 'literal'; readonly text: string } | Variable
+
+function split(source: string): readonly Piece[] {
+  // Comments go first, so that what stands around one is read as the one text that it is.
+  const pieces = source.replace(/\{\{\s*\/\*[^]*?\*\/\s*\}\}/g, '').split(/(\{\{[^]*?\}\})/)
+  return pieces.flatMap((text, index): readonly Piece[] => {
+    if (index % 2 === 1) return readAction(text.slice(2, -2))
+    if (text.includes('{{')) throw new TemplateFault('a {{ has no }}')
+    return text === '' ? [] : [{ kind: 'literal', text }]
+  })
+}
+
+function readAction(action: string): readonly Piece[] {
+  const inner = action.trim()
+  if (!/^\.[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(inner)) {
+    throw new TemplateFault(`{{ ${shown(inner)} }} is no variable; one is written {{ .Token }}`)
+  }
+  const [name = '', ...path] = inner.slice(1).split('.')
+  if (!isName(name)) throw new TemplateFault(`{{ .${shown(name)} }} is not a variable of mails`)
+  if ((name === 'Data') !== path.length > 0) {
+    const isData = name === 'Data'
+    throw new TemplateFault(isData ? '{{ .Data }} needs a key: {{ .Data.name }}' : `{{ .${name} }} has no keys`)
+  }
+  return [{ kind: 'variable', name, path }]
+}
+
+const shown = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text)
+
+const isName = (name: string): name is keyof MailVariables => names.has(name)
+
+export function render(template: Template, variables: MailVariables): string {
+  return template.map((part) => (part.kind === 'literal' ? part.text : escapeFor(part, variables))).join('')
+}
+
+/** A subject is one line: what would end it is left out (attack 27). */
+export function renderSubject(template: Template, variables: MailVariables): string {
+  const line = render(template, variables).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+  return [...line].slice(0, longestSubject).join('').trim()
+}
+
+const longestSubject = 255
+
+/** Addresses that are made of checked ones. */
+const checkedAddresses: ReadonlySet<keyof MailVariables> = new Set<keyof MailVariables>([
+  'ConfirmationURL',
+  'SiteURL',
+  'RedirectTo',
+])
+
+function escapeFor({ name, path, place }: Part & { readonly kind: 'variable' }, variables: MailVariables): string {
+  const value = valueOf(variables, name, path)
+  switch (place) {
+    case 'subject':
+      return value
+    case 'html':
+      return escapeHtml(value)
+    case 'comment':
+      // A comment could be ended by more than `-->`.
+      return escapeHtml(value).replaceAll('-', '&#45;')
+    case 'url-start':
+      return checkedAddresses.has(name) || /^https?:\/\//i.test(value) ? escapeHtml(normalAddress(value)) : '#'
+    case 'url-path':
+      return escapeHtml(normalAddress(value))
+    case 'url-query':
+      return escapeHtml(encodeURIComponent(value))
+  }
+}
+
+function valueOf(variables: MailVariables, name: keyof MailVariables, path: readonly string[]): string {
+  const value = path.reduce<unknown>(memberOf, variables[name])
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? (value as JsonObject)[key] : undefined
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
+
+/** Percent-encodes what no address holds (RFC 3986 section 2); what is encoded already stays. */
+const normalAddress = (text: string): string =>
+  text.replace(/[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]/gu, encodeURIComponent)
+
+const marker = 'https://marker.invalid/confirmation'
+
+const blankVariables: MailVariables = {
+  ConfirmationURL: '',
+  Token: '',
+  TokenHash: '',
+  SiteURL: '',
+  Email: '',
+  NewEmail: '',
+  RedirectTo: '',
+  SendingTo: '',
+  Data: {},
+}
+
+/** Whether people will find the link in the mail: what only a comment holds they do not. */
+export function showsLink(html: Template): boolean {
+  const visible = html.filter((part) => part.kind === 'literal' || part.place !== 'comment')
+  return render(visible, { ...blankVariables, ConfirmationURL: marker }).includes(marker)
+}

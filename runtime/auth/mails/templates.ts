@@ -1,0 +1,64 @@
+import type { RunStatement } from '../../db/statements.ts'
+import type { Parsed } from '../../settings/parsers.ts'
+import { deleteTemplate, putTemplate, storedTemplates } from '../store/templates.ts'
+import { mailKinds, templateKinds, type TemplateTexts } from './kinds.ts'
+import type { MailKind } from './mailer.ts'
+import { parseHtml, parseSubject, showsLink, TemplateFault } from './template.ts'
+
+/** The owner's templates: list, set, reset (section 9.1). A change holds for the next mail of every process. */
+
+export interface ListedTemplate extends TemplateTexts {
+  readonly kind: MailKind
+  /** False: it is the default. */
+  readonly changed: boolean
+}
+
+const longestHtml = 262_144
+const longestSubject = 255
+
+/** Every kind with what its mails look like now. */
+export async function listTemplates(run: RunStatement): Promise<readonly ListedTemplate[]> {
+  const stored = await storedTemplates(run)
+  return templateKinds.map((kind) => {
+    const own = stored.get(kind)
+    const { subject, html } = own ?? mailKinds[kind]
+    return { kind, subject, html, changed: own !== undefined }
+  })
+}
+
+/**
+ * Stores a template; what is left out stays as it is. What is wrong with it comes back as a sentence, and nothing is
+ * stored: over HTTP that is 422 `validation_failed`.
+ */
+export async function setTemplate(
+  run: RunStatement,
+  kind: MailKind,
+  texts: Partial<TemplateTexts>,
+): Promise<Parsed<TemplateTexts>> {
+  const before = (await storedTemplates(run)).get(kind) ?? mailKinds[kind]
+  const wanted = { subject: texts.subject ?? before.subject, html: texts.html ?? before.html }
+  const problem = faultOf(wanted)
+  if (problem !== null) return { kind: 'problem', problem }
+  await putTemplate(run, kind, wanted)
+  return { kind: 'value', value: wanted }
+}
+
+/** Gives a kind its default back. */
+export async function resetTemplate(run: RunStatement, kind: MailKind): Promise<void> {
+  await deleteTemplate(run, kind)
+}
+
+/** What keeps a template from being used; null: nothing. */
+export function faultOf({ subject, html }: TemplateTexts): string | null {
+  if (subject.trim() === '') return 'has no subject'
+  if ([...subject].length > longestSubject) return `has a subject of more than ${longestSubject} characters`
+  if (html.length > longestHtml) return `has more than ${longestHtml} characters`
+  if (/\0|[\ud800-\udfff]/u.test(subject + html)) return 'holds characters that cannot be stored'
+  try {
+    parseSubject(subject)
+    return showsLink(parseHtml(html)) ? null : 'must show the link: {{ .ConfirmationURL }} is missing'
+  } catch (error) {
+    if (error instanceof TemplateFault) return error.message
+    throw error
+  }
+}

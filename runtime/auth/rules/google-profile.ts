@@ -1,0 +1,37 @@
+import type { JsonObject } from '../types.ts'
+import { judgeEmail, normalEmail } from './email.ts'
+
+/** What the provider says of a person, out of claims that were verified (OpenID Connect Core 1.0 section 5.1). */
+export interface GoogleProfile {
+  readonly subject: string
+  /** In lower case; null where there is none or it cannot be one. */
+  readonly email: string | null
+  readonly verified: boolean
+  /** What becomes identity data and `user_metadata` (section 6.4). */
+  readonly data: JsonObject
+}
+
+const textOf = (claims: JsonObject, name: string): string | null => {
+  const value = claims[name]
+  // NUL cannot be stored.
+  return typeof value === 'string' && value !== '' ? value.replaceAll('\0', '') : null
+}
+
+/** `issuer` as it is configured, never as a token says. */
+export function googleProfile(subject: string, claims: JsonObject, issuer: string): GoogleProfile {
+  const address = textOf(claims, 'email')
+  const email = address !== null && judgeEmail(address) === null ? normalEmail(address) : null
+  const verified = email !== null && (claims['email_verified'] === true || claims['email_verified'] === 'true')
+  const [name, picture] = [textOf(claims, 'name'), textOf(claims, 'picture')]
+  const data = {
+    iss: issuer,
+    sub: subject,
+    ...(name !== null && { name, full_name: name }),
+    ...(email !== null && { email }),
+    ...(picture !== null && { picture, avatar_url: picture }),
+    provider_id: subject,
+    email_verified: verified,
+    phone_verified: false,
+  }
+  return { subject, email, verified, data }
+}

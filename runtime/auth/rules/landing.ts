@@ -1,0 +1,59 @@
+import type { SessionJson } from '../types.ts'
+
+/** Addresses that a browser is sent to at the end of a flow (sections 4.13 and 6.4). */
+
+type Fields = Readonly<Record<string, string>>
+
+const written = (fields: Fields): string => new URLSearchParams(fields).toString()
+
+/** The destination without its fragment. */
+const pageOf = (destination: string): string => destination.split('#', 1)[0] ?? ''
+
+/** Adds fields to the query and keeps what is there, letter by letter. */
+export function withQuery(destination: string, fields: Fields): string {
+  const page = pageOf(destination)
+  return `${page}${page.includes('?') ? '&' : '?'}${written(fields)}`
+}
+
+/** Puts fields into the fragment, which no server and no log ever sees; `sb` marks it as ours. */
+export function withFragment(destination: string, fields: Fields): string {
+  const sorted = Object.entries({ ...fields, sb: '' }).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `${pageOf(destination)}#${written(Object.fromEntries(sorted))}`
+}
+
+/** The tokens of a session, and what else belongs to it. */
+export function withTokens(destination: string, session: SessionJson, more: Fields): string {
+  const { access_token, expires_at, expires_in, refresh_token } = session
+  return withFragment(destination, {
+    access_token,
+    expires_at: String(expires_at),
+    expires_in: String(expires_in),
+    refresh_token,
+    token_type: 'bearer',
+    ...more,
+  })
+}
+
+/** RFC 6749 section 4.1.2.1 by status; other statuses have no such word. */
+const errorWords: Readonly<Record<number, string>> = {
+  400: 'invalid_request',
+  401: 'unauthorized_client',
+  403: 'access_denied',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+}
+
+/** Refusals that are about the person, whatever their status is. */
+const denials: ReadonlySet<string> = new Set(['signup_disabled', 'user_banned', 'provider_email_needs_verification'])
+
+interface Refusal {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+}
+
+/** The fields that tell a page of a refusal. */
+export function errorFields({ status, code, message }: Refusal): Fields {
+  const word = denials.has(code) ? 'access_denied' : errorWords[status]
+  return { ...(word !== undefined && { error: word }), error_code: code, error_description: message }
+}

@@ -1,0 +1,25 @@
+import type { JsonObject } from '../types.ts'
+
+/** `app_metadata.provider` and `providers`: the ways in which a user can sign in; the first one is where they began. */
+export interface Providers {
+  readonly provider: string
+  readonly providers: readonly string[]
+}
+
+const namesOf = (metadata: JsonObject | null): readonly string[] => {
+  const names = metadata?.['providers']
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []
+}
+
+/** Those of the metadata and one more. */
+export function addProvider(metadata: JsonObject | null, name: string): Providers {
+  const names = namesOf(metadata)
+  return onlyProviders(metadata, names.includes(name) ? names : [...names, name])
+}
+
+/** These and no others, of which there is at least one. */
+export function onlyProviders(metadata: JsonObject | null, providers: readonly string[]): Providers {
+  const first = metadata?.['provider']
+  const provider = typeof first === 'string' && providers.includes(first) ? first : (providers[0] ?? '')
+  return { provider, providers }
+}

@@ -1,0 +1,148 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+import type { UserRow } from '../types.ts'
+import { userColumns } from './user-columns.ts'
+
+/** What only administrators do to auth.users (section 11). */
+
+export interface UserPage {
+  /** Part of an address or of a full name; empty: everybody. */
+  readonly filter: string
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+  readonly offset: number
+}
+
+/** $1: a text to look for, whatever its case; its characters stand for nothing but themselves. */
+const listed = `u.deleted_at is null and ($1::text = '' or position(lower($1) in lower(coalesce(u.email, ''))) > 0
+    or position(lower($1) in lower(coalesce(u.raw_user_meta_data ->> 'full_name', ''))) > 0)`
+
+const count = statement<{ readonly total: number }>(
+  'auth.admin-users.count',
+  `select count(*)::int as total from auth.users u where ${listed}`,
+)
+
+/** The ids of a page are found first: what belongs to a user is read for those only. */
+const pageIn = (order: 'asc' | 'desc') =>
+  statement<UserRow>(
+    `auth.admin-users.page.${order}`,
+    `select ${userColumns} from (
+      select u.id as page_id from auth.users u where ${listed}
+      order by u.created_at ${order}, u.id ${order} limit $2::bigint offset $3::bigint
+    ) page join auth.users u on u.id = page.page_id
+    order by u.created_at ${order}, u.id ${order}`,
+  )
+
+const pages = { asc: pageIn('asc'), desc: pageIn('desc') }
+
+const setRole = statement<object>(
+  'auth.admin-users.set-role',
+  'update auth.users set role = $2, updated_at = now() where id = $1',
+)
+
+const setBan = statement<object>(
+  'auth.admin-users.set-ban',
+  "update auth.users set banned_until = now() + $2::float8 * interval '1 second', updated_at = now() where id = $1",
+)
+
+const mergeAppData = statement<object>(
+  'auth.admin-users.merge-app-data',
+  `update auth.users set raw_app_meta_data = (coalesce(raw_app_meta_data, '{}') || $2::jsonb) - $3::text[],
+    updated_at = now() where id = $1`,
+)
+
+/** A pending change of address is over with it. */
+const setEmail = statement<object>(
+  'auth.admin-users.set-email',
+  `update auth.users set email = $2, email_change = '', email_change_confirm_status = 0, updated_at = now()
+  where id = $1`,
+)
+
+const invite = statement<{ readonly before: string | null }>(
+  'auth.admin-users.invite',
+  `update auth.users u set invited_at = now(), updated_at = now()
+  from (select id, invited_at as before from auth.users where id = $1) old
+  where u.id = old.id returning old.before`,
+)
+
+const restoreInvited = statement<object>(
+  'auth.admin-users.restore-invited',
+  'update auth.users set invited_at = $2::timestamptz where id = $1 and email_confirmed_at is null',
+)
+
+/** Imported tokens may belong to no session; the others go with theirs, whose row whoever refreshes holds first. */
+const strayTokens = 'delete from auth.refresh_tokens where user_id = $1::uuid::text and session_id is null'
+
+const hardDelete = statement<object>(
+  'auth.admin-users.delete',
+  `with tokens as (${strayTokens})
+  delete from auth.users where id = $1::uuid`,
+)
+
+/** Salted, so that nobody finds the address again by trying addresses. */
+const hashed = (text: string): string => `encode(sha256(convert_to(gen_random_uuid()::text || ${text}, 'UTF8')), 'hex')`
+
+/** The row stays, for what refers to it; nothing in it tells of the person. */
+const softDelete = statement<object>(
+  'auth.admin-users.soft-delete',
+  `with sessions as (delete from auth.sessions where user_id = $1::uuid),
+  strays as (${strayTokens}),
+  factors as (delete from auth.mfa_factors where user_id = $1::uuid),
+  tokens as (delete from auth.one_time_tokens where user_id = $1::uuid),
+  codes as (delete from catalograph_auth.codes where user_id = $1::uuid),
+  flows as (delete from auth.flow_state where user_id = $1::uuid),
+  identities as (
+    update auth.identities set provider_id = ${hashed('provider_id')}, identity_data = '{}', updated_at = now()
+    where user_id = $1::uuid
+  )
+  update auth.users set deleted_at = now(), updated_at = now(), encrypted_password = null,
+    email = case when email <> '' then ${hashed('email')} end,
+    phone = case when phone <> '' then ${hashed('phone')} end,
+    email_change = '', phone_change = '', confirmation_token = '', recovery_token = '', email_change_token_new = '',
+    email_change_token_current = '', phone_change_token = '', reauthentication_token = '',
+    raw_user_meta_data = '{}', raw_app_meta_data = '{}'
+  where id = $1::uuid and deleted_at is null`,
+)
+
+export const countUsers = async (run: RunStatement, filter: string): Promise<number> =>
+  (await run(count, [filter]))[0]?.total ?? 0
+
+export const readUserPage = (run: RunStatement, page: UserPage): Promise<readonly UserRow[]> =>
+  run(pages[page.order], [page.filter, page.limit, page.offset])
+
+export const setUserRole = async (run: RunStatement, id: string, role: string): Promise<void> =>
+  void (await run(setRole, [id, role]))
+
+/** `seconds` null ends the ban. */
+export const setUserBan = async (run: RunStatement, id: string, seconds: number | null): Promise<void> =>
+  void (await run(setBan, [id, seconds]))
+
+/** Merges keys into `app_metadata`; a key with null is removed. */
+export const mergeAppMetadata = async (
+  run: RunStatement,
+  id: string,
+  data: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  const kept = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
+  const removed = Object.keys(data).filter((key) => data[key] === null)
+  await run(mergeAppData, [id, kept, removed])
+}
+
+/** Sets an address without a question; whether it counts as confirmed stays as it was. */
+export const setUserEmail = async (run: RunStatement, id: string, email: string): Promise<void> =>
+  void (await run(setEmail, [id, email]))
+
+/** The user is invited now; what comes back says when they were before. */
+export const markInvited = async (run: RunStatement, id: string): Promise<string | null> =>
+  (await run(invite, [id]))[0]?.before ?? null
+
+/** For an invitation whose mail could not be sent. */
+export const restoreInvitedAt = async (run: RunStatement, id: string, before: string | null): Promise<void> =>
+  void (await run(restoreInvited, [id, before]))
+
+/** Removes the user; everything that refers to the row by cascade goes with it. */
+export const deleteUserForGood = async (run: RunStatement, id: string): Promise<void> =>
+  void (await run(hardDelete, [id]))
+
+/** Hides the user for ever, without a way back; one who is hidden stays so. */
+export const deleteUserSoftly = async (run: RunStatement, id: string): Promise<void> =>
+  void (await run(softDelete, [id]))

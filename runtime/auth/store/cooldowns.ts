@@ -1,0 +1,47 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+
+/** catalograph_auth.cooldowns: when a mail of a kind last went to an address (section 4.11). */
+
+const begin = statement<{ readonly sent_at: string }>(
+  'auth.cooldowns.begin',
+  `insert into catalograph_auth.cooldowns as c (kind, address_hash, sent_at) values ($1, $2, clock_timestamp())
+  on conflict (kind, address_hash) do update set sent_at = clock_timestamp()
+    where c.sent_at <= clock_timestamp() - make_interval(secs => $3)
+  returning sent_at::text`,
+)
+
+const remaining = statement<{ readonly seconds: number }>(
+  'auth.cooldowns.remaining',
+  `select greatest(1, ceil($3 - extract(epoch from clock_timestamp() - sent_at)))::int as seconds
+  from catalograph_auth.cooldowns where kind = $1 and address_hash = $2`,
+)
+
+const end = statement<object>(
+  'auth.cooldowns.end',
+  'delete from catalograph_auth.cooldowns where kind = $1 and address_hash = $2 and sent_at = $3::timestamptz',
+)
+
+export interface Cooldown {
+  readonly kind: string
+  readonly addressHash: Buffer
+}
+
+export type CooldownVerdict =
+  | { readonly kind: 'begun'; readonly sentAt: string }
+  | { readonly kind: 'waiting'; readonly seconds: number }
+
+/** Begins one, unless the one before still lasts. */
+export const beginCooldown = async (
+  run: RunStatement,
+  { kind, addressHash }: Cooldown,
+  seconds: number,
+): Promise<CooldownVerdict> => {
+  const [begun] = await run(begin, [kind, addressHash, seconds])
+  if (begun !== undefined) return { kind: 'begun', sentAt: begun.sent_at }
+  const [left] = await run(remaining, [kind, addressHash, seconds])
+  return { kind: 'waiting', seconds: left?.seconds ?? 1 }
+}
+
+/** Takes the very one back that began at that time. */
+export const endCooldown = async (run: RunStatement, { kind, addressHash }: Cooldown, sentAt: string): Promise<void> =>
+  void (await run(end, [kind, addressHash, sentAt]))

@@ -1,0 +1,87 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+import type { UserRow } from '../types.ts'
+import type { Slot } from './one-time-tokens.ts'
+
+/** Changes of addresses that wait to be confirmed (section 5.4). */
+
+export type ChangeSlot = Extract<Slot, 'email_change_new' | 'email_change_current'>
+
+const changeSlots: readonly ChangeSlot[] = ['email_change_new', 'email_change_current']
+
+const begin = statement<object>(
+  'auth.email-changes.begin',
+  `update auth.users set email_change = $2, email_change_confirm_status = 0, updated_at = now() where id = $1`,
+)
+
+const restore = statement<object>(
+  'auth.email-changes.restore',
+  `update auth.users set email_change = $3, email_change_confirm_status = $4, updated_at = now()
+  where id = $1 and email_change = $2`,
+)
+
+const noteFirst = statement<object>(
+  'auth.email-changes.note-first',
+  'update auth.users set email_change_confirm_status = 1, updated_at = now() where id = $1',
+)
+
+const slotsOf = statement<{ readonly fresh: boolean; readonly present: boolean }>(
+  'auth.email-changes.slots',
+  `select coalesce(email_change_token_new, '') <> '' as fresh, coalesce(email_change_token_current, '') <> '' as present
+  from auth.users where id = $1`,
+)
+
+/** Many may want the same address; the newest few are enough for whoever types a code. */
+const withAddress = statement<{ readonly user_id: string }>(
+  'auth.email-changes.with-address',
+  `select o.user_id from auth.one_time_tokens o join auth.users u on u.id = o.user_id
+  where o.relates_to = $1::text and o.token_type = 'email_change_token_new' and lower(u.email_change) = $1::text
+    and u.deleted_at is null
+  order by o.updated_at desc limit 5`,
+)
+
+/** One UPDATE with all that triggers of the owner may want to see (section 13). Old links die with the old address. */
+const finish = statement<object>(
+  'auth.email-changes.finish',
+  `update auth.users set email = $2::text, email_confirmed_at = now(), is_anonymous = false,
+    email_change = '', email_change_confirm_status = 0, email_change_token_new = '', email_change_token_current = '',
+    confirmation_token = '', recovery_token = '', reauthentication_token = '', updated_at = now(),
+    raw_user_meta_data = case when raw_user_meta_data ? 'email'
+      then raw_user_meta_data || jsonb_build_object('email', $2::text, 'email_verified', true)
+      else raw_user_meta_data end,
+    raw_app_meta_data = coalesce(raw_app_meta_data, '{}') || jsonb_build_object(
+      'provider', coalesce(raw_app_meta_data ->> 'provider', 'email'),
+      'providers', case when coalesce(raw_app_meta_data -> 'providers', '[]') ? 'email'
+        then raw_app_meta_data -> 'providers'
+        else coalesce(raw_app_meta_data -> 'providers', '[]') || '["email"]' end)
+  where id = $1`,
+)
+
+/** The account shall have this address; gives what takes that back. */
+export const beginChange = async (
+  run: RunStatement,
+  user: Pick<UserRow, 'id' | 'email_change' | 'email_change_confirm_status'>,
+  email: string,
+): Promise<(run: RunStatement) => Promise<void>> => {
+  await run(begin, [user.id, email])
+  const before = [user.email_change ?? '', user.email_change_confirm_status ?? 0]
+  return async (later) => void (await later(restore, [user.id, email, ...before]))
+}
+
+/** One of two mailboxes has confirmed. */
+export const noteFirstConfirmation = async (run: RunStatement, userId: string): Promise<void> =>
+  void (await run(noteFirst, [userId]))
+
+/** The mailboxes that still have to confirm. */
+export const pendingChangeSlots = async (run: RunStatement, userId: string): Promise<readonly ChangeSlot[]> => {
+  const [row] = await run(slotsOf, [userId])
+  const waiting = { email_change_new: row?.fresh === true, email_change_current: row?.present === true }
+  return changeSlots.filter((slot) => waiting[slot])
+}
+
+/** Accounts that shall have an address, newest first. */
+export const usersWithPendingAddress = async (run: RunStatement, email: string): Promise<readonly string[]> =>
+  (await run(withAddress, [email])).map(({ user_id }) => user_id)
+
+/** The address is the account's, and confirmed; whoever was a guest is none any more. */
+export const setConfirmedAddress = async (run: RunStatement, userId: string, email: string): Promise<void> =>
+  void (await run(finish, [userId, email]))

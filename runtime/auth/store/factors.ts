@@ -1,0 +1,114 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+import type { FactorRow } from '../types.ts'
+
+/** auth.mfa_factors. Who adds or removes factors holds the user's row (lockUser). */
+
+const factorColumns = 'id, friendly_name, factor_type, status, created_at, updated_at'
+
+export interface FactorWithSecret extends FactorRow {
+  /** Base32. */
+  readonly secret: string | null
+}
+
+const find = statement<FactorWithSecret>(
+  'auth.factors.find',
+  `select ${factorColumns}, secret from auth.mfa_factors where user_id = $1 and id = $2`,
+)
+
+const list = statement<FactorRow>(
+  'auth.factors.list',
+  `select ${factorColumns} from auth.mfa_factors where user_id = $1 order by created_at, id`,
+)
+
+const insert = statement<FactorRow>(
+  'auth.factors.insert',
+  `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, secret, created_at, updated_at)
+  values ($1, $2, $3, 'totp', 'unverified', $4, now(), now())
+  returning ${factorColumns}`,
+)
+
+/** Enrolments that nobody went on with, and an unnamed one that a new unnamed one takes the place of (section 5.7). */
+const deleteAbandoned = statement<object>(
+  'auth.factors.delete-abandoned',
+  `delete from auth.mfa_factors
+  where user_id = $1 and status = 'unverified' and (
+    (created_at < now() - interval '300 seconds' and last_challenged_at is null)
+    or ($2 and factor_type = 'totp' and coalesce(trim(friendly_name), '') = ''))`,
+)
+
+const deleteOtherUnverified = statement<object>(
+  'auth.factors.delete-other-unverified',
+  `delete from auth.mfa_factors
+  where user_id = $1 and id <> $2 and status = 'unverified' and factor_type = 'totp'`,
+)
+
+const markVerified = statement<{ readonly id: string }>(
+  'auth.factors.mark-verified',
+  `update auth.mfa_factors set status = 'verified', updated_at = now() where user_id = $1 and id = $2 returning id`,
+)
+
+const rename = statement<FactorRow>(
+  'auth.factors.rename',
+  `update auth.mfa_factors set friendly_name = $3, updated_at = now() where user_id = $1 and id = $2
+  returning ${factorColumns}`,
+)
+
+/** What the factor raised falls to aal1. */
+const remove = statement<FactorRow>(
+  'auth.factors.remove',
+  `with gone as (
+    delete from auth.mfa_factors where user_id = $1 and id = $2 returning ${factorColumns}
+  ), lowered as (
+    update auth.sessions s set aal = 'aal1', factor_id = null, updated_at = now()
+    from gone where s.user_id = $1 and s.factor_id = gone.id
+    returning s.id
+  ), forgotten as (
+    delete from auth.mfa_amr_claims c using lowered
+    where c.session_id = lowered.id and c.authentication_method = 'totp'
+  )
+  select ${factorColumns} from gone`,
+)
+
+/** Null: the user has no such factor, whoever else may. */
+export const findFactor = async (run: RunStatement, userId: string, id: string): Promise<FactorWithSecret | null> =>
+  (await run(find, [userId, id]))[0] ?? null
+
+export const listFactors = (run: RunStatement, userId: string): Promise<readonly FactorRow[]> => run(list, [userId])
+
+export interface NewFactor {
+  readonly id: string
+  readonly userId: string
+  /** Null: it has none. */
+  readonly friendlyName: string | null
+  readonly secret: string
+}
+
+/** Enrols a TOTP factor, which counts for nothing until it is verified. */
+export const insertFactor = async (run: RunStatement, { id, userId, friendlyName, secret }: NewFactor): Promise<void> =>
+  void (await run(insert, [id, userId, friendlyName, secret]))
+
+export const deleteAbandonedFactors = async (run: RunStatement, userId: string, alsoUnnamed: boolean): Promise<void> =>
+  void (await run(deleteAbandoned, [userId, alsoUnnamed]))
+
+/** The user's enrolments beside the factor that was verified now. */
+export const deleteOtherEnrolments = async (run: RunStatement, userId: string, id: string): Promise<void> =>
+  void (await run(deleteOtherUnverified, [userId, id]))
+
+/** False: it is gone. */
+export const verifyFactor = async (run: RunStatement, userId: string, id: string): Promise<boolean> =>
+  (await run(markVerified, [userId, id])).length > 0
+
+/** The factor as it is then; null: the user has no such factor. Rejects with SQLSTATE 23505 when the name is taken. */
+export const renameFactor = async (
+  run: RunStatement,
+  userId: string,
+  id: string,
+  friendlyName: string,
+): Promise<FactorRow | null> => (await run(rename, [userId, id, friendlyName]))[0] ?? null
+
+/**
+ * Removes a factor for good and gives what it was; null: the user has no such factor. Sessions that it raised are aal1
+ * from their next token on.
+ */
+export const removeFactor = async (run: RunStatement, userId: string, id: string): Promise<FactorRow | null> =>
+  (await run(remove, [userId, id]))[0] ?? null

@@ -1,0 +1,55 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+import type { AccountFacts } from '../rules/linking.ts'
+import { instanceId } from './users.ts'
+
+/** What account linking reads and changes (section 6.5). */
+
+const facts = `u.id, lower(nullif(u.email, '')) as email, u.email_confirmed_at is not null as confirmed,
+    (select p.proof from catalograph_auth.address_proofs p where p.user_id = u.id) as proof,
+    coalesce(u.banned_until > now(), false) as banned`
+
+const ownerOf = statement<AccountFacts>(
+  'auth.linking.owner',
+  `select ${facts} from auth.identities i join auth.users u on u.id = i.user_id
+  where i.provider = $1 and i.provider_id = $2 and u.deleted_at is null for update of u`,
+)
+
+const byAddress = statement<AccountFacts>(
+  'auth.linking.by-address',
+  `select ${facts} from auth.users u
+  where (u.instance_id = '${instanceId}' or u.instance_id is null) and lower(u.email::text) = $1
+    and not u.is_sso_user and u.deleted_at is null
+  order by u.id for update of u`,
+)
+
+const purge = statement<object>(
+  'auth.linking.purge',
+  `with factors as (delete from auth.mfa_factors where user_id = $1::uuid)
+  update auth.users set encrypted_password = null, email_change = '', email_change_confirm_status = 0,
+    phone_change = '', phone_change_token = '', updated_at = now()
+  where id = $1::uuid`,
+)
+
+const endGuest = statement<object>(
+  'auth.linking.end-guest',
+  'update auth.users set is_anonymous = false, updated_at = now() where id = $1 and is_anonymous',
+)
+
+/** The account that an identity opens, locked; null: nobody's. */
+export const findIdentityOwner = async (
+  run: RunStatement,
+  provider: string,
+  subject: string,
+): Promise<AccountFacts | null> => (await run(ownerOf, [provider, subject]))[0] ?? null
+
+/** Every account that has an address, locked. */
+export const findAccountsByAddress = (run: RunStatement, email: string): Promise<readonly AccountFacts[]> =>
+  run(byAddress, [email])
+
+/** Takes from an account what a stranger could come back by: password, factors, a change of address under way. */
+export const purgeAccount = async (run: RunStatement, userId: string): Promise<void> =>
+  void (await run(purge, [userId]))
+
+/** Whoever has an identity is no guest. */
+export const endGuestState = async (run: RunStatement, userId: string): Promise<void> =>
+  void (await run(endGuest, [userId]))

@@ -1,0 +1,84 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+
+/** catalograph_auth.outbox and accepted_mails. */
+
+const insert = statement<{ readonly id: string }>(
+  'auth.outbox.insert',
+  `insert into catalograph_auth.outbox (kind, recipient, subject, html) values ($1, $2, $3, $4) returning id::text`,
+)
+
+/** A mail that the server took is nobody's business any more; its code is still good. */
+const accept = statement<object>(
+  'auth.outbox.accept',
+  `with charged as (insert into catalograph_auth.accepted_mails default values)
+  delete from catalograph_auth.outbox where id = $1`,
+)
+
+const remove = statement<object>('auth.outbox.remove', 'delete from catalograph_auth.outbox where id = $1')
+
+/** Keeps the transactions that count apart until each is done; the number is ours alone. */
+const lockCount = statement<object>('auth.outbox.lock-count', 'select pg_advisory_xact_lock(7216490811334501)')
+
+/** Mails of the last hour that were accepted, and those that are on their way just now. */
+const count = statement<{ readonly n: number }>(
+  'auth.outbox.count',
+  `select ((select count(*) from catalograph_auth.accepted_mails where accepted_at > now() - interval '1 hour')
+    + (select count(*) from catalograph_auth.outbox
+      where accepted_at is null and created_at > now() - interval '15 seconds'))::int as n`,
+)
+
+/** A mail that the owner can read. */
+export interface KeptMail {
+  readonly id: string
+  readonly kind: string
+  readonly recipient: string
+  readonly subject: string
+  readonly html: string
+  readonly created_at: string
+}
+
+const list = statement<KeptMail>(
+  'auth.outbox.list',
+  `select id::text, kind, recipient, subject, html, created_at from catalograph_auth.outbox order by id desc limit $1`,
+)
+
+/** What no limit can ask for any more, and mails that nobody fetched. */
+const tidy = statement<object>(
+  'auth.outbox.tidy',
+  `with waited as (
+    delete from catalograph_auth.cooldowns where sent_at < now() - interval '2 days'
+  ), charged as (
+    delete from catalograph_auth.accepted_mails where accepted_at < now() - interval '1 day'
+  )
+  delete from catalograph_auth.outbox where created_at < now() - interval '30 days'`,
+)
+
+export interface NewMail {
+  readonly kind: string
+  readonly recipient: string
+  readonly subject: string
+  readonly html: string
+}
+
+export const insertMail = async (run: RunStatement, mail: NewMail): Promise<string> => {
+  const [row] = await run(insert, [mail.kind, mail.recipient, mail.subject, mail.html])
+  if (row === undefined) throw new Error('A mail that was just kept is not there.')
+  return row.id
+}
+
+/** The mail server took it: the ceiling counts it, and its text is forgotten. */
+export const acceptMail = async (run: RunStatement, id: string): Promise<void> => void (await run(accept, [id]))
+
+export const removeMail = async (run: RunStatement, id: string): Promise<void> => void (await run(remove, [id]))
+
+/** Removes old rows; now and then is enough. */
+export const tidyMails = async (run: RunStatement): Promise<void> => void (await run(tidy))
+
+/** Mails that count towards the ceiling; until its transaction ends nobody else counts. */
+export const countMails = async (run: RunStatement): Promise<number> => {
+  await run(lockCount)
+  return (await run(count))[0]?.n ?? 0
+}
+
+/** Mails that are kept because no mail server is set, newest first. */
+export const listMails = async (run: RunStatement, most: number): Promise<readonly KeptMail[]> => run(list, [most])

@@ -1,0 +1,56 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+import { instanceId } from './users.ts'
+
+/** A session is raised to aal2 (section 5.7). */
+
+const lock = statement<{ readonly id: string }>(
+  'auth.step-up.lock',
+  'select id from auth.sessions where id = $1 and user_id = $2 for update',
+)
+
+/**
+ * The time is taken under the session's lock: a refresh that began later but was served before is older than the
+ * upgrade by it, so that none of its tokens is taken for one of the higher level (attack 14).
+ */
+const raise = statement<object>(
+  'auth.step-up.raise',
+  `with at as materialized (select clock_timestamp() as time),
+  raised as (
+    update auth.sessions set aal = 'aal2', factor_id = $2, updated_at = at.time from at where id = $1::uuid
+  ), method as (
+    insert into auth.mfa_amr_claims (id, session_id, created_at, updated_at, authentication_method)
+    select gen_random_uuid(), $1::uuid, at.time, at.time, 'totp' from at
+    on conflict (session_id, authentication_method) do update set updated_at = excluded.updated_at
+  ), spent as (
+    update auth.refresh_tokens set revoked = true, updated_at = at.time from at
+    where session_id = $1::uuid and revoked is not true
+  )
+  insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, session_id)
+  select '${instanceId}', $4, $3::uuid::text, false, at.time, at.time, $1::uuid from at`,
+)
+
+const endLower = statement<object>(
+  'auth.step-up.end-lower',
+  `delete from auth.sessions where user_id = $1 and id <> $2 and coalesce(aal, 'aal1') = 'aal1'`,
+)
+
+/** Waits for whoever holds the session; false when it is gone. Lock the user first. */
+export const lockSessionOf = async (run: RunStatement, userId: string, sessionId: string): Promise<boolean> =>
+  (await run(lock, [sessionId, userId])).length > 0
+
+export interface Raised {
+  readonly userId: string
+  readonly sessionId: string
+  readonly factorId: string
+  /** Takes the place of every token before, which have no successor. */
+  readonly refreshToken: string
+}
+
+/** Raises a session whose row the caller holds, and ends the user's sessions that are still below. */
+export const raiseSession = async (
+  run: RunStatement,
+  { userId, sessionId, factorId, refreshToken }: Raised,
+): Promise<void> => {
+  await run(raise, [sessionId, factorId, userId, refreshToken])
+  await run(endLower, [userId, sessionId])
+}

@@ -1,0 +1,76 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+import type { Bucket, LimitGroup, Taken } from '../rules/limits.ts'
+
+/**
+ * catalograph_auth.throttles and bans: what all processes count together (section 10). Counting does not wait for the
+ * disk: a crash of the database may lose the last moments of it (manual, synchronous_commit), a restart loses nothing.
+ */
+
+const noWait = `with quick as materialized (select set_config('synchronous_commit', 'off', true))`
+
+/** The row `t` as it is by now. $3 burst, $4 tokens a second. */
+const filled = `least($3::float8, t.tokens
+    + greatest(0, extract(epoch from clock_timestamp() - t.updated_at))::float8 * $4::float8)`
+
+/** $1 group, $2 source, $5 what is owed. Where that is more than there is nothing is taken. */
+const take = statement<{ readonly left: number; readonly granted: boolean }>(
+  'auth.throttles.take',
+  `${noWait}, taken as (
+    insert into catalograph_auth.throttles as t (limit_group, source, tokens, updated_at)
+    select $1, $2, $3::float8 - $5::float8, clock_timestamp() from quick
+    on conflict (limit_group, source) do update set tokens = ${filled} - $5::float8, updated_at = clock_timestamp()
+    where ${filled} >= $5::float8
+    returning t.tokens
+  )
+  select tokens as left, true as granted from taken
+  union all
+  select ${filled}, false from catalograph_auth.throttles t
+  where t.limit_group = $1 and t.source = $2 and not exists (select from taken)`,
+)
+
+/** $1 source, $2 threshold, $3 window, $4 duration, in seconds. An address that is closed is not counted further. */
+const fail = statement<{ readonly seconds: number | null }>(
+  'auth.throttles.fail',
+  `${noWait}
+  insert into catalograph_auth.bans as b (source, failures, window_began, banned_until)
+  select $1, 1, now(), case when $2::int <= 1 then now() + $4 * interval '1 second' end from quick
+  on conflict (source) do update set
+    failures = case when b.window_began < now() - $3 * interval '1 second' or b.banned_until is not null
+      then 1 else b.failures + 1 end,
+    window_began = case when b.window_began < now() - $3 * interval '1 second' or b.banned_until is not null
+      then now() else b.window_began end,
+    banned_until = case when $2::int <= 1 or (b.failures + 1 >= $2::int and b.banned_until is null
+      and b.window_began >= now() - $3 * interval '1 second') then now() + $4 * interval '1 second' end
+  where b.banned_until is null or b.banned_until <= now()
+  returning extract(epoch from banned_until - now())::float8 as seconds`,
+)
+
+const closed = statement<{ readonly source: string; readonly seconds: number }>(
+  'auth.throttles.closed',
+  `select source, extract(epoch from banned_until - now())::float8 as seconds from catalograph_auth.bans
+  where banned_until > now()`,
+)
+
+/** Takes what a source owes out of its bucket, or nothing where that is too much. */
+export const takeTokens = async (
+  run: RunStatement,
+  group: LimitGroup,
+  source: string,
+  { burst, perSecond }: Bucket,
+  owed: number,
+): Promise<Taken> => (await run(take, [group, source, burst, perSecond, owed]))[0] ?? { granted: false, left: 0 }
+
+export interface BanRule {
+  readonly ban_threshold: number
+  readonly ban_window: number
+  readonly ban_duration: number
+}
+
+/** Counts a failure of a source; the seconds for which that closed it, or null. */
+export const countFailure = async (run: RunStatement, source: string, rule: BanRule): Promise<number | null> =>
+  (await run(fail, [source, rule.ban_threshold, rule.ban_window, rule.ban_duration]))[0]?.seconds ?? null
+
+/** Every source that is closed now, with the seconds that are left. */
+export const listClosed = (
+  run: RunStatement,
+): Promise<readonly { readonly source: string; readonly seconds: number }[]> => run(closed)

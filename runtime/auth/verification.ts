@@ -1,0 +1,164 @@
+import type { RunStatement } from '../db/statements.ts'
+import { confirmAddress, finishEmailChange } from './accounts.ts'
+import type { Call } from './call.ts'
+import { refuse } from './errors.ts'
+import { pkcePrefix, withoutPrefix } from './one-time/link-token.ts'
+import { hasWayIn } from './rules/ways-in.ts'
+import { markPasswordAmbiguous } from './store/account-marks.ts'
+import { audit } from './store/audit-log.ts'
+import { noteFirstConfirmation, pendingChangeSlots, usersWithPendingAddress } from './store/email-changes.ts'
+import { findTokenHolder, spendOneTimeToken, type Slot } from './store/one-time-tokens.ts'
+import { deleteSessionsOf } from './store/sessions.ts'
+import { findUserByEmail, findUserById, lockUser } from './store/users.ts'
+import type { AuthTools } from './tools.ts'
+import type { UserRow } from './types.ts'
+
+/** Codes and links that come back from mailboxes (sections 4.12, 4.13 and 5.4). */
+
+/** The slots that a type may stand for, in the order in which they are tried. */
+export const slotsOfType = {
+  signup: ['confirmation'],
+  invite: ['confirmation'],
+  recovery: ['recovery'],
+  magiclink: ['recovery'],
+  email_change: ['email_change_current', 'email_change_new'],
+  email: ['confirmation', 'recovery'],
+} as const satisfies Readonly<Record<string, readonly Slot[]>>
+
+export type VerificationType = keyof typeof slotsOfType
+
+export function isVerificationType(type: string): type is VerificationType {
+  return Object.hasOwn(slotsOfType, type)
+}
+
+/** A token that somebody showed to have, not spent yet. */
+export interface Presented {
+  readonly userId: string
+  readonly slot: Slot
+  /** As it is stored. */
+  readonly token: string
+}
+
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+/** By a typed code: costs a guess of every code that it could be, also when nothing comes of it. Null: wrong. */
+export async function presentCode(
+  { oneTime, database }: AuthTools,
+  { settings }: Call,
+  type: VerificationType,
+  address: string,
+  code: string,
+): Promise<Presented | null> {
+  const found = await candidates(database.run, type, address)
+  // An address that nobody has costs as much time.
+  const tried = found.length > 0 ? found : [{ userId: nobody, slot: slotsOfType[type][0] }]
+  let right: Presented | null = null
+  for (const { userId, slot } of tried) {
+    const attempt = { userId, slot, address, code, lifetime: settings.otp_exp }
+    const token = await oneTime.check(database.run, attempt)
+    if (token !== null) right ??= { userId, slot, token }
+  }
+  return right
+}
+
+interface Candidate {
+  readonly userId: string
+  readonly slot: Slot
+}
+
+async function candidates(run: RunStatement, type: VerificationType, address: string): Promise<readonly Candidate[]> {
+  const user = await findUserByEmail(run, address)
+  if (type !== 'email_change') return user === null ? [] : slotsOfType[type].map((slot) => ({ userId: user.id, slot }))
+  const changing = user !== null && (user.email_change ?? '') !== ''
+  const current: readonly Candidate[] = changing ? [{ userId: user.id, slot: 'email_change_current' }] : []
+  const coming = await usersWithPendingAddress(run, address)
+  return [...current, ...coming.map((userId): Candidate => ({ userId, slot: 'email_change_new' }))]
+}
+
+/** By the token of a link. Null: unknown, spent or old. */
+export async function presentToken(
+  { database }: AuthTools,
+  { settings }: Call,
+  type: VerificationType,
+  given: string,
+): Promise<Presented | null> {
+  const token = withoutPrefix(given)
+  if (!/^[0-9a-f]{56}$/.test(token)) return null
+  const holder = await findTokenHolder(database.run, token, pkcePrefix, slotsOfType[type])
+  if (holder === null || holder.issued_seconds_ago > settings.otp_exp) return null
+  return { userId: holder.user_id, slot: holder.slot, token: holder.token }
+}
+
+/** What the link's address calls it (section 4.13). */
+export type ResolvedType = Exclude<VerificationType, 'email'>
+
+export interface Accepted {
+  /** As it was before. */
+  readonly user: UserRow
+  readonly type: ResolvedType
+  /** False: another mailbox has to confirm too. */
+  readonly complete: boolean
+}
+
+/**
+ * Spends a token and does what it is for, in its caller's transaction: of many at once one gets through, since the user
+ * is locked and the token found and spent by one statement (attacks 18 and 40). Throws 403 `otp_expired` and
+ * `user_banned`, 422 `email_exists`; then nothing is spent.
+ */
+export async function acceptToken(
+  run: RunStatement,
+  call: Call,
+  type: VerificationType,
+  { userId, slot, token }: Presented,
+): Promise<Accepted> {
+  const user = (await lockUser(run, userId)) ? await findUserById(run, userId) : null
+  if (user === null) throw refuse('otp_expired')
+  if (user.banned) throw refuse('user_banned')
+  if (!(await spendOneTimeToken(run, userId, slot, token))) throw refuse('otp_expired')
+  const accepted = { user, type: resolve(type, slot, user), complete: true }
+  switch (slot) {
+    case 'confirmation':
+      await confirmOnce(run, call, user)
+      return accepted
+    case 'recovery':
+      await proveByRecovery(run, call, user)
+      return accepted
+    case 'email_change_new':
+    case 'email_change_current':
+      return { ...accepted, complete: await confirmChange(run, call, user) }
+    case 'reauthentication':
+      throw refuse('otp_expired')
+  }
+}
+
+function resolve(type: VerificationType, slot: Slot, user: UserRow): ResolvedType {
+  if (type !== 'email') return type
+  if (slot === 'recovery') return 'magiclink'
+  return user.invited_at !== null && user.email_confirmed_at === null ? 'invite' : 'signup'
+}
+
+async function confirmOnce(run: RunStatement, { client }: Call, user: UserRow): Promise<void> {
+  if (user.email_confirmed_at !== null) return
+  await confirmAddress(run, user, 'mailbox')
+  await audit(run, { action: 'user_signedup', actor: user, address: client.address })
+}
+
+/** Whoever opens it has the mailbox; the ways into an unconfirmed account may be anybody's (attack 3). */
+async function proveByRecovery(run: RunStatement, call: Call, user: UserRow): Promise<void> {
+  if (user.email_confirmed_at !== null) return
+  if (hasWayIn(user)) await markPasswordAmbiguous(run, user.id)
+  await confirmOnce(run, call, user)
+  await deleteSessionsOf(run, user.id)
+}
+
+/** True once no other mailbox has to confirm. */
+async function confirmChange(run: RunStatement, { client }: Call, user: UserRow): Promise<boolean> {
+  const email = user.email_change ?? ''
+  if (email === '') throw refuse('otp_expired')
+  if ((await pendingChangeSlots(run, user.id)).length > 0) {
+    await noteFirstConfirmation(run, user.id)
+    return false
+  }
+  await finishEmailChange(run, user, email, 'mailbox', client.address)
+  return true
+}

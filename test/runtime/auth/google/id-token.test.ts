@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { type Answer } from '../../../support/auth.ts'
+import { startGoogle, type GoogleStage, type Person } from '../../../support/google.ts'
+import { google } from '../../../support/openid-provider.ts'
+
+let stage: GoogleStage
+beforeAll(async () => {
+  stage = await startGoogle('userinfo')
+})
+afterAll(() => stage?.stop())
+
+// biome-ignore lint: rows of any shape
+const byAddress = async (email: string): Promise<any> =>
+  (await stage.server.db.query('select * from auth.users where email = $1', [email])).rows[0]
+
+describe('an ID token', () => {
+  const claims = (person: Person, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => {
+    const now = Math.floor(Date.now() / 1000)
+    const said = { ...stage.provider.people.get(person.sub) }
+    const about = { iss: stage.provider.issuer, aud: google.clientId, sub: person.sub }
+    return { ...about, iat: now, exp: now + 300, ...said, ...more }
+  }
+  const grant = (body: Readonly<Record<string, unknown>>): Promise<Answer> =>
+    stage.server.call('POST', '/token?grant_type=id_token', { body: { provider: 'google', ...body } })
+  const bring = async (made: Record<string, unknown>, more: object = {}): Promise<Answer> =>
+    grant({ id_token: await stage.provider.sign(made), ...more })
+
+  it('opens a session', async () => {
+    const person = stage.newPerson()
+    const { status, body } = await bring(claims(person))
+    expect([status, body.user.email]).toEqual([200, person.email])
+    expect(body.access_token).toBeTruthy()
+  })
+
+  test('attack 5: of another issuer, client, time or key is refused', async () => {
+    const person = stage.newPerson()
+    const now = Math.floor(Date.now() / 1000)
+    const own = await generateKeyPair('RS256', { extractable: true })
+    const foreign = await new SignJWT(claims(person))
+      .setProtectedHeader({ alg: 'RS256', kid: 'of the provider', jwk: await exportJWK(own.publicKey) })
+      .sign(own.privateKey)
+    const symmetric = await new SignJWT(claims(person))
+      .setProtectedHeader({ alg: 'HS256', kid: 'of the provider' })
+      .sign(new TextEncoder().encode(google.secret))
+    const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const none = `${encoded({ alg: 'none' })}.${encoded(claims(person))}.`
+    const tokens = [
+      await stage.provider.sign(claims(person, { iss: 'https://evil.example.org' })),
+      await stage.provider.sign(claims(person, { aud: 'another client' })),
+      await stage.provider.sign(claims(person, { exp: now - 60 })),
+      await stage.provider.sign(claims(person, { iat: now + 600 })),
+      await stage.provider.sign(claims(person, { sub: '' })),
+      foreign,
+      symmetric,
+      none,
+      'x.y.z',
+      'nothing',
+    ]
+    for (const id_token of tokens) {
+      const more = { issuer: 'https://evil.example.org', client_id: 'another client' }
+      const { status, body } = await grant({ id_token, ...more })
+      expect([status, body.error, body.error_description]).toEqual([400, 'invalid request', 'Bad ID token'])
+    }
+    expect(await byAddress(person.email)).toBeUndefined()
+  })
+
+  it('compares nonces', async () => {
+    const person = stage.newPerson()
+    const nonce = createHash('sha256').update('secret').digest('hex')
+    const both = 'Passed nonce and nonce in id_token should either both exist or not.'
+    expect((await bring(claims(person, { nonce }))).body).toEqual({ error: 'invalid request', error_description: both })
+    expect((await bring(claims(person), { nonce: 'secret' })).body.error_description).toBe(both)
+    const wrong = await bring(claims(person, { nonce }), { nonce: 'other' })
+    expect(wrong.body).toEqual({ error: 'invalid nonce', error_description: 'Nonces mismatch' })
+    expect((await bring(claims(person, { nonce }), { nonce: 'secret' })).status).toBe(200)
+  })
+
+  it('belongs to its access token', async () => {
+    const person = stage.newPerson()
+    const at_hash = createHash('sha256').update('token').digest().subarray(0, 16).toString('base64url')
+    expect((await bring(claims(person, { at_hash }), { access_token: 'other' })).status).toBe(400)
+    expect((await bring(claims(person, { at_hash }), { access_token: 'token' })).status).toBe(200)
+  })
+
+  it('is refused of providers that are not offered', async () => {
+    const { status, body } = await grant({ provider: 'apple', id_token: 'x.y.z' })
+    expect([status, body.error_code]).toEqual([400, 'provider_disabled'])
+    expect(body.msg).toContain('not enabled')
+    expect((await grant({})).body.error_description).toBe('id_token required')
+  })
+})

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { claimsOf, type Answer } from '../../support/auth.ts'
+import { startGoogle, type GoogleStage, type Person } from '../../support/google.ts'
+import { google } from '../../support/openid-provider.ts'
+
+let stage: GoogleStage
+beforeAll(async () => {
+  const settings = { autoconfirm: 'on', anonymous_enabled: 'on', manual_linking: 'on' }
+  stage = await startGoogle('id-token', settings)
+})
+afterAll(() => stage?.stop())
+
+const signUp = async (): Promise<{ token: string; id: string; email: string }> => {
+  const email = `${randomUUID()}@example.com`
+  const { body } = await stage.server.call('POST', '/signup', { body: { email, password: 'correct horse' } })
+  return { token: body.access_token, id: body.user.id, email }
+}
+const guest = async (): Promise<{ token: string; id: string }> => {
+  const { body } = await stage.server.call('POST', '/signup', { body: {} })
+  return { token: body.access_token, id: body.user.id }
+}
+const ask = (token: string, query = ''): Promise<Answer> =>
+  stage.server.call('GET', `/user/identities/authorize?provider=google${query}`, { token })
+const link = async (token: string, { sub }: Person): Promise<URL> => {
+  const { body } = await ask(token, `&skip_http_redirect=true&login_hint=${sub}`)
+  const back = await stage.provider.visit(body.url)
+  const { headers } = await stage.server.call('GET', `/callback${back.search}`, { headers: { apikey: '' } })
+  return new URL(headers.get('location') ?? '')
+}
+const unlink = (token: string, id: string): Promise<Answer> =>
+  stage.server.call('DELETE', `/user/identities/${id}`, { token })
+const refusalOf = ({ status, body }: Answer): unknown[] => [status, body.error_code]
+
+describe('identities', () => {
+  it('are linked to the account of whoever asks, which stays as it is', async () => {
+    const [owner, person] = [await signUp(), stage.newPerson()]
+    const landing = await link(owner.token, person)
+    const token = new URLSearchParams(landing.hash.slice(1)).get('access_token') ?? ''
+    expect(claimsOf(token)['sub']).toBe(owner.id)
+    const user = await stage.userOf(owner.token)
+    expect(user.identities.map(({ provider: name }: { provider: string }) => name)).toEqual(['email', 'google'])
+    expect([user.email, user.app_metadata.providers]).toEqual([owner.email, ['email', 'google']])
+    expect((await ask(owner.token)).status).toBe(302)
+  })
+
+  it('make a full user of a guest', async () => {
+    const [owner, person] = [await guest(), stage.newPerson()]
+    const landing = await link(owner.token, person)
+    const token = new URLSearchParams(landing.hash.slice(1)).get('access_token') ?? ''
+    expect(claimsOf(token)).toMatchObject({ sub: owner.id, is_anonymous: false, email: person.email })
+    expect((await stage.userOf(token)).email_confirmed_at).toBeTruthy()
+  })
+
+  it('of a guest whose provider has not verified the address bring none', async () => {
+    const owner = await guest()
+    await link(owner.token, stage.newPerson({ email_verified: false }))
+    const user = await stage.userOf(owner.token)
+    expect(['email' in user, user.is_anonymous]).toEqual([false, false])
+  })
+
+  it('belong to one user', async () => {
+    const [owner, other, person] = [await signUp(), await signUp(), stage.newPerson()]
+    await link(owner.token, person)
+    const again = (await link(owner.token, person)).searchParams
+    expect([again.get('error_code'), again.get('error_description')]).toEqual([
+      'identity_already_exists',
+      'Identity is already linked',
+    ])
+    const stolen = (await link(other.token, person)).searchParams
+    expect(stolen.get('error_description')).toBe('Identity is already linked to another user')
+    const clash = (await link(other.token, stage.newPerson({ email: owner.email }))).searchParams
+    expect(clash.get('error_code')).toBe('email_conflict_identity_not_deletable')
+    expect((await stage.userOf(other.token)).identities).toHaveLength(1)
+  })
+
+  it('are linked by an ID token too', async () => {
+    const [owner, { sub, email }] = [await signUp(), stage.newPerson()]
+    const now = Math.floor(Date.now() / 1000)
+    const about = { iss: stage.provider.issuer, aud: google.clientId, sub, email, email_verified: true }
+    const claims = { ...about, iat: now, exp: now + 60 }
+    const body = { provider: 'google', id_token: await stage.provider.sign(claims), link_identity: true }
+    const alone = await stage.server.call('POST', '/token?grant_type=id_token', { body })
+    expect(refusalOf(alone)).toEqual([401, 'no_authorization'])
+    const linked = await stage.server.call('POST', '/token?grant_type=id_token', { body, token: owner.token })
+    expect([linked.status, linked.body.user.id, linked.body.user.identities.length]).toEqual([200, owner.id, 2])
+  })
+
+  it('are unlinked, but never the last one and never somebody else’s', async () => {
+    const [owner, other, person] = [await signUp(), await signUp(), stage.newPerson()]
+    await link(owner.token, person)
+    const [first, second] = (await stage.userOf(owner.token)).identities
+    const foreign = (await stage.userOf(other.token)).identities[0]
+    expect(refusalOf(await unlink(other.token, foreign.identity_id))).toEqual([422, 'single_identity_not_deletable'])
+    expect(refusalOf(await unlink(owner.token, foreign.identity_id))).toEqual([422, 'identity_not_found'])
+    expect(refusalOf(await unlink(owner.token, 'x'))).toEqual([404, 'validation_failed'])
+    const both = await Promise.all([first, second].map(({ identity_id: id }) => unlink(owner.token, id)))
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 422])
+    expect((await stage.userOf(owner.token)).identities).toHaveLength(1)
+  })
+
+  it('take the address along, when another one has a verified address', async () => {
+    const [owner, person] = [await signUp(), stage.newPerson()]
+    await link(owner.token, person)
+    const [first] = (await stage.userOf(owner.token)).identities
+    expect((await unlink(owner.token, first.identity_id)).status).toBe(200)
+    const user = await stage.userOf(owner.token)
+    expect([user.email, user.app_metadata]).toEqual([person.email, { provider: 'google', providers: ['google'] }])
+  })
+
+  test('attack 7: refuse a destination on neither list', async () => {
+    const { token } = await signUp()
+    expect((await ask(token, '&redirect_to=https://evil.example.org')).status).toBe(400)
+  })
+
+  it('cannot be touched while that is off, whatever else is wrong', async () => {
+    const { token } = await signUp()
+    await stage.server.set({ manual_linking: 'off' })
+    try {
+      const { status, body } = await ask(token, '&redirect_to=https://evil.example.org')
+      const disabled = [404, 'manual_linking_disabled', 'Manual linking is disabled']
+      expect([status, body.error_code, body.msg]).toEqual(disabled)
+      expect(refusalOf(await unlink(token, 'x'))).toEqual([404, 'manual_linking_disabled'])
+      const byToken = { body: { provider: 'google', id_token: 'x', link_identity: true }, token }
+      expect(refusalOf(await stage.server.call('POST', '/token?grant_type=id_token', byToken))).toEqual([
+        404,
+        'manual_linking_disabled',
+      ])
+    } finally {
+      await stage.server.set({ manual_linking: 'on' })
+    }
+  })
+
+  it('need a session', async () => {
+    expect((await stage.server.call('GET', '/user/identities/authorize?provider=google')).status).toBe(401)
+  })
+})

@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { startMailServer, type MailServer } from '../../../support/mail-server.ts'
+
+let mails: MailServer
+let server: AuthServer
+beforeAll(async () => {
+  mails = await startMailServer()
+  server = await startAuthServer({ settings: { mail_ceiling: '1000', anonymous_enabled: 'on' }, smtpUrl: mails.url })
+})
+afterAll(async () => {
+  await server?.stop()
+  await mails?.stop()
+})
+beforeEach(() => mails.behave('accept'))
+
+const password = 'correct horse'
+const newAddress = (): string => `${randomUUID()}@example.com`
+const post = (path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
+  server.call('POST', path, { body, headers })
+const to = (email: string) => mails.received.filter(({ recipients }) => recipients.includes(email))
+const newest = (email: string) => to(email).at(-1)
+const accepted = async (): Promise<number> =>
+  (await server.db.query('select count(*)::int as n from catalograph_auth.accepted_mails')).rows[0].n
+const member = async (): Promise<{ email: string; token: string }> => {
+  const email = newAddress()
+  await post('/signup', { email, password })
+  const { body } = await post('/verify', { type: 'signup', email, token: newest(email)?.code })
+  return { email, token: body.access_token }
+}
+
+describe('a mail', () => {
+  it('facts 36, 48, 57: is HTML with a button, the link and the site, from the project itself', async () => {
+    const email = newAddress()
+    await post('/signup', { email, password })
+    const mail = newest(email)
+    expect([mail?.from, mail?.recipients]).toEqual(['no-reply@127.0.0.1', [email]])
+    expect(mail?.head).toMatch(/Content-Type: text\/html/)
+    expect(mail?.text.match(/<a href="http[^"]*\/auth\/v1\/verify\?token=/g)).toHaveLength(2)
+    expect(mail?.text).toContain('https://app.example.com</a>')
+    expect((await server.db.query('select from catalograph_auth.outbox')).rowCount).toBe(0)
+  })
+
+  it('attack 6: has links of the settings alone', async () => {
+    const email = newAddress()
+    const forged = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http', forwarded: 'host=evil.example' }
+    await post('/signup', { email, password }, forged)
+    expect(newest(email)?.url.startsWith(`${server.url}/auth/v1/verify?`)).toBe(true)
+    expect(newest(email)?.text).not.toContain('evil')
+  })
+
+  it('attack 27: takes nothing of its data for markup, headers or another recipient', async () => {
+    await server.db.query(
+      `insert into catalograph_auth.templates values ('confirmation', 'Hello {{ .Data.name }}',
+        '<p title="{{ .Data.name }}">{{ .Data.name }}</p><a href="{{ .ConfirmationURL }}">x</a><a href="{{ .Data.link }}">y</a>')`,
+    )
+    const email = newAddress()
+    const name = '<img src=x onerror=1>"\r\nBcc: other@example.com\r\n\r\n<b>'
+    await post('/signup', { email, password, data: { name, link: 'javascript:alert(1)' } })
+    const mail = newest(email)
+    expect(mail?.recipients).toEqual([email])
+    expect(mail?.head).not.toMatch(/^Bcc:/im)
+    expect(mail?.text).toContain('&lt;img src=x onerror=1&gt;&quot;')
+    expect(mail?.text.slice(mail.head.length)).not.toMatch(/<img|<b>|javascript:/)
+    expect(mail?.text).toContain('<a href="#">')
+    await server.db.query('delete from catalograph_auth.templates')
+  })
+
+  it('fact 43: comes in five kinds', async () => {
+    const { email, token } = await member()
+    const next = newAddress()
+    await post('/recover', { email })
+    const kinds = [newest(email)?.url]
+    await server.set({ mail_cooldown: '0' })
+    await post('/otp', { email })
+    kinds.push(newest(email)?.url)
+    await server.call('PUT', '/user', { token, body: { email: next } })
+    kinds.push(newest(next)?.url)
+    const invited = newAddress()
+    await server.call('POST', '/invite', {
+      body: { email: invited },
+      headers: { apikey: server.serviceRole },
+      token: server.serviceRole,
+    })
+    kinds.push(newest(invited)?.url, to(email)[0]?.url)
+    await server.set({ mail_cooldown: '60' })
+    expect(kinds.map((url) => new URL(url ?? '').searchParams.get('type'))).toEqual([
+      'recovery',
+      'magiclink',
+      'email_change',
+      'invite',
+      'signup',
+    ])
+    // Fact 47.
+    expect(newest(next)?.text).toContain(`shall have the address ${next}`)
+  })
+})
+
+describe('a mail server', () => {
+  it.each(['down', 'refuse'] as const)(
+    'attack 33: that is out of order (%s) leaves nothing behind, and the next try works',
+    async (mood) => {
+      const [email, count] = [newAddress(), await accepted()]
+      mails.behave(mood)
+      const failed = await post('/signup', { email, password })
+      expect([failed.status, failed.body.error_code, failed.body.msg]).toEqual([
+        500,
+        'unexpected_failure',
+        'Error sending confirmation email',
+      ])
+      expect((await server.db.query('select from auth.users where email = $1', [email])).rowCount).toBe(0)
+      // Fact 56.
+      expect(await accepted()).toBe(count)
+      mails.behave('accept')
+      expect((await post('/signup', { email, password })).status).toBe(200)
+      expect([to(email).length, await accepted()]).toEqual([1, count + 1])
+    },
+  )
+
+  it('attack 33: that fails an account takes nothing from it', async () => {
+    const { email, token } = await member()
+    await server.set({ mail_cooldown: '0' })
+    await post('/recover', { email })
+    const good = newest(email)
+    const next = newAddress()
+    const read = async () =>
+      (
+        await server.db.query(
+          `select email_change, email_change_token_new, recovery_token, recovery_sent_at, encrypted_password,
+        raw_user_meta_data from auth.users where email = $1`,
+          [email],
+        )
+      ).rows
+    const before = await read()
+    mails.behave('refuse')
+    expect((await post('/recover', { email })).body.msg).toBe('Error sending recovery email')
+    expect((await post('/otp', { email })).body.msg).toBe('Error sending magic link email')
+    const change = await server.call('PUT', '/user', { token, body: { email: next, data: { a: 1 } } })
+    expect(change.body.msg).toBe('Error sending email change email')
+    expect(await read()).toEqual(before)
+    expect((await post('/verify', { type: 'recovery', email, token: good?.code })).status).toBe(200)
+    await server.set({ mail_cooldown: '60' })
+  })
+
+  it('attack 34: that thinks holds no lock, and is given up in time', async () => {
+    const { email } = await member()
+    mails.behave('slow')
+    const began = performance.now()
+    const late = post('/recover', { email })
+    await expect
+      .poll(
+        async () =>
+          (await server.db.query('select from catalograph_auth.outbox where recipient = $1', [email])).rowCount,
+        { interval: 20 },
+      )
+      .toBe(1)
+    expect((await post('/token?grant_type=password', { email, password })).status).toBe(200)
+    await server.db.query(
+      `set lock_timeout = '200ms'; update auth.users set updated_at = now() where email = '${email}'; reset lock_timeout`,
+    )
+    const answer = await late
+    expect([answer.status, answer.body.msg]).toEqual([500, 'Error sending recovery email'])
+    expect(performance.now() - began).toBeLessThan(20_000)
+  })
+})
+
+describe('limits of mails', () => {
+  it('attack 21: known and unknown addresses get the same answers, cooldown included', async () => {
+    const known = await member()
+    const shape = (answer: Answer) => {
+      const headers = Object.fromEntries(
+        [...answer.headers].filter(([name]) => !['date', 'x-request-id', 'retry-after'].includes(name)),
+      )
+      return {
+        status: answer.status,
+        headers,
+        body: JSON.parse(JSON.stringify(answer.body).replace(/after \d+ seconds/, 'after N seconds')),
+      }
+    }
+    for (const [path, more] of [
+      ['/recover', {}],
+      ['/resend', { type: 'signup' }],
+      ['/resend', { type: 'email_change' }],
+    ] as const) {
+      const unknown = newAddress()
+      // What began when the account was made is over for both.
+      await server.db.query('delete from catalograph_auth.cooldowns')
+      for (const status of [200, 429]) {
+        const pair = [
+          await post(path, { email: known.email, ...more }),
+          await post(path, { email: unknown, ...more }),
+        ].map(shape)
+        expect(pair[0]).toEqual(pair[1])
+        expect(pair[0]?.status).toBe(status)
+      }
+    }
+    await post('/recover', { email: known.email })
+    const again = await post('/recover', { email: known.email })
+    expect(again.body).toMatchObject({
+      error_code: 'over_email_send_rate_limit',
+      msg: expect.stringMatching(/^For security purposes, you can only request this after \d+ seconds\.$/),
+    })
+    expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(0)
+    mails.behave('down')
+    await server.db.query('delete from catalograph_auth.cooldowns')
+    const down = [await post('/recover', { email: known.email }), await post('/recover', { email: newAddress() })]
+    expect(down.map(({ status, body }) => [status, body.msg])).toEqual(
+      Array(2).fill([500, 'Error sending recovery email']),
+    )
+  })
+
+  it('attack 11: resending is bound by the cooldown, in parallel too', async () => {
+    const email = newAddress()
+    await post('/signup', { email, password })
+    await server.db.query('delete from catalograph_auth.cooldowns')
+    const all = await Promise.all(Array.from({ length: 10 }, () => post('/resend', { type: 'signup', email })))
+    expect(all.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(429)])
+    expect(to(email)).toHaveLength(2)
+  })
+
+  it('fact 56, attack 11: the ceiling counts what was accepted, and parallel calls do not pass it', async () => {
+    await server.db.query('delete from catalograph_auth.accepted_mails')
+    await server.set({ mail_ceiling: '3' })
+    mails.behave('refuse')
+    expect((await post('/signup', { email: newAddress(), password })).status).toBe(500)
+    mails.behave('accept')
+    const all = await Promise.all(Array.from({ length: 8 }, () => post('/signup', { email: newAddress(), password })))
+    expect(all.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429, 429, 429])
+    const refused = all.find(({ status }) => status === 429)
+    expect(refused?.body).toMatchObject({ error_code: 'over_email_send_rate_limit', msg: 'email rate limit exceeded' })
+    expect(await accepted()).toBe(3)
+    await server.db.query(`update catalograph_auth.accepted_mails set accepted_at = now() - interval '61 minutes'`)
+    expect((await post('/signup', { email: newAddress(), password })).status).toBe(200)
+    await server.set({ mail_ceiling: '1000' })
+  })
+})

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { listTemplates, resetTemplate, setTemplate } from '../../../../runtime/auth/mails/templates.ts'
+import { listMails } from '../../../../runtime/auth/store/outbox.ts'
+import { openStatements, type StatementsDatabase } from '../../../../runtime/db/statements.ts'
+import { startAuthServer, type AuthServer } from '../../../support/auth.ts'
+
+let server: AuthServer
+let owner: StatementsDatabase
+beforeAll(async () => {
+  server = await startAuthServer({ settings: { mail_cooldown: '0' } })
+  owner = openStatements({ url: server.db.adminUrl, schemas: ['auth'], role: null, poolSize: 1, statementTimeout: 0 })
+})
+afterAll(async () => {
+  await owner?.close()
+  await server?.stop()
+})
+
+const mailed = async () => {
+  await server.call('POST', '/signup', { body: { email: 'someone@example.com', password: 'correct horse' } })
+  return (await listMails(owner.run, 1))[0]
+}
+
+it('facts 42, 44, 49: a template holds at once, a bad one is refused and the old one kept, a reset gives the default', async () => {
+  const byDefault = await mailed()
+  expect(byDefault).toMatchObject({
+    kind: 'confirmation',
+    recipient: 'someone@example.com',
+    subject: 'Confirm your address',
+  })
+  const own = { subject: 'Own {{ .Token }}', html: '<b>own</b> {{ .ConfirmationURL }}' }
+  expect(await setTemplate(owner.run, 'confirmation', own)).toEqual({ kind: 'value', value: own })
+  expect(await mailed()).toMatchObject({
+    subject: expect.stringMatching(/^Own \d{6}$/),
+    html: expect.stringMatching(/^<b>own<\/b> http/),
+  })
+  expect(await setTemplate(owner.run, 'confirmation', { html: 'no link' })).toMatchObject({ kind: 'problem' })
+  expect(await setTemplate(owner.run, 'confirmation', { subject: 'Other' })).toMatchObject({
+    kind: 'value',
+    value: { html: own.html },
+  })
+  expect((await mailed())?.subject).toBe('Other')
+  const listed = await listTemplates(owner.run)
+  expect(listed.map(({ kind, changed }) => [kind, changed])).toEqual([
+    ['confirmation', true],
+    ['recovery', false],
+    ['magic_link', false],
+    ['invite', false],
+    ['email_change', false],
+  ])
+  await resetTemplate(owner.run, 'confirmation')
+  expect((await mailed())?.subject).toBe('Confirm your address')
+  await server.db.query(`insert into catalograph_auth.templates values ('confirmation', 'By hand', 'broken {{')`)
+  expect((await mailed())?.subject).toBe('Confirm your address')
+})

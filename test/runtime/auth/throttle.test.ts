@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { addressHeader, call, startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
+
+let server: AuthServer
+beforeAll(async () => {
+  server = await startAuthServer({
+    settings: { autoconfirm: 'on', anonymous_enabled: 'on', limit_guests: '30', limit_sign_up: '30' },
+  })
+})
+afterAll(() => server?.stop())
+
+let last = 0
+/** An address that nobody has come from yet. */
+const newAddress = (): string => `198.51.${Math.floor((last += 1) / 250)}.${(last % 250) + 1}`
+const from = (address: string): Readonly<Record<string, string>> => ({ [addressHeader]: address })
+const guest = (address: string, url = server.url): Promise<Answer> =>
+  call(url, server.anon, 'POST', '/signup', { body: {}, headers: from(address) })
+const wrongPassword = (address: string, headers = {}, url = server.url): Promise<Answer> =>
+  call(url, server.anon, 'POST', '/token?grant_type=password', {
+    body: { email: 'nobody@example.com', password: 'wrong horse' },
+    headers: { ...from(address), ...headers },
+  })
+const graphql = (address: string, url = server.url): Promise<Response> =>
+  fetch(`${url}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: server.anon, 'content-type': 'application/json', ...from(address) },
+    body: JSON.stringify({ query: '{ __typename }' }),
+  })
+const counted = (answers: readonly Answer[], status: number): number =>
+  answers.filter((answer) => answer.status === status).length
+const many = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => make(n)))
+
+describe('limits', () => {
+  it('fact 20, attack 38: let thirty guests an hour come from an address, over processes and restarts', async () => {
+    const address = newAddress()
+    const other = await server.another()
+    const answers = await many(40, (n) => guest(address, n % 2 === 0 ? server.url : other.url))
+    await other.stop()
+    expect([counted(answers, 200), counted(answers, 429)]).toEqual([30, 10])
+    const refused = answers.find(({ status }) => status === 429)
+    expect(refused?.body).toMatchObject({ error_code: 'over_request_rate_limit', msg: 'Request rate limit reached' })
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(60)
+    expect(Number(refused?.headers.get('retry-after'))).toBeLessThanOrEqual(120)
+    expect(refused?.headers.get('access-control-allow-origin')).toBe('*')
+    const restarted = await server.another()
+    expect((await guest(address, restarted.url)).status).toBe(429)
+    await restarted.stop()
+    expect((await guest(newAddress())).status).toBe(200)
+    await server.db.query(
+      `update catalograph_auth.throttles set updated_at = updated_at - interval '2 minutes' where source = $1`,
+      [address],
+    )
+    const later = await server.another()
+    expect((await guest(address, later.url)).status).toBe(200)
+    expect((await guest(address, later.url)).status).toBe(429)
+    await later.stop()
+  })
+
+  test.each(['anon', 'service', 'none'])('fact 3: hold with the key %s all the same', async (key) => {
+    const address = newAddress()
+    await many(30, () => guest(address))
+    const apikey = key === 'service' ? server.serviceRole : server.anon
+    const answer = await server.call('POST', '/signup', {
+      body: {},
+      headers: {
+        ...from(address),
+        ...(key === 'none' ? { apikey: '' } : { apikey, authorization: `Bearer ${apikey}` }),
+      },
+    })
+    expect(answer.status).toBe(key === 'none' ? 401 : 429)
+  })
+
+  it('count a /64 of IPv6 as one address', async () => {
+    const answers = await many(32, (n) => guest(`2001:db8:7:7:${(n + 1).toString(16)}::${n}`))
+    expect(counted(answers, 429)).toBe(2)
+    expect((await guest('2001:db8:7:8::1')).status).toBe(200)
+  })
+
+  it('attack 32: believe no header but the one that the operator named', async () => {
+    const address = newAddress()
+    await many(30, () => guest(address))
+    const spoofed = { 'x-forwarded-for': '192.0.2.77', 'x-real-ip': '192.0.2.77', forwarded: 'for=192.0.2.77' }
+    const answer = await server.call('POST', '/signup', { body: {}, headers: { ...from(address), ...spoofed } })
+    expect(answer.status).toBe(429)
+    // What the client wrote itself stands before what the proxy appended.
+    expect((await guest(`192.0.2.78, ${address}`)).status).toBe(429)
+  })
+
+  it('hold for all who sign up, ask for mails or change their account together', async () => {
+    const address = newAddress()
+    const headers = from(address)
+    const bad = await many(31, () => server.call('POST', '/signup', { headers, body: { email: 'x', password: 'y' } }))
+    expect(counted(bad, 429)).toBe(1)
+    expect((await server.call('OPTIONS', '/signup', { headers })).status).toBe(204)
+    expect((await server.call('GET', '/settings', { headers })).status).toBe(200)
+  })
+
+  it('let thirty sign-ins and refreshes come at once, though refreshes are not counted one by one', async () => {
+    await server.set({ limit_token: '150' })
+    const address = newAddress()
+    const { body } = await server.call('POST', '/signup', {
+      body: { email: `${randomUUID()}@example.com`, password: 'correct horse' },
+    })
+    let token: string = body.refresh_token
+    const statuses: number[] = []
+    for (let n = 0; n < 33; n += 1) {
+      const answer = await server.call('POST', '/token?grant_type=refresh_token', {
+        body: { refresh_token: token },
+        headers: from(address),
+      })
+      statuses.push(answer.status)
+      token = answer.body.refresh_token ?? token
+    }
+    await server.set({ limit_token: '0' })
+    const passed = statuses.filter((status) => status === 200).length
+    // One comes back in two seconds.
+    expect([passed >= 30 && passed <= 32, statuses.slice(0, 30), statuses.includes(429)]).toEqual([
+      true,
+      Array(30).fill(200),
+      true,
+    ])
+  })
+})
+
+describe('an address that fails again and again', () => {
+  beforeAll(() => server.set({ ban_threshold: '8' }))
+
+  it('fact 54, fact 55, fact 3: is closed to every service and process, whatever the key, for a while', async () => {
+    const [address, innocent] = [newAddress(), newAddress()]
+    const other = await server.another()
+    expect((await graphql(address, other.url)).status).toBe(200)
+    const failures = await many(8, () => wrongPassword(address))
+    expect(failures.every(({ status }) => status === 400)).toBe(true)
+    const closed = await wrongPassword(address)
+    expect([closed.status, closed.body.error_code]).toEqual([429, 'over_request_rate_limit'])
+    expect(Number(closed.headers.get('retry-after'))).toBeGreaterThan(590)
+    const asService = { apikey: server.serviceRole, authorization: `Bearer ${server.serviceRole}` }
+    expect((await wrongPassword(address, asService)).status).toBe(429)
+    const data = await graphql(address)
+    expect([data.status, await data.json()]).toMatchObject([
+      429,
+      { data: null, errors: [{ extensions: { code: 'ADDRESS_CLOSED' } }] },
+    ])
+    expect(Number(data.headers.get('retry-after'))).toBeGreaterThan(590)
+    expect((await graphql(innocent)).status).toBe(200)
+    await expect.poll(async () => (await graphql(address, other.url)).status, { timeout: 3_000 }).toBe(429)
+
+    await server.db.query(`update catalograph_auth.bans set banned_until = now() - interval '1 s' where source = $1`, [
+      address,
+    ])
+    await expect.poll(async () => (await graphql(address)).status, { timeout: 3_000 }).toBe(200)
+    expect((await wrongPassword(address)).status).toBe(400)
+    expect((await wrongPassword(address)).status).toBe(400)
+    await other.stop()
+  })
+
+  it('is not counted for what was limited, for a missing token, and for endpoints that do not count', async () => {
+    const address = newAddress()
+    const headers = from(address)
+    await many(10, () => server.call('GET', '/user', { headers, token: 'x.y.z' }))
+    await many(10, () => server.call('POST', `/factors/${randomUUID()}/verify`, { headers }))
+    await many(10, () => server.call('POST', '/token?grant_type=password', { headers: { ...headers, apikey: '' } }))
+    await many(40, () => guest(address))
+    expect((await graphql(address)).status).toBe(200)
+  })
+
+  it('is closed by failures at once, and by failures within the window only', async () => {
+    const [fast, slow] = [newAddress(), newAddress()]
+    await many(7, () => wrongPassword(slow))
+    await server.db.query(
+      `update catalograph_auth.bans set window_began = window_began - interval '601 s' where source = $1`,
+      [slow],
+    )
+    await many(2, () => wrongPassword(slow))
+    expect((await wrongPassword(slow)).status).toBe(400)
+    await many(12, () => wrongPassword(fast))
+    expect((await wrongPassword(fast)).status).toBe(429)
+  })
+
+  it('is closed by bodies and grants that make no sense, too', async () => {
+    const [grants, bodies] = [newAddress(), newAddress()]
+    await many(8, () =>
+      server.call('POST', '/token?grant_type=refresh_token', { headers: from(grants), body: { refresh_token: '' } }),
+    )
+    await many(8, () => server.call('POST', '/signup', { headers: from(bodies), body: '{' }))
+    expect((await graphql(grants)).status).toBe(429)
+    expect((await graphql(bodies)).status).toBe(429)
+  })
+})
