@@ -188,10 +188,13 @@ export function keyCondition(world: World, table: ApiTable, values: readonly (Js
     throw new Refused(`Primary key column count mismatch. Expected ${table.key.length}, provided ${values.length}`)
   }
   const keys = table.key.map((column, index) => [column, readValue(world, column.type, values[index] ?? null)] as const)
-  return (row) =>
-    keys.every(
-      ([column, key]) => key !== null && compareValues(world, column.type, row.get(column.name) ?? null, key) === 0,
+  return (row) => {
+    const equal = keys.map(([column, key]) =>
+      key === null ? null : compareValues(world, column.type, row.get(column.name) ?? null, key) === 0,
     )
+    if (equal.includes(false)) return false
+    return equal.includes(null) ? null : true
+  }
 }
 
 /** The table that a node id names, and the condition that a row of it has the node id's key. */
