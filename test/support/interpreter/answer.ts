@@ -5,6 +5,7 @@ import { isSame } from './constraints.ts'
 import { selectionsOf, type Context, type Nodes } from './context.ts'
 import { keyCondition, readFilter, readNode, type Condition } from './filter.ts'
 import { cursorOf, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
+import { Refused } from './refusal.ts'
 import { argument, collectFields } from './selection.ts'
 import { visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
@@ -107,7 +108,7 @@ export function callField(context: Context, store: Store, nodes: Nodes, fields: 
   switch (body.kind) {
     case 'sum': {
       const [a = null, b = body.fallback] = values
-      return a === null || b === null ? null : Number(a) + Number(b)
+      return a === null || b === null ? null : int4(Number(a) + Number(b))
     }
     case 'echo':
       return values[0] ?? null
@@ -124,6 +125,12 @@ export function callField(context: Context, store: Store, nodes: Nodes, fields: 
     default:
       return null
   }
+}
+
+/** An integer that int4 cannot hold is refused (PostgreSQL manual, 8.1.1). */
+function int4(value: number): number {
+  if (value !== (value | 0)) throw new Refused('22003')
+  return value
 }
 
 /** Section 9.4. */
