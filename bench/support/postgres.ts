@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { embeddedBinaries } from '../../runtime/db/postgres-binaries.ts'
+import { startCluster, sweepClusters } from '../../test/support/cluster.ts'
+import { publishClusters, type Major } from '../../test/support/clusters.ts'
+import { binaries15 } from '../../test/support/global-setup.ts'
+
+/** The throw-away Postgres of a run: nothing is synced to disk, so what writes cost is CPU. */
+export interface BenchPostgres {
+  readonly major: Major
+  readonly port: number
+  /** Of the process that all backends descend from. */
+  readonly pid: number
+  readonly stop: () => Promise<void>
+}
+
+const binariesOf = async (major: Major) => {
+  if (major === 18) return embeddedBinaries()
+  const found = binaries15()
+  if (found === null) throw new Error('PostgreSQL 15 is not installed; PG15_BIN names the folder of its programs.')
+  return found
+}
+
+/** Starts one; `createDatabase` of test/support then makes databases on it. */
+export const startPostgres = async (major: Major = 18): Promise<BenchPostgres> => {
+  await sweepClusters()
+  const binaries = await binariesOf(major)
+  const cluster = await startCluster(binaries)
+  publishClusters([{ major, port: cluster.port, binaries }])
+  const [pid] = (await readFile(join(cluster.folder, 'postmaster.pid'), 'utf8')).split('\n')
+  return { major, port: cluster.port, pid: Number(pid), stop: cluster.remove }
+}

@@ -1,0 +1,42 @@
+/** What samples say. All take numbers in any order and give NaN for none. */
+
+const sorted = (values: readonly number[]): readonly number[] => [...values].sort((a, b) => a - b)
+
+/** The value below which that share of the values lies (nearest rank). */
+export const quantile = (values: readonly number[], share: number): number => {
+  const list = sorted(values)
+  return list[Math.min(list.length - 1, Math.ceil(list.length * share) - 1)] ?? list[0] ?? Number.NaN
+}
+
+export const median = (values: readonly number[]): number => {
+  const list = sorted(values)
+  const [low, high] = [list[(list.length - 1) >> 1], list[list.length >> 1]]
+  return low === undefined || high === undefined ? Number.NaN : (low + high) / 2
+}
+
+/** Several rounds of one figure: their median, and how far they lay apart. */
+export interface Spread {
+  readonly median: number
+  readonly min: number
+  readonly max: number
+}
+
+export const spreadOf = (values: readonly number[]): Spread => ({
+  median: median(values),
+  min: Math.min(...values),
+  max: Math.max(...values),
+})
+
+/** The ratios of two series that were measured by turns, round by round. */
+export const ratios = (ours: readonly number[], theirs: readonly number[]): Spread =>
+  spreadOf(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)))
+
+/** A number with as many digits as it deserves. */
+export const figure = (value: number): string => {
+  if (!Number.isFinite(value)) return '–'
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
+  return value.toFixed(digits)
+}
+
+export const spreadText = ({ median, min, max }: Spread): string =>
+  min === max ? figure(median) : `${figure(median)} (${figure(min)}–${figure(max)})`
