@@ -21,8 +21,8 @@ export interface AuthServer {
   readonly anon: string
   readonly serviceRole: string
   readonly events: readonly LogEvent[]
-  /** A client as an application makes it, which keeps its session in memory. */
-  readonly client: () => SupabaseClient
+  /** A client as an application makes it, which keeps its session in memory unless it is told otherwise. */
+  readonly client: (auth?: ClientAuth) => SupabaseClient
   /** A call to /auth/v1 with the anon key, unless the headers say otherwise. */
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<Answer>
   /** Changes settings as the owner's tools do, and waits until every process has seen it. */
@@ -114,7 +114,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
     anon,
     serviceRole,
     events,
-    client: () => createTestClient(first.url, anon),
+    client: (auth) => createTestClient(first.url, anon, auth),
     call: (method, path, given) => call(first.url, anon, method, path, given),
     set: async (texts) => {
       await store(texts)
@@ -130,19 +130,24 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
   }
 }
 
-/** The client's realtime part is never used, and Node 20 has nothing that it could use. */
 class NoSocket {
   constructor() {
     throw new Error('There is no realtime here.')
   }
 }
 
-/** A client that keeps its session in memory and refreshes when it is told to. */
-export function createTestClient(url: string, key: string): SupabaseClient {
-  const transport = NoSocket as unknown as NonNullable<
-    NonNullable<SupabaseClientOptions<'public'>['realtime']>['transport']
-  >
-  return createClient(url, key, { auth: { autoRefreshToken: false, persistSession: false }, realtime: { transport } })
+type ClientOptions = SupabaseClientOptions<'public'>
+export type ClientAuth = NonNullable<ClientOptions['auth']>
+
+/** The client's realtime part is never used, and Node 20 has nothing that it could use. */
+export const noRealtime: NonNullable<ClientOptions['realtime']> = {
+  transport: NoSocket as unknown as NonNullable<NonNullable<ClientOptions['realtime']>['transport']>,
+}
+
+/** A client that keeps its session in memory, unless it is told otherwise, and refreshes when it is told to. */
+export function createTestClient(url: string, key: string, auth: ClientAuth = {}): SupabaseClient {
+  const quiet = { autoRefreshToken: false, persistSession: false }
+  return createClient(url, key, { auth: { ...quiet, ...auth }, realtime: noRealtime })
 }
 
 /** A call to any server's /auth/v1. */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import { startAuthServer, type Answer, type AuthServer, type SettingTexts } from './auth.ts'
+import { startAuthServer, type Answer, type AuthServer, type AuthServerOptions, type SettingTexts } from './auth.ts'
 import { google, startOpenIdProvider, type OpenIdProvider, type ProviderOptions } from './openid-provider.ts'
 
 const externalUrl = 'https://project.example.com/auth/v1'
@@ -34,12 +34,13 @@ export interface GoogleStage {
 export async function startGoogle(
   claimsIn: ProviderOptions['claimsIn'],
   settings: SettingTexts = {},
+  more: Pick<AuthServerOptions, 'sql'> = {},
 ): Promise<GoogleStage> {
   const provider = await startOpenIdProvider({ redirectUri, claimsIn })
   const offered = { google_enabled: 'on', google_client_id: google.clientId, google_secret: google.secret }
   const mails = { mail_cooldown: '0', mail_ceiling: '1000' }
   const texts = { external_url: externalUrl, ...offered, ...mails, ...settings }
-  const server = await startAuthServer({ googleIssuer: provider.issuer, settings: texts })
+  const server = await startAuthServer({ ...more, googleIssuer: provider.issuer, settings: texts })
   const visit = (path: string, headers = {}) => server.call('GET', path, { headers: { apikey: '', ...headers } })
   const authorize: GoogleStage['authorize'] = (query, headers) => visit(`/authorize?provider=google${query}`, headers)
   const callback: GoogleStage['callback'] = (search) => visit(`/callback${search}`)
