@@ -63,3 +63,9 @@ export const withCpu = async <T, K extends string>(
   const cpu = names.map((name, index) => [name, (after[index] ?? 0) - (before[index] ?? 0)] as const)
   return { value, cpu: Object.fromEntries(cpu) as Record<K, number> }
 }
+
+/** Microseconds that the main thread of a process has used: what its event loop did, without the pool of threads. */
+export const mainThreadTime = async (pid: number): Promise<number> => {
+  const [time] = (await textOf(`/proc/${pid}/task/${pid}/schedstat`)).split(' ')
+  return time ? Number(time) / 1_000 : Number.NaN
+}

@@ -1,0 +1,13 @@
+import { startLimit } from './limit.ts'
+
+/** The limit as a process of its own; PORT and everything else comes by the environment. */
+const of = (name: string): string => process.env[name] ?? ''
+
+await startLimit({
+  port: Number(of('PORT')),
+  databaseUrl: of('DATABASE_URL'),
+  secret: of('JWT_SECRET'),
+  apikey: of('ANON_KEY'),
+  storedHash: of('STORED_HASH'),
+  poolSize: Number(of('AUTH_POOL_SIZE')),
+})

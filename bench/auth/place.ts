@@ -1,0 +1,84 @@
+import { join } from 'node:path'
+import { loadDemo } from '../../compiler/commands/demo.ts'
+import { makeHash } from '../../runtime/auth/hashing/algorithms.ts'
+import { authOwner } from '../../runtime/auth/schema/auth-schema.ts'
+import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
+import { setFirstSettings } from '../../runtime/auth/settings/store.ts'
+import { openStatements } from '../../runtime/db/statements.ts'
+import { projectKeys } from '../../runtime/identity/keys.ts'
+import { createDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { httpRequest } from '../support/http-client.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { projectFolder } from '../support/record.ts'
+import { startServer, type Server } from '../support/servers.ts'
+
+/** What a run measures: our server and the limit, each a process of its own, on one database of one Postgres. */
+export interface Place {
+  readonly db: TestDatabase
+  readonly secret: string
+  readonly anon: string
+  readonly password: string
+  readonly storedHash: string
+  /** Id of the process that all backends descend from. */
+  readonly postgres: number
+  readonly ours: Server
+  readonly limit: Server
+}
+
+const secret = 'a secret that has more than thirty-two characters'
+const password = 'a good password'
+/** Header that tells our server where a request comes from: every request of a run has an address, as users have. */
+export const addressHeader = 'x-bench-address'
+const poolSize = '6'
+
+/** Mails stay in the outbox and nothing else is set: every limit by address holds as it does by default. */
+const settings = { auth_enabled: 'on', site_url: 'https://app.example.com', mail_ceiling: '1000000' }
+
+async function enableAuth(db: TestDatabase): Promise<void> {
+  await migrateAuth({ url: db.adminUrl })
+  const owner = openStatements({
+    url: db.adminUrl,
+    schemas: ['auth'],
+    role: authOwner,
+    poolSize: 1,
+    statementTimeout: 0,
+  })
+  await setFirstSettings(owner.run, settings)
+  await owner.close()
+}
+
+const ready = (headers = {}): Buffer => httpRequest({ method: 'GET', path: '/health', headers })
+
+/** Starts everything; what has to be closed is told to `later`. */
+export async function openPlace(later: (close: () => unknown) => void): Promise<Place> {
+  const postgres = await startPostgres()
+  later(postgres.stop)
+  const db = await createDatabase({ prepare: true })
+  later(db.drop)
+  await enableAuth(db)
+  await loadDemo(db.adminUrl, () => undefined)
+  const { anon } = await projectKeys(secret)
+  const storedHash = await makeHash(password)
+  const shared = { JWT_SECRET: secret, AUTH_POOL_SIZE: poolSize }
+  const ours = await startServer({
+    name: 'ours',
+    args: [...profiling(), join(projectFolder, 'dist/compiler/cli.js'), 'serve'],
+    env: { ...shared, DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, CLIENT_ADDRESS_HEADER: addressHeader },
+    ready: ready(),
+  })
+  later(ours.stop)
+  const limit = await startServer({
+    name: 'limit',
+    args: [join(projectFolder, 'bench/dist/bench/auth/limit-server.js')],
+    env: { ...shared, DATABASE_URL: db.adminUrl, ANON_KEY: anon, STORED_HASH: storedHash },
+    ready: ready({ apikey: anon }),
+  })
+  later(limit.stop)
+  return { db, secret, anon, password, storedHash, postgres: postgres.pid, ours, limit }
+}
+
+/** BENCH_PROFILE=FOLDER writes a CPU profile of our server there when the run ends. */
+function profiling(): readonly string[] {
+  const folder = process.env['BENCH_PROFILE']
+  return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`]
+}
