@@ -70,5 +70,7 @@ export function noContent(): Outcome {
 
 /** Sends the browser on; the address may hold tokens, so it is neither kept nor told to others. */
 export function redirect(status: 302 | 303, location: string): Outcome {
-  return { status, body: null, headers: { location, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' } }
+  // Headers hold ASCII alone (RFC 9110 section 5.5): other letters are encoded as RFC 3987 section 3.1 has it.
+  const written = location.replace(/[^\x21-\x7e]+/gu, encodeURIComponent)
+  return { status, body: null, headers: { location: written, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' } }
 }

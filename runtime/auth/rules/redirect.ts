@@ -82,10 +82,12 @@ function isListed({ raw, parsed }: Address, list: readonly string[]): boolean {
   return list.some((entry) => entry === written || (matchesGlob(entry, written) && matchesGlob(entry, read)))
 }
 
-/** The parser adds a path where none is, and drops the usual port: no difference, so both stay as they were written. */
+/**
+ * The parser adds a path where nothing follows the host, and drops the usual port: no difference, so both stay as they
+ * were written. Before a query the added slash shows a pattern where the host ends.
+ */
 function normalForm(parsed: URL, written: string): string {
   const authority = /^[a-z0-9+.-]+:\/\/[^/?#]*/.exec(written)?.[0]
   if (authority === undefined) return parsed.href.split('#', 1)[0] ?? ''
-  const path = /^[/]/.test(written.slice(authority.length)) ? parsed.pathname : parsed.pathname.replace(/^\/$/, '')
-  return `${authority}${path}${parsed.search}`
+  return written === authority ? written : `${authority}${parsed.pathname}${parsed.search}`
 }

@@ -80,6 +80,8 @@ describe('a destination', () => {
     'https://x.y.preview.example.com/cb',
     'https://evil.example/x.preview.example.com/cb',
     'https://evil.example#.preview.example.com/cb',
+    'https://evil?.preview.example.com/cb',
+    'https://evil/?.preview.example.com/cb',
     'https://preview.example.com/cb',
     'http://localhost:5173/',
     'http://localhost:5173/x',
