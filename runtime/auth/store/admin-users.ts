@@ -1,6 +1,6 @@
 import { statement, type RunStatement } from '../../db/statements.ts'
 import type { UserRow } from '../types.ts'
-import { userColumns } from './user-columns.ts'
+import { objectIn, userColumns } from './user-columns.ts'
 
 /** What only administrators do to auth.users (section 11). */
 
@@ -46,7 +46,7 @@ const setBan = statement<object>(
 
 const mergeAppData = statement<object>(
   'auth.admin-users.merge-app-data',
-  `update auth.users set raw_app_meta_data = (coalesce(raw_app_meta_data, '{}') || $2::jsonb) - $3::text[],
+  `update auth.users set raw_app_meta_data = (${objectIn('raw_app_meta_data')} || $2::jsonb) - $3::text[],
     updated_at = now() where id = $1`,
 )
 

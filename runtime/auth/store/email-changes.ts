@@ -1,6 +1,7 @@
 import { statement, type RunStatement } from '../../db/statements.ts'
 import type { UserRow } from '../types.ts'
 import type { Slot } from './one-time-tokens.ts'
+import { objectIn } from './user-columns.ts'
 
 /** Changes of addresses that wait to be confirmed (section 5.4). */
 
@@ -48,7 +49,7 @@ const finish = statement<object>(
     raw_user_meta_data = case when raw_user_meta_data ? 'email'
       then raw_user_meta_data || jsonb_build_object('email', $2::text, 'email_verified', true)
       else raw_user_meta_data end,
-    raw_app_meta_data = coalesce(raw_app_meta_data, '{}') || jsonb_build_object(
+    raw_app_meta_data = ${objectIn('raw_app_meta_data')} || jsonb_build_object(
       'provider', coalesce(raw_app_meta_data ->> 'provider', 'email'),
       'providers', case when coalesce(raw_app_meta_data -> 'providers', '[]') ? 'email'
         then raw_app_meta_data -> 'providers'

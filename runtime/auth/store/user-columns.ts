@@ -1,3 +1,7 @@
+/** A column of metadata as an object: imported rows may hold none, or JSON's null (section 13). */
+export const objectIn = (column: string): string =>
+  `case jsonb_typeof(${column}) when 'object' then ${column} else '{}' end`
+
 /** The columns of a UserRow, for a query in which auth.users is called `u`. */
 export const userColumns = `u.id, u.aud, u.role, u.email, u.phone, u.encrypted_password,
     u.email_confirmed_at, u.phone_confirmed_at, u.confirmed_at, u.invited_at, u.confirmation_sent_at,

@@ -1,6 +1,6 @@
 import { statement, type RunStatement } from '../../db/statements.ts'
 import type { JsonObject, SessionRow, UserRow } from '../types.ts'
-import { sessionColumns, userColumns } from './user-columns.ts'
+import { objectIn, sessionColumns, userColumns } from './user-columns.ts'
 
 /** auth.users. What was deleted softly is gone for everybody here. */
 
@@ -97,7 +97,7 @@ const clearTokens = statement<object>(
 
 const mergeUserData = statement<object>(
   'auth.users.merge-user-data',
-  `update auth.users set raw_user_meta_data = (coalesce(raw_user_meta_data, '{}') || $2::jsonb) - $3::text[],
+  `update auth.users set raw_user_meta_data = (${objectIn('raw_user_meta_data')} || $2::jsonb) - $3::text[],
     updated_at = now() where id = $1`,
 )
 
