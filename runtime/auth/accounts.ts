@@ -8,8 +8,9 @@ import { setConfirmedAddress } from './store/email-changes.ts'
 import { mergeAppMetadata } from './store/admin-users.ts'
 import { deleteProviderIdentities, ensureEmailIdentity } from './store/identities.ts'
 import { setEmailIdentity, verifyEmailIdentity } from './store/identities.ts'
+import { deleteFlowsOf, deleteIssuedFlowsOf } from './store/flow-states.ts'
 import { clearOneTimeToken, clearOneTimeTokens } from './store/one-time-tokens.ts'
-import { confirmUser, dropPassword, findUserByEmail, replaceUserMetadata } from './store/users.ts'
+import { clearUserTokens, confirmUser, dropPassword, findUserByEmail, replaceUserMetadata } from './store/users.ts'
 import type { UserRow } from './types.ts'
 
 /** Acts upon accounts that several endpoints share; each runs in its caller's transaction. */
@@ -55,8 +56,16 @@ export async function finishEmailChange(
   })
   await setEmailIdentity(run, user.id, { sub: user.id, email, email_verified: true, phone_verified: false })
   await clearOneTimeTokens(run, user.id)
+  await deleteIssuedFlowsOf(run, user.id)
   await noteAddressProof(run, user.id, proof)
   await audit(run, { action: 'user_modified', actor: { id: user.id, email }, address: clientAddress })
+}
+
+/** Whatever was mailed to the user, or begun by them at a provider, opens nothing any more (attack 41). */
+export async function endPending(run: RunStatement, userId: string): Promise<void> {
+  await clearUserTokens(run, userId)
+  await clearOneTimeTokens(run, userId)
+  await deleteFlowsOf(run, userId)
 }
 
 /** The owner's triggers choose a status by SQLSTATE PTnnn (section 2.4). */

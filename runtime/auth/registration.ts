@@ -56,12 +56,13 @@ export async function remindUnconfirmed(
   user: UserRow,
   ambiguous: boolean,
 ): Promise<UserRow | null> {
+  // Kept even where no mail may follow yet: the link of the one before still confirms the account.
+  if (ambiguous && hasWayIn(user)) await markPasswordAmbiguous(tools.database.run, user.id)
   const issued = issueConfirmation(tools, input)
   return tools.mailer.withMail(call.settings, async (run, send) => {
     await lockUser(run, user.id)
     const locked = await findUserById(run, user.id)
     if (locked === null || locked.email_confirmed_at !== null) return null
-    if (ambiguous && hasWayIn(locked)) await markPasswordAmbiguous(run, user.id)
     const undo = await replaceOneTimeToken(run, { userId: user.id, ...issued })
     await requestConfirmation(run, send, call, input, { userId: user.id, issued, undo })
     return findUserById(run, user.id)

@@ -1,5 +1,5 @@
 import type { RunStatement } from '../../db/statements.ts'
-import { isTakenAddress } from '../accounts.ts'
+import { endPending, isTakenAddress } from '../accounts.ts'
 import { json, redirect, type Outcome, type SessionCall } from '../call.ts'
 import { refuse } from '../errors.ts'
 import { pathId } from '../input.ts'
@@ -63,5 +63,7 @@ async function keepAddressProved(
   const address = user.email?.toLowerCase() ?? null
   if (gone.email !== address || left.some(({ email }) => email === address)) return
   const heir = left.find(({ email, identity_data: data }) => email !== null && data?.['email_verified'] === true)
-  if (heir?.email != null) await setUserEmail(run, user.id, heir.email)
+  if (heir?.email == null) return
+  await setUserEmail(run, user.id, heir.email)
+  await endPending(run, user.id)
 }

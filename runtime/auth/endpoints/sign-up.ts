@@ -11,7 +11,7 @@ import { createUnconfirmed, insertAccount, remindUnconfirmed, type Registration 
 import { fakeUserJson, unconfirmedUserJson } from '../rules/user-json.ts'
 import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
 import { audit } from '../store/audit-log.ts'
-import { findUserByEmail, lockUser } from '../store/users.ts'
+import { findUserByEmail, findUserById, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 import type { UserRow } from '../types.ts'
 import { guestSignUp } from './sign-up-guest.ts'
@@ -79,10 +79,15 @@ async function create(call: Call, tools: AuthTools, input: SignUp, hash: string)
   return json({ ...(await sessionJson(tools, call, started)) })
 }
 
+/** The password was compared before the user was locked: it has to be the same still. */
 async function confirmKnown(call: Call, tools: AuthTools, user: UserRow): Promise<object> {
   const started = await tools.database.transaction(async (run) => {
     await lockUser(run, user.id)
-    return confirmAndSignIn(run, call, user)
+    const present = await findUserById(run, user.id)
+    const waits = present !== null && present.email_confirmed_at === null
+    if (!waits || present.encrypted_password !== user.encrypted_password) throw refuse('user_already_exists')
+    if (present.banned) throw refuse('user_banned', { status: 400 })
+    return confirmAndSignIn(run, call, present)
   })
   return sessionJson(tools, call, started)
 }

@@ -4,7 +4,14 @@ import { refuse, type AuthFailure } from '../errors.ts'
 import { textOf } from '../input.ts'
 import { meetsChallenge } from '../rules/pkce.ts'
 import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
-import { countFlowTry, deleteFlow, flowSeconds, lockIssuedFlow, type IssuedFlow } from '../store/flow-states.ts'
+import {
+  countFlowTry,
+  deleteFlow,
+  findIssuedTo,
+  flowSeconds,
+  lockIssuedFlow,
+  type IssuedFlow,
+} from '../store/flow-states.ts'
 import { findUserById, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 
@@ -35,6 +42,8 @@ const refused = (failure: AuthFailure): Ended => ({ kind: 'refused', failure })
 const mostTries = 5
 
 async function exchange(run: RunStatement, call: Call, code: string, verifier: string): Promise<Ended> {
+  const userId = await findIssuedTo(run, code)
+  if (userId !== null) await lockUser(run, userId)
   const flow = await lockIssuedFlow(run, code)
   if (flow === null) return refused(refuse('flow_state_not_found'))
   if (flow.age > flowSeconds) return refused(refuse('flow_state_expired'))
@@ -43,7 +52,6 @@ async function exchange(run: RunStatement, call: Call, code: string, verifier: s
     return refused(refuse('bad_code_verifier'))
   }
   await deleteFlow(run, flow.id)
-  await lockUser(run, flow.user_id)
   const user = await findUserById(run, flow.user_id)
   if (user === null) return refused(refuse('user_not_found'))
   if (user.banned) return refused(refuse('user_banned'))

@@ -1,4 +1,5 @@
 import type { RunStatement } from '../../db/statements.ts'
+import { endPending } from '../accounts.ts'
 import { json, type Outcome, type UserCall } from '../call.ts'
 import { destinationOf } from '../destination.ts'
 import { checkedChallenge, checkedEmail } from '../email-input.ts'
@@ -9,12 +10,12 @@ import { checkNewPassword } from '../password-input.ts'
 import { userJson } from '../rules/user-json.ts'
 import { audit } from '../store/audit-log.ts'
 import { ensureEmailIdentity } from '../store/identities.ts'
-import { clearOneTimeTokens, spendOneTimeToken } from '../store/one-time-tokens.ts'
+import { spendOneTimeToken } from '../store/one-time-tokens.ts'
 import { deleteOtherSessions } from '../store/sessions.ts'
 import {
-  clearUserTokens,
   findUserByEmail,
   findUserById,
+  findUserWithSession,
   lockUser,
   mergeUserMetadata,
   restoreOwnData,
@@ -70,7 +71,7 @@ function checkRights({ user, session }: UserCall, { password, email }: Change): 
   const hasFactor = user.factors.some(({ status }) => status === 'verified')
   const changesSignIn = password !== null || email !== null
   if (hasFactor && changesSignIn && (session?.aal ?? 'aal1') === 'aal1') throw refuse('insufficient_aal')
-  if (user.is_anonymous && password !== null && email === null) {
+  if ((user.email ?? '') === '' && password !== null && email === null) {
     throw refuse('validation_failed', {
       status: 422,
       message: 'Updating password of an anonymous user without an email or phone is not allowed',
@@ -153,6 +154,15 @@ async function apply(call: UserCall, tools: AuthTools, change: Change, password:
   })
 }
 
+/** What was checked took its time: the user and the session have to be there still. Throws as section 2.2 says. */
+async function lockCaller(run: RunStatement, { user, session }: UserCall): Promise<void> {
+  await lockUser(run, user.id)
+  const present = await findUserWithSession(run, user.id, session?.id ?? null)
+  if (present === null) throw refuse('user_not_found')
+  if (session !== null && present.session === null) throw refuse('session_not_found')
+  if (present.banned) throw refuse('user_banned')
+}
+
 async function applyOwn(
   run: RunStatement,
   call: UserCall,
@@ -160,7 +170,7 @@ async function applyOwn(
   password: NewPassword | null,
 ): Promise<void> {
   const { user, client } = call
-  await lockUser(run, user.id)
+  await lockCaller(run, call)
   if (password !== null) await applyPassword(run, call, password)
   if (data === null) return
   await mergeUserMetadata(run, user.id, data)
@@ -177,8 +187,7 @@ async function applyPassword(
     throw refuse('reauthentication_not_valid')
   }
   await setPasswordHash(run, user.id, hash)
-  await clearUserTokens(run, user.id)
-  await clearOneTimeTokens(run, user.id)
+  await endPending(run, user.id)
   await deleteOtherSessions(run, user.id, session?.id ?? null)
   if (user.email !== null) {
     const verified = user.email_confirmed_at !== null

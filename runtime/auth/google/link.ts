@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RunStatement } from '../../db/statements.ts'
-import { confirmAddress } from '../accounts.ts'
+import { confirmAddress, endPending } from '../accounts.ts'
 import type { Call } from '../call.ts'
 import { refuse, type AuthFailure } from '../errors.ts'
 import type { Send } from '../mails/mailer.ts'
@@ -10,13 +10,11 @@ import { decideLink, type AccountFacts, type LinkDecision } from '../rules/linki
 import { addProvider, onlyProviders } from '../rules/providers.ts'
 import { mergeAppMetadata } from '../store/admin-users.ts'
 import { audit } from '../store/audit-log.ts'
-import { deleteFlowsOf } from '../store/flow-states.ts'
 import { deleteOtherIdentities, putProviderIdentity } from '../store/identities.ts'
 import { findAccountsByAddress, findIdentityOwner, purgeAccount } from '../store/linking.ts'
-import { clearOneTimeTokens, copyOneTimeToken, replaceOneTimeToken } from '../store/one-time-tokens.ts'
+import { copyOneTimeToken, replaceOneTimeToken } from '../store/one-time-tokens.ts'
 import { deleteSessionsOf } from '../store/sessions.ts'
 import {
-  clearUserTokens,
   deleteUnconfirmedUser,
   findUserById,
   insertUser,
@@ -115,9 +113,7 @@ async function takeOver(linking: Linking, account: AccountFacts): Promise<Linked
   await keepIdentity(linking, account.id)
   await deleteOtherIdentities(run, account.id, provider, profile.subject)
   await deleteSessionsOf(run, account.id)
-  await deleteFlowsOf(run, account.id)
-  await clearUserTokens(run, account.id)
-  await clearOneTimeTokens(run, account.id)
+  await endPending(run, account.id)
   await purgeAccount(run, account.id)
   await replaceUserMetadata(run, account.id, profile.data)
   const user = await presentUser(run, account.id)

@@ -13,7 +13,9 @@ const prove = statement<object>(
 
 const markAmbiguous = statement<object>(
   'auth.marks.mark-ambiguous',
-  'insert into catalograph_auth.ambiguous_passwords (user_id) values ($1) on conflict do nothing',
+  `insert into catalograph_auth.ambiguous_passwords (user_id)
+  select id from auth.users where id = $1 and email_confirmed_at is null
+  on conflict do nothing`,
 )
 
 const takeAmbiguous = statement<{ readonly user_id: string }>(
@@ -24,7 +26,7 @@ const takeAmbiguous = statement<{ readonly user_id: string }>(
 export const noteAddressProof = async (run: RunStatement, userId: string, proof: AddressProof): Promise<void> =>
   void (await run(prove, [userId, proof]))
 
-/** The unconfirmed account was signed up for with another password than its own (section 4.2). */
+/** The account was signed up for with another password than its own (section 4.2); none that is confirmed is marked. */
 export const markPasswordAmbiguous = async (run: RunStatement, userId: string): Promise<void> =>
   void (await run(markAmbiguous, [userId]))
 

@@ -5,6 +5,9 @@ import type { AmrMethod } from '../types.ts'
 
 /** auth.flow_state (section 6.2): `auth_code_issued_at` is set once, by whoever goes on from the flow's beginning. */
 
+/** Seconds that a flow lives (section 6.2). */
+export const flowSeconds = 300
+
 const insert = statement<object>(
   'auth.flow-states.insert',
   `insert into auth.flow_state (id, user_id, auth_code, code_challenge_method, code_challenge, provider_type,
@@ -86,11 +89,21 @@ const deleteOne = statement<object>('auth.flow-states.delete', 'delete from auth
 
 const deleteOfUser = statement<object>(
   'auth.flow-states.delete-of-user',
-  'delete from auth.flow_state where user_id = $1 or linking_target_id = $1',
+  `delete from auth.flow_state
+  where user_id = $1
+    or (linking_target_id = $1 and created_at > now() - interval '${flowSeconds} seconds')`,
 )
 
-/** Seconds that a flow lives (section 6.2). */
-export const flowSeconds = 300
+const deleteIssued = statement<object>(
+  'auth.flow-states.delete-issued',
+  'delete from auth.flow_state where user_id = $1 and auth_code_issued_at is not null',
+)
+
+const issuedTo = statement<{ readonly user_id: string }>(
+  'auth.flow-states.issued-to',
+  `select user_id from auth.flow_state
+  where auth_code = $1 and user_id is not null and auth_code_issued_at is not null`,
+)
 
 export interface NewFlow {
   readonly userId: string | null
@@ -150,7 +163,11 @@ export const issueMailedCode = async (
 ): Promise<{ readonly auth_code: string; readonly referrer: string | null } | null> =>
   (await run(issueMailed, [userId, method]))[0] ?? null
 
-/** The flow of an issued code, locked until the transaction ends; null: unknown, or exchanged already. */
+/** Whom an issued code is for; null: unknown, or exchanged already. */
+export const findIssuedTo = async (run: RunStatement, code: string): Promise<string | null> =>
+  (await run(issuedTo, [code]))[0]?.user_id ?? null
+
+/** The flow of an issued code, locked until the transaction ends. Lock its user first, as everybody does. */
 export const lockIssuedFlow = async (run: RunStatement, code: string): Promise<IssuedFlow | null> =>
   (await run(lockIssued, [code]))[0] ?? null
 
@@ -159,6 +176,10 @@ export const countFlowTry = async (run: RunStatement, id: string): Promise<numbe
   (await run(countTry, [id]))[0]?.tries ?? 0
 
 export const deleteFlow = async (run: RunStatement, id: string): Promise<void> => void (await run(deleteOne, [id]))
+
+/** Codes that links or the provider have led to, and nobody exchanged yet, are worth nothing any more. */
+export const deleteIssuedFlowsOf = async (run: RunStatement, userId: string): Promise<void> =>
+  void (await run(deleteIssued, [userId]))
 
 /** Nothing that was begun for the user leads anywhere any more. */
 export const deleteFlowsOf = async (run: RunStatement, userId: string): Promise<void> =>

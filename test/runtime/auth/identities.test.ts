@@ -108,6 +108,18 @@ describe('identities', () => {
     expect([user.email, user.app_metadata]).toEqual([person.email, { provider: 'google', providers: ['google'] }])
   })
 
+  test('attack 41: take what was mailed to the old address along too', async () => {
+    const [owner, person] = [await signUp(), stage.newPerson()]
+    await link(owner.token, person)
+    await stage.server.call('POST', '/recover', { body: { email: owner.email } })
+    const [mail] = await stage.server.mails(owner.email)
+    const [first] = (await stage.userOf(owner.token)).identities
+    expect((await unlink(owner.token, first.identity_id)).status).toBe(200)
+    const token_hash = new URL(mail?.url ?? '').searchParams.get('token')
+    const opened = await stage.server.call('POST', '/verify', { body: { type: 'recovery', token_hash } })
+    expect(refusalOf(opened)).toEqual([403, 'otp_expired'])
+  })
+
   test('attack 7: refuse a destination on neither list', async () => {
     const { token } = await signUp()
     expect((await ask(token, '&redirect_to=https://evil.example.org')).status).toBe(400)

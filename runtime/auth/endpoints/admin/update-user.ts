@@ -1,15 +1,13 @@
 import type { RunStatement } from '../../../db/statements.ts'
-import { confirmAddress, isTakenAddress, savingUser } from '../../accounts.ts'
+import { confirmAddress, endPending, isTakenAddress, savingUser } from '../../accounts.ts'
 import { json, type AdminCall, type Outcome } from '../../call.ts'
 import { refuse } from '../../errors.ts'
 import { userJson } from '../../rules/user-json.ts'
 import { noteAddressProof } from '../../store/account-marks.ts'
 import { mergeAppMetadata, setUserBan, setUserEmail, setUserRole } from '../../store/admin-users.ts'
 import { setEmailIdentity } from '../../store/identities.ts'
-import { clearOneTimeTokens } from '../../store/one-time-tokens.ts'
 import { deleteSessionsOf } from '../../store/sessions.ts'
 import {
-  clearUserTokens,
   findUserByEmail,
   findUserById,
   lockUser,
@@ -66,8 +64,7 @@ async function update(run: RunStatement, call: AdminCall, id: string, input: Upd
 async function moveAddress(run: RunStatement, user: UserRow, email: string): Promise<void> {
   const verified = user.email_confirmed_at !== null
   await setUserEmail(run, user.id, email)
-  await clearUserTokens(run, user.id)
-  await clearOneTimeTokens(run, user.id)
+  await endPending(run, user.id)
   await setEmailIdentity(run, user.id, { sub: user.id, email, email_verified: verified })
   await mergeAppMetadata(run, user.id, withEmailProvider(user.raw_app_meta_data ?? {}))
   if (verified) await noteAddressProof(run, user.id, 'admin')
@@ -83,8 +80,7 @@ function withEmailProvider(metadata: JsonObject): JsonObject {
 async function applyRest(run: RunStatement, id: string, input: Update): Promise<void> {
   if (input.hash !== null) {
     await setPasswordHash(run, id, input.hash)
-    await clearUserTokens(run, id)
-    await clearOneTimeTokens(run, id)
+    await endPending(run, id)
     await deleteSessionsOf(run, id)
   }
   if (input.userMetadata !== null) await mergeUserMetadata(run, id, input.userMetadata)
