@@ -1,0 +1,86 @@
+import type { BlogSize } from './data.ts'
+
+/**
+ * One operation in the words of the product and of the peer: the same rows, columns and page, as far as both allow it.
+ */
+export interface Operation {
+  readonly name: 'key' | 'page' | 'nested' | 'insert'
+  readonly document: string
+  readonly variables: (draw: Draw, size: BlogSize) => Readonly<Record<string, unknown>>
+  /** PostGraphile's words for it; the variables are the same. */
+  readonly peer: string
+  /** What stands in every right answer, whoever gives it. */
+  readonly answers: RegExp
+}
+
+/** A whole number from 1 to the limit. */
+export type Draw = (limit: number) => number
+
+/** The one who asks: sub of the token, and author of what is inserted. */
+export const caller = 42
+
+const published = (): Readonly<Record<string, unknown>> => ({ status: 'published' })
+
+export const operations: readonly Operation[] = [
+  {
+    name: 'key',
+    document: 'query Key($id: Int!) { postsByPk(id: $id) { id title status createdAt authorId } }',
+    // Neither a draft nor archived, which only their authors see.
+    variables: (draw, { posts }) => ({ id: Math.ceil(draw(posts - 10) / 10) * 10 - 3 }),
+    peer: 'query Key($id: Int!) { postByRowId(rowId: $id) { rowId title status createdAt authorId } }',
+    answers: /"title":"The title of post \d+"/,
+  },
+  {
+    name: 'page',
+    document: `query Page($status: PostStatus!) {
+      postsCollection(first: 30, filter: {status: {eq: $status}}, orderBy: [{createdAt: DescNullsLast}]) {
+        edges { cursor node { id title status createdAt authorId } }
+        pageInfo { hasNextPage hasPreviousPage }
+      }
+    }`,
+    variables: published,
+    peer: `query Page($status: PostStatus!) {
+        allPosts(first: 30, condition: {status: $status}, orderBy: [CREATED_AT_DESC, ROW_ID_ASC]) {
+          edges { cursor node { rowId title status createdAt authorId } }
+          pageInfo { hasNextPage hasPreviousPage }
+        }
+      }`,
+    answers: /"hasNextPage":true/,
+  },
+  {
+    name: 'nested',
+    document: `query Nested($status: PostStatus!) {
+      postsCollection(first: 10, filter: {status: {eq: $status}}, orderBy: [{createdAt: DescNullsLast}]) {
+        edges { node { id title author { id name }
+          commentsCollection(first: 5) { edges { node { id body author { id name } } } } } }
+      }
+    }`,
+    variables: published,
+    peer: `query Nested($status: PostStatus!) {
+        allPosts(first: 10, condition: {status: $status}, orderBy: [CREATED_AT_DESC, ROW_ID_ASC]) {
+          edges { node { rowId title userByAuthorId { rowId name }
+            commentsByPostId(first: 5) { edges { node { rowId body userByAuthorId { rowId name } } } } } }
+        }
+      }`,
+    answers: /"name":"User \d+"/,
+  },
+  {
+    name: 'insert',
+    document: `mutation Insert($postId: Int!, $authorId: Int!, $body: String!) {
+      insertIntoCommentsCollection(objects: [{postId: $postId, authorId: $authorId, body: $body}]) {
+        affectedCount records { id body createdAt postId authorId }
+      }
+    }`,
+    variables: (draw, { posts }) => ({
+      postId: draw(posts),
+      authorId: caller,
+      body: `A comment, number ${draw(1e9)}.`,
+    }),
+    peer: `mutation Insert($postId: Int!, $authorId: Int!, $body: String!) {
+        createComment(input: {comment: {postId: $postId, authorId: $authorId, body: $body}}) {
+          comment { rowId body createdAt postId authorId }
+        }
+      }`,
+    answers: /"body":"A comment, number \d+\."/,
+  },
+]

@@ -1,0 +1,53 @@
+import { blogSize, createBlog } from './blog/data.ts'
+import { operations } from './blog/operations.ts'
+import { checkAnswer, measure, type Measured } from './serve/measure.ts'
+import { serveFigures, serveRows } from './serve/report.ts'
+import { createAccess, startLimit, startPeer, startProduct, type Subject } from './serve/subjects.ts'
+import { withCleanup } from './support/cleanup.ts'
+import { readOptions } from './support/options.ts'
+import { startPostgres } from './support/postgres.ts'
+import { writeRecord } from './support/record.ts'
+import { printTable } from './support/table.ts'
+
+/**
+ * Serving: one row by key, a filtered and ordered page of 30, three levels of nesting, and an insert that returns,
+ * against the hand-written limit and, with --peer, against PostGraphile 5. Throughput comes from a closed loop of 16
+ * connections, latency from random arrivals at a fixed rate. Server, Postgres and the load generator share the machine.
+ *
+ * --seconds (of a slice, 1) --rounds 5 --rate 200 --scale 1 --only key,page --pg 18 --peer --json FILE
+ */
+const options = readOptions()
+const only = options.text('only')?.split(',')
+const chosen = operations.filter(({ name }) => only?.includes(name) ?? true)
+const major = options.number('pg', 18) === 15 ? 15 : 18
+const size = blogSize(options.number('scale', 1))
+const effort = {
+  rounds: options.number('rounds', 5),
+  connections: options.number('connections', 16),
+  sliceMs: options.number('seconds', 1) * 1_000,
+  perSecond: options.number('rate', 200),
+}
+
+await withCleanup(async (later) => {
+  const postgres = await startPostgres(major)
+  later(postgres.stop)
+  const db = await createBlog(major, size)
+  later(db.drop)
+  const access = await createAccess()
+  const subjects: Subject[] = []
+  for (const start of [startLimit, startProduct, ...(options.flag('peer') ? [startPeer] : [])]) {
+    const subject = await start(db, access)
+    later(subject.server.stop)
+    subjects.push(subject)
+  }
+  for (const operation of chosen) for (const subject of subjects) await checkAnswer(subject, operation, size)
+  const measured: Measured[] = []
+  for (const operation of chosen) measured.push(...(await measure(subjects, operation, size, effort, postgres.pid)))
+  const shown = await db.query('show server_version')
+  const version = String((shown.rows[0] as { readonly server_version: string }).server_version)
+  printTable(`Serving, PostgreSQL ${version}, medians of ${effort.rounds} rounds`, serveRows(measured, 'limit'))
+  await writeRecord(
+    { bench: 'serve', figures: serveFigures(measured), versions: { postgres: version } },
+    options.text('json'),
+  )
+})

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectKeys } from '../../runtime/identity/keys.ts'
+import { signToken } from '../../runtime/identity/jwt.ts'
+import type { TestDatabase } from '../../test/support/database.ts'
+import { caller, operations, type Operation } from '../blog/operations.ts'
+import type { BlogSize } from '../blog/data.ts'
+import { httpRequest } from '../support/http-client.ts'
+import { projectFolder } from '../support/record.ts'
+import { startServer, type Server } from '../support/servers.ts'
+
+/** What is measured against each other: servers of the blog, each with the requests that mean the same to all. */
+export interface Subject {
+  readonly name: string
+  readonly server: Server
+  /** The bytes of a request with variables of its own. */
+  readonly request: (operation: Operation, size: BlogSize) => Buffer
+}
+
+export interface Access {
+  readonly secret: string
+  readonly apikey: string
+  readonly token: string
+}
+
+/** The keys of a project and a token as auth issues it. */
+export const createAccess = async (): Promise<Access> => {
+  const secret = randomBytes(32).toString('hex')
+  const seconds = Math.floor(Date.now() / 1_000)
+  const claims = {
+    iss: 'http://127.0.0.1/auth/v1',
+    sub: String(caller),
+    aud: 'authenticated',
+    exp: seconds + 86_400,
+    iat: seconds,
+    email: 'user42@example.com',
+    phone: '',
+    app_metadata: { provider: 'email', providers: ['email'] },
+    user_metadata: {},
+    role: 'authenticated',
+    aal: 'aal1',
+    amr: [{ method: 'password', timestamp: seconds }],
+    session_id: '00000000-0000-4000-8000-000000000042',
+    is_anonymous: false,
+  }
+  return { secret, apikey: (await projectKeys(secret)).anon, token: await signToken(claims, secret) }
+}
+
+const draw = (limit: number): number => 1 + Math.floor(Math.random() * limit)
+
+const post = (path: string, { apikey, token }: Access, body: unknown): Buffer =>
+  httpRequest({ path, headers: { apikey, authorization: `Bearer ${token}` }, body })
+
+const ours =
+  (access: Access): Subject['request'] =>
+  ({ document, variables }, size) =>
+    post('/graphql/v1', access, { query: document, variables: variables(draw, size) })
+
+const theirs =
+  (access: Access): Subject['request'] =>
+  ({ variables, peer }, size) =>
+    post('/graphql', access, { query: peer, variables: variables(draw, size) })
+
+const health = httpRequest({ method: 'GET', path: '/health' })
+
+/** The product as `catalograph serve` runs it, built in `folder`. */
+export const startProduct = async (
+  db: TestDatabase,
+  access: Access,
+  options: { readonly name?: string; readonly folder?: string; readonly nodeOptions?: readonly string[] } = {},
+): Promise<Subject> => {
+  const { name = 'catalograph', folder = projectFolder, nodeOptions = [] } = options
+  const server = await startServer({
+    name,
+    args: [...nodeOptions, join(folder, 'dist/compiler/cli.js'), 'serve'],
+    env: { DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET: access.secret, LOG_LEVEL: 'warn' },
+    ready: health,
+  })
+  return { name, server, request: ours(access) }
+}
+
+export const startLimit = async (
+  db: TestDatabase,
+  access: Access,
+  nodeOptions: readonly string[] = [],
+): Promise<Subject> => {
+  const server = await startServer({
+    name: 'limit',
+    args: [...nodeOptions, join(projectFolder, 'bench/dist/bench/limit/server.js')],
+    env: { DATABASE_URL: db.url, JWT_SECRET: access.secret },
+    ready: health,
+  })
+  return { name: 'limit', server, request: ours(access) }
+}
+
+/** PostGraphile 5 from its own package, on the Node 22 that it needs. */
+export const startPeer = async (db: TestDatabase, access: Access): Promise<Subject> => {
+  const folder = join(projectFolder, 'bench/postgraphile')
+  const program = join(folder, 'node_modules/node/bin/node')
+  if (!existsSync(program)) throw new Error('The peer is not installed: npm ci --prefix bench/postgraphile')
+  const server = await startServer({
+    name: 'postgraphile',
+    program,
+    args: ['server.mjs'],
+    cwd: folder,
+    env: { DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET: access.secret },
+    ready: post('/graphql', access, { query: '{ __typename }' }),
+  })
+  return { name: 'postgraphile', server, request: theirs(access) }
+}
+
+export const operationNamed = (name: string): Operation => {
+  const found = operations.find((operation) => operation.name === name)
+  if (found === undefined) throw new Error(`There is no operation ${name}.`)
+  return found
+}
