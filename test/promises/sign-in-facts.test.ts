@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf } from '../support/totp.ts'
 import { claimsOf, startAuthServer, type AuthServer } from '../support/auth.ts'
 
-/** What an application can rely on of its users and their tokens (facts 1 to 17 and attack 26 of the specification). */
+/** What an application can rely on of its users and their tokens (sections 15 and 16 of the specification). */
 
 let server: AuthServer
 beforeAll(async () => {
@@ -146,6 +146,25 @@ describe('a guest', () => {
     expect((await put({ email, password })).status).toBe(200)
     const signedIn = await server.call('POST', '/token?grant_type=password', { body: { email, password } })
     expect(signedIn.status).toBe(200)
+  })
+})
+
+describe('a telephone', () => {
+  it('fact 58: is no way in', async () => {
+    const { token } = await signUp()
+    const phone = '+15550100'
+    const answers = [
+      await server.call('POST', '/signup', { body: { phone, password } }),
+      await server.call('POST', '/otp', { body: { phone } }),
+      await server.call('POST', '/resend', { body: { type: 'sms', phone } }),
+      await server.call('PUT', '/user', { token, body: { phone } }),
+    ]
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 400, body: { error_code: 'phone_provider_disabled' } })
+    }
+    const signIn = await server.call('POST', '/token?grant_type=password', { body: { phone, password } })
+    expect(signIn.body.error_code).toBe('phone_provider_disabled')
+    expect((await server.call('GET', '/settings')).body.external.phone).toBe(false)
   })
 })
 

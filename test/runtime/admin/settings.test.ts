@@ -133,7 +133,7 @@ describe('the settings over HTTP', () => {
     await patch({ jwt_exp: null, otp_exp: null })
   })
 
-  it('are for the service key alone (attack 24)', async () => {
+  it('attack 24: are for the service key alone', async () => {
     const keys: readonly (readonly [string, number, string])[] = [
       ['', 401, 'no_authorization'],
       [server.anon, 403, 'not_admin'],

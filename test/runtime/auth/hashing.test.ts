@@ -46,7 +46,7 @@ describe('hashing', () => {
     await expect(passwords.hash('x')).resolves.toMatch(/^\$2a/)
   }, 60_000)
 
-  it('takes as long for nobody as for somebody', async () => {
+  it('attack 22: takes as long for nobody as for somebody', async () => {
     const stored = await makeHash('correct horse')
     const median = async (hash: string | null): Promise<number> => {
       const times: number[] = []

@@ -59,7 +59,7 @@ const check = (user: { userId: string; address: string }, code: string, lifetime
 const wrong = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
 
 describe('a mailed code', () => {
-  it('may be guessed wrong four times, and a new one counts anew (facts 50 to 52)', async () => {
+  it('facts 51, 52: may be guessed wrong four times, and a new one counts anew', async () => {
     const user = await mailed()
     for (let i = 0; i < 4; i += 1) expect(await check(user, wrong(user.code))).toBeNull()
     expect(await check(user, user.code)).toBe(user.token)
@@ -69,7 +69,7 @@ describe('a mailed code', () => {
     expect(await check(user, again.code)).toBe(again.token)
   })
 
-  it('is compared at most five times, however many guess at once (attack 9)', async () => {
+  it('attack 9, fact 50: is compared at most five times, however many guess at once', async () => {
     const user = await mailed()
     const guesses = Array.from({ length: 50 }, () => check(user, wrong(user.code)))
     expect(await Promise.all(guesses)).toEqual(Array(50).fill(null))
@@ -86,7 +86,7 @@ describe('a mailed code', () => {
     expect(await check(user, user.code, 7201)).toBe(user.token)
   })
 
-  it('is spent once, of twenty at once (attack 18)', async () => {
+  it('attack 18: is spent once, of twenty at once', async () => {
     const user = await mailed()
     const spent = await Promise.all(
       Array.from({ length: 20 }, () => spendOneTimeToken(auth.tools.database.run, user.userId, slot, user.token)),

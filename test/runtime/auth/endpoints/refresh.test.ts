@@ -78,7 +78,7 @@ describe('a refresh token', () => {
     expect(await live(session)).toEqual([third])
   })
 
-  it('replayed from further back in the chain ends the session for both parties', async () => {
+  it('attack 12: replayed from further back in the chain ends the session for both parties', async () => {
     const { refresh: first, session, token } = await signUp()
     const third = await next(await next(first))
     await age(session)
@@ -91,7 +91,7 @@ describe('a refresh token', () => {
     expect(rows.length).toBeGreaterThan(0)
   })
 
-  it('of twenty tabs at once, on two processes, gives all of them the same live token', async () => {
+  it('attack 13: of twenty tabs at once, on two processes, gives all of them the same live token', async () => {
     const other = await server.another()
     try {
       const { refresh: first, session } = await signUp()

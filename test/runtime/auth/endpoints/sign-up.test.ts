@@ -143,7 +143,7 @@ describe('POST /signup', () => {
     ).toMatchObject({ code: 400, error_code: 'email_not_confirmed' })
   })
 
-  it('answers whoever signs up again without a word about who was first', async () => {
+  it('attack 21: answers whoever signs up again without a word about who was first', async () => {
     await signUp({ email: 'twice@example.com', password, data: { secret: 'of the first' } })
     const again = await signUp({ email: 'twice@example.com', password: 'other password', data: { mine: 1 } })
     expect(again.status).toBe(200)
@@ -155,7 +155,7 @@ describe('POST /signup', () => {
     expect((await server.db.query(marks, [again.body.id])).rows).toEqual([{ n: 1 }])
   })
 
-  it('gives a confirmed account a fake that differs in nothing but the documented signs', async () => {
+  it('attack 21: gives a confirmed account a fake that differs in nothing but the documented signs', async () => {
     const real = await signUp({ email: 'fresh@example.com', password, data: { a: 1 } })
     await signUp({ email: 'taken@example.com', password: 'the owner has this' })
     await server.db.query(`update auth.users set email_confirmed_at = now(), recovery_sent_at = now(), invited_at = now()
@@ -180,7 +180,7 @@ describe('POST /signup', () => {
     expect(body).not.toHaveProperty('invited_at')
   })
 
-  it('makes one user of twenty at once, and nobody meets a 500', async () => {
+  it('attack 36: makes one user of twenty at once, and nobody meets a 500', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => signUp({ email: 'race@example.com', password })))
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
     expect(await countOf('race@example.com')).toBe(1)
@@ -231,6 +231,14 @@ describe('POST /signup', () => {
       const { rows } = await server.db.query('select tag from public.seen where id = $1', [body.user.id])
       expect(rows.map(({ tag }) => tag).slice(0, 2)).toEqual(['INSERT', 'UPDATE confirmed'])
       expect(await server.mails('auto@example.com')).toEqual([])
+    })
+
+    it('attack 36: makes one user of ten at once, and tells the others of it', async () => {
+      const email = 'autorace@example.com'
+      const answers = await Promise.all(Array.from({ length: 10 }, () => signUp({ email, password })))
+      const [made, told] = [200, 422].map((status) => answers.filter((answer) => answer.status === status))
+      expect([made?.length, told?.length, await countOf(email)]).toEqual([1, 9, 1])
+      expect(new Set(told?.map(({ body }) => body.error_code))).toEqual(new Set(['user_already_exists']))
     })
 
     it('does not open the account of somebody else who waits to be confirmed', async () => {

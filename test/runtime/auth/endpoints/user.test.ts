@@ -4,6 +4,7 @@ import { hash as argon2 } from '@node-rs/argon2'
 import { hash as bcrypt } from '@node-rs/bcrypt'
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
+import { routes } from '../../../../runtime/auth/routes.ts'
 import { claimsOf, startAuthServer, type AuthServer } from '../../../support/auth.ts'
 
 let server: AuthServer
@@ -24,9 +25,23 @@ const sign = (claims: object, secret = server.secret): Promise<string> =>
   new SignJWT({ ...claims }).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(Buffer.from(secret))
 
 describe('the project key', () => {
-  it('has to come with every call but the open ones', async () => {
-    const none = await server.call('GET', '/settings', { headers: { apikey: '' } })
-    expect([none.status, none.body]).toEqual([401, { message: 'No API key found in request' }])
+  it('fact 2: has to come with every call but the open ones', async () => {
+    const open: string[] = []
+    for (const { at } of routes) {
+      const [method = '', path = ''] = at.replace(/:\w+/, randomUUID()).split(' ')
+      const none = await server.call(method, path, { headers: { apikey: '' } })
+      if (none.body.message !== 'No API key found in request') open.push(at)
+      else expect([none.status, none.body]).toEqual([401, { message: 'No API key found in request' }])
+    }
+    expect(open).toEqual([
+      'GET /health',
+      'GET /.well-known/jwks.json',
+      'POST /verify',
+      'GET /verify',
+      'GET /authorize',
+      'GET /callback',
+      'POST /callback',
+    ])
     const user = await newUser()
     for (const apikey of ['nonsense', user.token]) {
       const wrong = await server.call('GET', '/settings', { headers: { apikey } })
@@ -34,9 +49,6 @@ describe('the project key', () => {
     }
     const inQuery = await server.call('GET', `/settings?apikey=${server.anon}`, { headers: { apikey: '' } })
     expect(inQuery.status).toBe(200)
-    for (const path of ['/health', '/.well-known/jwks.json']) {
-      expect((await server.call('GET', path, { headers: { apikey: '' } })).status).toBe(200)
-    }
   })
 })
 
@@ -83,12 +95,12 @@ describe('a body', () => {
     [`{"data":${'['.repeat(500_000)}${']'.repeat(500_000)}}`, 400, 'bad_json'],
     [`{"data":${'['.repeat(5_000)}${']'.repeat(5_000)}}`, 400, 'bad_json'],
     [`{"email":"${'x'.repeat(1_100_000)}"}`, 413, 'request_entity_too_large'],
-  ])('that cannot be read is refused: %.20s', async (body, status, error_code) => {
+  ])('attack 31: that cannot be read is refused: %.20s', async (body, status, error_code) => {
     const answer = await server.call('POST', '/signup', { body })
     expect([answer.status, answer.body.error_code]).toEqual([status, error_code])
   })
 
-  it('may hold keys that would be dangerous elsewhere', async () => {
+  it('attack 31: may hold keys that would be dangerous elsewhere', async () => {
     const { token } = await newUser()
     const answer = await server.call('PUT', '/user', {
       token,

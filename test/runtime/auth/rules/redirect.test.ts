@@ -99,7 +99,7 @@ describe('a destination', () => {
     'https://one.example.org/dx',
     'https://one.example.org/b/',
     `https://app.example.com/${'x'.repeat(5000)}`,
-  ])('elsewhere is refused: %j', (asked) => {
+  ])('attack 7: elsewhere is refused: %j', (asked) => {
     expect(judge(asked)).toBe('refused')
   })
 

@@ -117,7 +117,7 @@ describe('a proof key', () => {
 })
 
 describe('a mailed token', () => {
-  it('is 56 hex digits that nobody computes from address and code (attack 10)', () => {
+  it('attack 10: is 56 hex digits that nobody computes from address and code', () => {
     const parts = { purpose: 'confirmation', address: 'a@example.com', code: '123456', salt: newSalt() }
     const token = linkToken(linkKey('secret'), parts)
     expect(token).toMatch(/^[0-9a-f]{56}$/)

@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { ts } from 'ts-morph'
+import { describe, expect, it } from 'vitest'
+
+/**
+ * The specification of auth numbers what a client may rely on (section 16) and what the service has to survive (section
+ * 15). The title of a test says which of them it holds: `fact 12:`, `facts 6 and 8:`, `attack 9, facts 50, 52:`.
+ */
+const numbered = { fact: 62, attack: 44 } as const
+type Kind = keyof typeof numbered
+
+/** What only a client library can hold; once ours does, its tests have these numbers and this list gets shorter. */
+const ofTheClientLibrary: Readonly<Record<Kind, readonly number[]>> = { fact: [59, 60, 61], attack: [43] }
+
+const titles = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'test/**/*.test.ts'], {
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => existsSync(file))
+  .flatMap(titlesOf)
+
+describe('the map of auth', () => {
+  it.each(['fact', 'attack'] as const)('has a test for every %s', (kind) => {
+    const named = new Set(titles.flatMap((title) => numbersIn(title, kind)))
+    const all = Array.from({ length: numbered[kind] }, (_none, index) => index + 1)
+    expect(all.filter((n) => !named.has(n) && !ofTheClientLibrary[kind].includes(n))).toEqual([])
+    expect([...named].filter((n) => !all.includes(n))).toEqual([])
+  })
+
+  it('reads titles as people do', () => {
+    const title = 'attack 9, facts 50, 52 and 53: five guesses of 10 are enough'
+    expect([numbersIn(title, 'fact'), numbersIn(title, 'attack')]).toEqual([[50, 52, 53], [9]])
+  })
+})
+
+function numbersIn(title: string, kind: Kind): readonly number[] {
+  const lists = title.matchAll(new RegExp(`\\b${kind}s? (\\d+(?:(?:, | and )\\d+)*)`, 'g'))
+  return [...lists].flatMap(([, list = '']) => list.split(/\D+/).map(Number))
+}
+
+/** What the tests of a file are called; a test that is skipped or still to be written is none. */
+function titlesOf(file: string): readonly string[] {
+  const found: string[] = []
+  const visit = (node: ts.Node): void => {
+    const title = ts.isCallExpression(node) && /^(it|test)$/.test(runnerOf(node.expression)) ? node.arguments[0] : null
+    if (title && ts.isStringLiteralLike(title)) found.push(title.text)
+    ts.forEachChild(node, visit)
+  }
+  visit(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest))
+  return found
+}
+
+/** `it` of `it(…)` and of `it.each(…)(…)`; of anything else its text. */
+function runnerOf(callee: ts.Expression): string {
+  if (!ts.isCallExpression(callee)) return ts.isIdentifier(callee) ? callee.text : ''
+  const { expression } = callee
+  if (!ts.isPropertyAccessExpression(expression) || expression.name.text !== 'each') return ''
+  return runnerOf(expression.expression)
+}
