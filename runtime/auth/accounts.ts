@@ -88,9 +88,12 @@ export async function savingUser<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Constraints that keep addresses apart: ours, and the one that projects from before 2023 have besides. */
+const addressKeys: ReadonlySet<unknown> = new Set(['users_email_partial_key', 'users_email_key'])
+
 /** Somebody else was faster with the same address. */
 export function isTakenAddress(error: unknown): boolean {
   if (!(error instanceof DatabaseFailure) || error.sqlstate !== '23505') return false
   const { cause } = error
-  return cause instanceof Error && 'constraint' in cause && cause.constraint === 'users_email_partial_key'
+  return cause instanceof Error && 'constraint' in cause && addressKeys.has(cause.constraint)
 }

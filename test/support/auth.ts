@@ -56,6 +56,8 @@ export interface Answer {
 }
 
 export interface AuthServerOptions {
+  /** Run as the superuser before the tables of auth are made. */
+  readonly before?: string
   /** Run as the superuser once everything is prepared. */
   readonly sql?: string
   readonly major?: Major
@@ -87,6 +89,7 @@ export const addressHeader = 'x-test-address'
 
 export async function startAuthServer(options: AuthServerOptions = {}): Promise<AuthServer> {
   const db = await createDatabase({ prepare: true, ...(options.major !== undefined && { major: options.major }) })
+  if (options.before !== undefined) await db.query(options.before)
   await migrateAuth({ url: db.adminUrl })
   if (options.sql !== undefined) await db.query(options.sql)
   const owner = openStatements({

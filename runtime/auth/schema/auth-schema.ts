@@ -43,6 +43,19 @@ exception
   when duplicate_object then null;
 end $$`
 
+/** Projects from before 2024 call the provider's own id of a person `id`, and give the row none. */
+const renameIdentityIds = `do $$ begin
+  if exists (select from pg_catalog.pg_attribute where attrelid = pg_catalog.to_regclass('auth.identities')
+    and attname = 'id' and atttypid = 'text'::regtype)
+  then
+    alter table auth.identities rename column id to provider_id;
+    alter table auth.identities drop constraint identities_pkey,
+      add column id uuid default gen_random_uuid() not null,
+      add constraint identities_pkey primary key (id),
+      add constraint identities_provider_id_provider_unique unique (provider_id, provider);
+  end if;
+end $$`
+
 const columnText = ([name, definition]: Column): string => `${name} ${definition}`
 
 const createTable = ({ name, columns, constraints }: Table): string =>
@@ -90,6 +103,7 @@ export const authSchema: readonly string[] = [
   ifAllowed(authOwner, `grant usage, create on schema auth to ${authOwner}`),
   ifAllowed(authOwner, `alter schema auth owner to ${authOwner}`),
   ...Object.entries(authEnums).map(createEnum),
+  renameIdentityIds,
   ...authTables.flatMap(tableStatements),
   ...Object.keys(authEnums).map(ownEnum),
 ].filter((text) => text !== '')
