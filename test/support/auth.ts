@@ -6,7 +6,7 @@ import { authOwner } from '../../runtime/auth/schema/auth-schema.ts'
 import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
 import type { AuthSettingName } from '../../runtime/auth/settings/keys.ts'
 import { setSetting } from '../../runtime/auth/settings/store.ts'
-import { openStatements } from '../../runtime/db/statements.ts'
+import { openStatements, type RunStatement } from '../../runtime/db/statements.ts'
 import { projectKeys } from '../../runtime/identity/keys.ts'
 import type { LogEvent } from '../../runtime/log/events.ts'
 import { openServerDatabase, runServer, type ServerSettings } from '../../runtime/main.ts'
@@ -69,13 +69,16 @@ export interface AuthServerOptions {
   readonly smtpUrl?: string
 }
 
-const secret = 'a secret that has more than thirty-two characters'
+/** Of every project in tests. */
+export const secret = 'a secret that has more than thirty-two characters'
 const keptMs = 550
 
 export const siteUrl = 'https://app.example.com'
 
-/** Tests that are not about limits come from one address and fail on purpose. */
-const unlimited: SettingTexts = {
+/** Auth is on. Tests that are not about limits come from one address and fail on purpose. */
+export const enabled: SettingTexts = {
+  auth_enabled: 'on',
+  site_url: siteUrl,
   limit_guests: '0',
   limit_sign_up: '0',
   limit_token: '0',
@@ -99,14 +102,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
     poolSize: 1,
     statementTimeout: 0,
   })
-  const store = async (texts: SettingTexts): Promise<void> => {
-    for (const [name, text] of Object.entries(texts)) {
-      const parsed = await setSetting(owner.run, name as AuthSettingName, text)
-      if (parsed.kind === 'problem') throw new Error(`${name} ${parsed.problem}`)
-    }
-  }
-  if (options.settings !== null)
-    await store({ auth_enabled: 'on', site_url: siteUrl, ...unlimited, ...options.settings })
+  if (options.settings !== null) await storeSettings(owner.run, { ...enabled, ...options.settings })
   const events: LogEvent[] = []
   const first = await listen(db, events, options)
   const { anon, serviceRole } = await projectKeys(secret)
@@ -120,7 +116,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
     client: (auth) => createTestClient(first.url, anon, auth),
     call: (method, path, given) => call(first.url, anon, method, path, given),
     set: async (texts) => {
-      await store(texts)
+      await storeSettings(owner.run, texts)
       await sleep(keptMs)
     },
     mails: (address) => mailsTo(db, address),
@@ -130,6 +126,14 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
       await owner.close()
       await db.drop()
     },
+  }
+}
+
+/** Changes settings as the owner's tools do. */
+export async function storeSettings(run: RunStatement, texts: SettingTexts): Promise<void> {
+  for (const [name, text] of Object.entries(texts)) {
+    const parsed = await setSetting(run, name as AuthSettingName, text)
+    if (parsed.kind === 'problem') throw new Error(`${name} ${parsed.problem}`)
   }
 }
 
@@ -225,7 +229,8 @@ function serverSettings(db: TestDatabase, { googleIssuer, smtpUrl }: AuthServerO
   }
 }
 
-async function mailsTo(db: TestDatabase, address: string): ReturnType<AuthServer['mails']> {
+/** Mails of the outbox to an address, newest first. */
+export async function mailsTo(db: TestDatabase, address: string): ReturnType<AuthServer['mails']> {
   const { rows } = await db.query(
     'select kind, html from catalograph_auth.outbox where recipient = $1 order by id desc',
     [address],

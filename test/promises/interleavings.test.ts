@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { choices } from '../support/arbitraries/draw.ts'
+import { openTheatre, type Theatre } from '../support/interleavings/theatre.ts'
+
+/**
+ * Promise: in whatever order the statements of several clients meet, on two processes of one database, no session ends
+ * up with two live refresh tokens, no honest client loses its session, no code is spent twice, and what was ended stays
+ * ended. Long form: npm run test:interleavings -- --count 10000 [--seed S]; the seed repeats all choices.
+ */
+const count = Number(process.env['INTERLEAVINGS_COUNT'] ?? '90')
+const seed = Number(process.env['INTERLEAVINGS_SEED'] ?? Date.now() % 1_000_000)
+
+/** Several at once, since each of them often waits for Postgres. */
+const theatreCount = 3
+/** Shrinking what was found has to end, too. */
+const longestMs = 60_000 + count * 1_000
+const theatres: Theatre[] = []
+beforeAll(async () => {
+  for (let one = 0; one < theatreCount; one += 1) theatres.push(await openTheatre())
+})
+afterAll(async () => {
+  for (const { close } of theatres) await close()
+})
+
+const met = new Set<string>()
+let statements = 0
+
+const hold = (theatre: Theatre, index: number): Promise<void> =>
+  fc.assert(
+    fc.asyncProperty(choices(40), choices(160), async (what, turns) => {
+      const { problems, plan, order, events, fingerprint } = await theatre.run(what, turns)
+      met.add(fingerprint)
+      statements += order.length
+      expect(problems, JSON.stringify({ plan, order, events }, null, 1)).toEqual([])
+    }),
+    {
+      seed: seed + index,
+      numRuns: Math.ceil(count / theatreCount),
+      interruptAfterTimeLimit: longestMs,
+      markInterruptAsFailure: true,
+    },
+  )
+
+test(
+  `interleavings of refresh, reuse, sign-out and verify (seed ${seed})`,
+  { timeout: longestMs + 60_000 },
+  async () => {
+    const began = performance.now()
+    await Promise.all(theatres.map(hold))
+    for (const { deadlocks } of theatres) expect(await deadlocks()).toBe(0)
+    const seconds = Math.round((performance.now() - began) / 1000)
+    console.log(
+      `${count} interleavings, ${met.size} of them different, of ${statements} turns, in ${seconds} s; seed ${seed}`,
+    )
+  },
+)

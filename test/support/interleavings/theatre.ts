@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto'
+import { drawFrom } from '../arbitraries/draw.ts'
+import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
+import { projectKeys } from '../../../runtime/identity/keys.ts'
+import { enabled, secret, storeSettings } from '../auth.ts'
+import { createDatabase } from '../database.ts'
+import { startInstance } from '../auth-instance.ts'
+import { judge } from './judge.ts'
+import { createPerson } from './person.ts'
+import { play, type Place, type Played } from './play.ts'
+import { createStage } from './stage.ts'
+import { drawPlan, type Plan } from './steps.ts'
+
+/** Two processes on a database of their own, and the stage on which their requests are put in order. */
+export interface Theatre {
+  /** Draws what clients do and in which order they go on, lets them, and judges what came of it. */
+  readonly run: (choices: readonly number[], turns: readonly number[]) => Promise<Outcome>
+  /** Deadlocks that Postgres had to end. */
+  readonly deadlocks: () => Promise<number>
+  readonly close: () => Promise<void>
+}
+
+export interface Outcome extends Played {
+  readonly plan: Plan
+  readonly problems: readonly string[]
+  /** The same for runs in which the same steps met in the same order. */
+  readonly fingerprint: string
+}
+
+/** Nobody waits for a connection that somebody off the stage holds. */
+const poolSize = 12
+
+export async function openTheatre(): Promise<Theatre> {
+  const db = await createDatabase()
+  await migrateAuth({ url: db.adminUrl })
+  const stage = createStage({ blocked: async () => (await db.query(waitingForLocks)).rows[0].count })
+  const start = () => startInstance({ databaseUrl: db.adminUrl, stage, poolSize })
+  const instances = [await start(), await start()] as const
+  await storeSettings(instances[0].tools.database.run, { ...enabled, mail_cooldown: '0' })
+  const place: Place = { instances, stage, anon: (await projectKeys(secret)).anon }
+  return {
+    run: async (choices, turns) => {
+      const plan = drawPlan(drawFrom(choices))
+      const person = await createPerson(db, instances[0].tools, plan)
+      const played = await play(place, person, plan, drawFrom(turns).int)
+      const problems = await judge(place, db, person, played)
+      return { ...played, plan, problems, fingerprint: fingerprint({ plan, order: played.order }) }
+    },
+    deadlocks: async () => (await db.query(deadlocksSoFar)).rows[0].count,
+    close: async () => {
+      for (const { stop } of instances) await stop()
+      await db.drop()
+    },
+  }
+}
+
+const waitingForLocks = `select count(*)::int as count from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock'`
+
+const deadlocksSoFar = 'select deadlocks::int as count from pg_stat_database where datname = current_database()'
+
+const fingerprint = (of: object): string => createHash('sha256').update(JSON.stringify(of)).digest('base64')
