@@ -1,0 +1,165 @@
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { claimsOf, type Answer } from '../auth.ts'
+import { command, restart, type Step } from './commands.ts'
+import { atOnce, type Project } from './project.ts'
+
+/** A session by section 7: the chain of its refresh tokens, of which the last is live. */
+export interface Chain {
+  tokens: string[]
+  /** So many of them, from the first, were spent longer ago than the reuse interval. */
+  old: number
+  /** The session's own limit has passed. */
+  expired: boolean
+  ended: boolean
+}
+
+export interface Holder {
+  readonly project: Project
+  session: string
+  access: string
+}
+
+type ChainStep = Step<Chain, Holder>
+
+const refresh =
+  ({ project }: Holder, token: string) =>
+  (): Promise<Answer> =>
+    project.call('POST', '/token?grant_type=refresh_token', { body: { refresh_token: token } })
+
+const signIn = async (project: Project): Promise<{ readonly tokens: string[]; readonly access: string }> => {
+  const { status, body } = await project.call('POST', '/signup', { body: {} })
+  expect(status).toBe(200)
+  return { tokens: [body.refresh_token], access: body.access_token }
+}
+
+const sessionOf = (access: string): string => String(claimsOf(access)['session_id'])
+
+/** A guest signs in: nothing is hashed. */
+export async function beginChain(project: Project): Promise<{ readonly model: Chain; readonly real: Holder }> {
+  const { tokens, access } = await signIn(project)
+  return {
+    model: { tokens, old: 0, expired: false, ended: false },
+    real: { project, access, session: sessionOf(access) },
+  }
+}
+
+const issue: ChainStep = {
+  name: 'sign in anew',
+  take: async (model, real) => {
+    const { tokens, access } = await signIn(real.project)
+    Object.assign(model, { tokens, old: 0, expired: false, ended: false })
+    Object.assign(real, { access, session: sessionOf(access) })
+  },
+}
+
+/** What the tokens in the database are after each step. */
+async function checkLive({ tokens, ended }: Chain, { project, session }: Holder): Promise<void> {
+  const { rows } = await project.db.query(
+    'select token from auth.refresh_tokens where session_id = $1 and not revoked',
+    [session],
+  )
+  expect(rows.map(({ token }) => token)).toEqual(ended ? [] : tokens.slice(-1))
+}
+
+/** The token so many generations before the live one, from several tabs at once. */
+const use = (back: number, times: number): ChainStep => ({
+  name: `refresh ${back} back, ${times} at once`,
+  possible: ({ tokens }) => tokens.length > back,
+  take: async (model, real) => {
+    const index = model.tokens.length - 1 - back
+    const answers = await atOnce(times, refresh(real, model.tokens[index] as string))
+    if (model.ended) expectAll(answers, ['refresh_token_not_found'])
+    else if (model.expired) expectAll(answers, ['session_expired'])
+    else if (index < model.old && back > 1) {
+      model.ended = true
+      expectAll(answers, ['refresh_token_already_used', 'refresh_token_not_found', 'session_not_found'])
+      expect(answers.filter(({ body }) => body.error_code === 'refresh_token_already_used')).not.toEqual([])
+    } else keep(model, real, answers, back)
+    await checkLive(model, real)
+  },
+})
+
+/** All tabs get the same live token: a new one by the live one, else the one that is live. */
+function keep(model: Chain, real: Holder, answers: readonly Answer[], back: number): void {
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  const [given, ...others] = new Set(answers.map(({ body }) => body.refresh_token as string))
+  expect(others).toEqual([])
+  if (back === 0) {
+    expect(model.tokens).not.toContain(given)
+    model.tokens.push(given as string)
+  } else expect(given).toBe(model.tokens.at(-1))
+  real.access = answers.at(-1)?.body.access_token
+}
+
+function expectAll(answers: readonly Answer[], codes: readonly string[]): void {
+  for (const { status, body } of answers) {
+    expect(status).toBe(400)
+    expect(codes).toContain(body.error_code)
+  }
+}
+
+/** The reuse interval is over for what is spent. */
+const age: ChainStep = {
+  name: 'the reuse interval passes',
+  take: async (model, { project, session }) => {
+    await project.db.query(
+      `update auth.refresh_tokens set updated_at = now() - interval '1 minute' where session_id = $1 and revoked`,
+      [session],
+    )
+    model.old = model.tokens.length - 1
+  },
+}
+
+const expire: ChainStep = {
+  name: 'the session reaches its limit',
+  take: async (model, { project, session }) => {
+    await project.db.query('update auth.sessions set not_after = now() where id = $1', [session])
+    model.expired = true
+  },
+}
+
+const look: ChainStep = {
+  name: 'look',
+  take: async ({ ended }, { project, access }) => {
+    const { status, body } = await project.call('GET', '/user', { token: access })
+    expect([status, body.error_code]).toEqual(ended ? [403, 'session_not_found'] : [200, undefined])
+  },
+}
+
+const signOut = (scope: 'global' | 'local' | 'others'): ChainStep => ({
+  name: `sign out, ${scope}`,
+  take: async (model, real) => {
+    const { status } = await real.project.call('POST', `/logout?scope=${scope}`, { token: real.access })
+    expect(status).toBe(model.ended ? 403 : 204)
+    model.ended ||= scope !== 'others'
+    await checkLive(model, real)
+  },
+})
+
+/** Whoever comes first, the session is over afterwards. */
+const race: ChainStep = {
+  name: 'refresh while somebody signs out',
+  possible: ({ ended }) => !ended,
+  take: async (model, real) => {
+    const [signedOut, refreshed] = await Promise.all([
+      real.project.call('POST', '/logout?scope=local', { token: real.access }),
+      refresh(real, model.tokens.at(-1) as string)(),
+    ])
+    expect(signedOut.status).toBe(204)
+    expect(refreshed.status === 200 && !model.expired ? 400 : refreshed.status).toBe(400)
+    model.ended = true
+    await checkLive(model, real)
+    if (refreshed.status === 200)
+      expectAll([await refresh(real, refreshed.body.refresh_token)()], ['refresh_token_not_found'])
+  },
+}
+
+export const chainCommands: readonly fc.Arbitrary<fc.AsyncCommand<Chain, Holder>>[] = [
+  fc
+    .tuple(fc.constantFrom(0, 0, 0, 1, 2, 3), fc.constantFrom(1, 1, 4))
+    .map(([back, times]) => command(use(back, times))),
+  fc.tuple(fc.constantFrom(0, 0, 1, 2), fc.constantFrom(1, 4)).map(([back, times]) => command(use(back, times))),
+  fc.constantFrom(age, age, look, expire, issue).map(command),
+  fc.constantFrom(signOut('others'), signOut('local'), signOut('global'), race, restart<Chain, Holder>()).map(command),
+]
