@@ -81,34 +81,34 @@ describe('a template', () => {
   })
 })
 
-describe('whatever the data holds', () => {
-  const hostile = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 40 }),
-    fc
-      .array(
-        fc.constantFrom(
-          '<',
-          '>',
-          '"',
-          "'",
-          '&',
-          '-->',
-          '--!>',
-          '</p>',
-          '<script>',
-          ' onload=x',
-          'javascript:',
-          '\r\n',
-          '{{ .Token }}',
-          '#',
-          '?',
-          '%',
-        ),
-        { maxLength: 8 },
-      )
-      .map((parts) => parts.join('')),
-  )
+const hostile = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc
+    .array(
+      fc.constantFrom(
+        '<',
+        '>',
+        '"',
+        "'",
+        '&',
+        '-->',
+        '--!>',
+        '</p>',
+        '<script>',
+        ' onload=x',
+        'javascript:',
+        '\r\n',
+        '{{ .Token }}',
+        '#',
+        '?',
+        '%',
+      ),
+      { maxLength: 8 },
+    )
+    .map((parts) => parts.join('')),
+)
 
+describe('whatever the data holds', () => {
   it('attack 27: it stays text: no markup, no attribute and no scheme comes of it', () => {
     fc.assert(
       fc.property(hostile, (name) => {
@@ -180,6 +180,40 @@ describe('whatever is saved', () => {
         const evil = html(source, { Data: { a: '"\'><img src=x>' } })
         expect(evil).not.toContain('<img')
       }),
+    )
+  })
+
+  /** All that makes markup of text. */
+  const markup = (text: string): string => text.replace(/[^<>"']/g, '')
+  const place = fc.constantFrom('{{ .Data.a }}', '{{ .Email }}', '{{ .NewEmail }}', '{{ .SendingTo }}')
+  const around = fc.constantFrom(
+    (value: string) => value,
+    (value: string) => `<p title="${value}">`,
+    (value: string) => `<a href='${value}'>`,
+    (value: string) => `<a href="https://x.example/${value}?q=${value}#${value}">`,
+    (value: string) => `<!-- ${value} -->`,
+    (value: string) => `<title>${value}</title>`,
+    (value: string) => `<img alt="${value}" src="${value}">`,
+    (value: string) => `<p>${value}<`,
+  )
+  const written = fc.oneof(
+    bits,
+    fc.tuple(around, place).map(([put, variable]) => put(variable)),
+  )
+
+  it('attack 27: has the markup of its template and no other, whatever the values are', () => {
+    fc.assert(
+      fc.property(fc.array(written, { maxLength: 10 }), hostile, (parts, value) => {
+        const source = parts.join('') + link
+        fc.pre(fault(source) === null)
+        const [evil, plain] = [value, 'x'].map((text) =>
+          html(source, { Data: { a: text }, Email: text, NewEmail: text, SendingTo: text }),
+        )
+        expect(markup(evil ?? '')).toBe(markup(plain ?? ''))
+        expect(evil).toContain(variables.ConfirmationURL.replaceAll('&', '&amp;'))
+        expect(evil).not.toMatch(/(href|src)=["']\s*(javascript|data|vbscript):/i)
+      }),
+      { numRuns: 1000 },
     )
   })
 })

@@ -148,9 +148,141 @@ describe('a destination', () => {
       { numRuns: 5000 },
     )
   })
+
+  /** Addresses that are allowed, and what changes where one leads in the eyes of some parser or other. */
+  const good = fc.constantFrom(
+    'https://app.example.com/path?q=1#part',
+    'https://x.preview.example.com/cb',
+    'https://deep.example.com/a/b',
+    'http://127.0.0.1:8080/callback',
+    'https://one.example.org/bx',
+    'myapp://callback',
+  )
+  const bad = fc.oneof(
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 2 }),
+    fc.constantFrom(
+      '@',
+      '\\',
+      '/',
+      '//',
+      '#',
+      '?',
+      ':',
+      '.',
+      '%00',
+      '%2f',
+      '%40',
+      '\t',
+      '\r\n',
+      '\0',
+      ' ',
+      '\u3002',
+      '\uff0f',
+    ),
+    fc.constantFrom(
+      'evil.example',
+      '@evil.example',
+      '.evil.example',
+      'evil.example/',
+      '//evil.example\\@',
+      '[::1]',
+      '0x7f.1',
+    ),
+  )
+  const mangled = fc
+    .tuple(good, fc.array(fc.tuple(fc.nat(40), fc.nat(3), bad), { minLength: 1, maxLength: 3 }))
+    .map(([address, changes]) =>
+      changes.reduce<string>((text, [at, gone, put]) => text.slice(0, at) + put + text.slice(at + gone), address),
+    )
+  const origins = [
+    /^https:\/\/(app|[a-z0-9-]*\.preview|deep)\.example\.com$/,
+    /^http:\/\/(localhost:5173|127\.0\.0\.1(:\d+)?)$/,
+    /^https:\/\/(one|two)\.example\.org$/,
+  ]
+
+  test('that is allowed leads there for whoever reads it, and nobody is sent to another place on the way', () => {
+    fc.assert(
+      fc.property(mangled, (asked) => {
+        const url = judge(asked)
+        if (url === 'refused') return
+        expect(judge(url)).toBe(url)
+        expect(url).not.toMatch(/[\s\\\p{Cc}]/u)
+        // As a browser reads a Location: by the address of whoever sent it.
+        const read = new URL(url, 'https://project.example/auth/v1/verify')
+        expect([read.username, read.password]).toEqual(['', ''])
+        if (read.protocol === 'myapp:') expect(url).toMatch(/^myapp:\/\/callback(#.*)?$/s)
+        else
+          expect(
+            origins.some((origin) => origin.test(read.origin)),
+            url,
+          ).toBe(true)
+      }),
+      { numRuns: 4000 },
+    )
+  })
+
+  test('of anybody else is refused, however it is written', () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), (asked) => {
+        fc.pre(!/^https?:\/\/(app|deep)\.example\.com|localhost|127\.0\.0\.1/.test(asked))
+        expect(judge(asked)).toBe('refused')
+      }),
+      { numRuns: 2000 },
+    )
+  })
 })
 
 describe('a glob', () => {
+  /** The same pattern for the engine of regular expressions, made piece by piece along with it. */
+  const literal = fc.constantFrom('a', 'b', '-', '.', '/', ':').map((text) => [text, `[${text}]`] as const)
+  const simple = fc.oneof(
+    { weight: 4, arbitrary: literal },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom(['*', '[^./]*'], ['**', '[^]*'], ['?', '[^./]'], ['\\*', '[*]'], [
+        '\\{',
+        '[{]',
+      ] as const),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(['[ab]', '[ab]'], ['[!a]', '[^a./]'], ['[a-c]', '[a-c]'], [
+        '[!a-b]',
+        '[^a-b./]',
+      ] as const),
+    },
+  )
+  /** Stars that meet are others than each by itself. */
+  const isApart = (parts: readonly (readonly [string, string])[]): boolean => {
+    const glob = parts.map(([one]) => one).join(' ')
+    return !/\* \*|\* \{|\} \*|\*[,}]/.test(glob)
+  }
+  const sequence = fc
+    .array(simple, { maxLength: 5 })
+    .filter(isApart)
+    .map((parts) => [parts.map(([glob]) => glob).join(''), parts.map(([, regExp]) => regExp).join('')] as const)
+  const braces = fc
+    .array(sequence, { minLength: 1, maxLength: 3 })
+    .map(
+      (some) =>
+        [`{${some.map(([glob]) => glob).join()}}`, `(?:${some.map(([, regExp]) => regExp).join('|')})`] as const,
+    )
+  const whole = fc
+    .tuple(sequence, fc.option(braces), sequence)
+    .map((parts) => parts.flatMap((part) => (part === null ? [] : [part])))
+  it('matches what the regular expression of the same pieces matches', () => {
+    const text = fc.array(fc.constantFrom('a', 'b', 'c', '-', '.', '/', ':', '*', '{'), { maxLength: 8 })
+    fc.assert(
+      fc.property(whole, text, (parts, characters) => {
+        const glob = parts.map(([one]) => one).join('')
+        fc.pre(isApart(parts))
+        const regExp = new RegExp(`^${parts.map(([, one]) => one).join('')}$`, 'u')
+        expect(matchesGlob(glob, characters.join('')), glob).toBe(regExp.test(characters.join('')))
+      }),
+      { numRuns: 4000 },
+    )
+  })
+
   it.each([
     ['a*c', 'abbc', true],
     ['a*c', 'a.c', false],
