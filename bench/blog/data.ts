@@ -37,18 +37,24 @@ const fill = ({ users, posts, comments }: BlogSize): string => `
   alter table comments alter id restart ${comments + 1};
 `
 
-const script = (name: string): Promise<string> => readFile(join(projectFolder, 'bench', 'blog', name), 'utf8')
+const script = (name: string): Promise<string> => readFile(join(projectFolder, 'bench', name), 'utf8')
 
 /**
  * A database with the blog in it, prepared for the product. Foreign keys are not checked row by row while it is
  * filled.
  */
 export const createBlog = async (major: Major, size: BlogSize): Promise<TestDatabase> => {
-  const db = await createDatabase({ major, prepare: true, sql: await script('schema.sql') })
+  const db = await createDatabase({ major, prepare: true, sql: await script('blog/schema.sql') })
   await db.query('set session_replication_role = replica')
   await db.query(fill(size))
   await db.query('set session_replication_role = origin')
-  await db.query(await script('indexes.sql'))
+  await db.query(await script('blog/indexes.sql'))
   await db.query('vacuum analyze')
   return db
+}
+
+/** Adds the tables of the wide and deep shapes. */
+export const addShapes = async (db: TestDatabase): Promise<void> => {
+  await db.query(await script('shapes/schema.sql'))
+  await db.query('vacuum analyze')
 }

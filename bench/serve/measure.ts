@@ -39,6 +39,20 @@ const nextOf = (subject: Subject, operation: Operation, size: BlogSize): (() => 
   return () => requests[index++ % ring] as Buffer
 }
 
+/** The load of one operation on one subject; an answer that says nothing is not a good one. */
+export const loadFor = (
+  subject: Subject,
+  operation: Operation,
+  size: BlogSize,
+  { connections, sliceMs }: Pick<Effort, 'connections' | 'sliceMs'>,
+): Load => ({
+  port: subject.server.port,
+  connections,
+  ms: sliceMs,
+  next: nextOf(subject, operation, size),
+  good: ({ status, body }) => status === 200 && body.length > 40,
+})
+
 /** @throws when a subject does not answer what it was asked: its speed would mean nothing */
 export const checkAnswer = async (subject: Subject, operation: Operation, size: BlogSize): Promise<string> => {
   const answer = await sendOnce(subject.server.port, subject.request(operation, size))
@@ -78,16 +92,10 @@ const createRunner = (
   effort: Effort,
   database: number,
 ): Runner => {
-  const { connections, sliceMs, perSecond } = effort
+  const { perSecond } = effort
   const series = emptySeries()
   const processes = { server: subject.server.pid, database }
-  const load: Load = {
-    port: subject.server.port,
-    connections,
-    ms: sliceMs,
-    next: nextOf(subject, operation, size),
-    good: ({ status, body }) => status === 200 && body.length > 40,
-  }
+  const load = loadFor(subject, operation, size, effort)
   return {
     subject,
     series,
@@ -114,12 +122,10 @@ const createRunner = (
 const warmUpRequests = 3_000
 const warmUpSlices = 15
 
-const warmUp = async (subject: Subject, operation: Operation, size: BlogSize, effort: Effort): Promise<void> => {
-  const { connections } = effort
-  const load: Load = { port: subject.server.port, connections, ms: 500, next: nextOf(subject, operation, size) }
+export const warmUp = async (load: Load): Promise<void> => {
   let answered = 0
   for (let slice = 0; slice < warmUpSlices && answered < warmUpRequests; slice += 1)
-    answered += must(subject, operation, await saturate(load)).answered
+    answered += (await saturate({ ...load, ms: 500 })).answered
 }
 
 /** Each by turns, the order reversed every other round. */
@@ -136,7 +142,7 @@ export const measure = async (
   effort: Effort,
   database: number,
 ): Promise<readonly Measured[]> => {
-  for (const subject of subjects) await warmUp(subject, operation, size, effort)
+  for (const subject of subjects) await warmUp(loadFor(subject, operation, size, effort))
   const runners = subjects.map((subject) => createRunner(subject, operation, size, effort, database))
   await byTurns(runners, effort.rounds, 'saturated')
   if (effort.perSecond > 0) await byTurns(runners, effort.rounds, 'steady')

@@ -14,8 +14,8 @@ export interface RunRecord {
   readonly figures: Readonly<Record<string, number | readonly number[]>>
 }
 
-/** The project's folder: benchmarks run from bench/dist/bench/support. */
-export const projectFolder = new URL('../../../../', import.meta.url).pathname
+/** The project's folder: benchmarks are started in it (run.mjs), as tests are. */
+export const projectFolder = process.cwd()
 
 const git = (...args: readonly string[]): string => {
   try {

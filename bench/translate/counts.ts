@@ -1,0 +1,14 @@
+import type { Translated } from './translate.ts'
+
+/** What a translation came to, in numbers that do not depend on the machine. */
+export interface Counts {
+  readonly statements: number
+  readonly parameters: number
+  readonly sqlLength: number
+}
+
+export const countsOf = ({ bound }: Translated): Counts => ({
+  statements: bound.length,
+  parameters: bound.reduce((sum, { values }) => sum + values.length, 0),
+  sqlLength: bound.reduce((sum, { text }) => sum + text.length, 0),
+})

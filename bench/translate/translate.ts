@@ -1,0 +1,36 @@
+import { createCompiler, type Compiled } from '../../compiler/compile.ts'
+import { withSession } from '../../runtime/db/session.ts'
+import { versionExpression } from '../../runtime/db/version.ts'
+import { bind } from '../../runtime/graphql/bind.ts'
+import { createDocuments, type Documents } from '../../runtime/graphql/documents.ts'
+import type { Statements } from '../../runtime/graphql/statements/statements.ts'
+import { createEngine } from '../../runtime/engine/engine.ts'
+import type { BoundStatement } from '../../runtime/contract/execution.ts'
+
+/** From a document to bound statements, as a request goes there, without HTTP and without a database. */
+export interface Translator {
+  readonly translate: (document: string, variables: Readonly<Record<string, unknown>>) => Translated
+}
+
+export interface Translated {
+  readonly statements: Statements
+  readonly bound: readonly BoundStatement[]
+}
+
+export const compileOnce = (url: string): Promise<Compiled> =>
+  withSession({ url }, (query) => createCompiler({ query, schemas: ['public'], version: versionExpression }).compile())
+
+/** A translator that knows no document yet. */
+export const createTranslator = ({ revision }: Pick<Compiled, 'revision'>, role: string): Translator => {
+  const documents: Documents = createDocuments(createEngine(revision))
+  return {
+    translate: (document, variables) => {
+      const prepared = documents.find(role, document, null).prepare(variables)
+      const { statements } = prepared.statements
+      return {
+        statements: prepared.statements,
+        bound: statements.map((statement) => bind(statement, prepared.variables)),
+      }
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addShapes, blogSize, createBlog } from '../../bench/blog/data.ts'
+import { operations } from '../../bench/blog/operations.ts'
+import { shapes } from '../../bench/shapes/shapes.ts'
+import { countsOf, type Counts } from '../../bench/translate/counts.ts'
+import { compileOnce, createTranslator, type Translator } from '../../bench/translate/translate.ts'
+import { majors, type TestDatabase } from '../support/database.ts'
+
+/**
+ * Statements, parameters and length of the SQL that the benchmarks' documents become: numbers of the compiler and not
+ * of the machine. One that changed is to be looked at, and then accepted with UPDATE_GOLDEN=1.
+ */
+const file = new URL('./translation-counts.json', import.meta.url)
+const accept = process.env['UPDATE_GOLDEN'] === '1'
+const size = blogSize(0.001)
+
+let db: TestDatabase
+let translator: Translator
+beforeAll(async () => {
+  db = await createBlog(majors()[0] ?? 18, size)
+  await addShapes(db)
+  translator = createTranslator(await compileOnce(db.adminUrl), 'authenticated')
+})
+afterAll(() => db.drop())
+
+test('documents of the benchmarks become as much SQL as they did', async () => {
+  const asked = [
+    ...operations.map(({ name, document, variables }) => ({ name, document, variables: variables(() => 1, size) })),
+    ...shapes,
+  ]
+  const counts: Readonly<Record<string, Counts>> = Object.fromEntries(
+    asked.map(({ name, document, variables }) => [name, countsOf(translator.translate(document, variables))]),
+  )
+  if (accept) await writeFile(file, `${JSON.stringify(counts, null, 2)}\n`)
+  expect(counts).toEqual(JSON.parse(await readFile(file, 'utf8')))
+})
