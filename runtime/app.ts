@@ -7,7 +7,7 @@ import type { GraphqlRoute } from './graphql/route.ts'
 import { registerGraphql } from './graphql/route.ts'
 import { answerFailures, renderPlainFailure, sendFailure } from './http/boundary.ts'
 import { clientAddress, limitSource } from './http/client-address.ts'
-import { allowEveryOrigin } from './http/cors.ts'
+import { allowEveryOrigin, openToEveryOrigin } from './http/cors.ts'
 import { HttpFailure } from './http/failures.ts'
 import { registerHealth } from './http/health.ts'
 import type { Health } from './http/health.ts'
@@ -36,7 +36,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
     requestIdHeader: false,
     genReqId: requestIdOf,
     frameworkErrors: (_error, _request, reply) =>
-      void sendFailure(reply, new HttpFailure('REQUEST_MALFORMED'), renderPlainFailure),
+      void sendFailure(openToEveryOrigin(reply), new HttpFailure('REQUEST_MALFORMED'), renderPlainFailure),
   })
   nameRequests(app, parts.log)
   allowEveryOrigin(app)

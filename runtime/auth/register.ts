@@ -116,12 +116,12 @@ function headerOf(request: FastifyRequest, name: string): string {
 
 const versionOf = (request: FastifyRequest): string => headerOf(request, versionHeader)
 
-/** Fields as texts; of a repeated one the first holds. */
+/** Fields as texts; of a repeated one the first holds. Throws 400 for NUL, which Postgres could not take. */
 function textsOf(fields: unknown): Readonly<Record<string, string>> {
   const entries = Object.entries(fields as Readonly<Record<string, string | readonly string[]>>)
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === 'string' ? value : (value[0] ?? '')]),
-  )
+  const texts = entries.map(([name, value]) => [name, typeof value === 'string' ? value : (value[0] ?? '')] as const)
+  if (texts.some(([, text]) => text.includes('\0'))) throw refuse('validation_failed')
+  return Object.fromEntries(texts)
 }
 
 function sendOutcome(reply: FastifyReply, { status, headers, body }: Outcome): FastifyReply {

@@ -16,10 +16,14 @@ const daySeconds = '86400'
  */
 export function allowEveryOrigin(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('access-control-allow-origin', '*')
-    reply.header('access-control-expose-headers', exposedHeaders)
+    openToEveryOrigin(reply)
     return request.method === 'OPTIONS' ? answerPreflight(request, reply) : undefined
   })
+}
+
+/** The two headers that every answer carries, those that come before all hooks too. */
+export function openToEveryOrigin(reply: FastifyReply): FastifyReply {
+  return reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders)
 }
 
 function answerPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -2,14 +2,21 @@ import type { RunStatement } from '../../db/statements.ts'
 import { noContent, type Outcome, type UserCall } from '../call.ts'
 import { refuse } from '../errors.ts'
 import { audit } from '../store/audit-log.ts'
+import { deleteFlowsOf } from '../store/flow-states.ts'
 import { deleteOtherSessions, deleteSession, deleteSessionsOf } from '../store/sessions.ts'
 import type { AuthTools } from '../tools.ts'
 
 type End = (run: RunStatement, call: UserCall) => Promise<void>
 
-/** What each scope ends (section 5.5). */
+/** What each scope ends (section 5.5); everywhere means that nothing under way becomes a session either. */
 const scopes = new Map<string, End>([
-  ['global', (run, { user }) => deleteSessionsOf(run, user.id)],
+  [
+    'global',
+    async (run, { user }) => {
+      await deleteSessionsOf(run, user.id)
+      await deleteFlowsOf(run, user.id)
+    },
+  ],
   ['local', async (run, { session }) => (session === null ? undefined : deleteSession(run, session.id))],
   ['others', (run, { user, session }) => deleteOtherSessions(run, user.id, session?.id ?? null)],
 ])

@@ -58,6 +58,7 @@ async function signIn(
   await lockUser(run, user.id)
   const present = await findUserById(run, user.id)
   if (present === null || present.encrypted_password !== user.encrypted_password) throw refuse('invalid_credentials')
+  if (present.banned) throw refuse('user_banned', { status: 400 })
   if (rehashed !== null) await replaceHash(run, user.id, rehashed.old, rehashed.hash)
   if (present.identities.length === 0) await addIdentity(run, present)
   return startSession(run, call, present, 'password')

@@ -49,6 +49,14 @@ const post = (headers: readonly string[], text = body): string =>
   head('POST /graphql/v1 HTTP/1.1', ['Content-Type: application/json', ...headers]) + text
 const sized = (text = body): string => post([`Content-Length: ${Buffer.byteLength(text)}`], text)
 
+describe('what is refused before all routes', () => {
+  it('can be read by pages of every origin too', async () => {
+    const received = await send(head('GET /auth/v1/%zz HTTP/1.1', []))
+    expect(statuses(received)).toEqual([400])
+    expect(received).toMatch(/^access-control-allow-origin: \*\r$/m)
+  })
+})
+
 describe('on one connection', () => {
   it('requests that were sent at once are answered in order', async () => {
     const received = await send(sized() + head('GET /nowhere HTTP/1.1', []) + sized())

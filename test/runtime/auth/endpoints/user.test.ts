@@ -112,6 +112,13 @@ describe('a body', () => {
   })
 })
 
+test('NUL in a query is refused, and nothing of it reaches the database', async () => {
+  for (const path of ['/admin/users?filter=%00', '/admin/audit?query=action:%00', '/verify?type=signup&token=%00']) {
+    const { status, body } = await server.call('GET', path, { token: server.serviceRole })
+    expect([status, body.error_code]).toEqual([400, 'validation_failed'])
+  }
+})
+
 describe('a bearer token', () => {
   const get = (authorization: string | null) =>
     server.call('GET', '/user', { headers: authorization === null ? {} : { authorization } })
