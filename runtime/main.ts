@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { openAuth } from './auth/open.ts'
 import type { OpenAuth } from './auth/open.ts'
+import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
 import { tellOutages } from './db/outages.ts'
 import { openDatabase } from './db/pool.ts'
@@ -59,14 +60,15 @@ export function openServerDatabase(settings: ServerSettings): Database {
 export async function runServer(parts: ServerParts): Promise<void> {
   const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
   const place = { url: '' }
-  const auth = openServerAuth(parts.settings, () => place.url)
+  const auth = openServerAuth(parts, () => place.url)
   const { app, serveFrom } = assemble(parts, watched, auth)
   const stopping = new AbortController()
   try {
     const url = await listen(app, parts.settings)
     place.url = url
     parts.log({ kind: 'listening', url })
-    if (parts.settings.smtpUrl === null) sayThatMailsAreKept(auth, parts.log)
+    // Asked now, so that the log says early what holds; a database that is away is told of by the warm-up.
+    auth.state().catch(() => undefined)
     const warm = warmUp(watched.source, parts.log, stopping.signal).then((revision) => {
       if (revision === null) return
       serveFrom(revision)
@@ -91,8 +93,8 @@ interface Assembled {
 }
 
 /** `listeningUrl` is asked when the first request is there: only then is it known. */
-function openServerAuth(settings: ServerSettings, listeningUrl: () => string): OpenAuth {
-  return openAuth({
+function openServerAuth({ settings, log }: ServerParts, listeningUrl: () => string): OpenAuth {
+  const auth = openAuth({
     url: settings.databaseAuthUrl ?? settings.databaseOwnerUrl ?? settings.databaseUrl,
     poolSize: settings.authPoolSize,
     secret: settings.jwtSecret,
@@ -102,14 +104,20 @@ function openServerAuth(settings: ServerSettings, listeningUrl: () => string): O
     smtpUrl: settings.smtpUrl,
     mailFrom: settings.mailFrom,
   })
+  return settings.smtpUrl === null ? { ...auth, state: tellingThatMailsAreKept(auth.state, log) } : auth
 }
 
-/** Nobody who uses auth shall wait for a mail that is never sent. */
-function sayThatMailsAreKept({ state }: OpenAuth, log: Log): void {
-  state().then(
-    ({ kind }) => kind === 'enabled' && log({ kind: 'mails-kept' }),
-    () => undefined,
-  )
+/** Nobody who uses auth shall wait for a mail that is never sent: told once, as soon as auth is seen to be enabled. */
+function tellingThatMailsAreKept(state: ReadAuthState, log: Log): ReadAuthState {
+  let told = false
+  const tell = (now: AuthState): AuthState => {
+    if (!told && now.kind === 'enabled') {
+      told = true
+      log({ kind: 'mails-kept' })
+    }
+    return now
+  }
+  return () => (told ? state() : state().then(tell))
 }
 
 function assemble({ settings, database, log }: ServerParts, watched: WatchedSource, auth: OpenAuth): Assembled {

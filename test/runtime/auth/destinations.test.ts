@@ -16,8 +16,8 @@ afterAll(() => stage?.stop())
 
 interface Asking {
   readonly at: string
-  /** Who has the address that it is about: nobody, a user who is not signed in, or the one who asks. */
-  readonly whose: 'nobody' | 'user' | 'caller'
+  /** Who has the address: nobody, somebody who waits to be confirmed, a user who is not signed in, the one who asks. */
+  readonly whose: 'nobody' | 'applicant' | 'user' | 'caller'
   readonly as?: 'service_role'
   readonly body?: object
 }
@@ -31,10 +31,15 @@ const askings: readonly Asking[] = [
   { at: 'POST /otp', whose: 'nobody' },
   { at: 'POST /magiclink', whose: 'user' },
   { at: 'POST /recover', whose: 'user' },
+  { at: 'POST /resend', whose: 'applicant', body: { type: 'signup' } },
+  { at: 'POST /resend', whose: 'nobody', body: { type: 'signup' } },
   { at: 'PUT /user', whose: 'caller' },
   { at: 'POST /invite', whose: 'nobody', as: 'service_role' },
   { at: 'POST /admin/generate_link', whose: 'user', as: 'service_role', body: { type: 'magiclink' } },
 ]
+
+/** Those that mail: nothing is sent again to somebody who is unknown. */
+const mailing = askings.filter(({ at, whose }) => at !== 'POST /resend' || whose !== 'nobody')
 
 const asService = (method: string, path: string, body: object): Promise<Answer> =>
   server.call(method, path, { body, token: server.serviceRole })
@@ -42,7 +47,8 @@ const asService = (method: string, path: string, body: object): Promise<Answer> 
 const prepare = async ({ at, whose, as, body = {} }: Asking) => {
   const email = `${randomUUID()}@example.com`
   const [method = '', path = ''] = at.split(' ')
-  if (whose !== 'nobody') await asService('POST', '/admin/users', { email, email_confirm: true })
+  if (whose === 'applicant') await server.call('POST', '/otp', { body: { email } })
+  if (whose === 'user' || whose === 'caller') await asService('POST', '/admin/users', { email, email_confirm: true })
   let token = as === 'service_role' ? server.serviceRole : server.anon
   if (whose === 'caller') {
     const { hashed_token: token_hash } = (await asService('POST', '/admin/generate_link', { type: 'magiclink', email }))
@@ -85,7 +91,7 @@ describe('a mailed link', () => {
     },
   )
 
-  test.each(askings)(
+  test.each(mailing)(
     'facts 34, 35: of $at for $whose leads where it was asked to, else to the site',
     async (asking) => {
       for (const [query, expected] of [

@@ -67,9 +67,11 @@ describe('a running server', () => {
     expect(newer.body).toMatchObject({ code: 'auth_not_enabled' })
   })
 
-  it('sees changes of any process, without a restart', async () => {
+  it('sees changes of any process, without a restart, and says once that mails are kept', async () => {
     const other = await server.another()
+    const told = () => server.events.filter(({ kind }) => kind === 'mails-kept').length
     try {
+      expect(told()).toBe(0)
       await server.db.query(
         `insert into catalograph_auth.settings values ('auth_enabled', 'on'), ('site_url', 'https://a.example')`,
       )
@@ -80,8 +82,10 @@ describe('a running server', () => {
       }
       const both = async () => [await guests(server.url), await guests(other.url)]
       await expect.poll(both, { timeout: 10_000 }).toEqual([false, false])
+      expect(told()).toBe(2)
       await server.set({ anonymous_enabled: 'on' })
       await expect.poll(both, { timeout: 10_000 }).toEqual([true, true])
+      expect(told()).toBe(2)
     } finally {
       await other.stop()
     }
