@@ -24,6 +24,8 @@ export interface VerifierOptions {
 
 /** The secret's one algorithm: a token that names any other, or none, is refused (RFC 8725 section 3.1). */
 const algorithm = 'HS256'
+/** Seconds by which the clock of whoever signed may run ahead (spec/auth.md 15, row 37). */
+const skew = 30
 const longestToken = 16_384
 const keptTokens = 1000
 /** The largest time that a Date can hold, in seconds: a token without `exp` is good until then. */
@@ -31,7 +33,8 @@ const never = 8_640_000_000_000
 
 /**
  * Makes the verifier of one secret and the keys beside it. A token that names a key (`kid`) must be of that key and its
- * algorithm; any other must be of the secret. `exp` and `nbf` are held without leeway (RFC 7519 sections 4.1.4, 4.1.5).
+ * algorithm; any other must be of the secret. `nbf` may lie 30 s ahead; `exp` is held without leeway (RFC 7519 sections
+ * 4.1.4, 4.1.5).
  * Tokens that were believed are remembered by their full text until they expire or the keys change; refused ones are
  * not remembered, so that nobody fills the memory with rubbish.
  */
@@ -113,12 +116,15 @@ async function verifyToken(
   const key = set === null ? own : set.public.get(String(kidOf(token)))
   if (key === undefined) return refused('signature')
   try {
-    const { payload } = await jwtVerify(token, key.key, { algorithms: [key.algorithm], currentDate })
+    const options = { algorithms: [key.algorithm], currentDate, clockTolerance: skew }
+    const { payload } = await jwtVerify(token, key.key, options)
+    const expires = payload.exp ?? never
+    if (expires * 1000 <= currentDate.getTime()) return refused('expired')
     const claims = claimsText(token)
     const role = payload['role']
     if (claims === null || !isRoleName(role)) return refused('malformed')
     const verdict = { kind: 'verified', caller: { role, claims } } as const
-    return { kind: 'believed', verdict, set, notBefore: payload.nbf ?? 0, expires: payload.exp ?? never }
+    return { kind: 'believed', verdict, set, notBefore: (payload.nbf ?? 0) - skew, expires }
   } catch (error) {
     return refused(faultOf(error))
   }

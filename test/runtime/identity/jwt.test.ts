@@ -83,10 +83,10 @@ describe('a token', () => {
     expect(await fault(token(`{"role":"anon","x":"${'x'.repeat(13_000)}"}`))).toBe('malformed')
   })
 
-  it('is good until its expiry and from its beginning, to the second', async () => {
+  it('attack 37: is good until its expiry and from 30 s before its beginning, to the second', async () => {
     const clock = { now: start }
     const at = clockAt(clock)
-    const text = token(`{"role":"anon","nbf":${start + 10},"exp":${start + 20}}`)
+    const text = token(`{"role":"anon","nbf":${start + 40},"exp":${start + 50}}`)
     const kindAt = async (now: number): Promise<unknown> => {
       clock.now = now
       const verdict = await at(text)
@@ -94,9 +94,9 @@ describe('a token', () => {
     }
     expect(await kindAt(start + 9)).toBe('early')
     expect(await kindAt(start + 10)).toBe('verified')
-    expect(await kindAt(start + 19)).toBe('verified')
-    expect(await kindAt(start + 20)).toBe('expired')
-    expect(await kindAt(start + 19)).toBe('verified')
+    expect(await kindAt(start + 49)).toBe('verified')
+    expect(await kindAt(start + 50)).toBe('expired')
+    expect(await kindAt(start + 49)).toBe('verified')
     expect(await kindAt(start + 9)).toBe('early')
   })
 
