@@ -72,7 +72,7 @@ describe('a template', () => {
     expect([fault(link, '  '), fault(link, '{{ .X }}')]).toEqual([expect.any(String), expect.any(String)])
   })
 
-  it.each(templateKinds)('fact 48: of %s is good by default', (kind) => {
+  it.each(templateKinds)('facts 36, 48: of %s is good by default', (kind) => {
     expect(faultOf(mailKinds[kind])).toBeNull()
     const made = html(mailKinds[kind].html)
     expect(made.match(/<a href="https:\/\/p\.example[^"]*"/g)).toHaveLength(2)
