@@ -4,7 +4,7 @@ import type { BlogSize } from './data.ts'
  * One operation in the words of the product and of the peer: the same rows, columns and page, as far as both allow it.
  */
 export interface Operation {
-  readonly name: 'key' | 'page' | 'nested' | 'insert'
+  readonly name: 'key' | 'page' | 'nested' | 'insert' | 'thousand'
   readonly document: string
   readonly variables: (draw: Draw, size: BlogSize) => Readonly<Record<string, unknown>>
   /** PostGraphile's words for it; the variables are the same. */
@@ -21,6 +21,23 @@ export const caller = 42
 
 const published = (): Readonly<Record<string, unknown>> => ({ status: 'published' })
 
+const pageOf = (rows: number): Omit<Operation, 'name'> => ({
+  document: `query Page($status: PostStatus!) {
+    postsCollection(first: ${rows}, filter: {status: {eq: $status}}, orderBy: [{createdAt: DescNullsLast}]) {
+      edges { cursor node { id title status createdAt authorId } }
+      pageInfo { hasNextPage hasPreviousPage }
+    }
+  }`,
+  variables: published,
+  peer: `query Page($status: PostStatus!) {
+    allPosts(first: ${rows}, condition: {status: $status}, orderBy: [CREATED_AT_DESC, ROW_ID_ASC]) {
+      edges { cursor node { rowId title status createdAt authorId } }
+      pageInfo { hasNextPage hasPreviousPage }
+    }
+  }`,
+  answers: /"hasNextPage":true/,
+})
+
 export const operations: readonly Operation[] = [
   {
     name: 'key',
@@ -30,23 +47,7 @@ export const operations: readonly Operation[] = [
     peer: 'query Key($id: Int!) { postByRowId(rowId: $id) { rowId title status createdAt authorId } }',
     answers: /"title":"The title of post \d+"/,
   },
-  {
-    name: 'page',
-    document: `query Page($status: PostStatus!) {
-      postsCollection(first: 30, filter: {status: {eq: $status}}, orderBy: [{createdAt: DescNullsLast}]) {
-        edges { cursor node { id title status createdAt authorId } }
-        pageInfo { hasNextPage hasPreviousPage }
-      }
-    }`,
-    variables: published,
-    peer: `query Page($status: PostStatus!) {
-        allPosts(first: 30, condition: {status: $status}, orderBy: [CREATED_AT_DESC, ROW_ID_ASC]) {
-          edges { cursor node { rowId title status createdAt authorId } }
-          pageInfo { hasNextPage hasPreviousPage }
-        }
-      }`,
-    answers: /"hasNextPage":true/,
-  },
+  { name: 'page', ...pageOf(30) },
   {
     name: 'nested',
     document: `query Nested($status: PostStatus!) {
@@ -83,4 +84,5 @@ export const operations: readonly Operation[] = [
       }`,
     answers: /"body":"A comment, number \d+\."/,
   },
+  { name: 'thousand', ...pageOf(1_000) },
 ]

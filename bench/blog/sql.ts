@@ -1,5 +1,5 @@
 /**
- * The best SQL that we could write by hand for the four operations: one statement each, whose one value is the `data`
+ * The best SQL that we could write by hand for each operation: one statement each, whose one value is the `data`
  * of the answer. Nothing of it is made by the compiler. A cursor need not be ours: it only has to lead on.
  */
 
@@ -15,16 +15,16 @@ const post = 'p.id, p.title, p.status, p.created_at as "createdAt", p.author_id 
 const key = `select row_to_json(z) from (select (
   select row_to_json(t) from (select ${post} from posts p where p.id = $1::int) t) as "postsByPk") z`
 
-const page = `select row_to_json(z) from (select (select row_to_json(k) from (
-  select a[1:30] as edges,
+const page = (rows: number): string => `select row_to_json(z) from (select (select row_to_json(k) from (
+  select a[1:${rows}] as edges,
     (select row_to_json(i) from (select
-      cardinality(a) > 30 as "hasNextPage", false as "hasPreviousPage") i) as "pageInfo"
+      cardinality(a) > ${rows} as "hasNextPage", false as "hasPreviousPage") i) as "pageInfo"
   from (select array(
     select (select row_to_json(e) from (select
       encode(timestamptz_send(p.created_at) || int4send(p.id), 'base64') as cursor,
       (select row_to_json(n) from (select p.id, p.title, p.status, p."createdAt", p."authorId") n) as node) e)
     from (select ${post}, p.created_at from posts p where p.status = $1::post_status
-      order by p.created_at desc, p.id limit 31) p) a offset 0) w) k) as "postsCollection") z`
+      order by p.created_at desc, p.id limit ${rows + 1}) p) a offset 0) w) k) as "postsCollection") z`
 
 const author = (table: string): string =>
   `(select row_to_json(u) from (select u.id, u.name from users u where u.id = ${table}.author_id) u) as author`
@@ -50,7 +50,8 @@ const text = (value: unknown): string => String(value)
 /** By the name of the operation (operations.ts). */
 export const handWritten: Readonly<Record<string, HandWritten>> = {
   key: { name: 'key', text: key, values: ({ id }) => [text(id)] },
-  page: { name: 'page', text: page, values: ({ status }) => [text(status)] },
+  page: { name: 'page', text: page(30), values: ({ status }) => [text(status)] },
+  thousand: { name: 'thousand', text: page(1_000), values: ({ status }) => [text(status)] },
   nested: { name: 'nested', text: nested, values: ({ status }) => [text(status)] },
   insert: {
     name: 'insert',

@@ -31,7 +31,7 @@ begin
   for level in 2 .. 6 loop
     execute format('create table level%1$s (id int primary key, parent_id int not null references level%2$s, name text not null);
       insert into level%1$s select n, 1 + n %% (select count(*)::int from level%2$s), ''Level %1$s '' || n
-        from generate_series(1, 10 * (2 ^ (%1$s - 1))::int) n;
+        from generate_series(1, 10 * (4 ^ (%1$s - 1))::int) n;
       create index on level%1$s (parent_id, id)', level, level - 1);
   end loop;
 end $$;

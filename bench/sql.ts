@@ -1,0 +1,139 @@
+import pg from 'pg'
+import { connectionConfig, startupSettings } from '../runtime/db/startup.ts'
+import { openDatabase } from '../runtime/db/pool.ts'
+import { caller, operations, type Operation } from './blog/operations.ts'
+import { blogSize, createBlog } from './blog/data.ts'
+import { handWritten, type HandWritten } from './blog/sql.ts'
+import { createAsk } from './limit/pipeline.ts'
+import { withCleanup } from './support/cleanup.ts'
+import { cpuTime } from './support/cpu.ts'
+import { readOptions } from './support/options.ts'
+import { startPostgres } from './support/postgres.ts'
+import { writeRecord } from './support/record.ts'
+import { figure, median, quantile, ratios, spreadText } from './support/statistics.ts'
+import { printTable, type Row } from './support/table.ts'
+import { compileOnce, createTranslator } from './translate/translate.ts'
+
+/**
+ * Our SQL against the best that we could write by hand, under row-level security, on one connection each: first the
+ * prepared statement alone, then everything that a request sends (settings, guards and the statement, in one round
+ * trip). What counts is the CPU time of the backend, which a busy machine disturbs least; the time of the round trip
+ * stands beside it.
+ *
+ * --rounds 10 --runs 200 (statements of a slice) --scale 1 --only key,page --pg 18 --json FILE
+ */
+const options = readOptions()
+const only = options.text('only')?.split(',')
+const rounds = options.number('rounds', 10)
+const runs = options.number('runs', 200)
+const major = options.number('pg', 18) === 15 ? 15 : 18
+const size = blogSize(options.number('scale', 1))
+
+type Run = () => Promise<unknown>
+interface Series {
+  /** Microseconds of the database's CPU a run, one figure a round. */
+  readonly cpu: number[]
+  /** Median microseconds of a run, one figure a round. */
+  readonly time: number[]
+}
+
+const claims = JSON.stringify({ sub: String(caller), role: 'authenticated', aud: 'authenticated' })
+const draw = (limit: number): number => 1 + Math.floor(Math.random() * limit)
+
+const slice = async (run: Run, database: number, into: Series): Promise<void> => {
+  const times: number[] = []
+  const before = await cpuTime(database)
+  for (let index = 0; index < runs; index += 1) {
+    const started = performance.now()
+    await run()
+    times.push((performance.now() - started) * 1_000)
+  }
+  into.cpu.push(((await cpuTime(database)) - before) / runs)
+  into.time.push(quantile(times, 0.5))
+}
+
+const compare = async (ours: Run, theirs: Run, database: number): Promise<readonly [Series, Series]> => {
+  const [our, their]: [Series, Series] = [
+    { cpu: [], time: [] },
+    { cpu: [], time: [] },
+  ]
+  // The first executions are planned one by one before Postgres settles on a generic plan (manual, PREPARE).
+  for (let warmUp = 0; warmUp < 50; warmUp += 1) await ours().then(theirs)
+  for (let round = 0; round < rounds; round += 1) {
+    if (round % 2 === 0) await slice(ours, database, our)
+    await slice(theirs, database, their)
+    if (round % 2 === 1) await slice(ours, database, our)
+  }
+  return [our, their]
+}
+
+interface Prepared {
+  readonly name: string
+  readonly text: string
+}
+
+const onClient = (client: pg.Client, { name, text }: Prepared, values: () => readonly (string | null)[]): Run => {
+  return () => client.query({ name, text, values: [...values()], rowMode: 'array' })
+}
+
+await withCleanup(async (later) => {
+  const postgres = await startPostgres(major)
+  later(postgres.stop)
+  const db = await createBlog(major, size)
+  later(db.drop)
+  const compiled = await compileOnce(db.adminUrl)
+  const { version } = compiled.revision
+  const translator = createTranslator(compiled, 'authenticated')
+  const config = connectionConfig(db.url, startupSettings(['public'], 0))
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client(config)
+    await client.connect()
+    later(() => client.end())
+    await client.query('set role authenticated')
+    await client.query("select set_config('request.jwt.claims', $1, false)", [claims])
+    return client
+  }
+  const [ourClient, theirClient] = [await connect(), await connect()]
+  const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 1 })
+  later(database.close)
+  const pool = new pg.Pool({ ...config, max: 1, idleTimeoutMillis: 0 })
+  later(() => pool.end())
+  const ask = createAsk(pool)
+
+  const rows: Row[] = []
+  const figures: Record<string, readonly number[]> = {}
+  const report = (operation: string, what: string, [our, their]: readonly [Series, Series]): void => {
+    rows.push({
+      operation,
+      what,
+      'CPU µs ours / by hand': `${figure(median(our.cpu))} / ${figure(median(their.cpu))}`,
+      'CPU ×': spreadText(ratios(our.cpu, their.cpu)),
+      'time µs ours / by hand': `${figure(median(our.time))} / ${figure(median(their.time))}`,
+      'time ×': spreadText(ratios(our.time, their.time)),
+    })
+    for (const [name, series] of Object.entries({ ours: our, byHand: their })) {
+      figures[`sql.${operation}.${what}.${name}.cpu`] = series.cpu
+      figures[`sql.${operation}.${what}.${name}.time`] = series.time
+    }
+  }
+  const measure = async ({ name, document, variables }: Operation, hand: HandWritten): Promise<void> => {
+    const bound = () => translator.translate(document, variables(draw, size)).bound
+    const [statement] = bound()
+    if (statement === undefined) throw new Error(`${name} has no statement`)
+    const byHand = () => hand.values(variables(draw, size))
+    const ours = onClient(ourClient, statement, () => bound()[0]?.values ?? [])
+    const theirs = onClient(theirClient, hand, byHand)
+    report(name, 'statement', await compare(ours, theirs, postgres.pid))
+    const readOnly = name !== 'insert'
+    const request: Run = () =>
+      database.run({ caller: { role: 'authenticated', claims }, version, readOnly, statements: bound() })
+    const question: Run = () => ask('authenticated', claims, { ...hand, values: byHand() })
+    report(name, 'request', await compare(request, question, postgres.pid))
+  }
+  for (const operation of operations.filter(({ name }) => only?.includes(name) ?? true)) {
+    const hand = handWritten[operation.name]
+    if (hand !== undefined) await measure(operation, hand)
+  }
+  printTable(`SQL against hand-written SQL, PostgreSQL ${major}, medians of ${rounds} rounds`, rows)
+  await writeRecord({ bench: 'sql', figures, versions: { postgres: String(major) } }, options.text('json'))
+})
