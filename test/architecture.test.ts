@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest'
 const ranks: Readonly<Record<string, number>> = {
   'runtime/lib': 0,
   'runtime/contract': 0,
+  'runtime/client': 0,
   'runtime/sql': 1,
   'runtime/settings': 1,
   'runtime/log': 1,
@@ -80,6 +81,13 @@ describe('the house', () => {
     expect(wrong.map(([from, to]) => `${from} -> ${to}`)).toEqual([])
   })
 
+  it('keeps the client library an island, which runs where nothing of ours is', () => {
+    const isClient = (file: string): boolean => file.startsWith('runtime/client/')
+    expect(edges().filter(([from, to]) => isClient(from) !== isClient(to))).toEqual([])
+    const packages = files.filter(isClient).flatMap((file) => packagesOf(file).map((name) => `${file} -> ${name}`))
+    expect(packages).toEqual([])
+  })
+
   it('has no circle of imports', () => {
     expect(circles()).toEqual([])
   })
@@ -105,6 +113,11 @@ function importsOf(file: string): readonly string[] {
   return importedFiles.flatMap(({ fileName }) =>
     fileName.startsWith('.') ? [normalize(join(dirname(file), fileName))] : [],
   )
+}
+
+function packagesOf(file: string): readonly string[] {
+  const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'), true, true)
+  return importedFiles.map(({ fileName }) => fileName).filter((name) => !name.startsWith('.'))
 }
 
 function roomOf(file: string): string | null {

@@ -1,0 +1,58 @@
+import { sessionOfTokens } from './account.ts'
+import { AuthError, isPassing, toAuthError } from './errors.ts'
+import { landingOf, withoutLanding, type Landing } from './landing.ts'
+import type { Kit } from './kit.ts'
+import { verifierMissing } from './pkce.ts'
+import { exchangeCode } from './sign-in.ts'
+import type { AuthChangeEvent, Session } from './types.ts'
+
+export interface Arrival {
+  readonly session: Session
+  readonly event: AuthChangeEvent
+}
+
+/**
+ * Stores the session that the page's address brings from a mail or a provider, and takes it out of the address bar.
+ * Null for an ordinary visit. What could not be asked yet stays in the address, so that a reload asks again.
+ */
+export async function arrive(kit: Kit): Promise<Arrival | null> {
+  const { location } = kit.environment
+  const landing = location === null ? null : landingOf(location.href)
+  if (landing === null || (landing.kind === 'code' && (await kit.pkce.read()) === null)) return null
+  try {
+    const arrival = await arrivalOf(kit, landing)
+    await kit.store.save(arrival.session)
+    tidyAddress(kit)
+    return arrival
+  } catch (error) {
+    if (!isPassing(toAuthError(error))) tidyAddress(kit)
+    throw error
+  }
+}
+
+async function arrivalOf(kit: Kit, landing: Landing): Promise<Arrival> {
+  if (landing.kind === 'refused') throw new AuthError(landing.code, landing.message, { status: 400 })
+  if (landing.kind === 'code') return exchangeCode(kit, landing.code)
+  // Whoever insists on PKCE is not signed in by a link that anybody may have made (spec section 6.4).
+  if (kit.flow === 'pkce') throw verifierMissing()
+  return ofFragment(kit, landing.parameters)
+}
+
+async function ofFragment(kit: Kit, parameters: URLSearchParams): Promise<Arrival> {
+  const get = (name: string): string => parameters.get(name) ?? ''
+  const tokens = { access_token: get('access_token'), refresh_token: get('refresh_token') }
+  const expiresIn = Number(get('expires_in'))
+  if (tokens.refresh_token === '' || !(expiresIn > 0)) throw new AuthError('bad_answer', 'The link holds half a session')
+  const expiresAt = Number(get('expires_at')) || Math.floor(kit.environment.now() / 1000) + expiresIn
+  const session = { ...(await sessionOfTokens(kit, tokens, expiresAt)), ...providerTokens(parameters) }
+  return { session, event: get('type') === 'recovery' ? 'PASSWORD_RECOVERY' : 'SIGNED_IN' }
+}
+
+function providerTokens(parameters: URLSearchParams): Partial<Session> {
+  const names = ['provider_token', 'provider_refresh_token'] as const
+  return Object.fromEntries(names.flatMap((name) => (parameters.has(name) ? [[name, parameters.get(name)]] : [])))
+}
+
+function tidyAddress({ environment: { history, location } }: Kit): void {
+  if (location !== null) history?.replaceState(history.state, '', withoutLanding(location.href))
+}

@@ -1,0 +1,86 @@
+import * as account from './account.ts'
+import { arrive } from './arrive.ts'
+import type { AuthClient, Result } from './auth-client.ts'
+import { toAuthError } from './errors.ts'
+import { notify, type AuthListener } from './events.ts'
+import type { Kit } from './kit.ts'
+import * as signIn from './sign-in.ts'
+import { createTicker } from './ticker.ts'
+import type { Nulls, Session } from './types.ts'
+
+export interface AuthOptions {
+  readonly detectSessionInUrl: boolean
+  readonly autoRefreshToken: boolean
+}
+
+const noSession = { user: null, session: null }
+
+/** The operations over one kit. They wait for the page's start, so that what it brings is not overtaken. */
+export function createAuth(kit: Kit, options: AuthOptions): AuthClient {
+  const arrived = options.detectSessionInUrl ? arrive(kit) : Promise.resolve(null)
+  const ready = arrived.then(
+    () => undefined,
+    () => undefined,
+  )
+  const operation =
+    <Args extends readonly unknown[], Data extends object>(
+      work: (kit: Kit, ...args: Args) => Promise<Data>,
+      nothing: Nulls<Data>,
+    ) =>
+    (...args: Args): Promise<Result<Data>> =>
+      ready.then(() => resultOf(work(kit, ...args), nothing))
+
+  const presentOrNull = (): Promise<Session | null> => ready.then(kit.present.load).catch(() => null)
+  const ticker = createTicker(kit.environment, () => void presentOrNull())
+  void arrived.then(
+    (arrival) => arrival && kit.events.emit(arrival.event, arrival.session),
+    () => undefined,
+  )
+  if (options.autoRefreshToken) ticker.start()
+
+  return {
+    initialize: () => resultOf(arrived.then(() => ({})), {}),
+    signUp: operation(signIn.signUp, noSession),
+    signInWithPassword: operation(signIn.signInWithPassword, noSession),
+    signInWithOAuth: operation(signIn.signInWithOAuth, { provider: null, url: null }),
+    signInAnonymously: operation(signIn.signInAnonymously, noSession),
+    signInWithOtp: operation(signIn.signInWithOtp, noSession),
+    verifyOtp: operation(signIn.verifyOtp, noSession),
+    resend: operation(signIn.resend, noSession),
+    resetPasswordForEmail: operation(signIn.resetPasswordForEmail, {}),
+    exchangeCodeForSession: operation(signIn.exchangeCodeForSession, noSession),
+    getSession: operation(account.getSession, { session: null }),
+    getUser: operation(account.getUser, { user: null }),
+    setSession: operation(account.setSession, noSession),
+    refreshSession: operation(account.refreshSession, noSession),
+    updateUser: operation(account.updateUser, { user: null }),
+    reauthenticate: operation(account.reauthenticate, {}),
+    signOut: operation(account.signOut, {}),
+    onAuthStateChange: (listener) => {
+      const unsubscribe = subscribe(kit, listener, presentOrNull())
+      return { data: { subscription: { unsubscribe } } }
+    },
+    startAutoRefresh: ticker.start,
+    stopAutoRefresh: ticker.stop,
+  }
+}
+
+async function resultOf<Data extends object>(work: Promise<Data>, nothing: Nulls<Data>): Promise<Result<Data>> {
+  try {
+    return { data: await work, error: null }
+  } catch (thrown) {
+    return { data: nothing, error: toAuthError(thrown) }
+  }
+}
+
+/** Tells the first session first, and holds back what happens before it is known. */
+function subscribe({ events }: Kit, listener: AuthListener, initial: Promise<Session | null>): () => void {
+  let listening = true
+  const tell: AuthListener = (event, session) => (listening ? notify(listener, event, session) : undefined)
+  const told = initial.then((session) => tell('INITIAL_SESSION', session))
+  const unsubscribe = events.subscribe((event, session) => void told.then(() => tell(event, session)))
+  return () => {
+    listening = false
+    unsubscribe()
+  }
+}

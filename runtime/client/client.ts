@@ -1,0 +1,86 @@
+import type { AuthClient } from './auth-client.ts'
+import { createAuth } from './auth.ts'
+import { presentEnvironment, type Environment } from './environment.ts'
+import { createEvents } from './events.ts'
+import { createGraphql, type Graphql } from './graphql.ts'
+import { createAsk } from './http.ts'
+import { createPkce } from './pkce.ts'
+import { createPresentSession } from './present-session.ts'
+import { createProjectFetch } from './project-fetch.ts'
+import { createRefresher } from './refresh.ts'
+import { createSessionStore } from './session-store.ts'
+import { memoryStorage, type AuthStorage } from './storage.ts'
+
+export type * from './auth-client.ts'
+export type { AuthStorage } from './storage.ts'
+export type { AuthListener } from './events.ts'
+export type { Environment } from './environment.ts'
+export type * from './types.ts'
+export type { GraphqlErrorEntry, GraphqlOptions, GraphqlResult, TypedDocument } from './graphql.ts'
+export type { AuthErrorCode, ClientErrorCode, ServiceErrorCode } from './errors.ts'
+export { AuthError } from './errors.ts'
+export { GraphqlError } from './graphql.ts'
+export { cookieStorage, type CookieStorageOptions } from './cookie-storage.ts'
+
+export interface ClientOptions {
+  readonly auth?: {
+    /** Where the session is kept: `localStorage` where there is one, else the memory of the page or process. */
+    readonly storage?: AuthStorage
+    /** Under which name: `sb-<first label of the host>-auth-token` unless given. */
+    readonly storageKey?: string
+    /** False keeps the session in memory. */
+    readonly persistSession?: boolean
+    /** Whether mails and providers bring people back with tokens, or with a code that only this browser can use. */
+    readonly flowType?: 'implicit' | 'pkce'
+    /** False leaves the address of the page alone. */
+    readonly detectSessionInUrl?: boolean
+    /** False exchanges tokens only when they are asked for. */
+    readonly autoRefreshToken?: boolean
+  }
+  /** Sends the requests. */
+  readonly fetch?: typeof fetch
+  /** Parts of the surroundings that are other than they look. */
+  readonly environment?: Partial<Environment>
+}
+
+export interface Client {
+  readonly auth: AuthClient
+  /** Asks GraphQL, with a text or a typed document. */
+  readonly graphql: Graphql
+  /** `fetch` with the project key and the user's token; for other GraphQL clients and for second factors. */
+  readonly fetch: typeof fetch
+  /** Stops what runs by itself. The session stays. */
+  readonly close: () => void
+}
+
+/**
+ * A client of the project at a URL, with its anon key. Throws TypeError for what is no URL or no key, and nothing later.
+ */
+export function createClient(url: string, anonKey: string, options: ClientOptions = {}): Client {
+  const { hostname, href } = new URL(url)
+  if (anonKey === '') throw new TypeError('The key of the project is missing')
+  const base = href.replace(/[?#].*$/, '').replace(/\/+$/, '')
+  const { storageKey = `sb-${hostname.split('.')[0]}-auth-token`, flowType = 'implicit', ...auth } = options.auth ?? {}
+  const environment = { ...presentEnvironment(), ...options.environment }
+  const wire = { url: base, key: anonKey, fetch: options.fetch ?? environment.fetch }
+  const kept = auth.persistSession === false ? null : (auth.storage ?? environment.storage)
+  const storage = kept ?? memoryStorage()
+  const ask = createAsk(wire)
+  const store = createSessionStore(storage, storageKey)
+  const events = createEvents(kept === null ? null : (environment.openChannel?.(storageKey) ?? null))
+  const refresher = createRefresher({ ask, store, storage, storageKey, events, environment })
+  const present = createPresentSession(store, refresher, environment)
+  const pkce = createPkce(storage, storageKey, flowType)
+  const kit = { url: base, flow: flowType, ask, store, present, refresher, pkce, events, environment }
+  const { detectSessionInUrl = true, autoRefreshToken = true } = auth
+  const authClient = createAuth(kit, { detectSessionInUrl, autoRefreshToken })
+  return {
+    auth: authClient,
+    graphql: createGraphql({ ...wire, present }),
+    fetch: createProjectFetch({ ...wire, present }),
+    close: () => {
+      authClient.stopAutoRefresh()
+      events.close()
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import { isWhole, storedSessionOf } from './decode.ts'
+import type { Channel } from './environment.ts'
+import { isFields } from './json.ts'
+import type { AuthChangeEvent, Session } from './types.ts'
+
+export type AuthListener = (event: AuthChangeEvent, session: Session | null) => unknown
+
+/** Who wants to know what happens to the session, here and in other tabs. */
+export interface AuthEvents {
+  /** Returns the function that ends it. */
+  readonly subscribe: (listener: AuthListener) => () => void
+  /** Tells everybody, in this tab at once. What a listener throws is its own affair. */
+  readonly emit: (event: AuthChangeEvent, session: Session | null) => void
+  readonly close: () => void
+}
+
+const toldBetweenTabs: ReadonlySet<unknown> = new Set<AuthChangeEvent>([
+  'SIGNED_IN',
+  'SIGNED_OUT',
+  'TOKEN_REFRESHED',
+  'USER_UPDATED',
+  'PASSWORD_RECOVERY',
+  'MFA_CHALLENGE_VERIFIED',
+])
+
+export function createEvents(channel: Channel | null): AuthEvents {
+  const listeners = new Set<{ readonly listener: AuthListener }>()
+  const tell = (event: AuthChangeEvent, session: Session | null): void => {
+    for (const { listener } of [...listeners]) notify(listener, event, session)
+  }
+  if (channel !== null) {
+    channel.onmessage = ({ data }) => {
+      const message = messageOf(data)
+      if (message !== null) tell(message.event, message.session)
+    }
+  }
+  return {
+    subscribe: (listener) => {
+      const entry = { listener }
+      listeners.add(entry)
+      return () => void listeners.delete(entry)
+    },
+    emit: (event, session) => {
+      channel?.postMessage({ event, session })
+      tell(event, session)
+    },
+    close: () => {
+      listeners.clear()
+      channel?.close()
+    },
+  }
+}
+
+/** Calls a listener so that nothing of what goes wrong in it reaches the caller. */
+export function notify(listener: AuthListener, event: AuthChangeEvent, session: Session | null): void {
+  void (async () => listener(event, session))().catch((error: unknown) => console.error(error))
+}
+
+interface Message {
+  readonly event: AuthChangeEvent
+  readonly session: Session | null
+}
+
+/** The message of another tab, which may run another version or supabase-js; null for what is none. */
+function messageOf(data: unknown): Message | null {
+  if (!isFields(data) || !toldBetweenTabs.has(data['event'])) return null
+  const event = data['event'] as AuthChangeEvent
+  const session = storedSessionOf(data['session'])
+  if (event === 'SIGNED_OUT') return { event, session: null }
+  return isWhole(session) ? { event, session } : null
+}

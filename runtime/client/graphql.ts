@@ -1,0 +1,120 @@
+import { toAuthError } from './errors.ts'
+import { send, refusalOf } from './http.ts'
+import { isFields, parseJson, textOf, type Fields } from './json.ts'
+import type { PresentSession } from './present-session.ts'
+import { printDocument, type GraphqlNode } from './print-document.ts'
+
+/**
+ * A document that carries the types of its data and variables: a TypedDocumentNode or a TypedDocumentString, as code
+ * generators write them. The member exists for the compiler only.
+ */
+export interface TypedDocument<Data, Variables> {
+  readonly __apiType?: (variables: Variables) => Data
+}
+
+export interface GraphqlErrorEntry {
+  readonly message: string
+  readonly path?: readonly (string | number)[]
+  readonly locations?: readonly { readonly line: number; readonly column: number }[]
+  readonly extensions?: Fields & { readonly code?: string; readonly sqlstate?: string }
+}
+
+/** Why a request failed: the code of its first error, and all of them. Also where it did not get that far. */
+export class GraphqlError extends Error {
+  override readonly name = 'GraphqlError'
+  readonly code: string
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number
+  readonly errors: readonly GraphqlErrorEntry[]
+
+  constructor(code: string, message: string, details: { status: number; errors?: readonly GraphqlErrorEntry[] }) {
+    super(message)
+    this.code = code
+    this.status = details.status
+    this.errors = details.errors ?? []
+  }
+}
+
+/** On failure nothing was done: a request is one transaction. */
+export type GraphqlResult<Data> = (
+  | { readonly data: Data; readonly error: null }
+  | { readonly data: null; readonly error: GraphqlError }
+) & { readonly extensions: Fields }
+
+export interface GraphqlOptions {
+  /** Which operation, where the document has several. */
+  readonly operationName?: string
+  /** For example `{ explain: true }`. */
+  readonly extensions?: Fields
+  readonly signal?: AbortSignal
+}
+
+/** Variables may be left out where every one of them may. */
+export type VariablesAndOptions<Variables> = object extends Variables
+  ? [variables?: Variables, options?: GraphqlOptions]
+  : [variables: Variables, options?: GraphqlOptions]
+
+/** Asks as whoever is signed in, or as nobody. Never rejects. */
+export interface Graphql {
+  <Data, Variables>(
+    document: TypedDocument<Data, Variables>,
+    ...rest: VariablesAndOptions<Variables>
+  ): Promise<GraphqlResult<Data>>
+  <Data = Fields>(document: string, variables?: Fields, options?: GraphqlOptions): Promise<GraphqlResult<Data>>
+}
+
+export interface GraphqlParts {
+  readonly url: string
+  readonly key: string
+  readonly fetch: typeof fetch
+  readonly present: PresentSession
+}
+
+export function createGraphql(parts: GraphqlParts): Graphql {
+  return async (document: unknown, variables?: unknown, options: GraphqlOptions = {}): Promise<GraphqlResult<never>> => {
+    try {
+      return await ask(parts, { query: textOfDocument(document), variables }, options)
+    } catch (thrown) {
+      const { code, message, status } = toAuthError(thrown)
+      return { data: null, error: new GraphqlError(code, message, { status }), extensions: {} }
+    }
+  }
+}
+
+function textOfDocument(document: unknown): string {
+  return isFields(document) && typeof document['kind'] === 'string'
+    ? printDocument(document as unknown as GraphqlNode)
+    : String(document)
+}
+
+async function ask<Data>(
+  { url, key, fetch, present }: GraphqlParts,
+  body: Fields,
+  { operationName, extensions, signal }: GraphqlOptions,
+): Promise<GraphqlResult<Data>> {
+  const token = (await present.load())?.access_token ?? key
+  const response = await send(fetch, `${url}/graphql/v1`, {
+    method: 'POST',
+    headers: {
+      apikey: key,
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/graphql-response+json, application/json',
+    },
+    body: JSON.stringify({ ...body, operationName, extensions }),
+    ...(signal !== undefined && { signal }),
+  })
+  const answer = parseJson(response.text)
+  if (!isFields(answer) || !('data' in answer || Array.isArray(answer['errors']))) throw refusalOf(response, answer)
+  const errors = (answer['errors'] ?? []) as readonly GraphqlErrorEntry[]
+  const sent = isFields(answer['extensions']) ? answer['extensions'] : {}
+  if (errors[0] === undefined && answer['data'] != null)
+    return { data: answer['data'] as Data, error: null, extensions: sent }
+  return { data: null, error: errorOf(errors, response.status), extensions: sent }
+}
+
+function errorOf(errors: readonly GraphqlErrorEntry[], status: number): GraphqlError {
+  const [first] = errors
+  const code = textOf(first?.extensions?.code) ?? 'bad_answer'
+  return new GraphqlError(code, first?.message ?? 'The service sent neither data nor errors', { status, errors })
+}

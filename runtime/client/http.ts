@@ -1,0 +1,100 @@
+import { AuthError, type AuthErrorDetails } from './errors.ts'
+import { isFields, parseJson, textOf, type Fields } from './json.ts'
+
+/** A request to `/auth/v1`. */
+export interface AuthRequest {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly path: string
+  /** Null and absent are left out. */
+  readonly query?: Readonly<Record<string, string | null | undefined>>
+  readonly body?: Fields
+  /** Of the user; the project key stands in its place where nobody is signed in. */
+  readonly token?: string
+}
+
+/** Asks the service. Returns the JSON of its answer, null for an empty one; throws AuthError and nothing else. */
+export type Ask = (request: AuthRequest) => Promise<unknown>
+
+export interface HttpOptions {
+  /** Address of the project, without a slash at its end. */
+  readonly url: string
+  readonly key: string
+  readonly fetch: typeof fetch
+}
+
+/** The service itself gives up after 10 s (spec section 2.3); what takes longer got lost. */
+const patienceMs = 15_000
+const apiVersion = '2024-01-01'
+
+export function createAsk({ url, key, fetch }: HttpOptions): Ask {
+  return async ({ method, path, query = {}, body, token = key }) => {
+    const response = await send(fetch, `${url}/auth/v1${path}${queryText(query)}`, {
+      method,
+      headers: {
+        apikey: key,
+        authorization: `Bearer ${token}`,
+        'x-supabase-api-version': apiVersion,
+        'x-client-info': 'catalograph',
+        ...(body !== undefined && { 'content-type': 'application/json;charset=UTF-8' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(patienceMs),
+    })
+    const answer = response.text === '' ? null : parseJson(response.text)
+    if (!response.ok) throw refusalOf(response, answer)
+    if (answer === undefined) throw new AuthError('bad_answer', 'The service sent no JSON', response)
+    return answer
+  }
+}
+
+/** The parameters of an address, with the question mark; empty where there are none. */
+export function queryText(query: NonNullable<AuthRequest['query']>): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value != null) parameters.set(name, value)
+  const text = parameters.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+export interface Received {
+  readonly ok: boolean
+  readonly status: number
+  readonly retryAfter: number | null
+  readonly text: string
+}
+
+/** Sends a request and reads the whole answer; where none comes, throws an AuthError. */
+export async function send(request: typeof fetch, url: string, init: RequestInit): Promise<Received> {
+  try {
+    const response = await request(url, init)
+    const retryAfter = Number(response.headers.get('retry-after') ?? NaN)
+    return {
+      ok: response.ok,
+      status: response.status,
+      retryAfter: Number.isFinite(retryAfter) ? retryAfter : null,
+      text: await response.text(),
+    }
+  } catch (cause) {
+    throw new AuthError('network_failure', 'The service could not be reached', { cause })
+  }
+}
+
+/** The error in an answer, in either shape of the service or in OAuth's (spec section 2.4). */
+export function refusalOf({ status, retryAfter }: Received, answer: unknown): AuthError {
+  const fields = isFields(answer) ? answer : {}
+  const code = textOf(fields['code']) ?? textOf(fields['error_code']) ?? textOf(fields['error'])
+  const message = textOf(fields['message']) ?? textOf(fields['msg']) ?? textOf(fields['error_description'])
+  const details: AuthErrorDetails = { status, retryAfter, reasons: reasonsOf(fields['weak_password']) }
+  return new AuthError(code ?? codeOfStatus(status), message ?? `The service answered ${status}`, details)
+}
+
+function reasonsOf(weakPassword: unknown): readonly string[] {
+  const reasons = isFields(weakPassword) ? weakPassword['reasons'] : null
+  return Array.isArray(reasons) ? reasons.filter((reason) => typeof reason === 'string') : []
+}
+
+/** For answers without a code, which gateways and proxies give. */
+function codeOfStatus(status: number): string {
+  if (status === 401) return 'bad_api_key'
+  if (status === 429) return 'over_request_rate_limit'
+  return status >= 500 ? 'unavailable' : 'bad_answer'
+}

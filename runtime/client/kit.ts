@@ -1,0 +1,28 @@
+import type { Environment } from './environment.ts'
+import type { AuthEvents } from './events.ts'
+import type { Ask } from './http.ts'
+import type { Pkce } from './pkce.ts'
+import type { PresentSession } from './present-session.ts'
+import type { Refresher } from './refresh.ts'
+import type { SessionStore } from './session-store.ts'
+import type { AuthChangeEvent, Session } from './types.ts'
+
+/** What the operations are made of. */
+export interface Kit {
+  /** Address of the project, without a slash at its end. */
+  readonly url: string
+  readonly flow: 'implicit' | 'pkce'
+  readonly ask: Ask
+  readonly store: SessionStore
+  readonly present: PresentSession
+  readonly refresher: Refresher
+  readonly pkce: Pkce
+  readonly events: AuthEvents
+  readonly environment: Environment
+}
+
+/** Makes a session the present one and tells everybody. */
+export async function enter({ store, events }: Kit, session: Session, event: AuthChangeEvent): Promise<void> {
+  await store.save(session)
+  events.emit(event, session)
+}

@@ -1,0 +1,36 @@
+import type { PresentSession } from './present-session.ts'
+
+export interface ProjectFetchOptions {
+  readonly url: string
+  readonly key: string
+  readonly fetch: typeof fetch
+  readonly present: PresentSession
+}
+
+/**
+ * A `fetch` for the project: adds the project key and the token of whoever is signed in. Paths are of the project;
+ * what goes elsewhere goes as it is, without either. Rejects as fetch does, and with an AuthError where a session
+ * cannot be refreshed, since the same request as nobody would mean something else.
+ */
+export function createProjectFetch({ url, key, fetch, present }: ProjectFetchOptions): typeof fetch {
+  const base = new URL(`${url}/`)
+  return async (input, init) => {
+    const request = new Request(typeof input === 'string' ? resolve(base, input) : input, init)
+    const target = new URL(request.url)
+    if (target.origin !== base.origin || !target.pathname.startsWith(base.pathname)) return fetch(request)
+    refuseTravel(typeof input === 'string' ? input : target.href)
+    const token = request.headers.has('authorization') ? null : ((await present.load())?.access_token ?? key)
+    if (token !== null) request.headers.set('authorization', `Bearer ${token}`)
+    if (!request.headers.has('apikey')) request.headers.set('apikey', key)
+    return fetch(request)
+  }
+}
+
+const resolve = (base: URL, input: string): string =>
+  /^[a-z][a-z\d+.-]*:/i.test(input) ? input : base.href + input.replace(/^\/+/, '')
+
+/** An id that somebody else chose must not lead to another endpoint (spec section 15, attack 30). */
+function refuseTravel(address: string): void {
+  const [path = ''] = address.split(/[?#]/)
+  if (/%2f|%5c|\\|\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new TypeError(`${path} leads out of where it begins`)
+}

@@ -1,0 +1,119 @@
+import { expected, isWhole, sessionOf, type StoredSession } from './decode.ts'
+import type { Environment } from './environment.ts'
+import { isPassing, isVerdict, sessionMissing, toAuthError, type AuthError } from './errors.ts'
+import type { AuthEvents } from './events.ts'
+import { acrossTabs, shareFlight } from './flights.ts'
+import type { Ask } from './http.ts'
+import type { SessionStore } from './session-store.ts'
+import type { AuthStorage } from './storage.ts'
+import type { Session } from './types.ts'
+
+/** How often the session is looked at, and for how long a refresh is tried again. */
+export const tickMs = 30_000
+/** A token that ends sooner is exchanged before it is used. */
+export const marginMs = 90_000
+const firstPauseMs = 200
+/** For how long a refresh token that failed is not sent again: refused ones, and those that reached nobody. */
+const quietMs = { refused: 60_000, passing: 5_000 }
+
+export interface RefreshParts {
+  readonly ask: Ask
+  readonly store: SessionStore
+  readonly storage: AuthStorage
+  readonly storageKey: string
+  readonly events: AuthEvents
+  readonly environment: Environment
+}
+
+/** Milliseconds for which an access token is still good. */
+export const remainingMs = (session: Pick<Session, 'expires_at'>, now: number): number =>
+  session.expires_at * 1000 - now
+
+export interface Refresher {
+  /** Exchanges the stored session's token; whatever newer session another tab has stored meanwhile does as well. */
+  readonly refreshStored: (stored: StoredSession) => Promise<Session>
+  /** Exchanges a token that the application brought along, and stores what comes for it. */
+  readonly refreshGiven: (refreshToken: string) => Promise<Session>
+}
+
+/** Exchanges refresh tokens, each at most once at a time (spec sections 7 and 14.1). Failures are AuthErrors. */
+export function createRefresher(parts: RefreshParts): Refresher {
+  const { store, storage, storageKey, environment } = parts
+  let failed: { readonly token: string; readonly until: number; readonly error: AuthError } | null = null
+
+  const alone = (token: string, work: () => Promise<Session>): Promise<Session> =>
+    shareFlight(storage, `${storageKey} ${token}`, () => acrossTabs(environment.locks, `lock:${storageKey}`, work))
+
+  const exchange = async (token: string): Promise<Session> => {
+    if (failed !== null && failed.token === token && environment.now() < failed.until) throw failed.error
+    const before = await store.read()
+    try {
+      return await settle(parts, before, await request(parts, token))
+    } catch (thrown) {
+      const error = toAuthError(thrown)
+      const now = environment.now()
+      failed = { token, error, until: now + Math.max(quietMs[isPassing(error) ? 'passing' : 'refused'], waitMs(error)) }
+      const rescued = await newerThan(parts, token)
+      if (rescued !== null && before?.refresh_token === token) return rescued
+      await endIfOver(parts, token, error)
+      throw error
+    }
+  }
+  return {
+    refreshStored: (stored) =>
+      alone(stored.refresh_token, async () => {
+        const present = await store.read()
+        if (present === null) throw sessionMissing()
+        return (await newerThan(parts, stored.refresh_token)) ?? exchange(present.refresh_token)
+      }),
+    refreshGiven: (refreshToken) => alone(refreshToken, () => exchange(refreshToken)),
+  }
+}
+
+/** Asks again, at doubling distances, while the failure says nothing about the token and the tick lasts. */
+async function request({ ask, environment }: RefreshParts, token: string): Promise<Session> {
+  const end = environment.now() + tickMs
+  for (let pause = firstPauseMs; ; pause *= 2) {
+    try {
+      const body = { refresh_token: token }
+      const answer = await ask({ method: 'POST', path: '/token', query: { grant_type: 'refresh_token' }, body })
+      return expected(sessionOf(answer, environment.now()))
+    } catch (thrown) {
+      const error = toAuthError(thrown)
+      const wait = Math.max(pause, waitMs(error))
+      if (!isPassing(error) || environment.now() + wait >= end) throw error
+      await environment.sleep(wait)
+    }
+  }
+}
+
+/** What the service wants to be spared; a limit that does not say how long it lasts is waited for no shorter than that. */
+const waitMs = ({ status, retryAfter }: AuthError): number =>
+  retryAfter === null ? (status === 429 ? quietMs.refused : 0) : retryAfter * 1000
+
+/** Stores an answer, unless somebody signed out or in meanwhile: then what they left holds. */
+async function settle(parts: RefreshParts, before: StoredSession | null, session: Session): Promise<Session> {
+  const { store, events } = parts
+  if (await store.replace(before?.refresh_token ?? null, session)) {
+    events.emit('TOKEN_REFRESHED', session)
+    return session
+  }
+  const present = await store.read()
+  if (!isWhole(present)) throw sessionMissing()
+  return present
+}
+
+/** The stored session if it is another one than that of a token and good for a while. */
+async function newerThan({ store, environment }: RefreshParts, token: string): Promise<Session | null> {
+  const present = await store.read()
+  if (!isWhole(present) || present.refresh_token === token) return null
+  return remainingMs(present, environment.now()) >= marginMs ? present : null
+}
+
+/** A refused token ends the session, once its access token is of no use either. */
+async function endIfOver({ store, events, environment }: RefreshParts, token: string, error: AuthError): Promise<void> {
+  if (!isVerdict(error)) return
+  const present = await store.read()
+  if (present === null || remainingMs(present, environment.now()) > 0) return
+  if (await store.remove(token)) events.emit('SIGNED_OUT', null)
+}
