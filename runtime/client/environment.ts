@@ -1,5 +1,5 @@
+import { storageChannel, type Channel, type StorageEvents } from './channel.ts'
 import type { AuthStorage } from './storage.ts'
-import { storageChannel, type StorageEvents } from './storage-channel.ts'
 
 /** The little that is used of what browsers, workers and Node offer, described here so that none has to be installed. */
 
@@ -24,13 +24,6 @@ export interface Page {
 /** Web Locks (W3C), one request form of them. */
 export interface Locks {
   readonly request: <T>(name: string, options: { signal: AbortSignal }, work: () => Promise<T>) => Promise<T>
-}
-
-/** What tabs of one origin tell one another through. */
-export interface Channel {
-  readonly postMessage: (message: unknown) => void
-  readonly close: () => void
-  onmessage: ((event: { readonly data: unknown }) => void) | null
 }
 
 /** Globals that only some hosts have. */

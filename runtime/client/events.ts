@@ -1,5 +1,5 @@
+import type { Channel } from './channel.ts'
 import { isWhole, storedSessionOf } from './decode.ts'
-import type { Channel } from './environment.ts'
 import { isFields } from './json.ts'
 import type { AuthChangeEvent, Session } from './types.ts'
 

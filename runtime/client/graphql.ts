@@ -50,7 +50,7 @@ export interface GraphqlOptions {
 }
 
 /** Variables may be left out where every one of them may. */
-export type VariablesAndOptions<Variables> = object extends Variables
+export type VariablesAndOptions<Variables> = {} extends Variables
   ? [variables?: Variables, options?: GraphqlOptions]
   : [variables: Variables, options?: GraphqlOptions]
 

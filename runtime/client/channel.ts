@@ -1,5 +1,11 @@
 import { isFields, parseJson } from './json.ts'
-import type { Channel } from './environment.ts'
+
+/** What tabs of one origin tell one another through. */
+export interface Channel {
+  readonly postMessage: (message: unknown) => void
+  readonly close: () => void
+  onmessage: ((event: { readonly data: unknown }) => void) | null
+}
 
 export interface StorageChange {
   readonly key: string | null

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runInNewContext } from 'node:vm'
+import { gzipSync } from 'node:zlib'
+import { rolldown } from 'rolldown'
+import { beforeAll, describe, expect, it } from 'vitest'
+
+const root = new URL('../../..', import.meta.url).pathname
+
+/** What `npm run build` has made, as a browser application gets it. */
+async function bundle(format: 'esm' | 'iife'): Promise<string> {
+  const build = await rolldown({ input: join(root, 'dist/runtime/client/client.js'), platform: 'browser' })
+  const { output } = await build.generate({ format, minify: true, name: 'catalograph' })
+  expect(output).toHaveLength(1)
+  return output[0].code
+}
+
+describe('the client library as a package', () => {
+  it('is under 12 kB, minified and compressed, and has no dependency', async () => {
+    const code = await bundle('esm')
+    expect(code).not.toMatch(/\bimport\b|\brequire\b/)
+    expect(gzipSync(code, { level: 9 }).length).toBeLessThan(12_000)
+  })
+
+  it('runs where there is nothing but the platform of the web', async () => {
+    const { URL, URLSearchParams, AbortSignal, TextEncoder, TextDecoder, Request, Response } = globalThis
+    const { atob, btoa, crypto, setTimeout, clearTimeout, setInterval, clearInterval } = globalThis
+    const web = { URL, URLSearchParams, AbortSignal, TextEncoder, TextDecoder, Request, atob, btoa, crypto }
+    const timers = { setTimeout, clearTimeout, setInterval, clearInterval }
+    const answer = { code: 'invalid_credentials', message: 'Invalid login credentials' }
+    const fetch = async (): Promise<Response> => new Response(JSON.stringify(answer), { status: 400 })
+    const script = `${await bundle('iife')};
+      const client = catalograph.createClient('https://project.example.com', 'key')
+      client.auth.signInWithPassword({ email: 'a@example.com', password: 'x' })`
+    expect(await runInNewContext(script, { ...web, ...timers, fetch })).toMatchObject({
+      data: { user: null, session: null },
+      error: { code: 'invalid_credentials', status: 400, message: 'Invalid login credentials' },
+    })
+  })
+})
+
+describe('its declarations', () => {
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'client-types-'))
+    mkdirSync(join(folder, 'node_modules'))
+    symlinkSync(root, join(folder, 'node_modules/catalograph'))
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+    writeFileSync(join(folder, 'application.ts'), readFileSync(new URL('types.txt', import.meta.url)))
+    return () => rmSync(folder, { recursive: true })
+  })
+
+  it.each(['nodenext', 'esnext'])('say what an application needs, without the types of Node (%s)', (module) => {
+    const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--types', '']
+    const resolution = module === 'esnext' ? ['--moduleResolution', 'bundler'] : []
+    const all = [...options, '--lib', 'ES2023,DOM', '--module', module, ...resolution, 'application.ts']
+    const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), all, { cwd: folder, encoding: 'utf8' })
+    expect(stdout).toBe('')
+  })
+})
