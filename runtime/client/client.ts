@@ -9,7 +9,7 @@ import { createPresentSession } from './present-session.ts'
 import { createProjectFetch } from './project-fetch.ts'
 import { createRefresher } from './refresh.ts'
 import { createSessionStore } from './session-store.ts'
-import { memoryStorage, type AuthStorage } from './storage.ts'
+import { memoryStorage, steadyStorage, type AuthStorage } from './storage.ts'
 
 export type * from './auth-client.ts'
 export type { AuthStorage } from './storage.ts'
@@ -65,12 +65,13 @@ export function createClient(url: string, anonKey: string, options: ClientOption
   const wire = { url: base, key: anonKey, fetch: options.fetch ?? environment.fetch }
   const kept = auth.persistSession === false ? null : (auth.storage ?? environment.storage)
   const storage = kept ?? memoryStorage()
+  const steady = steadyStorage(storage)
   const ask = createAsk(wire)
-  const store = createSessionStore(storage, storageKey)
+  const store = createSessionStore(steady, storageKey)
   const events = createEvents(kept === null ? null : (environment.openChannel?.(storageKey) ?? null))
   const refresher = createRefresher({ ask, store, storage, storageKey, events, environment })
   const present = createPresentSession(store, refresher, environment)
-  const pkce = createPkce(storage, storageKey, flowType)
+  const pkce = createPkce(steady, storageKey, flowType)
   const kit = { url: base, flow: flowType, ask, store, present, refresher, pkce, events, environment }
   const { detectSessionInUrl = true, autoRefreshToken = true } = auth
   const authClient = createAuth(kit, { detectSessionInUrl, autoRefreshToken })

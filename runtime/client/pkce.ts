@@ -1,7 +1,7 @@
 import { bytesToBase64Url } from './base64url.ts'
 import { AuthError } from './errors.ts'
 import { parseJson, textOf, type Fields } from './json.ts'
-import type { AuthStorage } from './storage.ts'
+import type { SteadyStorage } from './storage.ts'
 
 /** Proof Key for Code Exchange (RFC 7636): whoever brings a code back has to be who asked for it. */
 
@@ -25,17 +25,17 @@ export interface Challenge {
 
 const recoveryMark = '/recovery'
 
-export function createPkce(storage: AuthStorage, storageKey: string, flow: 'implicit' | 'pkce'): Pkce {
+export function createPkce(storage: SteadyStorage, storageKey: string, flow: 'implicit' | 'pkce'): Pkce {
   const key = `${storageKey}-code-verifier`
   return {
     challenge: async (purpose) => {
       if (flow === 'implicit') return {}
       const verifier = bytesToBase64Url(crypto.getRandomValues(new Uint8Array(32)))
-      await storage.setItem(key, JSON.stringify(verifier + (purpose === 'recovery' ? recoveryMark : '')))
+      await storage.set(key, JSON.stringify(verifier + (purpose === 'recovery' ? recoveryMark : '')))
       return challengeOf(verifier)
     },
-    read: async () => verifierOf(await storage.getItem(key)),
-    forget: async () => storage.removeItem(key),
+    read: async () => verifierOf(await storage.get(key)),
+    forget: () => storage.set(key, null),
   }
 }
 

@@ -1,12 +1,9 @@
 import { storedSessionOf, type StoredSession } from './decode.ts'
 import { parseJson } from './json.ts'
-import type { AuthStorage } from './storage.ts'
+import type { SteadyStorage } from './storage.ts'
 import type { Session } from './types.ts'
 
-/**
- * The session in its storage. The storage is the truth, because other tabs write it too; only what it would not take is
- * kept here, until somebody else has written something. Nothing here fails.
- */
+/** The session in its storage. */
 export interface SessionStore {
   readonly read: () => Promise<StoredSession | null>
   readonly save: (session: Session) => Promise<void>
@@ -16,37 +13,12 @@ export interface SessionStore {
   readonly remove: (refreshToken?: string) => Promise<boolean>
 }
 
-export function createSessionStore(storage: AuthStorage, key: string): SessionStore {
-  let unsaved: { readonly session: Session; readonly over: string | null } | null = null
-  const readText = async (): Promise<string | null> => {
-    try {
-      return await storage.getItem(key)
-    } catch {
-      return null
-    }
-  }
+export function createSessionStore(storage: SteadyStorage, key: string): SessionStore {
   const read = async (): Promise<StoredSession | null> => {
-    const text = await readText()
-    if (unsaved !== null && unsaved.over === text) return unsaved.session
+    const text = await storage.get(key)
     return text === null ? null : storedSessionOf(parseJson(text))
   }
-  const save = async (session: Session): Promise<void> => {
-    try {
-      await storage.setItem(key, JSON.stringify(session))
-      unsaved = null
-    } catch (error) {
-      unsaved = { session, over: await readText() }
-      console.warn('catalograph: the session could not be stored and ends with this page', error)
-    }
-  }
-  const remove = async (): Promise<void> => {
-    unsaved = null
-    try {
-      await storage.removeItem(key)
-    } catch (error) {
-      console.warn('catalograph: the session could not be removed from its storage', error)
-    }
-  }
+  const save = (session: Session): Promise<void> => storage.set(key, JSON.stringify(session))
   const holds = async (refreshToken: string | null): Promise<boolean> =>
     ((await read())?.refresh_token ?? null) === refreshToken
   // One after the other, so that nobody of this page writes between a look and the write that depends on it.
@@ -63,7 +35,7 @@ export function createSessionStore(storage: AuthStorage, key: string): SessionSt
     remove: (refreshToken) =>
       inTurn(async () => {
         if (refreshToken !== undefined && !(await holds(refreshToken))) return false
-        await remove()
+        await storage.set(key, null)
         return true
       }),
   }

@@ -14,3 +14,40 @@ export function memoryStorage(): AuthStorage {
     removeItem: (key) => void items.delete(key),
   }
 }
+
+/** A storage that does not fail. */
+export interface SteadyStorage {
+  readonly get: (key: string) => Promise<string | null>
+  /** Null removes. */
+  readonly set: (key: string, value: string | null) => Promise<void>
+}
+
+/**
+ * The storage is the truth, because other tabs write it too. Only what it would not take, being full or forbidden, is
+ * kept here, until somebody else has written something.
+ */
+export function steadyStorage(storage: AuthStorage): SteadyStorage {
+  const refused = new Map<string, { readonly value: string | null; readonly over: string | null }>()
+  const read = async (key: string): Promise<string | null> => {
+    try {
+      return await storage.getItem(key)
+    } catch {
+      return null
+    }
+  }
+  return {
+    get: async (key) => {
+      const [text, own] = [await read(key), refused.get(key)]
+      return own !== undefined && own.over === text ? own.value : text
+    },
+    set: async (key, value) => {
+      try {
+        await (value === null ? storage.removeItem(key) : storage.setItem(key, value))
+        refused.delete(key)
+      } catch (error) {
+        refused.set(key, { value, over: await read(key) })
+        console.warn(`catalograph: the storage did not take ${key}, which lasts as long as this page`, error)
+      }
+    },
+  }
+}
