@@ -42,7 +42,8 @@ async function ofFragment(kit: Kit, parameters: URLSearchParams): Promise<Arriva
   const get = (name: string): string => parameters.get(name) ?? ''
   const tokens = { access_token: get('access_token'), refresh_token: get('refresh_token') }
   const expiresIn = Number(get('expires_in'))
-  if (tokens.refresh_token === '' || !(expiresIn > 0)) throw new AuthError('bad_answer', 'The link holds half a session')
+  if (tokens.refresh_token === '' || !(expiresIn > 0))
+    throw new AuthError('bad_answer', 'The link holds half a session')
   const expiresAt = Number(get('expires_at')) || Math.floor(kit.environment.now() / 1000) + expiresIn
   const session = { ...(await sessionOfTokens(kit, tokens, expiresAt)), ...providerTokens(parameters) }
   return { session, event: get('type') === 'recovery' ? 'PASSWORD_RECOVERY' : 'SIGNED_IN' }

@@ -4,8 +4,7 @@ import type { Metadata, Nothing, Nulls, Session, SessionTokens, User } from './t
 
 /** What every operation resolves to. It never rejects for anything that a network, a service or a storage does. */
 export type Result<Data extends object> =
-  | { readonly data: Data; readonly error: null }
-  | { readonly data: Nulls<Data>; readonly error: AuthError }
+  { readonly data: Data; readonly error: null } | { readonly data: Nulls<Data>; readonly error: AuthError }
 
 export interface SignedIn {
   readonly user: User
@@ -19,7 +18,7 @@ export interface MaybeSignedIn {
 }
 
 export interface Landing {
-  /** Where links in mails and providers lead; the site URL unless given, else one of the project's allowed addresses. */
+  /** Where the mail's link leads: the site URL unless given, or one of the project's allowed addresses. */
   readonly emailRedirectTo?: string
 }
 
@@ -94,13 +93,9 @@ export interface AuthClient {
   readonly signUp: (credentials: SignUp) => Promise<Result<MaybeSignedIn>>
   readonly signInWithPassword: (credentials: Password) => Promise<Result<SignedIn>>
   /** Goes to the provider; where there is no page, or if it is to stay, `data.url` is where to go. */
-  readonly signInWithOAuth: (
-    how: OauthSignIn,
-  ) => Promise<Result<{ readonly provider: string; readonly url: string }>>
+  readonly signInWithOAuth: (how: OauthSignIn) => Promise<Result<{ readonly provider: string; readonly url: string }>>
   /** Creates a new guest, every time: look at `getSession` first. */
-  readonly signInAnonymously: (how?: {
-    readonly options?: { readonly data?: Metadata }
-  }) => Promise<Result<SignedIn>>
+  readonly signInAnonymously: (how?: { readonly options?: { readonly data?: Metadata } }) => Promise<Result<SignedIn>>
   /** Mails a link and a code. */
   readonly signInWithOtp: (how: OtpSignIn) => Promise<Result<MaybeSignedIn>>
   /** Both null after the first of the two confirmations that a change of address may need. */
@@ -121,10 +116,7 @@ export interface AuthClient {
   readonly setSession: (tokens: SessionTokens) => Promise<Result<SignedIn>>
   readonly refreshSession: (tokens?: Pick<Session, 'refresh_token'>) => Promise<Result<SignedIn>>
   /** A new address stays `new_email` until it is confirmed. */
-  readonly updateUser: (
-    changes: UserAttributes,
-    options?: Landing,
-  ) => Promise<Result<{ readonly user: User }>>
+  readonly updateUser: (changes: UserAttributes, options?: Landing) => Promise<Result<{ readonly user: User }>>
   /** Mails the code that `updateUser` may need. */
   readonly reauthenticate: () => Promise<Result<Nothing>>
   /** When the service cannot be reached the session stays, since it would go on elsewhere. */

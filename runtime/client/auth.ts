@@ -39,7 +39,11 @@ export function createAuth(kit: Kit, options: AuthOptions): AuthClient {
   if (options.autoRefreshToken) ticker.start()
 
   return {
-    initialize: () => resultOf(arrived.then(() => ({})), {}),
+    initialize: () =>
+      resultOf(
+        arrived.then(() => ({})),
+        {},
+      ),
     signUp: operation(signIn.signUp, noSession),
     signInWithPassword: operation(signIn.signInWithPassword, noSession),
     signInWithOAuth: operation(signIn.signInWithOAuth, { provider: null, url: null }),

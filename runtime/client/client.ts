@@ -54,7 +54,7 @@ export interface Client {
 }
 
 /**
- * A client of the project at a URL, with its anon key. Throws TypeError for what is no URL or no key, and nothing later.
+ * A client of the project at a URL, with its anon key. Throws TypeError for what is no URL or no key.
  */
 export function createClient(url: string, anonKey: string, options: ClientOptions = {}): Client {
   const { hostname, href } = new URL(url)

@@ -32,8 +32,7 @@ function decoded(value: string): string {
 }
 
 /** The text that sets a cookie. Throws TypeError for what a cookie cannot hold. */
-export const setting = (cookie: Cookie, attributes: CookieAttributes): string =>
-  cookieText(cookie, longest, attributes)
+export const setting = (cookie: Cookie, attributes: CookieAttributes): string => cookieText(cookie, longest, attributes)
 
 /** The text that deletes a cookie. */
 export const deletion = (name: string, attributes: CookieAttributes): string =>

@@ -1,7 +1,7 @@
 import { storageChannel, type Channel, type StorageEvents } from './channel.ts'
 import type { AuthStorage } from './storage.ts'
 
-/** The little that is used of what browsers, workers and Node offer, described here so that none has to be installed. */
+/** The little that is used of what browsers, workers and Node offer, described here so that no types are needed. */
 
 export interface PageLocation {
   readonly href: string

@@ -37,8 +37,7 @@ export class GraphqlError extends Error {
 
 /** On failure nothing was done: a request is one transaction. */
 export type GraphqlResult<Data> = (
-  | { readonly data: Data; readonly error: null }
-  | { readonly data: null; readonly error: GraphqlError }
+  { readonly data: Data; readonly error: null } | { readonly data: null; readonly error: GraphqlError }
 ) & { readonly extensions: Fields }
 
 export interface GraphqlOptions {
@@ -71,7 +70,11 @@ export interface GraphqlParts {
 }
 
 export function createGraphql(parts: GraphqlParts): Graphql {
-  return async (document: unknown, variables?: unknown, options: GraphqlOptions = {}): Promise<GraphqlResult<never>> => {
+  return async (
+    document: unknown,
+    variables?: unknown,
+    options: GraphqlOptions = {},
+  ): Promise<GraphqlResult<never>> => {
     try {
       return await ask(parts, { query: textOfDocument(document), variables }, options)
     } catch (thrown) {

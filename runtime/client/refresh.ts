@@ -87,7 +87,7 @@ async function request({ ask, environment }: RefreshParts, token: string): Promi
   }
 }
 
-/** What the service wants to be spared; a limit that does not say how long it lasts is waited for no shorter than that. */
+/** For how long the service wants to be spared. A limit that does not say so lasts a minute. */
 const waitMs = ({ status, retryAfter }: AuthError): number =>
   retryAfter === null ? (status === 429 ? quietMs.refused : 0) : retryAfter * 1000
 

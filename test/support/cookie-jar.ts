@@ -1,4 +1,4 @@
-/** Cookies as a browser keeps them for the pages of several hosts (RFC 6265 section 5.3), as far as scripts see them. */
+/** Cookies as a browser keeps them for the pages of several hosts (RFC 6265 section 5.3), as scripts see them. */
 export interface CookieJar {
   /** The `document` of a page; what was written to its cookies, in order, is in `written`. */
   readonly page: (url: string) => { cookie: string; readonly written: readonly string[] }
@@ -25,7 +25,8 @@ export function createCookieJar(): CookieJar {
     const isSame = (other: Kept): boolean =>
       other.name === name && other.domain === domain && other.hostOnly === cookie.hostOnly
     const others = kept.filter((other) => !isSame(other))
-    kept = given.get('max-age') === '0' ? others : kept.some(isSame) ? replaced(kept, isSame, cookie) : [...kept, cookie]
+    kept =
+      given.get('max-age') === '0' ? others : kept.some(isSame) ? replaced(kept, isSame, cookie) : [...kept, cookie]
   }
   return {
     page: (url) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createClient as createTheirs } from '@supabase/supabase-js'
-import { createServerClient } from '@supabase/ssr'
+import { createServerClient, serializeCookieHeader } from '@supabase/ssr'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { cookieStorage, type Result, type ServiceErrorCode, type Session } from '../../../runtime/client/client.ts'
 import type { AuthErrorCode } from '../../../runtime/auth/errors.ts'
@@ -108,14 +108,17 @@ describe('signing up and in', () => {
 
   it('ends the sessions that the scope names', async () => {
     const { tab, email } = await joined()
-    const others = await Promise.all([open(), open()].map(async (other) => {
-      await done(other.client.auth.signInWithPassword({ email, password }))
-      return other
-    }))
+    const others = await Promise.all(
+      [open(), open()].map(async (other) => {
+        await done(other.client.auth.signInWithPassword({ email, password }))
+        return other
+      }),
+    )
     await done(tab.client.auth.signOut({ scope: 'others' }))
     expect((await done(tab.client.auth.getUser())).user.email).toBe(email)
     for (const { client } of others) expect(await codeIn(client.auth.getUser())).toBe('session_not_found')
-    for (const { client } of others) expect(await client.auth.signOut({ scope: 'local' })).toEqual({ data: {}, error: null })
+    for (const { client } of others)
+      expect(await client.auth.signOut({ scope: 'local' })).toEqual({ data: {}, error: null })
   })
 
   it('makes a new guest on every call, who becomes a person with the same id', async () => {
@@ -124,7 +127,11 @@ describe('signing up and in', () => {
     const first = await done(auth.signInAnonymously({ options: { data: { cart: [1] } } }))
     const guest = await done(auth.signInAnonymously())
     expect(guest.user.id).not.toBe(first.user.id)
-    expect([first.user.user_metadata, first.user.email, first.user.is_anonymous]).toEqual([{ cart: [1] }, undefined, true])
+    expect([first.user.user_metadata, first.user.email, first.user.is_anonymous]).toEqual([
+      { cart: [1] },
+      undefined,
+      true,
+    ])
     expect(await codeIn(auth.updateUser({ password }))).toBe('validation_failed')
     const email = newEmail()
     expect((await done(auth.updateUser({ email, password }))).user.new_email).toBe(email)
@@ -155,7 +162,9 @@ describe('signing up and in', () => {
     expect(await done(auth.signInWithOtp({ email }))).toEqual({ user: null, session: null })
     const token_hash = new URL((await stage.server.mails(email))[0]?.url ?? '').searchParams.get('token') ?? ''
     expect((await done(auth.verifyOtp({ token_hash, type: 'magiclink' }))).user?.email).toBe(email)
-    expect(await codeIn(auth.signInWithOtp({ email: newEmail(), options: { shouldCreateUser: false } }))).toBe('otp_disabled')
+    expect(await codeIn(auth.signInWithOtp({ email: newEmail(), options: { shouldCreateUser: false } }))).toBe(
+      'otp_disabled',
+    )
     const late = newEmail()
     await done(auth.signUp({ email: late, password }))
     await done(auth.resend({ type: 'signup', email: late }))
@@ -185,7 +194,10 @@ describe('signing up and in', () => {
     }
     const { id, totp } = await post('/auth/v1/factors', { factor_type: 'totp' })
     const challenge = await post(`/auth/v1/factors/${id}/challenge`)
-    const raised = await post(`/auth/v1/factors/${id}/verify`, { challenge_id: challenge.id, code: codeOf(totp.secret) })
+    const raised = await post(`/auth/v1/factors/${id}/verify`, {
+      challenge_id: challenge.id,
+      code: codeOf(totp.secret),
+    })
     await done(auth.setSession(raised))
     expect(eventNames(tab).at(-1)).toBe('MFA_CHALLENGE_VERIFIED')
     expect(claimsOf((await sessionIn(tab)).access_token)['aal']).toBe('aal2')
@@ -201,7 +213,9 @@ describe('coming back with something else', () => {
     await done(open({ auth: { storage } }).client.auth.signInWithPassword({ email, password }))
     const at = `${siteUrl}/#error=access_denied&error_code=otp_expired&error_description=Email+link+is+invalid&sb=`
     const back = open({ auth: { storage }, at })
-    expect(await back.client.auth.initialize()).toMatchObject({ error: { code: 'otp_expired', message: 'Email link is invalid' } })
+    expect(await back.client.auth.initialize()).toMatchObject({
+      error: { code: 'otp_expired', message: 'Email link is invalid' },
+    })
     expect([back.address(), (await sessionIn(back)).user.email]).toEqual([`${siteUrl}/`, email])
     expect(eventNames(tab)).not.toContain('SIGNED_OUT')
   })
@@ -285,10 +299,10 @@ describe('sessions of other clients (facts 59 to 61)', () => {
       realtime: noRealtime,
       cookieOptions: { domain: 'example.com', secure: true },
       cookies: {
-        getAll: () => page.cookie.split('; ').map((pair) => ({ name: pair.split('=')[0] ?? '', value: pair.split('=')[1] ?? '' })),
+        getAll: () =>
+          page.cookie.split('; ').map((pair) => ({ name: pair.split('=')[0] ?? '', value: pair.split('=')[1] ?? '' })),
         setAll: (cookies) => {
-          for (const { name, value, options } of cookies)
-            page.cookie = `${name}=${encodeURIComponent(value)}; Max-Age=${options.maxAge}; Domain=${options.domain}; Path=/; Secure`
+          for (const { name, value, options } of cookies) page.cookie = serializeCookieHeader(name, value, options)
         },
       },
     })

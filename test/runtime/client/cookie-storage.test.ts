@@ -48,7 +48,9 @@ afterEach(() => vi.restoreAllMocks())
  */
 const sessionText = fc
   .tuple(fc.jsonValue(), fc.string({ unit: 'binary', maxLength: 8 }), fc.nat(1500), fc.nat(4000))
-  .map(([value, piece, times, padding]) => JSON.stringify({ value, long: piece.repeat(times), pad: 'x'.repeat(padding) }))
+  .map(([value, piece, times, padding]) =>
+    JSON.stringify({ value, long: piece.repeat(times), pad: 'x'.repeat(padding) }),
+  )
   .filter((text) => !/[\u{20000}-\u{10ffff}]/u.test(text))
 
 const encoding = fc.constantFrom('base64url' as const, 'raw' as const)
@@ -95,7 +97,7 @@ describe('cookieStorage (facts 59, 60)', () => {
     }
   })
 
-  it('holds half-written cookies for no session, as @supabase/ssr does, and leaves them as they are (attack 43)', async () => {
+  it('takes half-written cookies for no session, as @supabase/ssr does, and leaves them (attack 43)', async () => {
     const harm = fc.array(fc.tuple(fc.nat(4), fc.constantFrom('drop', 'older', 'cut', 'stray')), { maxLength: 3 })
     await fc.assert(
       fc.asyncProperty(sessionText, sessionText, harm, encoding, async (text, older, harms, how) => {

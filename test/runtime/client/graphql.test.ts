@@ -90,8 +90,16 @@ describe('graphql', () => {
     const shapeless = async () => Response.json({ data: null, errors: [17] })
     const closed = async () => Response.json({ message: 'Invalid API key' }, { status: 401 })
     const offline = () => Promise.reject(new TypeError('offline'))
-    const codes = [page, odd, shapeless, closed, offline].map(async (fetch) => (await open(fetch).graphql('{ a }')).error?.code)
-    expect(await Promise.all(codes)).toEqual(['bad_answer', 'bad_answer', 'bad_answer', 'bad_api_key', 'network_failure'])
+    const codes = [page, odd, shapeless, closed, offline].map(
+      async (fetch) => (await open(fetch).graphql('{ a }')).error?.code,
+    )
+    expect(await Promise.all(codes)).toEqual([
+      'bad_answer',
+      'bad_answer',
+      'bad_answer',
+      'bad_api_key',
+      'network_failure',
+    ])
     const aborted = await client.graphql('{ __typename }', {}, { signal: AbortSignal.abort() })
     expect(aborted.error?.code).toBe('network_failure')
   })
@@ -137,7 +145,10 @@ describe('clients that people know, as they are', () => {
     await client.fetch(new URL(`${server.url}/auth/v1/user`), { headers: { authorization: 'Bearer mine' } })
     await client.fetch('http://127.0.0.1:9/elsewhere').catch(() => undefined)
     await client.fetch(server.url.replace('127.0.0.1', 'localhost')).catch(() => undefined)
-    const headers = seen.map((request) => [request.headers.get('apikey'), request.headers.get('authorization')?.slice(7)])
+    const headers = seen.map((request) => [
+      request.headers.get('apikey'),
+      request.headers.get('authorization')?.slice(7),
+    ])
     const { session } = (await client.auth.getSession()).data
     expect(claimsOf(session?.access_token ?? '')['role']).toBe('authenticated')
     expect(headers).toEqual([
@@ -167,7 +178,9 @@ describe('the text of a parsed document', () => {
   it('parses to the same tree, for every document of the fixtures', () => {
     const folder = new URL('../../../fixtures', import.meta.url).pathname
     const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.graphql'))
-    const texts = names.filter((name) => name.includes('operations')).map((name) => readFileSync(join(folder, name), 'utf8'))
+    const texts = names
+      .filter((name) => name.includes('operations'))
+      .map((name) => readFileSync(join(folder, name), 'utf8'))
     expect(texts.length).toBeGreaterThan(10)
     for (const text of texts) expectSame(text)
   })
@@ -175,7 +188,9 @@ describe('the text of a parsed document', () => {
   it('parses to the same tree, for every construct', () => {
     expectSame(`
       query Q($a: [Int!]! = [1, -2] @d, $b: In = {x: 1.5e3, y: {z: null}, w: [true, RED, "s"]}) @d(if: true) @e {
-        alias: field(a: $a, b: "q\\"\\\\\\u00e9 \\n", c: [$a, {d: $a}]) @include(if: $c) { ...F @d ... on T @d { a } ... @d { b } ... { c } }
+        alias: field(a: $a, b: "q\\"\\\\\\u00e9 \\n", c: [$a, {d: $a}]) @include(if: $c) {
+          ...F @d ... on T @d { a } ... @d { b } ... { c }
+        }
       }
       mutation { m }
       subscription S { s(text: """ block "quoted" \\""" \\ end """) }
@@ -188,9 +203,13 @@ describe('the text of a parsed document', () => {
       value: fc.oneof(
         { maxDepth: 3 },
         fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
-        fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })).map((number) => JSON.stringify(number)),
+        fc
+          .oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
+          .map((number) => JSON.stringify(number)),
         fc.array(tie('value'), { maxLength: 3 }).map((values) => `[${values.join(' ')}]`),
-        fc.array(tie('value'), { maxLength: 3 }).map((values) => `{${values.map((one, at) => `k${at}: ${one}`).join(' ')}}`),
+        fc
+          .array(tie('value'), { maxLength: 3 })
+          .map((values) => `{${values.map((one, at) => `k${at}: ${one}`).join(' ')}}`),
       ),
     })).value
     fc.assert(fc.property(value, (text) => expectSame(`{ a(b: ${text}) }`)))

@@ -82,7 +82,11 @@ describe('refreshing', () => {
     expect(new Set(asked.map((answer) => answer.session?.refresh_token)).size).toBe(1)
     expect(asked[0]?.session?.refresh_token).not.toBe(session.refresh_token)
     expect(service.refreshes()).toBe(1)
-    expect(eventNames(tab).concat(eventNames(other)).filter((name) => name === 'TOKEN_REFRESHED').length).toBeGreaterThan(0)
+    expect(
+      eventNames(tab)
+        .concat(eventNames(other))
+        .filter((name) => name === 'TOKEN_REFRESHED').length,
+    ).toBeGreaterThan(0)
   })
 
   it('is tried again at doubling distances while the tick lasts', async () => {
@@ -97,7 +101,10 @@ describe('refreshing', () => {
     const { storage, tab } = await signedUp()
     await age(storage, -1)
     service.plan(Array.from({ length: 30 }, () => 'unreachable'))
-    expect(await tab.client.auth.getSession()).toMatchObject({ data: { session: null }, error: { code: 'network_failure', status: 0 } })
+    expect(await tab.client.auth.getSession()).toMatchObject({
+      data: { session: null },
+      error: { code: 'network_failure', status: 0 },
+    })
     const sent = service.refreshes()
     expect(clock).toBeLessThan(30_000)
     expect((await tab.client.auth.getSession()).error?.code).toBe('network_failure')
@@ -119,20 +126,26 @@ describe('refreshing', () => {
     await done(tab.client.auth.getSession())
     expect(service.refreshes()).toBe(2)
     clock += 61_000
-    expect(await tab.client.auth.getSession()).toMatchObject({ data: { session: null }, error: { code: 'refresh_token_not_found' } })
+    expect(await tab.client.auth.getSession()).toMatchObject({
+      data: { session: null },
+      error: { code: 'refresh_token_not_found' },
+    })
     expect(await done(tab.client.auth.getSession())).toEqual({ session: null })
     expect(eventNames(tab).filter((name) => name === 'SIGNED_OUT')).toHaveLength(1)
   })
 
-  it.each(['limited', 'wrong-key', 'portal', 'gateway'] as const)('takes no "%s" for the end of a session', async (fault) => {
-    const { storage, tab } = await signedUp()
-    await age(storage, -1)
-    service.plan(Array.from({ length: 20 }, () => fault))
-    expect((await tab.client.auth.getSession()).error).toBeInstanceOf(AuthError)
-    service.plan([])
-    clock += 60_000
-    expect((await done(tab.client.auth.getSession())).session).not.toBeNull()
-  })
+  it.each(['limited', 'wrong-key', 'portal', 'gateway'] as const)(
+    'takes no "%s" for the end of a session',
+    async (fault) => {
+      const { storage, tab } = await signedUp()
+      await age(storage, -1)
+      service.plan(Array.from({ length: 20 }, () => fault))
+      expect((await tab.client.auth.getSession()).error).toBeInstanceOf(AuthError)
+      service.plan([])
+      clock += 60_000
+      expect((await done(tab.client.auth.getSession())).session).not.toBeNull()
+    },
+  )
 
   it('does not bring back who signed out or in meanwhile', async () => {
     const { storage, tab } = await signedUp()
@@ -185,7 +198,10 @@ describe('refreshing', () => {
     const full = (): never => {
       throw new DOMException('full', 'QuotaExceededError')
     }
-    for (const storage of [{ getItem: () => null, setItem: full, removeItem: full }, { getItem: full, setItem: full, removeItem: full }]) {
+    for (const storage of [
+      { getItem: () => null, setItem: full, removeItem: full },
+      { getItem: full, setItem: full, removeItem: full },
+    ]) {
       const tab = open(storage)
       await done(tab.client.auth.signUp(someone()))
       await done(tab.client.auth.refreshSession())
@@ -265,13 +281,22 @@ const fault = fc.constantFrom<Fault>(
 )
 const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom('look' as const, 'refresh' as const), tabs }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('age' as const), seconds: fc.constantFrom(-3600, -1, 40, 80, 120) }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('faults' as const), faults: fc.array(fault, { maxLength: 10 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('age' as const), seconds: fc.constantFrom(-3600, -1, 40, 80, 120) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('faults' as const), faults: fc.array(fault, { maxLength: 10 }) }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.constantFrom(1, 6, 61) }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'revoke' as const }) },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constantFrom('sign-out' as const, 'sign-in' as const), tab: fc.constantFrom(0 as const, 1 as const) }),
+    arbitrary: fc.record({
+      kind: fc.constantFrom('sign-out' as const, 'sign-in' as const),
+      tab: fc.constantFrom(0 as const, 1 as const),
+    }),
   },
 )
 
