@@ -257,14 +257,14 @@ describe('coming back with something else', () => {
   })
 })
 
-describe('sessions of other clients (facts 59 to 61)', () => {
+describe('sessions of other clients', () => {
   const theirs = (storage: ReturnType<typeof createStorage>, storageKey: string) =>
     createTheirs(stage.server.url, stage.server.anon, {
       auth: { storage, storageKey, autoRefreshToken: false, detectSessionInUrl: false },
       realtime: noRealtime,
     })
 
-  it('reads what supabase-js has stored under the same key, and the other way round', async () => {
+  it('fact 60: reads what supabase-js has stored under the same key, and the other way round', async () => {
     const [{ email }, storage] = [await joined(), createStorage()]
     await theirs(storage, 'shared').auth.signInWithPassword({ email, password })
     const tab = open({ auth: { storage, storageKey: 'shared' } })
@@ -276,7 +276,7 @@ describe('sessions of other clients (facts 59 to 61)', () => {
     expect((await done(tab.client.auth.getUser())).user.email).toBe(email)
   })
 
-  it('shares the default key, and keeps the session in localStorage where it is not told otherwise', async () => {
+  it('fact 61: keeps the session in localStorage under the usual key where it is not told otherwise', async () => {
     const { email } = await joined()
     const storage = createStorage()
     const tab = openTab(stage.server, { environment: { storage } })
@@ -286,7 +286,7 @@ describe('sessions of other clients (facts 59 to 61)', () => {
     expect(await done(memory.client.auth.getSession())).toEqual({ session: null })
   })
 
-  it('shares cookies with a server that uses @supabase/ssr, in both directions', async () => {
+  it('fact 59: shares cookies with a server that uses @supabase/ssr, in both directions', async () => {
     const { email } = await joined()
     const page = createCookieJar().page('https://app.example.com/')
     const storage = cookieStorage({ domain: 'example.com', secure: true, document: page })

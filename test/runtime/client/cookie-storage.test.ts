@@ -56,7 +56,7 @@ const sessionText = fc
 const encoding = fc.constantFrom('base64url' as const, 'raw' as const)
 const options = fc.record({ encoding, secure: fc.boolean() })
 
-describe('cookieStorage (facts 59, 60)', () => {
+describe('cookieStorage', () => {
   it('writes one cookie where one is enough', () => {
     const page = createCookieJar().page(url)
     ours(page).setItem(key, '{"a":1}')
@@ -64,7 +64,7 @@ describe('cookieStorage (facts 59, 60)', () => {
     expect(ours(page).getItem(key)).toBe('{"a":1}')
   })
 
-  it('writes what @supabase/ssr writes, byte for byte, and each reads what the other wrote', async () => {
+  it('fact 59: writes what @supabase/ssr writes, byte for byte, and each reads what the other wrote', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(sessionText, { minLength: 1, maxLength: 3 }), options, async (texts, how) => {
         const [mine, other] = [createCookieJar().page(url), createCookieJar().page(url)]
@@ -97,7 +97,7 @@ describe('cookieStorage (facts 59, 60)', () => {
     }
   })
 
-  it('takes half-written cookies for no session, as @supabase/ssr does, and leaves them (attack 43)', async () => {
+  it('attack 43: takes half-written cookies for no session, as @supabase/ssr does, and leaves them', async () => {
     const harm = fc.array(fc.tuple(fc.nat(4), fc.constantFrom('drop', 'older', 'cut', 'stray')), { maxLength: 3 })
     await fc.assert(
       fc.asyncProperty(sessionText, sessionText, harm, encoding, async (text, older, harms, how) => {
@@ -147,7 +147,7 @@ describe('cookieStorage (facts 59, 60)', () => {
     expect(ours(page).getItem(key)).toBeNull()
   })
 
-  it('reads the older formats: raw JSON, and whatever else as it is', () => {
+  it('fact 60: reads the older formats: raw JSON, and whatever else as it is', () => {
     const page = createCookieJar().page(url)
     page.cookie = `${key}=${encodeURIComponent('{"access_token":"a"}')}; Path=/`
     expect(ours(page).getItem(key)).toBe('{"access_token":"a"}')
