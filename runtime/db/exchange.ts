@@ -10,7 +10,8 @@ import { encode, type Outgoing, type Step } from './wire.ts'
  */
 
 export type ExchangeResult =
-  | { readonly kind: 'rows'; readonly rows: readonly Row[] }
+  /** The rows of each statement. */
+  | { readonly kind: 'rows'; readonly rows: readonly (readonly Row[])[] }
   /** `completed`: how many statements ended before the error. `broken`: the connection is unusable or unknown. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly completed: number; readonly broken: boolean }
 
@@ -18,6 +19,7 @@ export type ExchangeResult =
 interface Flight {
   readonly received: (bytes: number) => void
   readonly parseComplete: () => void
+  readonly described: (columns: readonly Column[]) => void
   readonly row: (row: Row) => void
   readonly commandComplete: () => void
   readonly failed: (error: unknown) => void
@@ -25,10 +27,18 @@ interface Flight {
   readonly lost: () => void
 }
 
+/** A column as Postgres describes it: the number of its type is what a parser of its text is found by. */
+export type Column = Pick<pg.FieldDef, 'name' | 'dataTypeID'>
+
+/** Told the columns of each named statement that a connection prepares and that returns rows. */
+export type Described = (name: string, columns: readonly Column[]) => void
+
 /** A connection and what it has prepared. */
 export interface Line {
   readonly client: pg.Client
   readonly prepared: PreparedNames
+  /** Null: nobody wants to know, so Postgres is not asked. */
+  readonly described: Described | null
   flight: Flight | null
 }
 
@@ -46,16 +56,24 @@ const answerTooLarge = (): DatabaseFailure =>
     null,
   )
 
-/**
- * Makes a line of a connected client; at most once per client. pg tells its queries neither of Parse nor of the end.
- */
-export const createLine = (client: pg.Client): Line => {
-  const line: Line = { client, prepared: createPreparedNames(), flight: null }
+/** pg tells its queries neither of Parse nor of the end, so the connection's own events are listened to. */
+const createLine = (client: pg.Client, described: Described | null): Line => {
+  const line: Line = { client, prepared: createPreparedNames(), described, flight: null }
   client.connection.stream.on('data', ({ length }: Buffer) => line.flight?.received(length))
   client.connection.on('parseComplete', () => line.flight?.parseComplete())
   client.connection.on('readyForQuery', () => line.flight?.readyForQuery())
   client.connection.on('end', () => line.flight?.lost())
   return line
+}
+
+/** The line of a connected client, made when it is first asked for. */
+export const createLines = (described: Described | null): ((client: pg.Client) => Line) => {
+  const lines = new WeakMap<pg.Client, Line>()
+  return (client) => {
+    const line = lines.get(client) ?? createLine(client, described)
+    lines.set(client, line)
+    return line
+  }
 }
 
 /**
@@ -87,16 +105,18 @@ const stepsOf = (prepared: PreparedNames, statements: readonly BoundStatement[])
   })
 }
 
-const outgoing = ({ prepared }: Line, statements: readonly BoundStatement[]): Outgoing => {
+const outgoing = ({ prepared, described }: Line, statements: readonly BoundStatement[]): Outgoing => {
   const steps = stepsOf(prepared, statements)
   const added = steps.filter(({ statement, parse }) => parse && statement.name !== '')
   const incoming = added.reduce((sum, { statement }) => sum + weightOf(statement), 0)
-  return { closed: prepared.evict(incoming, new Set(steps.map(({ statement }) => statement.name))), steps }
+  const closed = prepared.evict(incoming, new Set(steps.map(({ statement }) => statement.name)))
+  return { closed, steps, describe: described !== null }
 }
 
 const createFlight = (line: Line, { steps }: Outgoing, settle: (result: ExchangeResult) => void): Flight => {
   const parsed = steps.flatMap(({ statement, parse }) => (parse ? [statement] : [])).values()
-  const rows: Row[] = []
+  const rows: Row[][] = steps.map(() => [])
+  let latest = ''
   let completed = 0
   let bytes = 0
   let failure: { readonly error: unknown } | null = null
@@ -111,10 +131,11 @@ const createFlight = (line: Line, { steps }: Outgoing, settle: (result: Exchange
     parseComplete: () => {
       const { value } = parsed.next()
       if (value !== undefined && value.name !== '') line.prepared.add(value)
+      latest = value?.name ?? ''
     },
-    row: (row) => {
-      rows[completed] ??= row
-    },
+    // Right after the Parse of the statement that it is about, or never.
+    described: (columns) => line.described?.(latest, columns),
+    row: (row) => void rows[completed]?.push(row),
     commandComplete: () => {
       completed += 1
     },
@@ -125,7 +146,7 @@ const createFlight = (line: Line, { steps }: Outgoing, settle: (result: Exchange
     },
     readyForQuery: () => {
       if (failure !== null) fail(failure.error, false)
-      else settle({ kind: 'rows', rows: steps.map((_, index) => rows[index] ?? []) })
+      else settle({ kind: 'rows', rows })
     },
     lost: () => fail(failure?.error ?? new Error('The connection ended during a request.'), true),
   }
@@ -134,7 +155,7 @@ const createFlight = (line: Line, { steps }: Outgoing, settle: (result: Exchange
 /** A query in the form that pg takes: it writes itself and is handed the messages that answer it. */
 const submittable = (flight: Flight, message: Buffer) => ({
   submit: (connection: pg.Connection) => void connection.stream.write(message),
-  handleRowDescription: () => undefined,
+  handleRowDescription: ({ fields }: { readonly fields: readonly Column[] }) => flight.described(fields),
   handleDataRow: ({ fields }: { readonly fields: Row }) => flight.row(fields),
   handleCommandComplete: flight.commandComplete,
   handleEmptyQuery: flight.commandComplete,

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Exchange, RunExchange } from '../contract/execution.ts'
 import { createBackoff, type Backoff } from './backoff.ts'
 import { classifyConnecting, spoilsConnection, sqlstateOf } from './classify.ts'
-import { createLine, type ExchangeResult, type Line } from './exchange.ts'
+import { createLines, type ExchangeResult, type Line } from './exchange.ts'
 import { queryOn, type Query } from './session.ts'
 import { connectionConfig, startupSettings, type StartupSettings } from './startup.ts'
 import { outcome, runOnLine } from './transaction.ts'
@@ -89,14 +89,6 @@ const withClient = async <T>(
   }
 }
 
-const lineOf = (lines: WeakMap<pg.PoolClient, Line>, client: pg.PoolClient): Line => {
-  const known = lines.get(client)
-  if (known !== undefined) return known
-  const made = createLine(client)
-  lines.set(client, made)
-  return made
-}
-
 /**
  * Gives up on a server that does not answer at all: its own statement_timeout comes first otherwise. 0 waits for ever.
  */
@@ -118,10 +110,10 @@ const isSuspect = (exchange: Exchange, error: unknown): boolean =>
   spoilsConnection(error) && !(exchange.readOnly && sqlstateOf(error) === '25006')
 
 const runOnce =
-  (pool: pg.Pool, backoff: Backoff, lines: WeakMap<pg.PoolClient, Line>, timeout: number) =>
+  (pool: pg.Pool, backoff: Backoff, lineOf: (client: pg.Client) => Line, timeout: number) =>
   (exchange: Exchange): Promise<ExchangeResult> =>
     withClient(pool, backoff, async (client) => {
-      const running = runOnLine(lineOf(lines, client), exchange)
+      const running = runOnLine(lineOf(client), exchange)
       const value = await withDeadline(client, deadlineOf(exchange, timeout), running)
       return { value, spoilt: value.kind === 'failed' && (value.broken || isSuspect(exchange, value.error)) }
     })
@@ -151,7 +143,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     withClient(own, backoff, async (client) => ({ value: await work(queryOn(client)), spoilt: false }))
   const query: Query = (text, values) => session((run) => run(text, values))
   return {
-    run: runWith(runOnce(requests, backoff, new WeakMap(), timeout)),
+    run: runWith(runOnce(requests, backoff, createLines(null), timeout)),
     query,
     session,
     ping: async () => {

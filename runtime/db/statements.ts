@@ -1,6 +1,8 @@
 import pg from 'pg'
+import type { BoundStatement, Row } from '../contract/execution.ts'
 import { createBackoff, type Backoff } from './backoff.ts'
 import { classify, classifyConnecting, spoilsConnection } from './classify.ts'
+import { createLines, runStatements, type Column, type Line } from './exchange.ts'
 import { DatabaseFailure } from './failures.ts'
 import { connectionConfig, startupSettings } from './startup.ts'
 
@@ -60,9 +62,35 @@ const takeRole = `select pg_catalog.set_config('role', rolname::text, false) fro
 const times: ReadonlySet<number> = new Set([pg.types.builtins.TIMESTAMPTZ, pg.types.builtins.TIMESTAMP])
 const asPrinted = (text: string): string => text
 
-const typeParsers: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    times.has(oid) ? asPrinted : pg.types.getTypeParser(oid, format),
+/** How the rows of a statement become objects. */
+type Decode = (row: Row) => object
+
+function createDecode(columns: readonly Column[]): Decode {
+  const fields = columns.map(({ name, dataTypeID }) => {
+    const parse = times.has(dataTypeID) ? asPrinted : pg.types.getTypeParser(dataTypeID, 'text')
+    return { name, parse: parse as (text: string) => unknown }
+  })
+  return (row) => {
+    const object: Record<string, unknown> = {}
+    fields.forEach(({ name, parse }, index) => {
+      const text = row[index] ?? null
+      object[name] = text === null ? null : parse(text)
+    })
+    return object
+  }
+}
+
+/** A parameter in text format (manual 8.4.1 and 8.15.2 for bytes and arrays); objects are JSON. */
+function textOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`
+  if (Array.isArray(value)) return `{${value.map(elementOf).join()}}`
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+function elementOf(value: unknown): string {
+  const text = textOf(value)
+  return text === null ? 'null' : `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
 function openPool(options: StatementsOptions): pg.Pool {
@@ -72,15 +100,13 @@ function openPool(options: StatementsOptions): pg.Pool {
     connectionTimeoutMillis: options.connectTimeout ?? 5_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
-    types: typeParsers,
+    onConnect: async (client) => {
+      client.on('error', () => undefined)
+      if (options.role !== null) await client.query(takeRole, [options.role])
+    },
   })
   // A connection that dies is dropped by the pool and its statement told; without listeners the process would end.
   pool.on('error', () => undefined)
-  pool.on('connect', (client) => {
-    client.on('error', () => undefined)
-    // Queued before the first statement of the one who waits for the connection; where it fails, so will that one.
-    if (options.role !== null) client.query(takeRole, [options.role]).catch(() => undefined)
-  })
   return pool
 }
 
@@ -98,43 +124,58 @@ async function checkOut(pool: pg.Pool, backoff: Backoff): Promise<pg.PoolClient>
   }
 }
 
-/** Connections that failed in a way that leaves their state unknown; they are not used again. */
-type Spoilt = { spoilt: boolean }
-
-function runOn(client: pg.PoolClient, state: Spoilt): RunStatement {
-  return async <R extends object>({ name, text }: Statement<R>, values: readonly unknown[] = []) => {
-    try {
-      return (await client.query<R>({ name, text, values: [...values] })).rows
-    } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || spoilsConnection(error)) state.spoilt = true
-      throw classify(error, null)
-    }
-  }
+/** A connection that is lent to somebody. */
+interface Lent {
+  readonly line: Line
+  readonly decodes: ReadonlyMap<string, Decode>
+  /** Something failed in a way that leaves the connection's state unknown: it is not used again. */
+  spoilt: boolean
 }
 
-async function plain(client: pg.PoolClient, state: Spoilt, text: string): Promise<string> {
+/** Runs a statement in one round trip; what stands in `before` goes along with it, once. */
+async function runAfter<R extends object>(
+  lent: Lent,
+  before: readonly BoundStatement[],
+  { name, text }: Statement<R>,
+  values: readonly unknown[] = [],
+): Promise<readonly R[]> {
+  const result = await runStatements(lent.line, [...before, { name, text, values: values.map(textOf) }])
+  if (result.kind === 'rows') {
+    const decode = lent.decodes.get(name)
+    return decode === undefined ? [] : ((result.rows.at(-1) ?? []).map(decode) as R[])
+  }
+  const { error, broken } = result
+  if (broken || spoilsConnection(error)) lent.spoilt = true
+  throw classify(error, null)
+}
+
+async function plain(lent: Lent, text: string): Promise<string> {
   try {
-    return (await client.query(text)).command
+    return (await lent.line.client.query(text)).command
   } catch (error) {
-    state.spoilt = true
+    lent.spoilt = true
     throw classify(error, null)
   }
 }
 
-async function inTransaction<T>(
-  client: pg.PoolClient,
-  state: Spoilt,
-  work: (run: RunStatement) => Promise<T>,
-): Promise<T> {
-  await plain(client, state, 'begin')
+const begin: BoundStatement = { name: 'catalograph.begin', text: 'begin', values: [] }
+
+async function inTransaction<T>(lent: Lent, work: (run: RunStatement) => Promise<T>): Promise<T> {
+  let before: readonly BoundStatement[] = [begin]
+  const run: RunStatement = (statement, values) => {
+    const first = before
+    before = []
+    return runAfter(lent, first, statement, values)
+  }
   try {
-    const value = await work(runOn(client, state))
+    const value = await work(run)
+    if (before.length > 0) return value
     // Postgres answers a commit after an error with a rollback, and no error.
-    const command = await plain(client, state, 'commit')
+    const command = await plain(lent, 'commit')
     if (command !== 'COMMIT') throw new Error('A failure inside a transaction was swallowed; nothing was kept.')
     return value
   } catch (error) {
-    if (!state.spoilt) await plain(client, state, 'rollback').catch(() => undefined)
+    if (!lent.spoilt && before.length === 0) await plain(lent, 'rollback').catch(() => undefined)
     throw error
   }
 }
@@ -158,18 +199,20 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
 export function openStatements(options: StatementsOptions): StatementsDatabase {
   const pool = openPool(options)
   const backoff = createBackoff(() => performance.now())
-  const withClient = async <T>(work: (client: pg.PoolClient, state: Spoilt) => Promise<T>): Promise<T> => {
+  const decodes = new Map<string, Decode>()
+  const lineOf = createLines((name, columns) => void decodes.set(name, createDecode(columns)))
+  const withLent = async <T>(work: (lent: Lent) => Promise<T>): Promise<T> => {
     const client = await checkOut(pool, backoff)
-    const state = { spoilt: false }
+    const lent: Lent = { line: lineOf(client), decodes, spoilt: false }
     try {
-      return await work(client, state)
+      return await work(lent)
     } finally {
-      client.release(state.spoilt)
+      client.release(lent.spoilt)
     }
   }
   return {
-    run: (text, values) => again(() => withClient((client, state) => runOn(client, state)(text, values))),
-    transaction: (work) => again(() => withClient((client, state) => inTransaction(client, state, work))),
+    run: (statement, values) => again(() => withLent((lent) => runAfter(lent, [], statement, values))),
+    transaction: (work) => again(() => withLent((lent) => inTransaction(lent, work))),
     close: () => pool.end(),
   }
 }

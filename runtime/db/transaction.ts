@@ -104,7 +104,7 @@ const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'
  * belongs to none of them.
  */
 export const outcome = (exchange: Exchange, result: ExchangeResult): readonly Row[] => {
-  if (result.kind === 'rows') return result.rows.slice(openingLength, openingLength + exchange.statements.length)
+  if (result.kind === 'rows') return exchange.statements.map((_, index) => result.rows[openingLength + index]?.[0] ?? [])
   const index = result.completed - openingLength
   if (index < 0 || isStale(result.error)) throw classifyOpening(result.error)
   throw classify(result.error, index < exchange.statements.length ? index : null)

@@ -19,12 +19,14 @@ export interface Outgoing {
   /** Prepared statements to give back. */
   readonly closed: readonly string[]
   readonly steps: readonly Step[]
+  /** Whether Postgres shall tell the columns of what is parsed. */
+  readonly describe: boolean
 }
 
 const header = 5
 const textSize = (text: string): number => Buffer.byteLength(text) + 1
 
-const closeSize = (name: string): number => header + 1 + textSize(name)
+const namedSize = (name: string): number => header + 1 + textSize(name)
 const parseSize = (name: string, text: string): number => header + textSize(name) + textSize(text) + 2
 const valueSize = (value: string | null): number => 4 + (value === null ? 0 : Buffer.byteLength(value))
 const bindSize = ({ name, values }: BoundStatement): number =>
@@ -38,10 +40,14 @@ const sum = <T>(items: Iterable<T>, sizeOf: (item: T) => number): number => {
   return total
 }
 
-const stepSize = ({ statement, parse }: Step): number =>
-  (parse ? parseSize(statement.name, statement.text) : 0) + bindSize(statement) + executeSize
+const stepSize = ({ statement, parse }: Step, describe: boolean): number =>
+  (parse ? parseSize(statement.name, statement.text) : 0) +
+  (parse && describe ? namedSize(statement.name) : 0) +
+  bindSize(statement) +
+  executeSize
 
-const sizeOf = ({ closed, steps }: Outgoing): number => sum(closed, closeSize) + sum(steps, stepSize) + syncSize
+const sizeOf = ({ closed, steps, describe }: Outgoing): number =>
+  sum(closed, namedSize) + sum(steps, (step) => stepSize(step, describe)) + syncSize
 
 const putByte = (cursor: Cursor, value: number): void => {
   cursor.at = cursor.buffer.writeUInt8(value, cursor.at)
@@ -73,8 +79,9 @@ const putMessage = (cursor: Cursor, type: string, body: () => void): void => {
   cursor.buffer.writeInt32BE(cursor.at - start - 1, start + 1)
 }
 
-const putClose = (cursor: Cursor, name: string): void =>
-  putMessage(cursor, 'C', () => {
+/** Close and Describe of a prepared statement differ in their type alone. */
+const putNamed = (cursor: Cursor, type: 'C' | 'D', name: string): void =>
+  putMessage(cursor, type, () => {
     cursor.at += cursor.buffer.write('S', cursor.at, 'latin1')
     putText(cursor, name)
   })
@@ -106,13 +113,14 @@ const putExecute = (cursor: Cursor): void =>
   })
 
 /**
- * Encodes [Close]* ([Parse]? Bind Execute)* Sync. Closes stand first: an error skips whatever follows it up to Sync.
+ * Encodes [Close]* ([Parse [Describe]] Bind Execute)* Sync. Closes stand first: an error skips whatever follows it up to Sync.
  */
 export const encode = (outgoing: Outgoing): Buffer => {
   const cursor: Cursor = { buffer: Buffer.allocUnsafe(sizeOf(outgoing)), at: 0 }
-  for (const name of outgoing.closed) putClose(cursor, name)
+  for (const name of outgoing.closed) putNamed(cursor, 'C', name)
   for (const { statement, parse } of outgoing.steps) {
     if (parse) putParse(cursor, statement.name, statement.text)
+    if (parse && outgoing.describe) putNamed(cursor, 'D', statement.name)
     putBind(cursor, statement)
     putExecute(cursor)
   }
