@@ -52,7 +52,7 @@ function rowsOf({ name, sides }: Case, measured: Rounds): readonly Row[] {
 
 function figuresOf({ name, sides }: Case, measured: Rounds): Figures {
   const entries = sides.flatMap((side) =>
-    measures.map((measure) => [`${name}.${side.name}.${measure}`, valuesOf(measured.get(side) ?? [], measure)] as const),
+    measures.map((one) => [`${name}.${side.name}.${one}`, valuesOf(measured.get(side) ?? [], one)] as const),
   )
   return Object.fromEntries(entries)
 }

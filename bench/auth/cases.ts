@@ -18,13 +18,15 @@ export interface Case {
   readonly name: string
   /** Requests at once. */
   readonly connections: number
+  /** Requests to each side before the first that counts: code gets compiled, tokens of all members get known. */
+  readonly warmUp: number
   readonly sides: readonly Side[]
 }
 
 /** Sends like a client library does. */
 type Ask = (parts: RequestParts) => Buffer
 
-/** More than our server remembers tokens of, asked for at random. */
+/** People who are signed in; each comes again and again. */
 const members = 2_000
 const addresses = 20_000
 
@@ -34,15 +36,19 @@ function fromEverywhere(anon: string): Ask {
   return ({ headers, ...parts }) => {
     turn = (turn + 1) % addresses
     const address = `10.0.${turn >> 8}.${turn & 255}`
-    return httpRequest({ ...parts, headers: { apikey: anon, [addressHeader]: address, 'user-agent': 'bench', ...headers } })
+    const usual = { apikey: anon, [addressHeader]: address, 'user-agent': 'bench' }
+    return httpRequest({ ...parts, headers: { ...usual, ...headers } })
   }
 }
 
 const oneOf = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T
 
 function readUser(ask: Ask, path: string, all: readonly Member[]): () => Buffer {
-  const headersOf = ({ accessToken }: Member) => ({ authorization: `Bearer ${accessToken}` })
-  return () => ask({ method: 'GET', path, headers: headersOf(oneOf(all)) })
+  let turn = 0
+  return () => {
+    turn = (turn + 1) % all.length
+    return ask({ method: 'GET', path, headers: { authorization: `Bearer ${all[turn]?.accessToken ?? ''}` } })
+  }
 }
 
 /** Every answer brings the token that its session has to show the next time. */
@@ -98,6 +104,7 @@ export async function makeCases(place: Place, { newcomers }: Amounts): Promise<r
     {
       name: 'GET /user',
       connections: 16,
+      warmUp: 2 * members,
       sides: [
         { name: 'ours', server: ours, next: readUser(ask, at('/user'), mine) },
         { name: 'limit', server: limit, next: readUser(ask, '/user', theirs) },
@@ -106,6 +113,7 @@ export async function makeCases(place: Place, { newcomers }: Amounts): Promise<r
     {
       name: 'refresh',
       connections: 16,
+      warmUp: 2 * members,
       sides: [
         { name: 'ours', server: ours, ...refresh(ask, token('refresh_token'), mine) },
         { name: 'limit', server: limit, ...refresh(ask, '/refresh', theirs) },
@@ -114,6 +122,7 @@ export async function makeCases(place: Place, { newcomers }: Amounts): Promise<r
     {
       name: 'POST /verify',
       connections: 16,
+      warmUp: 500,
       sides: [
         { name: 'ours', server: ours, next: verify(ask, at('/verify'), myCodes) },
         { name: 'limit', server: limit, next: verify(ask, '/verify', theirCodes) },
@@ -122,6 +131,7 @@ export async function makeCases(place: Place, { newcomers }: Amounts): Promise<r
     {
       name: 'password sign-in',
       connections: 16,
+      warmUp: 16,
       sides: [
         { name: 'ours', server: ours, next: signIn(ask, token('password'), mine, password) },
         { name: 'hash', server: limit, next: signIn(ask, '/hash', theirs, password) },
@@ -131,6 +141,7 @@ export async function makeCases(place: Place, { newcomers }: Amounts): Promise<r
     {
       name: 'sign-up',
       connections: 16,
+      warmUp: 16,
       sides: [
         { name: 'ours', server: ours, next: signUp(ask, at('/signup'), 'up-ours', password) },
         { name: 'hash', server: limit, next: signUp(ask, '/new-hash', 'up-hash', password) },

@@ -1,29 +1,39 @@
 /**
  * The least that Postgres has to do for each endpoint: one statement wherever one can do it, the rows and columns that
- * the answer is made of, and the locks and conditions without which it would be unsafe. What our endpoints do beyond
- * it (audit rows, address limits, tokens older than a second factor, soft-deleted users) is left out.
+ * the answer is made of, the locks and conditions without which it would be unsafe, and the audit row that belongs to
+ * the act. What our endpoints do beyond it (limits by address, tokens older than a second factor, marks of how an
+ * address was proved, soft-deleted users) is left out.
  */
 
+const instance = `'00000000-0000-0000-0000-000000000000'`
+
+/** Of the users `u` in `source`; `address` is the parameter that holds where they call from. */
+const auditRow = (action: string, type: string, source: string, address: string): string => `audited as (
+    insert into auth.audit_log_entries (instance_id, id, payload, created_at, ip_address)
+    select ${instance}, gen_random_uuid(), json_build_object('actor_id', u.id, 'actor_username', u.email,
+      'actor_via_sso', false, 'action', '${action}', 'log_type', '${type}'), now(), host(${address}::inet)
+    from ${source}
+  )`
+
 /** What every client reads of a user, made by Postgres in the form in which it is sent. */
-const userJson = `json_build_object('id', u.id, 'aud', u.aud, 'role', u.role, 'email', u.email,
-  'phone', coalesce(u.phone, ''), 'email_confirmed_at', u.email_confirmed_at, 'confirmed_at', u.confirmed_at,
-  'last_sign_in_at', u.last_sign_in_at, 'app_metadata', u.raw_app_meta_data, 'user_metadata', u.raw_user_meta_data,
-  'identities', (select coalesce(json_agg(json_build_object('identity_id', i.id, 'id', i.provider_id,
-      'user_id', i.user_id, 'identity_data', i.identity_data, 'provider', i.provider,
-      'last_sign_in_at', i.last_sign_in_at, 'created_at', i.created_at, 'updated_at', i.updated_at,
-      'email', i.email)), '[]') from auth.identities i where i.user_id = u.id),
-  'factors', (select json_agg(json_build_object('id', f.id, 'friendly_name', f.friendly_name,
-      'factor_type', f.factor_type, 'status', f.status, 'created_at', f.created_at, 'updated_at', f.updated_at))
-    from auth.mfa_factors f where f.user_id = u.id),
-  'created_at', u.created_at, 'updated_at', u.updated_at, 'is_anonymous', u.is_anonymous)::text`
+const userJson = `(select row_to_json(x)::text from (select u.id, u.aud, u.role, u.email,
+    coalesce(u.phone, '') as phone, u.email_confirmed_at, u.confirmed_at, u.last_sign_in_at,
+    u.raw_app_meta_data as app_metadata,
+    u.raw_user_meta_data as user_metadata,
+    (select json_agg(y) from (select i.id as identity_id, i.provider_id as id, i.user_id, i.identity_data, i.provider,
+      i.last_sign_in_at, i.created_at, i.updated_at, i.email
+      from auth.identities i where i.user_id = u.id) y) as identities,
+    (select json_agg(y) from (select f.id, f.friendly_name, f.factor_type, f.status, f.created_at, f.updated_at
+      from auth.mfa_factors f where f.user_id = u.id) y) as factors,
+    u.created_at, u.updated_at, u.is_anonymous) x)`
 
 /** What a token says of its bearer, beside what follows from the request. */
-const claimsJson = `json_build_object('sub', u.id, 'aud', u.aud, 'role', u.role, 'email', u.email, 'phone', '',
-  'app_metadata', u.raw_app_meta_data, 'user_metadata', u.raw_user_meta_data, 'is_anonymous', u.is_anonymous,
-  'amr', (select json_agg(json_build_object('method', c.authentication_method,
-      'timestamp', extract(epoch from c.updated_at)::bigint))
-    from auth.mfa_amr_claims c where c.session_id = s.id),
-  'session_id', s.id)`
+const claimsJson = (session: string, methods: string): string => `(select row_to_json(x) from (select u.id as sub,
+    u.aud, u.role, u.email, '' as phone, u.raw_app_meta_data as app_metadata, u.raw_user_meta_data as user_metadata,
+    u.is_anonymous, ${session} as session_id, (select json_agg(y) from (${methods}) y) as amr) x)`
+
+const storedMethods = `select c.authentication_method as method, extract(epoch from c.updated_at)::bigint as timestamp
+  from auth.mfa_amr_claims c where c.session_id = s.id`
 
 const notBanned = `coalesce(u.banned_until <= now(), true)`
 
@@ -44,19 +54,19 @@ export const rotateToken = `with session as materialized (
     where t.token = $1 and t.session_id = session.id and not t.revoked
     returning t.user_id, t.session_id
   ), child as (
-    insert into auth.refresh_tokens (token, user_id, revoked, created_at, updated_at, parent, session_id)
-    select $2, user_id, false, now(), now(), $1, session_id from spent
+    insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, parent, session_id)
+    select ${instance}, $2, user_id, false, now(), now(), $1, session_id from spent
   ), touched as (
     update auth.sessions s set refreshed_at = now() at time zone 'utc', updated_at = now(), user_agent = $3, ip = $4
     from spent where s.id = spent.session_id
-  )
-  select ${claimsJson} as claims, ${userJson} as body
+  ), ${auditRow('token_refreshed', 'token', 'spent join auth.users u on u.id = spent.user_id::uuid', '$4')}
+  select ${claimsJson('s.id', storedMethods)} as claims, ${userJson} as body
   from spent join auth.sessions s on s.id = spent.session_id join auth.users u on u.id = s.user_id
   where ${notBanned}`
 
 /** $1 address: takes one of a code's five guesses, which has to stay taken whatever comes of it. */
 export const takeGuess = `update catalograph_auth.codes c set tries = tries + 1 from auth.users u
-  where u.instance_id = '00000000-0000-0000-0000-000000000000' and lower(u.email::text) = $1
+  where u.instance_id = ${instance} and lower(u.email::text) = $1
     and c.user_id = u.id and c.slot = 'confirmation' and c.tries < 5 and c.issued_at > now() - interval '1 hour'
   returning u.id, c.salt, u.confirmation_token as token`
 
@@ -68,16 +78,14 @@ const beginSession = `session as (
     insert into auth.mfa_amr_claims (id, session_id, created_at, updated_at, authentication_method)
     select gen_random_uuid(), id, now(), now(), $6 from session
   ), token as (
-    insert into auth.refresh_tokens (token, user_id, revoked, created_at, updated_at, session_id)
-    select $3, $1::text, false, now(), now(), id from session
-  )`
+    insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, session_id)
+    select ${instance}, $3, $1::text, false, now(), now(), id from session
+  ), ${auditRow('login', 'account', 'known u', '$5')}`
+
+const newMethod = 'select $6::text as method, extract(epoch from now())::bigint as timestamp'
 
 /** Claims and user of a session that the same statement begins: its rows cannot be read yet. */
-const begun = (user: string): string => `select json_build_object('sub', u.id, 'aud', u.aud, 'role', u.role,
-    'email', u.email, 'phone', '', 'app_metadata', u.raw_app_meta_data, 'user_metadata', u.raw_user_meta_data,
-    'is_anonymous', u.is_anonymous, 'session_id', $2::uuid, 'amr', json_build_array(json_build_object('method', $6::text,
-      'timestamp', extract(epoch from now())::bigint))) as claims,
-    ${userJson} as body
+const begun = (user: string): string => `select ${claimsJson('$2::uuid', newMethod)} as claims, ${userJson} as body
   from ${user} u`
 
 /** The same parameters, and $7 the confirmation's token. Confirms, spends the code and signs in, once. */
@@ -98,7 +106,7 @@ export const confirmAndBegin = `with known as (
 
 /** $1 address. */
 export const readPassword = `select u.id, u.encrypted_password from auth.users u
-  where u.instance_id = '00000000-0000-0000-0000-000000000000' and lower(u.email::text) = $1
+  where u.instance_id = ${instance} and lower(u.email::text) = $1
     and u.email_confirmed_at is not null and ${notBanned}`
 
 /** A sign-in, once the password is known to be right; $7 its hash, which has to be the same still. */
@@ -108,12 +116,12 @@ export const beginByPassword = `with known as (
   ), ${beginSession}
   ${begun('known')}`
 
-/** $1 address, $2 hash, $3 token, $4 salt, $5 metadata, $6 mail, $7 id: an account, its code and the mail of it. */
+/** $1 address, $2 hash, $3 token, $4 salt, $5 metadata, $6 mail, $7 id, $8 the client's address: an account. */
 export const insertAccount = `with account as (
     insert into auth.users (instance_id, id, aud, role, email, encrypted_password, raw_app_meta_data,
       raw_user_meta_data, confirmation_token, confirmation_sent_at, recovery_token, email_change_token_new,
       email_change, created_at, updated_at)
-    values ('00000000-0000-0000-0000-000000000000', $7, 'authenticated', 'authenticated', $1, $2,
+    values (${instance}, $7, 'authenticated', 'authenticated', $1, $2,
       '{"provider": "email", "providers": ["email"]}', $5, $3, now(), '', '', '', now(), now())
     on conflict do nothing
     returning *
@@ -128,5 +136,5 @@ export const insertAccount = `with account as (
   ), mailed as (
     insert into catalograph_auth.outbox (kind, recipient, subject, html)
     select 'confirmation', $1, 'Confirm your address', $6 from account
-  )
+  ), ${auditRow('user_confirmation_requested', 'user', 'account u', '$8')}
   select ${userJson} as body from account u`

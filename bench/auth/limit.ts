@@ -10,12 +10,12 @@ import { createTokens, type Tokens } from './limit-tokens.ts'
 
 /**
  * The limit: what a careful engineer would write by hand for these endpoints alone, on the same Fastify, `pg`, hashing
- * library and queue. It does the same security work: the key and the bearer token are verified, user and session rows are
- * read for every call, bans hold, one token is rotated under its session's lock, a guess is counted before it is
- * compared, a code is spent by the statement that finds it. It answers the same objects, which Postgres prints. It has no
- * settings, no limits by address, no audit log, no second way in, and no errors that anybody could read.
+ * library and queue. It does the same security work: the key and the bearer token are verified, user and session rows
+ * are read for every call, bans hold, one token is rotated under its session's lock, a guess is counted before it is
+ * compared, a code is spent by the statement that finds it, an act leaves its audit row. It answers the same objects,
+ * which Postgres prints. It has no settings, no limits by address, and no errors that anybody could read.
  *
- * /hash and /new-hash only hash: sign-in and sign-up can get no faster than these. /sign-in and /sign-up do all but that.
+ * /hash and /new-hash only hash: sign-in and sign-up can get no faster. /sign-in and /sign-up do all but that.
  */
 export interface LimitOptions {
   readonly port: number
@@ -127,7 +127,7 @@ async function signUp(request: FastifyRequest, reply: FastifyReply, tools: Tool)
   const token = linkToken(tools.key, { purpose: 'confirmation', address: email, code, salt })
   const metadata = { sub: id, email, email_verified: false, phone_verified: false }
   const mail = `<p>Your code is ${code}</p><p><a href="https://app.example.com/verify?token=${token}">Confirm</a></p>`
-  const values = [email, tools.storedHash, token, salt, metadata, mail, id]
+  const values = [email, tools.storedHash, token, salt, metadata, mail, id, request.ip]
   const made = await tools.query('account', statements.insertAccount, values)
   return made === null ? refuse(reply) : asJson(reply, made.body)
 }

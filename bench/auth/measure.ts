@@ -24,14 +24,25 @@ export interface Plan {
   readonly postgres: number
 }
 
-/** The sides of a case by turns, after one round that nobody looks at. */
-export async function measureCase({ sides, connections }: Case, plan: Plan): Promise<Rounds> {
+/** The sides of a case by turns. */
+export async function measureCase({ sides, connections, warmUp }: Case, plan: Plan): Promise<Rounds> {
   const slices = new Map<Side, Slice[]>(sides.map((side) => [side, []]))
-  for (const side of sides) await slice(side, connections, { ...plan, ms: plan.ms / 2 })
+  for (const side of sides) await warm(side, connections, warmUp)
   for (let round = 0; round < plan.rounds; round += 1) {
     for (const side of sides) slices.get(side)?.push(await slice(side, connections, plan))
   }
   return slices
+}
+
+const [warmUpStepMs, longestWarmUpMs] = [250, 10_000]
+
+/** So many requests, or as many as a slow machine does in ten seconds. */
+async function warm({ server, next, good }: Side, connections: number, requests: number): Promise<void> {
+  const until = performance.now() + longestWarmUpMs
+  for (let answered = 0; answered < requests && performance.now() < until; ) {
+    const load = { port: server.port, connections, ms: warmUpStepMs, next, ...(good !== undefined && { good }) }
+    answered += (await saturate(load)).answered
+  }
 }
 
 async function slice(side: Side, connections: number, { ms, postgres }: Plan): Promise<Slice> {

@@ -57,7 +57,7 @@ export async function openPlace(later: (close: () => unknown) => void): Promise<
   later(db.drop)
   await enableAuth(db)
   await loadDemo(db.adminUrl, () => undefined)
-  const { anon } = await projectKeys(secret)
+  const { anon } = projectKeys(secret)
   const storedHash = await makeHash(password)
   const shared = { JWT_SECRET: secret, AUTH_POOL_SIZE: poolSize }
   const ours = await startServer({

@@ -14,7 +14,7 @@ export const keysCommand: Command = {
     'each time. Whoever has the service_role key passes every row-level security policy: keep it on servers.',
   options: {},
   run: async (_given, terminal) => {
-    const keys = await projectKeys(await secretOf(settingsOf(terminal)))
+    const keys = projectKeys(await secretOf(settingsOf(terminal)))
     terminal.print(`anon          ${keys.anon}`)
     terminal.print(`service_role  ${keys.serviceRole}`)
     return exitCodes.done

@@ -55,7 +55,7 @@ async function serveEmbedded(
   await loadDemo(adminUrl, terminal.note)
   const database = openServerDatabase(settings)
   const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, log })
-  const keys = await projectKeys(jwtSecret)
+  const keys = projectKeys(jwtSecret)
   const onReady = (url: string): void => terminal.print(renderWelcome({ url, keys, adminUrl }))
   await runServer({ settings, database, source, log, onReady, stopRequested })
 }
