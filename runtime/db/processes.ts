@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -10,7 +11,17 @@ const run = promisify(execFile)
 const ps = async (pid: number, column: string): Promise<string> =>
   (await run('ps', ['-p', String(pid), '-o', `${column}=`]).catch(() => ({ stdout: '' }))).stdout.trim()
 
-export const isAlive = (pid: number): boolean => {
+/** The fields of /proc/PID/stat from the 3rd on; the 2nd holds spaces in brackets. Empty where there is no such file. */
+const statFields = (pid: number): readonly string[] => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    return []
+  }
+}
+
+const receivesSignals = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
     return true
@@ -19,19 +30,19 @@ export const isAlive = (pid: number): boolean => {
   }
 }
 
+/** A process that ended keeps its number until its parent asks how; its state is then Z, or X (proc_pid_stat(5)). */
+const hasEnded = (pid: number): boolean => ['Z', 'X'].includes(statFields(pid)[0] ?? '')
+
+export const isAlive = (pid: number): boolean => receivesSignals(pid) && !hasEnded(pid)
+
 /** Its arguments as one text, empty when there is no such process. */
 export const commandLine = async (pid: number): Promise<string> => {
   const bytes = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
   return bytes === null ? ps(pid, 'command') : bytes.replaceAll('\0', ' ')
 }
 
-/**
- * When it started, in the system's own words: the 22nd field of /proc/PID/stat; the 2nd one holds spaces in brackets.
- */
-const startOf = async (pid: number): Promise<string> => {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
-  return stat === null ? ps(pid, 'lstart') : (stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '')
-}
+/** When it started, in the system's own words: the 22nd field of /proc/PID/stat. */
+const startOf = async (pid: number): Promise<string> => statFields(pid)[19] ?? ps(pid, 'lstart')
 
 /** `PID started` of a living process, null of a dead one: no two processes of one machine share it. */
 export const processIdentity = async (pid: number): Promise<string | null> =>
