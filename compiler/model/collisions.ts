@@ -1,10 +1,10 @@
 import { createNames, type Names } from '../../runtime/contract/type-names.ts'
 import type { EntityFacts, EnumFacts, FunctionFacts, Manifest, RelationFacts } from '../../runtime/contract/manifest.ts'
+import { rootField, type RootField } from '../../runtime/contract/root-fields.ts'
 import { createRecall } from '../../runtime/lib/recall.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameEnum, nameFunction, nameObject } from '../report/object-name.ts'
-import { collectionField, keyField, mutationFields } from './names.ts'
 
 const recallFields = createRecall<readonly Diagnostic[]>()
 
@@ -118,10 +118,10 @@ const callClaim = (fn: FunctionFacts): Claim => ({
 })
 
 const queryClaims = (entity: EntityFacts): readonly Claim[] =>
-  entity.root && entity.key.length > 0 ? claimAll(entity, [collectionField(entity.name), keyField(entity.name)]) : []
+  entity.root && entity.key.length > 0 ? claimAll(entity, ['collection', 'byKey']) : []
 
 const mutationClaims = (entity: EntityFacts): readonly Claim[] =>
-  entity.key.length > 0 ? claimAll(entity, mutationFields(entity.name)) : []
+  entity.key.length > 0 ? claimAll(entity, ['insert', 'update', 'delete']) : []
 
-const claimAll = (entity: EntityFacts, fields: readonly string[]): readonly Claim[] =>
-  fields.map((field) => ({ field, object: () => entityLabel(entity) }))
+const claimAll = (entity: EntityFacts, kinds: readonly RootField[]): readonly Claim[] =>
+  kinds.map((kind) => ({ field: rootField(kind, entity.name), object: () => entityLabel(entity) }))

@@ -13,9 +13,3 @@ export function inflect(name: string): string {
   }
   return inflected.replaceAll('_', '')
 }
-
-/** Lower-cases the first character only: `URL` becomes `uRL`. */
-export function lowerFirst(name: string): string {
-  const [first = ''] = name
-  return first.toLowerCase() + name.slice(first.length)
-}

@@ -1,4 +1,5 @@
-import { inflect, lowerFirst } from './inflect.ts'
+import { lowerFirst } from '../../runtime/contract/root-fields.ts'
+import { inflect } from './inflect.ts'
 
 /**
  * Names of the API out of names of the database (spec/graphql.md 2.2, 2.3). `override` is the `name` setting, which
@@ -30,14 +31,6 @@ export const functionField = (override: string | null, name: string, inflects: b
   override ?? argumentField(name.startsWith('_') ? name.slice(1) : name, inflects)
 
 export const argumentField = (name: string, inflects: boolean): string => lowerFirst(inflects ? inflect(name) : name)
-
-export const collectionField = (base: string): string => `${lowerFirst(base)}Collection`
-
-export const keyField = (base: string): string => `${lowerFirst(base)}ByPk`
-
-/** Inserting, updating, deleting; the base name stands as it is. */
-export const mutationFields = (base: string): readonly string[] =>
-  ['insertInto', 'update', 'deleteFrom'].map((verb) => `${verb}${base}Collection`)
 
 /** What a relation's field leads to: its base name, and whether its schema inflects. */
 export interface Target {

@@ -1,10 +1,11 @@
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import type { ObjectId, RelationFacts } from '../../runtime/contract/manifest.ts'
+import { rootField } from '../../runtime/contract/root-fields.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import type { Head } from './heads.ts'
 import type { Link } from './links.ts'
-import { collectionField, isValidName, toOneField } from './names.ts'
+import { isValidName, toOneField } from './names.ts'
 import { isForwardNotNull } from './rules/forward-not-null.ts'
 import { isUnique } from './rules/one-to-one.ts'
 import { preferWhole } from './rules/whole-before-partitions.ts'
@@ -52,7 +53,7 @@ const forwardRelation = (link: Link): RelationFacts => ({
 
 function reverseRelation(link: Link): RelationFacts {
   const single = isUnique(link.child.relation, link.columns)
-  const field = single ? toOneField(link.foreignColumns, link.child) : collectionField(link.child.name)
+  const field = single ? toOneField(link.foreignColumns, link.child) : rootField('collection', link.child.name)
   return {
     field: link.localName ?? field,
     shape: single ? 'one' : 'many',

@@ -54,9 +54,14 @@ const builtIn: ReadonlySet<string> = new Set([
   'OrderByDirection',
 ])
 
+/** Most names end like no part, which one look tells. */
+const anyPart = new RegExp(`(?:${partList.flatMap((part) => parts[part] || []).join('|')})$`)
+
 /** What a name is, or would be a part of: `PostEdge` -> PostEdge, Post. */
 const basesOf = (name: string): readonly string[] =>
-  partList.flatMap((part) => (name.endsWith(parts[part]) ? [name.slice(0, name.length - parts[part].length)] : []))
+  anyPart.test(name)
+    ? partList.flatMap((part) => (name.endsWith(parts[part]) ? [name.slice(0, name.length - parts[part].length)] : []))
+    : [name]
 
 const builtInBases: ReadonlySet<string> = new Set([...builtIn].flatMap(basesOf))
 
@@ -82,6 +87,9 @@ export function createNames(manifest: Manifest, readable: (entity: EntityFacts) 
 
   /** The relation and the part of it that a name would be, e.g. `PostEdge` -> Post, edge. */
   const findEntity = (name: string): { entity: EntityFacts; part: Part } | undefined => {
+    const own = entities.get(name)
+    if (own !== undefined) return { entity: own, part: 'row' }
+    if (!anyPart.test(name)) return undefined
     for (const part of partList) {
       if (!name.endsWith(parts[part])) continue
       const entity = entities.get(name.slice(0, name.length - parts[part].length))

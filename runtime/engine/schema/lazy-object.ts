@@ -1,8 +1,12 @@
 import { GraphQLObjectType, type GraphQLField, type GraphQLFieldMap } from 'graphql'
 import type { Field } from './types.ts'
 
-/** How to make each field, by name; a field is made when it is first asked for. */
-export type FieldMakers = ReadonlyMap<string, () => Field>
+/** How to make each field; a field is made when it is first asked for. */
+export interface FieldMakers {
+  readonly find: (name: string) => (() => Field) | undefined
+  /** The names of all fields, in the order in which they are shown. */
+  readonly names: () => readonly string[]
+}
 
 /**
  * An object type whose fields are made one by one. graphql-js makes all fields of a type at once, which for the roots
@@ -31,7 +35,7 @@ function lazyFields(type: string, makers: () => FieldMakers): GraphQLFieldMap<un
   const find = (name: string | symbol): Made | undefined => {
     const before = made.get(name)
     if (before !== undefined || typeof name === 'symbol') return before
-    const make = all().get(name)
+    const make = all().find(name)
     if (make === undefined) return undefined
     const field = new GraphQLObjectType({ name: type, fields: { [name]: make() } }).getFields()[name]
     if (field !== undefined) made.set(name, field)
@@ -39,8 +43,8 @@ function lazyFields(type: string, makers: () => FieldMakers): GraphQLFieldMap<un
   }
   return new Proxy(Object.create(null) as GraphQLFieldMap<unknown, unknown>, {
     get: (_, name) => find(name),
-    has: (_, name) => typeof name === 'string' && all().has(name),
-    ownKeys: () => [...all().keys()],
+    has: (_, name) => typeof name === 'string' && all().find(name) !== undefined,
+    ownKeys: () => [...all().names()],
     getOwnPropertyDescriptor: (_, name) => {
       const value = find(name)
       return value && { value, enumerable: true, configurable: true, writable: false }

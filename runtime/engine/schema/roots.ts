@@ -1,5 +1,7 @@
 import { parseValue, valueFromASTUntyped, type GraphQLObjectType } from 'graphql'
 import type { ArgumentFacts, EntityFacts, FunctionFacts, ValueType } from '../../contract/manifest.ts'
+import { baseOfField, lowerFirst, rootField } from '../../contract/root-fields.ts'
+import { groupBy } from '../../lib/group-by.ts'
 import type { Visible } from '../view.ts'
 import { collectionArguments } from './collections.ts'
 import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
@@ -8,39 +10,47 @@ import { scalars } from './scalars.ts'
 import { field, nonNull, type Field, type Types } from './types.ts'
 import { writeMakers } from './writes.ts'
 
-/** The root types (spec/graphql.md 1.5). Fields are sorted by name in byte order; names are ASCII, so code units do. */
+/**
+ * The root types (spec/graphql.md 1.5). A field is found by its name, so that what is not asked for costs nothing; of those
+ * that want a name, relations come before functions, and earlier ones before later ones.
+ */
 
-/** The makers by name of their fields, the first to take a name keeping it. */
-function sorted(makers: readonly (readonly [name: string, make: () => Field])[]): FieldMakers {
-  const firsts = new Map<string, () => Field>()
-  for (const [name, make] of makers) if (!firsts.has(name)) firsts.set(name, make)
-  return new Map([...firsts].sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0)))
-}
-
-const lowerFirst = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
+/** Sorted by name in byte order; names are ASCII, so code units do. */
+const sorted = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
 
 export const makeQuery = (visible: Visible, types: Types): GraphQLObjectType =>
-  new LazyObjectType('Query', 'Everything that can be read.', () =>
-    sorted([
-      ['node', () => nodeField(types)],
-      ...visible.exposed.filter(({ root }) => root).flatMap((entity) => readMakers(visible, entity, types)),
-      ...callMakers(visible, types, (fn) => !fn.volatile),
-    ]),
-  )
+  new LazyObjectType('Query', 'Everything that can be read.', () => queryMakers(visible, types))
+
+function queryMakers(visible: Visible, types: Types): FieldMakers {
+  const entities = visible.exposed.filter(({ root }) => root)
+  const byBase = groupBy(entities, ({ name }) => lowerFirst(name))
+  const named = (kind: 'collection' | 'byKey', field: string): readonly EntityFacts[] =>
+    byBase.get(baseOfField(kind, field) ?? '') ?? []
+  const calls = callMakers(visible, types, (fn) => !fn.volatile)
+  return {
+    find: (name) => {
+      if (name === 'node') return () => nodeField(types)
+      const [collection] = named('collection', name)
+      if (collection !== undefined) return () => collectionField(collection, types)
+      for (const entity of named('byKey', name)) {
+        const key = keyColumns(visible, entity)
+        if (key !== null) return () => byKeyField(entity, key, types)
+      }
+      return calls.get(name)
+    },
+    names: () => sorted(['node', ...entities.flatMap((entity) => readNames(visible, entity)), ...calls.keys()]),
+  }
+}
+
+const readNames = (visible: Visible, entity: EntityFacts): readonly string[] => [
+  rootField('collection', entity.name),
+  ...(keyColumns(visible, entity) === null ? [] : [rootField('byKey', entity.name)]),
+]
 
 const nodeField = (types: Types): Field =>
   field(types.node, { kind: 'node' }, 'Any row by its node id; null when there is none that you may see.', {
     nodeId: { type: nonNull(scalars.ID), description: 'The node id of the row.' },
   })
-
-type Makers = readonly (readonly [name: string, make: () => Field])[]
-
-function readMakers(visible: Visible, entity: EntityFacts, types: Types): Makers {
-  const base = lowerFirst(entity.name)
-  const collection = [`${base}Collection`, () => collectionField(entity, types)] as const
-  const key = keyColumns(visible, entity)
-  return key === null ? [collection] : [collection, [`${base}ByPk`, () => byKeyField(entity, key, types)]]
-}
 
 /** Undefined when the role can change nothing: such a type would have no field. */
 export function makeMutation(visible: Visible, types: Types): GraphQLObjectType | undefined {
@@ -53,12 +63,26 @@ export function makeMutation(visible: Visible, types: Types): GraphQLObjectType 
   const calls = visible.manifest.functions.some((fn) => fn.volatile && visible.seesFunction(fn))
   if (!writes && !calls) return undefined
   const description = 'Everything that can be changed. The fields of one request run in order, in one transaction.'
-  return new LazyObjectType('Mutation', description, () =>
-    sorted([
-      ...visible.exposed.flatMap((entity) => writeMakers(visible, entity, types)),
-      ...callMakers(visible, types, (fn) => fn.volatile),
-    ]),
-  )
+  return new LazyObjectType('Mutation', description, () => mutationMakers(visible, types))
+}
+
+const writeKinds = ['insert', 'update', 'delete'] as const
+
+function mutationMakers(visible: Visible, types: Types): FieldMakers {
+  // No two exposed relations share a name.
+  const byName = new Map(visible.exposed.map((entity) => [entity.name, entity]))
+  const makersOf = (entity: EntityFacts): ReadonlyMap<string, () => Field> =>
+    new Map(writeMakers(visible, entity, types))
+  const calls = callMakers(visible, types, (fn) => fn.volatile)
+  const findWrite = (name: string): (() => Field) | undefined => {
+    const base = writeKinds.map((kind) => baseOfField(kind, name)).find((found) => found !== undefined)
+    const entity = byName.get(base ?? '')
+    return entity === undefined ? undefined : makersOf(entity).get(name)
+  }
+  return {
+    find: (name) => findWrite(name) ?? calls.get(name),
+    names: () => sorted([...visible.exposed.flatMap((entity) => [...makersOf(entity).keys()]), ...calls.keys()]),
+  }
 }
 
 const collectionField = (entity: EntityFacts, types: Types): Field =>
@@ -100,10 +124,15 @@ function byKeyField(entity: EntityFacts, key: readonly Shown[], types: Types): F
   )
 }
 
-const callMakers = (visible: Visible, types: Types, wanted: (fn: FunctionFacts) => boolean): Makers =>
-  visible.manifest.functions
-    .filter((fn) => wanted(fn) && visible.seesFunction(fn))
-    .map((fn) => [fn.field, () => callField(visible, fn, types)])
+/** By field; the first of those that want it has it. */
+const callMakers = (
+  visible: Visible,
+  types: Types,
+  wanted: (fn: FunctionFacts) => boolean,
+): ReadonlyMap<string, () => Field> => {
+  const calls = visible.manifest.functions.filter((fn) => wanted(fn) && visible.seesFunction(fn))
+  return new Map(calls.toReversed().map((fn) => [fn.field, () => callField(visible, fn, types)]))
+}
 
 function callField(visible: Visible, fn: FunctionFacts, types: Types): Field {
   const { type, args } = resultOf(visible, fn, types)

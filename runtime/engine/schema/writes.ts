@@ -1,5 +1,6 @@
 import { GraphQLInputObjectType, GraphQLList, GraphQLObjectType, type GraphQLInputType } from 'graphql'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import { rootField } from '../../contract/root-fields.ts'
 import type { Visible } from '../view.ts'
 import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, typeName, type Field, type MakePart, type Types } from './types.ts'
@@ -59,11 +60,11 @@ export function writeMakers(
   return [
     ...(visible.insertable(entity).length === 0
       ? []
-      : [[`insertInto${name}Collection`, () => insertField(entity, types)] as const]),
+      : [[rootField('insert', name), () => insertField(entity, types)] as const]),
     ...(visible.updatable(entity).length === 0
       ? []
-      : [[`update${name}Collection`, () => updateField(entity, types)] as const]),
-    ...(visible.can(grants.delete) ? [[`deleteFrom${name}Collection`, () => deleteField(entity, types)] as const] : []),
+      : [[rootField('update', name), () => updateField(entity, types)] as const]),
+    ...(visible.can(grants.delete) ? [[rootField('delete', name), () => deleteField(entity, types)] as const] : []),
   ]
 }
 

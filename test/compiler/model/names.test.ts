@@ -1,17 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { inflect, lowerFirst } from '../../../compiler/model/inflect.ts'
+import { inflect } from '../../../compiler/model/inflect.ts'
 import {
   argumentField,
-  collectionField,
   columnField,
   functionField,
   isValidEnumValue,
   isValidName,
-  keyField,
   toOneField,
   typeName,
 } from '../../../compiler/model/names.ts'
+import { baseOfField, lowerFirst, rootField } from '../../../runtime/contract/root-fields.ts'
 import { column, table } from '../../support/catalog-literal.ts'
 import { build } from './build.ts'
 
@@ -76,9 +75,18 @@ describe('2.2 derived names', () => {
   })
 
   it('names root fields after the base name', () => {
-    expect(collectionField('BlogPost')).toBe('blogPostCollection')
-    expect(collectionField('blog_post')).toBe('blog_postCollection')
-    expect(keyField('BlogPost')).toBe('blogPostByPk')
+    expect(rootField('collection', 'BlogPost')).toBe('blogPostCollection')
+    expect(rootField('collection', 'blog_post')).toBe('blog_postCollection')
+    expect(rootField('byKey', 'BlogPost')).toBe('blogPostByPk')
+    expect(rootField('insert', 'BlogPost')).toBe('insertIntoBlogPostCollection')
+  })
+
+  it('finds the base name in a root field', () => {
+    const kinds = ['collection', 'byKey', 'insert', 'update', 'delete'] as const
+    for (const kind of kinds) expect(baseOfField(kind, rootField(kind, 'posts'))).toBe('posts')
+    expect(baseOfField('collection', 'Collection')).toBeUndefined()
+    expect(baseOfField('insert', 'insertIntoCollection')).toBeUndefined()
+    expect(baseOfField('update', 'postsCollection')).toBeUndefined()
   })
 })
 
