@@ -37,8 +37,8 @@ const recallWhole = createRecall<Noted<Entity>>()
  */
 export function buildEntity(context: ResultContext, head: Head, surroundings: Surroundings): Noted<Entity> {
   const { sides, functions } = surroundings
-  const { types, schemas } = context.scope
-  const all = [types, schemas, functions.length === 0 ? null : context, ...sides.forward, null, ...sides.reverse]
+  const { meanings, schemas } = context.scope
+  const all = [meanings, schemas, functions.length === 0 ? null : context, ...sides.forward, null, ...sides.reverse]
   return recallWhole(head, all, () => putTogether(context, head, surroundings))
 }
 

@@ -9,6 +9,8 @@ import type { Annotated, AnnotatedSchema, AnnotatedType } from '../comments/type
 /** What every pass looks up, whatever the order of the lists it was made from. */
 export interface Scope {
   readonly types: ReadonlyMap<Oid, AnnotatedType>
+  /** The same object as before unless a type that was there before says something else by now. */
+  readonly meanings: object
   /** In the order of precedence. */
   readonly schemas: ReadonlyMap<string, ServedSchema>
   /** Row types of the served relations. */
@@ -30,14 +32,33 @@ const ofList =
   (list: readonly object[], make: () => T): T =>
     recall(list[0] ?? list, list, make)
 
-const recallMap = ofList(createRecall<Scope['types']>())
 const recallNames = ofList(createRecall<Scope['schemas']>())
+const recallId = createRecall<ObjectId>()
+
+type Types = Pick<Scope, 'types' | 'meanings'>
+
+/** The types of the last list that began with the key. */
+const typesBefore = new WeakMap<object, Types>()
+
+/** A type lives as long as it is mentioned, so to those that mention others it says nothing when it comes or goes. */
+function readTypes(list: readonly AnnotatedType[]): Types {
+  const [first] = list
+  const before = first === undefined ? undefined : typesBefore.get(first)
+  const types = new Map(list.map((type) => [type.oid, type]))
+  const agrees = before !== undefined && list.every((type) => (before.types.get(type.oid) ?? type) === type)
+  const now = { types, meanings: agrees ? before.meanings : types }
+  if (first !== undefined) typesBefore.set(first, now)
+  return now
+}
 
 export const readScope = (annotated: Annotated): Scope => ({
-  types: recallMap(annotated.types, () => new Map(annotated.types.map((type) => [type.oid, type]))),
+  ...readTypes(annotated.types),
   schemas: recallNames(annotated.schemas, () => new Map(annotated.schemas.map((one) => [one.name, servedSchema(one)]))),
   rowTypes: new Map(
-    annotated.relations.map((relation) => [relation.rowType, objectId(relation.schema, relation.name)]),
+    annotated.relations.map((relation) => [
+      relation.rowType,
+      recallId(relation, [], () => objectId(relation.schema, relation.name)),
+    ]),
   ),
 })
 
