@@ -4,7 +4,7 @@ import { afterAll, describe, test } from 'vitest'
 import { createCompiler } from '../compiler/compile.ts'
 import { createFollower } from '../compiler/follow.ts'
 import { openDatabase, type Database } from '../runtime/db/pool.ts'
-import { versionExpression } from '../runtime/db/version.ts'
+import { counterExpression, versionExpression } from '../runtime/db/version.ts'
 import { createService, type GraphqlService } from '../runtime/graphql/serve.ts'
 import { createDatabase, majors, type TestDatabase } from '../test/support/database.ts'
 
@@ -60,7 +60,7 @@ interface Served {
 function serve(db: TestDatabase): Served {
   const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 2 })
   const { query } = database
-  const compiler = createCompiler({ query, schemas: ['public'], version: versionExpression })
+  const compiler = createCompiler({ query, schemas: ['public'], version: versionExpression, counter: counterExpression })
   const source = createFollower({ compiler, query, version: versionExpression, guarded: true, report: () => undefined })
   const service = createService({ database, source })
   return { database, ask: () => request(service) }

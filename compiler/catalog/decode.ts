@@ -14,8 +14,10 @@ import type {
 } from './types.ts'
 
 /** What one run of the catalogue query tells: whatever there is one of, all types, and the objects that are new. */
-export interface Answer extends Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'memberships'> {
-  readonly server: string
+export interface Answer
+  extends
+    Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'memberships'>,
+    Pick<Lists, 'snapshot' | 'counter' | 'server'> {
   readonly schemas: readonly CatalogSchema[]
   readonly roles: Lists['roles']
   readonly types: readonly CatalogType[]
@@ -26,6 +28,8 @@ export interface Answer extends Pick<Catalog, 'version' | 'serverVersion' | 'dat
 
 export interface ReadRelation {
   readonly mark: string
+  /** Who wrote its row in pg_class. */
+  readonly written: string
   /** False for a relation that is only here because a foreign key refers to it. */
   readonly served: boolean
   readonly object: CatalogRelation
@@ -48,9 +52,11 @@ export interface ReadFunction {
 export function decodeAnswer(answer: string): Answer {
   const lists = readLists(answer)
   const index = indexOf(lists)
-  const { version, server, serverVersion, databaseOwner, roles, memberships, gone } = lists
+  const { version, snapshot, counter, server, serverVersion, databaseOwner, roles, memberships, gone } = lists
   return {
     version,
+    snapshot,
+    counter,
     server,
     serverVersion,
     databaseOwner,
@@ -59,7 +65,12 @@ export function decodeAnswer(answer: string): Answer {
     gone,
     schemas: lists.schemas.map((row) => schemaOf(row, index)),
     types: lists.types.map((row) => typeOf(row, index)),
-    relations: lists.relations.map((row) => ({ mark: row.mark, served: row.served, object: relationOf(row, index) })),
+    relations: lists.relations.map((row) => ({
+      mark: row.mark,
+      written: row.written,
+      served: row.served,
+      object: relationOf(row, index),
+    })),
     functions: lists.functions.map((row) => ({
       mark: row.mark,
       mentions: [row.result, ...row.types],

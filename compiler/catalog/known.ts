@@ -8,6 +8,8 @@ import type { Catalog, CatalogFunction, CatalogRelation, CatalogType, Oid } from
  * keeps its identity, by which later stages find what they made of it.
  */
 export interface Known {
+  /** The snapshot and counter from which recorded changes lead on; null when only a whole comparison will do. */
+  readonly since: { readonly snapshot: string; readonly counter: string } | null
   readonly server: string
   readonly roles: ReadonlyMap<Oid, string>
   readonly relations: ReadonlyMap<Oid, ReadRelation>
@@ -17,6 +19,7 @@ export interface Known {
 }
 
 export const nothingKnown: Known = {
+  since: null,
   server: '',
   roles: new Map(),
   relations: new Map(),
@@ -25,11 +28,14 @@ export const nothingKnown: Known = {
   schemas: [],
 }
 
-/** Parameters $2 to $6 of the catalogue query. */
-export const knownValues = ({ relations, functions }: Known): unknown[] => [
+/** Parameters $2 to $9 of the catalogue query. */
+export const knownValues = ({ since, relations, functions }: Known): unknown[] => [
   ...marksOf(relations),
+  Array.from(relations.values(), ({ written }) => written),
   ...marksOf(functions),
   [...mentionedBy(relations, functions)],
+  since?.snapshot ?? null,
+  since?.counter ?? null,
 ]
 
 const marksOf = (objects: ReadonlyMap<Oid, { readonly mark: string }>): readonly (readonly string[])[] => [
@@ -61,7 +67,7 @@ export function join(known: Known, answer: Answer): Joined {
   if (!sharesNames(known, answer)) return { kind: 'ask again', known: nothingKnown }
   const doubtful = referringToRenamed(known, answer)
   if (doubtful.size > 0) {
-    return { kind: 'ask again', known: { ...known, relations: without(known.relations, doubtful) } }
+    return { kind: 'ask again', known: { ...known, since: null, relations: without(known.relations, doubtful) } }
   }
   const next = learn(known, answer)
   return { kind: 'whole', known: next, catalog: catalogOf(next, answer) }
@@ -119,7 +125,9 @@ function learn(known: Known, answer: Answer): Known {
   const functions = new Map(without(known.functions, gone('function')))
   for (const read of answer.relations) relations.set(read.object.oid, keep(relations.get(read.object.oid), read))
   for (const read of answer.functions) functions.set(read.object.oid, keep(functions.get(read.object.oid), read))
+  const { snapshot, counter } = answer
   return {
+    since: counter === null ? null : { snapshot, counter },
     server: answer.server,
     roles: new Map(answer.roles.map(({ oid, name }) => [oid, name])),
     relations: sorted(relations, byName),

@@ -3,6 +3,10 @@ import { ROWS, integer, nullable, text, type ListName, type Read, type RowOf } f
 /** The answer of the catalogue query, checked: flat lists of rows, and what there is one of. */
 export interface Lists extends ListsOfRows {
   readonly version: string | null
+  /** The snapshot that was read, as pg_current_snapshot prints it. */
+  readonly snapshot: string
+  /** The counter of recorded changes in that snapshot, or null where nothing is recorded. */
+  readonly counter: string | null
   /** When the server was started: another one means another server, or one that was restored. */
   readonly server: string
   readonly serverVersion: number
@@ -22,6 +26,8 @@ export function readLists(answer: string): Lists {
     // The table says which row each list holds; TypeScript cannot follow that through Object.fromEntries.
     ...(Object.fromEntries(names.map((name) => [name, readRows(name, parts[name])])) as unknown as ListsOfRows),
     version: readOne('version', nullable(text), parts['version']),
+    snapshot: readOne('snapshot', text, parts['snapshot']),
+    counter: readOne('counter', nullable(text), parts['counter']),
     server: readOne('server', text, parts['server']),
     serverVersion: readOne('serverVersion', integer, parts['serverVersion']),
     databaseOwner: readOne('databaseOwner', text, parts['databaseOwner']),

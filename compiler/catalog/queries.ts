@@ -2,7 +2,9 @@
  * The one statement that reads a database (PostgreSQL manual, chapter "System Catalogs"): one statement, one snapshot.
  *
  * Whoever asks says which relations and functions are known already, each with its mark; the answer leaves out those
- * whose mark is still the same. Who knows nothing is answered everything, by the same statement.
+ * whose mark is still the same. Who knows nothing is answered everything, by the same statement. Marks of relations are
+ * costly where there are many columns, so where the database recorded what changed (compiler/prepare/counting.ts), only
+ * those are compared.
  *
  * It answers a single row with a single text column `catalog`: a JSON object of flat lists, one per kind of fact (see
  * rows.ts), which lists.ts checks and decode.ts puts together. Works on PostgreSQL 14 to 18; a column that only some
@@ -56,10 +58,11 @@ const SERVED = `served as materialized (
 /** What the asker knows. */
 const KNOWN = `known as materialized (
   select *
-  from rows from (pg_catalog.unnest($2::pg_catalog.oid[]), pg_catalog.unnest($3::pg_catalog.int8[])) k(oid, mark)
+  from rows from (pg_catalog.unnest($2::pg_catalog.oid[]), pg_catalog.unnest($3::pg_catalog.int8[]),
+    pg_catalog.unnest($4::pg_catalog.int8[])) k(oid, mark, written)
 ), known_routines as materialized (
   select *
-  from rows from (pg_catalog.unnest($4::pg_catalog.oid[]), pg_catalog.unnest($5::pg_catalog.int8[])) k(oid, mark)
+  from rows from (pg_catalog.unnest($5::pg_catalog.oid[]), pg_catalog.unnest($6::pg_catalog.int8[])) k(oid, mark)
 )`
 
 /**
@@ -85,16 +88,54 @@ const PLACES = `owned as materialized (
   union all
   select c.oid, n.nspname, ${writtenBy('c')}, false
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-  where c.oid in (select k.confrelid from pg_catalog.pg_constraint k join owned r on r.oid = k.conrelid
-      where k.contype = 'f')
-    and c.oid not in (select oid from owned)
+  where c.oid = any (array(select distinct k.confrelid from pg_catalog.pg_constraint k
+    where k.contype = 'f' and k.conrelid in (select oid from owned) and k.confrelid not in (select oid from owned)))
+)`
+
+/** Whatever is below was made with the cluster and keeps its columns (FirstNormalObjectId). */
+const firstNormalOid = `'16384'`
+
+/**
+ * What was recorded since the snapshot $8, at which the counter stood at $9 (both null: everything is asked). Each change
+ * that counts is recorded, so the records are complete when there are as many as the counter grew by; they are
+ * overwritten and pruned, and older versions of the event triggers wrote none.
+ */
+const recordedSince = (counter: string): string => `recorded as materialized (
+  select r.relations, r.granted from catalograph.schema_change r
+  where not pg_catalog.pg_visible_in_snapshot(r.xid, $8::pg_catalog.pg_snapshot)
+), told as materialized (
+  select pg_catalog.count(*) = (${counter})::pg_catalog.int8 - $9::pg_catalog.int8
+    and pg_catalog.bool_and(relations is not null) is not false as everything,
+    pg_catalog.bool_or(granted) as granted
+  from recorded
+)`
+
+const NOTHING_RECORDED = `recorded as (
+  select null::pg_catalog.oid[] as relations where false
+), told as (
+  select false and $9::pg_catalog.text is null as everything, false as granted
 )`
 
 /**
- * Whatever is below was made with the cluster and keeps its columns (FirstNormalObjectId): one scan of the rest is faster
- * than a look-up for each relation.
+ * Relations that may read otherwise than before: those that were recorded, where that tells everything, otherwise all.
+ * Whatever writes a relation's row in pg_class (its grants, owner, name, schema, number of columns) shows there in any
+ * case. GRANT does not tell its object, so columns are looked through for rows written since then: by a transaction that
+ * is not older than the oldest that was under way.
  */
-const firstNormalOid = `'16384'`
+const SUSPECTS = `touched as materialized (
+  select pg_catalog.unnest(relations) as oid from recorded
+  union select a.attrelid from pg_catalog.pg_attribute a
+  where (select everything and granted from told) and a.attrelid >= ${firstNormalOid} and a.attnum > '0'
+    and pg_catalog.age(a.xmin)
+      <= pg_catalog.age(pg_catalog.pg_snapshot_xmin($8::pg_catalog.pg_snapshot)::pg_catalog.xid)
+), suspects as materialized (
+  select p.oid, p.nspname, p.written from places p left join known on known.oid = p.oid
+  where (select everything from told) is not true
+    or p.written is distinct from known.written or p.oid in (select oid from touched)
+)`
+
+/** As an array: where they are few, indexes serve. */
+const suspect = 'any (array(select oid from suspects))'
 
 /**
  * A relation's mark: all rows of the catalogues that say something about it (of constraints, foreign keys and those NOT
@@ -103,32 +144,32 @@ const firstNormalOid = `'16384'`
  */
 const MARKS = `marks as materialized (
   select part.oid, pg_catalog.bit_xor(part.mark) as mark from (
-    select p.oid, pg_catalog.hashtextextended(p.nspname::pg_catalog.text, p.written) as mark from places p
+    select p.oid, pg_catalog.hashtextextended(p.nspname::pg_catalog.text, p.written) as mark from suspects p
     union all select a.attrelid, ${markOf('a', `a.attnum + '1000'`)}
-      from pg_catalog.pg_attribute a where a.attnum > '0' and a.attrelid >= ${firstNormalOid}
+      from pg_catalog.pg_attribute a where a.attnum > '0' and a.attrelid = ${suspect}
     union all select i.indrelid, ${markOf('i', `i.indexrelid::pg_catalog.int8 * '8' + '1'`)}
-      from pg_catalog.pg_index i where i.indrelid in (select oid from places)
+      from pg_catalog.pg_index i where i.indrelid = ${suspect}
     union all select k.conrelid, ${markOf('k', `k.oid::pg_catalog.int8 * '8' + '2'`)}
-      from pg_catalog.pg_constraint k where k.conrelid in (select oid from places)
+      from pg_catalog.pg_constraint k where k.conrelid = ${suspect}
         and (k.contype = 'f' or k.contype = 'n' and not k.convalidated)
     union all select d.objoid, ${markOf('d', `d.objsubid::pg_catalog.int8 * '8' + '3'`)}
       from pg_catalog.pg_description d
-      where d.classoid = ${classOf('pg_class')} and d.objoid in (select oid from places)
+      where d.classoid = ${classOf('pg_class')} and d.objoid = ${suspect}
     union all select k.conrelid, ${markOf('d', `k.oid::pg_catalog.int8 * '8' + '4'`)}
       from pg_catalog.pg_description d join pg_catalog.pg_constraint k on k.oid = d.objoid
-      where d.classoid = ${classOf('pg_constraint')} and k.conrelid in (select oid from places)
+      where d.classoid = ${classOf('pg_constraint')} and k.conrelid = ${suspect}
     union all select o.refobjid, ${markOf('o', `o.objid::pg_catalog.int8 * '8' + '5'`)}
       from pg_catalog.pg_depend o where o.classid = ${classOf('pg_class')} and o.refclassid = o.classid
-        and o.deptype = 'a' and o.refobjid in (select oid from places)
+        and o.deptype = 'a' and o.refobjid = ${suspect}
   ) part group by part.oid
 )`
 
 const RELATIONS = `relations as materialized (
-  select c.oid, p.nspname, p.served, marks.mark, c.relname, c.relkind, c.relowner, c.relrowsecurity, c.reltype,
+  select c.oid, p.nspname, p.served, p.written, marks.mark, c.relname, c.relkind, c.relowner, c.relrowsecurity, c.reltype,
     ${aclOf('c.relacl', 'r', 'c.relowner')} as acl
   from marks join places p on p.oid = marks.oid join pg_catalog.pg_class c on c.oid = marks.oid
   left join known on known.oid = marks.oid
-  where marks.mark is distinct from known.mark
+  where c.oid = ${suspect} and marks.mark is distinct from known.mark
 )`
 
 /** The relations to answer, as an array: where they are few, indexes serve. */
@@ -140,7 +181,7 @@ const ATTRIBUTES = `attributes as materialized (
     a.atthasdef, a.attacl
   from pg_catalog.pg_attribute a
   where a.attrelid = any (array(select oid from relations union select k.confrelid
-      from pg_catalog.pg_constraint k join relations r on r.oid = k.conrelid where r.served and k.contype = 'f'))
+      from pg_catalog.pg_constraint k where k.conrelid = ${asked} and k.contype = 'f'))
     and a.attnum > '0' and not a.attisdropped
 )`
 
@@ -161,14 +202,14 @@ const ROUTINES = `own_routines as materialized (
 )`
 
 /**
- * The closure of the mentioned types, by what is known ($6) and by what is new: an array mentions its element, a domain
+ * The closure of the mentioned types, by what is known ($7) and by what is new: an array mentions its element, a domain
  * what lies under it. Types are few and always read. The seeds are picked from pg_type so that the planner expects no
  * more of them than there are types: at its default guess for recursion it would take the statement for a costly one
  * and compile it (JIT), which takes seconds.
  */
 const MENTIONED = `mentioned(oid) as (
   select oid from pg_catalog.pg_type where oid in (
-    select pg_catalog.unnest($6::pg_catalog.oid[]) as oid
+    select pg_catalog.unnest($7::pg_catalog.oid[]) as oid
     union all select atttypid from attributes
     union all select prorettype from routines
     union all select pg_catalog.unnest(types) from routines
@@ -196,7 +237,7 @@ const TYPES = `types as materialized (
   left join pg_catalog.pg_range r on r.rngmultitypid = coalesce(e.oid, t.oid)
     and pg_catalog.current_setting('server_version_num')::pg_catalog.int4 >= 170000
   left join pg_catalog.pg_type v on v.oid = r.rngtypid
-  where t.oid in (select oid from mentioned)
+  where t.oid = any (array(select oid from mentioned))
 )`
 
 /** Every distinct ACL once: most objects of a database share a few. */
@@ -234,7 +275,7 @@ const GRANTS = `select distinct acls.acl::pg_catalog.text as acl, coalesce(role.
 const SCHEMA_LIST = `select s.oid, s.nspname as name, d.description as comment, s.acl::pg_catalog.text as acl
   from served s ${commentOf('d', 'pg_namespace', 's.oid')} order by s.place`
 
-const RELATION_LIST = `select r.oid, r.mark::pg_catalog.text as mark, r.served, r.nspname as schema,
+const RELATION_LIST = `select r.oid, r.mark::pg_catalog.text as mark, r.written::pg_catalog.text as written, r.served, r.nspname as schema,
     r.relname as name, r.relkind as kind,
     owner.rolname as owner, d.description as comment, r.relrowsecurity as "rowSecurity",
     r.reltype as "rowType", r.acl::pg_catalog.text as acl
@@ -247,8 +288,9 @@ const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum 
     a.attgenerated <> '' as generated, a.attidentity <> '' as identity, serial.attnum is not null as serial,
     a.atthasdef as "hasDefault", d.description as comment, a.attacl::pg_catalog.text as acl
   from attributes a ${commentOf('d', 'pg_class', 'a.attrelid', 'a.attnum')}
-  left join pg_catalog.pg_constraint unproven on unproven.conrelid = a.attrelid and unproven.contype = 'n'
-    and not unproven.convalidated and unproven.conkey[1] = a.attnum
+  left join pg_catalog.pg_constraint unproven on unproven.conrelid = a.attrelid
+    and unproven.conrelid = ${asked} and unproven.contype = 'n' and not unproven.convalidated
+    and unproven.conkey[1] = a.attnum
   left join (select distinct owned.refobjid as attrelid, owned.refobjsubid as attnum
     from pg_catalog.pg_depend owned join pg_catalog.pg_class sequence on sequence.oid = owned.objid
     where owned.classid = ${classOf('pg_class')} and owned.refclassid = owned.classid
@@ -327,15 +369,18 @@ const LISTS: Readonly<Record<ListName, string>> = {
 }
 
 /**
- * The statement. $1 text[]: schemas to serve; $2 oid[] and $3 int8[]: known relations and their marks; $4 and $5: the
- * same of functions; $6 oid[]: types that these mention. `server` tells one running server from another. `version` is
- * an SQL expression written by us, never by a user: it is evaluated in the same snapshot.
+ * The statement. $1 text[]: schemas to serve; $2 oid[], $3 and $4 int8[]: known relations, their marks and who wrote
+ * their rows in pg_class; $5 and $6: functions and their marks; $7 oid[]: types that these mention; $8 and $9 text: the
+ * snapshot of the answer before and the counter that it saw, or null. `server` tells one running server from another.
+ * `version` and `counter` are SQL expressions written by us, never by a user: they are evaluated in the same snapshot.
  */
-export const catalogQuery = (version: string | null): string => `with recursive ${[
+export const catalogQuery = (version: string | null, counter: string | null): string => `with recursive ${[
   PATH,
   SERVED,
   KNOWN,
   PLACES,
+  counter === null ? NOTHING_RECORDED : recordedSince(counter),
+  SUSPECTS,
   MARKS,
   RELATIONS,
   ATTRIBUTES,
@@ -346,6 +391,8 @@ export const catalogQuery = (version: string | null): string => `with recursive 
 ].join(',\n')}
 select pg_catalog.json_build_object(
   'version', (${version ?? 'null'})::pg_catalog.text,
+  'snapshot', pg_catalog.pg_current_snapshot()::pg_catalog.text,
+  'counter', (${counter ?? 'null'})::pg_catalog.text,
   'server', pg_catalog.pg_postmaster_start_time()::pg_catalog.text,
   'serverVersion', pg_catalog.current_setting('server_version_num')::pg_catalog.int4,
   'databaseOwner', (select pg_catalog.pg_get_userbyid(datdba) from pg_catalog.pg_database

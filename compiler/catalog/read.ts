@@ -14,6 +14,11 @@ export interface ReadOptions {
   readonly schemas: readonly string[]
   /** SQL expression for the schema version (never a user's text), or null where nothing counts it. */
   readonly version: string | null
+  /**
+   * SQL expression that counts the changes recorded in catalograph.schema_change; without it every read compares the
+   * marks of all relations.
+   */
+  readonly counter?: string
 }
 
 /** Reads a database once: see createCatalogReader. */
@@ -30,8 +35,8 @@ export const readCatalog = (query: CatalogQuery, options: ReadOptions): Promise<
  * transaction it leaves the search path empty.
  * @throws what `query` throws; TypeError when the answer cannot be read. What was known stays known.
  */
-export function createCatalogReader(query: CatalogQuery, { schemas, version }: ReadOptions): () => Promise<Catalog> {
-  const text = catalogQuery(version)
+export function createCatalogReader(query: CatalogQuery, { schemas, version, counter }: ReadOptions): () => Promise<Catalog> {
+  const text = catalogQuery(version, counter ?? null)
   let known = nothingKnown
   const ask = async (): Promise<Joined> => {
     const before = known

@@ -44,6 +44,7 @@ export const ROWS = {
   relations: {
     oid: text,
     mark: text,
+    written: text,
     served: bool,
     schema: text,
     name: text,

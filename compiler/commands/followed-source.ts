@@ -1,6 +1,6 @@
 import type { RevisionSource } from '../../runtime/contract/revision.ts'
 import type { Query } from '../../runtime/db/session.ts'
-import { versionExpression } from '../../runtime/db/version.ts'
+import { counterExpression, versionExpression } from '../../runtime/db/version.ts'
 import type { Log } from '../../runtime/log/events.ts'
 import { writtenExpression } from '../catalog/written.ts'
 import { createCompiler } from '../compile.ts'
@@ -43,7 +43,8 @@ function createSource(followed: boolean, { schemas, query, log }: FollowedSource
     // It only keeps the counter small; where it fails, the next compile tries again.
     if (followed) foldVersions(query).catch(() => undefined)
   }
-  const compiler = createCompiler({ query, schemas, version })
+  const recorded = followed ? { counter: counterExpression } : {}
+  const compiler = createCompiler({ query, schemas, version, ...recorded })
   return createFollower({ compiler, query, version, guarded: followed, report })
 }
 

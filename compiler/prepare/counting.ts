@@ -3,7 +3,8 @@
  * engine-room 5.2 and 5.3).
  *
  * Every backend counts in a row of its own, so that no DDL waits for another one's commit, a rolled-back change counts
- * for nothing, and whoever sees the sum sees the catalogue that belongs to it.
+ * for nothing, and whoever sees the sum sees the catalogue that belongs to it. Beside the count it records, in a ring of
+ * rows of its own, which relations changed: whoever finds fewer records than changes compares everything.
  */
 
 const ignoredKinds = [
@@ -28,55 +29,136 @@ const ignoredTags = [
 /** What DROP TABLE and the like drop along with the object that counts. */
 const partTypes = ['default value', 'trigger', 'policy', 'rule', 'statistics object', 'publication relation']
 
+/** How many changes of one backend are remembered, and how many of all once they are pruned. */
+const recordsPerBackend = 64
+const recordsKept = 256
+
 const list = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ')
 
-/** The setting tells the rest of the transaction that the change it will see is its own (runtime/db/transaction.ts). */
-const bump = `insert into catalograph.schema_version as v (pid, n) values (pg_backend_pid(), 1)
-      on conflict (pid) do update set n = v.n + 1;
+/**
+ * Commands after which it is known whose columns, keys and comments may read otherwise: those of the relations that the
+ * event names. What rewrites a relation's row in pg_class is found without that (compiler/catalog/queries.ts), and so
+ * are functions, types and schemas. Whatever is not listed makes the reader compare everything.
+ */
+const toldTags = [
+  ...['TABLE', 'VIEW', 'MATERIALIZED VIEW', 'FUNCTION', 'PROCEDURE', 'POLICY', 'TRIGGER'].flatMap((kind) =>
+    ['CREATE', 'ALTER', 'DROP'].map((verb) => `${verb} ${kind}`),
+  ),
+  ...['CREATE TABLE AS', 'SELECT INTO', 'CREATE INDEX', 'CREATE TYPE', 'CREATE DOMAIN', 'ALTER TYPE', 'COMMENT'],
+  ...['GRANT', 'REVOKE', 'ALTER DEFAULT PRIVILEGES'],
+]
+
+/** Catalogues of what such commands report; a GRANT reports no object. */
+const toldClasses = [
+  ...['pg_class', 'pg_constraint', 'pg_attrdef', 'pg_proc', 'pg_type', 'pg_namespace', 'pg_policy', 'pg_trigger'],
+  ...['pg_rewrite', 'pg_statistic_ext', 'pg_publication_rel'],
+]
+
+const classes = (names: readonly string[]): string =>
+  names.map((name) => `'pg_catalog.${name}'::pg_catalog.regclass`).join(', ')
+
+/**
+ * What is remembered of a change: the relations, or null where they cannot be told. Relations with parents or children
+ * cannot: what is done to one is done to others. Whoever keeps an old snapshot may not see them.
+ *
+ * A new type of a column makes the foreign keys that refer to it anew, in silence: those that this transaction wrote
+ * are looked for. The setting tells the rest of the transaction that the change it will see is its own
+ * (runtime/db/transaction.ts).
+ */
+const record = `if exists (select from pg_catalog.pg_inherits i where i.inhrelid = any (changed))
+      or exists (select from pg_catalog.pg_inherits i where i.inhparent = any (changed))
+      or exists (select from pg_catalog.pg_class c where c.oid = any (changed) and c.relkind = 'p')
+      or pg_catalog.current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+      changed := null;
+    elsif changed is not null then
+      changed := changed || array(
+        select k.conrelid from pg_catalog.pg_depend d join pg_catalog.pg_constraint k on k.oid = d.objid
+        where d.refclassid = ${classes(['pg_class'])} and d.refobjid = any (changed)
+          and d.classid = ${classes(['pg_constraint'])} and k.contype = 'f'
+          and pg_catalog.age(k.xmin) <= pg_catalog.age(pg_catalog.pg_current_xact_id()::pg_catalog.xid));
+    end if;
+    insert into catalograph.schema_version as v (pid, n) values (pg_backend_pid(), 1)
+      on conflict (pid) do update set n = v.n + 1 returning n into counted;
+    insert into catalograph.schema_change (pid, slot, xid, relations, granted)
+      values (pg_backend_pid(), counted % ${recordsPerBackend}, pg_current_xact_id(), changed,
+        tg_tag in ('GRANT', 'REVOKE'))
+      on conflict (pid, slot) do update
+      set xid = excluded.xid, relations = excluded.relations, granted = excluded.granted;
     perform pg_catalog.set_config('catalograph.changed', 'on', true);`
 
 /**
  * ddl_command_end. Temporary objects name the schema pg_temp, or stand "on pg_temp.x" where they have no schema; GRANT
  * and REVOKE name nothing at all. Among indexes only unique ones matter: they are keys. Commands that drop report
  * nothing here, except DROP OWNED, which may have revoked grants and is told by its tag alone.
+ *
+ * A table that is made of a type changes with it, so of ALTER TYPE only what is done to enums is told.
  */
 export const commandBody = `
+declare
+  counted bigint;
+  counts boolean;
+  changed oid[];
 begin
   if tg_tag in (${list(ignoredTags)}) then return; end if;
-  if tg_tag = 'DROP OWNED' or exists (
-    select from pg_catalog.pg_event_trigger_ddl_commands() c
-    where c.command_tag not in (${list(ignoredTags)})
-      and c.schema_name is distinct from 'pg_temp'
-      and coalesce(c.object_identity, '') not like '% on pg\\_temp.%'
-      and (c.object_type <> 'index' or exists (
-        select from pg_catalog.pg_index i where i.indexrelid = c.objid and i.indisunique))
-  ) then
-    ${bump}
+  select pg_catalog.count(*) > 0 or tg_tag = 'DROP OWNED',
+    case when tg_tag in (${list(toldTags)})
+      and pg_catalog.bool_and(c.classid is null or c.classid in (${classes(toldClasses)}))
+      and (tg_tag <> 'ALTER TYPE' or pg_catalog.bool_and(exists (
+        select from pg_catalog.pg_type t where t.oid = c.objid and t.typtype = 'e')))
+    then coalesce(pg_catalog.array_agg(distinct relation.oid) filter (where relation.oid is not null), '{}') end
+  into counts, changed
+  from pg_catalog.pg_event_trigger_ddl_commands() c
+  cross join lateral (select case c.classid
+    when ${classes(['pg_class'])} then coalesce(
+      (select i.indrelid from pg_catalog.pg_index i where i.indexrelid = c.objid), c.objid)
+    when ${classes(['pg_constraint'])} then
+      (select k.conrelid from pg_catalog.pg_constraint k where k.oid = c.objid)
+    end as oid) relation
+  where c.command_tag not in (${list(ignoredTags)})
+    and c.schema_name is distinct from 'pg_temp'
+    and coalesce(c.object_identity, '') not like '% on pg\\_temp.%'
+    and (c.object_type <> 'index' or exists (
+      select from pg_catalog.pg_index i where i.indexrelid = c.objid and i.indisunique));
+  if counts then
+    ${record}
   end if;
 end
 `
 
 /**
  * sql_drop. Parts of a dropped object come with it; alone they count when they were dropped by a command of their own.
- * Parts of temporary tables do not always say is_temporary, but their address begins with pg_temp.
+ * Parts of temporary tables do not always say is_temporary, but their address begins with pg_temp. A constraint or a
+ * default that went because of something else is told by the names in its address.
  */
 export const dropBody = `
+declare
+  counted bigint;
+  counts boolean;
+  changed oid[];
 begin
   if tg_tag in (${list(ignoredTags)}) then return; end if;
-  if exists (
-    select from pg_catalog.pg_event_trigger_dropped_objects() d
-    where not d.is_temporary
-      and d.address_names[1] is distinct from 'pg_temp'
-      and (d.object_type not in (${list(partTypes)}) or tg_tag in ('DROP TRIGGER', 'DROP POLICY', 'DROP RULE'))
-  ) then
-    ${bump}
+  select coalesce(pg_catalog.bool_or(d.object_type not in (${list(partTypes)})
+      or tg_tag in ('DROP TRIGGER', 'DROP POLICY', 'DROP RULE')), false),
+    case when tg_tag in (${list(toldTags)}) and pg_catalog.bool_and(d.classid in (${classes(toldClasses)}))
+    then coalesce(pg_catalog.array_agg(distinct relation.oid) filter (where relation.oid is not null), '{}') end
+  into counts, changed
+  from pg_catalog.pg_event_trigger_dropped_objects() d
+  cross join lateral (select case
+    when d.classid = ${classes(['pg_class'])} then d.objid
+    when d.classid in (${classes(['pg_constraint', 'pg_attrdef'])}) then
+      (select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = d.address_names[1] and c.relname = d.address_names[2])
+    end as oid) relation
+  where not d.is_temporary and d.address_names[1] is distinct from 'pg_temp';
+  if counts then
+    ${record}
   end if;
 end
 `
 
 /**
  * Folds the rows of many backends into row 0; the sum stays. Rows that an open transaction holds are left for later, so
- * that nobody waits.
+ * that nobody waits. Of the records of changes the newest are kept: whoever has not read the others compares everything.
  */
 export const foldBody = `
   with folded as (
@@ -86,5 +168,8 @@ export const foldBody = `
   )
   insert into catalograph.schema_version as v (pid, n)
   select 0, pg_catalog.sum(n)::bigint from folded having pg_catalog.count(*) > 0
-  on conflict (pid) do update set n = v.n + excluded.n
+  on conflict (pid) do update set n = v.n + excluded.n;
+  delete from catalograph.schema_change
+  where (pid, slot) in (select pid, slot from catalograph.schema_change
+    order by xid desc offset ${recordsKept} for update skip locked)
 `

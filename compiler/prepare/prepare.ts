@@ -18,6 +18,12 @@ export type Preparation =
 /** Any number of its own, the same in every process: two that start at once prepare one after the other. */
 const lockKey = '7239146025771093'
 
+/**
+ * How long a lock is waited for, in milliseconds: whoever waits behind a long transaction makes everybody wait who comes
+ * after. A preparation that gave up is tried again.
+ */
+const lockTimeoutMs = 3_000
+
 const insufficientPrivilege = '42501'
 
 const currentUser = async (query: Query): Promise<string> =>
@@ -52,6 +58,7 @@ const makeOne = async (query: Query, need: Need): Promise<void> => {
 const makeAll = async (query: Query, all: readonly Need[]): Promise<void> => {
   await query('begin')
   try {
+    await query(`set local lock_timeout = ${lockTimeoutMs}`)
     await query(`select pg_catalog.pg_advisory_xact_lock(${lockKey})`)
     for (const need of await missingOf(query, all)) await makeOne(query, need)
     await query('commit')
@@ -91,14 +98,16 @@ export const prepareDatabase = (options: PrepareOptions): Promise<Preparation> =
   })
 
 const manyRows = 32
+const manyRecords = 1_024
 
 /**
- * Keeps the version counter small: folds the rows of backends that counted into one. Does nothing while they are few.
- * The version stays what it is. Any role may call it. Rejects with DatabaseFailure.
+ * Keeps the version counter small: folds the rows of backends that counted into one, and prunes what they recorded.
+ * Does nothing while they are few. The version stays what it is. Any role may call it. Rejects with DatabaseFailure.
  */
 export const foldVersions = async (query: Query): Promise<void> => {
   const { rows } = await query<{ many: boolean }>(
-    `select pg_catalog.count(*) > ${manyRows} as many from catalograph.schema_version`,
+    `select (select pg_catalog.count(*) from catalograph.schema_version) > ${manyRows}
+      or (select pg_catalog.count(*) from catalograph.schema_change) > ${manyRecords} as many`,
   )
   if (rows[0]?.many === true) await query('select catalograph.fold_versions()')
 }

@@ -130,17 +130,27 @@ const counter = (name: string, body: string): OwnFunction => ({
 const onCommand = counter('catalograph.count_commands', commandBody)
 const onDrop = counter('catalograph.count_drops', dropBody)
 
-const tableOid = `(
+const tableOid = (name: string): string => `(
     select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = 'catalograph' and c.relname = 'schema_version')`
+    where n.nspname = 'catalograph' and c.relname = '${name}')`
 
-const versionTable: Need = need(
-  'table catalograph.schema_version',
-  `${tableOid} is not null`,
-  'create table if not exists catalograph.schema_version (pid int primary key, n bigint not null)',
-)
+const ownTable = (name: string, columns: string): Need =>
+  need(
+    `table catalograph.${name}`,
+    `${tableOid(name)} is not null`,
+    `create table if not exists catalograph.${name} (${columns})`,
+  )
 
-/** The guard runs under whatever role an earlier request left behind, so everybody may read the version. */
+const tables: Readonly<Record<string, string>> = {
+  schema_version: 'pid int primary key, n bigint not null',
+  schema_change:
+    'pid int, slot int, xid xid8 not null, relations oid[], granted boolean not null, primary key (pid, slot)',
+}
+
+/**
+ * The guard runs under whatever role an earlier request left behind, so everybody may read the version. Changes are read
+ * by the login role; oids of relations are no secret.
+ */
 const publicRights: readonly Need[] = [
   need(
     'usage on schema catalograph',
@@ -148,11 +158,13 @@ const publicRights: readonly Need[] = [
       and ${publicHas('n.nspacl', 'n', 'n.nspowner', 'USAGE')})`,
     'grant usage on schema catalograph to public',
   ),
-  need(
-    'select on catalograph.schema_version',
-    `exists (select from pg_catalog.pg_class c where c.oid = ${tableOid}
+  ...Object.keys(tables).map((table) =>
+    need(
+      `select on catalograph.${table}`,
+      `exists (select from pg_catalog.pg_class c where c.oid = ${tableOid(table)}
       and ${publicHas('c.relacl', 'r', 'c.relowner', 'SELECT')})`,
-    'grant select on catalograph.schema_version to public',
+      `grant select on catalograph.${table} to public`,
+    ),
   ),
   ...[stale, refuse, fold].map((fn) =>
     need(
@@ -220,7 +232,7 @@ export const needs = (login: string): readonly Need[] => [
   ...apiRoles.map(role),
   ...apiRoles.map(membership(login)),
   schema('catalograph'),
-  versionTable,
+  ...Object.entries(tables).map(([name, columns]) => ownTable(name, columns)),
   ...[stale, refuse, fold, onCommand, onDrop].map(ownFunction),
   ...publicRights,
   schema('auth'),

@@ -115,6 +115,34 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     await expect(database.query(`select catalograph.refuse('no')`)).rejects.toMatchObject(refusal)
   })
 
+  test('a database that an older version prepared, which recorded no changes, is brought up to date', async () => {
+    const database = await create()
+    await prepareDatabase({ url: database.adminUrl })
+    const old = (name: string): string => `create or replace function catalograph.${name}() returns event_trigger
+      language plpgsql security definer as 'begin insert into catalograph.schema_version as v
+      values (pg_backend_pid(), 1) on conflict (pid) do update set n = v.n + 1; end'`
+    await database.query(`${old('count_commands')}; ${old('count_drops')}; drop table catalograph.schema_change`)
+    expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
+    await database.query('create table recorded ()')
+    const { rows } = await database.query(`select relations = array['recorded'::regclass::oid] as recorded
+      from catalograph.schema_change order by xid desc limit 1`)
+    expect(rows).toEqual([{ recorded: true }])
+  })
+
+  test('a preparation that meets a lock gives up and can be tried again', async () => {
+    const database = await create()
+    await prepareDatabase({ url: database.adminUrl })
+    await database.query(`drop function catalograph.refuse(text)`)
+    const other = await connect(database.adminUrl)
+    try {
+      await other.query(`begin; create function catalograph.refuse(reason text) returns boolean language sql as 'select true'`)
+      await expect(prepareDatabase({ url: database.adminUrl })).rejects.toMatchObject({ sqlstate: '55P03' })
+    } finally {
+      await other.end()
+    }
+    expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
+  })
+
   test('policies can ask who asks; anonymous callers and missing claims are nobody', async () => {
     const database = await create()
     await prepareDatabase({ url: database.adminUrl })

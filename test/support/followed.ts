@@ -2,7 +2,7 @@ import { createCompiler } from '../../compiler/compile.ts'
 import { createFollower } from '../../compiler/follow.ts'
 import { writtenExpression } from '../../compiler/catalog/written.ts'
 import { openDatabase } from '../../runtime/db/pool.ts'
-import { versionExpression } from '../../runtime/db/version.ts'
+import { counterExpression, versionExpression } from '../../runtime/db/version.ts'
 import { createService } from '../../runtime/graphql/serve.ts'
 import type { Answer, AskOptions } from './service.ts'
 
@@ -33,7 +33,8 @@ export function followDatabase(url: string, options: FollowedOptions = {}): Foll
     if (text.includes('as catalog')) reads += 1
     return database.query(text, values)
   }
-  const inner = createCompiler({ query, schemas, version })
+  const recorded = counted ? { counter: counterExpression } : {}
+  const inner = createCompiler({ query, schemas, version, ...recorded })
   const compiler: typeof inner = {
     compile: async () => {
       compiling()

@@ -7,6 +7,8 @@ const withoutRows = (fields: object): unknown => Object.fromEntries(Object.keys(
 
 const empty: Readonly<Record<string, unknown>> = {
   version: null,
+  snapshot: '3:3:',
+  counter: null,
   server: 'since noon',
   serverVersion: 180004,
   databaseOwner: 'postgres',
@@ -18,6 +20,7 @@ const decode = (change: Readonly<Record<string, unknown>>): unknown =>
 const relation = {
   oid: ['1'],
   mark: ['7'],
+  written: ['8'],
   served: [true],
   schema: ['s'],
   name: ['t'],
@@ -36,7 +39,7 @@ describe('decoding the answer', () => {
 
   test('an object from whom everything was revoked has no grants', () => {
     expect(decode({ relations: relation })).toMatchObject({
-      relations: [{ mark: '7', served: true, object: { name: 't', grants: [], primaryKey: null } }],
+      relations: [{ mark: '7', written: '8', served: true, object: { name: 't', grants: [], primaryKey: null } }],
     })
   })
 
