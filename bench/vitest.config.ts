@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** Benchmarks run alone, one after the other: `vitest run --config bench/vitest.config.ts bench/follow.ts`. */
+/** Benchmarks run alone, one after the other: `vitest run --config bench/vitest.config.ts bench/enumeration.ts`. */
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,

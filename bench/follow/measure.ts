@@ -1,0 +1,128 @@
+import { createCompiler } from '../../compiler/compile.ts'
+import { createFollower } from '../../compiler/follow.ts'
+import { openDatabase, type Database } from '../../runtime/db/pool.ts'
+import { counterExpression, versionExpression } from '../../runtime/db/version.ts'
+import { createService } from '../../runtime/graphql/serve.ts'
+import type { TestDatabase } from '../../test/support/database.ts'
+import { withCpu } from '../support/cpu.ts'
+import type { SchemaChange } from './tables.ts'
+
+export interface Effort {
+  /** Measured changes of each kind. */
+  readonly rounds: number
+  /** Changes between the first look at the heap and the last. */
+  readonly changes: number
+}
+
+/** Milliseconds, one of each round; CPU is of the change and two requests. */
+export interface Series {
+  readonly changed: readonly number[]
+  readonly warm: readonly number[]
+  readonly serverCpu: readonly number[]
+  readonly databaseCpu: readonly number[]
+}
+
+export interface Followed {
+  readonly tables: number
+  readonly fullMs: number
+  readonly series: Readonly<Record<string, Series>>
+  /** Megabytes after garbage collection: before the changes, after half of them, after all. */
+  readonly heapMb: readonly number[]
+}
+
+interface Served {
+  readonly database: Database
+  readonly ask: () => Promise<void>
+}
+
+const request = {
+  query: '{ tab_7Collection(first: 3) { edges { node { id c0 c1 } } } }',
+  operationName: null,
+  variables: {},
+  extensions: {},
+  queryOnly: false,
+}
+
+function serve(db: TestDatabase): Served {
+  const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 2 })
+  const { query } = database
+  const [version, counter] = [versionExpression, counterExpression]
+  const compiler = createCompiler({ query, schemas: ['public'], version, counter })
+  const source = createFollower({ compiler, query, version, guarded: true, report: () => undefined })
+  const service = createService({ database, source })
+  const ask = async (): Promise<void> => {
+    const { outcome, body } = await service.serve(request, { role: 'anon', claims: '{"role":"anon"}' })
+    if (outcome !== 'ok') throw new Error(body)
+  }
+  return { database, ask }
+}
+
+const timed = async (work: () => Promise<unknown>): Promise<number> => {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+const heapMb = (): number => {
+  for (let pass = 0; pass < 2; pass += 1) globalThis.gc?.()
+  return process.memoryUsage().heapUsed / 2 ** 20
+}
+
+type Change = (step: number) => Promise<unknown>
+
+const changeBy =
+  (db: TestDatabase, { sql }: SchemaChange): Change =>
+  (step) =>
+    db.query(sql[step % 2] ?? '')
+
+/** A first round of each change, for caches and compiled code, is not counted. */
+const uncounted = 4
+
+async function measureChange(change: Change, ask: Served['ask'], rounds: number, postgres: number): Promise<Series> {
+  const series = { changed: [] as number[], warm: [] as number[], serverCpu: [] as number[], databaseCpu: [] as number[] }
+  for (let round = -uncounted; round < rounds; round += 1) {
+    const { value, cpu } = await withCpu({ postgres }, async () => {
+      const before = process.cpuUsage()
+      await change(round + uncounted)
+      const [changed, warm] = [await timed(ask), await timed(ask)]
+      const { user, system } = process.cpuUsage(before)
+      return { changed, warm, server: user + system }
+    })
+    if (round < 0) continue
+    series.changed.push(value.changed)
+    series.warm.push(value.warm)
+    series.serverCpu.push(value.server / 1_000)
+    series.databaseCpu.push(cpu.postgres / 1_000)
+  }
+  return series
+}
+
+async function watchHeap(change: Change, ask: Served['ask'], changes: number): Promise<readonly number[]> {
+  const heap = [heapMb()]
+  for (let step = 0; step < changes; step += 1) {
+    await change(step)
+    await ask()
+    if (step + 1 === Math.floor(changes / 2) || step + 1 === changes) heap.push(heapMb())
+  }
+  return heap
+}
+
+/** @param postgres the process that all backends descend from */
+export async function measureFollowing(
+  db: TestDatabase,
+  tables: number,
+  kinds: readonly SchemaChange[],
+  { rounds, changes }: Effort,
+  postgres: number,
+): Promise<Followed> {
+  const { ask, database } = serve(db)
+  try {
+    const fullMs = await timed(ask)
+    const series: Record<string, Series> = {}
+    for (const kind of kinds) series[kind.name] = await measureChange(changeBy(db, kind), ask, rounds, postgres)
+    const [first] = kinds
+    return { tables, fullMs, series, heapMb: first === undefined ? [] : await watchHeap(changeBy(db, first), ask, changes) }
+  } finally {
+    await database.close()
+  }
+}

@@ -1,0 +1,40 @@
+import type { RunRecord } from '../support/record.ts'
+import { figure, median, quantile, ratios, spreadText } from '../support/statistics.ts'
+import type { Row } from '../support/table.ts'
+import type { Followed } from './measure.ts'
+
+/** A row for each size and kind of change; the ratios are of a first request to the warm one after it. */
+export const followRows = (all: readonly Followed[]): readonly Row[] =>
+  all.flatMap(({ tables, fullMs, series }) =>
+    Object.entries(series).map(([change, { changed, warm, serverCpu, databaseCpu }]) => ({
+      change,
+      tables,
+      'full ms': figure(fullMs),
+      'first ms': figure(median(changed)),
+      'p90 ms': figure(quantile(changed, 0.9)),
+      'warm ms': figure(median(warm)),
+      'over warm ms': figure(median(changed) - median(warm)),
+      '× warm': spreadText(ratios(changed, warm)),
+      'CPU ms server / db': `${figure(median(serverCpu))} / ${figure(median(databaseCpu))}`,
+    })),
+  )
+
+export const heapRows = (all: readonly Followed[]): readonly Row[] =>
+  all.map(({ tables, heapMb: [before, half, after] }) => ({
+    tables,
+    'MB before': figure(before ?? Number.NaN),
+    'MB after half': figure(half ?? Number.NaN),
+    'MB after all': figure(after ?? Number.NaN),
+    'after / half': figure((after ?? Number.NaN) / (half ?? Number.NaN)),
+  }))
+
+export const followFigures = (all: readonly Followed[]): RunRecord['figures'] =>
+  Object.fromEntries(
+    all.flatMap(({ tables, fullMs, series, heapMb }) => [
+      [`follow.${tables}.full`, fullMs] as const,
+      [`follow.${tables}.heap`, heapMb] as const,
+      ...Object.entries(series).flatMap(([change, values]) =>
+        Object.entries(values).map(([name, list]) => [`follow.${tables}.${change}.${name}`, list] as const),
+      ),
+    ]),
+  )
