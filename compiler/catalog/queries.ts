@@ -98,11 +98,13 @@ const firstNormalOid = `'16384'`
 /**
  * What was recorded since the snapshot $8, at which the counter stood at $9 (both null: everything is asked). Each change
  * that counts is recorded, so the records are complete when there are as many as the counter grew by; they are
- * overwritten and pruned, and older versions of the event triggers wrote none.
+ * overwritten and pruned, and older versions of the event triggers wrote none. Those of transactions to come were
+ * restored from another server.
  */
 const recordedSince = (counter: string): string => `recorded as materialized (
   select r.relations, r.granted from catalograph.schema_change r
   where not pg_catalog.pg_visible_in_snapshot(r.xid, $8::pg_catalog.pg_snapshot)
+    and r.xid < pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())
 ), told as materialized (
   select pg_catalog.count(*) = (${counter})::pg_catalog.int8 - $9::pg_catalog.int8
     and pg_catalog.bool_and(relations is not null) is not false as everything,

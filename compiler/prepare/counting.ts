@@ -158,7 +158,8 @@ end
 
 /**
  * Folds the rows of many backends into row 0; the sum stays. Rows that an open transaction holds are left for later, so
- * that nobody waits. Of the records of changes the newest are kept: whoever has not read the others compares everything.
+ * that nobody waits. Of the records of changes the newest are kept, without those that were restored from another
+ * server: whoever has not read the others compares everything.
  */
 export const foldBody = `
   with folded as (
@@ -170,6 +171,6 @@ export const foldBody = `
   select 0, pg_catalog.sum(n)::bigint from folded having pg_catalog.count(*) > 0
   on conflict (pid) do update set n = v.n + excluded.n;
   delete from catalograph.schema_change
-  where (pid, slot) in (select pid, slot from catalograph.schema_change
+  where xid >= pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()) or (pid, slot) in (select pid, slot from catalograph.schema_change
     order by xid desc offset ${recordsKept} for update skip locked)
 `

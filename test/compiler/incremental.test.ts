@@ -255,6 +255,17 @@ describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
       expect(await isTold(run(text))).toBe(false)
     })
 
+    test('records that were restored from another server say nothing', async () => {
+      await database.query(`insert into catalograph.schema_change values (-1, 0, '9000000000', null, false)`)
+      const read = createCatalogReader(database.query, options)
+      await read()
+      await database.query(`comment on column told.a is 'restored'`)
+      expect(await read()).toEqual(await readCatalog(database.query, options))
+      await database.query('select catalograph.fold_versions()')
+      const { rows } = await database.query('select count(*)::int as n from catalograph.schema_change where pid = -1')
+      expect(rows).toEqual([{ n: 0 }])
+    })
+
     test('an owner that changed in silence is found at the next reading', async () => {
       const { db } = (await database.query('select current_database() as db')).rows[0]
       const role = `law_owner_${db}`
