@@ -6,7 +6,7 @@ import { linkAccount, type Linked, type Linking } from '../google/link.ts'
 import type { SignedIn } from '../google/provider.ts'
 import { settle } from '../google/settle.ts'
 import { isUuid } from '../input.ts'
-import { errorFields, withFragment, withQuery, withTokens } from '../rules/landing.ts'
+import { errorFields, withBoth, withQuery, withTokens } from '../rules/landing.ts'
 import { judgeRedirect } from '../rules/redirect.ts'
 import { sessionJson, startSession } from '../sign-in.ts'
 import { claimFlow, deleteFlow, signFlow, type Claim, type ReturnedFlow } from '../store/flow-states.ts'
@@ -34,7 +34,7 @@ export async function callback(call: Call, tools: AuthTools): Promise<Outcome> {
     return redirect(302, await finish(call, tools, claim, returned.code, destination))
   } catch (error) {
     if (!(error instanceof AuthFailure)) throw error
-    const outcome = redirect(302, landWithError(destination, errorFields(error)))
+    const outcome = redirect(302, withBoth(destination, errorFields(error)))
     return error.status >= 500 ? { ...outcome, failure: error } : outcome
   }
 }
@@ -72,12 +72,9 @@ function landingOf({ settings }: Call, { referrer }: ReturnedFlow): string {
   return verdict.kind === 'allowed' ? verdict.url : settings.site_url
 }
 
-const landWithError = (destination: string, fields: Readonly<Record<string, string>>): string =>
-  withFragment(withQuery(destination, fields), fields)
-
 function relay(destination: string, { error, description }: Returned): Outcome {
   const fields = { error, ...(description !== '' && { error_description: description }) }
-  return redirect(302, landWithError(destination, fields))
+  return redirect(302, withBoth(destination, fields))
 }
 
 async function finish(

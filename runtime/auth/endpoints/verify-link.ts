@@ -3,6 +3,7 @@ import { redirect, type Call, type Outcome } from '../call.ts'
 import { destinationOf } from '../destination.ts'
 import { AuthFailure, refuse } from '../errors.ts'
 import { pkcePrefix } from '../one-time/link-token.ts'
+import { errorFields, withBoth, withFragment, withQuery, withTokens } from '../rules/landing.ts'
 import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
 import { issueMailedCode } from '../store/flow-states.ts'
 import type { AuthTools } from '../tools.ts'
@@ -28,7 +29,7 @@ export async function verifyLink(call: Call, tools: AuthTools): Promise<Outcome>
   } catch (error) {
     if (!(error instanceof AuthFailure)) throw error
     if (error.status < 500) await tools.throttle.failed(call.client.source, call.settings)
-    return redirect(303, failed(destination, error, token.startsWith(pkcePrefix)))
+    return redirect(303, withFields(destination, errorFields(error), token.startsWith(pkcePrefix)))
   }
 }
 
@@ -48,11 +49,11 @@ async function follow(
   })
   switch (result.kind) {
     case 'proceed':
-      return withParameters(destination, { message: proceedMessage, sb: '' }, isPkce)
+      return withFields(destination, { message: proceedMessage }, isPkce)
     case 'code':
       return withQuery(destination, { code: result.code })
     case 'session':
-      return sessionLocation(call, tools, destination, result)
+      return withTokens(destination, await sessionJson(tools, call, result.started), { type: result.type })
   }
 }
 
@@ -84,51 +85,6 @@ async function issueCode(run: RunStatement, { user, type }: Accepted): Promise<s
   return flow.auth_code
 }
 
-/** Tokens stand in the fragment: no server is told of it. */
-async function sessionLocation(
-  call: Call,
-  tools: AuthTools,
-  destination: string,
-  { started, type }: SessionResult,
-): Promise<string> {
-  const session = await sessionJson(tools, call, started)
-  return withParameters(destination, {
-    access_token: session.access_token,
-    expires_at: String(session.expires_at),
-    expires_in: String(session.expires_in),
-    refresh_token: session.refresh_token,
-    sb: '',
-    token_type: session.token_type,
-    type,
-  })
-}
-
-const oauthErrors: Readonly<Record<number, string>> = {
-  400: 'invalid_request',
-  401: 'unauthorized_client',
-  403: 'access_denied',
-  500: 'server_error',
-  503: 'temporarily_unavailable',
-}
-
-function failed(destination: string, { status, code, message }: AuthFailure, isPkce: boolean): string {
-  const error = oauthErrors[status]
-  const parameters = { ...(error !== undefined && { error }), error_code: code, error_description: message }
-  return withParameters(destination, { ...parameters, sb: '' }, isPkce)
-}
-
-type Parameters = Readonly<Record<string, string>>
-
-const withoutFragment = (address: string): string => address.split('#', 1)[0] ?? ''
-
-function withQuery(destination: string, parameters: Parameters): string {
-  const address = withoutFragment(destination)
-  return `${address}${address.includes('?') ? '&' : '?'}${new URLSearchParams(parameters).toString()}`
-}
-
-/** In the fragment, and for a PKCE flow, whose page may be a server's, in the query too. */
-function withParameters(destination: string, parameters: Parameters, inQueryToo = false): string {
-  const { sb: _sb, ...shown } = parameters
-  const address = inQueryToo ? withQuery(destination, shown) : withoutFragment(destination)
-  return `${address}#${new URLSearchParams(parameters).toString()}`
-}
+/** A PKCE flow's page may be a server's, which no fragment reaches: it is told in the query too. */
+const withFields = (destination: string, fields: Readonly<Record<string, string>>, isPkce: boolean): string =>
+  isPkce ? withBoth(destination, fields) : withFragment(destination, fields)

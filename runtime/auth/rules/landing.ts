@@ -21,6 +21,11 @@ export function withFragment(destination: string, fields: Fields): string {
   return `${pageOf(destination)}#${written(Object.fromEntries(sorted))}`
 }
 
+/** Tells the page and the server behind it the same. */
+export function withBoth(destination: string, fields: Fields): string {
+  return withFragment(withQuery(destination, fields), fields)
+}
+
 /** The tokens of a session, and what else belongs to it. */
 export function withTokens(destination: string, session: SessionJson, more: Fields): string {
   const { access_token, expires_at, expires_in, refresh_token } = session
