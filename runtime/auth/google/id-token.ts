@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
+import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
 import { equalTexts } from '../rules/pkce.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 
 /** Whom an ID token has to be from and for. Neither is ever taken from a request or a token (attack 5). */
 export interface TokenExpectations {
@@ -25,7 +26,7 @@ const algorithms = ['RS256']
 
 /** The published keys of a provider, kept for a while. */
 export function publishedKeys(address: string): JWTVerifyGetKey {
-  return createRemoteJWKSet(new URL(address), { timeoutDuration: 2_500 })
+  return createRemoteJWKSet(new URL(address), { timeoutDuration: 2_500, [customFetch]: boundedFetch })
 }
 
 /** OpenID Connect Core 1.0 section 3.1.3.7. Rejects for a token that is not to be trusted. */

@@ -14,6 +14,7 @@ import type { JWTVerifyGetKey } from 'jose'
 import { singleFlight } from '../../lib/single-flight.ts'
 import { googleProfile, type GoogleProfile } from '../rules/google-profile.ts'
 import type { ProviderTokens } from '../store/flow-states.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 import { publishedKeys, verifyIdToken, type VerifiedClaims } from './id-token.ts'
 
 /** Sign-in by Google, as OpenID Connect has it. */
@@ -130,5 +131,6 @@ function configure({ metadata }: Endpoints, { clientId, secret }: Client, signal
 }
 
 function fetchUntil(signal: AbortSignal): CustomFetch {
-  return (url, { body = null, headers, method, redirect }) => fetch(url, { body, headers, method, redirect, signal })
+  return (url, { body = null, headers, method, redirect }) =>
+    boundedFetch(url, { body, headers, method, redirect, signal })
 }
