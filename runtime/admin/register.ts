@@ -8,9 +8,12 @@ import { isTemplateKind, templateKinds } from '../auth/mails/kinds.ts'
 import type { MailKind } from '../auth/mails/mailer.ts'
 import { listTemplates, resetTemplate, setTemplate } from '../auth/mails/templates.ts'
 import type { AuthParts } from '../auth/register.ts'
+import { audit, type AuditAction } from '../auth/store/audit-log.ts'
+import { instanceId } from '../auth/store/users.ts'
 import { storedSettings } from '../auth/settings/store.ts'
 import { clientAddress, limitSource } from '../http/client-address.ts'
 import { DatabaseFailure } from '../db/failures.ts'
+import type { RunStatement } from '../db/statements.ts'
 import { missingForGoogle, saveSettings, type SettingChanges } from './save-settings.ts'
 import { showSettings, textOfValue } from './setting-values.ts'
 
@@ -41,13 +44,13 @@ export function registerAdmin(app: FastifyInstance, parts: AuthParts): void {
 }
 
 /** The one role that may: the key of the project's owner. */
-const ownerRoles = ['service_role']
+const ownerRole = 'service_role'
 
 async function checkOwner(request: FastifyRequest, { tools, verify, addressHeader }: AuthParts): Promise<void> {
   await tools.throttle.refuseBanned(limitSource(clientAddress(request, addressHeader)))
   const { authorization, apikey } = request.headers
   const bearer = authorization ?? (typeof apikey === 'string' ? `Bearer ${apikey}` : undefined)
-  await adminOfBearer({ authorization: bearer, verify, run: tools.database.run }, ownerRoles)
+  await adminOfBearer({ authorization: bearer, verify, run: tools.database.run }, [ownerRole])
 }
 
 async function settingsJson({ tools }: AuthParts): Promise<object> {
@@ -59,9 +62,10 @@ function settingsAnswer(stored: Readonly<Record<string, string>>): object {
 }
 
 /** JSON merge patch (RFC 7396): null gives a setting its default back. */
-async function patchSettings(request: FastifyRequest, reply: FastifyReply, { tools }: AuthParts): Promise<object> {
+async function patchSettings(request: FastifyRequest, reply: FastifyReply, parts: AuthParts): Promise<object> {
   const changes = changesOf(readJsonBody(bodyOf(request)))
-  const saved = await saveSettings(tools.database, changes)
+  const note = noteOf(request, parts, 'settings_changed', { settings: Object.keys(changes).sort().join(' ') })
+  const saved = await saveSettings(parts.tools.database, changes, note)
   if (saved.kind === 'saved') return settingsAnswer(saved.stored)
   const message = saved.problems.map(({ name, problem }) => `${name} ${problem}`).join('; ')
   return reply.code(422).send({ code: 'validation_failed', message, problems: saved.problems })
@@ -81,21 +85,41 @@ async function templatesJson({ tools }: AuthParts): Promise<object> {
 }
 
 /** What is left out of subject and HTML stays as it is. */
-async function patchTemplate(request: FastifyRequest, { tools }: AuthParts): Promise<object> {
+async function patchTemplate(request: FastifyRequest, parts: AuthParts): Promise<object> {
   const kind = kindOf(request)
   const body = readJsonBody(bodyOf(request))
   const [subject, html] = [textOf(body, 'subject'), textOf(body, 'html')]
   const texts = { ...(subject !== '' && { subject }), ...(html !== '' && { html }) }
-  const saved = await setTemplate(tools.database.run, kind, texts)
+  const note = noteOf(request, parts, 'template_changed', { template: kind, change: 'set' })
+  const saved = await parts.tools.database.transaction(async (run) => {
+    const result = await setTemplate(run, kind, texts)
+    if (result.kind === 'value') await note(run)
+    return result
+  })
   if (saved.kind === 'value') return { kind, ...saved.value }
   throw refuse('validation_failed', { status: 422, message: `The template ${saved.problem}` })
 }
 
-async function deleteTemplate(request: FastifyRequest, { tools }: AuthParts): Promise<object> {
+async function deleteTemplate(request: FastifyRequest, parts: AuthParts): Promise<object> {
   const kind = kindOf(request)
-  await resetTemplate(tools.database.run, kind)
-  const [template] = (await listTemplates(tools.database.run)).filter((one) => one.kind === kind)
-  return template ?? {}
+  const note = noteOf(request, parts, 'template_changed', { template: kind, change: 'reset' })
+  return parts.tools.database.transaction(async (run) => {
+    await resetTemplate(run, kind)
+    await note(run)
+    return (await listTemplates(run)).find((one) => one.kind === kind) ?? {}
+  })
+}
+
+/** Keeps in the audit log what was changed, by name: values may be secrets. The key's role stands for its holder. */
+function noteOf(
+  request: FastifyRequest,
+  { addressHeader }: AuthParts,
+  action: AuditAction,
+  traits: Readonly<Record<string, string>>,
+): (run: RunStatement) => Promise<void> {
+  const address = clientAddress(request, addressHeader)
+  const actor = { id: instanceId, email: ownerRole }
+  return (run) => audit(run, { action, actor, address, traits })
 }
 
 function kindOf(request: FastifyRequest): MailKind {

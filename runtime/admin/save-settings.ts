@@ -19,8 +19,12 @@ export type Saved =
   | { readonly kind: 'saved'; readonly stored: Readonly<Record<string, string>> }
   | { readonly kind: 'refused'; readonly problems: readonly SettingProblem[] }
 
-/** Saves all changes together, or none of them and tells every problem. */
-export async function saveSettings(database: StatementsDatabase, changes: SettingChanges): Promise<Saved> {
+/** Saves all changes together and with them what `note` adds, or none of them and tells every problem. */
+export async function saveSettings(
+  database: StatementsDatabase,
+  changes: SettingChanges,
+  note: (run: RunStatement) => Promise<void> = async () => undefined,
+): Promise<Saved> {
   const problems = Object.entries(changes).flatMap(([name, text]) => problemOf(name, text))
   if (problems.length > 0) return { kind: 'refused', problems }
   return database.transaction(async (run) => {
@@ -29,6 +33,7 @@ export async function saveSettings(database: StatementsDatabase, changes: Settin
     const { auth_enabled, site_url } = settingsOf(stored)
     if (auth_enabled && site_url === null) return { kind: 'refused', problems: [siteNeeded] }
     await apply(run, changes)
+    await note(run)
     return { kind: 'saved', stored }
   })
 }

@@ -27,6 +27,8 @@ export const auditActions = {
   factor_updated: 'factor',
   challenge_created: 'factor',
   verification_attempted: 'factor',
+  settings_changed: 'settings',
+  template_changed: 'settings',
 } as const
 
 export type AuditAction = keyof typeof auditActions

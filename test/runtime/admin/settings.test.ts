@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { siteUrl, startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
+import { call, siteUrl, startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
 
 let server: AuthServer
 beforeAll(async () => {
@@ -180,6 +180,54 @@ describe('the templates over HTTP', () => {
     await owner('DELETE', '/templates/recovery')
     expect(await list()).toEqual(before)
     expect(await owner('PATCH', `/templates/${randomUUID()}`, { html })).toMatchObject({ status: 404 })
+  })
+})
+
+describe('changes over HTTP', () => {
+  const noted = async (): Promise<any[]> =>
+    (
+      await server.db.query(
+        `select payload, ip_address from auth.audit_log_entries where payload ->> 'log_type' = 'settings'
+        order by created_at`,
+      )
+    ).rows
+
+  it('stand in the audit log by name, without a value; what was refused does not', async () => {
+    await server.db.query('delete from auth.audit_log_entries')
+    const html = '<a href="{{ .ConfirmationURL }}">hush</a>'
+    await patch({ google_secret: 'hush-hush', jwt_exp: 120 })
+    await patch({ google_secret: null, jwt_exp: null })
+    await patch({ jwt_exp: 'never' })
+    await owner('PATCH', '/templates/invite', { subject: 'hush', html })
+    await owner('PATCH', '/templates/invite', { html: 'no link' })
+    await owner('DELETE', '/templates/invite')
+    const entries = await noted()
+    expect(entries.map(({ payload }) => [payload.action, payload.traits])).toEqual([
+      ['settings_changed', { settings: 'google_secret jwt_exp' }],
+      ['settings_changed', { settings: 'google_secret jwt_exp' }],
+      ['template_changed', { template: 'invite', change: 'set' }],
+      ['template_changed', { template: 'invite', change: 'reset' }],
+    ])
+    expect(entries[0]).toMatchObject({ payload: { actor_username: 'service_role' }, ip_address: '127.0.0.1' })
+    expect(JSON.stringify(entries)).not.toContain('hush')
+  })
+
+  it('fact 42: of a template hold for the next mail of every process', async () => {
+    await patch({ auth_enabled: true, site_url: siteUrl, mail_cooldown: 0 })
+    const other = await server.another()
+    try {
+      await owner('PATCH', '/templates/confirmation', { subject: 'Ours at once' })
+      for (const url of [server.url, other.url]) {
+        const email = `${randomUUID()}@example.com`
+        const body = { email, password: 'correct horse' }
+        expect((await call(url, server.anon, 'POST', '/signup', { body })).status).toBe(200)
+        const sent = 'select subject from catalograph_auth.outbox where recipient = $1'
+        expect((await server.db.query(sent, [email])).rows).toEqual([{ subject: 'Ours at once' }])
+      }
+    } finally {
+      await other.stop()
+      await owner('DELETE', '/templates/confirmation')
+    }
   })
 })
 
