@@ -103,6 +103,7 @@ function openServerAuth({ settings, log }: ServerParts, listeningUrl: () => stri
     now: Date.now,
     smtpUrl: settings.smtpUrl,
     mailFrom: settings.mailFrom,
+    log,
   })
   return settings.smtpUrl === null ? { ...auth, state: tellingThatMailsAreKept(auth.state, log) } : auth
 }

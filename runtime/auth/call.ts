@@ -31,6 +31,9 @@ export interface AskedRedirect {
   readonly referer: string
 }
 
+/** What of a call still counts once it is answered. */
+export type Acting = Pick<Call, 'settings' | 'client'>
+
 /** A call with a user's token that passed every check of section 2.2. */
 export interface UserCall extends Call {
   readonly user: UserRow

@@ -4,6 +4,15 @@ import { judgeEmail, normalEmail } from './rules/email.ts'
 import { readChallenge, type Challenge } from './rules/pkce.ts'
 import type { JsonObject } from './types.ts'
 
+/** What somebody gives who asks for a mail: to sign up, or to come back. Checked. */
+export interface Registration {
+  readonly email: string
+  /** What they say of themselves. */
+  readonly data: JsonObject
+  readonly challenge: Challenge | null
+  readonly destination: string
+}
+
 /** An address that was given, in the form that is stored. Throws 400 `validation_failed` (section 4.2). */
 export function checkedEmail(address: string): string {
   switch (judgeEmail(address)) {

@@ -1,9 +1,13 @@
 import { openStatements, type StatementsDatabase } from '../db/statements.ts'
 import { HttpFailure } from '../http/failures.ts'
+import type { Log } from '../log/events.ts'
+import { detailOf } from './boundary.ts'
 import { createKeySet, type KeySet } from '../identity/key-set.ts'
 import { createGoogle } from './google/provider.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { createPasswords } from './hashing/passwords.ts'
+import { mailRequestActs } from './mail-request-acts.ts'
+import { createMailRequests } from './mail-requests.ts'
 import { createMailer } from './mails/create-mailer.ts'
 import { createSmtp, type MailServer } from './mails/smtp.ts'
 import { createOneTimeTokens } from './one-time/tokens.ts'
@@ -29,6 +33,7 @@ export interface OpenAuthOptions {
   readonly smtpUrl?: string | null
   /** Sender of mails; null or left out: one at the host of the project's own address. */
   readonly mailFrom?: string | null
+  readonly log: Log
 }
 
 export interface OpenAuth {
@@ -59,28 +64,40 @@ export function openAuth(options: OpenAuthOptions): OpenAuth {
     now: options.now,
   })
   const housekeeping = startHousekeeping(database.run, state)
+  const tools = createTools(database, state, options)
   const close = async (): Promise<void> => {
+    await tools.mailRequests.stop()
     await housekeeping.stop()
     await database.close()
   }
-  return { tools: createTools(database, options), state, keys: keysFrom(state), close }
+  return { tools, state, keys: keysFrom(state), close }
 }
 
 const mailServerOf = ({ smtpUrl = null }: OpenAuthOptions): MailServer | null =>
   smtpUrl === null ? null : createSmtp(smtpUrl)
 
-function createTools(database: StatementsDatabase, options: OpenAuthOptions): AuthTools {
-  const { secret, now } = options
-  return {
+function createTools(database: StatementsDatabase, state: ReadAuthState, options: OpenAuthOptions): AuthTools {
+  const { secret, now, log } = options
+  const mailer = createMailer({ database, secret, server: mailServerOf(options), from: options.mailFrom ?? null })
+  const mailRequests = createMailRequests({
+    database,
+    mailer,
+    state,
+    act: (kind, call, view, input) => mailRequestActs[kind](call, { ...tools, mailer: view }, input),
+    failed: (error) => log({ kind: 'mail-failed', detail: detailOf(error) }),
+  })
+  const tools: AuthTools = {
     database,
     passwords: createPasswords(),
     tokens: createAccessTokens(secret, now),
     oneTime: createOneTimeTokens(secret),
-    mailer: createMailer({ database, secret, server: mailServerOf(options), from: options.mailFrom ?? null }),
+    mailer,
+    mailRequests,
     throttle: createThrottle({ run: database.run, now }),
     google: createGoogle(options.googleIssuer, now),
     now,
   }
+  return tools
 }
 
 function keysFrom(state: ReadAuthState): () => Promise<KeySet> {

@@ -23,6 +23,7 @@ export type LogEvent =
       readonly status: number
       readonly ms: number
     }
+  | { readonly kind: 'mail-failed'; readonly detail: string }
   | { readonly kind: 'request-failed'; readonly requestId: string; readonly detail: string }
 
 export type LogEventKind = LogEvent['kind']
@@ -69,6 +70,7 @@ const eventTable: EventTable = {
     level: 'debug',
     say: ({ method, path, status, ms, requestId }) => `${method} ${path} ${status} ${ms.toFixed(1)} ms ${requestId}`,
   },
+  'mail-failed': { level: 'error', say: ({ detail }) => `a mail that was asked for could not be sent: ${detail}` },
   'request-failed': { level: 'error', say: ({ requestId, detail }) => `request ${requestId} failed: ${detail}` },
 }
 

@@ -106,6 +106,7 @@ describe('whoever signs up', () => {
     const pkce = { storage, flowType: 'pkce', persistSession: true } as const
     const asked = await server.client(pkce).auth.resetPasswordForEmail(email)
     expect(asked.error).toBeNull()
+    await server.settled()
 
     const landed = await follow(mailTo(email).url)
     expect(landed).toMatch(/^https:\/\/app\.example\.com\/?\?code=[0-9a-f-]{36}$/)

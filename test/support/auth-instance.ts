@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import fastify from 'fastify'
+import { mailRequestActs } from '../../runtime/auth/mail-request-acts.ts'
 import { createMailer } from '../../runtime/auth/mails/create-mailer.ts'
 import { openAuth } from '../../runtime/auth/open.ts'
 import { registerAuth } from '../../runtime/auth/register.ts'
@@ -37,6 +38,7 @@ export async function startInstance({ databaseUrl, stage, poolSize }: InstanceOp
     baseUrl,
     googleIssuer: 'https://none.test',
     now: Date.now,
+    log: complain,
   })
   const actors = new AsyncLocalStorage<number>()
   const tools = stage === null ? auth.tools : staged(auth.tools, { actors, stage })
@@ -65,10 +67,16 @@ interface Turns {
   readonly stage: Stage
 }
 
-/** The mailer has statements of its own, so it is made anew. */
+/** The mailer has statements of its own, so it is made anew; what was asked for is done before the answer, in turn. */
 function staged(tools: AuthTools, turns: Turns): AuthTools {
   const database = stagedDatabase(tools.database, turns)
-  return { ...tools, database, mailer: createMailer({ database, secret, server: null, from: null }) }
+  const mailer = createMailer({ database, secret, server: null, from: null })
+  const mailRequests: AuthTools['mailRequests'] = {
+    ...tools.mailRequests,
+    accept: (call, _database, { kind, input }) => mailRequestActs[kind](call, all, input),
+  }
+  const all = { ...tools, database, mailer, mailRequests }
+  return all
 }
 
 function stagedDatabase(database: StatementsDatabase, { actors, stage }: Turns): StatementsDatabase {

@@ -31,6 +31,8 @@ export interface AuthServer {
   readonly mails: (
     address: string,
   ) => Promise<readonly { readonly kind: string; readonly url: string; readonly code: string }[]>
+  /** Resolves when every mail that was asked for is made: those of /recover, /otp and /resend come after the answer. */
+  readonly settled: () => Promise<void>
   /** Another process on the same database, as far as its clients can tell. */
   readonly another: () => Promise<{ readonly url: string; readonly stop: () => Promise<void> }>
   readonly stop: () => Promise<void>
@@ -67,6 +69,8 @@ export interface AuthServerOptions {
   readonly googleIssuer?: string
   /** Mail server; without one mails stay in the outbox. */
   readonly smtpUrl?: string
+  /** Port at which auth reaches the database, where that is not the server's own. */
+  readonly authPort?: (port: number) => Promise<number>
 }
 
 /** Of every project in tests. */
@@ -120,6 +124,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
       await sleep(keptMs)
     },
     mails: (address) => mailsTo(db, address),
+    settled: () => settled(db),
     another: () => listen(db, events, options),
     stop: async () => {
       await first.stop()
@@ -192,7 +197,7 @@ async function listen(db: TestDatabase, events: LogEvent[], options: AuthServerO
     events.push(event)
     if (event.kind === 'request-failed') console.error(event.detail)
   }
-  const settings = serverSettings(db, options)
+  const settings = { ...serverSettings(db, options), databaseAuthUrl: await authUrl(db, options) }
   const database = openServerDatabase(settings)
   const prepare = createPrepareOnce({ ownerUrl: db.adminUrl, loginUrl: db.url, log })
   const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, log })
@@ -213,6 +218,12 @@ async function listen(db: TestDatabase, events: LogEvent[], options: AuthServerO
   return { url, stop }
 }
 
+async function authUrl({ adminUrl }: TestDatabase, { authPort }: AuthServerOptions): Promise<string> {
+  const url = new URL(adminUrl)
+  if (authPort !== undefined) url.port = String(await authPort(Number(url.port)))
+  return url.href
+}
+
 function serverSettings(db: TestDatabase, { googleIssuer, smtpUrl }: AuthServerOptions): ServerSettings {
   const read = readSettings({})
   if (read.kind === 'invalid') throw new Error(read.problems.join())
@@ -229,8 +240,17 @@ function serverSettings(db: TestDatabase, { googleIssuer, smtpUrl }: AuthServerO
   }
 }
 
+/** Resolves when every mail that was asked for is made. */
+export async function settled(db: TestDatabase): Promise<void> {
+  for (const until = Date.now() + 15_000; Date.now() < until; await sleep(10)) {
+    if ((await db.query('select from catalograph_auth.mail_requests limit 1')).rowCount === 0) return
+  }
+  throw new Error('A mail that was asked for is still not made.')
+}
+
 /** Mails of the outbox to an address, newest first. */
 export async function mailsTo(db: TestDatabase, address: string): ReturnType<AuthServer['mails']> {
+  await settled(db)
   const { rows } = await db.query(
     'select kind, html from catalograph_auth.outbox where recipient = $1 order by id desc',
     [address],

@@ -58,6 +58,23 @@ export const startProxy = async (target: number): Promise<RecordingProxy> => {
   }
 }
 
+/** What clients asked for, in order: names of bound statements, and texts of simple queries. */
+export function askedOf(chunks: readonly Buffer[]): readonly string[] {
+  // A chunk that begins a connection has a length where others have a letter (manual 54.7, StartupMessage).
+  return chunks.filter((chunk) => chunk[0] !== 0).flatMap(askedIn)
+}
+
+function askedIn(chunk: Buffer): readonly string[] {
+  const asked: string[] = []
+  for (let at = 0; at < chunk.length; at += 1 + chunk.readInt32BE(at + 1)) {
+    const [first = '', second = ''] = chunk.toString('utf8', at + 5, at + 1 + chunk.readInt32BE(at + 1)).split('\0')
+    const letter = String.fromCharCode(chunk.readUInt8(at))
+    if (letter === 'B') asked.push(second)
+    if (letter === 'Q') asked.push(first)
+  }
+  return asked
+}
+
 /** Type letters of the frontend messages in a buffer of whole messages. */
 export const messageTypes = (buffer: Buffer): string => {
   let types = ''

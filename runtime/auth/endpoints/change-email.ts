@@ -5,23 +5,19 @@ import { destinationOf } from '../destination.ts'
 import { checkedChallenge } from '../email-input.ts'
 import { refuse } from '../errors.ts'
 import { mailEmailChange } from '../mails/email-change.ts'
-import type { Send, Undo } from '../mails/mailer.ts'
+import type { MailingParts } from '../mails/mail-token.ts'
+import type { Send } from '../mails/mailer.ts'
 import { beginChange, type ChangeSlot } from '../store/email-changes.ts'
 import { clearOneTimeToken } from '../store/one-time-tokens.ts'
 import { findUserById } from '../store/users.ts'
-import type { AuthTools } from '../tools.ts'
 
-/**
- * What PUT /user does with a new address, inside its transaction; the user is locked (section 5.4). `undo` takes back
- * what else the call did, where its mails cannot be sent.
- */
+/** What PUT /user does with a new address, inside its transaction; the user is locked (section 5.4). */
 export async function changeEmail(
   run: RunStatement,
   send: Send,
   call: UserCall,
-  tools: AuthTools,
+  oneTime: MailingParts['oneTime'],
   email: string,
-  undo: Undo,
 ): Promise<void> {
   const { settings, client } = call
   const user = await findUserById(run, call.user.id)
@@ -32,14 +28,9 @@ export async function changeEmail(
   }
   const slots: readonly ChangeSlot[] =
     hasAddress && settings.secure_email_change ? ['email_change_new', 'email_change_current'] : ['email_change_new']
-  const undoChange = await beginChange(run, user, email)
+  await beginChange(run, user.id, email)
   if (slots.length === 1) await clearOneTimeToken(run, user.id, 'email_change_current')
   const mails = { slots, challenge: checkedChallenge(call.body), destination: destinationOf(call) }
   const changing = { ...user, email_change: email }
-  const undoAll: Undo = async (later) => {
-    await undoChange(later)
-    await undo(later)
-  }
-  const parts = { settings, oneTime: tools.oneTime }
-  await mailEmailChange(run, send, parts, { ...mails, user: changing }, undoAll)
+  await mailEmailChange(run, send, { settings, oneTime }, { ...mails, user: changing })
 }

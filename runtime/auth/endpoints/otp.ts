@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import { confirmAddress, isTakenAddress, savingUser } from '../accounts.ts'
-import { json, type Call, type Outcome } from '../call.ts'
+import { json, type Acting, type Call, type Outcome } from '../call.ts'
 import { destinationOf } from '../destination.ts'
-import { checkedChallenge, checkedEmail } from '../email-input.ts'
+import { checkedChallenge, checkedEmail, type Registration } from '../email-input.ts'
 import { refuse } from '../errors.ts'
 import { booleanOf, objectOf, textOf } from '../input.ts'
 import { mailToken } from '../mails/mail-token.ts'
-import { createUnconfirmed, insertAccount, remindUnconfirmed, type Registration } from '../registration.ts'
+import { steadyTokens } from '../one-time/tokens.ts'
+import { createUnconfirmed, insertAccount, remindUnconfirmed } from '../registration.ts'
+import { doubtPassword } from '../store/account-marks.ts'
 import { audit } from '../store/audit-log.ts'
-import { deleteUnusedUser, findUserByEmail } from '../store/users.ts'
+import { findUserByEmail } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 import type { UserRow } from '../types.ts'
 import { mailRecovery } from './recover.ts'
@@ -24,10 +27,22 @@ export async function magicLink(call: Call, tools: AuthTools): Promise<Outcome> 
 
 async function signInByMail(call: Call, tools: AuthTools, mayCreate: boolean): Promise<Outcome> {
   const input = readInput(call)
-  const user = await findUserByEmail(tools.database.run, input.email)
-  if (user !== null) await mailKnown(call, tools, input, user)
-  else await mailUnknown(call, tools, input, mayCreate)
+  if (!mayCreate || call.settings.disable_signup) await refuseStranger(call, tools, input)
+  await doubtPassword(tools.database.run, input.email, !call.settings.autoconfirm)
+  await tools.mailRequests.accept(call, tools.database, { kind: 'sign-in', input })
   return json({})
+}
+
+/** Where no account may be made, whoever has none is told so (section 4.8, as clients expect it). */
+async function refuseStranger({ settings }: Call, { database }: AuthTools, { email }: Registration): Promise<void> {
+  if ((await findUserByEmail(database.run, email)) !== null) return
+  throw refuse(settings.disable_signup ? 'signup_disabled' : 'otp_disabled')
+}
+
+/** What POST /otp asks for. An owner's trigger that refuses the account shows in the log alone: others have one. */
+export async function signInByMailTo(call: Acting, tools: AuthTools, input: Registration): Promise<void> {
+  const user = await findUserByEmail(tools.database.run, input.email)
+  await (user === null ? mailUnknown(call, tools, input) : mailKnown(call, tools, input, user))
 }
 
 function readInput(call: Call): Registration {
@@ -48,18 +63,18 @@ function readInput(call: Call): Registration {
 
 const magicMail = { kind: 'magic_link', linkType: 'magiclink', providerType: 'magiclink', method: 'magiclink' } as const
 
-async function mailKnown(call: Call, tools: AuthTools, input: Registration, user: UserRow): Promise<void> {
+async function mailKnown(call: Acting, tools: AuthTools, input: Registration, user: UserRow): Promise<void> {
   const { challenge, destination } = input
   const asked = { ...magicMail, challenge, destination }
   // Nobody has shown that the mailbox is theirs: where no confirmation is asked for, the link itself shows it.
   if (user.email_confirmed_at !== null || call.settings.autoconfirm) return mailRecovery(call, tools, user, asked)
-  const reminded = await remindUnconfirmed(call, tools, input, user, true)
+  await doubtPassword(tools.database.run, input.email, true)
+  const reminded = await remindUnconfirmed(call, tools, input, user)
   if (reminded === null) await mailRecovery(call, tools, user, asked)
 }
 
-async function mailUnknown(call: Call, tools: AuthTools, input: Registration, mayCreate: boolean): Promise<void> {
+async function mailUnknown(call: Acting, tools: AuthTools, input: Registration): Promise<void> {
   if (call.settings.disable_signup) throw refuse('signup_disabled')
-  if (!mayCreate) throw refuse('otp_disabled')
   try {
     await savingUser(async () => {
       if (call.settings.autoconfirm) await createConfirmed(call, tools, input)
@@ -74,14 +89,15 @@ async function mailUnknown(call: Call, tools: AuthTools, input: Registration, ma
 }
 
 /** An account without a password: the mail is the only way in. */
-async function createConfirmed(call: Call, tools: AuthTools, input: Registration): Promise<void> {
+async function createConfirmed(call: Acting, tools: AuthTools, input: Registration): Promise<void> {
   const { email, data, challenge, destination } = input
+  const parts = { settings: call.settings, oneTime: steadyTokens(tools.oneTime) }
   await tools.mailer.withMail(call.settings, async (run, send) => {
-    const id = await insertAccount(run, input, null, '')
+    const id = randomUUID()
+    await insertAccount(run, { id, email, data, hash: null, token: '' })
     await confirmAddress(run, { id, email }, 'autoconfirm')
     await audit(run, { action: 'user_signedup', actor: { id, email }, address: call.client.address })
     const mail = { ...magicMail, userId: id, slot: 'recovery', address: email, email, newEmail: '', data } as const
-    const parts = { settings: call.settings, oneTime: tools.oneTime }
-    await mailToken(run, send, parts, { ...mail, challenge, destination }, (later) => deleteUnusedUser(later, id))
+    await mailToken(run, send, parts, { ...mail, challenge, destination })
   })
 }

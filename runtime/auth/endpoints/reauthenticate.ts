@@ -2,7 +2,7 @@ import { json, type Outcome, type UserCall } from '../call.ts'
 import { refuse } from '../errors.ts'
 import { mailVariables } from '../mails/variables.ts'
 import { audit } from '../store/audit-log.ts'
-import { replaceOneTimeToken } from '../store/one-time-tokens.ts'
+import { putOneTimeToken } from '../store/one-time-tokens.ts'
 import { lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 
@@ -22,9 +22,9 @@ export async function reauthenticate(call: UserCall, { mailer, oneTime }: AuthTo
   const variables = { ...mailVariables(settings, facts), ConfirmationURL: '', TokenHash: '' }
   await mailer.withMail(settings, async (run, send) => {
     await lockUser(run, user.id)
-    const undo = await replaceOneTimeToken(run, { userId: user.id, ...issued })
+    await putOneTimeToken(run, { userId: user.id, ...issued })
     await audit(run, { action: 'user_reauthenticate_requested', actor: user, address: client.address })
-    await send({ kind: 'reauthentication', recipient: email, variables }, undo)
+    send({ kind: 'reauthentication', recipient: email, variables })
   })
   return json({})
 }

@@ -1,10 +1,11 @@
-import { json, type Call, type Outcome } from '../call.ts'
+import { json, type Acting, type Call, type Outcome } from '../call.ts'
 import { destinationOf } from '../destination.ts'
-import { checkedChallenge, checkedEmail } from '../email-input.ts'
+import { checkedChallenge, checkedEmail, type Registration } from '../email-input.ts'
 import { refuse } from '../errors.ts'
 import { textOf } from '../input.ts'
 import { mailEmailChange } from '../mails/email-change.ts'
-import { remindUnconfirmed, type Registration } from '../registration.ts'
+import { steadyTokens } from '../one-time/tokens.ts'
+import { remindUnconfirmed } from '../registration.ts'
 import { pendingChangeSlots, usersWithPendingAddress } from '../store/email-changes.ts'
 import { findUserByEmail, findUserById, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
@@ -14,14 +15,12 @@ const types = ['signup', 'email_change', 'sms', 'phone_change'] as const
 
 /** POST /resend (section 4.10): a new code and link, whose guesses are counted anew. */
 export async function resend(call: Call, tools: AuthTools): Promise<Outcome> {
-  const { type, input } = readInput(call)
-  if (type === 'signup') await resendConfirmation(call, tools, input)
-  else await resendChange(call, tools, input)
+  await tools.mailRequests.accept(call, tools.database, readInput(call))
   return json({})
 }
 
 interface Input {
-  readonly type: 'signup' | 'email_change'
+  readonly kind: 'confirmation' | 'email-change'
   readonly input: Registration
 }
 
@@ -43,35 +42,32 @@ function readInput(call: Call): Input {
     )
   }
   const input = { email: checkedEmail(address), challenge: checkedChallenge(body), destination: destinationOf(call) }
-  return { type, input: { ...input, data: {} } }
+  return { kind: type === 'signup' ? 'confirmation' : 'email-change', input: { ...input, data: {} } }
 }
 
-async function resendConfirmation(call: Call, tools: AuthTools, input: Registration): Promise<void> {
+/** What POST /resend asks for of type `signup`. */
+export async function resendConfirmation(call: Acting, tools: AuthTools, input: Registration): Promise<void> {
   const user = await findUserByEmail(tools.database.run, input.email)
-  const waits = user !== null && user.email_confirmed_at === null
-  const data = user?.raw_user_meta_data ?? {}
-  const reminded = waits ? await remindUnconfirmed(call, tools, { ...input, data }, user, false) : null
-  if (reminded === null) await tools.mailer.pretend(call.settings, 'confirmation', input.email)
+  if (user === null || user.email_confirmed_at !== null) return
+  await remindUnconfirmed(call, tools, { ...input, data: user.raw_user_meta_data ?? {} }, user)
+}
+
+/** What POST /resend asks for of type `email_change`. */
+export async function resendChange(call: Acting, tools: AuthTools, input: Registration): Promise<void> {
+  const { email, challenge, destination } = input
+  const user = await changingUser(tools, email)
+  if (user === null) return
+  const parts = { settings: call.settings, oneTime: steadyTokens(tools.oneTime) }
+  await tools.mailer.withMail(call.settings, async (run, send) => {
+    await lockUser(run, user.id)
+    const present = await findUserById(run, user.id)
+    const slots = await pendingChangeSlots(run, user.id)
+    if (present === null || (present.email_change ?? '') === '' || slots.length === 0) return
+    await mailEmailChange(run, send, parts, { user: present, slots, challenge, destination })
+  })
 }
 
 /** Whoever changes an address knows it under the present one; a guest has only the one to come. */
-async function resendChange(call: Call, tools: AuthTools, input: Registration): Promise<void> {
-  const { email, challenge, destination } = input
-  const user = await changingUser(tools, email)
-  const sent =
-    user !== null &&
-    (await tools.mailer.withMail(call.settings, async (run, send) => {
-      await lockUser(run, user.id)
-      const present = await findUserById(run, user.id)
-      const slots = await pendingChangeSlots(run, user.id)
-      if (present === null || (present.email_change ?? '') === '' || slots.length === 0) return false
-      const parts = { settings: call.settings, oneTime: tools.oneTime }
-      await mailEmailChange(run, send, parts, { user: present, slots, challenge, destination })
-      return true
-    }))
-  if (!sent) await tools.mailer.pretend(call.settings, 'email_change', email)
-}
-
 async function changingUser({ database }: AuthTools, email: string): Promise<UserRow | null> {
   const known = await findUserByEmail(database.run, email)
   if (known !== null && (known.email_change ?? '') !== '') return known

@@ -3,13 +3,14 @@ import type { RunStatement } from '../../db/statements.ts'
 import { confirmAddress, isTakenAddress, savingUser } from '../accounts.ts'
 import { json, type Call, type Outcome } from '../call.ts'
 import { destinationOf } from '../destination.ts'
-import { checkedChallenge, checkedEmail } from '../email-input.ts'
+import { checkedChallenge, checkedEmail, type Registration } from '../email-input.ts'
 import { refuse } from '../errors.ts'
 import { objectOf, textOf } from '../input.ts'
 import { checkNewPassword } from '../password-input.ts'
-import { createUnconfirmed, insertAccount, remindUnconfirmed, type Registration } from '../registration.ts'
+import { createUnconfirmed, insertAccount, pretendUnconfirmed, remindUnconfirmed } from '../registration.ts'
 import { fakeUserJson, unconfirmedUserJson } from '../rules/user-json.ts'
 import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
+import { doubtPassword } from '../store/account-marks.ts'
 import { audit } from '../store/audit-log.ts'
 import { findUserByEmail, findUserById, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
@@ -65,16 +66,20 @@ async function signUpAgain(call: Call, tools: AuthTools, input: SignUp, user: Us
     if (confirmed || !samePassword) throw refuse('user_already_exists')
     return json({ ...(await confirmKnown(call, tools, user)) })
   }
-  return confirmed ? pretend(call, tools, input, user) : remind(call, tools, input, user, samePassword)
+  await doubtPassword(tools.database.run, input.email, !confirmed && !samePassword)
+  return confirmed ? pretend(call, tools, input, user) : remind(call, tools, input, user)
 }
 
 async function create(call: Call, tools: AuthTools, input: SignUp, hash: string): Promise<Outcome> {
   if (!call.settings.autoconfirm) {
+    await doubtPassword(tools.database.run, input.email, false)
     return json(unconfirmedUserJson(await createUnconfirmed(call, tools, input, hash), input))
   }
   const started = await tools.database.transaction(async (run) => {
-    const id = await insertAccount(run, input, hash, '')
-    return confirmAndSignIn(run, call, { id, email: input.email })
+    const { email, data } = input
+    const id = randomUUID()
+    await insertAccount(run, { id, email, data, hash, token: '' })
+    return confirmAndSignIn(run, call, { id, email })
   })
   return json({ ...(await sessionJson(tools, call, started)) })
 }
@@ -102,28 +107,16 @@ async function confirmAndSignIn(
   return startSession(run, call, user, 'password')
 }
 
-/** An account that was never confirmed gets another mail; whose password is the right one is open when they differ. */
-async function remind(
-  call: Call,
-  tools: AuthTools,
-  input: SignUp,
-  user: UserRow,
-  samePassword: boolean,
-): Promise<Outcome> {
-  const present = await remindUnconfirmed(call, tools, input, user, !samePassword)
+/** An account that was never confirmed gets another mail. */
+async function remind(call: Call, tools: AuthTools, input: SignUp, user: UserRow): Promise<Outcome> {
+  const present = await remindUnconfirmed(call, tools, input, user)
   return present === null ? pretend(call, tools, input, user) : json(unconfirmedUserJson(present, input))
 }
 
 /** The address belongs to somebody who confirmed it: the answer is like that of a new account, and nothing is kept. */
-async function pretend(
-  call: Call,
-  { mailer, database, now }: AuthTools,
-  input: SignUp,
-  user: UserRow,
-): Promise<Outcome> {
-  await mailer.pretend(call.settings, 'confirmation', input.email)
-  await audit(database.run, { action: 'user_repeated_signup', actor: user, address: call.client.address })
-  return json(fakeUserJson(randomUUID(), input, likeDatabaseTime(now())))
+async function pretend(call: Call, tools: AuthTools, input: SignUp, user: UserRow): Promise<Outcome> {
+  await pretendUnconfirmed(call, tools, input, user)
+  return json(fakeUserJson(randomUUID(), input, likeDatabaseTime(tools.now())))
 }
 
 /** Times of the database have microseconds: one without them would be told apart. */

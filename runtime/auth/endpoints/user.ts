@@ -5,7 +5,7 @@ import { destinationOf } from '../destination.ts'
 import { checkedChallenge, checkedEmail } from '../email-input.ts'
 import { refuse } from '../errors.ts'
 import { has, objectOf, textOf } from '../input.ts'
-import type { Send } from '../mails/mailer.ts'
+import { steadyTokens } from '../one-time/tokens.ts'
 import { checkNewPassword } from '../password-input.ts'
 import { userJson } from '../rules/user-json.ts'
 import { audit } from '../store/audit-log.ts'
@@ -18,7 +18,6 @@ import {
   findUserWithSession,
   lockUser,
   mergeUserMetadata,
-  restoreOwnData,
   setPasswordHash,
 } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
@@ -143,14 +142,10 @@ interface NewPassword extends Proof {
 async function apply(call: UserCall, tools: AuthTools, change: Change, password: NewPassword | null): Promise<void> {
   const { email } = change
   if (email === null) return tools.database.transaction((run) => applyOwn(run, call, change, password))
-  return tools.mailer.withMail(call.settings, async (run: RunStatement, send: Send) => {
-    await lockUser(run, call.user.id)
-    const before = await findUserById(run, call.user.id)
+  const oneTime = steadyTokens(tools.oneTime)
+  return tools.mailer.withMail(call.settings, async (run, send) => {
     await applyOwn(run, call, change, password)
-    const made = await findUserById(run, call.user.id)
-    await changeEmail(run, send, call, tools, email, async (later) => {
-      if (before !== null && made !== null) await restoreOwnData(later, call.user.id, made, before)
-    })
+    await changeEmail(run, send, call, oneTime, email)
   })
 }
 

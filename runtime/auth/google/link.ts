@@ -5,6 +5,7 @@ import type { Call } from '../call.ts'
 import { refuse, type AuthFailure } from '../errors.ts'
 import type { Send } from '../mails/mailer.ts'
 import { mailVariables } from '../mails/variables.ts'
+import type { IssuedToken, OneTimeTokens } from '../one-time/tokens.ts'
 import type { GoogleProfile } from '../rules/google-profile.ts'
 import { decideLink, type AccountFacts, type LinkDecision } from '../rules/linking.ts'
 import { addProvider, onlyProviders } from '../rules/providers.ts'
@@ -12,16 +13,14 @@ import { mergeAppMetadata } from '../store/admin-users.ts'
 import { audit } from '../store/audit-log.ts'
 import { deleteOtherIdentities, putProviderIdentity } from '../store/identities.ts'
 import { findAccountsByAddress, findIdentityOwner, purgeAccount } from '../store/linking.ts'
-import { copyOneTimeToken, replaceOneTimeToken } from '../store/one-time-tokens.ts'
+import { putOneTimeToken } from '../store/one-time-tokens.ts'
 import { deleteSessionsOf } from '../store/sessions.ts'
 import {
-  deleteUnconfirmedUser,
   findUserById,
   insertUser,
   mergeUserMetadata,
   replaceUserMetadata,
 } from '../store/users.ts'
-import type { AuthTools } from '../tools.ts'
 import type { UserRow } from '../types.ts'
 
 export const provider = 'google'
@@ -36,7 +35,7 @@ export interface Linking {
   readonly run: RunStatement
   readonly send: Send
   readonly call: Call
-  readonly tools: AuthTools
+  readonly oneTime: Pick<OneTimeTokens, 'issue'>
   readonly profile: GoogleProfile
   /** Where the person shall land; a link that is mailed leads there too. */
   readonly destination: string
@@ -123,8 +122,8 @@ async function takeOver(linking: Linking, account: AccountFacts): Promise<Linked
 }
 
 async function create(linking: Linking, email: string | null, confirmed: boolean): Promise<Linked> {
-  const { run, call, tools, profile } = linking
-  const mailed = email !== null && !confirmed ? tools.oneTime.issue('confirmation', email, 'implicit') : null
+  const { run, call, oneTime, profile } = linking
+  const mailed = email !== null && !confirmed ? oneTime.issue('confirmation', email, 'implicit') : null
   const id = randomUUID()
   await insertUser(run, {
     id,
@@ -144,29 +143,28 @@ async function create(linking: Linking, email: string | null, confirmed: boolean
     await audit(run, { action: 'user_signedup', actor, address: call.client.address, traits: { provider } })
     return userOf(run, id)
   }
-  await copyOneTimeToken(run, { userId: id, ...mailed })
-  await sendConfirmation(linking, actor, mailed, (later) => deleteUnconfirmedUser(later, id, mailed.token))
+  await putOneTimeToken(run, { userId: id, ...mailed })
+  await sendConfirmation(linking, actor, mailed)
   return { kind: 'refused', failure: refuse('provider_email_needs_verification') }
 }
 
 async function remind(linking: Linking, account: AccountFacts): Promise<Linked> {
-  const { run, tools } = linking
-  const issued = tools.oneTime.issue('confirmation', account.email ?? '', 'implicit')
-  const undo = await replaceOneTimeToken(run, { userId: account.id, ...issued })
-  await sendConfirmation(linking, account, issued, undo)
+  const { run, oneTime } = linking
+  const issued = oneTime.issue('confirmation', account.email ?? '', 'implicit')
+  await putOneTimeToken(run, { userId: account.id, ...issued })
+  await sendConfirmation(linking, account, issued)
   return { kind: 'refused', failure: refuse('provider_email_needs_verification') }
 }
 
 async function sendConfirmation(
   { run, send, call, profile, destination }: Linking,
   { id, email }: { readonly id: string; readonly email: string | null },
-  issued: ReturnType<AuthTools['oneTime']['issue']>,
-  undo: (run: RunStatement) => Promise<void>,
+  issued: IssuedToken,
 ): Promise<void> {
   const [recipient, { client, settings }] = [email ?? '', call]
   await audit(run, { action: 'user_confirmation_requested', actor: { id, email }, address: client.address })
   const facts = { issued, linkType: 'signup', destination, email: recipient, newEmail: '', data: profile.data } as const
-  await send({ kind: 'confirmation', recipient, variables: mailVariables(settings, facts) }, undo)
+  send({ kind: 'confirmation', recipient, variables: mailVariables(settings, facts) })
 }
 
 const keepIdentity = ({ run, profile }: Linking, userId: string): Promise<void> =>

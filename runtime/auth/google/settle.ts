@@ -2,6 +2,7 @@ import { DatabaseFailure } from '../../db/failures.ts'
 import type { RunStatement } from '../../db/statements.ts'
 import { savingUser } from '../accounts.ts'
 import type { Call } from '../call.ts'
+import { steadyTokens } from '../one-time/tokens.ts'
 import type { AuthTools } from '../tools.ts'
 import type { UserRow } from '../types.ts'
 import type { Linked, Linking } from './link.ts'
@@ -25,8 +26,9 @@ export function settle<T>(
   work: Work<T>,
 ): Promise<T> {
   const once = async (): Promise<T> => {
+    const oneTime = steadyTokens(tools.oneTime)
     const ended = await tools.mailer.withMail(call.settings, async (run, send) => {
-      const linked = await work.link({ ...given, run, send, call, tools })
+      const linked = await work.link({ ...given, run, send, call, oneTime })
       return linked.kind === 'refused' ? linked : { kind: 'kept' as const, value: await work.then(run, linked.user) }
     })
     if (ended.kind === 'refused') throw ended.failure

@@ -1,12 +1,11 @@
-import type { RunStatement, StatementsDatabase } from '../../db/statements.ts'
-import { refuse } from '../errors.ts'
+import { statement, type RunStatement, type StatementsDatabase } from '../../db/statements.ts'
 import type { AuthSettings } from '../settings/keys.ts'
-import { acceptMail, insertMail, removeMail, tidyMails, type NewMail } from '../store/outbox.ts'
+import type { Begun } from '../store/cooldowns.ts'
+import { insertMail, settleMail, tidyMails } from '../store/outbox.ts'
 import { composeMail } from './compose.ts'
-import { createDurations } from './durations.ts'
-import { mailKinds } from './kinds.ts'
-import { addressKey, beginCooldowns, checkCeiling, type Recipient } from './limits.ts'
-import type { Mail, MailKind, Mailer, Undo } from './mailer.ts'
+import { createHandOver, type HandOver, type Posted } from './hand-over.ts'
+import { addressKey, beginCooldowns, checkCeiling, endCooldowns, isHeld, type Recipient } from './limits.ts'
+import type { Mail, Mailer, MailerView, MailWork, Note } from './mailer.ts'
 import type { MailServer } from './smtp.ts'
 
 export interface MailerOptions {
@@ -19,140 +18,140 @@ export interface MailerOptions {
   readonly from: string | null
 }
 
-/** A mail that is in the outbox. */
-interface Posted extends NewMail {
-  readonly id: string
-  readonly kind: MailKind
+/** What every view of a mailer shares. */
+interface Parts {
+  readonly database: StatementsDatabase
+  readonly key: Buffer
+  /** Null: mails stay with us. */
+  readonly handOver: HandOver | null
 }
 
-/** What a transaction left behind: mails to hand over, and how to take it all back. */
-interface Batch {
-  readonly posted: readonly Posted[]
-  readonly undo: readonly Undo[]
+interface Job<T> {
+  readonly settings: AuthSettings
+  readonly work: MailWork<T>
+  readonly note: Note<T>
+  /** The address whose owner gets no mail; null: the work and its mails are real. */
+  readonly decoyOf: string | null
 }
+
+const noNote = async (): Promise<void> => undefined
 
 /** Sends mails through the mail server, or keeps them where there is none (sections 4.11 and 9.3). */
-export function createMailer(options: MailerOptions): Mailer {
-  const { database, server } = options
-  const key = addressKey(options.secret)
-  const durations = createDurations()
+export function createMailer({ database, secret, server, from }: MailerOptions): Mailer {
+  const handOver = server === null ? null : createHandOver(server, from)
+  const parts = { database, key: addressKey(secret), handOver }
   const tidy = createTidy(database)
-  return {
-    withMail: async (settings, work) => {
-      const began = performance.now()
-      const { value, batch } = await database.transaction(async (run) => {
-        const asked: Asked[] = []
-        const result = await work(run, async (mail, undo) => void asked.push({ mail, undo }))
-        return { value: result, batch: await post(run, asked, settings, key, server) }
-      })
-      if (server !== null) await handOver(database, server, options.from ?? senderOf(settings), batch)
-      tidy()
-      for (const { kind } of batch.posted) durations.note(kind, performance.now() - began)
+  const carryOut = async <T>(view: MailerView, job: Job<T>): Promise<T> => {
+    tidy()
+    return handOver === null ? keepMails(parts, view, job) : sendMails(parts, handOver, view, job)
+  }
+  const on = (view: MailerView): Mailer => ({
+    withMail: (settings, work, note = noNote) => carryOut(view, { settings, work, note, decoyOf: null }),
+    pretend: async (settings, address, work, note) =>
+      void (await carryOut(view, { settings, work, note, decoyOf: address })),
+    check: async (kind) => handOver?.check(kind),
+    reserve: (run, settings, kinds, recipient) =>
+      limit(run, parts, null, settings, kinds.map((kind) => ({ kind, recipient }))),
+    on: (more) => on({ ...view, ...more }),
+  })
+  return on({ database, request: null })
+}
+
+/** Mails stay in the outbox: everything is one transaction. */
+function keepMails<T>(parts: Parts, view: MailerView, job: Job<T>): Promise<T> {
+  return view.database.transaction(async (run) => {
+    const asked: Mail[] = []
+    const value = await attempt(run, job.decoyOf === null, async () => {
+      const made = await job.work(run, (mail) => void asked.push(mail))
+      await post(run, asked)
+      return made
+    })
+    await limit(run, parts, view, job.settings, recipientsOf(asked, job))
+    await job.note(run, value)
+    return value
+  })
+}
+
+/** Two transactions, and the mail server between them: the first keeps what limits need, the second the work. */
+async function sendMails<T>(parts: Parts, handOver: HandOver, view: MailerView, job: Job<T>): Promise<T> {
+  const { database } = parts
+  const { settings, work, note, decoyOf } = job
+  const reserved: Reserved = await database.transaction(async (run) => {
+    const asked: Mail[] = []
+    await attempt(run, false, () => work(run, (mail) => void asked.push(mail)))
+    const begun = await limit(run, parts, view, settings, recipientsOf(asked, job))
+    return { begun, posted: await post(run, asked) }
+  })
+  const sent = new Set<Posted>()
+  try {
+    await (decoyOf === null ? handOver.deliver(settings, reserved.posted, sent) : handOver.pretend(reserved.posted))
+    return await view.database.transaction(async (run) => {
+      const value = await attempt(run, decoyOf === null, () => work(run, () => undefined))
+      await note(run, value)
+      for (const { id } of reserved.posted) await settleMail(run, id, decoyOf === null)
       return value
-    },
-    pretend: async (settings, kind, address) => {
-      const began = performance.now()
-      await database.transaction(async (run) => {
-        await limit(run, [{ kind, recipient: address }], settings, key, server)
-      })
-      if (server !== null) await knock(server, kind)
-      await durations.wait(kind, began)
-    },
+    })
+  } catch (error) {
+    await giveUp(database, reserved, sent).catch(() => undefined)
+    throw error
   }
 }
 
-interface Asked {
-  readonly mail: Mail
-  readonly undo: Undo
+interface Reserved {
+  readonly begun: readonly Begun[]
+  readonly posted: readonly Posted[]
 }
+
+/** What is out is counted, whatever became of that which it tells of. */
+async function giveUp(
+  database: StatementsDatabase,
+  { begun, posted }: Reserved,
+  sent: ReadonlySet<Posted>,
+): Promise<void> {
+  await database.transaction(async (run) => {
+    await endCooldowns(run, begun)
+    for (const mail of posted) await settleMail(run, mail.id, sent.has(mail))
+  })
+}
+
+const savepoint = statement<object>('auth.mails.savepoint', 'savepoint work')
+const keep = statement<object>('auth.mails.keep', 'release savepoint work')
+const takeBack = statement<object>('auth.mails.take-back', 'rollback to savepoint work')
+
+/** Does work, and takes it back at once unless it shall be kept. */
+async function attempt<T>(run: RunStatement, kept: boolean, work: () => Promise<T>): Promise<T> {
+  await run(savepoint)
+  const value = await work()
+  await run(kept ? keep : takeBack)
+  return value
+}
+
+/** Whose cooldown begins: a decoy's mail stands for one to the address that it is in place of. */
+const recipientsOf = <T>(asked: readonly Mail[], { decoyOf }: Job<T>): readonly Recipient[] =>
+  asked.map(({ kind, recipient }) => ({ kind, recipient: decoyOf ?? recipient }))
 
 /** Mails that stay with us are none that the ceiling counts. */
 async function limit(
   run: RunStatement,
-  recipients: readonly Recipient[],
+  { key, handOver }: Parts,
+  view: MailerView | null,
   settings: AuthSettings,
-  key: Buffer,
-  server: MailServer | null,
-): Promise<readonly Undo[]> {
-  const undo = await beginCooldowns(run, key, recipients, settings)
-  if (server !== null && recipients.length > 0) await checkCeiling(run, recipients.length, settings)
-  return undo
+  recipients: readonly Recipient[],
+): Promise<readonly Begun[]> {
+  const held = view?.request ?? null
+  const fresh = recipients.filter((one) => !isHeld(key, one, held?.begun ?? []))
+  const begun = await beginCooldowns(run, key, fresh, settings)
+  if (handOver !== null && recipients.length > 0) await checkCeiling(run, recipients.length, settings, held?.id ?? null)
+  return begun
 }
 
-async function post(
-  run: RunStatement,
-  asked: readonly Asked[],
-  settings: AuthSettings,
-  key: Buffer,
-  server: MailServer | null,
-): Promise<Batch> {
-  const cooldowns = await limit(
-    run,
-    asked.map(({ mail }) => mail),
-    settings,
-    key,
-    server,
-  )
+async function post(run: RunStatement, asked: readonly Mail[]): Promise<readonly Posted[]> {
   const posted: Posted[] = []
-  for (const { mail } of asked) {
+  for (const mail of asked) {
     const letter = await composeMail(run, mail)
     posted.push({ ...letter, kind: mail.kind, id: await insertMail(run, letter) })
   }
-  // What was done last is taken back first.
-  return { posted, undo: [...asked.map(({ undo }) => undo).reverse(), ...cooldowns] }
-}
-
-/** Throws 500 `unexpected_failure` once everything of the call is undone. */
-async function handOver(
-  database: StatementsDatabase,
-  server: MailServer,
-  from: string,
-  { posted, undo }: Batch,
-): Promise<void> {
-  const verdicts = await Promise.all(posted.map((mail) => deliver(database, server, from, mail)))
-  const failed = verdicts.find(({ failure }) => failure !== null)
-  if (failed === undefined) return
-  await database.transaction(async (run) => {
-    for (const takeBack of undo) await takeBack(run)
-    for (const { mail, failure } of verdicts) if (failure !== null) await removeMail(run, mail.id)
-  })
-  throw refuse('unexpected_failure', { message: mailKinds[failed.mail.kind].failure, cause: failed.failure })
-}
-
-interface Delivery {
-  readonly mail: Posted
-  /** Null: accepted. */
-  readonly failure: unknown
-}
-
-async function deliver(
-  database: StatementsDatabase,
-  server: MailServer,
-  from: string,
-  mail: Posted,
-): Promise<Delivery> {
-  try {
-    await server.deliver({ from, recipient: mail.recipient, subject: mail.subject, html: mail.html })
-  } catch (error) {
-    return { mail, failure: error ?? new Error('The mail server failed.') }
-  }
-  // The mail is out: a count that cannot be kept now is no reason to take back what it tells of.
-  await acceptMail(database.run, mail.id).catch(() => undefined)
-  return { mail, failure: null }
-}
-
-/** A mail server that is down is so for addresses without an account too (attack 21). */
-async function knock(server: MailServer, kind: MailKind): Promise<void> {
-  try {
-    await server.knock()
-  } catch (cause) {
-    throw refuse('unexpected_failure', { message: mailKinds[kind].failure, cause })
-  }
-}
-
-/** The sending domain is the project's own. */
-function senderOf({ external_url: url }: AuthSettings): string {
-  return `no-reply@${new URL(url).hostname}`
+  return posted
 }
 
 const tidyEveryMs = 3_600_000

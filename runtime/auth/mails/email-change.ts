@@ -2,7 +2,7 @@ import type { RunStatement } from '../../db/statements.ts'
 import type { Challenge } from '../rules/pkce.ts'
 import type { ChangeSlot } from '../store/email-changes.ts'
 import type { UserRow } from '../types.ts'
-import type { Send, Undo } from './mailer.ts'
+import type { Send } from './mailer.ts'
 import { mailToken, type MailingParts } from './mail-token.ts'
 
 export interface EmailChangeMails {
@@ -27,14 +27,12 @@ export async function mailEmailChange(
   send: Send,
   parts: MailingParts,
   { user, slots, challenge, destination }: EmailChangeMails,
-  undo?: Undo,
 ): Promise<void> {
   const [email, newEmail] = [user.email?.toLowerCase() ?? '', user.email_change ?? '']
   const shared = { ...kindOfMail, userId: user.id, email, newEmail, challenge, destination }
   const data = user.raw_user_meta_data ?? {}
-  for (const [index, slot] of slots.entries()) {
+  for (const slot of slots) {
     const address = slot === 'email_change_new' ? newEmail : email
-    // What was begun before all mails is taken back after all of them: with the first.
-    await mailToken(run, send, parts, { ...shared, slot, address, data }, index === 0 ? undo : undefined)
+    await mailToken(run, send, parts, { ...shared, slot, address, data })
   }
 }

@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto'
 import type { RunStatement } from '../../db/statements.ts'
 import { refuse } from '../errors.ts'
 import type { AuthSettings } from '../settings/keys.ts'
-import { beginCooldown, endCooldown, type Cooldown } from '../store/cooldowns.ts'
+import { beginCooldown, endCooldown, type Begun } from '../store/cooldowns.ts'
 import { countMails } from '../store/outbox.ts'
 import { mailKinds } from './kinds.ts'
-import type { MailKind, Undo } from './mailer.ts'
+import type { MailKind } from './mailer.ts'
 
 /** Cooldown of a mailbox and ceiling of the project (section 4.11). */
 
@@ -19,30 +19,43 @@ export function addressKey(projectSecret: string): Buffer {
   return createHmac('sha256', projectSecret).update('catalograph mail cooldowns').digest()
 }
 
-const cooldownOf = (key: Buffer, { kind, recipient }: Recipient): Cooldown => ({
+const cooldownOf = (key: Buffer, { kind, recipient }: Recipient): Omit<Begun, 'sentAt'> => ({
   kind: mailKinds[kind].cooldown,
-  addressHash: createHmac('sha256', key).update(recipient).digest(),
+  address: createHmac('sha256', key).update(recipient).digest('hex'),
 })
 
+/** Whether the cooldown of a mail is among those. */
+export function isHeld(key: Buffer, recipient: Recipient, held: readonly Begun[]): boolean {
+  const { kind, address } = cooldownOf(key, recipient)
+  return held.some((one) => one.kind === kind && one.address === address)
+}
+
 /**
- * Begins the cooldowns of all mails of a call and gives what takes them back. They are begun in one order whoever
- * calls, so that calls wait for each other and never in a circle. Throws 429 `over_email_send_rate_limit`.
+ * Begins the cooldowns of all mails of a call. They are begun in one order whoever calls, so that calls wait for each
+ * other and never in a circle. Throws 429 `over_email_send_rate_limit`.
  */
 export async function beginCooldowns(
   run: RunStatement,
   key: Buffer,
   recipients: readonly Recipient[],
   { mail_cooldown: seconds }: AuthSettings,
-): Promise<readonly Undo[]> {
+): Promise<readonly Begun[]> {
   const wanted = recipients.map((one) => cooldownOf(key, one))
-  const ordered = [...wanted].sort((a, b) => a.kind.localeCompare(b.kind) || a.addressHash.compare(b.addressHash))
-  const undo: Undo[] = []
-  for (const cooldown of ordered) {
-    const verdict = await beginCooldown(run, cooldown, seconds)
+  const ordered = [...wanted].sort((a, b) => a.kind.localeCompare(b.kind) || a.address.localeCompare(b.address))
+  const begun: Begun[] = []
+  for (const { kind, address } of ordered) {
+    const verdict = await beginCooldown(run, { kind, addressHash: Buffer.from(address, 'hex') }, seconds)
     if (verdict.kind === 'waiting') throw tooSoon(verdict.seconds)
-    undo.push((later) => endCooldown(later, cooldown, verdict.sentAt))
+    begun.push({ kind, address, sentAt: verdict.sentAt })
   }
-  return undo
+  return begun
+}
+
+/** Takes cooldowns back whose mail was not sent, unless they began anew. */
+export async function endCooldowns(run: RunStatement, begun: readonly Begun[]): Promise<void> {
+  for (const { kind, address, sentAt } of begun) {
+    await endCooldown(run, { kind, addressHash: Buffer.from(address, 'hex') }, sentAt)
+  }
 }
 
 const tooSoon = (seconds: number): Error =>
@@ -54,9 +67,17 @@ const tooSoon = (seconds: number): Error =>
 /** Retry-After of the ceiling: a place gets free before that, or soon after. */
 const ceilingRetrySeconds = 60
 
-/** Throws 429 `over_email_send_rate_limit` when so many mails more would be more than an hour may have. */
-export async function checkCeiling(run: RunStatement, more: number, settings: AuthSettings): Promise<void> {
-  if ((await countMails(run)) + more > settings.mail_ceiling) {
+/**
+ * Throws 429 `over_email_send_rate_limit` when so many mails more would be more than an hour may have. `request`: one
+ * that is counted already, and now gets its mails.
+ */
+export async function checkCeiling(
+  run: RunStatement,
+  more: number,
+  settings: AuthSettings,
+  request: string | null,
+): Promise<void> {
+  if ((await countMails(run, request)) + more > settings.mail_ceiling) {
     throw refuse('over_email_send_rate_limit', { retryAfter: ceilingRetrySeconds })
   }
 }

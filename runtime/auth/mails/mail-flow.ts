@@ -1,8 +1,7 @@
 import type { RunStatement } from '../../db/statements.ts'
 import type { Challenge } from '../rules/pkce.ts'
-import { deleteFlow, insertFlow } from '../store/flow-states.ts'
+import { insertFlow } from '../store/flow-states.ts'
 import type { AmrMethod } from '../types.ts'
-import type { Undo } from './mailer.ts'
 
 export interface MailFlow {
   readonly userId: string
@@ -13,10 +12,9 @@ export interface MailFlow {
   readonly destination: string
 }
 
-/** Keeps the flow that a mail belongs to (section 6.2), and gives what removes it. */
-export async function startMailFlow(run: RunStatement, flow: MailFlow): Promise<Undo> {
+/** Keeps the flow that a mail belongs to (section 6.2). */
+export async function startMailFlow(run: RunStatement, flow: MailFlow): Promise<void> {
   const { userId, challenge, providerType, method, destination } = flow
-  if (challenge === null) return async () => undefined
-  const id = await insertFlow(run, { userId, challenge, providerType, method, referrer: destination })
-  return (later) => deleteFlow(later, id)
+  if (challenge === null) return
+  await insertFlow(run, { userId, challenge, providerType, method, referrer: destination })
 }

@@ -1,10 +1,10 @@
 import type { RunStatement } from '../../db/statements.ts'
 import type { AuthSettings } from '../settings/keys.ts'
-import { replaceOneTimeToken, type Slot } from '../store/one-time-tokens.ts'
-import type { AuthTools } from '../tools.ts'
+import { putOneTimeToken, type Slot } from '../store/one-time-tokens.ts'
+import type { OneTimeTokens } from '../one-time/tokens.ts'
 import type { JsonObject } from '../types.ts'
 import { startMailFlow, type MailFlow } from './mail-flow.ts'
-import type { MailKind, Send, Undo } from './mailer.ts'
+import type { MailKind, Send } from './mailer.ts'
 import { mailVariables, type LinkType } from './variables.ts'
 
 /** A mail with a code and a link for an account that exists. */
@@ -22,7 +22,8 @@ export interface TokenMail extends MailFlow {
 
 export interface MailingParts {
   readonly settings: AuthSettings
-  readonly oneTime: AuthTools['oneTime']
+  /** Issues the same again for the same mailbox: see steadyTokens. */
+  readonly oneTime: Pick<OneTimeTokens, 'issue'>
 }
 
 /** Makes code and link, in place of those that the slot held, and sends them. The user is locked. */
@@ -31,16 +32,10 @@ export async function mailToken(
   send: Send,
   { settings, oneTime }: MailingParts,
   mail: TokenMail,
-  undoMore: Undo = async () => undefined,
 ): Promise<void> {
   const { userId, slot, address, kind, challenge } = mail
   const issued = oneTime.issue(slot, address, challenge === null ? 'implicit' : 'pkce')
-  const undoToken = await replaceOneTimeToken(run, { userId, ...issued })
-  const undoFlow = await startMailFlow(run, mail)
-  const undo: Undo = async (later) => {
-    await undoMore(later)
-    await undoFlow(later)
-    await undoToken(later)
-  }
-  await send({ kind, recipient: address, variables: mailVariables(settings, { issued, ...mail }) }, undo)
+  await putOneTimeToken(run, { userId, ...issued })
+  await startMailFlow(run, mail)
+  send({ kind, recipient: address, variables: mailVariables(settings, { issued, ...mail }) })
 }

@@ -1,5 +1,6 @@
-import type { RunStatement } from '../../db/statements.ts'
+import type { RunStatement, StatementsDatabase } from '../../db/statements.ts'
 import type { AuthSettings } from '../settings/keys.ts'
+import type { Begun } from '../store/cooldowns.ts'
 import type { JsonObject } from '../types.ts'
 
 /** Kinds of mail (section 9.1), named as their templates are. */
@@ -24,22 +25,56 @@ export interface Mail {
   readonly variables: MailVariables
 }
 
-/** Takes back what the transaction of a mail did, in a transaction of its own, unless somebody went on from there. */
-export type Undo = (run: RunStatement) => Promise<void>
+/** Asks for a mail that tells of the transaction that it is asked for in. */
+export type Send = (mail: Mail) => void
 
-/** Puts a mail into the outbox, inside the transaction that it tells of. Throws 429 while its address has to wait. */
-export type Send = (mail: Mail, undo: Undo) => Promise<void>
+/** Statements, and the mails that tell of them. It may run more than once, and has to mail the same each time. */
+export type MailWork<T> = (run: RunStatement, send: Send) => Promise<T>
+
+/** What is kept beside the work, in its transaction. */
+export type Note<T> = (run: RunStatement, value: T) => Promise<void>
+
+/** A request for a mail that was answered already: its cooldowns are begun, and the ceiling counts it. */
+export interface HeldRequest {
+  readonly id: string
+  readonly begun: readonly Begun[]
+}
+
+/** On whose behalf a mailer works. */
+export interface MailerView {
+  /** Where work is kept; a call's own refuses to commit once the call was answered 504. */
+  readonly database: StatementsDatabase
+  /** Null: limits are those of the call itself. */
+  readonly request: HeldRequest | null
+}
 
 export interface Mailer {
   /**
-   * Runs work that sends mails in one transaction and hands the mails over once it is committed, so that no lock is
-   * held while a mail server thinks (attack 34). Where the server refuses or is late, the work is undone and 500
-   * `unexpected_failure` thrown, as if nothing had happened (section 9.3).
+   * Runs work that sends mails, and keeps it once the mail server has taken them: a server that refuses or is late
+   * leaves everything as it was, and 500 `unexpected_failure` is thrown (section 9.3). No lock is held while it thinks
+   * (attack 34): the work is done once to know its mails and taken back, and done anew when they are gone. Throws 429
+   * while an address has to wait.
    */
-  readonly withMail: <T>(settings: AuthSettings, work: (run: RunStatement, send: Send) => Promise<T>) => Promise<T>
+  readonly withMail: <T>(settings: AuthSettings, work: MailWork<T>, note?: Note<T>) => Promise<T>
   /**
-   * In place of a mail to an address that gets none: costs as much time, begins the same cooldown, throws the same 429,
-   * so that nobody learns whether the address has an account (section 4.11, attacks 21 and 22).
+   * The same with work on a decoy, all of which is taken back, and with nothing mailed: only the cooldown of `address`
+   * and the note are kept. It costs what withMail costs, statement by statement, so that nobody learns whether the
+   * address has an account (attacks 21 and 22); in place of the mail the server is asked whether it takes mails.
    */
-  readonly pretend: (settings: AuthSettings, kind: MailKind, address: string) => Promise<void>
+  readonly pretend: (
+    settings: AuthSettings,
+    address: string,
+    decoy: MailWork<unknown>,
+    note: Note<unknown>,
+  ) => Promise<void>
+  /** Asks the mail server whether it takes mails; throws 500 `unexpected_failure` when it does not. */
+  readonly check: (kind: MailKind) => Promise<void>
+  /** Begins the cooldowns of an address for mails of these kinds. Throws 429 while one lasts or no more may be sent. */
+  readonly reserve: (
+    run: RunStatement,
+    settings: AuthSettings,
+    kinds: readonly MailKind[],
+    address: string,
+  ) => Promise<readonly Begun[]>
+  readonly on: (view: Partial<MailerView>) => Mailer
 }

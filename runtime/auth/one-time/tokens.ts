@@ -34,6 +34,19 @@ export interface OneTimeTokens {
   readonly check: (run: RunStatement, attempt: CodeAttempt) => Promise<string | null>
 }
 
+/** Issues one token for each mailbox, however often it is asked: for work of mails, which may be done twice. */
+export function steadyTokens({ issue }: OneTimeTokens): Pick<OneTimeTokens, 'issue'> {
+  const issued = new Map<string, IssuedToken>()
+  return {
+    issue: (slot, address, flow) => {
+      const key = `${slot} ${flow} ${address}`
+      const token = issued.get(key) ?? issue(slot, address, flow)
+      issued.set(key, token)
+      return token
+    },
+  }
+}
+
 export function createOneTimeTokens(projectSecret: string): OneTimeTokens {
   const key = linkKey(projectSecret)
   return {

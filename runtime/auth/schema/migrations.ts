@@ -1,4 +1,5 @@
 import { authSchema } from './auth-schema.ts'
+import { mailRequests } from './mail-requests.ts'
 import { stateSchema } from './state-schema.ts'
 
 /** One step from one version of our tables to the next: kept whole, or not at all. */
@@ -12,4 +13,5 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'schema auth', statements: authSchema },
   { version: 2, name: 'schema catalograph_auth', statements: stateSchema },
+  { version: 3, name: 'requests for mails', statements: mailRequests },
 ]

@@ -18,6 +18,18 @@ const markAmbiguous = statement<object>(
   on conflict do nothing`,
 )
 
+/** Whoever has a way in is told by hasWayIn of rules/ways-in.ts, and by the same words here. */
+const doubt = statement<object>(
+  'auth.marks.doubt',
+  `insert into catalograph_auth.ambiguous_passwords (user_id)
+  select u.id from auth.users u
+  where $2::boolean and lower(u.email::text) = $1 and u.email_confirmed_at is null
+    and not u.is_sso_user and u.deleted_at is null
+    and (coalesce(u.encrypted_password, '') <> ''
+      or exists (select from auth.identities i where i.user_id = u.id and i.provider <> 'email'))
+  on conflict do nothing`,
+)
+
 const takeAmbiguous = statement<{ readonly user_id: string }>(
   'auth.marks.take-ambiguous',
   'delete from catalograph_auth.ambiguous_passwords where user_id = $1 returning user_id',
@@ -29,6 +41,13 @@ export const noteAddressProof = async (run: RunStatement, userId: string, proof:
 /** The account was signed up for with another password than its own (section 4.2); none that is confirmed is marked. */
 export const markPasswordAmbiguous = async (run: RunStatement, userId: string): Promise<void> =>
   void (await run(markAmbiguous, [userId]))
+
+/**
+ * The same by address, for whoever signs up again without showing the stored password, if it is so. Kept even where no
+ * mail may follow yet: the link of the one before still confirms the account.
+ */
+export const doubtPassword = async (run: RunStatement, email: string, isSo: boolean): Promise<void> =>
+  void (await run(doubt, [email, isSo]))
 
 /** Removes the mark; true when there was one: whoever confirms has to replace the password. */
 export const takeAmbiguousMark = async (run: RunStatement, userId: string): Promise<boolean> =>

@@ -57,16 +57,9 @@ const setEmail = statement<object>(
   where id = $1`,
 )
 
-const invite = statement<{ readonly before: string | null }>(
+const invite = statement<object>(
   'auth.admin-users.invite',
-  `update auth.users u set invited_at = now(), updated_at = now()
-  from (select id, invited_at as before from auth.users where id = $1) old
-  where u.id = old.id returning old.before`,
-)
-
-const restoreInvited = statement<object>(
-  'auth.admin-users.restore-invited',
-  'update auth.users set invited_at = $2::timestamptz where id = $1 and email_confirmed_at is null',
+  'update auth.users set invited_at = now(), updated_at = now() where id = $1',
 )
 
 /** Imported tokens may belong to no session; the others go with theirs, whose row whoever refreshes holds first. */
@@ -131,13 +124,8 @@ export const mergeAppMetadata = async (
 export const setUserEmail = async (run: RunStatement, id: string, email: string): Promise<void> =>
   void (await run(setEmail, [id, email]))
 
-/** The user is invited now; what comes back says when they were before. */
-export const markInvited = async (run: RunStatement, id: string): Promise<string | null> =>
-  (await run(invite, [id]))[0]?.before ?? null
-
-/** For an invitation whose mail could not be sent. */
-export const restoreInvitedAt = async (run: RunStatement, id: string, before: string | null): Promise<void> =>
-  void (await run(restoreInvited, [id, before]))
+/** The user is invited now. */
+export const markInvited = async (run: RunStatement, id: string): Promise<void> => void (await run(invite, [id]))
 
 /** Removes the user; everything that refers to the row by cascade goes with it. */
 export const deleteUserForGood = async (run: RunStatement, id: string): Promise<void> =>

@@ -26,6 +26,14 @@ export interface Cooldown {
   readonly addressHash: Buffer
 }
 
+/** A cooldown that was begun, as JSON can hold it. */
+export interface Begun {
+  readonly kind: string
+  /** Keyed hash of the address, in hex. */
+  readonly address: string
+  readonly sentAt: string
+}
+
 export type CooldownVerdict =
   | { readonly kind: 'begun'; readonly sentAt: string }
   | { readonly kind: 'waiting'; readonly seconds: number }

@@ -1,5 +1,4 @@
 import { statement, type RunStatement } from '../../db/statements.ts'
-import type { UserRow } from '../types.ts'
 import type { Slot } from './one-time-tokens.ts'
 import { objectIn } from './user-columns.ts'
 
@@ -12,12 +11,6 @@ const changeSlots: readonly ChangeSlot[] = ['email_change_new', 'email_change_cu
 const begin = statement<object>(
   'auth.email-changes.begin',
   `update auth.users set email_change = $2, email_change_confirm_status = 0, updated_at = now() where id = $1`,
-)
-
-const restore = statement<object>(
-  'auth.email-changes.restore',
-  `update auth.users set email_change = $3, email_change_confirm_status = $4, updated_at = now()
-  where id = $1 and email_change = $2`,
 )
 
 const noteFirst = statement<object>(
@@ -57,16 +50,9 @@ const finish = statement<object>(
   where id = $1`,
 )
 
-/** The account shall have this address; gives what takes that back. */
-export const beginChange = async (
-  run: RunStatement,
-  user: Pick<UserRow, 'id' | 'email_change' | 'email_change_confirm_status'>,
-  email: string,
-): Promise<(run: RunStatement) => Promise<void>> => {
-  await run(begin, [user.id, email])
-  const before = [user.email_change ?? '', user.email_change_confirm_status ?? 0]
-  return async (later) => void (await later(restore, [user.id, email, ...before]))
-}
+/** The account shall have this address. */
+export const beginChange = async (run: RunStatement, userId: string, email: string): Promise<void> =>
+  void (await run(begin, [userId, email]))
 
 /** One of two mailboxes has confirmed. */
 export const noteFirstConfirmation = async (run: RunStatement, userId: string): Promise<void> =>

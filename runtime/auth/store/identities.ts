@@ -7,7 +7,7 @@ const insertEmail = statement<object>(
   'auth.identities.insert-email',
   `insert into auth.identities (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at,
     updated_at)
-  values (gen_random_uuid(), $1::text, $1::uuid, $2, 'email', now(), now(), now())
+  select gen_random_uuid(), $1::text, $1::uuid, $2::jsonb, 'email', now(), now(), now() where $3::boolean
   on conflict (provider_id, provider) do nothing`,
 )
 
@@ -17,9 +17,13 @@ const verifyEmail = statement<object>(
   where user_id = $1 and provider = 'email'`,
 )
 
-/** Gives a user the identity of their address; one that they have stays as it is. */
-export const ensureEmailIdentity = async (run: RunStatement, userId: string, data: JsonObject): Promise<void> =>
-  void (await run(insertEmail, [userId, data]))
+/** Gives a user the identity of their address; one that they have stays as it is. Unwanted, it changes nothing. */
+export const ensureEmailIdentity = async (
+  run: RunStatement,
+  userId: string,
+  data: JsonObject,
+  wanted = true,
+): Promise<void> => void (await run(insertEmail, [userId, data, wanted]))
 
 /** The identity of the address says from now on that it is verified. */
 export const verifyEmailIdentity = async (run: RunStatement, userId: string): Promise<void> =>

@@ -27,6 +27,7 @@ const over: Readonly<Record<string, string>> = {
   'catalograph_auth.throttles': `select ctid from catalograph_auth.throttles where updated_at < ${old}`,
   'catalograph_auth.bans': `select ctid from catalograph_auth.bans
     where window_began < ${old} and coalesce(banned_until < ${old}, true)`,
+  'catalograph_auth.mail_requests': `select ctid from catalograph_auth.mail_requests where created_at < ${old}`,
   'catalograph_auth.accepted_mails': `select ctid from catalograph_auth.accepted_mails where accepted_at < ${old}`,
 }
 

@@ -29,7 +29,7 @@ const put = bySlot((slot) =>
     `auth.one-time-tokens.put.${slot}`,
     `with noted as (
       update auth.users set ${slots[slot].column} = $2::text, ${slots[slot].sent} = now(), updated_at = now()
-      where id = $1::uuid
+      where id = $1::uuid and ${slots[slot].column} is distinct from $2::text
     ), copied as (
       insert into auth.one_time_tokens (id, user_id, token_type, token_hash, relates_to, created_at, updated_at)
       values (gen_random_uuid(), $1::uuid, '${slots[slot].column}', $2::text, $3, ${utc}, ${utc})
@@ -39,17 +39,6 @@ const put = bySlot((slot) =>
     insert into catalograph_auth.codes (user_id, slot, salt, tries, issued_at)
     values ($1::uuid, '${slot}', $4, 0, now())
     on conflict (user_id, slot) do update set salt = excluded.salt, tries = 0, issued_at = excluded.issued_at`,
-  ),
-)
-
-const copy = bySlot((slot) =>
-  statement(
-    `auth.one-time-tokens.copy.${slot}`,
-    `with copied as (
-      insert into auth.one_time_tokens (id, user_id, token_type, token_hash, relates_to, created_at, updated_at)
-      values (gen_random_uuid(), $1::uuid, '${slots[slot].column}', $2, $3, ${utc}, ${utc})
-    )
-    insert into catalograph_auth.codes (user_id, slot, salt) values ($1::uuid, '${slot}', $4)`,
   ),
 )
 
@@ -85,52 +74,6 @@ const spend = Object.fromEntries(
   ]),
 ) as Readonly<Record<Slot, ReturnType<typeof statement<{ readonly id: string }>>>>
 
-interface SlotState {
-  readonly token: string | null
-  readonly sent_at: string | null
-  readonly relates_to: string | null
-  readonly salt: Buffer | null
-  readonly tries: number | null
-  readonly issued_at: string | null
-}
-
-const readState = Object.fromEntries(
-  slotNames.map((slot) => [
-    slot,
-    statement<SlotState>(
-      `auth.one-time-tokens.read.${slot}`,
-      `select u.${slots[slot].column} as token, u.${slots[slot].sent} as sent_at, o.relates_to,
-        c.salt, c.tries, c.issued_at
-      from auth.users u
-      left join auth.one_time_tokens o on o.user_id = u.id and o.token_type = '${slots[slot].column}'
-      left join catalograph_auth.codes c on c.user_id = u.id and c.slot = '${slot}'
-      where u.id = $1`,
-    ),
-  ]),
-) as Readonly<Record<Slot, ReturnType<typeof statement<SlotState>>>>
-
-/** $1 user, $2 the token that is to be undone, then the state before. */
-const restore = bySlot((slot) =>
-  statement(
-    `auth.one-time-tokens.restore.${slot}`,
-    `with undone as (
-      update auth.users set ${slots[slot].column} = coalesce($3::text, ''), ${slots[slot].sent} = $4::timestamptz
-      where id = $1::uuid and ${slots[slot].column} = $2::text returning id
-    ), gone as (
-      delete from auth.one_time_tokens o using undone
-      where o.user_id = undone.id and o.token_type = '${slots[slot].column}' and $5::text is null
-    ), copied as (
-      update auth.one_time_tokens o set token_hash = $3::text, relates_to = $5::text from undone
-      where o.user_id = undone.id and o.token_type = '${slots[slot].column}' and $5::text is not null
-    ), forgotten as (
-      delete from catalograph_auth.codes c using undone
-      where c.user_id = undone.id and c.slot = '${slot}' and $6::bytea is null
-    )
-    update catalograph_auth.codes c set salt = $6::bytea, tries = $7::smallint, issued_at = $8::timestamptz from undone
-    where c.user_id = undone.id and c.slot = '${slot}' and $6::bytea is not null`,
-  ),
-)
-
 const clearAll = statement<object>(
   'auth.one-time-tokens.clear-all',
   `with copied as (delete from auth.one_time_tokens where user_id = $1)
@@ -146,35 +89,11 @@ export interface PendingToken {
   readonly salt: Buffer
 }
 
-/** Puts a token into its slot, in place of the one before. */
+/** Puts a token into its slot, in place of the one before; who was inserted with it is not written a second time. */
 export const putOneTimeToken = async (
   run: RunStatement,
   { slot, userId, token, address, salt }: PendingToken,
 ): Promise<void> => void (await run(put[slot], [userId, token, address, salt]))
-
-/** The same for a user who was inserted with the token, so that their row is written once. */
-export const copyOneTimeToken = async (
-  run: RunStatement,
-  { slot, userId, token, address, salt }: PendingToken,
-): Promise<void> => void (await run(copy[slot], [userId, token, address, salt]))
-
-/**
- * Puts a token into its slot and gives what takes it back: then the slot is as it was before, unless another token came
- * meanwhile. For mails that may turn out not to be sent.
- */
-export const replaceOneTimeToken = async (
-  run: RunStatement,
-  pending: PendingToken,
-): Promise<(run: RunStatement) => Promise<void>> => {
-  const { userId, slot, token } = pending
-  const [before] = await run(readState[slot], [userId])
-  await putOneTimeToken(run, pending)
-  return async (later) => {
-    if (before === undefined) return
-    const { token: old, sent_at, relates_to, salt, tries, issued_at } = before
-    await later(restore[slot], [userId, token, old, sent_at, relates_to, salt, tries, issued_at])
-  }
-}
 
 /** Spends a pending token; false when the slot holds it no more. */
 export const spendOneTimeToken = async (

@@ -7,24 +7,26 @@ const insert = statement<{ readonly id: string }>(
   `insert into catalograph_auth.outbox (kind, recipient, subject, html) values ($1, $2, $3, $4) returning id::text`,
 )
 
-/** A mail that the server took is nobody's business any more; its code is still good. */
-const accept = statement<object>(
-  'auth.outbox.accept',
-  `with charged as (insert into catalograph_auth.accepted_mails default values)
+/** $2: whether the server took it. */
+const settle = statement<object>(
+  'auth.outbox.settle',
+  `with charged as (
+    insert into catalograph_auth.accepted_mails (accepted_at) select now() where $2::boolean
+  )
   delete from catalograph_auth.outbox where id = $1`,
 )
-
-const remove = statement<object>('auth.outbox.remove', 'delete from catalograph_auth.outbox where id = $1')
 
 /** Keeps the transactions that count apart until each is done; the number is ours alone. */
 const lockCount = statement<object>('auth.outbox.lock-count', 'select pg_advisory_xact_lock(7216490811334501)')
 
-/** Mails of the last hour that were accepted, and those that are on their way just now. */
+/** Mails of the last hour that were accepted, and those that are on their way just now or promised, but for one. */
 const count = statement<{ readonly n: number }>(
   'auth.outbox.count',
   `select ((select count(*) from catalograph_auth.accepted_mails where accepted_at > now() - interval '1 hour')
     + (select count(*) from catalograph_auth.outbox
-      where accepted_at is null and created_at > now() - interval '15 seconds'))::int as n`,
+      where accepted_at is null and created_at > now() - interval '15 seconds')
+    + (select count(*) from catalograph_auth.mail_requests
+      where id is distinct from $1::bigint and created_at > now() - interval '15 seconds'))::int as n`,
 )
 
 /** A mail that the owner can read. */
@@ -66,18 +68,17 @@ export const insertMail = async (run: RunStatement, mail: NewMail): Promise<stri
   return row.id
 }
 
-/** The mail server took it: the ceiling counts it, and its text is forgotten. */
-export const acceptMail = async (run: RunStatement, id: string): Promise<void> => void (await run(accept, [id]))
-
-export const removeMail = async (run: RunStatement, id: string): Promise<void> => void (await run(remove, [id]))
+/** Nothing waits for it any more: its text is forgotten, and where the mail server took it the ceiling counts it. */
+export const settleMail = async (run: RunStatement, id: string, taken: boolean): Promise<void> =>
+  void (await run(settle, [id, taken]))
 
 /** Removes old rows; now and then is enough. */
 export const tidyMails = async (run: RunStatement): Promise<void> => void (await run(tidy))
 
-/** Mails that count towards the ceiling; until its transaction ends nobody else counts. */
-export const countMails = async (run: RunStatement): Promise<number> => {
+/** Mails that count towards the ceiling, without a request; until its transaction ends nobody else counts. */
+export const countMails = async (run: RunStatement, request: string | null): Promise<number> => {
   await run(lockCount)
-  return (await run(count))[0]?.n ?? 0
+  return (await run(count, [request]))[0]?.n ?? 0
 }
 
 /** Mails that are kept because no mail server is set, newest first. */

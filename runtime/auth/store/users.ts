@@ -34,8 +34,9 @@ const insert = statement<{ readonly id: string }>(
   `insert into auth.users (instance_id, id, aud, role, email, encrypted_password, raw_app_meta_data, raw_user_meta_data,
     is_anonymous, confirmation_token, confirmation_sent_at, recovery_token, email_change_token_new, email_change,
     created_at, updated_at)
-  values ('${instanceId}', $1, $2, $3, $4, $5, $6, $7, $8, $9::text,
-    case when $9::text <> '' then now() end, '', '', '', now(), now())
+  select '${instanceId}', $1::uuid, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::boolean, $9::text,
+    case when $9::text <> '' then now() end, '', '', '', now(), now()
+  where $10::boolean
   returning id`,
 )
 
@@ -62,26 +63,6 @@ const dropHash = statement<object>(
 const setUserData = statement<object>(
   'auth.users.set-user-data',
   'update auth.users set raw_user_meta_data = $2, updated_at = now() where id = $1',
-)
-
-const deleteUnconfirmed = statement<object>(
-  'auth.users.delete-unconfirmed',
-  'delete from auth.users where id = $1 and email_confirmed_at is null and confirmation_token = $2',
-)
-
-const deleteUnused = statement<object>(
-  'auth.users.delete-unused',
-  'delete from auth.users where id = $1 and last_sign_in_at is null',
-)
-
-const restoreOwn = statement<object>(
-  'auth.users.restore-own',
-  `update auth.users set
-    encrypted_password = case when encrypted_password is not distinct from $2::text then $3::text
-      else encrypted_password end,
-    raw_user_meta_data = case when raw_user_meta_data is not distinct from $4::jsonb then $5::jsonb
-      else raw_user_meta_data end
-  where id = $1`,
 )
 
 const rehash = statement<object>(
@@ -129,8 +110,11 @@ export const findUserWithSession = async (
 ): Promise<(UserRow & { readonly session: SessionRow | null }) | null> =>
   (await run(withSession, [id, sessionId]))[0] ?? null
 
-/** One INSERT with all that triggers of the owner may want to see (section 13). */
-export const insertUser = async (run: RunStatement, user: NewUser): Promise<void> => {
+/**
+ * One INSERT with all that triggers of the owner may want to see (section 13). Where it is not wanted, the same
+ * statement inserts nothing.
+ */
+export const insertUser = async (run: RunStatement, user: NewUser, wanted = true): Promise<void> => {
   await run(insert, [
     user.id,
     user.aud,
@@ -141,6 +125,7 @@ export const insertUser = async (run: RunStatement, user: NewUser): Promise<void
     user.userMetadata,
     user.isAnonymous,
     user.confirmationToken,
+    wanted,
   ])
 }
 
@@ -158,22 +143,6 @@ export const dropPassword = async (run: RunStatement, id: string): Promise<void>
 
 export const replaceUserMetadata = async (run: RunStatement, id: string, data: JsonObject): Promise<void> =>
   void (await run(setUserData, [id, data]))
-
-/** Removes an account whose first mail could not be sent, unless somebody went on from there. */
-export const deleteUnconfirmedUser = async (run: RunStatement, id: string, token: string): Promise<void> =>
-  void (await run(deleteUnconfirmed, [id, token]))
-
-/** Removes an account that was made for a sign-in whose mail could not be sent, unless somebody went on from there. */
-export const deleteUnusedUser = async (run: RunStatement, id: string): Promise<void> =>
-  void (await run(deleteUnused, [id]))
-
-type Own = Pick<UserRow, 'encrypted_password' | 'raw_user_meta_data'>
-
-/** Takes a change of password and metadata back, as far as they are still what it made of them. */
-export const restoreOwnData = async (run: RunStatement, id: string, made: Own, before: Own): Promise<void> => {
-  const passwords = [made.encrypted_password, before.encrypted_password]
-  await run(restoreOwn, [id, ...passwords, made.raw_user_meta_data, before.raw_user_meta_data])
-}
 
 /** Replaces a hash by another of the same password, unless the password has changed meanwhile. */
 export const replaceHash = async (run: RunStatement, id: string, old: string, hash: string): Promise<void> =>

@@ -9,13 +9,14 @@ import { mailVariables, type LinkType } from '../../mails/variables.ts'
 import type { IssuedToken } from '../../one-time/tokens.ts'
 import { checkNewPassword } from '../../password-input.ts'
 import { userJson } from '../../rules/user-json.ts'
+import { markInvited } from '../../store/admin-users.ts'
 import { beginChange } from '../../store/email-changes.ts'
 import { clearOneTimeToken, putOneTimeToken, type Slot } from '../../store/one-time-tokens.ts'
 import { findUserByEmail, findUserById, lockUser, mergeUserMetadata } from '../../store/users.ts'
 import type { AuthTools } from '../../tools.ts'
 import type { JsonObject, UserRow } from '../../types.ts'
 import { auditAdmin } from './admin-audit.ts'
-import { awaitConfirmation, noteInvitation, type AwaitedAccount } from './invited-account.ts'
+import { awaitConfirmation, type AwaitedAccount } from './invited-account.ts'
 import { noSuchUser } from './target-user.ts'
 
 /** What an administrator can have a link for, and what the link says of itself (sections 9.1 and 11). */
@@ -128,12 +129,12 @@ function forNewcomer(
   const issued = oneTime.issue('confirmation', email, 'implicit')
   return database.transaction(async (run) => {
     const before = await findUserByEmail(run, email)
-    const awaiting = await awaitConfirmation(run, call, { email, data, issued, ...known })
-    if (type === 'invite') await noteInvitation(run, awaiting)
+    const userId = await awaitConfirmation(run, call, { email, data, issued, ...known })
+    if (type === 'invite') await markInvited(run, userId)
     if (before !== null) await mergeUserMetadata(run, before.id, data)
     const action = type === 'invite' ? 'user_invited' : 'user_confirmation_requested'
-    await auditAdmin(run, call, action, { id: awaiting.userId, email })
-    return { user: await userOf(run, awaiting.userId), issued }
+    await auditAdmin(run, call, action, { id: userId, email })
+    return { user: await userOf(run, userId), issued }
   })
 }
 
@@ -167,7 +168,7 @@ async function beginEmailChange(run: RunStatement, user: UserRow, newEmail: stri
   if (user.email_change === newEmail) return
   await clearOneTimeToken(run, user.id, 'email_change_new')
   await clearOneTimeToken(run, user.id, 'email_change_current')
-  await beginChange(run, user, newEmail)
+  await beginChange(run, user.id, newEmail)
 }
 
 async function userOf(run: RunStatement, id: string): Promise<UserRow> {

@@ -9,11 +9,12 @@ import type { Send } from '../../mails/mailer.ts'
 import { mailVariables } from '../../mails/variables.ts'
 import type { IssuedToken } from '../../one-time/tokens.ts'
 import { userJson } from '../../rules/user-json.ts'
+import { markInvited } from '../../store/admin-users.ts'
 import { findUserById } from '../../store/users.ts'
 import type { AuthTools } from '../../tools.ts'
 import type { JsonObject, UserRow } from '../../types.ts'
 import { auditAdmin } from './admin-audit.ts'
-import { awaitConfirmation, noteInvitation } from './invited-account.ts'
+import { awaitConfirmation } from './invited-account.ts'
 import { noSuchUser } from './target-user.ts'
 
 interface Invitation {
@@ -42,12 +43,12 @@ async function inviteWithin(
   call: AdminCall,
   { email, data, destination, issued }: Invitation,
 ): Promise<UserRow> {
-  const awaiting = await awaitConfirmation(run, call, { email, data, issued, passwordHash: null, provedHash: null })
-  const undo = await noteInvitation(run, awaiting)
-  await auditAdmin(run, call, 'user_invited', { id: awaiting.userId, email })
+  const userId = await awaitConfirmation(run, call, { email, data, issued, passwordHash: null, provedHash: null })
+  await markInvited(run, userId)
+  await auditAdmin(run, call, 'user_invited', { id: userId, email })
   const facts = { issued, linkType: 'invite', destination, email, newEmail: '', data } as const
-  await send({ kind: 'invite', recipient: email, variables: mailVariables(call.settings, facts) }, undo)
-  const user = await findUserById(run, awaiting.userId)
+  send({ kind: 'invite', recipient: email, variables: mailVariables(call.settings, facts) })
+  const user = await findUserById(run, userId)
   if (user === null) throw noSuchUser()
   return user
 }

@@ -2,14 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { RunStatement } from '../../../db/statements.ts'
 import type { AdminCall } from '../../call.ts'
 import { refuse } from '../../errors.ts'
-import type { Undo } from '../../mails/mailer.ts'
 import type { IssuedToken } from '../../one-time/tokens.ts'
 import { emailAppMetadata } from '../../rules/user-json.ts'
 import { markPasswordAmbiguous } from '../../store/account-marks.ts'
-import { markInvited, restoreInvitedAt } from '../../store/admin-users.ts'
 import { ensureEmailIdentity } from '../../store/identities.ts'
-import { copyOneTimeToken, replaceOneTimeToken } from '../../store/one-time-tokens.ts'
-import { deleteUnconfirmedUser, findUserByEmail, findUserById, insertUser, lockUser } from '../../store/users.ts'
+import { putOneTimeToken } from '../../store/one-time-tokens.ts'
+import { findUserByEmail, findUserById, insertUser, lockUser } from '../../store/users.ts'
 import type { JsonObject, UserRow } from '../../types.ts'
 
 /** An account that an administrator makes for somebody who has yet to confirm it. */
@@ -24,25 +22,20 @@ export interface AwaitedAccount {
   readonly issued: IssuedToken
 }
 
-export interface Awaiting {
-  readonly userId: string
-  readonly undo: Undo
-}
-
 /**
  * Makes the account, or takes the one that waits already, and puts the token into its slot; inside a transaction.
- * Throws 422 `email_exists` where the account is confirmed.
+ * Gives its id. Throws 422 `email_exists` where the account is confirmed.
  */
 export async function awaitConfirmation(
   run: RunStatement,
   call: AdminCall,
   account: AwaitedAccount,
-): Promise<Awaiting> {
+): Promise<string> {
   const known = await findUserByEmail(run, account.email)
   return known === null ? create(run, call, account) : takeWaiting(run, known, account)
 }
 
-async function create(run: RunStatement, { settings }: AdminCall, account: AwaitedAccount): Promise<Awaiting> {
+async function create(run: RunStatement, { settings }: AdminCall, account: AwaitedAccount): Promise<string> {
   const userId = randomUUID()
   const { email, data, passwordHash, issued } = account
   await insertUser(run, {
@@ -57,8 +50,8 @@ async function create(run: RunStatement, { settings }: AdminCall, account: Await
     confirmationToken: issued.token,
   })
   await ensureEmailIdentity(run, userId, { sub: userId, email, email_verified: false, phone_verified: false })
-  await copyOneTimeToken(run, { userId, ...issued })
-  return { userId, undo: (later) => deleteUnconfirmedUser(later, userId, issued.token) }
+  await putOneTimeToken(run, { userId, ...issued })
+  return userId
 }
 
 /** Whoever signed up for the address first need not be its owner: their password ends with the confirmation. */
@@ -66,20 +59,12 @@ async function takeWaiting(
   run: RunStatement,
   { id }: UserRow,
   { issued, provedHash }: AwaitedAccount,
-): Promise<Awaiting> {
+): Promise<string> {
   await lockUser(run, id)
   const user = await findUserById(run, id)
   if (user === null || user.email_confirmed_at !== null) throw refuse('email_exists')
   const stored = user.encrypted_password || null
   if (stored !== null && stored !== provedHash) await markPasswordAmbiguous(run, id)
-  return { userId: id, undo: await replaceOneTimeToken(run, { userId: id, ...issued }) }
-}
-
-/** The account is one that was invited; undone together with what made it. */
-export async function noteInvitation(run: RunStatement, { userId, undo }: Awaiting): Promise<Undo> {
-  const before = await markInvited(run, userId)
-  return async (later) => {
-    await undo(later)
-    await restoreInvitedAt(later, userId, before)
-  }
+  await putOneTimeToken(run, { userId: id, ...issued })
+  return id
 }

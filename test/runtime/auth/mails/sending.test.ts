@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { mailKinds } from '../../../../runtime/auth/mails/kinds.ts'
-import { startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { call, siteUrl, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
 import { sendAsItIs } from '../../../support/raw-request.ts'
 import { startMailServer, type MailServer } from '../../../support/mail-server.ts'
 
@@ -19,8 +19,11 @@ beforeEach(() => mails.behave('accept'))
 
 const password = 'correct horse'
 const newAddress = (): string => `${randomUUID()}@example.com`
-const post = (path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
-  server.call('POST', path, { body, headers })
+const post = async (path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> => {
+  const answer = await server.call('POST', path, { body, headers })
+  await server.settled()
+  return answer
+}
 const to = (email: string) => mails.received.filter(({ recipients }) => recipients.includes(email))
 const newest = (email: string) => to(email).at(-1)
 const accepted = async (): Promise<number> =>
@@ -127,16 +130,22 @@ describe('a mail server', () => {
     const read = async () =>
       (
         await server.db.query(
-          `select email_change, email_change_token_new, recovery_token, recovery_sent_at, encrypted_password,
-        raw_user_meta_data from auth.users where email = $1`,
+          `select to_json(u) as user, (select json_agg(s) from auth.sessions s where s.user_id = u.id) as sessions,
+            (select json_agg(o order by o.id) from auth.one_time_tokens o where o.user_id = u.id) as tokens,
+            (select json_agg(c) from catalograph_auth.codes c where c.user_id = u.id) as codes,
+            (select json_agg(a order by a.id) from auth.audit_log_entries a) as audited
+          from auth.users u where email = $1`,
           [email],
         )
       ).rows
     const before = await read()
     mails.behave('refuse')
-    expect((await post('/recover', { email })).body.msg).toBe('Error sending recovery email')
-    expect((await post('/otp', { email })).body.msg).toBe('Error sending magic link email')
-    const change = await server.call('PUT', '/user', { token, body: { email: next, data: { a: 1 } } })
+    // What only an account could be told of stands in the log.
+    for (const path of ['/recover', '/otp']) expect((await post(path, { email })).status).toBe(200)
+    expect(server.events.filter(({ kind }) => kind === 'mail-failed')).toHaveLength(2)
+    expect(await read()).toEqual(before)
+    const body = { email: next, password: 'another horse', data: { a: 1 } }
+    const change = await server.call('PUT', '/user', { token, body })
     expect(change.body.msg).toBe('Error sending email change email')
     expect(await read()).toEqual(before)
     expect((await post('/verify', { type: 'recovery', email, token: good?.code })).status).toBe(200)
@@ -144,14 +153,16 @@ describe('a mail server', () => {
   })
 
   it('attack 34: that thinks holds no lock, and is given up in time', async () => {
-    const { email } = await member()
+    const { email, token } = await member()
     mails.behave('slow')
+    const next = newAddress()
     const began = performance.now()
-    const late = post('/recover', { email })
+    const late = server.call('PUT', '/user', { token, body: { email: next, data: { slow: true } } })
+    await post('/token?grant_type=password', { email, password })
     await expect
       .poll(
         async () =>
-          (await server.db.query('select from catalograph_auth.outbox where recipient = $1', [email])).rowCount,
+          (await server.db.query('select from catalograph_auth.outbox where recipient = $1', [next])).rowCount,
         { interval: 20 },
       )
       .toBe(1)
@@ -160,8 +171,36 @@ describe('a mail server', () => {
       `set lock_timeout = '200ms'; update auth.users set updated_at = now() where email = '${email}'; reset lock_timeout`,
     )
     const answer = await late
-    expect([answer.status, answer.body.msg]).toEqual([500, 'Error sending recovery email'])
+    expect([answer.status, answer.body.msg]).toEqual([500, 'Error sending email change email'])
     expect(performance.now() - began).toBeLessThan(20_000)
+  })
+})
+
+describe('a request that was answered', () => {
+  it('is done by the process that is asked to stop, before it ends', async () => {
+    const { email } = await member()
+    const other = await server.another()
+    const answer = await call(other.url, server.anon, 'POST', '/recover', { body: { email } })
+    await other.stop()
+    expect(answer.status).toBe(200)
+    await expect.poll(() => newest(email)?.url).toContain('type=recovery')
+  })
+
+  it('is done by another process when its own has ended', async () => {
+    const { email } = await member()
+    const request = {
+      input: { email, data: {}, challenge: null, destination: siteUrl },
+      client: { address: '192.0.2.1', source: '192.0.2.1', userAgent: null },
+      begun: [],
+    }
+    await server.db.query(
+      `insert into catalograph_auth.mail_requests (kind, request, taken_at)
+      values ('recovery', $1, now() - interval '61 seconds')`,
+      [JSON.stringify(request)],
+    )
+    await server.settled()
+    expect(newest(email)?.url).toContain('type=recovery')
+    expect(to(email)).toHaveLength(2)
   })
 })
 

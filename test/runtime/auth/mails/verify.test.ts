@@ -10,8 +10,11 @@ afterAll(() => server?.stop())
 
 const password = 'correct horse'
 const newAddress = (): string => `${randomUUID()}@example.com`
-const post = (path: string, body: object, token?: string): Promise<Answer> =>
-  server.call('POST', path, { body, ...(token !== undefined && { token }) })
+const post = async (path: string, body: object, token?: string): Promise<Answer> => {
+  const answer = await server.call('POST', path, { body, ...(token !== undefined && { token }) })
+  await server.settled()
+  return answer
+}
 const newest = async (email: string) => (await server.mails(email))[0] ?? { kind: '', url: '', code: '' }
 const tokenIn = (url: string): string => new URL(url).searchParams.get('token') ?? ''
 const follow = async (url: string): Promise<string> => {

@@ -1,0 +1,77 @@
+import { refuse } from '../errors.ts'
+import type { AuthSettings } from '../settings/keys.ts'
+import type { NewMail } from '../store/outbox.ts'
+import { createDurations } from './durations.ts'
+import { mailKinds } from './kinds.ts'
+import type { MailKind } from './mailer.ts'
+import type { MailServer } from './smtp.ts'
+
+/** A mail that is in the outbox. */
+export interface Posted extends NewMail {
+  readonly id: string
+  readonly kind: MailKind
+}
+
+/** What is said to the mail server. Everything here throws 500 `unexpected_failure` in the words of the mail's kind. */
+export interface HandOver {
+  /** Hands all of them over, and notes which the server has taken, also when another fails. */
+  readonly deliver: (settings: AuthSettings, mails: readonly Posted[], taken: Set<Posted>) => Promise<void>
+  /** In place of a delivery: fails like the last one failed, and takes as long as one took. */
+  readonly pretend: (mails: readonly Posted[]) => Promise<void>
+  /** Connects and signs in. */
+  readonly check: (kind: MailKind) => Promise<void>
+}
+
+/** A refusal is taken for the server's mood so long, unless it takes a mail before. */
+const moodMs = 60_000
+
+interface Refusal {
+  readonly cause: unknown
+  readonly at: number
+}
+
+/** `from`: sender; null: one at the host of the project's own address. */
+export function createHandOver(server: MailServer, from: string | null): HandOver {
+  const durations = createDurations()
+  let refusal: Refusal | null = null
+  const check: HandOver['check'] = (kind) =>
+    server.knock().catch((cause: unknown) => {
+      throw failure(kind, cause)
+    })
+  const deliverOne = async (sender: string, mail: Posted): Promise<unknown> => {
+    const { recipient, subject, html, kind } = mail
+    const began = performance.now()
+    try {
+      await server.deliver({ from: sender, recipient, subject, html })
+      refusal = null
+      return null
+    } catch (cause) {
+      refusal = { cause, at: performance.now() }
+      return failure(kind, cause)
+    } finally {
+      durations.note(kind, performance.now() - began)
+    }
+  }
+  return {
+    check,
+    deliver: async (settings, mails, taken) => {
+      const sender = from ?? `no-reply@${new URL(settings.external_url).hostname}`
+      const failures = await Promise.all(mails.map((mail) => deliverOne(sender, mail)))
+      for (const [index, mail] of mails.entries()) if (failures[index] === null) taken.add(mail)
+      const failed = failures.find((one) => one !== null)
+      if (failed !== undefined) throw failed
+    },
+    pretend: async (mails) => {
+      const began = performance.now()
+      for (const { kind } of mails) {
+        await check(kind)
+        await durations.wait(kind, began)
+        // A server that takes no mail of anybody's would otherwise tell by whose mail it was asked to take.
+        if (refusal !== null && performance.now() - refusal.at < moodMs) throw failure(kind, refusal.cause)
+      }
+    },
+  }
+}
+
+const failure = (kind: MailKind, cause: unknown): Error =>
+  refuse('unexpected_failure', { message: mailKinds[kind].failure, cause })

@@ -1,0 +1,60 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+import type { Client } from '../call.ts'
+import type { Registration } from '../email-input.ts'
+import type { Begun } from './cooldowns.ts'
+
+/** catalograph_auth.mail_requests: calls for a mail that were answered, and whose mail is still to be made. */
+
+/** What can be asked for. */
+export type MailRequestKind = 'recovery' | 'sign-in' | 'confirmation' | 'email-change'
+
+export interface MailRequest {
+  readonly kind: MailRequestKind
+  readonly input: Registration
+  readonly client: Client
+}
+
+export interface StoredRequest extends MailRequest {
+  readonly id: string
+  readonly begun: readonly Begun[]
+}
+
+const insert = statement<{ readonly id: string }>(
+  'auth.mail-requests.insert',
+  'insert into catalograph_auth.mail_requests (kind, request) values ($1, $2) returning id::text',
+)
+
+const remove = statement<object>(
+  'auth.mail-requests.delete',
+  'delete from catalograph_auth.mail_requests where id = $1',
+)
+
+/** Whose process has ended, as nobody works on one for so long. What waited longer is not expected any more. */
+const take = statement<{ readonly id: string; readonly kind: MailRequestKind; readonly request: Kept }>(
+  'auth.mail-requests.take',
+  `update catalograph_auth.mail_requests set taken_at = now()
+  where id in (
+    select id from catalograph_auth.mail_requests
+    where taken_at < now() - interval '1 minute' and created_at > now() - interval '15 minutes'
+    order by id limit 20 for update skip locked
+  )
+  returning id::text, kind, request`,
+)
+
+type Kept = Omit<StoredRequest, 'id' | 'kind'>
+
+/** Keeps a request, as taken by this process, and gives its id. */
+export const insertMailRequest = async (
+  run: RunStatement,
+  { kind, input, client, begun }: Omit<StoredRequest, 'id'>,
+): Promise<string> => {
+  const [row] = await run(insert, [kind, { input, client, begun } satisfies Kept])
+  if (row === undefined) throw new Error('A request that was just kept is not there.')
+  return row.id
+}
+
+export const deleteMailRequest = async (run: RunStatement, id: string): Promise<void> => void (await run(remove, [id]))
+
+/** Takes some that were left behind. */
+export const takeMailRequests = async (run: RunStatement): Promise<readonly StoredRequest[]> =>
+  (await run(take)).map(({ id, kind, request }) => ({ id, kind, ...request }))
