@@ -14,7 +14,7 @@ import {
   type Tally,
 } from './rules/limits.ts'
 import type { AuthSettings } from './settings/keys.ts'
-import { countFailure, takeTokens } from './store/throttles.ts'
+import { countFailure, takeTokens, takeWithin } from './store/throttles.ts'
 
 /**
  * Limits by source address, shared by all processes through Postgres (section 10).
@@ -30,6 +30,11 @@ export interface Throttle {
   readonly refuseBanned: (source: string) => Promise<void>
   /** Takes one call of a group's allowance; throws 429 `over_request_rate_limit` when none is left. */
   readonly take: (group: LimitGroup, source: string, settings: AuthSettings) => Promise<void>
+  /**
+   * Lets a guest in; throws 429 `over_request_rate_limit` when as many as may came from the source within the last
+   * hour. The window slides: no hour, whenever it begins, has more of them (fact 20).
+   */
+  readonly takeGuest: (source: string, settings: AuthSettings) => Promise<void>
   /** Told of each 4xx that counts towards closing the address; see the column `counted` of routes.ts. Never rejects. */
   readonly failed: (source: string, settings: AuthSettings) => Promise<void>
 }
@@ -50,6 +55,11 @@ export function createThrottle({ run, now }: ThrottleParts): Throttle {
       if (seconds > 0) throw refuse('over_request_rate_limit', { retryAfter: seconds })
     },
     take,
+    takeGuest: async (source, { limit_guests: most }) => {
+      if (most === 0) return
+      const seconds = await takeWithin(run, source, most, guestWindowSeconds)
+      if (seconds !== null) throw refuse('over_request_rate_limit', { retryAfter: Math.max(1, Math.ceil(seconds)) })
+    },
     failed: async (source, settings) => {
       if (settings.ban_threshold === 0) return
       // Whoever failed is told so in any case; a count that is lost with the database is no worse failure.
@@ -58,6 +68,8 @@ export function createThrottle({ run, now }: ThrottleParts): Throttle {
     },
   }
 }
+
+const guestWindowSeconds = 3_600
 
 /** Sources that one process remembers; more at once are an attack, and forgetting costs a statement each. */
 const mostTallies = 50_000

@@ -14,7 +14,7 @@ export async function guestSignUp(call: Call, tools: AuthTools): Promise<Outcome
   if (!call.settings.anonymous_enabled) throw refuse('anonymous_provider_disabled')
   if (call.settings.disable_signup) throw refuse('signup_disabled')
   const data = objectOf(call.body, 'data') ?? {}
-  await tools.throttle.take('guests', call.client.source, call.settings)
+  await tools.throttle.takeGuest(call.client.source, call.settings)
   const started = await savingUser(() => tools.database.transaction((run) => createGuest(run, call, data)))
   return json({ ...(await sessionJson(tools, call, started)) })
 }

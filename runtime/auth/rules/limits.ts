@@ -3,7 +3,7 @@ import type { AuthSettings } from '../settings/keys.ts'
 /** Limits by source address (section 10). */
 
 /** Groups of endpoints that share a limit. */
-export type LimitGroup = 'guests' | 'sign-up' | 'token' | 'verify' | 'factor'
+export type LimitGroup = 'sign-up' | 'token' | 'verify' | 'factor'
 
 /** A token bucket: what it holds when it is full, and how fast it fills. */
 export interface Bucket {
@@ -12,7 +12,7 @@ export interface Bucket {
 }
 
 interface LimitRow {
-  readonly setting: 'limit_guests' | 'limit_sign_up' | 'limit_token' | 'limit_verify' | 'limit_factor'
+  readonly setting: 'limit_sign_up' | 'limit_token' | 'limit_verify' | 'limit_factor'
   readonly seconds: number
   /** Calls at once; null: as many as the whole time allows. */
   readonly burst: number | null
@@ -22,7 +22,6 @@ interface LimitRow {
 
 /** Only refreshing is so cheap that counting it everywhere would cost as much as the work itself. */
 const limitRows: Readonly<Record<LimitGroup, LimitRow>> = {
-  guests: { setting: 'limit_guests', seconds: 3600, burst: null, untold: 0 },
   'sign-up': { setting: 'limit_sign_up', seconds: 300, burst: null, untold: 0 },
   token: { setting: 'limit_token', seconds: 300, burst: 30, untold: 9 },
   verify: { setting: 'limit_verify', seconds: 300, burst: null, untold: 0 },

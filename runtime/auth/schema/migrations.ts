@@ -1,4 +1,5 @@
 import { authSchema } from './auth-schema.ts'
+import { guestWindows } from './guest-windows.ts'
 import { mailRequests } from './mail-requests.ts'
 import { stateSchema } from './state-schema.ts'
 
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   { version: 1, name: 'schema auth', statements: authSchema },
   { version: 2, name: 'schema catalograph_auth', statements: stateSchema },
   { version: 3, name: 'requests for mails', statements: mailRequests },
+  { version: 4, name: 'windows of guests', statements: guestWindows },
 ]

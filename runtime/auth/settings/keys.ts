@@ -105,7 +105,7 @@ export const authSettingKeys = {
   manual_linking: toggle(false, 'Signed-in users may link and unlink identities.'),
   mfa_totp_enabled: toggle(true, 'Second factors by TOTP.'),
   mfa_max_factors: number(0, 100, 10, 'Factors that one user may have.'),
-  limit_guests: number(0, 1_000_000, 30, 'Guest sign-ins an hour from one source address; 0 sets no limit.'),
+  limit_guests: number(0, 1_000, 30, 'Guest sign-ins an hour from one source address; 0 sets no limit.'),
   limit_sign_up: number(
     0,
     1_000_000,

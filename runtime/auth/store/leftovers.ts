@@ -25,6 +25,7 @@ const over: Readonly<Record<string, string>> = {
   'auth.mfa_factors': `select ctid from auth.mfa_factors where status = 'unverified' and created_at < ${old}`,
   'catalograph_auth.cooldowns': `select ctid from catalograph_auth.cooldowns where sent_at < ${old}`,
   'catalograph_auth.throttles': `select ctid from catalograph_auth.throttles where updated_at < ${old}`,
+  'catalograph_auth.guest_windows': `select ctid from catalograph_auth.guest_windows where updated_at < ${old}`,
   'catalograph_auth.bans': `select ctid from catalograph_auth.bans
     where window_began < ${old} and coalesce(banned_until < ${old}, true)`,
   'catalograph_auth.mail_requests': `select ctid from catalograph_auth.mail_requests where created_at < ${old}`,

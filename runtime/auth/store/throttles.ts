@@ -2,8 +2,9 @@ import { statement, type RunStatement } from '../../db/statements.ts'
 import type { Bucket, LimitGroup, Taken } from '../rules/limits.ts'
 
 /**
- * catalograph_auth.throttles and bans: what all processes count together (section 10). Counting does not wait for the
- * disk: a crash of the database may lose the last moments of it (manual, synchronous_commit), a restart loses nothing.
+ * catalograph_auth.throttles, guest_windows and bans: what all processes count together (section 10). Counting does not
+ * wait for the disk: a crash of the database may lose the last moments of it (manual, synchronous_commit), a restart
+ * loses nothing.
  */
 
 const noWait = `with quick as materialized (select set_config('synchronous_commit', 'off', true))`
@@ -26,6 +27,28 @@ const take = statement<{ readonly left: number; readonly granted: boolean }>(
   union all
   select ${filled}, false from catalograph_auth.throttles t
   where t.limit_group = $1 and t.source = $2 and not exists (select from taken)`,
+)
+
+const since = 'clock_timestamp() - make_interval(secs => $3::float8)'
+
+/**
+ * $1 source, $2 how many, $3 seconds. The times stand in one row, in order, which whoever comes first holds: of calls
+ * at once none sees less than there is. Where no place is left, one gets free with the time that is $2 from the end.
+ */
+const takeInWindow = statement<{ readonly seconds: number | null }>(
+  'auth.throttles.take-within',
+  `${noWait}, taken as (
+    insert into catalograph_auth.guest_windows as w (source, taken)
+    select $1, array[clock_timestamp()] from quick
+    on conflict (source) do update set updated_at = now(),
+      taken = array(select t from unnest(w.taken) t where t > ${since} order by t) || clock_timestamp()
+    where (select count(*) from unnest(w.taken) t where t > ${since}) < $2::int
+    returning 1
+  )
+  select null::float8 as seconds from taken
+  union all
+  select coalesce(extract(epoch from w.taken[cardinality(w.taken) - $2::int + 1] - (${since})), 1)::float8
+  from catalograph_auth.guest_windows w where w.source = $1 and not exists (select from taken)`,
 )
 
 /** $1 source, $2 threshold, $3 window, $4 duration, in seconds. An address that is closed is not counted further. */
@@ -59,6 +82,17 @@ export const takeTokens = async (
   { burst, perSecond }: Bucket,
   owed: number,
 ): Promise<Taken> => (await run(take, [group, source, burst, perSecond, owed]))[0] ?? { granted: false, left: 0 }
+
+/** Takes one of so many places in a window that slides; null, or the seconds until one gets free. */
+export const takeWithin = async (
+  run: RunStatement,
+  source: string,
+  most: number,
+  seconds: number,
+): Promise<number | null> => {
+  const [row] = await run(takeInWindow, [source, most, seconds])
+  return row === undefined ? 1 : row.seconds
+}
 
 export interface BanRule {
   readonly ban_threshold: number

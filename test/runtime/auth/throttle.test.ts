@@ -41,21 +41,42 @@ describe('limits', () => {
     expect([counted(answers, 200), counted(answers, 429)]).toEqual([30, 10])
     const refused = answers.find(({ status }) => status === 429)
     expect(refused?.body).toMatchObject({ error_code: 'over_request_rate_limit', msg: 'Request rate limit reached' })
-    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(60)
-    expect(Number(refused?.headers.get('retry-after'))).toBeLessThanOrEqual(120)
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(3_500)
+    expect(Number(refused?.headers.get('retry-after'))).toBeLessThanOrEqual(3_600)
     expect(refused?.headers.get('access-control-allow-origin')).toBe('*')
     const restarted = await server.another()
     expect((await guest(address, restarted.url)).status).toBe(429)
     await restarted.stop()
     expect((await guest(newAddress())).status).toBe(200)
-    await server.db.query(
-      `update catalograph_auth.throttles set updated_at = updated_at - interval '2 minutes' where source = $1`,
-      [address],
+  })
+
+  /** Makes so many of the guests that came first older. */
+  const age = (address: string, count: number, by: string) =>
+    server.db.query(
+      `update catalograph_auth.guest_windows set taken = array(
+        select t - case when n <= $2 then $3::interval else '0' end from unnest(taken) with ordinality as o (t, n)
+        order by 1) where source = $1`,
+      [address, count, by],
     )
-    const later = await server.another()
-    expect((await guest(address, later.url)).status).toBe(200)
-    expect((await guest(address, later.url)).status).toBe(429)
-    await later.stop()
+
+  it('fact 20: let no hour have more than thirty guests, whenever it begins', async () => {
+    const address = newAddress()
+    await many(29, () => guest(address))
+    await age(address, 29, '59 minutes 50 seconds')
+    expect((await guest(address)).status).toBe(200)
+    const refused = await guest(address)
+    expect([refused.status, Number(refused.headers.get('retry-after')) <= 10]).toEqual([429, true])
+    await age(address, 3, '10 seconds')
+    const answers = await many(6, () => guest(address))
+    expect([counted(answers, 200), counted(answers, 429)]).toEqual([3, 3])
+    await server.set({ limit_guests: '20' })
+    await age(address, 10, '1 hour')
+    expect((await guest(address)).status).toBe(429)
+    await age(address, 11, '1 hour')
+    expect((await guest(address)).status).toBe(200)
+    await server.set({ limit_guests: '30' })
+    const unbounded = 'select from catalograph_auth.guest_windows where cardinality(taken) > 30'
+    expect((await server.db.query(unbounded)).rowCount).toBe(0)
   })
 
   test.each(['anon', 'service_role'])('fact 3: hold with the key of %s all the same', async (role) => {

@@ -1,0 +1,19 @@
+import { authOwner } from './auth-schema.ts'
+
+const table = 'catalograph_auth.guest_windows'
+
+/** When the guests of the last hour came from a source address, oldest first (section 10). */
+export const guestWindows: readonly string[] = [
+  `create table ${table} (
+    source text primary key,
+    taken timestamptz[] not null,
+    updated_at timestamptz not null default now()
+  )`,
+  `do $$ begin
+    alter table ${table} owner to ${authOwner};
+  exception
+    when undefined_object or insufficient_privilege then null;
+  end $$`,
+  // Guests had a token bucket before, which let twice as many come within their first hour.
+  `delete from catalograph_auth.throttles where limit_group = 'guests'`,
+]
