@@ -2,6 +2,7 @@ import type { VerifyToken } from '../identity/jwt.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { checkApiKey } from './api-key.ts'
 import { adminOfBearer, userOfBearer } from './bearer.ts'
+import { createBudget } from './budget.ts'
 import { readFormBody, readJsonBody } from './body.ts'
 import type { AskedRedirect, Call, Client, Outcome, SessionCall, UserCall } from './call.ts'
 import { AuthFailure, OauthFailure, refuse } from './errors.ts'
@@ -28,7 +29,7 @@ export interface Endpoints {
   readonly budgetMs: number
 }
 
-/** Section 2.3: whatever takes longer is answered 504. Statements end by their own limit soon after. */
+/** Section 2.3: whatever takes longer is answered 504, see budget.ts. */
 export const usualBudgetMs = 10_000
 
 /**
@@ -36,17 +37,14 @@ export const usualBudgetMs = 10_000
  * bearer token, body, then the endpoint itself. Size and CORS came before. Throws AuthFailure, OauthFailure, KeyFailure.
  */
 export async function answerCall(endpoints: Endpoints, route: Route, arrival: Arrival): Promise<Outcome> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(refuse('request_timeout')), endpoints.budgetMs)
-  })
+  const { within, database } = createBudget(endpoints.tools.database, endpoints.budgetMs)
+  const mailer = endpoints.tools.mailer.on({ database })
+  const limited = { ...endpoints, tools: { ...endpoints.tools, database, mailer } }
   try {
-    return await Promise.race([answerInTime(endpoints, route, arrival), late])
+    return await within(() => answerInTime(limited, route, arrival))
   } catch (error) {
     await count(endpoints, route, arrival, error)
     throw error
-  } finally {
-    clearTimeout(timer)
   }
 }
 
