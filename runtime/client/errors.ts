@@ -107,6 +107,11 @@ export class AuthError extends Error {
     this.reasons = details.reasons ?? []
     this.retryAfter = details.retryAfter ?? null
   }
+
+  /** With the message, which JSON leaves out of errors. */
+  toJSON(): object {
+    return { ...this, message: this.message }
+  }
 }
 
 export const sessionMissing = (): AuthError => new AuthError('session_missing', 'Nobody is signed in')

@@ -33,6 +33,11 @@ export class GraphqlError extends Error {
     this.status = details.status
     this.errors = details.errors ?? []
   }
+
+  /** With the message, which JSON leaves out of errors. */
+  toJSON(): object {
+    return { ...this, message: this.message }
+  }
 }
 
 /** On failure nothing was done: a request is one transaction. */

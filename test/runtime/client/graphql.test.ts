@@ -83,6 +83,10 @@ describe('graphql', () => {
     const wrong = await client.graphql('{ nothing }')
     expect(wrong).toMatchObject({ data: null, error: { status: 400, errors: [{ message: expect.any(String) }] } })
     expect(wrong.error?.code).toMatch(/^[A-Z_]+$/)
+    expect(JSON.parse(JSON.stringify(wrong.error))).toMatchObject({
+      code: wrong.error?.code,
+      message: wrong.error?.message,
+    })
     const definition = parse('type A { a: Int }') as unknown as TypedDocument<unknown, unknown>
     expect((await client.graphql(definition)).error).toBeInstanceOf(GraphqlError)
     const page = async () => new Response('<html>', { status: 200 })

@@ -1,11 +1,13 @@
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { rolldown } from 'rolldown'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startAuthServer, type AuthServer } from '../../support/auth.ts'
 
 const root = new URL('../../..', import.meta.url).pathname
 
@@ -16,6 +18,16 @@ async function bundle(format: 'esm' | 'iife'): Promise<string> {
   expect(output).toHaveLength(1)
   return output[0].code
 }
+
+/** A folder of an application that has installed the package. */
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'client-application-'))
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(root, join(folder, 'node_modules/catalograph'))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  return () => rmSync(folder, { recursive: true })
+})
 
 describe('the client library as a package', () => {
   it('is under 12 kB, minified and compressed, and has no dependency', async () => {
@@ -41,19 +53,36 @@ describe('the client library as a package', () => {
   })
 })
 
-describe('its declarations', () => {
-  let folder: string
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'client-types-'))
-    mkdirSync(join(folder, 'node_modules'))
-    symlinkSync(root, join(folder, 'node_modules/catalograph'))
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-    writeFileSync(join(folder, 'application.ts'), readFileSync(new URL('types.txt', import.meta.url)))
-    return () => rmSync(folder, { recursive: true })
+describe('the example of the README', () => {
+  let server: AuthServer
+  beforeAll(async () => {
+    const sql = `
+      create table public.post (id int primary key, title text);
+      insert into public.post values (1, 'Hello');
+      grant select on public.post to anon`
+    server = await startAuthServer({ sql })
   })
+  afterAll(() => server?.stop())
 
+  it('runs, word for word', async () => {
+    const [, text = ''] =
+      /## Client library[^]*?```js\n([^]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
+    writeFileSync(join(folder, 'example.js'), text.replace('http://127.0.0.1:54321', server.url))
+    const environment = { env: { ...process.env, ANON_KEY: server.anon }, cwd: folder }
+    const { stdout } = await promisify(execFile)(process.execPath, ['example.js'], environment)
+    expect(stdout.split('\n')).toEqual([
+      'INITIAL_SESSION undefined',
+      expect.stringContaining('A code was mailed'),
+      '{"postCollection":{"edges":[{"node":{"title":"Hello"}}]}}',
+      '',
+    ])
+  })
+})
+
+describe('its declarations', () => {
   it.each(['nodenext', 'esnext'])('say what an application needs, without the types of Node (%s)', (module) => {
     const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--types', '']
+    writeFileSync(join(folder, 'application.ts'), readFileSync(new URL('types.txt', import.meta.url)))
     const resolution = module === 'esnext' ? ['--moduleResolution', 'bundler'] : []
     const all = [...options, '--lib', 'ES2023,DOM', '--module', module, ...resolution, 'application.ts']
     const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), all, { cwd: folder, encoding: 'utf8' })
