@@ -1,6 +1,6 @@
 import { blogSize, createBlog } from './blog/data.ts'
 import { operations } from './blog/operations.ts'
-import { checkAnswer, measure, type Measured } from './serve/measure.ts'
+import { checkAnswer, effortOf, measure, type Measured } from './serve/measure.ts'
 import { serveFigures, serveRows } from './serve/report.ts'
 import { createAccess, startLimit, startPeer, startProduct, type Subject } from './serve/subjects.ts'
 import { withCleanup } from './support/cleanup.ts'
@@ -14,19 +14,15 @@ import { printTable } from './support/table.ts'
  * against the hand-written limit and, with --peer, against PostGraphile 5. Throughput comes from a closed loop of 16
  * connections, latency from random arrivals at a fixed rate. Server, Postgres and the load generator share the machine.
  *
- * --seconds (of a slice, 1) --rounds 5 --rate 200 --scale 1 --only key,page --pg 18 --peer --json FILE
+ * --seconds 1 (of a slice) --rounds 5 --rate 200 --warm-up 3000 --connections 16 --scale 1 --only key,page --pg 18
+ * --peer --json FILE
  */
 const options = readOptions()
 const only = options.text('only')?.split(',')
 const chosen = operations.filter(({ name }) => only?.includes(name) ?? true)
 const major = options.number('pg', 18) === 15 ? 15 : 18
 const size = blogSize(options.number('scale', 1))
-const effort = {
-  rounds: options.number('rounds', 5),
-  connections: options.number('connections', 16),
-  sliceMs: options.number('seconds', 1) * 1_000,
-  perSecond: options.number('rate', 200),
-}
+const effort = effortOf(options)
 
 await withCleanup(async (later) => {
   const postgres = await startPostgres(major)

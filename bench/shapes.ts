@@ -22,7 +22,7 @@ import { compileOnce, createTranslator } from './translate/translate.ts'
 const options = readOptions()
 const major = options.number('pg', 18) === 15 ? 15 : 18
 const size = blogSize(options.number('scale', 1))
-const runs = options.number('runs', 9)
+const runs = Math.min(options.number('runs', 9), 9)
 
 interface Explained {
   readonly 'Planning Time': number

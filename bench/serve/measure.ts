@@ -3,6 +3,7 @@ import type { Operation } from '../blog/operations.ts'
 import { withCpu } from '../support/cpu.ts'
 import { sendOnce } from '../support/http-client.ts'
 import { arrive, saturate, type Load, type Sample } from '../support/load.ts'
+import type { Options } from '../support/options.ts'
 import { quantile } from '../support/statistics.ts'
 import type { Subject } from './subjects.ts'
 
@@ -13,9 +14,19 @@ export interface Effort {
   readonly rounds: number
   readonly connections: number
   readonly sliceMs: number
+  /** A server is not itself before its code is compiled: so many requests first, however busy the machine is. */
+  readonly warmUp: number
   /** Arrivals a second for latency; 0 leaves it out. */
   readonly perSecond: number
 }
+
+export const effortOf = (options: Options): Effort => ({
+  rounds: options.number('rounds', 5),
+  connections: options.number('connections', 16),
+  sliceMs: options.number('seconds', 1) * 1_000,
+  warmUp: options.number('warm-up', 3_000),
+  perSecond: options.number('rate', 200),
+})
 
 /** One figure for each round, by name. */
 export type Series = Readonly<Record<FigureName, readonly number[]>>
@@ -118,13 +129,12 @@ const createRunner = (
   }
 }
 
-/** A server is not itself before its code is compiled: so many requests first, however busy the machine is. */
-const warmUpRequests = 3_000
 const warmUpSlices = 15
 
-export const warmUp = async (load: Load): Promise<void> => {
+/** Loads a server until it answered so many requests, though not for long. */
+export const warmUp = async (load: Load, requests: number): Promise<void> => {
   let answered = 0
-  for (let slice = 0; slice < warmUpSlices && answered < warmUpRequests; slice += 1)
+  for (let slice = 0; slice < warmUpSlices && answered < requests; slice += 1)
     answered += (await saturate({ ...load, ms: 500 })).answered
 }
 
@@ -142,7 +152,7 @@ export const measure = async (
   effort: Effort,
   database: number,
 ): Promise<readonly Measured[]> => {
-  for (const subject of subjects) await warmUp(loadFor(subject, operation, size, effort))
+  for (const subject of subjects) await warmUp(loadFor(subject, operation, size, effort), effort.warmUp)
   const runners = subjects.map((subject) => createRunner(subject, operation, size, effort, database))
   await byTurns(runners, effort.rounds, 'saturated')
   if (effort.perSecond > 0) await byTurns(runners, effort.rounds, 'steady')

@@ -1,17 +1,21 @@
 /** `--name value` and `--name` alone, as a benchmark's command line has them. */
 export interface Options {
   readonly text: (name: string) => string | null
+  /** All values after the name, up to the next name. */
+  readonly texts: (name: string) => readonly string[]
   readonly number: (name: string, fallback: number) => number
   readonly numbers: (name: string, fallback: readonly number[]) => readonly number[]
   readonly flag: (name: string) => boolean
 }
 
 export const readOptions = (args: readonly string[] = process.argv.slice(2)): Options => {
-  const text = (name: string): string | null => {
+  const texts = (name: string): readonly string[] => {
     const at = args.indexOf(`--${name}`)
-    const value = at === -1 ? undefined : args[at + 1]
-    return value === undefined || value.startsWith('--') ? null : value
+    const values = at === -1 ? [] : args.slice(at + 1)
+    const end = values.findIndex((value) => value.startsWith('--'))
+    return end === -1 ? values : values.slice(0, end)
   }
+  const text = (name: string): string | null => texts(name)[0] ?? null
   const numberOf = (name: string, value: string): number => {
     const number = Number(value)
     if (!Number.isFinite(number)) throw new Error(`--${name} takes a number, not ${value}`)
@@ -19,6 +23,7 @@ export const readOptions = (args: readonly string[] = process.argv.slice(2)): Op
   }
   return {
     text,
+    texts,
     number: (name, fallback) => numberOf(name, text(name) ?? String(fallback)),
     numbers: (name, fallback) =>
       text(name)

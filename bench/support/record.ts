@@ -59,7 +59,8 @@ export interface Findings {
 }
 
 /**
- * Writes the record of a run to `file` (option --json) or, without one, to bench/records, which git ignores.
+ * Writes the record of a run to `file` (option --json) or, without one, to bench/records, which git ignores,
+ * or to the folder that BENCH_RECORDS names.
  * @returns where it stands
  */
 export const writeRecord = async (findings: Findings, file: string | null): Promise<string> => {
@@ -72,7 +73,7 @@ export const writeRecord = async (findings: Findings, file: string | null): Prom
     versions: await versions(findings.versions ?? {}),
     figures: findings.figures,
   }
-  const folder = join(projectFolder, 'bench', 'records')
+  const folder = process.env['BENCH_RECORDS'] ?? join(projectFolder, 'bench', 'records')
   if (file === null) await mkdir(folder, { recursive: true })
   const path = file ?? join(folder, `${at.slice(0, 19).replaceAll(':', '')}-${findings.bench}.json`)
   await writeFile(path, `${JSON.stringify(record, null, 2)}\n`)

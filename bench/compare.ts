@@ -1,0 +1,50 @@
+import { blogSize, createBlog } from './blog/data.ts'
+import { operations } from './blog/operations.ts'
+import { compareTranslations } from './compare/translations.ts'
+import { openWorktree } from './compare/worktree.ts'
+import { effortOf, measure, type Measured } from './serve/measure.ts'
+import { serveFigures, serveRows } from './serve/report.ts'
+import { createAccess, startProduct, type Subject } from './serve/subjects.ts'
+import { withCleanup } from './support/cleanup.ts'
+import { readOptions } from './support/options.ts'
+import { startPostgres } from './support/postgres.ts'
+import { writeRecord } from './support/record.ts'
+import { printTable } from './support/table.ts'
+
+/**
+ * Two revisions on one machine, slice by slice by turns: ratios of the second to the first, with their spread. Each is
+ * checked out and built beside the working copy, and has a database of its own, so that neither prepares it for the
+ * other.
+ *
+ * npm run bench:compare REVISION REVISION -- --rounds 6 --seconds 1 --rate 200 --scale 0.3 --only key,page --json FILE
+ */
+const options = readOptions()
+const [a, b] = options.texts('revisions')
+if (a === undefined || b === undefined) throw new Error('Which revisions? npm run bench:compare REVISION REVISION')
+const only = options.text('only')?.split(',')
+const chosen = operations.filter(({ name }) => only?.includes(name) ?? true)
+const size = blogSize(options.number('scale', 0.3))
+const effort = { ...effortOf(options), rounds: options.number('rounds', 6) }
+
+await withCleanup(async (later) => {
+  const postgres = await startPostgres()
+  later(postgres.stop)
+  const access = await createAccess()
+  const open = async (revision: string) => {
+    const worktree = await openWorktree(revision)
+    later(worktree.remove)
+    const db = await createBlog(18, size)
+    later(db.drop)
+    const subject = await startProduct(db, access, { name: worktree.name, folder: worktree.folder })
+    later(subject.server.stop)
+    return { worktree, subject }
+  }
+  const [first, second] = [await open(a), await open(b)]
+  const subjects: readonly Subject[] = [first.subject, second.subject]
+  const measured: Measured[] = []
+  for (const operation of chosen) measured.push(...(await measure(subjects, operation, size, effort, postgres.pid)))
+  printTable(`Serving, medians of ${effort.rounds} rounds`, serveRows(measured, first.worktree.name))
+  const translations = await compareTranslations(first.worktree, second.worktree, options.number('translations', 3))
+  if (translations.length > 0) printTable('Compile and translation on 20 tables', translations)
+  await writeRecord({ bench: 'compare', figures: serveFigures(measured) }, options.text('json'))
+})

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { projectFolder } from '../support/record.ts'
+
+const execute = promisify(execFile)
+
+/** A revision of the project, built in a folder of its own. */
+export interface Worktree {
+  /** The revision as it was asked for, and its commit. */
+  readonly name: string
+  readonly folder: string
+  readonly remove: () => Promise<void>
+}
+
+const git = async (...args: readonly string[]): Promise<string> =>
+  (await execute('git', args, { cwd: projectFolder })).stdout.trim()
+
+const lockOf = (folder: string): Promise<string> => readFile(join(folder, 'package-lock.json'), 'utf8')
+
+/** Our own packages where the revision asks for the same ones. */
+const install = async (folder: string): Promise<void> => {
+  if ((await lockOf(folder)) === (await lockOf(projectFolder))) {
+    await symlink(join(projectFolder, 'node_modules'), join(folder, 'node_modules'))
+    return
+  }
+  await execute('npm', ['ci', '--ignore-scripts'], { cwd: folder })
+}
+
+const tsc = 'node_modules/typescript/bin/tsc'
+
+/**
+ * Checks a revision out beside the working copy and builds it. Rejects for what git does not know and what does not
+ * build.
+ */
+export const openWorktree = async (revision: string): Promise<Worktree> => {
+  const commit = await git('rev-parse', '--short=10', '--verify', `${revision}^{commit}`)
+  const folder = join(await mkdtemp(join(tmpdir(), 'catalograph-compare-')), commit)
+  const remove = async (): Promise<void> => {
+    await git('worktree', 'remove', '--force', folder).catch(() => undefined)
+    await rm(join(folder, '..'), { recursive: true, force: true })
+  }
+  try {
+    await git('worktree', 'add', '--detach', folder, commit)
+    await install(folder)
+    await execute(process.execPath, [tsc, '-p', 'tsconfig.json'], { cwd: folder })
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  return { name: revision === commit ? commit : `${revision} ${commit}`, folder, remove }
+}
