@@ -10,7 +10,7 @@ import type { RunRecord } from '../../bench/support/record.ts'
 const effort = ['--scale', '0.01', '--rounds', '1', '--seconds', '0.1', '--warm-up', '1', '--rate', '50', '--runs', '2']
 const long = ['--tables', '20', '--requests', '50', '--changes', '2', '--steps', '1']
 
-test('the benchmarks run and leave records', { timeout: 240_000 }, async () => {
+test('the benchmarks run and leave records', { timeout: 600_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalograph-smoke-'))
   try {
     const names = ['translate', 'sql', 'shapes', 'serve', 'memory']
