@@ -1,3 +1,4 @@
+import { limits } from './additions.ts'
 import {
   anyText,
   type Decoder,
@@ -118,6 +119,12 @@ export const keys = [
     decode: anyText,
     help: 'a string: the field on the referenced side.',
   },
+  {
+    key: 'limits',
+    on: ['schema'],
+    decode: limits,
+    help: '{"fields": n, "rows": n}: the most that one document may select, counted before anything runs.',
+  },
 ] as const satisfies readonly Key[]
 
 interface ReservedKey {
@@ -136,7 +143,6 @@ export const reservedKeys: readonly ReservedKey[] = [
   { key: 'composites', on: ['schema'] },
   { key: 'functionShapes', on: ['schema'] },
   { key: 'geo', on: ['schema'] },
-  { key: 'limits', on: ['schema'] },
   { key: 'allowlist', on: ['schema'] },
   { key: 'explain', on: ['schema'] },
   { key: 'schemaReport', on: ['schema'] },

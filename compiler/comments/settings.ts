@@ -46,6 +46,7 @@ export function readComment<Kind extends ObjectKind>(
       ...failures.map(({ row, failure }) =>
         diagnose('comment-value', object(), { key: row.key, reason: failure.reason, help: row.help }),
       ),
+      ...read.flatMap(({ row, decoded }) => tellRemarks(row, decoded, object)),
       ...Object.keys(given).flatMap((key) => tellKey(kind, object, key)),
     ],
   }
@@ -71,6 +72,11 @@ function tellShape(parsed: ParsedComment, object: () => string): readonly Diagno
   }
   return []
 }
+
+const tellRemarks = (row: Key, decoded: Decoded<unknown>, object: () => string): readonly Diagnostic[] =>
+  (decoded.ok ? (decoded.remarks ?? []) : []).map((reason) =>
+    diagnose('comment-value-unused', object(), { key: row.key, reason, help: row.help }),
+  )
 
 /** What there is to say about a key that this kind of object has no row for. */
 function tellKey(kind: ObjectKind, object: () => string, key: string): readonly Diagnostic[] {

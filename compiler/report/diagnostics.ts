@@ -30,6 +30,11 @@ export const diagnosticKinds = {
     ({ key, reason }) => `The setting ${quote(key)} in the comment cannot be read; every request fails: ${reason}.`,
     ({ key, help }) => `Correct ${quote(key)} in the comment: ${help}`,
   ),
+  'comment-value-unused': kind<{ key: string; reason: string; help: string }>(
+    'warning',
+    ({ key, reason }) => `The setting ${quote(key)} in the comment cannot be used as it stands: ${reason}.`,
+    ({ key, help }) => `Correct ${quote(key)} in the comment: ${help}`,
+  ),
   'comment-shape': kind<{ text: string }>(
     'warning',
     ({ text }) => `The comment asks for @graphql(${text}), which is JSON but not an object; it has no effect.`,

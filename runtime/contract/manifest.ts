@@ -52,6 +52,16 @@ export interface Manifest {
   readonly validation: boolean
   /** Set when a comment makes every request fail (13.1): the message to answer. */
   readonly refusal: string | null
+  /** The most that one document may select (section 17, `limits`); absent when no served schema limits it. */
+  readonly limits?: LimitFacts
+}
+
+/** Null: no limit. Of several schemas' limits the smallest holds. */
+export interface LimitFacts {
+  /** Selections after fragments are expanded. */
+  readonly fields: number | null
+  /** Each collection's page times the pages of the collections around it, summed. */
+  readonly rows: number | null
 }
 
 export interface SchemaFacts {

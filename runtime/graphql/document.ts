@@ -7,6 +7,7 @@ import { isJsonObject, withoutPrototypes } from './json.ts'
 import { asRefusal, toOperation, type Operation } from './operation.ts'
 import type { Variables } from './plan/input.ts'
 import { toPlan } from './plan/plan.ts'
+import { checkRows } from './row-limit.ts'
 import { shapeOf, type ShapeOf } from './shape.ts'
 import { toStatements, type Statements } from './statements/statements.ts'
 
@@ -49,6 +50,7 @@ function prepareStrict(engine: Engine, view: RoleView, operation: Operation, sha
     const key = shape(variables.values)
     const known = shapes.get(key)
     if (known !== undefined) return { statements: known, variables: variables.values }
+    checkRows(view, operation, variables)
     const statements = toStatements(engine, view.role, toPlan(view, operation, variables))
     shapes.set(key, statements)
     return { statements, variables: variables.values }
@@ -58,7 +60,9 @@ function prepareStrict(engine: Engine, view: RoleView, operation: Operation, sha
 /** Without validation, variables are read for the place where they stand, so every request is planned anew. */
 function prepareLenient(engine: Engine, view: RoleView, operation: Operation): Document['prepare'] {
   return (given) => {
-    const plan = toPlan(view, operation, variablesOf(view, operation, given))
+    const variables = variablesOf(view, operation, given)
+    checkRows(view, operation, variables)
+    const plan = toPlan(view, operation, variables)
     return { statements: toStatements(engine, view.role, plan), variables: {} }
   }
 }

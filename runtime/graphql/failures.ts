@@ -11,6 +11,8 @@ export const failures = {
   DOCUMENT_TOO_DEEP: 'invalid',
   DOCUMENT_TOO_LARGE: 'invalid',
   DOCUMENT_TOO_REPETITIVE: 'invalid',
+  FIELD_LIMIT_EXCEEDED: 'invalid',
+  ROW_LIMIT_EXCEEDED: 'invalid',
   BAD_VARIABLES: 'invalid',
   BAD_ARGUMENT: 'invalid',
   PERSISTED_QUERY_NOT_SUPPORTED: 'invalid',

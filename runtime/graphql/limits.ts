@@ -24,7 +24,12 @@ interface Size {
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
 
-export function checkLimits(document: DocumentNode, operation: OperationDefinitionNode): void {
+/** @param maxFields what the owner allows of it (section 17, `limits`), or null */
+export function checkLimits(
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  maxFields: number | null = null,
+): void {
   const fragments = fragmentsOf(document)
   const size = measure(operation.selectionSet, fragments)
   // A document with a cycle has no size; validation refuses it in the specification's words.
@@ -39,6 +44,12 @@ export function checkLimits(document: DocumentNode, operation: OperationDefiniti
     throw refuse(
       'DOCUMENT_TOO_LARGE',
       `The document selects more than ${maxSelections} fields after its fragments are expanded.`,
+    )
+  }
+  if (maxFields !== null && size.selections > maxFields) {
+    throw refuse(
+      'FIELD_LIMIT_EXCEEDED',
+      `The document selects ${size.selections} fields after its fragments are expanded; at most ${maxFields} are allowed.`,
     )
   }
 }

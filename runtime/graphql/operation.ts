@@ -28,7 +28,7 @@ export interface Operation {
 export function toOperation(view: RoleView, text: string, operationName: string | null): Operation {
   const document = parseDocument(text)
   const node = getOperationAST(document, operationName)
-  if (node) checkLimits(document, node)
+  if (node) checkLimits(document, node, view.visible.manifest.limits?.fields)
   const problems = problemsOf(view, document)
   if (problems.some(isAborted)) {
     throw refuse('DOCUMENT_TOO_REPETITIVE', 'The document selects the same fields or spreads fragments too many times.')

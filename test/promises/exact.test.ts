@@ -52,7 +52,7 @@ describe(`exact answers (again: ${again})`, () => {
 describe(`the laws of a catalogue (again: ${again})`, () => {
   let stage: Stage
   beforeAll(async () => {
-    const drawn = fc.sample(worlds, { seed, numRuns: 20 }).filter((world) => usefulRoles(world).length > 0)
+    const drawn = fc.sample(worlds, { seed, numRuns: 20 }).filter((world) => usefulRoles(world).length > 0 && world.limits === undefined)
     const largest = [...drawn].sort(
       (a, b) => b.tables.flatMap((table) => table.rows).length - a.tables.flatMap((table) => table.rows).length,
     )[0]

@@ -108,7 +108,7 @@ describe('13.1 comments that cannot be read', () => {
 describe('13.2 readings of the keys', () => {
   it('takes only JSON true for inflect_names and introspection', () => {
     const on = (comment: string) => annotate(catalog({ schemas: [schema('public', comment)] })).annotated.schemas[0]
-    expect(on('@graphql({"inflect_names": true, "introspection": true})')?.settings).toEqual({
+    expect(on('@graphql({"inflect_names": true, "introspection": true})')?.settings).toMatchObject({
       inflect_names: true,
       introspection: true,
       max_rows: null,

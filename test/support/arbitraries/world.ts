@@ -46,7 +46,13 @@ function drawWorld(draw: Draw): World {
     const name = fresh(draw, names, tableNames)
     tables.push(drawTable(draw, world, tables, name, onDelete))
   }
-  return withFunctions(draw, fill(draw, { ...world, tables }))
+  return withLimits(draw, withFunctions(draw, fill(draw, { ...world, tables })))
+}
+
+/** Drawn last, so that what was drawn before stays what it was. */
+function withLimits(draw: Draw, world: World): World {
+  if (!draw.chance(12)) return world
+  return { ...world, limits: { fields: draw.pick([null, 12, 30]), rows: draw.pick([20, 200, null, 2_000]) } }
 }
 
 const enumLabels = ['low', 'high', 'Mid', 'odd label', 'ünï', 'null', 'a,b', 'with"quote']

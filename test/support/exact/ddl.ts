@@ -197,7 +197,7 @@ export function schemaSql(world: World): string {
     `create type ${ident(item.name)} as enum (${item.labels.map(literal).join(', ')});`,
     ...setting(world, `type ${ident(item.name)}`, { mappings: Object.keys(item.mappings).length > 0 && item.mappings }),
   ])
-  const settings = { introspection: true, inflect_names: world.inflects, max_rows: world.maxRows }
+  const settings = { introspection: true, inflect_names: world.inflects, max_rows: world.maxRows, limits: world.limits }
   return [
     ...setting(world, 'schema public', settings),
     ...enums,

@@ -93,6 +93,7 @@ function describe(world: World): readonly string[] {
   const say = (isSo: boolean, feature: string): readonly string[] => (isSo ? [feature] : [])
   return [
     ...say(world.inflects, 'world: inflected names'),
+    ...say(world.limits !== undefined, 'world: limits'),
     ...say(
       world.enums.some((item) => Object.keys(item.mappings).length > 0),
       'world: mapped enum',

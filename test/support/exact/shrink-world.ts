@@ -43,6 +43,10 @@ export function* simplerWorlds(world: World): Generator<World> {
   if (world.comments !== 'bare') yield { ...world, comments: 'bare' }
   if (world.inflects) yield { ...world, inflects: false }
   if (world.maxRows !== null) yield { ...world, maxRows: null }
+  if (world.limits !== undefined) {
+    const { limits: _, ...free } = world
+    yield free
+  }
 }
 
 const isReferred = (world: World, table: TableSketch): boolean =>

@@ -3,6 +3,7 @@ import { callField, object, queryField, rowObject } from './answer.ts'
 import { apiOf } from './api.ts'
 import { checkRoot } from './check.ts'
 import { responses, type Context, type Nodes } from './context.ts'
+import { checkLimits } from './limits.ts'
 import { Refused } from './refusal.ts'
 import { argument, collectFields, readScope } from './selection.ts'
 import type { Store } from './store.ts'
@@ -34,6 +35,8 @@ export function interpret(world: World, store: Store, question: Question): Outco
     if (operation === undefined) throw new Error('the document has no such operation')
     const scope = readScope(document, operation, question.variables)
     const context = { world, api: apiOf(world, question.role), scope, claims: question.claims, unordered }
+    const exceeded = checkLimits(context, operation)
+    if (exceeded.length > 0) throw new Refused(...exceeded)
     const { data, after } = run(context, store, operation)
     return { answer: { kind: 'data', data }, store: after, unordered }
   } catch (error) {

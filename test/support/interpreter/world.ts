@@ -145,6 +145,8 @@ export interface World {
   readonly comments: 'bare' | 'before' | 'after'
   readonly inflects: boolean
   readonly maxRows: number | null
+  /** The `limits` setting of the schema. */
+  readonly limits?: { readonly fields: number | null; readonly rows: number | null }
   readonly enums: readonly EnumSketch[]
   readonly tables: readonly TableSketch[]
   readonly functions: readonly FunctionSketch[]

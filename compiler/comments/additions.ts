@@ -1,0 +1,62 @@
+import { suggest } from '../../runtime/lib/suggest.ts'
+import type { Decoder } from './decoders.ts'
+import { isJsonObject, type JsonObject, type JsonValue, member } from './json-value.ts'
+
+/**
+ * How the settings of the additions are read (spec/graphql.md 17). Whatever is wrong with one is a remark for the owner
+ * and never a refusal: a misspelt addition is off, and the rest of the API goes on.
+ */
+
+/** An object with these members and no others, or null with the reason. */
+interface Members {
+  readonly given: JsonObject | null
+  readonly remarks: readonly string[]
+}
+
+const shown = (value: JsonValue): string => JSON.stringify(value)
+
+/** The members of an addition's object; null and absence are no mistake. */
+export function membersOf(value: JsonValue, names: readonly string[]): Members {
+  if (value === null) return { given: null, remarks: [] }
+  if (!isJsonObject(value)) return { given: null, remarks: [`${shown(value)} is no object`] }
+  const strange = Object.keys(value).filter((name) => !names.includes(name))
+  return { given: value, remarks: strange.map((name) => strangeMember(name, names)) }
+}
+
+function strangeMember(name: string, names: readonly string[]): string {
+  const nearest = suggest(name, names) ?? names[0] ?? ''
+  return `it has no member ${shown(name)}; did you mean ${shown(nearest)}?`
+}
+
+/** `{"enabled": true}`; absence and `{"enabled": false}` are off, and so is what is neither, with a remark. */
+export const switchedOn: Decoder<boolean> = (value) => {
+  const { given, remarks } = membersOf(value, ['enabled'])
+  const told = given === null ? null : member(given, 'enabled')
+  const isSwitch = typeof told === 'boolean' || told === 'true' || told === 'false'
+  const missing = given === null || isSwitch || remarks.length > 0 ? [] : ['"enabled" is neither true nor false']
+  return { ok: true, value: told === true || told === 'true', remarks: [...remarks, ...missing] }
+}
+
+/** The most that one document may select; null where the owner set no limit. */
+export interface Limits {
+  readonly fields: number | null
+  readonly rows: number | null
+}
+
+const limitNames = ['fields', 'rows'] as const
+
+/** `{"fields": n, "rows": n}`, either of them or both, whole numbers from 0. */
+export const limits: Decoder<Limits | null> = (value) => {
+  const { given, remarks } = membersOf(value, limitNames)
+  if (given === null) return { ok: true, value: null, remarks }
+  const read = limitNames.map((name) => ({ name, ...limit(member(given, name)) }))
+  const wrong = read.flatMap(({ name, remark }) => (remark === null ? [] : [`"${name}" is ${remark}`]))
+  const [fields, rows] = read.map((item) => item.value)
+  return { ok: true, value: { fields: fields ?? null, rows: rows ?? null }, remarks: [...remarks, ...wrong] }
+}
+
+function limit(value: JsonValue): { readonly value: number | null; readonly remark: string | null } {
+  if (value === null) return { value: null, remark: null }
+  const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+  return isCount ? { value, remark: null } : { value: null, remark: `${shown(value)} and no whole number from 0` }
+}

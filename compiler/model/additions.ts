@@ -1,0 +1,22 @@
+import type { LimitFacts, Manifest } from '../../runtime/contract/manifest.ts'
+import type { AnnotatedSchema } from '../comments/types.ts'
+
+/**
+ * What the comments of schemas add to the API as a whole (spec/graphql.md 17). A fact that no schema asks for is
+ * absent, so that the manifest of those who use none of it stays as it was.
+ */
+export function additionFacts(schemas: readonly AnnotatedSchema[]): Pick<Manifest, 'limits'> {
+  const limits = limitFacts(schemas)
+  return { ...(limits && { limits }) }
+}
+
+/** A document may reach into every served schema, so the smallest limit of any holds. */
+function limitFacts(schemas: readonly AnnotatedSchema[]): LimitFacts | null {
+  const given = schemas.flatMap(({ settings }) => settings.limits ?? [])
+  const smallest = (name: keyof LimitFacts): number | null => {
+    const counts = given.flatMap((limits) => limits[name] ?? [])
+    return counts.length === 0 ? null : Math.min(...counts)
+  }
+  const facts = { fields: smallest('fields'), rows: smallest('rows') }
+  return facts.fields === null && facts.rows === null ? null : facts
+}

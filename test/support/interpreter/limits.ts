@@ -1,0 +1,88 @@
+import { Kind, type FieldNode, type OperationDefinitionNode, type SelectionSetNode } from 'graphql'
+import { apiTableOf, type Api, type ApiTable } from './api.ts'
+import { linkOf } from './check.ts'
+import { responses, type Context } from './context.ts'
+import { argument } from './selection.ts'
+
+/**
+ * `limits` (spec/graphql.md 17), counted by writing every fragment out: what a document selects, and the rows that it
+ * may come to. Directives change nothing; a field that is mentioned twice counts twice.
+ */
+export function checkLimits(context: Context, operation: OperationDefinitionNode): readonly string[] {
+  const { limits } = context.world
+  if (limits === undefined) return []
+  const root = operation.operation === 'mutation' ? 'Mutation' : 'Query'
+  const fields = countFields(context, operation.selectionSet)
+  if (limits.fields !== null && fields > limits.fields) {
+    return [`The document selects ${fields} fields after its fragments are expanded; at most ${limits.fields} are allowed.`]
+  }
+  const rows = countRows(context, root, operation.selectionSet)
+  if (limits.rows === null || rows <= limits.rows) return []
+  return [`The document may select ${rows} rows; at most ${limits.rows} are allowed.`]
+}
+
+/** The fields of a selection set, fragments written out, each with the type that it stands on. */
+function expanded(context: Context, type: string, set: SelectionSetNode): readonly (readonly [string, FieldNode])[] {
+  return set.selections.flatMap((selection) => {
+    if (selection.kind === Kind.FIELD) return [[type, selection] as const]
+    const fragment =
+      selection.kind === Kind.FRAGMENT_SPREAD ? context.scope.fragments.get(selection.name.value) : selection
+    if (fragment === undefined) return []
+    return expanded(context, fragment.typeCondition?.name.value ?? type, fragment.selectionSet)
+  })
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
+
+const countFields = (context: Context, set: SelectionSetNode | undefined): number =>
+  set === undefined
+    ? 0
+    : sum(expanded(context, '', set).map(([, field]) => 1 + countFields(context, field.selectionSet)))
+
+const countRows = (context: Context, type: string, set: SelectionSetNode | undefined): number =>
+  set === undefined ? 0 : sum(expanded(context, type, set).map(([owner, field]) => fieldRows(context, owner, field)))
+
+function fieldRows(context: Context, owner: string, field: FieldNode): number {
+  const { type, pagesOf } = leadsTo(context.api, owner, field.name.value)
+  const inside = countRows(context, type, field.selectionSet)
+  if (pagesOf === null) return inside
+  const asked = argument(context.scope, field, 'first') ?? argument(context.scope, field, 'last') ?? pagesOf.maxRows
+  // A negative count is refused for what it is.
+  const page = Math.min(Number(asked) < 0 ? pagesOf.maxRows : Number(asked), pagesOf.maxRows)
+  return page + page * inside
+}
+
+interface Target {
+  /** The type of the field's value. */
+  readonly type: string
+  /** Where it is a collection: of what. */
+  readonly pagesOf: ApiTable | null
+}
+
+function leadsTo(api: Api, owner: string, field: string): Target {
+  const row = (table: ApiTable): Target => ({ type: table.type, pagesOf: null })
+  const pages = (table: ApiTable): Target => ({ type: `${table.type}Connection`, pagesOf: table })
+  const linked = (target: string, many: boolean): Target => (many ? pages : row)(apiTableOf(api, target))
+  if (owner === 'Query' || owner === 'Mutation') {
+    const root = (owner === 'Query' ? api.query : api.mutation).get(field)
+    if (root?.kind === 'collection') return pages(root.table)
+    if (root?.kind === 'byKey') return row(root.table)
+    if (root?.kind === 'insert' || root?.kind === 'update' || root?.kind === 'delete')
+      return { type: `${root.table.type}${responses[root.kind]}`, pagesOf: null }
+    const body = root?.kind === 'call' ? root.function.body : undefined
+    return body?.kind === 'rows' || body?.kind === 'row' ? linked(body.table, body.kind === 'rows') : nothing
+  }
+  const table = api.tables.find(({ type }) => type === owner)
+  const found = table?.fields.get(field)
+  const link = found === undefined ? null : linkOf(found)
+  if (link !== null) return linked(link.target, link.many)
+  // Of the types that wrap rows only these members hold rows.
+  const wrapped = api.tables.find(({ type }) =>
+    ['Connection', 'Edge', ...Object.values(responses)].some((part) => owner === `${type}${part}`),
+  )
+  if (table !== undefined || wrapped === undefined) return nothing
+  if (field === 'edges') return { type: `${wrapped.type}Edge`, pagesOf: null }
+  return field === 'node' || field === 'records' ? row(wrapped) : nothing
+}
+
+const nothing: Target = { type: '', pagesOf: null }
