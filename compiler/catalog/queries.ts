@@ -171,7 +171,7 @@ const RELATIONS = `relations as materialized (
     ${aclOf('c.relacl', 'r', 'c.relowner')} as acl
   from marks join places p on p.oid = marks.oid join pg_catalog.pg_class c on c.oid = marks.oid
   left join known on known.oid = marks.oid
-  where c.oid = ${suspect} and marks.mark is distinct from known.mark
+  where marks.mark is distinct from known.mark
 )`
 
 /** The relations to answer, as an array: where they are few, indexes serve. */
@@ -290,9 +290,8 @@ const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum 
     a.attgenerated <> '' as generated, a.attidentity <> '' as identity, serial.attnum is not null as serial,
     a.atthasdef as "hasDefault", d.description as comment, a.attacl::pg_catalog.text as acl
   from attributes a ${commentOf('d', 'pg_class', 'a.attrelid', 'a.attnum')}
-  left join pg_catalog.pg_constraint unproven on unproven.conrelid = a.attrelid
-    and unproven.conrelid = ${asked} and unproven.contype = 'n' and not unproven.convalidated
-    and unproven.conkey[1] = a.attnum
+  left join pg_catalog.pg_constraint unproven on unproven.conrelid = a.attrelid and unproven.contype = 'n'
+    and not unproven.convalidated and unproven.conkey[1] = a.attnum
   left join (select distinct owned.refobjid as attrelid, owned.refobjsubid as attnum
     from pg_catalog.pg_depend owned join pg_catalog.pg_class sequence on sequence.oid = owned.objid
     where owned.classid = ${classOf('pg_class')} and owned.refclassid = owned.classid
