@@ -166,7 +166,7 @@ async function sameVersion<T>(
 describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
   let database: TestDatabase
   beforeAll(async () => {
-    database = await createDatabase({ major, prepare: true, sql: start })
+    database = await createDatabase({ major, isolated: true, prepare: true, sql: start })
   })
   afterAll(async () => {
     const { rows } = await database.query(
