@@ -23,17 +23,17 @@ export function rowArgument(scope: Scope, fn: AnnotatedFunction): ObjectId | und
   return fn.args.length === 1 && first !== undefined ? scope.rowTypes.get(first.type) : undefined
 }
 
-/** The computed fields of `type` out of the functions that take its row; of two with one name the first stays. */
+/** The computed fields of `type` out of the functions that take its row; of two with one name the last stays (2.4). */
 export function buildComputed(
   context: ResultContext,
   type: string,
   functions: readonly AnnotatedFunction[],
 ): Noted<readonly Computed[]> {
   const built = gatherPresent(functions.map((fn) => buildOne(context, fn)))
-  const firsts = new Map(built.value.toReversed().map((computed) => [computed.facts.field, computed]))
-  const losers = built.value.filter((computed) => firsts.get(computed.facts.field) !== computed)
+  const lasts = new Map(built.value.map((computed) => [computed.facts.field, computed]))
+  const losers = built.value.filter((computed) => lasts.get(computed.facts.field) !== computed)
   return noted(
-    built.value.filter((computed) => firsts.get(computed.facts.field) === computed),
+    built.value.filter((computed) => lasts.get(computed.facts.field) === computed),
     [...built.diagnostics, ...losers.map(({ facts }) => tellTaken(facts, type))],
   )
 }

@@ -335,11 +335,11 @@ describe('9.4 computed fields', () => {
     expect(computedFields(fn('a-b', row))).toEqual([])
   })
 
-  it('of one name: the first stays and the other is told', () => {
+  it('of one name: the last stays and the other is told', () => {
     const built = withFunctions(fn('_f', [argument('', 'row:posts')]), fn('f', [argument('', 'row:posts')]))
-    expect(built.entity('posts').computed.map((item) => item.function)).toEqual(['_f'])
+    expect(built.entity('posts').computed.map((item) => item.function)).toEqual(['f'])
     expect(built.diagnostics).toContainEqual(
-      expect.objectContaining({ code: 'field-taken', object: 'function public.f' }),
+      expect.objectContaining({ code: 'field-taken', object: 'function public._f' }),
     )
   })
 })
