@@ -17,10 +17,14 @@ let idToken: string
 const json = (response: ServerResponse, body: object): void => {
   response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
 }
+let written = 0
 const endless = (response: ServerResponse): void => {
   const piece = Buffer.alloc(65_536, ' ')
   response.setHeader('content-type', 'application/json').write('{"a":"')
-  const more = setInterval(() => response.write(piece), 1)
+  const more = setInterval(() => {
+    response.write(piece)
+    written += piece.length
+  }, 1)
   response.on('close', () => clearInterval(more))
 }
 
@@ -113,6 +117,13 @@ it.each(Object.keys(moods))('a token endpoint that %s is given up in time and le
   expect([answer.status, landing.origin]).toEqual([302, siteUrl])
   expect(Object.fromEntries(landing.searchParams)).toEqual(failed)
   expect(await leftBehind()).toEqual(nothing)
+})
+
+it('an answer that never ends is left after its first part, long before the time is up', patient, async () => {
+  mood = moods['never stops answering'] ?? usual
+  written = 0
+  await callback()
+  expect(written).toBeLessThan(33_554_432)
 })
 
 it('keys that never end or never come are given up too; all is well once they come', patient, async () => {
