@@ -5,7 +5,10 @@
 export interface Stage {
   /** Waits until it is the actor's turn. */
   readonly pause: (actor: number, at: string) => Promise<void>
-  /** Plays all actors to their ends and gives the order in which they went on. `pick` chooses among those who wait. */
+  /**
+   * Plays all actors to their ends and gives the order in which they went on. `pick` chooses among those who wait, the
+   * first of whom has waited longest: always the first is everybody in turn.
+   */
   readonly play: (
     actors: readonly (() => Promise<void>)[],
     pick: (below: number) => number,
@@ -62,6 +65,9 @@ export function createStage({ blocked }: StageOptions): Stage {
 
   const play: Stage['play'] = async (actors, pick) => {
     const order: string[] = []
+    /** The turn at which each went on last. */
+    const last = actors.map(() => 0)
+    const waited = (actor: number): number => order.length - (last[actor] ?? 0)
     const ends = actors.map(async (act, actor) => {
       running.add(actor)
       await act().finally(() => {
@@ -72,10 +78,10 @@ export function createStage({ blocked }: StageOptions): Stage {
     const all = Promise.all(ends)
     all.catch(() => undefined)
     for (await settle(); waiting.size > 0; await settle()) {
-      const turns = [...waiting.keys()].sort((a, b) => a - b)
+      const turns = [...waiting.keys()].sort((a, b) => waited(b) - waited(a) || a - b)
       const actor = turns[pick(turns.length)] as number
       const { at, go } = waiting.get(actor) as Waiting
-      order.push(`${actor} ${at}`)
+      last[actor] = order.push(`${actor} ${at}`)
       waiting.delete(actor)
       running.add(actor)
       go()
