@@ -2,7 +2,7 @@ import { call } from '../auth.ts'
 import type { TestDatabase } from '../database.ts'
 import { mailedSlots, type MailedSlot, type Person } from './person.ts'
 import type { Event, Place, Played } from './play.ts'
-import type { Step } from './steps.ts'
+import { isRecent, type Shown, type Step } from './steps.ts'
 
 /**
  * What has to hold whoever went first (sections 5.5, 5.7, 7 and 9.2). A request may be taken for before or after those
@@ -64,7 +64,7 @@ function sessionsOf(person: Person, events: readonly Event[]): readonly Known[] 
     return { ...born, id, tokens: [...first, ...given.map(({ refresh }) => refresh)], access }
   }
   return [
-    ...person.sessions.map(({ id, latest, access }) => known(id, [latest], access, { began: 0, ended: 0 })),
+    ...person.sessions.map(({ id, first, access }) => known(id, [first], access, { began: 0, ended: 0 })),
     ...events.flatMap(({ step, given, began, ended }) =>
       step.kind === 'verify' && given !== null ? [known(given.session, [], given.access, { began, ended })] : [],
     ),
@@ -93,7 +93,7 @@ function ends({ step, session, status, code }: Event, { id }: Named): boolean {
     case 'step-up':
       return status === 200 && session !== id
     case 'refresh':
-      return session === id && step.shows !== 'latest' && code === 'refresh_token_already_used'
+      return session === id && !isRecent(step.shows) && code === 'refresh_token_already_used'
     default:
       return false
   }
@@ -160,7 +160,7 @@ function judgeOfSession(one: Case, session: Known, event: Event): readonly strin
   ]
 }
 
-function judgeRefresh(one: Case, event: Event, shows: 'latest' | 'parent' | 'old'): readonly string[] {
+function judgeRefresh(one: Case, event: Event, shows: Shown): readonly string[] {
   const { events, person } = one
   const before = events.filter(
     (other) => other !== event && other.session === event.session && other.began < event.ended,
@@ -173,7 +173,7 @@ function judgeRefresh(one: Case, event: Event, shows: 'latest' | 'parent' | 'old
   const isUsed = event.code === 'refresh_token_already_used'
   return [
     ...when(shows === 'old' && isGood(event), 'a token of long ago was taken'),
-    ...when(shows === 'latest' && isUsed && !stepped, 'an honest client was refused'),
+    ...when(isRecent(shows) && isUsed && !stepped, 'an honest client was refused'),
     ...when(shows === 'parent' && isUsed && !stepped && !rotated, 'a client whose answer was lost was refused'),
     ...when(event.given !== null && levelOf(one, event.shown) !== event.given.aal, 'a refresh changed the level'),
   ]
@@ -225,7 +225,7 @@ function judgeFactor({ events }: Case): readonly string[] {
   const good = tried.filter(isGood)
   const codes = new Set(good.map(({ shown }) => shown))
   const atEase = events.every(
-    ({ step }) => step.kind !== 'sign-out' && !(step.kind === 'refresh' && step.shows !== 'latest'),
+    ({ step }) => step.kind !== 'sign-out' && !(step.kind === 'refresh' && !isRecent(step.shows)),
   )
   const present = tried.some(({ step }) => step.kind === 'step-up' && step.skew === 0)
   return [

@@ -18,12 +18,12 @@ export interface Person {
   readonly mailed: Readonly<Record<MailedSlot, MailedToken>>
 }
 
-/** Spent long ago: `old`, then `parent`, whose child is `latest`. */
+/** Spent long ago: `old`, then `parent`, whose child is `first`. */
 export interface SessionAtStart {
   readonly id: string
   readonly old: string
   readonly parent: string
-  readonly latest: string
+  readonly first: string
   readonly access: string
 }
 
@@ -54,7 +54,7 @@ const insertPerson = `
     insert into auth.mfa_factors (id, user_id, factor_type, status, secret, created_at, updated_at)
     values ($4, $1, 'totp', 'verified', $5, now(), now())
   ), given as (
-    select * from json_to_recordset($6) as s(id uuid, old text, parent text, latest text)
+    select * from json_to_recordset($6) as s(id uuid, old text, parent text, first text)
   ), begun as (
     insert into auth.sessions (id, user_id, created_at, updated_at, aal)
     select id, $1, now() - interval '1 hour', now(), 'aal1' from given
@@ -64,7 +64,7 @@ const insertPerson = `
   )
   insert into auth.refresh_tokens (token, user_id, session_id, parent, revoked, created_at, updated_at)
   select t.token, $1::text, g.id, t.parent, t.revoked, now() - interval '10 minutes', now() - interval '5 minutes'
-  from given g, lateral (values (g.old, null, true), (g.parent, g.old, true), (g.latest, g.parent, false))
+  from given g, lateral (values (g.old, null, true), (g.parent, g.old, true), (g.first, g.parent, false))
     as t(token, parent, revoked)`
 
 export async function createPerson(db: TestDatabase, tools: AuthTools, options: PersonOptions): Promise<Person> {
@@ -90,8 +90,8 @@ export async function createPerson(db: TestDatabase, tools: AuthTools, options: 
 async function newSession(userId: string): Promise<SessionAtStart> {
   const id = randomUUID()
   const claims = { sub: userId, session_id: id, role: 'authenticated', aal: 'aal1', exp: now() + 3600 }
-  const [old, parent, latest] = [newRefreshToken(), newRefreshToken(), newRefreshToken()]
-  return { id, old, parent, latest, access: await signToken(claims, secret) }
+  const [old, parent, first] = [newRefreshToken(), newRefreshToken(), newRefreshToken()]
+  return { id, old, parent, first, access: await signToken(claims, secret) }
 }
 
 const now = (): number => Math.floor(Date.now() / 1000)

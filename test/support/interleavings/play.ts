@@ -61,7 +61,7 @@ interface Done {
 /** Every client does its steps, on one of two processes, while others do theirs. */
 export async function play(place: Place, person: Person, plan: Plan, pick: (below: number) => number): Promise<Played> {
   const events: Event[] = []
-  const held = person.sessions.map(({ latest, access }): Held => ({ refresh: latest, access }))
+  const held = person.sessions.map(({ first, access }): Held => ({ refresh: first, access }))
   let clock = 0
   const client = (steps: readonly Step[], actor: number) => async (): Promise<void> => {
     const ask = askAs(place, actor)

@@ -3,7 +3,7 @@ import { mailedSlots, type MailedSlot } from './person.ts'
 
 /** What the clients of a person do; sessions by their index. */
 export type Step =
-  /** `latest` is what the client holds just then; the others were spent long before. */
+  /** `latest` is what the client holds just then, `first` what it held at the start; others were spent long before. */
   | { readonly kind: 'refresh'; readonly session: number; readonly shows: Shown }
   | { readonly kind: 'look'; readonly session: number }
   | { readonly kind: 'sign-out'; readonly session: number; readonly scope: 'global' | 'local' | 'others' }
@@ -15,7 +15,10 @@ export type Step =
   /** Another mail in place of the one before. */
   | { readonly kind: 'recover' }
 
-export type Shown = 'latest' | 'parent' | 'old'
+export type Shown = 'latest' | 'first' | 'parent' | 'old'
+
+/** Tokens that were live when everything began, or later. */
+export const isRecent = (shows: Shown): boolean => shows === 'latest' || shows === 'first'
 
 export interface Plan {
   readonly sessions: number
@@ -32,7 +35,7 @@ type Make = (draw: Draw, sessions: number) => Step
 const refresh: Make = (draw, sessions) => ({
   kind: 'refresh',
   session: drawSession(draw, sessions),
-  shows: draw.pick(['latest', 'latest', 'latest', 'latest', 'parent', 'old'] as const),
+  shows: draw.pick(['latest', 'latest', 'latest', 'first', 'first', 'parent', 'old'] as const),
 })
 const look: Make = (draw, sessions) => ({ kind: 'look', session: drawSession(draw, sessions) })
 const signOut: Make = (draw, sessions) => ({
