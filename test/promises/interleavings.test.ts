@@ -7,25 +7,24 @@ import { openTheatre, type Theatre } from '../support/interleavings/theatre.ts'
 /**
  * Promise: in whatever order the statements of several clients meet, on two processes of one database, no session ends
  * up with two live refresh tokens, no honest client loses its session, no code is spent twice, and what was ended stays
- * ended. Long form: npm run test:interleavings -- --count 10000 [--seed S]; the seed repeats all choices.
+ * ended. Long form: npm run test:interleavings -- --count 10000 [--seed S] [--theatres N]; these repeat all choices.
  */
 const count = Number(process.env['INTERLEAVINGS_COUNT'] ?? '90')
 const seed = Number(process.env['INTERLEAVINGS_SEED'] ?? Date.now() % 1_000_000)
 
-/**
- * Several at once, since each of them often waits for Postgres. Where sessions have a limit, no refresh takes the short
- * way of one statement.
- */
-const stagings: readonly SettingTexts[] = [{}, {}, { session_timebox: '86400' }]
+/** Several at once, since each of them often waits for Postgres; --theatres N for more. */
+const theatreCount = Number(process.env['INTERLEAVINGS_THEATRES'] ?? '3')
+/** Where sessions have a limit, no refresh takes the short way of one statement. */
+const settingsOf = (index: number): SettingTexts => (index % 3 === 2 ? { session_timebox: '86400' } : {})
 /** Shrinking what was found has to end, too. */
 const longestMs = 60_000 + count * 1_000
 const theatres: Theatre[] = []
 beforeAll(async () => {
-  for (const settings of stagings) theatres.push(await openTheatre(settings))
-})
+  for (let index = 0; index < theatreCount; index += 1) theatres.push(await openTheatre(settingsOf(index)))
+}, 30_000 * theatreCount)
 afterAll(async () => {
   for (const { close } of theatres) await close()
-})
+}, 30_000 * theatreCount)
 
 const met = new Set<string>()
 let statements = 0
@@ -43,7 +42,7 @@ const hold = (theatre: Theatre, index: number): Promise<void> =>
     }),
     {
       seed: seed + index,
-      numRuns: Math.ceil(count / stagings.length),
+      numRuns: Math.ceil(count / theatreCount),
       interruptAfterTimeLimit: longestMs,
       markInterruptAsFailure: true,
     },

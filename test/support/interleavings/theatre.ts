@@ -31,7 +31,7 @@ export interface Outcome extends Played {
 const unhurried = { mail_cooldown: '0', refresh_reuse_interval: '60' }
 
 /** Nobody waits for a connection that somebody off the stage holds. */
-const poolSize = 12
+const poolSize = 6
 
 /** `settings` on top of those that every theatre has. */
 export async function openTheatre(settings: SettingTexts = {}): Promise<Theatre> {
