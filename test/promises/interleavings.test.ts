@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { choices } from '../support/arbitraries/draw.ts'
+import { choices, drawFrom } from '../support/arbitraries/draw.ts'
 import type { SettingTexts } from '../support/auth.ts'
+import { drawPlan } from '../support/interleavings/steps.ts'
 import { openTheatre, type Theatre } from '../support/interleavings/theatre.ts'
 
 /**
@@ -62,8 +63,11 @@ test(
   },
 )
 
+/** Of three clients two may wait for one lock, and which of them gets it is for Postgres to choose. */
+const ofTwo = fc.tuple(what, turns).filter(([numbers]) => drawPlan(drawFrom(numbers)).clients.length === 2)
+
 test('the same choices are the same interleaving again', { timeout: 60_000 }, async () => {
-  for (const drawn of fc.sample(fc.tuple(what, turns), { seed, numRuns: 6 })) {
+  for (const drawn of fc.sample(ofTwo, { seed, numRuns: 6 })) {
     const [first, again] = [await theatres[0]?.run(...drawn), await theatres[1]?.run(...drawn)]
     expect(again?.order).toEqual(first?.order)
   }
