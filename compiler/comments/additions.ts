@@ -28,13 +28,19 @@ function strangeMember(name: string, names: readonly string[]): string {
   return `it has no member ${shown(name)}; did you mean ${shown(nearest)}?`
 }
 
-/** `{"enabled": true}`; absence and `{"enabled": false}` are off, and so is what is neither, with a remark. */
-export const switchedOn: Decoder<boolean> = (value) => {
+/** `{"enabled": true}` or `{"enabled": false}`; null where neither is said, with a remark where something else is. */
+export const switched: Decoder<boolean | null> = (value) => {
   const { given, remarks } = membersOf(value, ['enabled'])
   const told = given === null ? null : member(given, 'enabled')
   const isSwitch = typeof told === 'boolean' || told === 'true' || told === 'false'
   const missing = given === null || isSwitch || remarks.length > 0 ? [] : ['"enabled" is neither true nor false']
-  return { ok: true, value: told === true || told === 'true', remarks: [...remarks, ...missing] }
+  return { ok: true, value: isSwitch ? String(told) === 'true' : null, remarks: [...remarks, ...missing] }
+}
+
+/** The same where what is not said is off. */
+export const switchedOn: Decoder<boolean> = (value) => {
+  const read = switched(value)
+  return read.ok ? { ...read, value: read.value === true } : read
 }
 
 /** The most that one document may select; null where the owner set no limit. */

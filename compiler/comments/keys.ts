@@ -1,4 +1,4 @@
-import { limits } from './additions.ts'
+import { limits, switched } from './additions.ts'
 import {
   anyText,
   type Decoder,
@@ -88,6 +88,12 @@ export const keys = [
     help: '{"enabled": false} takes its collection and by-key fields from Query.',
   },
   {
+    key: 'relationFilters',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} lets its filter ask for related rows; a table goes before its schema.',
+  },
+  {
     key: 'primary_key_columns',
     on: ['relation'],
     decode: optionalStrings,
@@ -134,7 +140,6 @@ interface ReservedKey {
 
 /** Known settings that this version does not obey yet (spec/graphql.md 17). */
 export const reservedKeys: readonly ReservedKey[] = [
-  { key: 'relationFilters', on: ['schema', 'relation'] },
   { key: 'orderByRelated', on: ['schema', 'relation'] },
   { key: 'upsert', on: ['schema', 'relation'] },
   { key: 'distinctOn', on: ['schema', 'relation'] },

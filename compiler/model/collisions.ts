@@ -1,4 +1,4 @@
-import { createNames, type Names } from '../../runtime/contract/type-names.ts'
+import { createNames, partsIn, type Names } from '../../runtime/contract/type-names.ts'
 import type { EntityFacts, EnumFacts, FunctionFacts, Manifest, RelationFacts } from '../../runtime/contract/manifest.ts'
 import { rootField, type RootField } from '../../runtime/contract/root-fields.ts'
 import { createRecall } from '../../runtime/lib/recall.ts'
@@ -27,6 +27,7 @@ const recallTypes = createRecall<readonly Diagnostic[]>()
 const typeInputs = ({ entities, enums }: Manifest): readonly unknown[] => [
   ...entities.flatMap(({ id, kind, name, key }) => [id, kind, name, key.length > 0]),
   ...enums,
+  ...partsIn({ entities }),
 ]
 
 function tellTypes(manifest: Manifest): readonly Diagnostic[] {

@@ -9,6 +9,7 @@ import type { Head } from './heads.ts'
 import { tableGrants } from './privileges.ts'
 import { buildRelations, type Sides } from './relations.ts'
 import type { ResultContext } from './results.ts'
+import { tableAdditions } from './table-additions.ts'
 import type { ColumnSql, EntitySql } from './types.ts'
 import { columnWitnesses } from './witnesses.ts'
 
@@ -109,6 +110,7 @@ const headFacts = ({ id, relation, schema, name, key }: Head): HeadFacts => ({
   totalCount: relation.settings.totalCount,
   aggregate: relation.settings.aggregate,
   root: relation.settings.root,
+  ...tableAdditions(relation, schema),
   key,
   grants: tableGrants(relation),
 })

@@ -21,6 +21,8 @@ export interface ServedSchema {
   readonly name: string
   readonly inflects: boolean
   readonly maxRows: number
+  /** What a table's own comment goes before. */
+  readonly settings: AnnotatedSchema['settings']
 }
 
 /** The largest page where nobody set one (spec/graphql.md 5.3). */
@@ -69,6 +71,7 @@ const servedSchema = (schema: AnnotatedSchema): ServedSchema =>
     name: schema.name,
     inflects: schema.settings.inflect_names,
     maxRows: schema.settings.max_rows ?? defaultMaxRows,
+    settings: schema.settings,
   }))
 
 /** An object and the served schema that owns it. */

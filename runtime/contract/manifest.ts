@@ -88,7 +88,13 @@ export interface EnumFacts {
   readonly usage: Grantees
 }
 
-export interface EntityFacts {
+/** Additions of section 17 that a table or its schema switches on; absent where they are off. */
+export interface EntityAdditions {
+  /** Its filter type has fields for related rows. */
+  readonly relationFilters?: true
+}
+
+export interface EntityFacts extends EntityAdditions {
   readonly id: ObjectId
   readonly schema: string
   /** SQL name of the relation; stands in node ids. */

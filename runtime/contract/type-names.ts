@@ -1,4 +1,4 @@
-import type { EntityFacts, EnumFacts, Manifest } from './manifest.ts'
+import type { EntityAdditions, EntityFacts, EnumFacts, Manifest } from './manifest.ts'
 
 /**
  * Names of types, and who gets one that two want (spec/graphql.md 2.2, 2.4): built-in names stay; then the first
@@ -21,10 +21,34 @@ export const parts = {
   avg: 'AvgAggregateResult',
   min: 'MinAggregateResult',
   max: 'MaxAggregateResult',
+  relationFilter: 'RelationFilter',
 } as const
 
 export type Part = keyof typeof parts
 const partList = Object.keys(parts) as readonly Part[]
+
+/** Parts that an addition brings: their names are anybody's until some relation has the addition. */
+const additionOf: Readonly<Partial<Record<Part, keyof EntityAdditions>>> = { relationFilter: 'relationFilters' }
+
+/** The parts that relations of this manifest have. */
+export function partsIn({ entities }: Pick<Manifest, 'entities'>): readonly Part[] {
+  return partList.filter((part) => {
+    const addition = additionOf[part]
+    return addition === undefined || entities.some((entity) => entity[addition] === true)
+  })
+}
+
+/** What stands between a base and a part where both together are another part: `Relation` + `Filter`. */
+const infixesOf = (used: readonly Part[]): readonly string[] => [
+  ...new Set(
+    used.flatMap((long) =>
+      used.flatMap((short) => {
+        const rest = parts[long].slice(0, parts[long].length - parts[short].length)
+        return short !== 'row' && rest !== '' && parts[long].endsWith(parts[short]) ? [rest] : []
+      }),
+    ),
+  ),
+]
 
 const scalarNames = [
   'ID',
@@ -58,12 +82,12 @@ const builtIn: ReadonlySet<string> = new Set([
 const anyPart = new RegExp(`(?:${partList.flatMap((part) => parts[part] || []).join('|')})$`)
 
 /** What a name is, or would be a part of: `PostEdge` -> PostEdge, Post. */
-const basesOf = (name: string): readonly string[] =>
+const basesOf = (name: string, used: readonly Part[]): readonly string[] =>
   anyPart.test(name)
-    ? partList.flatMap((part) => (name.endsWith(parts[part]) ? [name.slice(0, name.length - parts[part].length)] : []))
+    ? used.flatMap((part) => (name.endsWith(parts[part]) ? [name.slice(0, name.length - parts[part].length)] : []))
     : [name]
 
-const builtInBases: ReadonlySet<string> = new Set([...builtIn].flatMap(basesOf))
+const builtInBases: ReadonlySet<string> = new Set([...builtIn].flatMap((name) => basesOf(name, partList)))
 
 const validName = /^[_A-Za-z][_0-9A-Za-z]*$/
 
@@ -84,13 +108,15 @@ export interface Names {
 export function createNames(manifest: Manifest, readable: (entity: EntityFacts) => boolean): Names {
   const entities = new Map<string, EntityFacts>()
   const enums = new Map<string, EnumFacts>()
+  const used = partsIn(manifest)
+  const infixes = infixesOf(used)
 
   /** The relation and the part of it that a name would be, e.g. `PostEdge` -> Post, edge. */
   const findEntity = (name: string): { entity: EntityFacts; part: Part } | undefined => {
     const own = entities.get(name)
     if (own !== undefined) return { entity: own, part: 'row' }
     if (!anyPart.test(name)) return undefined
-    for (const part of partList) {
+    for (const part of used) {
       if (!name.endsWith(parts[part])) continue
       const entity = entities.get(name.slice(0, name.length - parts[part].length))
       if (entity !== undefined) return { entity, part }
@@ -99,18 +125,25 @@ export function createNames(manifest: Manifest, readable: (entity: EntityFacts) 
   }
   /** Names one of whose parts would be the name of a claimed relation. */
   const blocked = new Set<string>()
+  /** Whether a part of one would be a part of the other: the filter of PostRelation is the relation filter of Post. */
+  const sharesPart = (base: string): boolean =>
+    infixes.some(
+      (infix) =>
+        entities.has(base + infix) || (base.endsWith(infix) && entities.has(base.slice(0, base.length - infix.length))),
+    )
   const isFree = (base: string): boolean =>
     validName.test(base) &&
     !base.startsWith('__') &&
     !builtInBases.has(base) &&
     !blocked.has(base) &&
-    findEntity(base) === undefined
+    findEntity(base) === undefined &&
+    !sharesPart(base)
 
   const claim = (candidates: readonly EntityFacts[]): void => {
     for (const entity of candidates) {
       if (!isFree(entity.name)) continue
       entities.set(entity.name, entity)
-      for (const base of basesOf(entity.name)) blocked.add(base)
+      for (const base of basesOf(entity.name, used)) blocked.add(base)
     }
   }
   const candidates = manifest.entities.filter(readable)

@@ -8,6 +8,7 @@ import {
 import type { AggregateFacts, ColumnFacts, EntityFacts, ScalarName } from '../../contract/manifest.ts'
 import type { Visible } from '../view.ts'
 import { listFilters, orderByDirection, scalarFilters } from './filters.ts'
+import { relationConditions, type InputField } from './related.ts'
 import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, typeName, type Fields, type MakePart, type Types } from './types.ts'
 
@@ -84,9 +85,7 @@ export const makeEdge: MakePart = (entity, types) =>
     }),
   })
 
-type FilterField = readonly [name: string, config: { readonly type: GraphQLInputType; readonly description: string }]
-
-const nodeIdFilter: FilterField = [
+const nodeIdFilter: InputField = [
   'nodeId',
   { type: scalarFilters.get('ID') as GraphQLInputType, description: 'Conditions on the node id.' },
 ]
@@ -98,12 +97,12 @@ export const makeFilter =
       name: typeName(entity, 'filter'),
       description: `Conditions on rows of ${entity.name}; all that are given must hold.`,
       fields: () => {
-        const columns = visible.filterable(entity).map((column): FilterField => {
+        const columns = visible.filterable(entity).map((column): InputField => {
           const { name } = shown(column)
           return [name, { type: filterType(visible, column, types), description: `Conditions on ${name}.` }]
         })
         const list = new GraphQLList(nonNull(self))
-        const others: FilterField[] = [
+        const others: InputField[] = [
           ...(visible.isExposed(entity) ? [nodeIdFilter] : []),
           ['and', { type: list, description: 'Holds when every one of these holds.' }],
           ['or', { type: list, description: 'Holds when at least one of these holds.' }],
@@ -111,7 +110,11 @@ export const makeFilter =
         ]
         // A column that bears one of these names keeps it (2.4).
         const taken = new Set(columns.map(([name]) => name))
-        return Object.fromEntries([...columns, ...others.filter(([name]) => !taken.has(name))])
+        return Object.fromEntries([
+          ...columns,
+          ...relationConditions(visible, entity, types),
+          ...others.filter(([name]) => !taken.has(name)),
+        ])
       },
     })
     return self

@@ -14,6 +14,7 @@ import type { Part } from '../../contract/type-names.ts'
 import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { filterIs, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery } from './roots.ts'
+import { makeRelationFilter } from './related.ts'
 import { makeRow } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { createTypes, type MakePart, type Types } from './types.ts'
@@ -61,6 +62,7 @@ const makers = (visible: Visible): Readonly<Record<Part, MakePart>> => ({
   avg: makeAggregateResult(visible, 'avg'),
   min: makeAggregateResult(visible, 'min'),
   max: makeAggregateResult(visible, 'max'),
+  relationFilter: makeRelationFilter,
 })
 
 export function buildView(manifest: Manifest, role: string): RoleView {

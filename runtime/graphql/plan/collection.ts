@@ -30,7 +30,7 @@ export function planCollection(
   const order = planOrder(planner.visible, entity, args('orderBy'))
   return {
     entity,
-    filter: planFilter(planner.visible, entity, args('filter')),
+    filter: planFilter(planner, entity, args('filter')),
     order,
     page: planPage(entity, order, args),
     members: planConnection(planner, entity, field, nodes),

@@ -1,21 +1,26 @@
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
-import { byField, type Visible } from '../../engine/view.ts'
+import { filterRelations, type Related } from '../../engine/related.ts'
+import { byField } from '../../engine/view.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
 import { badArgument } from '../failures.ts'
 import { decodeNodeId, type ElementForm, type Elements } from '../tokens.ts'
 import type { Input } from './input.ts'
-import type { Filter, NodeTable, Slot, Value } from './types.ts'
+import type { Planner } from './planner.ts'
+import type { Filter, NodeTable, Quantifier, Slot, Value } from './types.ts'
+
+/** What filters are planned with. */
+type FilterPlanner = Pick<Planner, 'visible' | 'countObject'>
 
 /**
  * Turns a filter argument into conditions (spec/graphql.md 4.2, 4.3). Empty objects and lists are no condition wherever they stand;
  * an operand that is null compares with null, so that no row matches.
  */
-export function planFilter(visible: Visible, entity: EntityFacts, input: Input): Filter | null {
+export function planFilter(planner: FilterPlanner, entity: EntityFacts, input: Input): Filter | null {
   if (input.kind !== 'object') return null
-  const columns = byField(visible.filterable(entity))
+  const columns = byField(planner.visible.filterable(entity))
   const conditions = input.fields.flatMap(([name, value]) => {
     const column = columns.get(name)
-    const condition = column === undefined ? planOther(visible, entity, name, value) : planColumn(column, value)
+    const condition = column === undefined ? planOther(planner, entity, name, value) : planColumn(column, value)
     return condition === null ? [] : [condition]
   })
   return together('all', conditions)
@@ -27,23 +32,45 @@ function together(kind: 'all' | 'any', conditions: readonly Filter[]): Filter | 
   return conditions.length === 1 ? first : { kind, of: conditions }
 }
 
-function planOther(visible: Visible, entity: EntityFacts, name: string, input: Input): Filter | null {
+function planOther(planner: FilterPlanner, entity: EntityFacts, name: string, input: Input): Filter | null {
   switch (name) {
     case 'and':
     case 'or': {
       if (input.kind !== 'list') return null
-      const of = input.items.flatMap((item) => planFilter(visible, entity, item) ?? [])
+      const of = input.items.flatMap((item) => planFilter(planner, entity, item) ?? [])
       return together(name === 'and' ? 'all' : 'any', of)
     }
     case 'not': {
-      const of = planFilter(visible, entity, input)
+      const of = planFilter(planner, entity, input)
       return of === null ? null : { kind: 'not', of }
     }
     case 'nodeId':
       return planNodeId(entity, input)
-    default:
-      return null
+    default: {
+      const related = filterRelations(planner.visible, entity).get(name)
+      return related === undefined ? null : planRelated(planner, related, input)
+    }
   }
+}
+
+/**
+ * Conditions on related rows (section 17). Those of a to-one relation are met by a row that is there, so that without
+ * one they are not met; empty conditions on it are none, as those of `every` are.
+ */
+function planRelated(planner: FilterPlanner, { relation, target }: Related, input: Input): Filter | null {
+  if (input.kind !== 'object') return null
+  const related = (quantifier: Quantifier, conditions: Input): Filter | null => {
+    if (conditions.kind !== 'object') return null
+    const of = planFilter(planner, target, conditions)
+    if (of === null && (quantifier === 'every' || relation.shape === 'one')) return null
+    planner.countObject()
+    return { kind: 'related', quantifier, entity: target, join: relation, of }
+  }
+  if (relation.shape === 'one') return related('some', input)
+  return together(
+    'all',
+    input.fields.flatMap(([name, conditions]) => related(name as Quantifier, conditions) ?? []),
+  )
 }
 
 function planColumn(column: ColumnFacts, input: Input): Filter | null {

@@ -24,6 +24,8 @@ export interface Planner {
   readonly rowType: (name: string) => GraphQLObjectType
   /** The arguments of a field by name. */
   readonly args: (field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]) => (name: string) => Input
+  /** Counts one more sub-select. @throws Refusal when there are too many */
+  readonly countObject: () => void
   readonly fieldsOf: (type: GraphQLObjectType, nodes: readonly FieldNode[]) => readonly Selected[]
   /** The object type that a field returns. */
   readonly objectType: (field: GraphQLField<unknown, unknown>) => GraphQLObjectType
@@ -51,7 +53,12 @@ export function createPlanner(
   row: PlanRow,
 ): Planner {
   let objects = 0
+  const countObject = (): void => {
+    objects += 1
+    if (objects > maxObjects) throw refuse('DOCUMENT_TOO_LARGE', `The document selects more than ${maxObjects} objects.`)
+  }
   return {
+    countObject,
     row,
     visible,
     walk,
@@ -66,9 +73,7 @@ export function createPlanner(
       }
     },
     fieldsOf: (type, nodes) => {
-      objects += 1
-      if (objects > maxObjects)
-        throw refuse('DOCUMENT_TOO_LARGE', `The document selects more than ${maxObjects} objects.`)
+      countObject()
       return selectedFields(walk, type, nodes)
     },
     objectType: (field) => asObject(getNamedType(field.type), field.name),

@@ -57,6 +57,17 @@ export type Filter =
   | { readonly kind: 'presence'; readonly column: string; readonly present: boolean }
   /** The key's columns equal these values, in key order. */
   | { readonly kind: 'key'; readonly values: readonly Value[] }
+  /** How many of the related rows meet a condition; without one, all rows do. */
+  | {
+      readonly kind: 'related'
+      readonly quantifier: Quantifier
+      readonly entity: EntityFacts
+      readonly join: Join
+      readonly of: Filter | null
+    }
+
+/** Whether at least one, each or no related row meets a condition; each and none of no rows do. */
+export type Quantifier = 'some' | 'every' | 'none'
 
 export interface OrderTerm {
   readonly column: string

@@ -20,7 +20,7 @@ export function planWrite(
   const members = planResponse(planner, entity, field, nodes)
   const change = { key, entity, members, readable: planner.visible.readableColumn(entity) }
   if (kind === 'insert') return { kind, ...change, rows: planRows(planner, entity, args('objects')) }
-  const filter = planFilter(planner.visible, entity, args('filter'))
+  const filter = planFilter(planner, entity, args('filter'))
   const atMost = { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } } as const
   if (kind === 'delete') return { kind, ...change, filter, atMost }
   return { kind, ...change, set: planSet(planner.visible.updatable(entity), args('set')), filter, atMost }

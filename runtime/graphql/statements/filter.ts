@@ -1,21 +1,22 @@
 import { operators, type OperatorName } from '../../sql/operators.ts'
 import type { Filter, Value } from '../plan/types.ts'
 import type { Parameters } from './parameters.ts'
-import { columnOf, type Scope } from './source.ts'
+import { columnOf, directScope, joined, where, type Scope, type Writer } from './source.ts'
 
 /** A condition for any alias; its values are bound once, however often it is written. */
 export type Condition = (scope: Scope) => string
 
-export function compileFilter(filter: Filter, parameters: Parameters): Condition {
+export function compileFilter(filter: Filter, writer: Writer): Condition {
+  const { parameters } = writer
   switch (filter.kind) {
     case 'all':
     case 'any': {
-      const conditions = filter.of.map((part) => compileFilter(part, parameters))
+      const conditions = filter.of.map((part) => compileFilter(part, writer))
       const joint = filter.kind === 'all' ? ' and ' : ' or '
       return (scope) => `(${conditions.map((condition) => condition(scope)).join(joint)})`
     }
     case 'not': {
-      const condition = compileFilter(filter.of, parameters)
+      const condition = compileFilter(filter.of, writer)
       return (scope) => `(not ${condition(scope)})`
     }
     case 'presence':
@@ -24,6 +25,21 @@ export function compileFilter(filter: Filter, parameters: Parameters): Condition
       return compare(filter, parameters)
     case 'key':
       return keyEquals(filter.values, parameters)
+    case 'related':
+      return related(filter, writer)
+  }
+}
+
+/** Three-valued conditions ask for what is true, so that a row of which it is unknown is not one of those that meet it. */
+function related(filter: Extract<Filter, { kind: 'related' }>, writer: Writer): Condition {
+  const condition = filter.of === null ? null : compileFilter(filter.of, writer)
+  return (scope) => {
+    const alias = writer.alias('t')
+    const there = directScope(writer, filter.entity, alias)
+    const met = condition?.(there) ?? null
+    const wanted = met !== null && filter.quantifier === 'every' ? `${met} is not true` : met
+    const rows = `(select from ${there.builder.relation} ${alias}${where([joined(filter.join, scope, there), wanted])})`
+    return filter.quantifier === 'some' ? `exists ${rows}` : `(not exists ${rows})`
   }
 }
 

@@ -24,7 +24,7 @@ export interface Matching {
 /** @param reads how often the rows will be read */
 export function matchingRows(writer: Writer, collection: Collection, source: Source, reads: number): Matching {
   // A parameter that no text mentions has no type, and Postgres refuses it: filters are compiled when something is read.
-  const filter = once(() => (collection.filter === null ? null : compileFilter(collection.filter, writer.parameters)))
+  const filter = once(() => (collection.filter === null ? null : compileFilter(collection.filter, writer)))
   // A function runs once per request, whatever is asked of its rows; a volatile one runs even when none of them is wanted.
   const runsOnce = source.isFunction && (reads > 1 || source.volatile)
   const rows = writer.alias('s')

@@ -1,8 +1,8 @@
 import { jsonObject, jsonObjectFrom, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
-import type { Join, Row, RowMember } from '../plan/types.ts'
+import type { Row, RowMember } from '../plan/types.ts'
 import { collectionJson } from './collection.ts'
-import { columnOf, directScope, type Scope, type Writer } from './source.ts'
+import { columnOf, directScope, joined, type Scope, type Writer } from './source.ts'
 
 /** The selected fields of the row in scope as a JSON object. */
 export const rowJson = (writer: Writer, row: Row, scope: Scope): string => jsonObject(rowPairs(writer, row, scope))
@@ -61,12 +61,6 @@ function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
       })
     }
   }
-}
-
-function joined(join: Join, here: Scope, there: Scope): string {
-  return join.local
-    .map((name, index) => `${there.column(join.foreign[index] ?? '')} = ${here.column(name)}`)
-    .join(' and ')
 }
 
 function computedOf(scope: Scope, field: string) {

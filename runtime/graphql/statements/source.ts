@@ -1,7 +1,7 @@
 import type { EntityBuilder } from '../../contract/builder.ts'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { Row } from '../plan/types.ts'
+import type { Join, Row } from '../plan/types.ts'
 import type { Parameters } from './parameters.ts'
 
 /** What every part of a statement is written with. */
@@ -71,6 +71,13 @@ export function columnOf(builder: EntityBuilder, name: string): EntityBuilder['c
   const column = Object.hasOwn(builder.columns, name) ? builder.columns[name] : undefined
   if (column === undefined) throw new Error(`the builder of ${builder.relation} has no column ${name}`)
   return column
+}
+
+/** The condition that two rows belong together. */
+export function joined(join: Join, here: Scope, there: Scope): string {
+  return join.local
+    .map((name, index) => `${there.column(join.foreign[index] ?? '')} = ${here.column(name)}`)
+    .join(' and ')
 }
 
 /** A select list that is never empty. */

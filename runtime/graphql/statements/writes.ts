@@ -69,7 +69,7 @@ function changeSql(writer: Writer, root: Write, scope: Scope, alias: string): st
 }
 
 const matching = (writer: Writer, root: Update | Delete, scope: Scope): string =>
-  where([root.filter === null ? null : compileFilter(root.filter, writer.parameters)(scope)])
+  where([root.filter === null ? null : compileFilter(root.filter, writer)(scope)])
 
 function insertRows(writer: Writer, scope: Scope, rows: InsertRows): string {
   const columns = rows.columns.map((name) => columnOf(scope.builder, name))

@@ -1,4 +1,4 @@
-import type { ApiTable } from '../interpreter/api.ts'
+import { apiTableOf, type ApiTable, type RelationField } from '../interpreter/api.ts'
 import { nodeIdOf } from '../interpreter/answer.ts'
 import { storeOf, rowsOf } from '../interpreter/store.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
@@ -17,6 +17,10 @@ export function drawFilter(scene: Scene, table: ApiTable, depth = 2, type = `${t
     const [name, column] = draw.pick(columns)
     entries.set(name, drawColumn(scene, table, column))
   }
+  if (depth > 0 && table.filterRelations.size > 0 && draw.chance(40)) {
+    const [name, relation] = draw.pick([...table.filterRelations])
+    entries.set(name, drawRelated(scene, relation, depth - 1))
+  }
   if (depth > 0 && draw.chance(45)) drawLogic(scene, table, depth, entries)
   if (draw.chance(8) && !table.filters.has('nodeId')) entries.set('nodeId', drawNodeId(scene, table))
   return entries.size === 0 ? entries : place(draw, scene.variables, type, entries)
@@ -34,6 +38,23 @@ function drawLogic(scene: Scene, table: ApiTable, depth: number, entries: Map<st
   scene.tell(`filter: ${name}`)
   if (scene.draw.chance(5)) entries.set(name, null)
   else entries.set(name, name === 'not' ? drawFilter(scene, table, depth - 1) : drawList(scene, table, depth - 1))
+}
+
+/** Conditions on related rows; none of them, and nothing at all, now and then. */
+function drawRelated(scene: Scene, { target: name, many }: RelationField, depth: number): Tree {
+  const { draw } = scene
+  const target = apiTableOf(scene.api, name)
+  if (draw.chance(4)) return null
+  if (!many) {
+    scene.tell('filter: related row')
+    return drawFilter(scene, target, depth)
+  }
+  const chosen = draw.some(['some', 'every', 'none'], 40)
+  const entries = (chosen.length === 0 && !draw.chance(10) ? ['some'] : chosen).map((quantifier): [string, Tree] => {
+    scene.tell(`filter: related rows, ${quantifier}`)
+    return [quantifier, draw.chance(4) ? null : drawFilter(scene, target, depth)]
+  })
+  return place(draw, scene.variables, `${target.type}RelationFilter`, new Map(entries))
 }
 
 function drawColumn(scene: Scene, table: ApiTable, column: ColumnSketch): Tree {

@@ -4,7 +4,9 @@ import { violations } from '../interpreter/constraints.ts'
 import { storeOf } from '../interpreter/store.ts'
 import {
   columnNamed,
+  additions,
   roles,
+  type Additions,
   type BaseType,
   type ColumnGrant,
   type ColumnSketch,
@@ -32,6 +34,7 @@ function drawWorld(draw: Draw): World {
     comments: draw.pick(['bare', 'before', 'after']),
     inflects: draw.chance(50),
     maxRows: draw.chance(20) ? draw.pick([2, 3, 1, 50]) : null,
+    additions: drawAdditions(draw, 60),
     enums,
     tables: [],
     functions: [],
@@ -165,11 +168,16 @@ function drawTable(
     totalCount: draw.chance(50),
     aggregate: draw.chance(50),
     maxRows: draw.chance(20) ? draw.pick([3, 1, 2, 0]) : null,
+    additions: drawAdditions(draw, 20),
     policies: draw.chance(25) ? drawPolicies(draw, linked.columns) : null,
     grants: { anon: drawGrants(draw, linked), authenticated: drawGrants(draw, linked) },
     rows: [],
   }
 }
+
+/** Each addition is mostly left as it is, or switched on, seldom off. */
+const drawAdditions = (draw: Draw, percent: number): Additions =>
+  Object.fromEntries(draw.some(additions, percent).map((name) => [name, !draw.chance(20)]))
 
 /** Tables whose own name is no GraphQL name are mostly renamed. */
 const drawTypeName = (draw: Draw, name: string): string | null =>

@@ -2,6 +2,7 @@ import { ident } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
 import { firstIdentity } from '../interpreter/store.ts'
 import type {
+  Additions,
   ColumnSketch,
   ColumnType,
   Command,
@@ -47,6 +48,9 @@ const setting = (
   return [`comment on ${object} is ${literal(text)};`]
 }
 
+const additions = (given: Additions = {}): Readonly<Record<string, Json>> =>
+  Object.fromEntries(Object.entries(given).map(([name, enabled]) => [name, { enabled }]))
+
 function columnSql(column: ColumnSketch): string {
   const { fallback, type } = column
   const rest = {
@@ -84,6 +88,7 @@ const commentSql = (world: World, table: TableSketch): readonly string[] => [
     totalCount: table.totalCount && { enabled: true },
     aggregate: table.aggregate && { enabled: true },
     max_rows: table.maxRows,
+    ...additions(table.additions),
   }),
   ...table.columns.flatMap((column) =>
     setting(world, `column ${ident(table.name)}.${ident(column.name)}`, { name: column.field }),
@@ -197,7 +202,13 @@ export function schemaSql(world: World): string {
     `create type ${ident(item.name)} as enum (${item.labels.map(literal).join(', ')});`,
     ...setting(world, `type ${ident(item.name)}`, { mappings: Object.keys(item.mappings).length > 0 && item.mappings }),
   ])
-  const settings = { introspection: true, inflect_names: world.inflects, max_rows: world.maxRows, limits: world.limits }
+  const settings = {
+    introspection: true,
+    inflect_names: world.inflects,
+    max_rows: world.maxRows,
+    limits: world.limits,
+    ...additions(world.additions),
+  }
   return [
     ...setting(world, 'schema public', settings),
     ...enums,

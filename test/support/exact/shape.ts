@@ -59,7 +59,7 @@ function tableShape(table: ApiTable): readonly (readonly [string, readonly strin
       ],
     ],
     [`${table.type}Edge`, ['cursor', 'node']],
-    [`${table.type}Filter`, [...table.filters.keys(), ...logic]],
+    [`${table.type}Filter`, [...table.filters.keys(), ...table.filterRelations.keys(), ...logic]],
     ...inputs.map(([type, columns]) => [type, [...columns.keys()]] as const),
     ...[...table.aggregates]
       .filter(([, columns]) => columns.size > 0)

@@ -1,6 +1,6 @@
 import { violations } from '../interpreter/constraints.ts'
 import { storeOf } from '../interpreter/store.ts'
-import type { TableSketch, World } from '../interpreter/world.ts'
+import type { Additions, TableSketch, World } from '../interpreter/world.ts'
 
 const without = <T>(items: readonly T[], index: number): readonly T[] =>
   items.filter((_, position) => position !== index)
@@ -47,6 +47,7 @@ export function* simplerWorlds(world: World): Generator<World> {
     const { limits: _, ...free } = world
     yield free
   }
+  for (const additions of fewerAdditions(world.additions)) yield { ...world, additions }
 }
 
 const isReferred = (world: World, table: TableSketch): boolean =>
@@ -54,6 +55,9 @@ const isReferred = (world: World, table: TableSketch): boolean =>
   world.functions.some(
     ({ body }) => ('table' in body && body.table === table.name) || ('target' in body && body.target === table.name),
   )
+
+const fewerAdditions = (additions: Additions = {}): readonly Additions[] =>
+  Object.keys(additions).map((gone) => Object.fromEntries(Object.entries(additions).filter(([name]) => name !== gone)))
 
 function* simplerTables(world: World, table: TableSketch): Generator<TableSketch> {
   for (const index of table.foreignKeys.keys()) yield { ...table, foreignKeys: without(table.foreignKeys, index) }
@@ -73,6 +77,7 @@ function* simplerTables(world: World, table: TableSketch): Generator<TableSketch
   }
   if (table.typeName !== null) yield { ...table, typeName: null }
   if (table.maxRows !== null) yield { ...table, maxRows: null }
+  for (const additions of fewerAdditions(table.additions)) yield { ...table, additions }
   if (table.totalCount) yield { ...table, totalCount: false }
   if (table.aggregate) yield { ...table, aggregate: false }
   yield* widerGrants(table)

@@ -2,7 +2,7 @@ import { figure } from './aggregate.ts'
 import { apiTableOf, type Api, type ApiTable, type RowField } from './api.ts'
 import { argumentsOf, rowsWith } from './calls.ts'
 import { isSame } from './constraints.ts'
-import { selectionsOf, type Context, type Nodes } from './context.ts'
+import { selectionsOf, surroundingsOf, type Context, type Nodes } from './context.ts'
 import { keyCondition, readFilter, readNode, type Condition } from './filter.ts'
 import { cursorOf, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
 import { Refused } from './refusal.ts'
@@ -167,7 +167,7 @@ interface Collection {
 
 function collection(context: Context, store: Store, table: ApiTable, candidates: readonly Row[], nodes: Nodes): Json {
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
-  const condition = readFilter(context.world, table, arg('filter'))
+  const condition = readFilter(surroundingsOf(context, store), table, arg('filter'))
   const order = readOrder(table, arg('orderBy'))
   const matching = candidates.filter((row) => condition === null || condition(row) === true)
   const page = takePage(context.world, table, order, readPage(arg, order), matching)

@@ -2,6 +2,7 @@ import { argumentsOf, isExecutable } from './calls.ts'
 import { fieldNameOf, functionNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
 import {
+  hasAddition,
   keyOf,
   type ColumnGrant,
   type ColumnSketch,
@@ -30,23 +31,27 @@ export interface ApiTable {
   readonly keyArguments: ReadonlyMap<string, ColumnSketch> | null
   readonly fields: ReadonlyMap<string, RowField>
   readonly filters: ReadonlyMap<string, ColumnSketch>
+  /** Relations that can be asked for in a filter (17). */
+  readonly filterRelations: ReadonlyMap<string, RelationField>
   readonly orders: ReadonlyMap<string, ColumnSketch>
   readonly inserts: ReadonlyMap<string, ColumnSketch>
   readonly updates: ReadonlyMap<string, ColumnSketch>
   readonly aggregates: ReadonlyMap<'sum' | 'avg' | 'min' | 'max', ReadonlyMap<string, ColumnSketch>>
 }
 
+export interface RelationField {
+  readonly kind: 'relation'
+  readonly target: string
+  readonly many: boolean
+  readonly direction: 'forward' | 'reverse'
+  readonly local: readonly string[]
+  readonly foreign: readonly string[]
+}
+
 export type RowField =
   | { readonly kind: 'nodeId' }
   | { readonly kind: 'column'; readonly column: ColumnSketch }
-  | {
-      readonly kind: 'relation'
-      readonly target: string
-      readonly many: boolean
-      readonly direction: 'forward' | 'reverse'
-      readonly local: readonly string[]
-      readonly foreign: readonly string[]
-    }
+  | RelationField
   | { readonly kind: 'computed'; readonly function: FunctionSketch }
 
 export type RootField =
@@ -133,6 +138,8 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
   const pick = (wanted: (column: ColumnSketch) => boolean): ReadonlyMap<string, ColumnSketch> =>
     new Map([...columns].filter(([, column]) => wanted(column)))
   const figures = ['sum', 'avg', 'min', 'max'] as const
+  const fields = rowFields(world, role, exposed, sketch, columns)
+  const filters = pick((column) => operatorsOf(column.type).length > 0)
   return {
     sketch,
     grants,
@@ -140,8 +147,11 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
     maxRows: sketch.maxRows ?? world.maxRows ?? 30,
     key: keyOf(sketch),
     keyArguments: keyArguments(named(keyOf(sketch).filter((column) => !column.type.list)), keyOf(sketch)),
-    fields: rowFields(world, role, exposed, sketch, columns),
-    filters: pick((column) => operatorsOf(column.type).length > 0),
+    fields,
+    filters,
+    filterRelations: hasAddition(world, sketch, 'relationFilters')
+      ? relationsBut(fields, [...filters.keys(), 'nodeId', 'and', 'or', 'not'])
+      : new Map(),
     orders: pick((column) => isOrderable(column.type)),
     inserts: named(writable.filter((column) => isGranted(grants.insert, column.name))),
     updates: named(writable.filter((column) => isGranted(grants.update, column.name))),
@@ -150,6 +160,16 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
     ),
   }
 }
+
+const relationsBut = (
+  fields: ReadonlyMap<string, RowField>,
+  taken: readonly string[],
+): ReadonlyMap<string, RelationField> =>
+  new Map(
+    [...fields].flatMap(([name, field]) =>
+      field.kind === 'relation' && !taken.includes(name) ? [[name, field] as const] : [],
+    ),
+  )
 
 /** The name of a column's field, or none. */
 function columnField(world: World, column: ColumnSketch): readonly string[] {

@@ -1,5 +1,5 @@
 import { apiTableOf, type ApiTable, type RowField } from './api.ts'
-import { responses, selectionsOf, type Context, type Nodes } from './context.ts'
+import { responses, selectionsOf, surroundingsOf, type Context, type Nodes } from './context.ts'
 import { readFilter, readNode } from './filter.ts'
 import { readOrder, readPage } from './page.ts'
 import { Refused } from './refusal.ts'
@@ -61,7 +61,7 @@ function checkWrite(
   return [
     ...(kind === 'insert'
       ? reasonsOf(() => readObjects(context.world, table, arg))
-      : reasonsOf(() => readFilter(context.world, table, arg('filter')))),
+      : reasonsOf(() => readFilter(surroundingsOf(context, null), table, arg('filter')))),
     ...(kind === 'update' ? reasonsOf(() => readSet(context.world, table, arg)) : []),
   ]
 }
@@ -99,7 +99,7 @@ function checkCollection(context: Context, table: ApiTable, nodes: Nodes): reado
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   return [
     ...reasonsOf(() => readPage(arg, readOrder(table, arg('orderBy')))),
-    ...reasonsOf(() => readFilter(context.world, table, arg('filter'))),
+    ...reasonsOf(() => readFilter(surroundingsOf(context, null), table, arg('filter'))),
     ...checkMembers(context, `${table.type}Connection`, nodes, 'edges', (edges) =>
       checkMembers(context, `${table.type}Edge`, edges, 'node', (node) => checkRow(context, table, node)),
     ),

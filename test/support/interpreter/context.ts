@@ -1,6 +1,8 @@
 import type { FieldNode, SelectionSetNode } from 'graphql'
 import type { Api } from './api.ts'
+import type { Surroundings } from './filter.ts'
 import type { Scope } from './selection.ts'
+import { visibleRows, type Store } from './store.ts'
 import type { Json, Question, World } from './world.ts'
 
 /** What every part of the interpreter is handed. */
@@ -11,6 +13,13 @@ export interface Context {
   readonly claims: Question['claims']
   readonly unordered: Set<Json>
 }
+
+/** What filters look at; without a store, when they are only read, nothing. */
+export const surroundingsOf = ({ world, api, claims }: Context, store: Store | null): Surroundings => ({
+  world,
+  api,
+  reach: (table) => (store === null ? [] : visibleRows(store, table.sketch, claims)),
+})
 
 /** The fields of one response key. */
 export type Nodes = readonly [FieldNode, ...FieldNode[]]

@@ -1,4 +1,5 @@
-import type { ApiTable } from './api.ts'
+import { apiTableOf, type Api, type ApiTable, type RelationField } from './api.ts'
+import { isSame } from './constraints.ts'
 import { matches } from './patterns.ts'
 import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
@@ -9,6 +10,13 @@ import type { ColumnSketch, ColumnType, Json, Value, World } from './world.ts'
 /** Three-valued logic: null is unknown, and only true selects a row. */
 export type Condition = (row: Row) => boolean | null
 
+/** What a filter is read in: other tables, and the rows of them that the caller reaches. */
+export interface Surroundings {
+  readonly world: World
+  readonly api: Api
+  readonly reach: (table: ApiTable) => readonly Row[]
+}
+
 type Input = Json | undefined
 type Fields = Readonly<Record<string, Json>>
 
@@ -16,27 +24,49 @@ const isObject = (input: Input): input is Fields => typeof input === 'object' &&
 const asList = (input: Json): readonly Json[] => (Array.isArray(input) ? input : [input as Json])
 
 /** The conjunction of a filter's entries; null when nothing is asked for (spec/graphql.md 4.2, 4.3). */
-export function readFilter(world: World, table: ApiTable, input: Input): Condition | null {
+export function readFilter(around: Surroundings, table: ApiTable, input: Input): Condition | null {
   if (!isObject(input)) return null
-  return every(Object.entries(input).map(([name, value]) => readEntry(world, table, name, value)))
+  return every(Object.entries(input).map(([name, value]) => readEntry(around, table, name, value)))
 }
 
-function readEntry(world: World, table: ApiTable, name: string, value: Json): Condition | null {
+function readEntry(around: Surroundings, table: ApiTable, name: string, value: Json): Condition | null {
+  const { world } = around
   const column = table.filters.get(name)
   if (column !== undefined) return readColumn(world, column, value)
   if (value === null) return null
+  const relation = table.filterRelations.get(name)
+  if (relation !== undefined) return readRelated(around, table, relation, value)
   switch (name) {
     case 'and':
-      return every(asList(value).map((item) => readFilter(world, table, item)))
+      return every(asList(value).map((item) => readFilter(around, table, item)))
     case 'or':
-      return some(asList(value).map((item) => readFilter(world, table, item)))
+      return some(asList(value).map((item) => readFilter(around, table, item)))
     case 'not':
-      return negation(readFilter(world, table, value))
+      return negation(readFilter(around, table, value))
     case 'nodeId':
       return readNodeId(world, table, value)
     default:
       throw new Error(`${table.type} has no filter ${name}`)
   }
+}
+
+/** Section 17: some row, each row or no row of those that are related and visible is one of which the filter is true. */
+function readRelated(around: Surroundings, table: ApiTable, relation: RelationField, input: Json): Condition | null {
+  const { world, api, reach } = around
+  const target = apiTableOf(api, relation.target)
+  const { local, foreign } = relation
+  const relatedTo = (row: Row): readonly Row[] =>
+    reach(target).filter((other) => isSame(world, table.sketch, local, row, foreign, other))
+  const quantified = (quantifier: string, filter: Json): Condition | null => {
+    const condition = filter === null ? null : readFilter(around, target, filter)
+    const isEmpty = condition === null && (quantifier === 'every' || !relation.many)
+    if (filter === null || isEmpty) return null
+    const meets = (other: Row): boolean => condition === null || condition(other) === true
+    if (quantifier === 'every') return (row) => relatedTo(row).every(meets)
+    return (row) => relatedTo(row).some(meets) === (quantifier === 'some')
+  }
+  if (!relation.many) return quantified('some', input)
+  return every(Object.entries(input as Fields).map(([quantifier, filter]) => quantified(quantifier, filter)))
 }
 
 const given = (conditions: readonly (Condition | null)[]): readonly Condition[] =>

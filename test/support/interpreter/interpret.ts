@@ -78,7 +78,7 @@ function mutationField(context: Context, store: Store, nodes: Nodes): { readonly
   }
   const { kind, table } = field
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
-  const written: Written = writes[kind](context.world, store, table, context.claims, arg)
+  const written: Written = writes[kind](context, store, table, arg)
   const answer = object(context, `${table.type}${responses[kind]}`, nodes, (name, inner) => {
     if (name === 'affectedCount') return written.records.length
     const records = written.records.map((row) => rowObject(context, store, table, row, inner))

@@ -89,8 +89,13 @@ export interface Grants {
 export type Role = 'anon' | 'authenticated'
 export const roles: readonly Role[] = ['anon', 'authenticated']
 
+/** Settings of section 17 that a table or its schema switches on or off; what is absent was not said. */
+export type Additions = Readonly<Partial<Record<(typeof additions)[number], boolean>>>
+export const additions = ['relationFilters'] as const
+
 export interface TableSketch {
   readonly name: string
+  readonly additions?: Additions
   /** The `name` setting. */
   readonly typeName: string | null
   readonly totalCount: boolean
@@ -147,6 +152,7 @@ export interface World {
   readonly maxRows: number | null
   /** The `limits` setting of the schema. */
   readonly limits?: { readonly fields: number | null; readonly rows: number | null }
+  readonly additions?: Additions
   readonly enums: readonly EnumSketch[]
   readonly tables: readonly TableSketch[]
   readonly functions: readonly FunctionSketch[]
@@ -159,6 +165,10 @@ export interface Question {
   readonly variables: Readonly<Record<string, Json>>
   readonly operationName: string | null
 }
+
+/** A table's word goes before its schema's. */
+export const hasAddition = (world: World, table: TableSketch, name: keyof Additions): boolean =>
+  table.additions?.[name] ?? world.additions?.[name] ?? false
 
 export const columnNamed = (table: TableSketch, name: string): ColumnSketch => {
   const found = table.columns.find((column) => column.name === name)

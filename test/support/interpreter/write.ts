@@ -1,5 +1,6 @@
 import type { ApiTable } from './api.ts'
 import { removeRows, requireValid } from './constraints.ts'
+import { surroundingsOf, type Context } from './context.ts'
 import { readFilter, readOperand } from './filter.ts'
 import { allows, type Claims } from './policies.ts'
 import { Refused } from './refusal.ts'
@@ -45,7 +46,8 @@ export function readSet(world: World, table: ApiTable, arg: Argument): Cells {
 }
 
 /** Section 10.2: what an object does not name takes its default, an explicit null does not. */
-export function insert(world: World, store: Store, table: ApiTable, claims: Claims, arg: Argument): Written {
+export function insert(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
+  const { world, claims } = context
   let after = store
   const records = readObjects(world, table, arg).map((given) => {
     const { row, next } = newRow(table, after, given)
@@ -83,14 +85,14 @@ const refusedByPolicy = (
     : [policyViolated]
 
 function affectedRows(
-  world: World,
+  context: Context,
   store: Store,
   table: ApiTable,
-  claims: Claims,
   arg: Argument,
   command: 'update' | 'delete',
 ): readonly Row[] {
-  const condition = readFilter(world, table, arg('filter'))
+  const { claims } = context
+  const condition = readFilter(surroundingsOf(context, store), table, arg('filter'))
   return visibleRows(store, table.sketch, claims)
     .filter((row) => allows(table.sketch, claims, command, row))
     .filter((row) => condition === null || condition(row) === true)
@@ -100,9 +102,10 @@ const tooMany = (command: 'update' | 'delete', rows: readonly Row[], arg: Argume
   rows.length > Number(arg('atMost') ?? 1) ? [`${command} impacts too many records`] : []
 
 /** Section 10.3. */
-export function update(world: World, store: Store, table: ApiTable, claims: Claims, arg: Argument): Written {
+export function update(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
+  const { world, claims } = context
   const set = readSet(world, table, arg)
-  const affected = affectedRows(world, store, table, claims, arg, 'update')
+  const affected = affectedRows(context, store, table, arg, 'update')
   const changed = new Map(affected.map((row) => [row, new Map([...row, ...set])]))
   const after = withRows(
     store,
@@ -115,8 +118,9 @@ export function update(world: World, store: Store, table: ApiTable, claims: Clai
 }
 
 /** Section 10.4 and 10.5. */
-export function remove(world: World, store: Store, table: ApiTable, claims: Claims, arg: Argument): Written {
-  const records = affectedRows(world, store, table, claims, arg, 'delete')
+export function remove(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
+  const { world } = context
+  const records = affectedRows(context, store, table, arg, 'delete')
   const after = removeRows(world, store, table.sketch, records)
   requireValid(world, after, ...tooMany('delete', records, arg))
   return { store: after, records }

@@ -1,0 +1,33 @@
+import type { EntityFacts, RelationFacts } from '../contract/manifest.ts'
+import { byField, type Visible } from './view.ts'
+
+/** A relation in use: what it says, and where it leads. */
+export interface Related {
+  readonly relation: RelationFacts
+  readonly target: EntityFacts
+}
+
+const logic = ['nodeId', 'and', 'or', 'not']
+
+/** Relations with a field in the filter type (spec/graphql.md 17); columns and operators keep their names. */
+export const filterRelations = (visible: Visible, entity: EntityFacts): ReadonlyMap<string, Related> =>
+  entity.relationFilters === true
+    ? relationsBut(visible, entity, [...byField(visible.filterable(entity)).keys(), ...logic])
+    : new Map()
+
+/** Relations by their field in the row type: the last of a name, unless a computed field has it (2.4). */
+function relationsBut(
+  visible: Visible,
+  entity: EntityFacts,
+  taken: readonly string[],
+): ReadonlyMap<string, Related> {
+  const computed = entity.computed.filter((fn) => visible.seesComputed(entity, fn)).map((fn) => fn.field)
+  const gone = new Set([...taken, ...computed])
+  const related = entity.relations.flatMap((relation): (readonly [string, Related])[] => {
+    const target = visible.entity(relation.target)
+    return target === undefined || gone.has(relation.field) || !visible.seesRelation(entity, relation)
+      ? []
+      : [[relation.field, { relation, target }]]
+  })
+  return new Map(related)
+}

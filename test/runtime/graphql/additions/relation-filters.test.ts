@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { catalog, column, schema, table } from '../../../support/catalog-literal.ts'
+import { dataOf, messagesOf } from '../../../support/answers.ts'
+import { introspect, namesOf } from '../../../support/api-schema.ts'
+import { createTestService, type TestService } from '../../../support/service.ts'
+import { build } from '../../../compiler/model/build.ts'
+
+const on = '@graphql({"relationFilters": {"enabled": true}})'
+
+describe('relationFilters: the setting', () => {
+  const enabled = (ofSchema: string | null, ofTable: string | null): boolean | undefined =>
+    build({
+      schemas: [schema('public', ofSchema)],
+      relations: [table('posts', undefined, { comment: ofTable })],
+    }).entity('posts').relationFilters
+
+  it('is off until somebody switches it on; the table goes before its schema', () => {
+    const off = '@graphql({"relationFilters": {"enabled": false}})'
+    expect(enabled(null, null)).toBeUndefined()
+    expect(enabled(null, on)).toBe(true)
+    expect(enabled(on, null)).toBe(true)
+    expect(enabled(on, off)).toBeUndefined()
+    expect(enabled(off, on)).toBe(true)
+    expect(enabled(on, '@graphql({"relationFilters": {}})')).toBe(true)
+  })
+
+  const told = (comment: string, ofColumn: string | null = null) =>
+    build({
+      relations: [table('posts', [column('id', 'int4', { notNull: true, comment: ofColumn })], { comment })],
+    }).diagnostics.map(({ object, message, fix }) => [object, message, fix].join(' | '))
+
+  it('tells what is misspelt, ill-typed or in the wrong place, and goes on serving', () => {
+    expect(told('@graphql({"relationfilters": {"enabled": true}})')).toEqual([
+      expect.stringMatching(/posts.*"relationfilters".*Did you mean "relationFilters"\?/),
+    ])
+    expect(told('@graphql({"relationFilters": {"enable": true}})')).toEqual([
+      expect.stringMatching(/"relationFilters".*no member "enable"; did you mean "enabled"\?/),
+    ])
+    for (const value of ['true', '{"enabled": 1}', '[]']) {
+      const text = `@graphql({"relationFilters": ${value}})`
+      expect(told(text)).toEqual([expect.stringMatching(/"relationFilters" .*cannot be used as it stands/)])
+      expect(enabled(null, text)).toBeUndefined()
+    }
+    expect(told('', on)).toEqual([expect.stringMatching(/column.*Set it in the comment of a schema or relation/)])
+  })
+
+  it('takes no name from a schema that does not use it', () => {
+    const relations = ['Post', 'PostRelation', 'PostRelationFilter'].map((name) => table(name))
+    const taken = (comment: string | null) =>
+      build(catalog({ schemas: [schema('public', comment)], relations })).diagnostics.filter(
+        ({ code }) => code === 'name-taken',
+      ).length
+    expect(taken(null)).toBe(1)
+    expect(taken(on)).toBe(2)
+  })
+})
+
+const rows = 20_000
+const sql = `
+  comment on schema public is '@graphql({"introspection": true, "relationFilters": {"enabled": true}})';
+  create table author (id int primary key, name text not null, secret text);
+  create table post (id int primary key, author_id int not null references author, title text, hidden bool not null);
+  create table note (id int primary key, post_id int references post, text text);
+  create table vault (id int primary key, post_id int references post);
+  insert into author select n, 'Author ' || n, 'x' from generate_series(1, 2000) n;
+  insert into post select n, 1 + n % 2000, 'Post ' || n, n % 10 = 0 from generate_series(1, ${rows}) n;
+  insert into note select n, n * 10, 'Note' from generate_series(1, 1000) n;
+  create index on post (author_id); create index on note (post_id); create index on author (name);
+  alter table post enable row level security;
+  create policy shown on post using (not hidden);
+  grant select (id, name) on author to anon;
+  grant select on post, note to anon;
+  grant delete on author to anon;
+  analyze;
+`
+
+describe('relationFilters: answers', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await createTestService({ sql })
+  })
+  afterAll(() => service.close())
+  const ids = async (query: string): Promise<readonly number[]> => {
+    const { found } = dataOf(await service.graphql(query)) as { found: { edges: { node: { id: number } }[] } }
+    return found.edges.map(({ node }) => node.id)
+  }
+
+  it('offers what the role may read, and nothing else', async () => {
+    const shown = await introspect(service)
+    expect(namesOf(shown, 'postFilter')).toEqual(expect.arrayContaining(['author', 'noteCollection']))
+    expect(namesOf(shown, 'postFilter')).not.toContain('vaultCollection')
+    expect(namesOf(shown, 'authorFilter')).not.toContain('secret')
+    expect(namesOf(shown, 'noteRelationFilter')).toEqual(['some', 'every', 'none'])
+    const [message] = messagesOf(
+      await service.graphql('{ postCollection(filter: {author: {secret: {eq: "x"}}}) { edges { cursor } } }'),
+    )
+    expect(message).toMatch(/Field "secret" is not defined by type "authorFilter"/)
+  })
+
+  it('sees of related rows what row-level security shows: a hidden row is no row', async () => {
+    // Every tenth post is hidden, and only those have notes.
+    expect(await ids('{ found: noteCollection(filter: {post: {id: {gt: 0}}}) { edges { node { id } } } }')).toEqual([])
+    const none = 'filter: {postCollection: {none: {id: {gt: 19990}}}}, first: 3'
+    expect(await ids(`{ found: authorCollection(${none}) { edges { node { id } } } }`)).toEqual([1, 2, 3])
+    const every = 'filter: {noteCollection: {every: {text: {eq: "no"}}}, id: {lt: 12}}'
+    expect(await ids(`{ found: postCollection(${every}) { edges { node { id } } } }`)).toHaveLength(10)
+  })
+
+  it('counts each condition against the size of a document', async () => {
+    const many = Array.from({ length: 40 }, (_, index) => `c${index}: postCollection(filter: $f) { __typename }`)
+    const document = `query Q($f: postFilter) { ${many.join(' ')} }`
+    const f = { or: Array.from({ length: 1_000 }, () => ({ author: { name: { eq: 'x' } } })) }
+    const { errors } = await service.graphql(document, { variables: { f } })
+    expect(errors?.[0]?.extensions.code).toBe('DOCUMENT_TOO_LARGE')
+  })
+
+  it('is answered by indexes, from the related rows to the rows', async () => {
+    const query = 'query Q($n: String) { found: postCollection(filter: {author: {name: {eq: $n}}}) { edges { node { id } } } }'
+    expect(dataOf(await service.graphql(query, { variables: { n: 'Author 7' } })).found.edges).toHaveLength(10)
+    const statement = service.exchanges.at(-1)?.statements[0]
+    await service.db.query(`set role anon; prepare q as ${statement?.text}`)
+    const explained = await service.db.query(`explain (analyze, format json) execute q('Author 7')`)
+    await service.db.query('deallocate q; reset role')
+    const plan = JSON.stringify(explained.rows[0]['QUERY PLAN'])
+    expect(plan).not.toContain('Seq Scan')
+    expect(plan).toContain('author_name_idx')
+    expect(plan).toContain('post_author_id_idx')
+  })
+})
