@@ -10,8 +10,9 @@ import { printTable, type Row } from './support/table.ts'
 
 /**
  * Auth: requests per second, latency and CPU per request of our endpoints and of the limit (auth/limit.ts), by turns on
- * one database; then GraphQL while people sign in. `--seconds N` is the length of a slice (2), `--rounds N` how many of
- * each (4), `--only TEXT` takes the cases whose name holds it, `--json FILE` is where the record goes.
+ * one database; then GraphQL while people sign in. On a machine that others use too, CPU says more than requests per
+ * second. `--seconds N` is the length of a slice (2), `--rounds N` how many of each (4), `--only TEXT` takes the cases
+ * whose name holds it, `--json FILE` is where the record goes.
  */
 const options = readOptions()
 const seconds = options.number('seconds', 2)
@@ -29,23 +30,25 @@ const valuesOf = (slices: readonly Slice[], measure: keyof Slice): readonly numb
   slices.map((slice) => slice[measure])
 
 function rowsOf({ name, sides }: Case, measured: Rounds): readonly Row[] {
-  const [ours = [], ...others] = sides.map((side) => measured.get(side) ?? [])
+  const of = (side: Side | undefined): readonly Slice[] => (side && measured.get(side)) ?? []
+  const ours = of(sides.find((side) => side.name === 'ours'))
   const rate = (slices: readonly Slice[]) => valuesOf(slices, 'perSecond')
-  const ratio = (side: Side): string =>
-    side.name === 'ours' ? '' : spreadText(ratios(rate(ours), rate(others[sides.indexOf(side) - 1] ?? [])))
+  const cpu = (slices: readonly Slice[]) => slices.map(({ main, others, postgres }) => main + others + postgres)
   return sides.map((side) => {
-    const slices = measured.get(side) ?? []
-    const of = (measure: keyof Slice): string => figure(median(valuesOf(slices, measure)))
+    const slices = of(side)
+    const isOurs = side.name === 'ours'
+    const middle = (measure: keyof Slice): string => figure(median(valuesOf(slices, measure)))
     return {
       endpoint: name,
       side: side.name,
       'req/s': spreadText(spreadOf(rate(slices))),
-      'ours / it': ratio(side),
-      'p50 ms': of('p50'),
-      'p99 ms': of('p99'),
-      'main ms': of('main'),
-      'threads ms': of('others'),
-      'postgres ms': of('postgres'),
+      'ours / it': isOurs ? '' : spreadText(ratios(rate(ours), rate(slices))),
+      'its CPU / ours': isOurs ? '' : spreadText(ratios(cpu(slices), cpu(ours))),
+      'p50 ms': middle('p50'),
+      'p99 ms': middle('p99'),
+      'main ms': middle('main'),
+      'threads ms': middle('others'),
+      'postgres ms': middle('postgres'),
     }
   })
 }

@@ -104,7 +104,7 @@ export async function makeCases(place: Place, { newcomers }: Amounts): Promise<r
     {
       name: 'GET /user',
       connections: 16,
-      warmUp: 2 * members,
+      warmUp: 10 * members,
       sides: [
         { name: 'ours', server: ours, next: readUser(ask, at('/user'), mine) },
         { name: 'limit', server: limit, next: readUser(ask, '/user', theirs) },
@@ -113,7 +113,7 @@ export async function makeCases(place: Place, { newcomers }: Amounts): Promise<r
     {
       name: 'refresh',
       connections: 16,
-      warmUp: 2 * members,
+      warmUp: 5 * members,
       sides: [
         { name: 'ours', server: ours, ...refresh(ask, token('refresh_token'), mine) },
         { name: 'limit', server: limit, ...refresh(ask, '/refresh', theirs) },

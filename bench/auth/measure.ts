@@ -34,9 +34,9 @@ export async function measureCase({ sides, connections, warmUp }: Case, plan: Pl
   return slices
 }
 
-const [warmUpStepMs, longestWarmUpMs] = [250, 10_000]
+const [warmUpStepMs, longestWarmUpMs] = [250, 20_000]
 
-/** So many requests, or as many as a slow machine does in ten seconds. */
+/** So many requests, or as many as a slow machine does in twenty seconds. */
 async function warm({ server, next, good }: Side, connections: number, requests: number): Promise<void> {
   const until = performance.now() + longestWarmUpMs
   for (let answered = 0; answered < requests && performance.now() < until; ) {
