@@ -14,14 +14,16 @@ import { printTable } from './support/table.ts'
 import type { TestDatabase } from '../test/support/database.ts'
 
 /**
- * Where the CPU of the product's Node goes for each operation of the serving benchmark: self time by function, in
- * microseconds a request. Samples count only from the time of the load; they are taken by the clock, so a busy machine
- * blurs them.
+ * Where the CPU of the product's Node goes for each operation of the serving benchmark: self time by function or file,
+ * in microseconds a request. Samples count only from the time of the load; they are taken by the clock, so a busy
+ * machine blurs them.
  *
- * --seconds 8 --scale 0.1 --only key,page --top 40 --limit (profiles the hand-written limit instead)
+ * --seconds 8 --scale 0.1 --only key,page --top 40 --files (by file or package) --limit (profiles the hand-written
+ * limit instead)
  */
 const options = readOptions()
 const only = options.text('only')?.split(',')
+const grain = options.flag('files') ? 'file' : 'function'
 const size = blogSize(options.number('scale', 0.1))
 
 const profileOf = async (db: TestDatabase, access: Access, operation: Operation): Promise<void> => {
@@ -37,11 +39,13 @@ const profileOf = async (db: TestDatabase, access: Access, operation: Operation)
     const [file] = await readdir(folder)
     if (file === undefined) throw new Error('The server left no profile.')
     const profile = JSON.parse(await readFile(join(folder, file), 'utf8')) as CpuProfile
-    const rows = selfTimes(profile, ms * 1_000, options.number('top', 40)).map(({ place, microseconds, share }) => ({
-      'µs/request': (microseconds / answered).toFixed(2),
-      share: `${(share * 100).toFixed(1)} %`,
-      function: place,
-    }))
+    const rows = selfTimes(profile, ms * 1_000, grain, options.number('top', 40)).map(
+      ({ place, microseconds, share }) => ({
+        'µs/request': (microseconds / answered).toFixed(2),
+        share: `${(share * 100).toFixed(1)} %`,
+        [grain]: place,
+      }),
+    )
     printTable(`${subject.name}, ${operation.name}: ${answered} requests`, rows)
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -81,3 +81,4 @@ app.post<{ Body: Body }>('/graphql/v1', async (request, reply) => {
   return reply.header('content-type', 'application/json; charset=utf-8').send(`{"data":${data}}`)
 })
 await app.listen({ host: '127.0.0.1', port: Number(need('PORT')) })
+process.once('SIGTERM', () => process.exit())

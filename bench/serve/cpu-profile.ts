@@ -11,8 +11,10 @@ export interface CpuProfile {
   readonly timeDeltas: readonly number[]
 }
 
+/** What time is put together by: the function (with file and line), or the file or package alone. */
+export type Grain = 'function' | 'file'
+
 export interface SelfTime {
-  /** Function, file and line. */
   readonly place: string
   readonly microseconds: number
   /** Of the time that was not idle. */
@@ -21,14 +23,23 @@ export interface SelfTime {
 
 const resting: ReadonlySet<string> = new Set(['(idle)', '(program)'])
 
-const placeOf = ({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string => {
-  const file = url.replace(`file://${projectFolder}/`, '')
-  return `${functionName === '' ? '(anonymous)' : functionName} ${file}${file === '' ? '' : `:${lineNumber + 1}`}`.trim()
+type CallFrame = CpuProfile['nodes'][number]['callFrame']
+
+const fileOf = ({ url }: CallFrame): string => url.replace(`file://${projectFolder}/`, '')
+
+const functionOf = (frame: CallFrame): string => {
+  const [file, name] = [fileOf(frame), frame.functionName === '' ? '(anonymous)' : frame.functionName]
+  return file === '' ? name : `${name} ${file}:${frame.lineNumber + 1}`
 }
 
-/** The functions that most of the last microseconds were spent in, themselves and not by what they called. */
-export const selfTimes = (profile: CpuProfile, last: number, top: number): readonly SelfTime[] => {
-  const places = new Map(profile.nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]))
+const placeOf: Readonly<Record<Grain, (frame: CallFrame) => string>> = {
+  function: functionOf,
+  file: (frame) => /node_modules\/(?:@[^/]+\/)?[^/]+/.exec(fileOf(frame))?.[0] ?? (fileOf(frame) || functionOf(frame)),
+}
+
+/** Where most of the last microseconds were spent, in the functions themselves and not in what they called. */
+export const selfTimes = (profile: CpuProfile, last: number, grain: Grain, top: number): readonly SelfTime[] => {
+  const places = new Map(profile.nodes.map(({ id, callFrame }) => [id, placeOf[grain](callFrame)]))
   const times = new Map<string, number>()
   let before = profile.timeDeltas.reduce((sum, delta) => sum + delta, 0)
   profile.samples.forEach((id, index) => {
