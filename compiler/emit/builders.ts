@@ -65,7 +65,7 @@ function entityMembers(entity: EntitySql, types: ReadonlyMap<string, NamedType>)
     `relation: ${jsString(qualified(schema, relation))}`,
     record('columns', columns, (column) => [column.column, columnText(column, types.get(typeKey(column))?.name ?? '')]),
     `nodeId: ${nodeIdText(entity)}`,
-    record('computed', computed, (field) => [field.field, computedText(field)]),
+    record('computed', computed, (field) => [field.id, computedText(field)]),
   ]
 }
 

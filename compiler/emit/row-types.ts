@@ -111,7 +111,7 @@ function entityTypes(entity: EntitySql, facts: EntityFacts | undefined, enums: E
     `/** SQL builders of ${relation}. */
 declare const entity: EntityBuilder<
   ${union(entity.columns.map(({ column }) => column))},
-  ${union(entity.computed.map(({ field }) => field))}
+  ${union(entity.computed.map(({ id }) => id))}
 >`,
     'export = entity',
   ])

@@ -16,8 +16,8 @@ export const entitySamples = (builder: EntityBuilder): readonly Sample[] => [
   { part: 'a delete', sql: deleteSample(builder) },
   ...typesOf(builder).map(([name, column]) => ({ part: `the type of column ${name}`, sql: valueSample(column) })),
   { part: 'a join', sql: joinSample(builder) },
-  ...Object.entries(builder.computed).map(([field, { of, json }]) => ({
-    part: `computed field ${field}`,
+  ...Object.entries(builder.computed).map(([id, { of, json }]) => ({
+    part: `computed field ${id}`,
     sql: `select row_to_json(z) from (select ${json(of('t'))} as v from ${builder.relation} t) z`,
   })),
 ]

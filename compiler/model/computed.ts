@@ -1,10 +1,7 @@
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
-import type { Diagnostic } from '../report/diagnostic.ts'
-import { diagnose } from '../report/diagnostics.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
-import { nameFunction } from '../report/object-name.ts'
 import { judge, tellHidden } from './judge.ts'
 import { execution } from './privileges.ts'
 import type { Result, ResultContext } from './results.ts'
@@ -23,27 +20,14 @@ export function rowArgument(scope: Scope, fn: AnnotatedFunction): ObjectId | und
   return fn.args.length === 1 && first !== undefined ? scope.rowTypes.get(first.type) : undefined
 }
 
-/** The computed fields of `type` out of the functions that take its row; of two with one name the last stays (2.4). */
-export function buildComputed(
+/**
+ * The computed fields out of the functions that take a relation's row. Several may want one name: which of them has it
+ * is for each role's view to say (2.4), and what is told of it is told with the other collisions.
+ */
+export const buildComputed = (
   context: ResultContext,
-  type: string,
   functions: readonly AnnotatedFunction[],
-): Noted<readonly Computed[]> {
-  const built = gatherPresent(functions.map((fn) => buildOne(context, fn)))
-  const lasts = new Map(built.value.map((computed) => [computed.facts.field, computed]))
-  const losers = built.value.filter((computed) => lasts.get(computed.facts.field) !== computed)
-  return noted(
-    built.value.filter((computed) => lasts.get(computed.facts.field) === computed),
-    [...built.diagnostics, ...losers.map(({ facts }) => tellTaken(facts, type))],
-  )
-}
-
-const tellTaken = (facts: FunctionFacts, type: string): Diagnostic =>
-  diagnose('field-taken', nameFunction(facts.schema, facts.function), {
-    field: facts.field,
-    type,
-    winner: 'another function of the same row',
-  })
+): Noted<readonly Computed[]> => gatherPresent(functions.map((fn) => buildOne(context, fn)))
 
 function buildOne(context: ResultContext, fn: AnnotatedFunction): Noted<Computed | null> {
   const judged = judge(context, fn)
@@ -51,7 +35,7 @@ function buildOne(context: ResultContext, fn: AnnotatedFunction): Noted<Computed
   const { field, result } = judged
   return noted({
     facts: computedFacts(fn, field, result),
-    sql: { field, schema: fn.schema, function: fn.name, json: result.json },
+    sql: { id: objectId(fn.schema, fn.name), schema: fn.schema, function: fn.name, json: result.json },
   })
 }
 

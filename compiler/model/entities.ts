@@ -49,7 +49,7 @@ function putTogether(context: ResultContext, head: Head, { sides, functions }: S
   const columns = recallColumns(head, witnesses, () => readColumns(context, head, needed))
   const relations = recallRelations(head, [...sides.forward, null, ...sides.reverse], () => buildRelations(sides))
   const asked = functions.length === 0 ? [] : [context]
-  const computed = recallComputed(head, asked, () => buildComputed(context, head.name, functions))
+  const computed = recallComputed(head, asked, () => buildComputed(context, functions))
   return recallEntity(head, [columns, relations, computed], () => assemble(head, columns, relations, computed))
 }
 

@@ -47,7 +47,7 @@ export interface EntitySql {
   readonly columns: readonly ColumnSql[]
   readonly key: readonly string[]
   readonly computed: readonly {
-    readonly field: string
+    readonly id: ObjectId
     readonly schema: string
     readonly function: string
     readonly json: JsonForm

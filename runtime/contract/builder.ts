@@ -42,7 +42,7 @@ export interface EntityBuilder {
   readonly columns: Readonly<Record<string, ColumnBuilder>>
   /** Text of a node id from the key columns' values, in key order (7.1); base64 without line breaks. */
   readonly nodeId: (key: readonly Expression[]) => Expression
-  /** By function field name: computed fields; the argument is the row. */
+  /** By function id: computed fields; the argument is the row. */
   readonly computed: Readonly<
     Record<string, { readonly of: (row: Expression) => Expression; readonly json: (value: Expression) => Expression }>
   >

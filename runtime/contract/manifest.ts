@@ -115,6 +115,7 @@ export interface EntityFacts extends EntityAdditions {
   readonly columns: readonly ColumnFacts[]
   /** Forward relations first, then reverse ones, each in catalogue order, comment-declared ones last. */
   readonly relations: readonly RelationFacts[]
+  /** Functions of its row; of those that a role sees under one name the last has it (2.4). */
   readonly computed: readonly FunctionFacts[]
   /** Table-level privileges. */
   readonly grants: TableGrants

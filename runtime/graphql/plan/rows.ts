@@ -59,7 +59,7 @@ function planComputed(
   field: GraphQLField<unknown, unknown>,
   nodes: readonly FieldNode[],
 ): RowMember {
-  const base = { key, field: fn.field }
+  const base = { key, function: fn.id }
   if (fn.result.kind === 'void') return { kind: 'computed-void', ...base }
   if (fn.result.kind === 'value') return { kind: 'computed-value', ...base }
   const target = resultEntity(planner, fn)

@@ -139,13 +139,13 @@ export type RowMember =
   | { readonly kind: 'column'; readonly key: string; readonly column: string }
   | { readonly kind: 'one'; readonly key: string; readonly join: Join; readonly unique: boolean; readonly row: Row }
   | { readonly kind: 'many'; readonly key: string; readonly join: Join; readonly collection: Collection }
-  | { readonly kind: 'computed-value'; readonly key: string; readonly field: string }
-  | { readonly kind: 'computed-void'; readonly key: string; readonly field: string }
-  | { readonly kind: 'computed-row'; readonly key: string; readonly field: string; readonly row: Row }
+  | { readonly kind: 'computed-value'; readonly key: string; readonly function: ObjectId }
+  | { readonly kind: 'computed-void'; readonly key: string; readonly function: ObjectId }
+  | { readonly kind: 'computed-row'; readonly key: string; readonly function: ObjectId; readonly row: Row }
   | {
       readonly kind: 'computed-set'
       readonly key: string
-      readonly field: string
+      readonly function: ObjectId
       readonly volatile: boolean
       readonly collection: Collection
     }

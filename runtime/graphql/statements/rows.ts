@@ -1,3 +1,4 @@
+import type { ObjectId } from '../../contract/manifest.ts'
 import { jsonObject, jsonObjectFrom, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import type { Row, RowMember } from '../plan/types.ts'
@@ -42,17 +43,17 @@ function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
       })
     }
     case 'computed-value': {
-      const computed = computedOf(scope, member.field)
+      const computed = computedOf(scope, member.function)
       return computed.json(computed.of(scope.row()))
     }
     case 'computed-void':
-      return voidResult(computedOf(scope, member.field).of(scope.row()))
+      return voidResult(computedOf(scope, member.function).of(scope.row()))
     case 'computed-row': {
-      const call = computedOf(scope, member.field).of(scope.row())
+      const call = computedOf(scope, member.function).of(scope.row())
       return rowJsonFrom(writer, member.row, (target, alias) => `${call} ${alias} where ${isPresent(target)}`)
     }
     case 'computed-set': {
-      const from = (): string => computedOf(scope, member.field).of(scope.row())
+      const from = (): string => computedOf(scope, member.function).of(scope.row())
       return collectionJson(writer, member.collection, {
         from,
         isFunction: true,
@@ -63,9 +64,9 @@ function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
   }
 }
 
-function computedOf(scope: Scope, field: string) {
-  const computed = Object.hasOwn(scope.builder.computed, field) ? scope.builder.computed[field] : undefined
-  if (computed === undefined) throw new Error(`the builder of ${scope.builder.relation} has no computed field ${field}`)
+function computedOf(scope: Scope, id: ObjectId) {
+  const computed = Object.hasOwn(scope.builder.computed, id) ? scope.builder.computed[id] : undefined
+  if (computed === undefined) throw new Error(`the builder of ${scope.builder.relation} has no computed field ${id}`)
   return computed
 }
 

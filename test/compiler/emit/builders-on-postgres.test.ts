@@ -150,7 +150,7 @@ describe.each(majors())('builders on PostgreSQL %i', (major) => {
   })
 
   it('calls computed fields and functions', async () => {
-    const twice = entity.computed['twice']
+    const twice = entity.computed[objectId('public', 'twice of')]
     expect(await one(`select ${twice?.json(twice.of('t'))} as v from ${entity.relation} t where id = 1`)).toBe('2')
     const concat = calls[objectId('public', 'concat_all')]
     const [list, sep] = Object.values(concat?.args ?? {})

@@ -12,7 +12,7 @@ describe('the builder of an entity', () => {
       column('boxes', 'box[]', { plainDelimiter: false }),
       column('box', 'box', { plainDelimiter: false }),
     ],
-    computed: [{ field: 'full', schema: 'public', function: 'full_name', json: { kind: 'text' } }],
+    computed: [{ id: 'full', schema: 'public', function: 'full_name', json: { kind: 'text' } }],
   })
   const built = builderOf(posts)
 

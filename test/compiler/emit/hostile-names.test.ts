@@ -74,7 +74,7 @@ const hostileEntity = fc
   .map(({ schema, relation, columns, other }) =>
     entity(schema, relation, {
       columns: columns.map(({ name, type, json }) => column(name, type, { json })),
-      computed: [{ field: other, schema, function: other, json: { kind: 'native' } }],
+      computed: [{ id: other, schema, function: other, json: { kind: 'native' } }],
     }),
   )
 

@@ -288,7 +288,7 @@ describe('9.4 computed fields', () => {
       },
     ])
     expect(built.model.entities['["public","posts"]']?.computed).toEqual([
-      { field: 'title', schema: 'public', function: '_title', json: { kind: 'native' } },
+      { id: '["public","_title"]', schema: 'public', function: '_title', json: { kind: 'native' } },
     ])
   })
 
@@ -335,11 +335,15 @@ describe('9.4 computed fields', () => {
     expect(computedFields(fn('a-b', row))).toEqual([])
   })
 
-  it('of one name: the last stays and the other is told', () => {
+  it('of one name: both stay for the roles to choose from, and the first is told', () => {
     const built = withFunctions(fn('_f', [argument('', 'row:posts')]), fn('f', [argument('', 'row:posts')]))
-    expect(built.entity('posts').computed.map((item) => item.function)).toEqual(['f'])
+    expect(built.entity('posts').computed.map((item) => item.function)).toEqual(['_f', 'f'])
     expect(built.diagnostics).toContainEqual(
-      expect.objectContaining({ code: 'field-taken', object: 'function public._f' }),
+      expect.objectContaining({
+        code: 'field-taken',
+        object: 'function public._f',
+        message: expect.stringContaining('function public.f'),
+      }),
     )
   })
 })

@@ -65,6 +65,10 @@ const sql = `
     id int primary key, parent_one int references public.pick, "parentOne" int, computed int, pick int
   );
   create function public.computed(public.pick) returns text stable language sql as $$ select 'function' $$;
+  create function public._mood(public.pick) returns text stable language sql as $$ select 'for anybody' $$;
+  create function public.mood(public.pick) returns text stable language sql as $$ select 'for some' $$;
+  revoke execute on function public.mood from public;
+  grant execute on function public.mood to authenticated;
   create table public.link (
     id int primary key, a_id int constraint l1 references public.author, b_id int constraint l2 references public.author
   );
@@ -90,6 +94,7 @@ const sql = `
   grant usage on schema public, app to authenticated;
   grant select on app.author to authenticated;
   grant select (id) on public.twice to authenticated;
+  grant select on public.pick to authenticated;
 `
 
 let service: TestService
@@ -286,11 +291,17 @@ describe('2.4 conflicts', () => {
       'parentOne: Int',
       'pick: pick',
       'pickCollection: pickConnection',
+      'mood: String',
       'computed: String',
     ])
     expect(await ask('{ pickByPk(id: 1) { computed pick { id } parentOne } }')).toEqual({
       pickByPk: { computed: 'function', pick: null, parentOne: 7 },
     })
+  })
+  it('of two computed fields with one name each role has the last that it may execute', async () => {
+    const mood = async (role: string) => (await ask('{ pickByPk(id: 1) { mood } }', { role })).pickByPk.mood
+    expect(await mood('anon')).toBe('for anybody')
+    expect(await mood('authenticated')).toBe('for some')
   })
   it('of two relations with one name the last one is exposed', async () => {
     expect(fieldsOf(schema, 'author')).toEqual([

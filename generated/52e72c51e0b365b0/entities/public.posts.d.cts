@@ -25,6 +25,6 @@ declare namespace entity {
 /** SQL builders of "public"."posts". */
 declare const entity: EntityBuilder<
   'id' | 'author_id' | 'editor_id' | 'category_id' | 'slug' | 'title' | 'body' | 'status' | 'keywords' | 'metadata' | 'word_count' | 'view_count' | 'rating' | 'published_at' | 'created_at' | 'updated_at',
-  'commentCount' | 'excerpt' | 'relatedPostCollection'
+  '["public","comment_count"]' | '["public","excerpt"]' | '["public","related_posts"]'
 >
 export = entity

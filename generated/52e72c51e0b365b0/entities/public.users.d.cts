@@ -18,6 +18,6 @@ declare namespace entity {
 /** SQL builders of "public"."users". */
 declare const entity: EntityBuilder<
   'id' | 'username' | 'first_name' | 'last_name' | 'email' | 'bio' | 'website' | 'is_staff' | 'joined_at',
-  'fullName'
+  '["public","full_name"]'
 >
 export = entity

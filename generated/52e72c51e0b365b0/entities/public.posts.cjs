@@ -44,8 +44,8 @@ module.exports = {
   nodeId: (key) => "pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'posts'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
   computed: {
     __proto__: null,
-    'commentCount': { of: (row) => '"public"."comment_count"(' + row + ')', json: (value) => value },
-    'excerpt': { of: (row) => '"public"."excerpt"(' + row + ')', json: (value) => value },
-    'relatedPostCollection': { of: (row) => '"public"."related_posts"(' + row + ')', json: (value) => value },
+    '["public","comment_count"]': { of: (row) => '"public"."comment_count"(' + row + ')', json: (value) => value },
+    '["public","excerpt"]': { of: (row) => '"public"."excerpt"(' + row + ')', json: (value) => value },
+    '["public","related_posts"]': { of: (row) => '"public"."related_posts"(' + row + ')', json: (value) => value },
   },
 }

@@ -33,6 +33,6 @@ module.exports = {
   nodeId: (key) => "pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'users'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
   computed: {
     __proto__: null,
-    'fullName': { of: (row) => '"public"."full_name"(' + row + ')', json: (value) => value },
+    '["public","full_name"]': { of: (row) => '"public"."full_name"(' + row + ')', json: (value) => value },
   },
 }
