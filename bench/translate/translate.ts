@@ -2,7 +2,7 @@ import { createCompiler, type Compiled } from '../../compiler/compile.ts'
 import { withSession } from '../../runtime/db/session.ts'
 import { versionExpression } from '../../runtime/db/version.ts'
 import { bind } from '../../runtime/graphql/bind.ts'
-import { createDocuments, type Documents } from '../../runtime/graphql/documents.ts'
+import { anybody, createDocuments, type Documents } from '../../runtime/graphql/documents.ts'
 import type { Statements } from '../../runtime/graphql/statements/statements.ts'
 import { createEngine } from '../../runtime/engine/engine.ts'
 import type { BoundStatement } from '../../runtime/contract/execution.ts'
@@ -22,7 +22,7 @@ export const compileOnce = (url: string): Promise<Compiled> =>
 
 /** A translator that knows no document yet. */
 export const createTranslator = ({ revision }: Pick<Compiled, 'revision'>, role: string): Translator => {
-  const documents: Documents = createDocuments(createEngine(revision))
+  const documents: Documents = createDocuments(createEngine(revision), anybody)
   return {
     translate: (document, variables) => {
       const prepared = documents.find(role, document, null).prepare(variables)

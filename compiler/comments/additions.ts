@@ -1,6 +1,6 @@
 import { suggest } from '../../runtime/lib/suggest.ts'
 import type { Decoder } from './decoders.ts'
-import { isJsonObject, type JsonObject, type JsonValue, member } from './json-value.ts'
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue, member } from './json-value.ts'
 
 /**
  * How the settings of the additions are read (spec/graphql.md 17). Whatever is wrong with one is a remark for the owner
@@ -65,4 +65,53 @@ function limit(value: JsonValue): { readonly value: number | null; readonly rema
   if (value === null) return { value: null, remark: null }
   const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
   return isCount ? { value, remark: null } : { value: null, remark: `${shown(value)} and no whole number from 0` }
+}
+
+/** Where the documents are that may run, and for whom nothing else runs. */
+export interface Allowlist {
+  /** Null where the setting does not say which table: then nothing is listed. */
+  readonly table: { readonly schema: string; readonly name: string } | null
+  readonly roles: readonly string[]
+}
+
+/** Whom a list governs that does not say so (spec/graphql.md section 0, decision 12). */
+const governed = ['anon', 'authenticated']
+
+/**
+ * `{"table": "schema.table", "roles": [...]}`. A list protects, so one that cannot be read is not taken for none:
+ * its roles may run nothing until it is mended.
+ */
+export const allowlist: Decoder<Allowlist | null> = (value) => {
+  if (value === null) return { ok: true, value: null }
+  const { given, remarks } = membersOf(value, ['table', 'roles'])
+  const table = tableNamed(given === null ? null : member(given, 'table'))
+  const roles = roleNames(given === null ? null : member(given, 'roles'))
+  return {
+    ok: true,
+    value: { table, roles: roles ?? governed },
+    remarks: [
+      ...remarks,
+      ...(table === null ? ['"table" names no table as "schema.table"; until it does, nothing is listed'] : []),
+      ...(roles === null ? ['"roles" is no list of names of roles'] : []),
+    ],
+  }
+}
+
+/** `private.documents`, `"My Schema"."Documents"`; without quotes a name stands for itself, whatever its case. */
+function tableNamed(value: JsonValue): Allowlist['table'] {
+  const parts = typeof value === 'string' ? qualifiedName.exec(value) : null
+  const [, quotedSchema, schema, quotedName, name] = parts ?? []
+  const read = (quoted: string | undefined, plain: string | undefined): string | undefined =>
+    quoted?.replaceAll('""', '"') ?? plain
+  const found = { schema: read(quotedSchema, schema), name: read(quotedName, name) }
+  return found.schema === undefined || found.name === undefined ? null : { schema: found.schema, name: found.name }
+}
+
+const part = '(?:"((?:[^"]|"")+)"|([^".]+))'
+const qualifiedName = new RegExp(`^${part}\\.${part}$`)
+
+function roleNames(value: JsonValue): readonly string[] | null {
+  if (value === null) return governed
+  const names = isJsonList(value) ? value.filter((name) => typeof name === 'string') : []
+  return isJsonList(value) && names.length === value.length ? names : null
 }

@@ -1,4 +1,4 @@
-import { limits, switched } from './additions.ts'
+import { allowlist, limits, switched } from './additions.ts'
 import {
   anyText,
   type Decoder,
@@ -131,6 +131,14 @@ export const keys = [
     decode: limits,
     help: '{"fields": n, "rows": n}: the most that one document may select, counted before anything runs.',
   },
+  {
+    key: 'allowlist',
+    on: ['schema'],
+    decode: allowlist,
+    help:
+      '{"table": "schema.table", "roles": ["..."]}: only documents of that table run for these roles; ' +
+      'without roles for anon and authenticated.',
+  },
 ] as const satisfies readonly Key[]
 
 interface ReservedKey {
@@ -148,7 +156,6 @@ export const reservedKeys: readonly ReservedKey[] = [
   { key: 'composites', on: ['schema'] },
   { key: 'functionShapes', on: ['schema'] },
   { key: 'geo', on: ['schema'] },
-  { key: 'allowlist', on: ['schema'] },
   { key: 'explain', on: ['schema'] },
   { key: 'schemaReport', on: ['schema'] },
 ]

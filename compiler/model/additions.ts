@@ -1,13 +1,18 @@
-import type { LimitFacts, Manifest } from '../../runtime/contract/manifest.ts'
+import type { AllowlistFacts, LimitFacts, Manifest } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedSchema } from '../comments/types.ts'
+
+export type AdditionFacts = Pick<Manifest, 'limits' | 'allowlists'>
 
 /**
  * What the comments of schemas add to the API as a whole (spec/graphql.md 17). A fact that no schema asks for is
  * absent, so that the manifest of those who use none of it stays as it was.
  */
-export function additionFacts(schemas: readonly AnnotatedSchema[]): Pick<Manifest, 'limits'> {
+export function additionFacts(schemas: readonly AnnotatedSchema[]): AdditionFacts {
   const limits = limitFacts(schemas)
-  return { ...(limits && { limits }) }
+  const allowlists = schemas.flatMap(({ settings: { allowlist } }): readonly AllowlistFacts[] =>
+    allowlist === null ? [] : [allowlist],
+  )
+  return { ...(limits && { limits }), ...(allowlists.length > 0 && { allowlists }) }
 }
 
 /** A document may reach into every served schema, so the smallest limit of any holds. */

@@ -5,7 +5,7 @@ import { rolePrivileges } from '../catalog/privileges.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedSchema } from '../comments/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { gather } from '../report/noted.ts'
-import { additionFacts } from './additions.ts'
+import { additionFacts, type AdditionFacts } from './additions.ts'
 import { tellCollisions } from './collisions.ts'
 import { rowArgument } from './computed.ts'
 import { buildEntity, type Entity } from './entities.ts'
@@ -60,7 +60,7 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
   }
 }
 
-type SchemaPart = Pick<Manifest, 'format' | 'schemas' | 'validation' | 'refusal' | 'limits'>
+type SchemaPart = Pick<Manifest, 'format' | 'schemas' | 'validation' | 'refusal'> & AdditionFacts
 
 /** One served schema is enough to switch the specification's rules off (spec/graphql.md 17). */
 const schemaPart = (annotated: Annotated): SchemaPart => ({

@@ -54,6 +54,18 @@ export interface Manifest {
   readonly refusal: string | null
   /** The most that one document may select (section 17, `limits`); absent when no served schema limits it. */
   readonly limits?: LimitFacts
+  /**
+   * Lists of the documents that may run (section 17, `allowlist`), in the order of the schemas; absent when there is
+   * none. The first that governs a role is the role's.
+   */
+  readonly allowlists?: readonly AllowlistFacts[]
+}
+
+export interface AllowlistFacts {
+  /** It has the columns `hash` and `document`; null: the comment names none, and nothing is listed. */
+  readonly table: { readonly schema: string; readonly name: string } | null
+  /** Names of the roles that run listed documents and no others. */
+  readonly roles: readonly string[]
 }
 
 /** Null: no limit. Of several schemas' limits the smallest holds. */

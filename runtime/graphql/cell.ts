@@ -1,11 +1,13 @@
 import type { Revision, RevisionSource } from '../contract/revision.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
-import { createDocuments, type Documents } from './documents.ts'
+import { anybody, createDocuments, listed, type Documents } from './documents.ts'
 
 /** An engine with what was found out about documents under it. */
 export interface Loaded {
   readonly engine: Engine
   readonly documents: Documents
+  /** Those that an allow-list holds, under their hashes. */
+  readonly listed: Documents
   /** True while an older revision stands in for one that could not be compiled. */
   readonly standsIn: boolean
 }
@@ -59,7 +61,7 @@ async function load(source: RevisionSource, before: Loaded | null, starting: () 
   const standsIn = revision.failure !== undefined
   if (before === null || before.engine.revision !== revision.id) {
     const engine = createEngine(revision)
-    return { engine, documents: createDocuments(engine), standsIn }
+    return { engine, documents: createDocuments(engine, anybody), listed: createDocuments(engine, listed), standsIn }
   }
   if (isSame(before, revision, standsIn)) return before
   return { ...before, engine: { ...before.engine, version: revision.version }, standsIn }

@@ -5,35 +5,64 @@ import type { Statements } from './statements/statements.ts'
 
 /** What was found out about documents under one engine, and is kept for when they come again. */
 export interface Documents {
-  /** @throws Refusal when the text is no valid document for the role */
-  readonly find: (role: string, text: string, operationName: string | null) => Document
+  /**
+   * `mark` stands for the text where it is shorter: no two texts may have the same one.
+   * @throws Refusal when the text is no valid document for the role
+   */
+  readonly find: (role: string, text: string, operationName: string | null, mark?: string) => Document
 }
 
-/** Bounds in characters, since anybody may send documents: what is held is some hundred bytes for each of a dense document. */
-const allDocuments = 1_000_000
-const longestDocument = 32_768
-const allStatements = 32_000_000
-/** A short document can stand for a long statement; those are written anew each time. */
-const longestStatements = 262_144
+/** Bounds in characters: what is held is some hundred bytes for each of a dense document. */
+export interface Bounds {
+  readonly documents: number
+  readonly longestDocument: number
+  readonly statements: number
+  /** A short document can stand for a long statement; those are written anew each time. */
+  readonly longestStatements: number
+}
+
+/** Anybody may send documents. */
+export const anybody: Bounds = {
+  documents: 1_000_000,
+  longestDocument: 32_768,
+  statements: 32_000_000,
+  longestStatements: 262_144,
+}
+
+/** What an owner listed is worth keeping, and nobody else's documents drive it out. */
+export const listed: Bounds = {
+  documents: 4_000_000,
+  longestDocument: 1_000_000,
+  statements: 32_000_000,
+  longestStatements: 4_000_000,
+}
+
 /** What holds a parameter's place weighs more than its mention in the text. */
 const valueWeight = 200
 
-export function createDocuments(engine: Engine): Documents {
-  const documents = createLru<string, Document>(allDocuments, (_, key) => key.length)
-  const statements = createLru<string, Statements>(allStatements, (value, key) => key.length + weightOf(value))
+interface Kept {
+  readonly document: Document
+  readonly weight: number
+}
+
+export function createDocuments(engine: Engine, bounds: Bounds): Documents {
+  const documents = createLru<string, Kept>(bounds.documents, ({ weight }) => weight)
+  const statements = createLru<string, Statements>(bounds.statements, (value, key) => key.length + weightOf(value))
   return {
-    find: (role, text, operationName) => {
-      const id = JSON.stringify([role, operationName, text])
+    find: (role, text, operationName, mark = text) => {
+      const id = JSON.stringify([role, operationName, mark])
       const known = documents.get(id)
-      if (known !== undefined) return known
+      if (known !== undefined) return known.document
       // No JSON text holds a line break, so no two documents share a key.
       const document = createDocument(engine, role, text, operationName, {
         get: (shape) => statements.get(`${id}\n${shape}`),
         set: (shape, value) => {
-          if (id.length + shape.length + weightOf(value) <= longestStatements) statements.set(`${id}\n${shape}`, value)
+          const weight = id.length + shape.length + weightOf(value)
+          if (weight <= bounds.longestStatements) statements.set(`${id}\n${shape}`, value)
         },
       })
-      if (id.length <= longestDocument) documents.set(id, document)
+      const weight = Math.max(id.length, text.length)
+      if (weight <= bounds.longestDocument) documents.set(id, { document, weight })
       return document
     },
   }

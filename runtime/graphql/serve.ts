@@ -2,10 +2,11 @@ import type { Caller, RunExchange } from '../contract/execution.ts'
 import type { RevisionSource } from '../contract/revision.ts'
 import { DatabaseFailure } from '../db/failures.ts'
 import type { Engine } from '../engine/engine.ts'
+import { admit, type Admission } from './allowlist/admission.ts'
+import { behindList, createTexts, textOf, type Asker, type Texts } from './allowlist/listed.ts'
+import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
 import { bind } from './bind.ts'
 import { createCell, type Cell, type Loaded } from './cell.ts'
-import type { Document } from './document.ts'
-import type { Documents } from './documents.ts'
 import { refuse, Refusal } from './failures.ts'
 import { withinStack } from './limits.ts'
 import { toFailure, toResponse } from './response.ts'
@@ -34,18 +35,22 @@ export interface ServiceParts {
 
 export function createService({ database: { run }, source, now = Date.now }: ServiceParts): GraphqlService {
   const cell = createCell(source, now)
+  const texts = createTexts()
+  const prepareAhead = createPrepareAhead(run, texts, now)
   return {
     serve: async (request, caller) => {
       for (let attempt = 1; ; attempt += 1) {
         const tried: { loaded: Loaded | null; statements: Statements | null } = { loaded: null, statements: null }
         try {
           tried.loaded = await engineFor(cell, request)
-          return await answer(run, tried.loaded, request, caller, tried)
+          return await answer(run, texts, tried.loaded, request, caller, tried)
         } catch (error) {
           const again = await deservesAnother(cell, tried.loaded, error).catch((failure: unknown) => ({ failure }))
           if (typeof again === 'object') return toFailure(again.failure, null)
           if (!again) return toFailure(error, tried.statements)
           if (attempt >= maxAttempts) return toFailure(keptChanging, null)
+        } finally {
+          if (tried.loaded !== null) prepareAhead(tried.loaded)
         }
       }
     },
@@ -89,19 +94,27 @@ const schemaClasses: ReadonlySet<string> = new Set(['0A', '3F', '42', 'XX'])
 
 async function answer(
   run: RunExchange,
-  { engine, documents }: Loaded,
+  texts: Texts,
+  loaded: Loaded,
   request: GraphqlRequest,
   caller: Caller,
   tried: { statements: Statements | null },
 ): Promise<GraphqlResponse> {
-  const { statements, bound } = await checked(run, engine, caller, () => {
-    const document = findDocument(engine, documents, request, caller.role)
+  const { version } = loaded.engine
+  const admission = await checked(run, { caller, version }, () => admitted(loaded, request, caller))
+  const text = admission === null ? null : await textOf(run, texts, admission, { caller, version })
+  const send = admission === null || text === null ? run : behindList(run, admission, text)
+  const { statements, bound } = await checked(send, { caller, version }, () => {
+    const document =
+      admission === null || text === null
+        ? loaded.documents.find(caller.role, request.query ?? '', request.operationName)
+        : loaded.listed.find(caller.role, text, request.operationName, admission.hash)
     if (request.queryOnly && document.writes) throw refuse('MUTATION_BY_GET', 'Mutations are only answered by POST.')
     const { statements, variables } = document.prepare(request.variables)
     return { statements, bound: statements.statements.map((statement) => bind(statement, variables)) }
   })
   tried.statements = statements
-  const rows = await run({ caller, version: engine.version, readOnly: !statements.writes, statements: bound })
+  const rows = await send({ caller, version, readOnly: !statements.writes, statements: bound })
   return toResponse(statements, rows)
 }
 
@@ -109,12 +122,13 @@ async function answer(
  * A refusal speaks about the schema, so it has to be about the schema of now: before it is given, the version and the
  * role are checked as they are for every other request.
  */
-async function checked<T>(run: RunExchange, engine: Engine, caller: Caller, work: () => T): Promise<T> {
+async function checked<T>(run: RunExchange, asker: Asker, work: () => T): Promise<T> {
   try {
     return withinStack(work)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    await run({ caller, version: engine.version, readOnly: true, statements: [] }).catch((failure: unknown) => {
+    await run({ ...asker, readOnly: true, statements: [] }).catch((failure: unknown) => {
+      if (failure instanceof Refusal) throw failure
       if (failure instanceof DatabaseFailure && (failure.kind === 'stale' || failure.kind === 'role-refused'))
         throw failure
     })
@@ -122,9 +136,7 @@ async function checked<T>(run: RunExchange, engine: Engine, caller: Caller, work
   }
 }
 
-function findDocument(engine: Engine, documents: Documents, request: GraphqlRequest, role: string): Document {
-  const { refusal } = engine.manifest
-  if (refusal !== null) throw refuse('SCHEMA_COMMENT_INVALID', refusal)
-  if (request.query === null) throw refuse('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported')
-  return documents.find(role, request.query, request.operationName)
+function admitted({ engine: { manifest } }: Loaded, request: GraphqlRequest, { role }: Caller): Admission | null {
+  if (manifest.refusal !== null) throw refuse('SCHEMA_COMMENT_INVALID', manifest.refusal)
+  return admit(manifest, request, role)
 }

@@ -14,8 +14,8 @@ import { createDatabase, type Major, type TestDatabase } from './database.ts'
 export interface TestService {
   readonly db: TestDatabase
   /** The parsed body of the answer. */
-  readonly graphql: (query: string, options?: AskOptions) => Promise<Answer>
-  readonly serve: (query: string, options?: AskOptions) => Promise<GraphqlResponse>
+  readonly graphql: (query: string | null, options?: AskOptions) => Promise<Answer>
+  readonly serve: (query: string | null, options?: AskOptions) => Promise<GraphqlResponse>
   /** How often the schema was compiled. */
   readonly compiled: () => number
   readonly revision: () => Promise<Revision>
@@ -29,11 +29,14 @@ export interface AskOptions {
   readonly operationName?: string
   readonly role?: string
   readonly claims?: Readonly<Record<string, unknown>>
+  readonly extensions?: Readonly<Record<string, unknown>>
+  readonly queryOnly?: boolean
 }
 
 export interface Answer {
   // biome-ignore lint: tests look into answers of any shape
   readonly data: any
+  readonly extensions?: Readonly<Record<string, unknown>>
   readonly errors?: readonly {
     readonly message: string
     readonly path?: readonly unknown[]
@@ -91,8 +94,8 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
       query,
       operationName: ask.operationName ?? null,
       variables: ask.variables ?? {},
-      extensions: {},
-      queryOnly: false,
+      extensions: ask.extensions ?? {},
+      queryOnly: ask.queryOnly ?? false,
     }
     return service.serve(request, caller)
   }

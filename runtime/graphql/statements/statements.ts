@@ -155,7 +155,7 @@ function callSql(writer: Writer, id: string, args: readonly Argument[]): string 
 }
 
 /** The role is part of the name: a plan made under row-level security serves the role it was made for. */
-const named = (role: string, text: string): PreparedText => ({
+export const named = (role: string, text: string): PreparedText => ({
   name: `cg${sha256Hex(`${role}\0${text}`).slice(0, 32)}`,
   text,
 })

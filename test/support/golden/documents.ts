@@ -8,6 +8,7 @@ export interface GoldenDocument {
   readonly role: string
   readonly variables: Readonly<Record<string, unknown>>
   readonly claims: Readonly<Record<string, unknown>>
+  readonly extensions: Readonly<Record<string, unknown>>
 }
 
 /** The documents of a case's folder `operations`, by name. Rejects when anything else stands there. */
@@ -23,10 +24,10 @@ export async function readDocuments(folder: string): Promise<readonly GoldenDocu
   )
 }
 
-/** `# role: x`, `# variables: {...}`, `# claims: {...}`; any other comment is for people. */
+/** `# role: x`, `# variables: {...}`, `# claims: {...}`, `# extensions: {...}`; any other comment is for people. */
 export function readDocument(name: string, text: string): GoldenDocument {
   const top = /^(?:#.*\n)*/.exec(text)?.[0] ?? ''
-  const lines = [...top.matchAll(/^# (role|variables|claims): (.+)$/gm)]
+  const lines = [...top.matchAll(/^# (role|variables|claims|extensions): (.+)$/gm)]
   const given = Object.fromEntries(lines.map(([, key, value]) => [key, value]))
   return {
     name,
@@ -34,5 +35,6 @@ export function readDocument(name: string, text: string): GoldenDocument {
     role: given['role'] ?? 'anon',
     variables: JSON.parse(given['variables'] ?? '{}') as GoldenDocument['variables'],
     claims: JSON.parse(given['claims'] ?? '{}') as GoldenDocument['claims'],
+    extensions: JSON.parse(given['extensions'] ?? '{}') as GoldenDocument['extensions'],
   }
 }

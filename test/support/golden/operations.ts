@@ -60,7 +60,7 @@ interface Asked {
 }
 
 async function ask({ run }: Database, revision: Revision, document: GoldenDocument): Promise<Asked> {
-  const { text, role, variables, claims } = document
+  const { text, role, variables, claims, extensions } = document
   const sent: BoundStatement[] = []
   const service = createService({
     database: {
@@ -72,7 +72,7 @@ async function ask({ run }: Database, revision: Revision, document: GoldenDocume
     source: () => Promise.resolve(revision),
   })
   const response = await service.serve(
-    { query: text, operationName: null, variables, extensions: {}, queryOnly: false },
+    { query: text, operationName: null, variables, extensions, queryOnly: false },
     { role, claims: JSON.stringify({ role, ...claims }) },
   )
   return { response, statements: sent.length > 0 || response.outcome === 'ok' ? sent : null }

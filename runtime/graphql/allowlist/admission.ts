@@ -1,0 +1,61 @@
+import type { AllowlistFacts, Manifest } from '../../contract/manifest.ts'
+import { sha256Hex } from '../../lib/sha256.ts'
+import { refuse, type Refusal } from '../failures.ts'
+import { isJsonObject } from '../json.ts'
+import type { GraphqlRequest } from '../types.ts'
+
+/** The table of a list. */
+export type ListTable = NonNullable<AllowlistFacts['table']>
+
+/**
+ * Whether a request has to show that its document is listed (spec/graphql.md 17, `allowlist`), and as what it is looked
+ * up. Nothing is read of a document before it is known to have been listed: to a role that a list governs, every other
+ * text is the same.
+ */
+export interface Admission {
+  readonly table: ListTable
+  /** SHA-256 of the document's UTF-8 text in lower-case hex. */
+  readonly hash: string
+  /** True when the request holds no text. */
+  readonly hashOnly: boolean
+}
+
+/**
+ * Null: the request's own text runs as it is.
+ * @throws Refusal for a hash that is not its document's, and where there is no list to look it up in
+ */
+export function admit(manifest: Manifest, request: GraphqlRequest, role: string): Admission | null {
+  const { allowlists = [] } = manifest
+  const governing = allowlists.find(({ roles }) => roles.includes(role))
+  // Whoever is not governed may send hashes as well; the first list is theirs.
+  const list = governing ?? allowlists[0]
+  const sent = sentHash(request)
+  if (request.query === null) {
+    if (list === undefined) throw refuse('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported')
+    return listedIn(list, sent ?? '', true)
+  }
+  if (list === undefined) return null
+  // The hash beside a text is checked for everybody, and the list is asked for those that it governs.
+  const hash = governing === undefined && sent === null ? null : sha256Hex(request.query)
+  if (sent !== null && sent !== hash) {
+    throw refuse('PERSISTED_QUERY_MISMATCH', 'The hash that was sent is not that of the document.')
+  }
+  return governing === undefined || hash === null ? null : listedIn(governing, hash, false)
+}
+
+function listedIn({ table }: AllowlistFacts, hash: string, hashOnly: boolean): Admission {
+  if (table === null) throw notListed({ hash, hashOnly })
+  return { table, hash, hashOnly }
+}
+
+function sentHash({ extensions }: GraphqlRequest): string | null {
+  const persisted = extensions['persistedQuery']
+  const hash = isJsonObject(persisted) ? persisted['sha256Hash'] : undefined
+  return typeof hash === 'string' ? hash.toLowerCase() : null
+}
+
+/** A refused document names its hash, so that its owner can list it. */
+export const notListed = ({ hash, hashOnly }: Pick<Admission, 'hash' | 'hashOnly'>): Refusal =>
+  hashOnly
+    ? refuse('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')
+    : refuse('DOCUMENT_NOT_LISTED', `The document is not on the list of those that may run; its hash is ${hash}.`)

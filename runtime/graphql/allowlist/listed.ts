@@ -1,0 +1,88 @@
+import type { Exchange, Row, RunExchange } from '../../contract/execution.ts'
+import { DatabaseFailure } from '../../db/failures.ts'
+import { createLru } from '../../lib/lru.ts'
+import { sha256Hex } from '../../lib/sha256.ts'
+import { notListed, type Admission } from './admission.ts'
+import { guard, lookUp } from './statements.ts'
+
+/**
+ * Texts of listed documents by their hashes. A text is kept only under the hash that it has, so nothing here ever
+ * becomes wrong; whether it is still listed, and for the caller, is asked with every request.
+ */
+export interface Texts {
+  readonly get: (hash: string) => string | undefined
+  /** Keeps a text; answers its hash. */
+  readonly add: (text: string) => string
+}
+
+/** In characters; a list that is longer works as well, in two round trips where a text was forgotten. */
+const allTexts = 16_000_000
+
+export function createTexts(): Texts {
+  const texts = createLru<string, string>(allTexts, (text) => text.length)
+  return {
+    get: texts.get,
+    add: (text) => {
+      const hash = sha256Hex(text)
+      texts.set(hash, text)
+      return hash
+    },
+  }
+}
+
+/** Who asks, and the version that he asks at. */
+export type Asker = Pick<Exchange, 'caller' | 'version'>
+
+/**
+ * The text of a listed document, which is asked for when it is not known yet.
+ * @throws Refusal when it is not listed for the caller
+ */
+export async function textOf(run: RunExchange, texts: Texts, admission: Admission, asker: Asker): Promise<string> {
+  const { table, hash } = admission
+  const known = texts.get(hash)
+  if (known !== undefined) return known
+  const question = lookUp(asker.caller.role, table, hash)
+  const rows = await asking(run, admission, { ...asker, readOnly: true, statements: [question] })
+  const text = rows[0]?.[0] ?? null
+  // A row whose hash is another text's lists neither of them.
+  if (text === null || sha256Hex(text) !== hash) throw notListed(admission)
+  texts.add(text)
+  return text
+}
+
+/**
+ * Runs statements behind the one that asks for their document: one round trip, and where the document is not listed any
+ * more, or not for the caller, nothing ran.
+ */
+export const behindList =
+  (run: RunExchange, admission: Admission, text: string): RunExchange =>
+  async (exchange) => {
+    const check = guard(exchange.caller.role, admission.table, admission.hash, text)
+    const rows = await asking(run, admission, { ...exchange, statements: [check, ...exchange.statements] })
+    return rows.slice(1)
+  }
+
+/** Raised by catalograph.refuse. */
+const refusedByUs = 'CG002'
+
+/** Runs an exchange whose first statement is about the list. A table, column or right that it lacks lists nothing. */
+async function asking(run: RunExchange, admission: Admission, exchange: Exchange): Promise<readonly Row[]> {
+  try {
+    return await run(exchange)
+  } catch (error) {
+    if (!(error instanceof DatabaseFailure) || error.statement === null) throw error
+    if (error.statement > 0 || error.kind !== 'refused') throw moved(error)
+    // Unless the schema changed right now, in which case this fails and the request begins again.
+    if (error.sqlstate !== refusedByUs) await run({ ...exchange, statements: [] })
+    throw notListed(admission)
+  }
+}
+
+/** The request's own statements are counted without the one that stands before them. */
+function moved(error: DatabaseFailure): DatabaseFailure {
+  const { kind, message, sqlstate, statement } = error
+  const own = statement === null || statement === 0 ? null : statement - 1
+  const failure = new DatabaseFailure(kind, message, sqlstate, own)
+  failure.cause = error.cause
+  return failure
+}

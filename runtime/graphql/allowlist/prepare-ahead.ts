@@ -1,0 +1,161 @@
+import { setImmediate } from 'node:timers/promises'
+import { GraphQLEnumType, isScalarType, Kind, parse, typeFromAST, type GraphQLSchema, type TypeNode } from 'graphql'
+import type { BoundStatement, RunExchange } from '../../contract/execution.ts'
+import type { AllowlistFacts } from '../../contract/manifest.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Loaded } from '../cell.ts'
+import type { Document } from '../document.ts'
+import type { ListTable } from './admission.ts'
+import type { Texts } from './listed.ts'
+import { documents, hashes } from './statements.ts'
+
+/**
+ * Prepares listed documents for the roles of their lists before they are asked for: after the schema changed, and after
+ * the list did, which is looked at once a second while requests come. It works beside requests and in small steps;
+ * whatever it does not get to is prepared when it is first asked for.
+ */
+export type PrepareAhead = (loaded: Loaded) => void
+
+const lookEveryMs = 1_000
+
+/** Under one engine, by role: the hashes that were listed when the list was looked at last. */
+type Done = Map<string, ReadonlySet<string>>
+
+export function createPrepareAhead(run: RunExchange, texts: Texts, now: () => number): PrepareAhead {
+  let running = false
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let seen: { readonly engine: Engine; readonly done: Done } | null = null
+  return (loaded) => {
+    const { engine } = loaded
+    const { allowlists } = engine.manifest
+    if (allowlists === undefined || running) return
+    if (seen?.engine !== engine) seen = { engine, done: new Map() }
+    else if (now() - lookedAt < lookEveryMs) return
+    lookedAt = now()
+    running = true
+    const { done } = seen
+    // What stands in the way is told to whoever asks for the documents.
+    prepareLists(run, texts, loaded, allowlists, done)
+      .catch(() => undefined)
+      .finally(() => (running = false))
+  }
+}
+
+async function prepareLists(
+  run: RunExchange,
+  texts: Texts,
+  loaded: Loaded,
+  allowlists: readonly AllowlistFacts[],
+  done: Done,
+): Promise<void> {
+  // The request that gave rise to it is answered first.
+  await setImmediate()
+  for (const { table, roles } of allowlists) {
+    if (table === null) continue
+    for (const role of roles) {
+      const ask = async (statement: BoundStatement): Promise<readonly string[]> => {
+        const caller = { role, claims: JSON.stringify({ role }) }
+        const { version } = loaded.engine
+        const rows = await run({ caller, version, readOnly: true, statements: [statement] })
+        return JSON.parse(rows[0]?.[0] ?? '[]') as readonly string[]
+      }
+      // A role that may not read the list is the other roles' business as little as the requests' here.
+      await prepareRole(ask, texts, loaded, { table, role, done }).catch(() => undefined)
+    }
+  }
+}
+
+/** Documents are fetched by so many. */
+const batch = 100
+
+interface Target {
+  readonly table: ListTable
+  readonly role: string
+  readonly done: Done
+}
+
+async function prepareRole(
+  ask: (statement: BoundStatement) => Promise<readonly string[]>,
+  texts: Texts,
+  loaded: Loaded,
+  { table, role, done }: Target,
+): Promise<void> {
+  const before = done.get(role)
+  const now = await ask(hashes(role, table))
+  done.set(role, new Set(now))
+  const fresh = now.filter((hash) => before?.has(hash) !== true)
+  for (let from = 0; from < fresh.length; from += batch) {
+    const wanted = fresh.slice(from, from + batch)
+    const unknown = wanted.filter((hash) => texts.get(hash) === undefined)
+    if (unknown.length > 0) for (const text of await ask(documents(role, table, unknown))) texts.add(text)
+    for (const hash of wanted) {
+      await setImmediate()
+      const text = texts.get(hash)
+      if (text !== undefined) prepareDocument(loaded, role, text, hash)
+    }
+  }
+}
+
+/** Under every name that a request may give, for the shapes of variables that can be foreseen. */
+function prepareDocument({ engine, listed }: Loaded, role: string, text: string, hash: string): void {
+  const { schema } = engine.view(role)
+  for (const name of attempt(() => operationNames(text)) ?? []) {
+    const document = attempt(() => listed.find(role, text, name, hash))
+    if (document === undefined) continue
+    for (const variables of variants(schema, document)) attempt(() => document.prepare(variables))
+  }
+}
+
+/** A document that is refused is refused again when it is asked for, and then it is told why. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}
+
+function operationNames(text: string): readonly (string | null)[] {
+  const operations = parse(text).definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION)
+  const names = operations.flatMap((definition) =>
+    definition.kind === Kind.OPERATION_DEFINITION ? (definition.name?.value ?? []) : [],
+  )
+  return operations.length === 1 ? [null, ...names] : names
+}
+
+type Given = Readonly<Record<string, unknown>>
+
+/** No variables; and all of them, where a value of each type can be thought up. */
+function variants(schema: GraphQLSchema, { operation }: Document): readonly Given[] {
+  const definitions = operation.node.variableDefinitions ?? []
+  const samples = definitions.map(({ type, variable }) => [variable.name.value, sampleOf(schema, type)] as const)
+  const isWhole = samples.length > 0 && samples.every(([, value]) => value !== undefined)
+  return isWhole ? [{}, Object.fromEntries(samples)] : [{}]
+}
+
+/** Values that stand for every other of their type: what a statement looks like does not depend on them. */
+const samples: Readonly<Record<string, unknown>> = {
+  Int: 1,
+  Float: 1,
+  String: '',
+  Boolean: true,
+  BigInt: '1',
+  BigFloat: '1',
+  UUID: '00000000-0000-0000-0000-000000000000',
+  Date: '2000-01-01',
+  Time: '00:00:00',
+  Datetime: '2000-01-01T00:00:00Z',
+  JSON: '{}',
+  Opaque: '',
+}
+
+function sampleOf(schema: GraphQLSchema, node: TypeNode): unknown {
+  if (node.kind === Kind.NON_NULL_TYPE) return sampleOf(schema, node.type)
+  if (node.kind === Kind.LIST_TYPE) {
+    const item = sampleOf(schema, node.type)
+    return item === undefined ? undefined : [item]
+  }
+  const type = typeFromAST(schema, node)
+  if (type instanceof GraphQLEnumType) return type.getValues()[0]?.name
+  return isScalarType(type) && Object.hasOwn(samples, type.name) ? samples[type.name] : undefined
+}

@@ -1,0 +1,325 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { annotate } from '../../../compiler/comments/annotate.ts'
+import { buildModel } from '../../../compiler/model/build.ts'
+import { createEngine } from '../../../runtime/engine/engine.ts'
+import { createTexts } from '../../../runtime/graphql/allowlist/listed.ts'
+import { createPrepareAhead } from '../../../runtime/graphql/allowlist/prepare-ahead.ts'
+import type { Loaded } from '../../../runtime/graphql/cell.ts'
+import { anybody, createDocuments, listed } from '../../../runtime/graphql/documents.ts'
+import { openDatabase } from '../../../runtime/db/pool.ts'
+import { catalog, schema } from '../../support/catalog-literal.ts'
+import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+const persisted = (hash: string): AskOptions => ({ extensions: { persistedQuery: { sha256Hash: hash } } })
+
+const sql = `
+  comment on schema public is '@graphql({"allowlist": {"table": "private.documents"}})';
+  create table note (id int primary key, text text);
+  insert into note values (1, 'one'), (2, 'two');
+  grant all on note to anon, authenticated, service_role;
+  create schema private;
+  create table private.documents (hash text primary key, document text not null, audience text);
+  alter table private.documents enable row level security;
+  create policy all_of_it on private.documents for select using (audience is null or audience = current_user);
+  grant usage on schema private to anon, authenticated, service_role;
+  grant select on private.documents to anon, authenticated, service_role;
+`
+
+let service: TestService
+beforeAll(async () => {
+  service = await createTestService({ sql })
+})
+afterAll(() => service?.close())
+
+const list = (text: string, audience: string | null = null, hash = hashOf(text)) =>
+  service.db.query(
+    'insert into private.documents values ($1, $2, $3) on conflict (hash) do update set document = $2, audience = $3',
+    [hash, text, audience],
+  )
+const unlist = (text: string) => service.db.query('delete from private.documents where hash = $1', [hashOf(text)])
+
+/** `data`, or the code of the refusal. */
+const ask = async (query: string | null, options: AskOptions = {}): Promise<unknown> => {
+  const { data, errors } = await service.graphql(query, options)
+  if (errors === undefined) return data
+  expect(data).toBeNull()
+  expect(errors).toHaveLength(1)
+  return errors[0]?.extensions.code
+}
+const one = '{ noteByPk(id: 1) { text } }'
+const two = '{ noteByPk(id: 2) { text } }'
+const answerOne = { noteByPk: { text: 'one' } }
+
+describe('17 allowlist: what runs', () => {
+  it('runs listed documents, by text and by hash, and refuses every other', async () => {
+    expect(await ask(one)).toBe('DOCUMENT_NOT_LISTED')
+    await list(one)
+    expect(await ask(one)).toEqual(answerOne)
+    expect(await ask(null, persisted(hashOf(one)))).toEqual(answerOne)
+    expect(await ask(null, persisted(hashOf(one).toUpperCase()))).toEqual(answerOne)
+    expect(await ask(two)).toBe('DOCUMENT_NOT_LISTED')
+    expect(await ask(`${one} `)).toBe('DOCUMENT_NOT_LISTED')
+    expect(await ask(null, persisted(hashOf(two)))).toBe('PERSISTED_QUERY_NOT_FOUND')
+    expect(await ask(null, persisted('nonsense'))).toBe('PERSISTED_QUERY_NOT_FOUND')
+  })
+  it('governs anon and authenticated, and no other role', async () => {
+    expect(await ask(two, { role: 'authenticated' })).toBe('DOCUMENT_NOT_LISTED')
+    expect(await ask(two, { role: 'service_role' })).toEqual({ noteByPk: { text: 'two' } })
+    expect(await ask(null, { role: 'service_role', ...persisted(hashOf(one)) })).toEqual(answerOne)
+    expect(await ask(null, { role: 'service_role', ...persisted(hashOf(two)) })).toBe('PERSISTED_QUERY_NOT_FOUND')
+  })
+  it('names the hash of a refused document', async () => {
+    const { errors } = await service.graphql(two)
+    expect(errors?.[0]?.message).toBe(
+      `The document is not on the list of those that may run; its hash is ${hashOf(two)}.`,
+    )
+    expect((await service.graphql(null, persisted(hashOf(two)))).errors?.[0]?.message).toBe('PersistedQueryNotFound')
+  })
+  it('takes variables and operation names, and hashes by GET but no mutations', async () => {
+    const text = 'query A($id: Int!) { noteByPk(id: $id) { text } } mutation B { deleteFromnoteCollection { affectedCount } }'
+    await list(text)
+    const by = (operationName: string) => ({ ...persisted(hashOf(text)), operationName, variables: { id: 2 } })
+    expect(await ask(null, by('A'))).toEqual({ noteByPk: { text: 'two' } })
+    expect(await ask(null, { ...by('A'), queryOnly: true })).toEqual({ noteByPk: { text: 'two' } })
+    expect(await ask(null, { ...by('B'), queryOnly: true })).toBe('MUTATION_BY_GET')
+    expect(await ask(null, by('B'))).toBe('AT_MOST_EXCEEDED')
+    expect(await ask(null, persisted(hashOf(text)))).toBe('OPERATION_NOT_FOUND')
+    expect((await service.graphql(null, by('B'))).errors?.[0]?.path).toEqual(['deleteFromnoteCollection'])
+  })
+  it('refuses a text that is not its hash, whoever sends it', async () => {
+    for (const role of ['anon', 'service_role'])
+      expect(await ask(two, { role, ...persisted(hashOf(one)) })).toBe('PERSISTED_QUERY_MISMATCH')
+    expect(await ask(one, persisted(hashOf(one)))).toEqual(answerOne)
+  })
+})
+
+describe('17 allowlist: one round trip', () => {
+  it('asks the list within the request that it lets through', async () => {
+    await list(one)
+    await ask(one)
+    const before = service.exchanges.length
+    expect(await ask(null, persisted(hashOf(one)))).toEqual(answerOne)
+    expect(await ask(one)).toEqual(answerOne)
+    const own = service.exchanges.slice(before).filter(({ statements }) => statements[1]?.text.includes('"note"'))
+    expect(own.map(({ statements }) => statements.map(({ text }) => text.includes('"private"."documents"')))).toEqual([
+      [true, false],
+      [true, false],
+    ])
+  })
+  it('takes effect with the next request, in either direction', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      await list(two)
+      expect(await ask(null, persisted(hashOf(two)))).toEqual({ noteByPk: { text: 'two' } })
+      await unlist(two)
+      expect(await ask(null, persisted(hashOf(two)))).toBe('PERSISTED_QUERY_NOT_FOUND')
+      expect(await ask(two)).toBe('DOCUMENT_NOT_LISTED')
+    }
+  })
+  it('keeps nothing of a mutation whose document is gone', async () => {
+    const write = 'mutation { insertIntonoteCollection(objects: [{ id: 9 }]) { affectedCount } }'
+    await list(write)
+    expect(await ask(write)).toEqual({ insertIntonoteCollection: { affectedCount: 1 } })
+    await service.db.query('delete from note where id = 9')
+    await unlist(write)
+    expect(await ask(null, persisted(hashOf(write)))).toBe('PERSISTED_QUERY_NOT_FOUND')
+    expect((await service.db.query('select from note where id = 9')).rowCount).toBe(0)
+  })
+})
+
+describe('17 allowlist: any history', () => {
+  const seed = Number(process.env['EXACT_SEED'] ?? '71')
+  it(`answers as a set of texts per role would (seed ${seed})`, { timeout: 30_000 }, async () => {
+    const texts = Array.from({ length: 4 }, (_, index) => `{ a${index}: noteByPk(id: 1) { text } }`)
+    const [text, role] = [fc.constantFrom(...texts), fc.constantFrom('anon', 'authenticated', 'service_role')]
+    const step = fc.oneof(
+      { weight: 2, arbitrary: fc.record({ do: fc.constant('list' as const), text, audience: fc.option(role) }) },
+      { weight: 1, arbitrary: fc.record({ do: fc.constant('unlist' as const), text }) },
+      { weight: 5, arbitrary: fc.record({ do: fc.constantFrom('text' as const, 'hash' as const), text, role }) },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        await service.db.query('delete from private.documents')
+        const model = new Map<string, string | null>()
+        for (const item of steps) {
+          if (item.do === 'list') {
+            model.set(item.text, item.audience)
+            await list(item.text, item.audience)
+          } else if (item.do === 'unlist') {
+            model.delete(item.text)
+            await unlist(item.text)
+          } else {
+            const audience = model.get(item.text)
+            // service_role is above policies.
+            const isAudience = audience === null || audience === item.role || item.role === 'service_role'
+            const sees = audience !== undefined && isAudience
+            const runs = sees || (item.do === 'text' && item.role === 'service_role')
+            const refused = item.do === 'text' ? 'DOCUMENT_NOT_LISTED' : 'PERSISTED_QUERY_NOT_FOUND'
+            const sent = item.do === 'text' ? {} : persisted(hashOf(item.text))
+            const answer = await ask(item.do === 'text' ? item.text : null, { role: item.role, ...sent })
+            expect(answer).toEqual(runs ? { [item.text.slice(2, 4)]: { text: 'one' } } : refused)
+          }
+        }
+      }),
+      { seed, numRuns: 25 },
+    )
+  })
+})
+
+describe('17 allowlist: nothing gets out', () => {
+  const secret = '{ noteCollection(filter: { nothing: { eq: "x" } }) { secret } }'
+  it('tells nothing about a document before it is listed: no parse error, no suggestion', async () => {
+    const texts = ['{', '{ noteCollectoin { edges { cursor } } }', '{ __schema { types { name } } }', secret, '{ __typename }']
+    for (const text of texts) {
+      expect(await ask(text)).toBe('DOCUMENT_NOT_LISTED')
+      expect(await ask(null, persisted(hashOf(text)))).toBe('PERSISTED_QUERY_NOT_FOUND')
+    }
+  })
+  it('keeps a document that is listed for another role from this one, once it is known too', async () => {
+    await list(secret, 'authenticated')
+    await list(two, 'authenticated')
+    expect(await ask(null, { role: 'authenticated', ...persisted(hashOf(two)) })).toEqual({ noteByPk: { text: 'two' } })
+    const { errors } = await service.graphql(null, { role: 'authenticated', ...persisted(hashOf(secret)) })
+    expect(errors?.[0]?.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED')
+    for (const text of [secret, two]) {
+      expect(await ask(null, persisted(hashOf(text)))).toBe('PERSISTED_QUERY_NOT_FOUND')
+      expect(await ask(text)).toBe('DOCUMENT_NOT_LISTED')
+    }
+    await unlist(two)
+  })
+  it('does not run a document that stands under the hash of another', async () => {
+    await list(two, null, hashOf('{ something else }'))
+    expect(await ask(null, persisted(hashOf('{ something else }')))).toBe('PERSISTED_QUERY_NOT_FOUND')
+    expect(await ask(two)).toBe('DOCUMENT_NOT_LISTED')
+    // Known, and then overwritten.
+    await list(one)
+    expect(await ask(one)).toEqual(answerOne)
+    await list('{ __typename }', null, hashOf(one))
+    expect(await ask(one)).toBe('DOCUMENT_NOT_LISTED')
+    expect(await ask(null, persisted(hashOf(one)))).toBe('PERSISTED_QUERY_NOT_FOUND')
+    await list(one)
+  })
+  it('lists nothing for a role without SELECT, without the table, and without its name', async () => {
+    await list(one)
+    await service.db.query('revoke select on private.documents from anon')
+    expect(await ask(one)).toBe('DOCUMENT_NOT_LISTED')
+    expect(await ask(null, persisted(hashOf(one)))).toBe('PERSISTED_QUERY_NOT_FOUND')
+    await service.db.query('grant select on private.documents to anon')
+    expect(await ask(one)).toEqual(answerOne)
+    await service.db.query('alter table private.documents rename to gone')
+    expect(await ask(one)).toBe('DOCUMENT_NOT_LISTED')
+    expect(await ask(null, { role: 'service_role', ...persisted(hashOf(one)) })).toBe('PERSISTED_QUERY_NOT_FOUND')
+    await service.db.query('alter table private.gone rename to documents')
+    await service.db.query(`comment on schema public is '@graphql({"allowlist": {"tabel": "private.documents"}})'`)
+    expect(await ask(one)).toBe('DOCUMENT_NOT_LISTED')
+    expect(await ask(one, { role: 'service_role' })).toEqual(answerOne)
+  })
+  it('follows the comment: other roles, another table, none', async () => {
+    await list(one)
+    await service.db.query(
+      `comment on schema public is '@graphql({"allowlist": {"table": "private.documents", "roles": ["service_role"]}})'`,
+    )
+    expect(await ask(two)).toEqual({ noteByPk: { text: 'two' } })
+    expect(await ask(two, { role: 'service_role' })).toBe('DOCUMENT_NOT_LISTED')
+    await service.db.query('comment on schema public is null')
+    expect(await ask(two, { role: 'service_role' })).toEqual({ noteByPk: { text: 'two' } })
+    expect(await ask(null, persisted(hashOf(one)))).toBe('PERSISTED_QUERY_NOT_SUPPORTED')
+    // Without a list a hash beside a text means nothing, as before.
+    expect(await ask(one, persisted(hashOf(two)))).toEqual(answerOne)
+    await service.db.query(`comment on schema public is '@graphql({"allowlist": {"table": "private.documents"}})'`)
+    expect(await ask(two)).toBe('DOCUMENT_NOT_LISTED')
+  })
+})
+
+describe('17 allowlist: prepared ahead', () => {
+  it('reads, validates and plans listed documents when the schema or the list changed', async () => {
+    const whole = 'query Whole($id: Int!, $texts: [String!]) { noteByPk(id: $id) { text } noteCollection(filter: { text: { in: $texts } }) { edges { cursor } } }'
+    await list(whole)
+    await list('{ broken', null)
+    const revision = await service.revision()
+    const database = openDatabase({ url: service.db.url, schemas: ['public'], poolSize: 1 })
+    try {
+      const engine = createEngine(revision)
+      const loaded: Loaded = {
+        engine,
+        documents: createDocuments(engine, anybody),
+        listed: createDocuments(engine, listed),
+        standsIn: false,
+      }
+      let clock = 0
+      const texts = createTexts()
+      const prepareAhead = createPrepareAhead(database.run, texts, () => clock)
+      /** What was not prepared would have to be read now, and this is no document. */
+      const prepared = (text: string, role: string, name: string | null = null) =>
+        loaded.listed.find(role, 'no document {', name, hashOf(text))
+      expect(() => prepared(whole, 'anon')).toThrow('Syntax Error')
+      const arrives = (text: string, role: string) => expect.poll(() => prepared(text, role)).toBeDefined()
+      prepareAhead(loaded)
+      await arrives(whole, 'authenticated')
+      for (const [role, name] of [['anon', null], ['anon', 'Whole'], ['authenticated', 'Whole']] as const) {
+        const document = prepared(whole, role, name)
+        const variables = { id: 2, texts: ['a', 'b'] }
+        expect(document.prepare(variables).statements).toBe(document.prepare({ id: 7, texts: [] }).statements)
+      }
+      const later = '{ later: noteByPk(id: 2) { text } }'
+      await list(later)
+      clock += 999
+      prepareAhead(loaded)
+      clock += 1
+      expect(() => prepared(later, 'anon')).toThrow('Syntax Error')
+      await expect
+        .poll(() => {
+          prepareAhead(loaded)
+          return prepared(later, 'authenticated')
+        })
+        .toBeDefined()
+      expect(texts.get(hashOf(later))).toBe(later)
+    } finally {
+      await database.close()
+    }
+  })
+})
+
+describe('17 allowlist, the setting', () => {
+  const read = (...comments: readonly string[]) => {
+    const given = catalog({ schemas: comments.map((comment, index) => schema(`s${index}`, `@graphql(${comment})`)) })
+    const { annotated, diagnostics } = annotate(given)
+    return { facts: buildModel(annotated).model.manifest.allowlists, diagnostics, refusal: annotated.refusal }
+  }
+  const roles = ['anon', 'authenticated']
+  it('names a table and roles, in quotes where names need them', () => {
+    expect(read('{}').facts).toBeUndefined()
+    expect(read('{"allowlist": {"table": "a.b"}}').facts).toEqual([{ table: { schema: 'a', name: 'b' }, roles }])
+    expect(read('{"allowlist": {"table": "My Schema.b c", "roles": []}}').facts).toEqual([
+      { table: { schema: 'My Schema', name: 'b c' }, roles: [] },
+    ])
+    expect(read('{"allowlist": {"table": "\\"a.b\\".\\"c\\"\\"d\\"", "roles": ["x"]}}').facts).toEqual([
+      { table: { schema: 'a.b', name: 'c"d' }, roles: ['x'] },
+    ])
+  })
+  it('keeps the lists of several schemas in their order', () => {
+    const facts = read('{"allowlist": {"table": "a.b"}}', '{"allowlist": {"table": "c.d", "roles": ["x"]}}').facts
+    expect(facts?.map(({ table }) => table?.name)).toEqual(['b', 'd'])
+  })
+  it.each([
+    ['"private.documents"', '"private.documents" is no object'],
+    ['{"tabel": "a.b"}', 'it has no member "tabel"; did you mean "table"?'],
+    ['{"table": "documents"}', '"table" names no table as "schema.table"; until it does, nothing is listed'],
+    ['{"table": 5}', '"table" names no table as "schema.table"; until it does, nothing is listed'],
+    ['{"table": "a.b.c"}', '"table" names no table as "schema.table"; until it does, nothing is listed'],
+  ])('stays shut and tells the owner of %s', (setting, reason) => {
+    const { facts, diagnostics, refusal } = read(`{"allowlist": ${setting}}`)
+    expect(facts).toEqual([{ table: null, roles }])
+    expect(refusal).toBeNull()
+    expect(diagnostics[0]?.message).toBe(
+      `The setting "allowlist" in the comment cannot be used as it stands: ${reason}.`,
+    )
+  })
+  it('governs the usual roles where the list of roles cannot be read', () => {
+    const { facts, diagnostics } = read('{"allowlist": {"table": "a.b", "roles": "anon"}}')
+    expect(facts).toEqual([{ table: { schema: 'a', name: 'b' }, roles }])
+    expect(diagnostics[0]?.message).toContain('"roles" is no list of names of roles')
+  })
+})
