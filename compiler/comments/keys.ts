@@ -94,6 +94,12 @@ export const keys = [
     help: '{"enabled": true} lets its filter ask for related rows; a table goes before its schema.',
   },
   {
+    key: 'enumArrays',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} gives columns that are arrays of enums a filter; a table goes before its schema.',
+  },
+  {
     key: 'primary_key_columns',
     on: ['relation'],
     decode: optionalStrings,
@@ -151,7 +157,6 @@ export const reservedKeys: readonly ReservedKey[] = [
   { key: 'orderByRelated', on: ['schema', 'relation'] },
   { key: 'upsert', on: ['schema', 'relation'] },
   { key: 'distinctOn', on: ['schema', 'relation'] },
-  { key: 'enumArrays', on: ['schema', 'relation'] },
   { key: 'domains', on: ['schema'] },
   { key: 'composites', on: ['schema'] },
   { key: 'functionShapes', on: ['schema'] },

@@ -8,7 +8,7 @@ import type {
   ScalarName,
   ValueType,
 } from '../../runtime/contract/manifest.ts'
-import type { CallSql, EntitySql } from '../model/types.ts'
+import type { CallSql, EntitySql, JsonForm } from '../model/types.ts'
 import { commentText, jsString } from './js-text.ts'
 import type { Print } from './printer.ts'
 
@@ -80,9 +80,9 @@ const scalarTypes: Readonly<Record<ScalarName, string>> = {
   Opaque: 'unknown',
 }
 
-function typeText(type: ValueType | null, enums: Enums): string {
+function typeText(type: ValueType | null, json: JsonForm, enums: Enums): string {
   if (type === null) return 'unknown'
-  const single = type.kind === 'scalar' ? scalarTypes[type.name] : enumText(enums.get(type.id), type.list)
+  const single = type.kind === 'scalar' ? scalarTypes[type.name] : enumText(enums.get(type.id), type.list && json.kind !== 'mapped-array')
   return type.list ? `readonly (${single === 'unknown' ? single : `${single} | null`})[]` : single
 }
 
@@ -90,8 +90,8 @@ function typeText(type: ValueType | null, enums: Enums): string {
  * Labels that give no GraphQL name print as they are, and only the database knows them: hence any string beside the
  * names.
  */
-function enumText(facts: EnumFacts | undefined, list: boolean): string {
-  const names = facts?.values.map(({ label, name }) => jsString(list ? label : name)) ?? []
+function enumText(facts: EnumFacts | undefined, raw: boolean): string {
+  const names = facts?.values.map(({ label, name }) => jsString(raw ? label : name)) ?? []
   return [...names, '(string & {})'].join(' | ')
 }
 
@@ -127,9 +127,9 @@ function rowInterface(entity: EntitySql, facts: EntityFacts | undefined, enums: 
     docs: [
       `A row of ${commentText(qualified(entity.schema, entity.relation))} as it prints in JSON, by SQL column name.`,
     ],
-    properties: entity.columns.map(({ column, notNull }) => ({
+    properties: entity.columns.map(({ column, notNull, json }) => ({
       name: jsString(column),
-      type: nullable(typeText(types.get(column) ?? null, enums), notNull),
+      type: nullable(typeText(types.get(column) ?? null, json, enums), notNull),
       isReadonly: true,
     })),
   }

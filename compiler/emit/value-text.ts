@@ -22,12 +22,36 @@ function jsonPieces(form: JsonForm): Pieces {
       return ['((', value, ") #>> '{}')"]
     case 'only':
       return ['(select ', ...jsonPieces(form.of), ')']
+    case 'mapped-array':
+      return mappedArray(form.names)
     case 'mapped':
       // An enum may have lost its last mapped label, and a CASE without WHEN is no expression.
       if (form.names.length === 0) return ['(', value, ')::text']
       return ['case (', value, `)::text${form.names.map(whenLabel).join('')} else (`, value, ')::text end']
   }
 }
+
+/**
+ * Element by element and whatever the dimensions: array_replace keeps both. A label that is also the new name of
+ * another would be replaced twice, so such names are reached over texts that no label can be (63 bytes at most).
+ */
+function mappedArray(names: readonly (readonly [label: string, name: string])[]): Pieces {
+  const labels = new Set(names.map(([label]) => label))
+  const isDirect = !names.some(([, name]) => labels.has(name))
+  const steps = isDirect
+    ? names
+    : [
+        ...names.map(([label], index) => [label, `${between}${index}`] as const),
+        ...names.map(([, name], index) => [`${between}${index}`, name] as const),
+      ]
+  return steps.reduce<Pieces>(
+    (inner, [from, to]) => ['pg_catalog.array_replace(', ...inner, `, ${literal(from)}, ${literal(to)})`],
+    ['(', value, ')::text[]'],
+  )
+}
+
+/** Longer than a label may be (NAMEDATALEN). */
+const between = '-'.repeat(64)
 
 const whenLabel = ([label, name]: readonly [string, string]): string => ` when ${literal(label)} then ${literal(name)}`
 

@@ -28,6 +28,7 @@ const typeInputs = ({ entities, enums }: Manifest): readonly unknown[] => [
   ...entities.flatMap(({ id, kind, name, key }) => [id, kind, name, key.length > 0]),
   ...enums,
   ...partsIn({ entities }),
+  entities.some((entity) => entity.enumArrays === true),
 ]
 
 function tellTypes(manifest: Manifest): readonly Diagnostic[] {

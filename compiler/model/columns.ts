@@ -8,9 +8,10 @@ import { nameColumn } from '../report/object-name.ts'
 import type { Head } from './heads.ts'
 import { columnField, isValidName } from './names.ts'
 import { columnGrants } from './privileges.ts'
-import type { Value, Values } from './scalars.ts'
+import type { Asked, Value, Values } from './scalars.ts'
 import type { Scope } from './scope.ts'
 import { castText, sqlType } from './sql-types.ts'
+import { tableAdditions } from './table-additions.ts'
 import type { ColumnSql } from './types.ts'
 
 /**
@@ -20,11 +21,16 @@ import type { ColumnSql } from './types.ts'
 export const buildColumns = (values: Values, head: Head, needed: ReadonlySet<string>): Noted<readonly ColumnFacts[]> =>
   gatherPresent(
     head.relation.columns.map((column) => {
-      const facts = columnFacts(head, column, values(column.type))
+      const facts = columnFacts(head, column, values(column.type, askedOf(head)))
       const kept = isServed(facts) || needed.has(column.name)
       return noted(kept ? facts : null, tellColumn(head, column, facts))
     }),
   )
+
+/** What a relation's own comment, or its schema's, says of its values. */
+const askedOf = ({ relation, schema }: Head): Asked => ({
+  enumArrays: tableAdditions(relation, schema).enumArrays === true,
+})
 
 const isServed = (facts: ColumnFacts): boolean => facts.field !== null && facts.type !== null
 
@@ -69,6 +75,6 @@ export const buildColumnSql = (scope: Scope, values: Values, head: Head): readon
     column: column.name,
     type: castText(scope, column),
     ...sqlType(scope, column.type),
-    json: values(column.type)?.json ?? { kind: 'native' },
+    json: values(column.type, askedOf(head))?.json ?? { kind: 'native' },
     notNull: isNotNull(head, column),
   }))

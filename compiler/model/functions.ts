@@ -9,7 +9,7 @@ import { hidden, judge, type Judged, tellHidden } from './judge.ts'
 import { argumentField, isValidName } from './names.ts'
 import { execution } from './privileges.ts'
 import { isPseudo, type ResultContext } from './results.ts'
-import { isPlainOrList } from './scalars.ts'
+import { askedBy, isPlainOrList } from './scalars.ts'
 import { inflects } from './scope.ts'
 import { sqlType } from './sql-types.ts'
 import type { CallSql } from './types.ts'
@@ -118,7 +118,7 @@ function argumentFacts(
     fn.args.map((arg) => scope.types.get(arg.type)),
   )
   return fn.args.flatMap((arg, index) => {
-    const value = values(arg.type)
+    const value = values(arg.type, askedBy(scope, fn.schema))
     const given = defaults[index]
     const field = names[index]
     if (value === null || given === undefined || field === undefined) return []

@@ -1,7 +1,7 @@
 import type { ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import type { Head } from './heads.ts'
-import { isPlainOrList, type Values } from './scalars.ts'
+import { askedBy, isPlainOrList, type Values } from './scalars.ts'
 import type { Scope } from './scope.ts'
 import type { JsonForm } from './types.ts'
 
@@ -39,7 +39,7 @@ const rowResult = ({ heads }: ResultContext, fn: AnnotatedFunction, entity: Obje
 
 function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): Result | null {
   if (isPseudo(scope, fn, 'void')) return fn.returnsSet ? null : { facts: { kind: 'void' }, json: native }
-  const value = isPlainOrList(scope, fn.result) ? values(fn.result) : null
+  const value = isPlainOrList(scope, fn.result) ? values(fn.result, askedBy(scope, fn.schema)) : null
   if (value === null) return null
   return { facts: { kind: 'value', type: value.type, typeSchema: value.typeSchema }, json: valueForm(fn, value.json) }
 }

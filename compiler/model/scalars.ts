@@ -21,7 +21,17 @@ export interface Value {
   readonly aggregate: AggregateFacts
 }
 
-export type Values = (oid: Oid) => Value | null
+/** Additions of section 17 that decide about values where they are on: those of the table or function that has them. */
+export interface Asked {
+  readonly enumArrays: boolean
+}
+
+/** What the schema of a function says of its values. */
+export const askedBy = ({ schemas }: Scope, schema: string): Asked => ({
+  enumArrays: schemas.get(schema)?.settings.enumArrays ?? false,
+})
+
+export type Values = (oid: Oid, asked: Asked) => Value | null
 
 /**
  * The reader of types: a type's value, or null for what has no counterpart: composites, row types, domains over arrays,
@@ -29,10 +39,10 @@ export type Values = (oid: Oid) => Value | null
  */
 export function readValues(scope: Scope, enums: readonly ServedEnum[]): Values {
   const served = new Map(enums.map((item) => [item.facts.id, item]))
-  return (oid) => {
+  return (oid, asked) => {
     const type = scope.types.get(oid)
     if (type === undefined) return null
-    return type.element === null ? scalarValue(scope, served, type) : listValue(scope, served, type.element)
+    return type.element === null ? scalarValue(scope, served, type) : listValue(scope, served, type.element, asked)
   }
 }
 
@@ -71,8 +81,11 @@ const enumValue = (type: AnnotatedType, { facts, mappings }: ServedEnum): Value 
   aggregate: noAggregate,
 })
 
-/** Arrays print the raw labels of their enums, mapped or not (3.2), and have neither order nor aggregates. */
-function listValue(scope: Scope, enums: Enums, elementOid: Oid): Value | null {
+/**
+ * Arrays have neither order nor aggregates. Without `enumArrays` those of enums print raw labels, mapped or not (3.2),
+ * and have no filter.
+ */
+function listValue(scope: Scope, enums: Enums, elementOid: Oid, { enumArrays }: Asked): Value | null {
   const type = scope.types.get(elementOid)
   if (type === undefined || type.element !== null || type.kind === 'c' || type.kind === 'p') return null
   const element = type.kind === 'd' ? baseValue(type, opaqueType) : scalarValue(scope, enums, type)
@@ -80,8 +93,8 @@ function listValue(scope: Scope, enums: Enums, elementOid: Oid): Value | null {
   return {
     ...element,
     type: { ...element.type, list: true },
-    json: listForm(element.json),
-    filter: element.type.kind === 'scalar' && filteredLists.has(element.type.name),
+    json: listForm(element.json, enumArrays),
+    filter: element.type.kind === 'scalar' ? filteredLists.has(element.type.name) : enumArrays,
     order: false,
     limited: false,
     aggregate: noAggregate,
@@ -90,8 +103,10 @@ function listValue(scope: Scope, enums: Enums, elementOid: Oid): Value | null {
 
 const filteredLists: ReadonlySet<ScalarName> = new Set(listFilterScalars)
 
-const listForm = (element: JsonForm): JsonForm =>
-  element.kind === 'text' || element.kind === 'json-text' ? { kind: 'text-array' } : { kind: 'native' }
+function listForm(element: JsonForm, enumArrays: boolean): JsonForm {
+  if (element.kind === 'mapped' && enumArrays) return { kind: 'mapped-array', names: element.names }
+  return element.kind === 'text' || element.kind === 'json-text' ? { kind: 'text-array' } : { kind: 'native' }
+}
 
 /** The table's row: base types of pg_catalog by name, those of extensions by name whatever their schema. */
 function pgType(type: AnnotatedType): PgType {

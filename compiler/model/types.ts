@@ -23,6 +23,8 @@ export type JsonForm =
   | { readonly kind: 'json-text' }
   /** A scalar enum with mapped labels: [label, printed name]; other labels print as they are. */
   | { readonly kind: 'mapped'; readonly names: readonly (readonly [label: string, name: string])[] }
+  /** An array of an enum with mapped labels, where arrays print mapped names: as `mapped`, element by element. */
+  | { readonly kind: 'mapped-array'; readonly names: readonly (readonly [label: string, name: string])[] }
   /** What a function answers that returns a set of one value: null when the set is empty, an error when there are more. */
   | { readonly kind: 'only'; readonly of: JsonForm }
 

@@ -104,6 +104,8 @@ export interface EnumFacts {
 export interface EntityAdditions {
   /** Its filter type has fields for related rows. */
   readonly relationFilters?: true
+  /** Arrays of enums are filtered, and printed under the mapped names of their labels. */
+  readonly enumArrays?: true
 }
 
 export interface EntityFacts extends EntityAdditions {

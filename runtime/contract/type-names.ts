@@ -98,16 +98,19 @@ export interface Names {
   /** Which type bears a name. */
   readonly find: (
     name: string,
-  ) =>
-    | { readonly kind: 'entity'; readonly entity: EntityFacts; readonly part: Part }
-    | { readonly kind: 'enum'; readonly enum: EnumFacts }
-    | { readonly kind: 'enum-filter'; readonly enum: EnumFacts }
-    | undefined
+  ) => { readonly kind: 'entity'; readonly entity: EntityFacts; readonly part: Part } | EnumPart | undefined
+  /** Whether enums have filters for arrays of them. */
+  readonly listFilters: boolean
+}
+
+interface EnumPart {
+  readonly kind: 'enum' | 'enum-filter' | 'enum-list-filter'
+  readonly enum: EnumFacts
 }
 
 export function createNames(manifest: Manifest, readable: (entity: EntityFacts) => boolean): Names {
   const entities = new Map<string, EntityFacts>()
-  const enums = new Map<string, EnumFacts>()
+  const others = new Map<string, EnumPart>()
   const used = partsIn(manifest)
   const infixes = infixesOf(used)
 
@@ -150,26 +153,34 @@ export function createNames(manifest: Manifest, readable: (entity: EntityFacts) 
   claim(candidates.filter((entity) => entity.key.length > 0))
   claim(candidates.filter((entity) => entity.key.length === 0))
 
-  const enumIsFree = (name: string): boolean =>
+  const isFreeOfOthers = (name: string): boolean =>
     validName.test(name) &&
     !name.startsWith('__') &&
     !builtIn.has(name) &&
-    !enums.has(name) &&
+    !others.has(name) &&
     findEntity(name) === undefined
+  const listFilters = manifest.entities.some((entity) => entity.enumArrays === true)
   for (const item of manifest.enums) {
-    if (item.values.length > 0 && enumIsFree(item.name) && enumIsFree(`${item.name}Filter`)) enums.set(item.name, item)
+    const types = enumTypes(item, listFilters)
+    if (item.values.length > 0 && types.every(([name]) => isFreeOfOthers(name))) {
+      for (const [name, type] of types) others.set(name, type)
+    }
   }
 
   return {
     owns: (entity) => entities.get(entity.name) === entity,
-    ownsEnum: (item) => enums.get(item.name) === item,
+    ownsEnum: (item) => others.get(item.name)?.enum === item,
+    listFilters,
     find: (name) => {
       const found = findEntity(name)
-      if (found !== undefined) return { kind: 'entity', ...found }
-      const item = enums.get(name)
-      if (item !== undefined) return { kind: 'enum', enum: item }
-      const filtered = name.endsWith('Filter') ? enums.get(name.slice(0, -'Filter'.length)) : undefined
-      return filtered === undefined ? undefined : { kind: 'enum-filter', enum: filtered }
+      return found === undefined ? others.get(name) : { kind: 'entity', ...found }
     },
   }
 }
+
+/** The types that an enum brings. */
+const enumTypes = (item: EnumFacts, listFilters: boolean): readonly (readonly [name: string, type: EnumPart])[] => [
+  [item.name, { kind: 'enum', enum: item }],
+  [`${item.name}Filter`, { kind: 'enum-filter', enum: item }],
+  ...(listFilters ? [[`${item.name}ListFilter`, { kind: 'enum-list-filter', enum: item }] as const] : []),
+]

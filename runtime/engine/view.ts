@@ -76,10 +76,11 @@ export function seeAs(manifest: Manifest, role: string): Visible {
     const item = enums.get(type.id)
     return item === undefined || can(item.usage)
   }
-  /** Enums are compared as such only by who may use them (1.4). */
+  /** Enums are compared as such only by who may use them (1.4); lists of what has no type of its own have no filter. */
   const usesEnum = (type: ValueType | null): boolean => {
     const item = type?.kind === 'enum' ? enums.get(type.id) : undefined
-    return item === undefined || !names.ownsEnum(item) || can(item.usage)
+    if (item === undefined) return true
+    return names.ownsEnum(item) ? can(item.usage) : type?.list === false
   }
   const hasField = (entity: EntityFacts, column: ColumnFacts): boolean =>
     column.field !== null && column.type !== null && selects(entity, column) && seesType(column.type, column.typeSchema)

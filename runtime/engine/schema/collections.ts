@@ -123,7 +123,7 @@ export const makeFilter =
 function filterType(visible: Visible, column: ColumnFacts, types: Types): GraphQLInputType {
   const { type } = shown(column)
   const item = type.kind === 'enum' ? visible.enum(type.id) : undefined
-  if (item !== undefined && visible.names.ownsEnum(item)) return types.enumFilter(item)
+  if (item !== undefined && visible.names.ownsEnum(item)) return type.list ? types.enumListFilter(item) : types.enumFilter(item)
   const filters = type.list ? listFilters : scalarFilters
   const filter = filters.get(type.kind === 'scalar' ? type.name : 'Opaque')
   if (filter === undefined) throw new Error(`there is no filter for the column ${column.column}`)

@@ -1,4 +1,4 @@
-import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLInputType } from 'graphql'
+import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLInputType, type GraphQLLeafType } from 'graphql'
 import type { ScalarName } from '../../contract/manifest.ts'
 import { filterFamilies, listFilterScalars, listOperators, operators, type OperatorName } from '../../sql/operators.ts'
 import { scalars } from './scalars.ts'
@@ -53,6 +53,15 @@ export const comparison = (
     ),
   })
 
+/** The filter of lists of values of a type. */
+export const listComparison = (name: string, type: GraphQLLeafType): GraphQLInputObjectType =>
+  comparison(
+    `${name}ListFilter`,
+    `a list of values of type ${name}`,
+    listOperators,
+    new GraphQLList(new GraphQLNonNull(type)),
+  )
+
 export const scalarFilters: ReadonlyMap<ScalarName, GraphQLInputObjectType> = new Map(
   (Object.entries(filterFamilies) as [ScalarName, readonly OperatorName[]][]).map(([name, names]) => [
     name,
@@ -61,8 +70,5 @@ export const scalarFilters: ReadonlyMap<ScalarName, GraphQLInputObjectType> = ne
 )
 
 export const listFilters: ReadonlyMap<ScalarName, GraphQLInputObjectType> = new Map(
-  listFilterScalars.map((name) => {
-    const list = new GraphQLList(new GraphQLNonNull(scalars[name]))
-    return [name, comparison(`${name}ListFilter`, `a list of values of type ${name}`, listOperators, list)]
-  }),
+  listFilterScalars.map((name) => [name, listComparison(name, scalars[name])]),
 )

@@ -112,6 +112,7 @@ function completeSchema(visible: Visible): GraphQLSchema {
     types.pageInfo,
     ...visible.exposed.map(types.row),
     ...enums.flatMap((item) => [types.enum(item), types.enumFilter(item)]),
+    ...(visible.names.listFilters ? enums.map(types.enumListFilter) : []),
   ]
   const mutation = makeMutation(visible, types)
   return sortTypes(
@@ -172,10 +173,16 @@ class LazySchema extends GraphQLSchema {
     if (known !== undefined) return known
     const found = this.#visible.names.find(name)
     if (found === undefined) return undefined
-    if (found.kind !== 'entity' && !this.#visible.seesEnum(found.enum)) return undefined
-    if (found.kind === 'enum') return this.#types.enum(found.enum)
-    if (found.kind === 'enum-filter') return this.#types.enumFilter(found.enum)
-    return this.#types.part(found.entity, found.part)
+    if (found.kind === 'entity') return this.#types.part(found.entity, found.part)
+    if (!this.#visible.seesEnum(found.enum)) return undefined
+    switch (found.kind) {
+      case 'enum':
+        return this.#types.enum(found.enum)
+      case 'enum-filter':
+        return this.#types.enumFilter(found.enum)
+      case 'enum-list-filter':
+        return this.#types.enumListFilter(found.enum)
+    }
   }
 
   /** Names for suggestions: row types, and what every schema has. Their members would be guesses about guesses. */

@@ -16,7 +16,7 @@ import { enumOperators } from '../../sql/operators.ts'
 import { withMeaning, type FieldMeaning } from '../meaning.ts'
 import { parts, type Part } from '../../contract/type-names.ts'
 import type { Visible } from '../view.ts'
-import { comparison } from './filters.ts'
+import { comparison, listComparison } from './filters.ts'
 import { scalars } from './scalars.ts'
 
 /** The GraphQL types of one role. Each is made when it is first asked for, and its fields when they are first looked at. */
@@ -25,6 +25,7 @@ export interface Types {
   readonly part: (entity: EntityFacts, part: Part) => GraphQLNamedType | undefined
   readonly enum: (item: EnumFacts) => GraphQLEnumType
   readonly enumFilter: (item: EnumFacts) => GraphQLInputObjectType
+  readonly enumListFilter: (item: EnumFacts) => GraphQLInputObjectType
   readonly output: (type: ValueType) => GraphQLOutputType
   readonly input: (type: ValueType) => GraphQLInputType
   readonly connection: (entity: EntityFacts) => GraphQLObjectType
@@ -53,6 +54,22 @@ const makeEnum = (item: EnumFacts): GraphQLEnumType =>
     description: `One of the values of the database type ${item.name}.`,
     values: Object.fromEntries(item.values.map(({ name, label }) => [name, { value: label }])),
   })
+
+interface EnumTypes {
+  readonly type: GraphQLEnumType
+  readonly filter: GraphQLInputObjectType
+  readonly listFilter: GraphQLInputObjectType
+}
+
+function makeEnumTypes(item: EnumFacts): EnumTypes {
+  const { name } = item
+  const type = makeEnum(item)
+  return {
+    type,
+    filter: comparison(`${name}Filter`, `a value of type ${name}`, enumOperators, type),
+    listFilter: listComparison(name, type),
+  }
+}
 
 const pageInfo = new GraphQLObjectType({
   name: 'PageInfo',
@@ -92,7 +109,7 @@ const node = new GraphQLInterfaceType({
 /** Creates the types of a role; `makers` says how each part of a relation's types is made. */
 export function createTypes(visible: Visible, makers: Readonly<Record<Part, MakePart>>): Types {
   const made = new Map<EntityFacts, Partial<Record<Part, GraphQLNamedType | undefined>>>()
-  const enums = new Map<EnumFacts, { readonly type: GraphQLEnumType; readonly filter: GraphQLInputObjectType }>()
+  const enums = new Map<EnumFacts, EnumTypes>()
 
   const part = (entity: EntityFacts, name: Part): GraphQLNamedType | undefined => {
     let known = made.get(entity)
@@ -100,19 +117,15 @@ export function createTypes(visible: Visible, makers: Readonly<Record<Part, Make
     if (!(name in known)) known[name] = makers[name](entity, types)
     return known[name]
   }
-  const enumPair = (item: EnumFacts) => {
-    let pair = enums.get(item)
-    if (pair === undefined) {
-      const type = makeEnum(item)
-      pair = { type, filter: comparison(`${item.name}Filter`, `a value of type ${item.name}`, enumOperators, type) }
-      enums.set(item, pair)
-    }
-    return pair
+  const typesOf = (item: EnumFacts): EnumTypes => {
+    let known = enums.get(item)
+    if (known === undefined) enums.set(item, (known = makeEnumTypes(item)))
+    return known
   }
   const leaf = (type: ValueType) => {
     if (type.kind === 'scalar') return scalars[type.name]
     const item = visible.enum(type.id)
-    return item === undefined || !visible.names.ownsEnum(item) ? scalars.Opaque : enumPair(item).type
+    return item === undefined || !visible.names.ownsEnum(item) ? scalars.Opaque : typesOf(item).type
   }
   const value = (type: ValueType) => (type.list ? new GraphQLList(leaf(type)) : leaf(type))
 
@@ -120,8 +133,9 @@ export function createTypes(visible: Visible, makers: Readonly<Record<Part, Make
     row: (entity) => part(entity, 'row') as GraphQLObjectType,
     connection: (entity) => part(entity, 'connection') as GraphQLObjectType,
     part,
-    enum: (item) => enumPair(item).type,
-    enumFilter: (item) => enumPair(item).filter,
+    enum: (item) => typesOf(item).type,
+    enumFilter: (item) => typesOf(item).filter,
+    enumListFilter: (item) => typesOf(item).listFilter,
     output: value,
     input: value,
     node,

@@ -60,7 +60,7 @@ function drawRelated(scene: Scene, { target: name, many }: RelationField, depth:
 function drawColumn(scene: Scene, table: ApiTable, column: ColumnSketch): Tree {
   const { draw } = scene
   if (draw.chance(4)) return null
-  const operators = operatorsOf(column.type)
+  const operators = operatorsOf(column.type, true)
   const count = draw.pick([1, 1, 1, 2, 0])
   const entries = new Map<string, Tree>()
   for (let index = 0; index < count; index += 1) {
@@ -81,7 +81,8 @@ const patterns: Readonly<Record<string, readonly string[]>> = {
 
 function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operator: string): Tree | undefined {
   const { draw, variables } = scene
-  scene.tell(`operator: ${operator}${column.type.list ? ' on lists' : ''}`)
+  const lists = column.type.list ? ` on lists${column.type.base === 'enum' ? ' of enums' : ''}` : ''
+  scene.tell(`operator: ${operator}${lists}`)
   const type = inputType(scene, column.type)
   if (operator === 'is') {
     if (scene.spoil()) return null

@@ -10,7 +10,7 @@ import { argument, collectFields } from './selection.ts'
 import { visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
 import { readValue, toAnswer, toTokenText } from './types.ts'
-import { tableNamed, type FunctionSketch, type Json, type Value } from './world.ts'
+import { hasAddition, tableNamed, type FunctionSketch, type Json, type Value } from './world.ts'
 
 /** Answers an object: each response key by what `resolve` says of its field. */
 export function object(
@@ -80,7 +80,12 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
     case 'nodeId':
       return nodeIdOf(table, row)
     case 'column':
-      return toAnswer(context.world, field.column.type, row.get(field.column.name) ?? null)
+      return toAnswer(
+        context.world,
+        field.column.type,
+        row.get(field.column.name) ?? null,
+        hasAddition(context.world, table.sketch, 'enumArrays'),
+      )
     case 'computed':
       return computedField(context, store, row, field.function, nodes)
     case 'relation': {

@@ -139,7 +139,8 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
     new Map([...columns].filter(([, column]) => wanted(column)))
   const figures = ['sum', 'avg', 'min', 'max'] as const
   const fields = rowFields(world, role, exposed, sketch, columns)
-  const filters = pick((column) => operatorsOf(column.type).length > 0)
+  const enumArrays = hasAddition(world, sketch, 'enumArrays')
+  const filters = pick((column) => operatorsOf(column.type, enumArrays).length > 0)
   return {
     sketch,
     grants,

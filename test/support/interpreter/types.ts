@@ -148,9 +148,10 @@ const rules: Readonly<Record<BaseType, TypeRules>> = {
 
 export const rulesOf = (type: ColumnType): TypeRules => rules[type.base]
 
-export const operatorsOf = (type: ColumnType): readonly string[] => {
+/** @param enumArrays whether arrays of enums are filtered too (17) */
+export const operatorsOf = (type: ColumnType, enumArrays: boolean): readonly string[] => {
   if (!type.list) return rulesOf(type).operators
-  return rulesOf(type).listFilter ? ['containedBy', 'contains', 'eq', 'is', 'overlaps'] : []
+  return rulesOf(type).listFilter || (enumArrays && type.base === 'enum') ? ['containedBy', 'contains', 'eq', 'is', 'overlaps'] : []
 }
 
 export const aggregatesOf = (type: ColumnType): TypeRules['aggregates'] => (type.list ? [] : rulesOf(type).aggregates)
@@ -203,9 +204,15 @@ const mappingsOf = (world: World, type: ColumnType): Readonly<Record<string, str
 const labelOf = (world: World, type: ColumnType, word: string): string =>
   Object.entries(mappingsOf(world, type)).find(([, name]) => name === word)?.[0] ?? word
 
-/** The value as it is answered: scalar enums under their mapped names, arrays of them as they are (3.2). */
-export function toAnswer(world: World, type: ColumnType, value: Value): Json {
-  if (type.base !== 'enum' || type.list || value === null) return value
+/**
+ * The value as it is answered: scalar enums under their mapped names, arrays of them as they are (3.2), or under mapped
+ * names too with `enumArrays` (section 0, decision 4).
+ */
+export function toAnswer(world: World, type: ColumnType, value: Value, enumArrays: boolean): Json {
+  if (type.base !== 'enum' || value === null) return value
+  if (Array.isArray(value)) {
+    return enumArrays ? value.map((item) => toAnswer(world, { ...type, list: false }, item as Value, false)) : value
+  }
   return Object.entries(mappingsOf(world, type)).find(([label]) => label === value)?.[1] ?? value
 }
 
