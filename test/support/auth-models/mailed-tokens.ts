@@ -171,6 +171,17 @@ const guess = (type: string, times: number): SlotStep => ({
   },
 })
 
+/** The fifth guess may still be right, the sixth is none. */
+const useAtLimit = (type: string, left: 0 | 1, once: boolean): SlotStep => ({
+  name: `guess until ${left} of five are left, then show the code as ${type}`,
+  possible: ({ pending }) => pending !== null && !pending.old && pending.guesses + left < mostGuesses,
+  take: async (model, real) => {
+    const before = model.pending?.guesses ?? 0
+    await guess(type, mostGuesses - left - before).take(model, real)
+    await use(type, 'code', 1, once).take(model, real)
+  },
+})
+
 /** The link of an earlier mail; its code costs a guess of the present one. */
 const replay = (type: string, way: Way, which: number): SlotStep => ({
   name: `show an earlier ${way} as ${type}`,
@@ -225,9 +236,10 @@ export function slotCommands(scene: SceneName): readonly fc.Arbitrary<fc.AsyncCo
   const using = fc
     .tuple(type, way, fc.constantFrom(1, 1, 4))
     .map(([as, by, times]) => command(use(as, by, times, once)))
-  const guessing = fc.tuple(type, fc.constantFrom(1, 4, 5, 7)).map(([as, times]) => command(guess(as, times)))
+  const guessing = fc.tuple(type, fc.constantFrom(1, 4, 7)).map(([as, times]) => command(guess(as, times)))
+  const limit = fc.tuple(type, fc.constantFrom<0 | 1>(0, 1)).map(([as, left]) => command(useAtLimit(as, left, once)))
   const replaying = fc.tuple(type, way, fc.nat(5)).map(([as, by, which]) => command(replay(as, by, which)))
   const racing = fc.tuple(kind, type, way).map(([one, as, by]) => command(race(one, as, by)))
   const others = fc.constantFrom(expire, restart<Slot, Mailbox>()).map(command)
-  return [mailing, mailing, using, guessing, replaying, others, ...(once ? [] : [racing])]
+  return [mailing, mailing, using, guessing, limit, replaying, others, ...(once ? [] : [racing])]
 }
