@@ -142,7 +142,14 @@ interface Storm {
   readonly outcomes: Map<string, number>
 }
 
+/** Fewer answers than this show little. */
+const enough = 20
+/** What a starved machine gets on top to come that far, in milliseconds. */
+const patience = 45_000
+
 const now = (): number => performance.now()
+const isOver = ({ until, outcomes }: Storm): boolean =>
+  now() > until + patience || (now() > until && (outcomes.get('ok') ?? 0) > enough)
 const last = ({ commits }: Table): State => commits.at(-1)?.state ?? initial(0)
 
 /** One to three changes in a transaction, short or long, committed or not. */
@@ -173,7 +180,7 @@ async function runChanger(url: string, table: Table, storm: Storm, random: Rando
   const client = new pg.Client(url)
   await client.connect()
   try {
-    while (now() < storm.until) {
+    while (!isOver(storm)) {
       await change(client, table, random)
       storm.commits.count += 1
       await sleep(random(60))
@@ -187,7 +194,7 @@ async function runNoise(url: string, storm: Storm, random: Random): Promise<void
   const client = new pg.Client(url)
   await client.connect()
   try {
-    while (now() < storm.until) {
+    while (!isOver(storm)) {
       await client.query(noises[random(noises.length)] ?? '').catch(() => undefined)
       storm.commits.count += 1
       await sleep(random(100))
@@ -248,7 +255,7 @@ function judge(storm: Storm, table: Table, asked: Asked, sent: number, before: n
 }
 
 async function runClient(service: FollowedService, storm: Storm, random: Random): Promise<void> {
-  while (now() < storm.until) {
+  while (!isOver(storm)) {
     const table = storm.tables[random(storm.tables.length)]
     if (table === undefined) return
     const asked = ask(table, random)
@@ -279,7 +286,7 @@ describe.each(majors())('a storm of schema changes on PostgreSQL %i', (major) =>
   })
 
   const title = `never answers by another schema than that of the moment (STORM_SEED=${seed})`
-  test(title, { timeout: seconds * 1_000 + 60_000 }, async () => {
+  test(title, { timeout: seconds * 1_000 + patience + 60_000 }, async () => {
     console.info(`storm: STORM_SEED=${seed}, ${seconds} s on PostgreSQL ${major}`)
     const tables = [0, 1, 2].map((id): Table => ({ id, commits: [{ asked: 0, done: 0, state: initial(id) }] }))
     const storm: Storm = {
@@ -308,6 +315,6 @@ describe.each(majors())('a storm of schema changes on PostgreSQL %i', (major) =>
       const { rows } = await db.query(`select a, b from ${state.name} where a <> '${a}' or b <> '${b}'`)
       expect(rows, 'written by a plan of another revision').toEqual([])
     }
-    expect(storm.outcomes.get('ok') ?? 0).toBeGreaterThan(20)
+    expect(storm.outcomes.get('ok') ?? 0).toBeGreaterThan(enough)
   })
 })
