@@ -100,6 +100,18 @@ export const keys = [
     help: '{"enabled": true} gives columns that are arrays of enums a filter; a table goes before its schema.',
   },
   {
+    key: 'orderByRelated',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} lets its order ask for values and counts of related rows; a table goes before its schema.',
+  },
+  {
+    key: 'distinctOn',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} lets its collection take one row per value; a table goes before its schema.',
+  },
+  {
     key: 'primary_key_columns',
     on: ['relation'],
     decode: optionalStrings,
@@ -154,9 +166,7 @@ interface ReservedKey {
 
 /** Known settings that this version does not obey yet (spec/graphql.md 17). */
 export const reservedKeys: readonly ReservedKey[] = [
-  { key: 'orderByRelated', on: ['schema', 'relation'] },
   { key: 'upsert', on: ['schema', 'relation'] },
-  { key: 'distinctOn', on: ['schema', 'relation'] },
   { key: 'domains', on: ['schema'] },
   { key: 'composites', on: ['schema'] },
   { key: 'functionShapes', on: ['schema'] },

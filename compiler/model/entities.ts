@@ -47,7 +47,10 @@ function putTogether(context: ResultContext, head: Head, { sides, functions }: S
   const needed = neededColumns(head, sides)
   const witnesses = [...columnWitnesses(context.scope, head.relation), ...needed]
   const columns = recallColumns(head, witnesses, () => readColumns(context, head, needed))
-  const relations = recallRelations(head, [...sides.forward, null, ...sides.reverse], () => buildRelations(sides))
+  const ordered = tableAdditions(head.relation, head.schema).orderByRelated === true
+  const relations = recallRelations(head, [...sides.forward, null, ...sides.reverse], () =>
+    buildRelations(sides, ordered),
+  )
   const asked = functions.length === 0 ? [] : [context]
   const computed = recallComputed(head, asked, () => buildComputed(context, functions))
   return recallEntity(head, [columns, relations, computed], () => assemble(head, columns, relations, computed))

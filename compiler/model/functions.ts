@@ -12,6 +12,7 @@ import { isPseudo, type ResultContext } from './results.ts'
 import { askedBy, isPlainOrList } from './scalars.ts'
 import { inflects } from './scope.ts'
 import { sqlType } from './sql-types.ts'
+import { tableAdditions } from './table-additions.ts'
 import type { CallSql } from './types.ts'
 
 /** A function that is a field of Query or Mutation. */
@@ -86,7 +87,7 @@ function judgeRoot(
   if ((facts.kind === 'row' || facts.kind === 'set') && !hasKey(context, facts.entity)) {
     return hidden('it answers rows of a relation without a key')
   }
-  const reason = argumentsProblem(context, fn, args) ?? (facts.kind === 'set' ? reservedProblem(args) : null)
+  const reason = argumentsProblem(context, fn, args) ?? (facts.kind === 'set' ? reservedProblem(args, reservedBy(context, facts.entity)) : null)
   return reason === null ? judged : hidden(reason)
 }
 
@@ -101,8 +102,14 @@ function argumentsProblem({ scope }: ResultContext, fn: AnnotatedFunction, args:
   return new Set(args).size < args.length ? 'two of its arguments have the same GraphQL name' : null
 }
 
-function reservedProblem(args: readonly string[]): string | null {
-  const reserved = args.find((arg) => connectionArguments.has(arg))
+/** Arguments that the connection of a relation has besides. */
+function reservedBy({ heads }: ResultContext, entity: ObjectId): readonly string[] {
+  const head = heads.get(entity)
+  return head !== undefined && tableAdditions(head.relation, head.schema).distinctOn === true ? ['distinctOn'] : []
+}
+
+function reservedProblem(args: readonly string[], others: readonly string[]): string | null {
+  const reserved = args.find((arg) => connectionArguments.has(arg) || others.includes(arg))
   return reserved === undefined
     ? null
     : `its argument ${JSON.stringify(reserved)} is named like one that connections have`

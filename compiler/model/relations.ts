@@ -6,6 +6,7 @@ import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import type { Head } from './heads.ts'
 import type { Link } from './links.ts'
 import { isValidName, toOneField } from './names.ts'
+import { isAlways } from './rules/always-related.ts'
 import { isForwardNotNull } from './rules/forward-not-null.ts'
 import { isUnique } from './rules/one-to-one.ts'
 import { preferWhole } from './rules/whole-before-partitions.ts'
@@ -26,12 +27,13 @@ export function groupLinks(links: readonly Link[]): (id: ObjectId) => Sides {
 /**
  * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones. A target without a key has
  * no types of its own in the API, so nothing leads there; a name that GraphQL cannot spell loses its field.
+ * @param ordered whether rows can be sorted by what is related to them
  */
-export function buildRelations({ forward, reverse }: Sides): Noted<readonly RelationFacts[]> {
+export function buildRelations({ forward, reverse }: Sides, ordered: boolean): Noted<readonly RelationFacts[]> {
   const towards = preferWhole(forward, forwardField).filter((link) => isReachable(link.parent))
   const back = reverse.filter((link) => isReachable(link.child))
   return gatherPresent([
-    ...towards.map((link) => checkName(link, forwardRelation(link))),
+    ...towards.map((link) => checkName(link, forwardRelation(link, ordered))),
     ...back.map((link) => checkName(link, reverseRelation(link))),
   ])
 }
@@ -40,7 +42,7 @@ const isReachable = (head: Head): boolean => head.key.length > 0
 
 const forwardField = (link: Link): string => link.foreignName ?? toOneField(link.columns, link.parent)
 
-const forwardRelation = (link: Link): RelationFacts => ({
+const forwardRelation = (link: Link, ordered: boolean): RelationFacts => ({
   field: forwardField(link),
   shape: 'one',
   direction: 'forward',
@@ -49,6 +51,7 @@ const forwardRelation = (link: Link): RelationFacts => ({
   foreign: link.foreignColumns,
   notNull: isForwardNotNull(link),
   unique: !link.declared || isUnique(link.parent.relation, link.foreignColumns),
+  ...(ordered && isAlways(link) && { always: true }),
 })
 
 function reverseRelation(link: Link): RelationFacts {

@@ -3,7 +3,12 @@ import type { AnnotatedRelation } from '../comments/types.ts'
 import type { ServedSchema } from './scope.ts'
 
 /** Additions that a table or its schema switches on (spec/graphql.md 17). */
-const names = ['relationFilters', 'enumArrays'] as const satisfies readonly (keyof EntityAdditions)[]
+const names = [
+  'relationFilters',
+  'orderByRelated',
+  'distinctOn',
+  'enumArrays',
+] as const satisfies readonly (keyof EntityAdditions)[]
 
 /** Those that are on; the table's word goes before its schema's. */
 export const tableAdditions = ({ settings }: AnnotatedRelation, schema: ServedSchema): EntityAdditions =>

@@ -104,6 +104,10 @@ export interface EnumFacts {
 export interface EntityAdditions {
   /** Its filter type has fields for related rows. */
   readonly relationFilters?: true
+  /** Its order type has fields for related rows. */
+  readonly orderByRelated?: true
+  /** Its connections take `distinctOn`. */
+  readonly distinctOn?: true
   /** Arrays of enums are filtered, and printed under the mapped names of their labels. */
   readonly enumArrays?: true
 }
@@ -192,6 +196,8 @@ export interface RelationFacts {
   readonly notNull: boolean
   /** False when several target rows may match a to-one relation (comment-declared keys): take the first. */
   readonly unique: boolean
+  /** Present where every row has its related row, so that an order by it may begin there; only with orderByRelated. */
+  readonly always?: true
 }
 
 export interface FunctionFacts {

@@ -22,13 +22,19 @@ export const parts = {
   min: 'MinAggregateResult',
   max: 'MaxAggregateResult',
   relationFilter: 'RelationFilter',
+  relationOrderBy: 'RelationOrderBy',
+  distinctField: 'DistinctField',
 } as const
 
 export type Part = keyof typeof parts
 const partList = Object.keys(parts) as readonly Part[]
 
 /** Parts that an addition brings: their names are anybody's until some relation has the addition. */
-const additionOf: Readonly<Partial<Record<Part, keyof EntityAdditions>>> = { relationFilter: 'relationFilters' }
+const additionOf: Readonly<Partial<Record<Part, keyof EntityAdditions>>> = {
+  relationFilter: 'relationFilters',
+  relationOrderBy: 'orderByRelated',
+  distinctField: 'distinctOn',
+}
 
 /** The parts that relations of this manifest have. */
 export function partsIn({ entities }: Pick<Manifest, 'entities'>): readonly Part[] {

@@ -1,4 +1,4 @@
-import type { GraphQLField } from 'graphql'
+import type { GraphQLEnumType, GraphQLField } from 'graphql'
 import type { EntityFacts, FunctionFacts, RelationFacts } from '../contract/manifest.ts'
 
 /** What selecting a field means. Carried by every field of a role's schema, so that planning never looks a name up twice. */
@@ -39,6 +39,11 @@ const key = 'catalograph'
 
 /** The extensions object of a field with this meaning. */
 export const withMeaning = (meaning: FieldMeaning): Record<string, FieldMeaning> => ({ [key]: meaning })
+
+/** The extensions object of an enum whose values are written into statements: they name columns, directions and the like. */
+export const written: Readonly<Record<string, true>> = { [`${key}Written`]: true }
+
+export const isWritten = (type: GraphQLEnumType): boolean => type.extensions[`${key}Written`] === true
 
 /** The meaning of a field of our schemas; every field but the introspection ones has one. */
 export function meaningOf(field: GraphQLField<unknown, unknown>): FieldMeaning {

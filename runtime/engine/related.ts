@@ -1,4 +1,4 @@
-import type { EntityFacts, RelationFacts } from '../contract/manifest.ts'
+import type { ColumnFacts, EntityFacts, RelationFacts } from '../contract/manifest.ts'
 import { byField, type Visible } from './view.ts'
 
 /** A relation in use: what it says, and where it leads. */
@@ -13,6 +13,26 @@ const logic = ['nodeId', 'and', 'or', 'not']
 export const filterRelations = (visible: Visible, entity: EntityFacts): ReadonlyMap<string, Related> =>
   entity.relationFilters === true
     ? relationsBut(visible, entity, [...byField(visible.filterable(entity)).keys(), ...logic])
+    : new Map()
+
+/**
+ * Relations with a field in the order type: collections by their count, and one row by its values, where there is but
+ * one and something of it can be sorted by.
+ */
+export const orderRelations = (visible: Visible, entity: EntityFacts): ReadonlyMap<string, Related> =>
+  entity.orderByRelated === true
+    ? new Map(
+        [...relationsBut(visible, entity, [...byField(visible.orderable(entity)).keys()])].filter(
+          ([, { relation, target }]) =>
+            relation.shape === 'many' || (relation.unique && visible.orderable(target).length > 0),
+        ),
+      )
+    : new Map()
+
+/** Columns that `distinctOn` can name, by field (spec/graphql.md 17): GraphQL keeps some words from enums. */
+export const distinctFields = (visible: Visible, entity: EntityFacts): ReadonlyMap<string, ColumnFacts> =>
+  entity.distinctOn === true
+    ? new Map([...byField(visible.orderable(entity))].filter(([name]) => !['true', 'false', 'null'].includes(name)))
     : new Map()
 
 /** Relations by their field in the row type: the last of a name, unless a computed field has it (2.4). */

@@ -13,6 +13,7 @@ import {
   type GraphQLInputType,
   type GraphQLSchema,
 } from 'graphql'
+import { isWritten } from '../engine/meaning.ts'
 import { Refusal } from './failures.ts'
 import type { Operation } from './operation.ts'
 import { decodeCursor, decodeNodeId } from './tokens.ts'
@@ -89,9 +90,7 @@ function formOf(type: GraphQLInputType, value: unknown): string {
     })
     return `{${members.join(',')}}`
   }
-  if (type instanceof GraphQLEnumType && (type.name === 'OrderByDirection' || type.name === 'FilterIs'))
-    return String(value)
-  return 'v'
+  return type instanceof GraphQLEnumType && isWritten(type) ? textOf(value) : 'v'
 }
 
 /**
@@ -99,10 +98,12 @@ function formOf(type: GraphQLInputType, value: unknown): string {
  * name no column are written one by one.
  */
 function listForm(type: GraphQLInputType, value: unknown): string {
-  if (!(getNamedType(type) instanceof GraphQLInputObjectType)) return 'v'
+  const item = getNamedType(type)
+  if (item instanceof GraphQLEnumType && isWritten(item)) return textOf(value)
+  if (!(item instanceof GraphQLInputObjectType)) return 'v'
   const items: readonly unknown[] = Array.isArray(value) ? value : [value]
   const forms = items.map((item) => formOf(type, item))
-  const isInsert = getNamedType(type).name.endsWith('InsertInput')
+  const isInsert = item.name.endsWith('InsertInput')
   if (isInsert && forms.length > 0 && forms[0] !== '{}') {
     const named = forms.map((form) => form.replaceAll(':n', ':v'))
     if (named.every((form) => form === named[0])) return `*${named[0]}`

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { choices, drawFrom, type Draw } from '../support/arbitraries/draw.ts'
 import { drawQuestion } from '../support/arbitraries/document.ts'
+import { drawPath, elementJson } from '../support/arbitraries/page.ts'
 import { usefulRoles, worlds } from '../support/arbitraries/world.ts'
 import { introspect } from '../support/api-schema.ts'
 import { catalogOf } from '../support/catalog.ts'
@@ -10,6 +11,7 @@ import { readCase } from '../support/exact/case.ts'
 import { hunt } from '../support/exact/hunt.ts'
 import { judgeNew } from '../support/exact/shrink.ts'
 import { openStage, type Stage } from '../support/exact/stage.ts'
+import { apiOf } from '../support/interpreter/api.ts'
 import { roles } from '../support/interpreter/world.ts'
 import {
   assertDeterministic,
@@ -88,13 +90,18 @@ describe(`the laws of a catalogue (again: ${again})`, () => {
       if (collections.length === 0) return
       const [field, table] = draw.pick(collections)
       const directions = ['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast'] as const
-      const orderBy = draw.some([...table.orders.keys()]).map((name) => ({ [name]: draw.pick(directions) }))
+      const api = apiOf(stage.world, role)
+      const orderBy = Array.from({ length: draw.int(4) }, () =>
+        elementJson([drawPath(draw, api, table), draw.pick(directions)]),
+      )
+      const distinctOn = draw.chance(70) ? [] : draw.some([...table.distinct.keys()])
       await assertPagesAreWhole(stage, {
         role,
         claims: { sub: 'a' },
         table,
         field,
         orderBy,
+        distinctOn,
         size: 1 + draw.int(3),
         backward: draw.chance(50),
       })

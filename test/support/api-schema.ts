@@ -1,6 +1,7 @@
 import {
   buildClientSchema,
   getIntrospectionQuery,
+  isEnumType,
   isInputObjectType,
   isInterfaceType,
   isObjectType,
@@ -32,8 +33,12 @@ export function fieldsOf(schema: GraphQLSchema, type: string): readonly string[]
   return []
 }
 
-export const namesOf = (schema: GraphQLSchema, type: string): readonly string[] =>
-  fieldsOf(schema, type).map((field) => field.slice(0, field.indexOf(':')))
+/** Fields of a type by name, or the values of an enum. */
+export function namesOf(schema: GraphQLSchema, type: string): readonly string[] {
+  const found = schema.getType(type)
+  if (isEnumType(found)) return found.getValues().map((value) => value.name)
+  return fieldsOf(schema, type).map((field) => field.slice(0, field.indexOf(':')))
+}
 
 const argumentText = ({ name, type }: GraphQLArgument): string => `${name}: ${type}`
 

@@ -12,7 +12,7 @@ import { permuted } from './arbitraries/catalog.ts'
 import type { Draw } from './arbitraries/draw.ts'
 import { apiOf, type ApiTable } from './interpreter/api.ts'
 import { nodeIdOf } from './interpreter/answer.ts'
-import { compareRows, readOrder } from './interpreter/page.ts'
+import { compareRows, readDistinct, readOrder } from './interpreter/page.ts'
 import { storeOf, visibleRows } from './interpreter/store.ts'
 import type { Json, Question, Role } from './interpreter/world.ts'
 import { judge } from './exact/judge.ts'
@@ -80,7 +80,8 @@ export interface Walk {
   readonly claims: Question['claims']
   readonly table: ApiTable
   readonly field: string
-  readonly orderBy: readonly Readonly<Record<string, string>>[]
+  readonly orderBy: readonly Json[]
+  readonly distinctOn: readonly string[]
   readonly size: number
   readonly backward: boolean
 }
@@ -90,10 +91,11 @@ export interface Walk {
  */
 export async function assertPagesAreWhole(stage: Stage, walk: Walk): Promise<void> {
   const { world } = stage
-  const order = readOrder(walk.table, walk.orderBy as Json)
-  const rows = [...visibleRows(storeOf(world), walk.table.sketch, walk.claims)].sort((a, b) =>
-    compareRows(world, order, a, b),
-  )
+  const reach = ({ sketch }: ApiTable) => visibleRows(storeOf(world), sketch, walk.claims)
+  const around = { world, api: apiOf(world, walk.role), reach }
+  const order = readOrder(around, walk.table, walk.orderBy)
+  const all = [...reach(walk.table)].sort((a, b) => compareRows(world, order, a, b))
+  const rows = readDistinct(around, walk.table, order, walk.distinctOn)(all)
   const pages: string[][] = []
   let cursor: string | null = null
   // One page more than there can be: a walk that does not end is a failure, too.
@@ -117,9 +119,11 @@ async function askPage(stage: Stage, walk: Walk, cursor: string | null): Promise
   const [size, from, more, edge] = walk.backward
     ? ['last', 'before', 'hasPreviousPage', 'startCursor']
     : ['first', 'after', 'hasNextPage', 'endCursor']
+  const distinct = walk.distinctOn.length === 0 ? '' : `, distinctOn: [${walk.distinctOn.join(', ')}]`
   const orderType = `${walk.table.type}OrderBy`
   const document =
-    `query Page($size: Int, $from: Cursor, $orderBy: [${orderType}!]) { page: ${walk.field}(${size}: $size, ${from}: $from, orderBy: $orderBy) ` +
+    `query Page($size: Int, $from: Cursor, $orderBy: [${orderType}!]) { page: ` +
+    `${walk.field}(${size}: $size, ${from}: $from, orderBy: $orderBy${distinct}) ` +
     `{ edges { node { id: ${idField(walk.table)} } } pageInfo { ${more} ${edge} } } }`
   const variables = { size: walk.size, from: cursor, orderBy: walk.orderBy }
   const { data, errors } = await stage.ask({

@@ -1,4 +1,5 @@
 import {
+  type GraphQLEnumType,
   GraphQLInputObjectType,
   GraphQLList,
   GraphQLObjectType,
@@ -6,9 +7,10 @@ import {
   type GraphQLInputType,
 } from 'graphql'
 import type { AggregateFacts, ColumnFacts, EntityFacts, ScalarName } from '../../contract/manifest.ts'
+import { orderRelations } from '../related.ts'
 import type { Visible } from '../view.ts'
 import { listFilters, orderByDirection, scalarFilters } from './filters.ts'
-import { relationConditions, type InputField } from './related.ts'
+import { relationConditions, relationOrders, type InputField } from './related.ts'
 import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, typeName, type Fields, type MakePart, type Types } from './types.ts'
 
@@ -17,6 +19,7 @@ import { field, listOf, nonNull, shown, typeName, type Fields, type MakePart, ty
 export function collectionArguments(entity: EntityFacts, types: Types): GraphQLFieldConfigArgumentMap {
   const filter = types.part(entity, 'filter') as GraphQLInputObjectType | undefined
   const orderBy = types.part(entity, 'orderBy') as GraphQLInputObjectType | undefined
+  const distinctField = types.part(entity, 'distinctField') as GraphQLEnumType | undefined
   return {
     first: {
       type: scalars.Int,
@@ -34,6 +37,12 @@ export function collectionArguments(entity: EntityFacts, types: Types): GraphQLF
       orderBy: {
         type: new GraphQLList(nonNull(orderBy)),
         description: 'What to sort by, the most important first. Rows that tie are sorted by their key.',
+      },
+    }),
+    ...(distinctField && {
+      distinctOn: {
+        type: new GraphQLList(nonNull(distinctField)),
+        description: 'Take one row for each combination of values of these fields: the first in the order.',
       },
     }),
   }
@@ -132,19 +141,20 @@ function filterType(visible: Visible, column: ColumnFacts, types: Types): GraphQ
 
 export const makeOrderBy =
   (visible: Visible): MakePart =>
-  (entity) => {
+  (entity, types) => {
     const columns = visible.orderable(entity)
-    if (columns.length === 0) return undefined
+    if (columns.length === 0 && orderRelations(visible, entity).size === 0) return undefined
     return new GraphQLInputObjectType({
       name: typeName(entity, 'orderBy'),
       description: `What rows of ${entity.name} can be sorted by.`,
       fields: () =>
-        Object.fromEntries(
-          columns.map((column) => {
+        Object.fromEntries([
+          ...columns.map((column): InputField => {
             const { name } = shown(column)
             return [name, { type: orderByDirection, description: `Sort by ${name} in this direction.` }]
           }),
-        ),
+          ...relationOrders(visible, entity, types),
+        ]),
     })
   }
 

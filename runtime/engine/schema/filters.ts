@@ -1,12 +1,14 @@
 import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLInputType, type GraphQLLeafType } from 'graphql'
 import type { ScalarName } from '../../contract/manifest.ts'
 import { filterFamilies, listFilterScalars, listOperators, operators, type OperatorName } from '../../sql/operators.ts'
+import { written } from '../meaning.ts'
 import { scalars } from './scalars.ts'
 
 /** The filter types that do not depend on the database (spec/graphql.md 4.1); they exist in every schema. */
 
 export const filterIs = new GraphQLEnumType({
   name: 'FilterIs',
+  extensions: written,
   description: 'Tells whether a value is present.',
   values: {
     NULL: { description: 'The value is null.' },
@@ -16,6 +18,7 @@ export const filterIs = new GraphQLEnumType({
 
 export const orderByDirection = new GraphQLEnumType({
   name: 'OrderByDirection',
+  extensions: written,
   description: 'A direction to sort in, and where nulls go.',
   values: {
     AscNullsFirst: { description: 'From the smallest to the largest value, nulls before all of them.' },

@@ -1,7 +1,9 @@
-import { GraphQLInputObjectType, type GraphQLInputType } from 'graphql'
+import { GraphQLEnumType, GraphQLInputObjectType, type GraphQLInputType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { filterRelations } from '../related.ts'
+import { written } from '../meaning.ts'
+import { distinctFields, filterRelations, orderRelations } from '../related.ts'
 import type { Visible } from '../view.ts'
+import { orderByDirection } from './filters.ts'
 import { typeName, type MakePart, type Types } from './types.ts'
 
 /** What the additions say of related rows (spec/graphql.md 17). */
@@ -33,3 +35,36 @@ export const makeRelationFilter: MakePart = (entity, types) =>
       return Object.fromEntries(Object.entries(quantifiers).map(([name, description]) => [name, { type, description }]))
     },
   })
+
+/** Orders by related rows (`orderByRelated`). */
+export const relationOrders = (visible: Visible, entity: EntityFacts, types: Types): readonly InputField[] =>
+  [...orderRelations(visible, entity)].map(([name, { relation, target }]): InputField => {
+    const [part, description] =
+      relation.shape === 'many'
+        ? (['relationOrderBy', `Sort by the rows of ${target.name} that belong to it.`] as const)
+        : (['orderBy', `Sort by the related row of ${target.name}; without one, its values are null.`] as const)
+    return [name, { type: types.part(target, part) as GraphQLInputType, description }]
+  })
+
+export const makeRelationOrderBy: MakePart = (entity) =>
+  new GraphQLInputObjectType({
+    name: typeName(entity, 'relationOrderBy'),
+    description: `What of the rows of ${entity.name} that belong to a row can be sorted by.`,
+    fields: { count: { type: orderByDirection, description: 'Sort by how many there are, in this direction.' } },
+  })
+
+/** What `distinctOn` names; the values are SQL names of columns. */
+export const makeDistinctField =
+  (visible: Visible): MakePart =>
+  (entity) => {
+    const fields = [...distinctFields(visible, entity)]
+    if (fields.length === 0) return undefined
+    return new GraphQLEnumType({
+      name: typeName(entity, 'distinctField'),
+      description: `The fields of ${entity.name} that tell rows apart.`,
+      extensions: written,
+      values: Object.fromEntries(
+        fields.map(([name, { column }]) => [name, { value: column, description: `One row for each value of ${name}.` }]),
+      ),
+    })
+  }

@@ -14,7 +14,7 @@ import type { Part } from '../../contract/type-names.ts'
 import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { filterIs, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery } from './roots.ts'
-import { makeRelationFilter } from './related.ts'
+import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
 import { makeRow } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { createTypes, type MakePart, type Types } from './types.ts'
@@ -63,6 +63,8 @@ const makers = (visible: Visible): Readonly<Record<Part, MakePart>> => ({
   min: makeAggregateResult(visible, 'min'),
   max: makeAggregateResult(visible, 'max'),
   relationFilter: makeRelationFilter,
+  relationOrderBy: makeRelationOrderBy,
+  distinctField: makeDistinctField(visible),
 })
 
 export function buildView(manifest: Manifest, role: string): RoleView {

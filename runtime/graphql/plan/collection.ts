@@ -1,9 +1,10 @@
 import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
-import { byField, type Visible } from '../../engine/view.ts'
+import { orderRelations, type Related } from '../../engine/related.ts'
+import { byField } from '../../engine/view.ts'
 import { badArgument } from '../failures.ts'
-import { decodeCursor } from '../tokens.ts'
+import { decodeCursor, type ElementForm } from '../tokens.ts'
 import { elementForm, planFilter } from './filter.ts'
 import { valueOf, type Input } from './input.ts'
 import { planMembers, type Planner } from './planner.ts'
@@ -12,6 +13,7 @@ import type {
   Collection,
   ConnectionMember,
   EdgeMember,
+  OrderKey,
   OrderTerm,
   Page,
   PageInfoMember,
@@ -27,10 +29,11 @@ export function planCollection(
 ): Collection {
   if (entity.key.length === 0) throw badArgument('Found table with no primary key')
   const args = planner.args(field, nodes)
-  const order = planOrder(planner.visible, entity, args('orderBy'))
+  const order = planOrder(planner, entity, args('orderBy'))
   return {
     entity,
     filter: planFilter(planner, entity, args('filter')),
+    ...planDistinct(args('distinctOn')),
     order,
     page: planPage(entity, order, args),
     members: planConnection(planner, entity, field, nodes),
@@ -78,9 +81,19 @@ function cursor(entity: EntityFacts, order: readonly OrderTerm[], input: Input):
   if (input.kind !== 'leaf') return null
   const { slot } = input
   return decodeCursor(String(input.value)).map((value, index) => {
-    const form = elementForm(entity, order[index]?.column ?? '')
+    const form = orderedForm(entity, order[index]?.column ?? '')
     return value === null ? null : { slot, encoding: { kind: 'cursor', index, form } }
   })
+}
+
+/** How a value of this key stands in a cursor. */
+const orderedForm = (entity: EntityFacts, key: OrderKey): ElementForm =>
+  typeof key === 'string' ? elementForm(entity, key) : key.kind === 'count' ? 'text' : orderedForm(key.entity, key.of)
+
+/** The values of the enum are SQL names; none of them is as if nothing was asked. */
+function planDistinct(input: Input): Pick<Collection, 'distinct'> {
+  const columns = new Set(isGiven(input) ? (valueOf(input) as readonly string[]) : [])
+  return columns.size === 0 ? {} : { distinct: [...columns] }
 }
 
 const directions: Readonly<Record<string, Omit<OrderTerm, 'column'>>> = {
@@ -91,19 +104,49 @@ const directions: Readonly<Record<string, Omit<OrderTerm, 'column'>>> = {
 }
 
 /** What the caller asked for, then always the key (5.4): cursors hold the key's values even where it was named before. */
-function planOrder(visible: Visible, entity: EntityFacts, input: Input): readonly OrderTerm[] {
-  const columns = byField(visible.orderable(entity))
+function planOrder(planner: Planner, entity: EntityFacts, input: Input): readonly OrderTerm[] {
   const objects = input.kind === 'list' ? input.items : []
-  const asked = objects.flatMap((object) =>
-    object.kind !== 'object'
-      ? []
-      : object.fields.flatMap(([name, direction]) => {
-          const column = columns.get(name)?.column
-          const term = directions[String(valueOf(direction))]
-          return column === undefined || term === undefined ? [] : [{ column, ...term }]
-        }),
-  )
+  const asked = objects.flatMap((object) => planTerms(planner, entity, object, (key) => key))
   return [...asked, ...entity.key.map((column) => ({ column, descending: false, nullsFirst: false }))]
+}
+
+/** @param from makes a key of the collection's rows of one of this relation */
+function planTerms(
+  planner: Planner,
+  entity: EntityFacts,
+  input: Input,
+  from: (key: OrderKey) => OrderKey,
+): readonly OrderTerm[] {
+  if (input.kind !== 'object') return []
+  const columns = byField(planner.visible.orderable(entity))
+  const relations = orderRelations(planner.visible, entity)
+  return input.fields.flatMap(([name, value]) => {
+    const column = columns.get(name)?.column
+    if (column !== undefined) return planTerm(from(column), value)
+    const related = relations.get(name)
+    return related === undefined ? [] : planRelated(planner, related, value, from)
+  })
+}
+
+const planTerm = (column: OrderKey, direction: Input): readonly OrderTerm[] => {
+  const term = directions[String(valueOf(direction))]
+  return term === undefined ? [] : [{ column, ...term }]
+}
+
+function planRelated(
+  planner: Planner,
+  { relation, target }: Related,
+  input: Input,
+  from: (key: OrderKey) => OrderKey,
+): readonly OrderTerm[] {
+  if (input.kind !== 'object') return []
+  planner.countObject()
+  const step = { entity: target, join: relation }
+  if (relation.shape === 'many') {
+    return input.fields.flatMap(([, direction]) => planTerm(from({ kind: 'count', ...step }), direction))
+  }
+  const always = relation.always === true
+  return planTerms(planner, target, input, (key) => from({ kind: 'one', ...step, always, of: key }))
 }
 
 function planConnection(

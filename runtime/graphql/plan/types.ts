@@ -69,8 +69,23 @@ export type Filter =
 /** Whether at least one, each or no related row meets a condition; each and none of no rows do. */
 export type Quantifier = 'some' | 'every' | 'none'
 
+/** What rows are sorted by: a column, or something of the rows that are related to them. */
+export type OrderKey = string | RelatedKey
+
+export type RelatedKey =
+  /** A key of the related row; null where there is none, which with `always` never is. */
+  | {
+      readonly kind: 'one'
+      readonly entity: EntityFacts
+      readonly join: Join
+      readonly always: boolean
+      readonly of: OrderKey
+    }
+  /** How many related rows there are. */
+  | { readonly kind: 'count'; readonly entity: EntityFacts; readonly join: Join }
+
 export interface OrderTerm {
-  readonly column: string
+  readonly column: OrderKey
   readonly descending: boolean
   readonly nullsFirst: boolean
 }
@@ -87,6 +102,8 @@ export interface Page {
 export interface Collection {
   readonly entity: EntityFacts
   readonly filter: Filter | null
+  /** SQL names of columns: of rows with the same values in them only the first in the order counts. */
+  readonly distinct?: readonly string[]
   readonly order: readonly OrderTerm[]
   readonly page: Page
   readonly members: readonly ConnectionMember[]

@@ -1,10 +1,10 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { jsonbArray, jsonObject, jsonObjectFrom, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
-import type { Collection, ConnectionMember, EdgeMember, OrderTerm, PageInfoMember, Row } from '../plan/types.ts'
+import type { Collection, ConnectionMember, EdgeMember, OrderKey, OrderTerm, PageInfoMember, Row } from '../plan/types.ts'
 import { matchingRows, type Matching, type Source } from './matching.ts'
-import { afterCursor, orderBy, reversed } from './order.ts'
-import { carriedScope, columnOf, isArrayColumn, selectList, type Scope, type Writer } from './source.ts'
+import { afterCursor, orderBy, reversed, sameKey, withoutRepeats } from './order.ts'
+import { carriedScope, selectList, type Scope, type Writer } from './source.ts'
 import { aggregateMember, writeTotals, type TotalsSql } from './totals.ts'
 
 /**
@@ -88,9 +88,9 @@ interface PageSql {
   readonly edges: ReadonlyMap<ConnectionMember, string>
 }
 
-/** Position of a column in the order: the arrays of order values are named after it. */
-const orderIndex = (order: readonly OrderTerm[], column: string): number =>
-  order.findIndex((term) => term.column === column)
+/** Position of a key in the order: the arrays of order values are named after it. */
+const orderIndex = (order: readonly OrderTerm[], key: OrderKey): number =>
+  order.findIndex((term) => sameKey(term.column, key))
 
 function writePage(
   writer: Writer,
@@ -104,7 +104,7 @@ function writePage(
   const outer = writer.alias('p')
   const alias = writer.alias('w')
   const position = page.cursor === null ? null : afterCursor(scan, page.cursor, writer.parameters)
-  const { scope, from } = matching.read(inner, position)
+  const { scope, from } = matching.read(inner, position, 'ordered')
   const carried = carriedScope(scope, outer)
 
   const edges = new Map<ConnectionMember, string>()
@@ -119,11 +119,10 @@ function writePage(
     outputs.push(`${collectEdges(json, collection, needs, carried.scope, outer)} as ${name}`)
   }
   if (needs.ends) {
-    const distinct = [...new Set(order.map((term) => term.column))]
     const shown = filterWhere([withinPage(collection, needs, outer)])
     outputs.push(
-      ...distinct.map(
-        (column) => `array_agg(${plainValue(carried.scope, column)})${shown} as o${orderIndex(order, column) + 1}`,
+      ...withoutRepeats(order).map(
+        ({ column }) => `array_agg(${plainValue(carried.scope, column)})${shown} as o${orderIndex(order, column) + 1}`,
       ),
     )
   }
@@ -131,15 +130,18 @@ function writePage(
 
   const limit = page.limit + (needs.lookahead ? 1 : 0)
   const offset = page.offset === null ? '' : ` offset ${writer.parameters.add(page.offset)}::int8`
-  const rows = `(select ${selectList(carried.list())} from ${from}${orderBy(scan, scope)} limit ${limit}${offset})`
+  const sorted = orderBy(scan, scope)
+  const rows = `(select ${selectList(carried.list())} from ${from()}${sorted} limit ${limit}${offset})`
   const forward = page.backward ? ' order by rn desc' : ''
   const numbered = needs.numbered ? `(select q.*, row_number() over () as rn from ${rows} q${forward})` : rows
   return { from: `(select ${selectList(outputs)} from ${numbered} ${outer}) ${alias}`, alias, edges }
 }
 
 /** An array of arrays would lose its shape; those values travel as jsonb, which is how cursors show them anyway. */
-const plainValue = (scope: Scope, column: string): string =>
-  isArrayColumn(scope.builder, column) ? `to_jsonb(${scope.column(column)})` : scope.column(column)
+function plainValue(scope: Scope, key: OrderKey): string {
+  const { value, isArray } = scope.ordered(key)
+  return isArray ? `to_jsonb(${value})` : value
+}
 
 function collectEdges(json: string, collection: Collection, needs: Needs, scope: Scope, alias: string): string {
   const keyed = needs.keyless ? `${scope.column(collection.entity.key[0] ?? '')} is not null` : null
@@ -161,7 +163,10 @@ function edgeMember(writer: Writer, collection: Collection, member: EdgeMember, 
       return `${literal(member.name)}::text`
     case 'cursor':
       return cursorText(
-        collection.order.map((term) => columnOf(scope.builder, term.column).cursor(scope.column(term.column))),
+        collection.order.map(({ column }) => {
+          const { value, cursor } = scope.ordered(column)
+          return cursor(value)
+        }),
       )
     case 'node':
       return writer.row(writer, member.row, scope)
@@ -231,13 +236,14 @@ const lastShown = ({ page, collection }: Context): string => `least(${page?.alia
 /** Whether the page has rows and the first row of all, in the order in which they are read, is not among them (5.7). */
 function beginsLater(context: Context): string {
   const { writer, collection, matching, scan, page } = context
-  const { scope, from } = matching.read(writer.alias('t'), null)
+  const { scope, from } = matching.read(writer.alias('t'), null, 'ordered')
   const alias = writer.alias('f')
   const { key } = collection.entity
   const list = key.map((name, index) => `${plainValue(scope, name)} as c${index + 1}`)
   const there = key.map((_, index) => `${alias}.c${index + 1}`)
   const index = collection.page.backward ? lastShown(context) : '1'
   const here = key.map((name) => `${page?.alias}.o${orderIndex(collection.order, name) + 1}[${index}]`)
-  const first = `(select ${list.join(', ')} from ${from}${orderBy(scan, scope)} limit 1) ${alias}`
+  const sorted = orderBy(scan, scope)
+  const first = `(select ${list.join(', ')} from ${from()}${sorted} limit 1) ${alias}`
   return `(${page?.alias}.n > 0 and exists (select from ${first} where (${there.join(', ')}) is distinct from (${here.join(', ')})))`
 }

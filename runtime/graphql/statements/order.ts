@@ -1,13 +1,23 @@
-import type { OrderTerm, Value } from '../plan/types.ts'
+import type { OrderKey, OrderTerm, RelatedKey, Value } from '../plan/types.ts'
 import type { Condition } from './filter.ts'
 import type { Parameters } from './parameters.ts'
-import { columnOf, type Scope } from './source.ts'
+import type { Scope } from './source.ts'
 
 /** Orders and positions in them (spec/graphql.md 5.4 to 5.6). */
 
+/** Tells related keys apart, whatever the names in them. */
+export const keyId = (key: RelatedKey): string =>
+  stepId(key) + (key.kind === 'count' ? '' : typeof key.of === 'string' ? JSON.stringify(key.of) : keyId(key.of))
+
+/** Tells relations apart that one row has. */
+export const stepId = ({ entity, join }: RelatedKey): string => JSON.stringify([entity.id, join.local, join.foreign])
+
+export const sameKey = (left: OrderKey, right: OrderKey): boolean =>
+  typeof left === 'string' || typeof right === 'string' ? left === right : keyId(left) === keyId(right)
+
 /** A column that stands earlier in an order decides; later mentions change nothing. */
 export const withoutRepeats = (order: readonly OrderTerm[]): readonly OrderTerm[] =>
-  order.filter((term, index) => order.findIndex((other) => other.column === term.column) === index)
+  order.filter((term, index) => order.findIndex((other) => sameKey(other.column, term.column)) === index)
 
 export const reversed = (order: readonly OrderTerm[]): readonly OrderTerm[] =>
   order.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }))
@@ -15,10 +25,10 @@ export const reversed = (order: readonly OrderTerm[]): readonly OrderTerm[] =>
 /** `order by` without a NULLS clause wherever Postgres' own default says the same: only so can a plain index serve. */
 export function orderBy(order: readonly OrderTerm[], scope: Scope): string {
   const terms = withoutRepeats(order).map((term) => {
-    const { notNull } = columnOf(scope.builder, term.column)
+    const { notNull, value } = scope.ordered(term.column)
     const direction = term.descending ? ' desc' : ''
     const nulls = notNull || term.nullsFirst === term.descending ? '' : term.nullsFirst ? ' nulls first' : ' nulls last'
-    return `${scope.column(term.column)}${direction}${nulls}`
+    return `${value}${direction}${nulls}`
   })
   return ` order by ${terms.join(', ')}`
 }
@@ -50,7 +60,7 @@ export function afterCursor(
 }
 
 const operandOf = (scope: Scope, element: Element): string =>
-  columnOf(scope.builder, element.term.column).operand(element.placeholder ?? 'null')
+  scope.ordered(element.term.column).operand(element.placeholder ?? 'null')
 
 /** One direction, no nulls: a row comparison, which an index over the columns answers directly. */
 function isPlain(elements: readonly Element[], scope: Scope): boolean {
@@ -59,14 +69,14 @@ function isPlain(elements: readonly Element[], scope: Scope): boolean {
     elements.length > 0 &&
     elements.every(
       ({ term, placeholder }) =>
-        placeholder !== null && term.descending === descending && columnOf(scope.builder, term.column).notNull,
+        placeholder !== null && term.descending === descending && scope.ordered(term.column).notNull,
     )
   )
 }
 
 function compareRows(elements: readonly Element[], scope: Scope): string {
   const operator = elements[0]?.term.descending === true ? '<' : '>'
-  const columns = elements.map(({ term }) => scope.column(term.column)).join(', ')
+  const columns = elements.map(({ term }) => scope.ordered(term.column).value).join(', ')
   const values = elements.map((element) => operandOf(scope, element)).join(', ')
   return `((${columns}) ${operator} (${values}))`
 }
@@ -84,23 +94,23 @@ function compareStepwise(elements: readonly Element[], scope: Scope): string {
 /** The column's value stands strictly after the cursor's, nulls where the order has them. */
 function isAfter(element: Element, scope: Scope): string {
   const { term, placeholder } = element
-  const column = scope.column(term.column)
+  const column = scope.ordered(term.column).value
   if (placeholder === null) return term.nullsFirst ? `${column} is not null` : 'false'
   const compared = `${column} ${term.descending ? '<' : '>'} ${operandOf(scope, element)}`
   return mayFollow(element, scope) ? `(${compared} or ${column} is null)` : compared
 }
 
 function isNotBefore(element: Element, scope: Scope): string {
-  const column = scope.column(element.term.column)
+  const column = scope.ordered(element.term.column).value
   const compared = `${column} ${element.term.descending ? '<=' : '>='} ${operandOf(scope, element)}`
   return mayFollow(element, scope) ? `(${compared} or ${column} is null)` : compared
 }
 
 /** Whether nulls come after every value. */
 const mayFollow = ({ term }: Element, scope: Scope): boolean =>
-  !term.nullsFirst && !columnOf(scope.builder, term.column).notNull
+  !term.nullsFirst && !scope.ordered(term.column).notNull
 
 function isEqual(element: Element, scope: Scope): string {
-  const column = scope.column(element.term.column)
+  const column = scope.ordered(element.term.column).value
   return element.placeholder === null ? `${column} is null` : `${column} = ${operandOf(scope, element)}`
 }

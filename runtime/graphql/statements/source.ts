@@ -1,7 +1,7 @@
 import type { EntityBuilder } from '../../contract/builder.ts'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { Join, Row } from '../plan/types.ts'
+import type { Join, OrderKey, Row } from '../plan/types.ts'
 import type { Parameters } from './parameters.ts'
 
 /** What every part of a statement is written with. */
@@ -25,10 +25,24 @@ export function createWriter(engine: Writer['engine'], parameters: Parameters, r
 export interface Scope {
   readonly entity: EntityFacts
   readonly builder: EntityBuilder
+  /** What the row is called in FROM. */
+  readonly alias: string
   /** The value of a column, by SQL name. */
   readonly column: (name: string) => string
+  /** What rows are sorted by; of related rows only where they were joined (related.ts). */
+  readonly ordered: (key: OrderKey) => Ordered
   /** The whole row as a value of its composite type. */
   readonly row: () => string
+}
+
+/** An element of an order at this place of the statement. */
+export interface Ordered {
+  readonly value: string
+  readonly notNull: boolean
+  /** An order as an array, and what is carried for it, may be an array itself; those travel as jsonb. */
+  readonly isArray: boolean
+  readonly operand: (parameter: string) => string
+  readonly cursor: (value: string) => string
 }
 
 /** The row of a table, function or CTE that stands in FROM under this alias. */
@@ -37,7 +51,13 @@ export function directScope(writer: Writer, entity: EntityFacts, alias: string):
   return {
     entity,
     builder,
+    alias,
     column: (name) => columnOf(builder, name).of(alias),
+    ordered: (key) => {
+      if (typeof key !== 'string') throw new Error(`the rows related to ${builder.relation} were not joined`)
+      const { of, notNull, recordType, operand, cursor } = columnOf(builder, key)
+      return { value: of(alias), notNull, isArray: recordType.endsWith('[]'), operand, cursor }
+    },
     row: () => `(${alias}.*)::${builder.relation}`,
   }
 }
@@ -60,7 +80,12 @@ export function carriedScope(inner: Scope, alias: string): Carried {
     scope: {
       entity: inner.entity,
       builder: inner.builder,
+      alias,
       column: (name) => carry(inner.column(name), `c${names.size + 1}`),
+      ordered: (key) => {
+        const element = inner.ordered(key)
+        return { ...element, value: carry(element.value, `c${names.size + 1}`) }
+      },
       row: () => carry(inner.row(), 'r'),
     },
     list: () => [...names].map(([expression, short]) => `${expression} as ${short}`),
@@ -89,7 +114,3 @@ export const where = (conditions: readonly (string | null)[]): string => {
   const given = conditions.filter((condition) => condition !== null)
   return given.length === 0 ? '' : ` where ${given.join(' and ')}`
 }
-
-/** An order as an array, and what is carried for it, may be an array itself; those travel as jsonb. */
-export const isArrayColumn = (builder: EntityBuilder, name: string): boolean =>
-  columnOf(builder, name).recordType.endsWith('[]')

@@ -14,7 +14,7 @@ export interface TotalsSql {
 
 export function writeTotals(writer: Writer, collection: Collection, matching: Matching): TotalsSql {
   const alias = writer.alias('u')
-  const { scope, from } = matching.read(writer.alias('t'), null)
+  const { scope, from } = matching.read(writer.alias('t'), null, 'counted')
   const figures = new Map<string, string>()
   const id = (name: string, column: string): string => `${name}(${column})`
   for (const member of collection.members) {
@@ -31,7 +31,7 @@ export function writeTotals(writer: Writer, collection: Collection, matching: Ma
   const list =
     figures.size === 0 ? '' : `, array[${[...figures.values()].map((figure) => `to_json(${figure})`).join(', ')}] as f`
   return {
-    from: `(select count(*) as n${list} from ${from}) ${alias}`,
+    from: `(select count(*) as n${list} from ${from()}) ${alias}`,
     alias,
     figure: (name, column) => `${alias}.f[${places.get(id(name, column))}]`,
   }

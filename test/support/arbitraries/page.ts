@@ -1,8 +1,10 @@
-import type { ApiTable } from '../interpreter/api.ts'
-import { readOrder } from '../interpreter/page.ts'
+import { apiTableOf, type Api, type ApiTable } from '../interpreter/api.ts'
+import { readOrder, type Term } from '../interpreter/page.ts'
+import { rowsOf, storeOf } from '../interpreter/store.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
 import { toTokenText } from '../interpreter/types.ts'
-import type { ColumnSketch, Json } from '../interpreter/world.ts'
+import type { Json } from '../interpreter/world.ts'
+import type { Draw } from './draw.ts'
 import { place, type Tree } from './input.ts'
 import { columnValue, type Scene } from './scene.ts'
 
@@ -10,44 +12,78 @@ type Arguments = ReadonlyMap<string, Tree>
 
 const directions = ['AscNullsLast', 'AscNullsFirst', 'DescNullsFirst', 'DescNullsLast'] as const
 
-/** An order as JSON: cursors are made for it before it becomes part of the document. */
-function drawOrder(scene: Scene, table: ApiTable): readonly (readonly [string, string | null])[] {
-  const names = [...table.orders.keys()]
-  const count = names.length === 0 ? 0 : scene.draw.pick([0, 1, 1, 2, 3])
+/** One element of an order: names from the outside to the inside, and the direction. */
+export type Element = readonly [path: readonly string[], direction: string | null]
+
+/** Something that rows of the table can be sorted by: a column, a value of a related row, a count of related rows. */
+export function drawPath(draw: Draw, api: Api, table: ApiTable, depth = 2): readonly string[] {
+  const relations = depth === 0 ? [] : [...table.orderRelations]
+  if (table.orders.size > 0 && (relations.length === 0 || !draw.chance(40))) return [draw.pick([...table.orders.keys()])]
+  const [name, relation] = draw.pick(relations)
+  return [name, ...(relation.many ? ['count'] : drawPath(draw, api, apiTableOf(api, relation.target), depth - 1))]
+}
+
+/** An element as JSON, as it stands in a variable. */
+export const elementJson = ([path, direction]: Element): Json =>
+  path.reduceRight<Json>((inner, name) => ({ [name]: inner }), direction)
+
+/** An order as its elements: cursors are made for it before it becomes part of the document. */
+function drawOrder(scene: Scene, table: ApiTable): readonly Element[] {
+  const { draw, api } = scene
+  const count = isSortable(table) ? draw.pick([0, 1, 1, 2, 3]) : 0
   return Array.from({ length: count }, () => {
-    const direction = scene.draw.chance(5) ? null : scene.draw.pick(directions)
-    scene.tell(`order: ${direction ?? 'null'}`)
-    return [scene.draw.pick(names), direction] as const
+    const direction = draw.chance(5) ? null : draw.pick(directions)
+    const path = drawPath(draw, api, table)
+    const kind = path.length === 1 ? '' : path[path.length - 1] === 'count' ? ', related count' : ', related row'
+    scene.tell(`order: ${direction ?? 'null'}${kind}`)
+    return [path, direction] as const
   })
 }
 
-const entry = ([name, direction]: readonly [string, string | null]): Tree =>
-  new Map([[name, direction === null ? null : { word: direction }]])
+const isSortable = (table: ApiTable): boolean => table.orders.size + table.orderRelations.size > 0
 
-function orderTree(scene: Scene, table: ApiTable, order: readonly (readonly [string, string | null])[]): Arguments {
+const entry = ([path, direction]: Element): Tree =>
+  path.reduceRight<Tree>((inner, name) => new Map([[name, inner]]), direction === null ? null : { word: direction })
+
+function orderTree(scene: Scene, table: ApiTable, order: readonly Element[]): Arguments {
   const { draw } = scene
   const [first] = order
-  if (table.orders.size === 0) return new Map()
+  if (!isSortable(table)) return new Map()
   if (first === undefined) return new Map(draw.chance(10) ? [['orderBy', draw.chance(50) ? null : []]] : [])
   const list: Tree = order.length === 1 && draw.chance(20) ? entry(first) : order.map(entry)
   return new Map([['orderBy', place(draw, scene.variables, `[${table.type}OrderBy!]`, list)]])
 }
 
-/** A cursor of this order: at a row, at values that no row has, or at a whole tie group (5.5). */
-function drawCursor(scene: Scene, table: ApiTable, order: readonly (readonly [string, string | null])[]): string {
+/** `distinctOn`, mostly left out. */
+function drawDistinct(scene: Scene, table: ApiTable): Arguments {
   const { draw } = scene
-  const terms = readOrder(
-    table,
-    order.map(([name, direction]): Json => ({ [name]: direction })),
-  )
-  const row = table.sketch.rows.length > 0 && !draw.chance(15) ? draw.pick(table.sketch.rows) : undefined
-  const cell = (column: ColumnSketch): string => {
-    if (row !== undefined) return toTokenText(column.type, row[table.sketch.columns.indexOf(column)] ?? null)
-    return toTokenText(column.type, draw.chance(25) ? null : (columnValue(scene, table, column) ?? null))
+  if (table.distinct.size === 0 || !draw.chance(30)) return new Map()
+  const chosen = draw.some([...table.distinct.keys()], 35)
+  scene.tell(`distinctOn: ${chosen.length > 1 ? 'several' : chosen.length === 1 ? 'one' : 'none'}`)
+  const list = chosen.length === 0 && draw.chance(30) ? null : chosen.map((word): Tree => ({ word }))
+  const [only] = chosen
+  const tree = chosen.length === 1 && only !== undefined && draw.chance(20) ? { word: only } : list
+  return new Map([['distinctOn', place(draw, scene.variables, `[${table.type}DistinctField!]`, tree)]])
+}
+
+/** A cursor of this order: at a row, at values that no row has, or at a whole tie group (5.5). */
+function drawCursor(scene: Scene, table: ApiTable, order: readonly Element[]): string {
+  const { draw, world, api } = scene
+  const store = storeOf(world)
+  const around = { world, api, reach: ({ sketch }: ApiTable) => rowsOf(store, sketch.name) }
+  const terms = readOrder(around, table, order.map(elementJson))
+  const rows = rowsOf(store, table.sketch.name)
+  const row = rows.length > 0 && !draw.chance(15) ? draw.pick(rows) : undefined
+  const cell = (term: Term): string => {
+    if (row !== undefined) return toTokenText(term.type, term.valueOf(row))
+    if (draw.chance(25)) return 'null'
+    if (term.place === null) return String(draw.int(4))
+    const value = columnValue(scene, term.place.table, term.place.column)
+    return toTokenText(term.type, value ?? null)
   }
-  // A column that is listed twice has one value.
-  const known = new Map(terms.map(({ column }) => [column, cell(column)]))
-  const cells = terms.map(({ column }) => known.get(column) ?? '')
+  // What is listed twice has one value.
+  const known = new Map(terms.map((term) => [term.id, cell(term)]))
+  const cells = terms.map(({ id }) => known.get(id) ?? '')
   const isPrefix = draw.chance(15)
   scene.tell(`cursor: ${row === undefined ? 'of no row' : 'of a row'}${isPrefix ? ', fewer elements' : ''}`)
   return encodeToken(isPrefix ? cells.slice(0, draw.int(cells.length + 1)) : cells)
@@ -79,7 +115,7 @@ const badForms = [
 export function drawPage(scene: Scene, table: ApiTable): Arguments {
   const { draw } = scene
   const order = drawOrder(scene, table)
-  const asked = orderTree(scene, table, order)
+  const asked = new Map([...orderTree(scene, table, order), ...drawDistinct(scene, table)])
   if (scene.spoil()) return new Map([...asked, ...spoiledPage(scene, table, order)])
   const form: readonly string[] = draw.pick(forms)
   scene.tell(`page: ${form.join(' + ') || 'none'}`)
@@ -89,7 +125,7 @@ export function drawPage(scene: Scene, table: ApiTable): Arguments {
 function pageArgument(
   scene: Scene,
   table: ApiTable,
-  order: readonly (readonly [string, string | null])[],
+  order: readonly Element[],
   name: string,
 ): Tree {
   const { draw } = scene
@@ -99,7 +135,7 @@ function pageArgument(
   return place(draw, scene.variables, 'Int', name === 'offset' ? draw.int(5) : draw.pick([1, 2, 3, 0, 5, 100]))
 }
 
-function spoiledPage(scene: Scene, table: ApiTable, order: readonly (readonly [string, string | null])[]): Arguments {
+function spoiledPage(scene: Scene, table: ApiTable, order: readonly Element[]): Arguments {
   const { draw } = scene
   const kind = draw.int(3)
   scene.tell(`refusal: ${['page form', 'negative page', 'broken cursor'][kind]}`)

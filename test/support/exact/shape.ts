@@ -29,7 +29,7 @@ export async function judgeShape(stage: Stage): Promise<string | null> {
   return null
 }
 
-const isPart = (type: string): boolean => /(Connection|Edge|Filter|OrderBy|Input|AggregateResult)$/.test(type)
+const isPart = (type: string): boolean => /(Connection|Edge|Filter|OrderBy|DistinctField|Input|AggregateResult)$/.test(type)
 
 function shapeOf(stage: Stage, role: Role): Shape {
   const api = apiOf(stage.world, role)
@@ -43,10 +43,11 @@ function shapeOf(stage: Stage, role: Role): Shape {
 function tableShape(table: ApiTable): readonly (readonly [string, readonly string[]])[] {
   const logic = ['nodeId', 'and', 'or', 'not'].filter((name) => !table.filters.has(name))
   const inputs = [
-    [`${table.type}OrderBy`, table.orders] as const,
-    [`${table.type}InsertInput`, table.inserts] as const,
-    [`${table.type}UpdateInput`, table.updates] as const,
-  ].filter(([, columns]) => columns.size > 0)
+    [`${table.type}OrderBy`, [...table.orders.keys(), ...table.orderRelations.keys()]] as const,
+    [`${table.type}DistinctField`, [...table.distinct.keys()]] as const,
+    [`${table.type}InsertInput`, [...table.inserts.keys()]] as const,
+    [`${table.type}UpdateInput`, [...table.updates.keys()]] as const,
+  ].filter(([, names]) => names.length > 0)
   return [
     [table.type, [...table.fields.keys()]],
     [
@@ -60,7 +61,7 @@ function tableShape(table: ApiTable): readonly (readonly [string, readonly strin
     ],
     [`${table.type}Edge`, ['cursor', 'node']],
     [`${table.type}Filter`, [...table.filters.keys(), ...table.filterRelations.keys(), ...logic]],
-    ...inputs.map(([type, columns]) => [type, [...columns.keys()]] as const),
+    ...inputs,
     ...[...table.aggregates]
       .filter(([, columns]) => columns.size > 0)
       .map(

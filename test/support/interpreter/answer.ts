@@ -4,7 +4,7 @@ import { argumentsOf, rowsWith } from './calls.ts'
 import { isSame } from './constraints.ts'
 import { selectionsOf, surroundingsOf, type Context, type Nodes } from './context.ts'
 import { keyCondition, readFilter, readNode, type Condition } from './filter.ts'
-import { cursorOf, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
+import { cursorOf, readDistinct, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
 import { Refused } from './refusal.ts'
 import { argument, collectFields } from './selection.ts'
 import { visibleRows, type Row, type Store } from './store.ts'
@@ -172,9 +172,11 @@ interface Collection {
 
 function collection(context: Context, store: Store, table: ApiTable, candidates: readonly Row[], nodes: Nodes): Json {
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
-  const condition = readFilter(surroundingsOf(context, store), table, arg('filter'))
-  const order = readOrder(table, arg('orderBy'))
-  const matching = candidates.filter((row) => condition === null || condition(row) === true)
+  const around = surroundingsOf(context, store)
+  const condition = readFilter(around, table, arg('filter'))
+  const order = readOrder(around, table, arg('orderBy'))
+  const firsts = readDistinct(around, table, order, arg('distinctOn'))
+  const matching = firsts(candidates.filter((row) => condition === null || condition(row) === true))
   const page = takePage(context.world, table, order, readPage(arg, order), matching)
   const found: Collection = { table, order, page, matching }
   return object(context, `${table.type}Connection`, nodes, (name, inner) =>

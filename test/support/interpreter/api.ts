@@ -4,6 +4,7 @@ import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
 import {
   hasAddition,
   keyOf,
+  tableNamed,
   type ColumnGrant,
   type ColumnSketch,
   type ForeignKeySketch,
@@ -34,6 +35,10 @@ export interface ApiTable {
   /** Relations that can be asked for in a filter (17). */
   readonly filterRelations: ReadonlyMap<string, RelationField>
   readonly orders: ReadonlyMap<string, ColumnSketch>
+  /** Relations that rows can be sorted by (17). */
+  readonly orderRelations: ReadonlyMap<string, RelationField>
+  /** Columns that `distinctOn` can name (17). */
+  readonly distinct: ReadonlyMap<string, ColumnSketch>
   readonly inserts: ReadonlyMap<string, ColumnSketch>
   readonly updates: ReadonlyMap<string, ColumnSketch>
   readonly aggregates: ReadonlyMap<'sum' | 'avg' | 'min' | 'max', ReadonlyMap<string, ColumnSketch>>
@@ -139,6 +144,7 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
     new Map([...columns].filter(([, column]) => wanted(column)))
   const figures = ['sum', 'avg', 'min', 'max'] as const
   const fields = rowFields(world, role, exposed, sketch, columns)
+  const orders = ordersOf(world, role, sketch)
   const enumArrays = hasAddition(world, sketch, 'enumArrays')
   const filters = pick((column) => operatorsOf(column.type, enumArrays).length > 0)
   return {
@@ -153,13 +159,31 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
     filterRelations: hasAddition(world, sketch, 'relationFilters')
       ? relationsBut(fields, [...filters.keys(), 'nodeId', 'and', 'or', 'not'])
       : new Map(),
-    orders: pick((column) => isOrderable(column.type)),
+    orders,
+    orderRelations: hasAddition(world, sketch, 'orderByRelated')
+      ? new Map(
+          [...relationsBut(fields, [...orders.keys()])].filter(
+            ([, field]) => field.many || ordersOf(world, role, tableNamed(world, field.target)).size > 0,
+          ),
+        )
+      : new Map(),
+    distinct: hasAddition(world, sketch, 'distinctOn')
+      ? new Map([...orders].filter(([name]) => !['true', 'false', 'null'].includes(name)))
+      : new Map(),
     inserts: named(writable.filter((column) => isGranted(grants.insert, column.name))),
     updates: named(writable.filter((column) => isGranted(grants.update, column.name))),
     aggregates: new Map(
       sketch.aggregate ? figures.map((name) => [name, pick((column) => aggregatesOf(column.type).includes(name))]) : [],
     ),
   }
+}
+
+const ordersOf = (world: World, role: Role, sketch: TableSketch): ReadonlyMap<string, ColumnSketch> => {
+  const readable = sketch.columns.filter((column) => isGranted(sketch.grants[role].select, column.name))
+  const shown = new Map(
+    readable.flatMap((column) => columnField(world, column).map((field) => [field, column] as const)),
+  )
+  return new Map([...shown].filter(([, column]) => isOrderable(column.type)))
 }
 
 const relationsBut = (

@@ -98,7 +98,7 @@ export function linkOf(field: RowField): { readonly target: string; readonly man
 function checkCollection(context: Context, table: ApiTable, nodes: Nodes): readonly string[] {
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   return [
-    ...reasonsOf(() => readPage(arg, readOrder(table, arg('orderBy')))),
+    ...reasonsOf(() => readPage(arg, readOrder(surroundingsOf(context, null), table, arg('orderBy')))),
     ...reasonsOf(() => readFilter(surroundingsOf(context, null), table, arg('filter'))),
     ...checkMembers(context, `${table.type}Connection`, nodes, 'edges', (edges) =>
       checkMembers(context, `${table.type}Edge`, edges, 'node', (node) => checkRow(context, table, node)),

@@ -1,13 +1,20 @@
-import type { ApiTable } from './api.ts'
+import { apiTableOf, type ApiTable } from './api.ts'
+import { isSame } from './constraints.ts'
+import type { Surroundings } from './filter.ts'
 import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
 import { decodeToken, encodeToken } from './tokens.ts'
 import { compareValues, readValue, toTokenText } from './types.ts'
-import type { ColumnSketch, Json, Value, World } from './world.ts'
+import type { ColumnSketch, ColumnType, Json, Value, World } from './world.ts'
 
 /** One element of an order; `nullsFirst` as it is read from left to right. */
 export interface Term {
-  readonly column: ColumnSketch
+  /** The same for elements that mean the same. */
+  readonly id: string
+  readonly type: ColumnType
+  /** The column that holds the value, and its table; null for a count. */
+  readonly place: { readonly table: ApiTable; readonly column: ColumnSketch } | null
+  readonly valueOf: (row: Row) => Value
   readonly descending: boolean
   readonly nullsFirst: boolean
 }
@@ -26,16 +33,68 @@ const asList = (input: Json | undefined): readonly Json[] =>
   input === undefined || input === null ? [] : Array.isArray(input) ? input : [input as Json]
 
 /** What was asked for, then the key, ascending, nulls last, even where it was listed before (spec/graphql.md 5.4). */
-export function readOrder(table: ApiTable, input: Json | undefined): readonly Term[] {
-  const asked = asList(input).flatMap((item) =>
-    Object.entries(item as Record<string, Json>).flatMap(([name, direction]) => {
-      const column = table.orders.get(name)
-      if (column === undefined || direction === null) return []
-      const text = String(direction)
-      return [{ column, descending: text.startsWith('Desc'), nullsFirst: text.endsWith('First') }]
-    }),
-  )
-  return [...asked, ...table.key.map((column) => ({ column, descending: false, nullsFirst: false }))]
+export function readOrder(around: Surroundings, table: ApiTable, input: Json | undefined): readonly Term[] {
+  const asked = asList(input).flatMap((item) => readTerms(around, table, item, '', (row) => row))
+  const key = table.key.map((column) => columnTerm(table, column, '', (row) => row, 'AscNullsLast'))
+  return [...asked, ...key]
+}
+
+/** From a row of the collection to the row that is asked, if there is one. */
+type Way = (row: Row) => Row | undefined
+
+function columnTerm(table: ApiTable, column: ColumnSketch, path: string, way: Way, direction: Json): Term {
+  const valueOf = (row: Row): Value => way(row)?.get(column.name) ?? null
+  return { id: `${path}.${column.name}`, type: column.type, place: { table, column }, valueOf, ...readDirection(direction) }
+}
+
+const readDirection = (direction: Json): Pick<Term, 'descending' | 'nullsFirst'> => ({
+  descending: String(direction).startsWith('Desc'),
+  nullsFirst: String(direction).endsWith('First'),
+})
+
+/** Section 17: a related row's values are null where there is no such row, and so is the count of what it has. */
+function readTerms(around: Surroundings, table: ApiTable, input: Json, path: string, way: Way): readonly Term[] {
+  return Object.entries(input as Record<string, Json>).flatMap(([name, asked]): readonly Term[] => {
+    if (asked === null) return []
+    const column = table.orders.get(name)
+    if (column !== undefined) return [columnTerm(table, column, path, way, asked)]
+    const relation = table.orderRelations.get(name)
+    if (relation === undefined) throw new Error(`${table.type} cannot be sorted by ${name}`)
+    const target = apiTableOf(around.api, relation.target)
+    const relatedTo = (row: Row): readonly Row[] =>
+      around
+        .reach(target)
+        .filter((other) => isSame(around.world, table.sketch, relation.local, row, relation.foreign, other))
+    const next = `${path}.${name}`
+    if (!relation.many) return readTerms(around, target, asked, next, (row) => relatedTo(way(row) ?? new Map())[0])
+    const direction = (asked as Record<string, Json>)['count'] ?? null
+    const valueOf = (row: Row): Value => {
+      const there = way(row)
+      return there === undefined ? null : String(relatedTo(there).length)
+    }
+    return direction === null ? [] : [{ id: next, type: countType, place: null, valueOf, ...readDirection(direction) }]
+  })
+}
+
+const countType: ColumnType = { base: 'int8', list: false, enum: null }
+
+/** Section 17: of rows that are the same in these columns, nulls included, the first in the order. */
+export function readDistinct(
+  { world }: Surroundings,
+  table: ApiTable,
+  order: readonly Term[],
+  input: Json | undefined,
+): (rows: readonly Row[]) => readonly Row[] {
+  const columns = asList(input).map((name) => table.distinct.get(String(name)) as ColumnSketch)
+  if (columns.length === 0) return (rows) => rows
+  const isEqual = ({ type }: ColumnSketch, a: Value, b: Value): boolean =>
+    a === null || b === null ? a === b : compareValues(world, type, a, b) === 0
+  const isSameIn = (a: Row, b: Row): boolean =>
+    columns.every((column) => isEqual(column, a.get(column.name) ?? null, b.get(column.name) ?? null))
+  return (rows) =>
+    [...rows]
+      .sort((a, b) => compareRows(world, order, a, b))
+      .filter((row, index, sorted) => sorted.findIndex((other) => isSameIn(other, row)) === index)
 }
 
 /** The checks of section 5.2, in its order. */
@@ -70,13 +129,13 @@ function readCursor(input: Json | undefined): readonly (string | null)[] | null 
 function compareCells(world: World, term: Term, a: Value, b: Value): number {
   if (a === null && b === null) return 0
   if (a === null || b === null) return (a === null) === term.nullsFirst ? -1 : 1
-  const order = compareValues(world, term.column.type, a, b)
+  const order = compareValues(world, term.type, a, b)
   return term.descending ? -order : order
 }
 
 export function compareRows(world: World, order: readonly Term[], a: Row, b: Row): number {
   for (const term of order) {
-    const difference = compareCells(world, term, a.get(term.column.name) ?? null, b.get(term.column.name) ?? null)
+    const difference = compareCells(world, term, term.valueOf(a), term.valueOf(b))
     if (difference !== 0) return difference
   }
   return 0
@@ -87,19 +146,14 @@ function compareToCursor(world: World, order: readonly Term[], row: Row, cursor:
   for (const [index, text] of cursor.entries()) {
     const term = order[index]
     if (term === undefined) break
-    const difference = compareCells(
-      world,
-      term,
-      row.get(term.column.name) ?? null,
-      readValue(world, term.column.type, text),
-    )
+    const difference = compareCells(world, term, term.valueOf(row), readValue(world, term.type, text))
     if (difference !== 0) return difference
   }
   return 0
 }
 
 export const cursorOf = (order: readonly Term[], row: Row): string =>
-  encodeToken(order.map(({ column }) => toTokenText(column.type, row.get(column.name) ?? null)))
+  encodeToken(order.map(({ type, valueOf }) => toTokenText(type, valueOf(row))))
 
 export interface Page {
   readonly rows: readonly Row[]

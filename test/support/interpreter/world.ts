@@ -91,7 +91,7 @@ export const roles: readonly Role[] = ['anon', 'authenticated']
 
 /** Settings of section 17 that a table or its schema switches on or off; what is absent was not said. */
 export type Additions = Readonly<Partial<Record<(typeof additions)[number], boolean>>>
-export const additions = ['relationFilters', 'enumArrays'] as const
+export const additions = ['relationFilters', 'orderByRelated', 'distinctOn', 'enumArrays'] as const
 
 export interface TableSketch {
   readonly name: string

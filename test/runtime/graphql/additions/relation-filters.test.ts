@@ -1,59 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { catalog, column, schema, table } from '../../../support/catalog-literal.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
-import { build } from '../../../compiler/model/build.ts'
-
-const on = '@graphql({"relationFilters": {"enabled": true}})'
-
-describe('relationFilters: the setting', () => {
-  const enabled = (ofSchema: string | null, ofTable: string | null): boolean | undefined =>
-    build({
-      schemas: [schema('public', ofSchema)],
-      relations: [table('posts', undefined, { comment: ofTable })],
-    }).entity('posts').relationFilters
-
-  it('is off until somebody switches it on; the table goes before its schema', () => {
-    const off = '@graphql({"relationFilters": {"enabled": false}})'
-    expect(enabled(null, null)).toBeUndefined()
-    expect(enabled(null, on)).toBe(true)
-    expect(enabled(on, null)).toBe(true)
-    expect(enabled(on, off)).toBeUndefined()
-    expect(enabled(off, on)).toBe(true)
-    expect(enabled(on, '@graphql({"relationFilters": {}})')).toBe(true)
-  })
-
-  const told = (comment: string, ofColumn: string | null = null) =>
-    build({
-      relations: [table('posts', [column('id', 'int4', { notNull: true, comment: ofColumn })], { comment })],
-    }).diagnostics.map(({ object, message, fix }) => [object, message, fix].join(' | '))
-
-  it('tells what is misspelt, ill-typed or in the wrong place, and goes on serving', () => {
-    expect(told('@graphql({"relationfilters": {"enabled": true}})')).toEqual([
-      expect.stringMatching(/posts.*"relationfilters".*Did you mean "relationFilters"\?/),
-    ])
-    expect(told('@graphql({"relationFilters": {"enable": true}})')).toEqual([
-      expect.stringMatching(/"relationFilters".*no member "enable"; did you mean "enabled"\?/),
-    ])
-    for (const value of ['true', '{"enabled": 1}', '[]']) {
-      const text = `@graphql({"relationFilters": ${value}})`
-      expect(told(text)).toEqual([expect.stringMatching(/"relationFilters" .*cannot be used as it stands/)])
-      expect(enabled(null, text)).toBeUndefined()
-    }
-    expect(told('', on)).toEqual([expect.stringMatching(/column.*Set it in the comment of a schema or relation/)])
-  })
-
-  it('takes no name from a schema that does not use it', () => {
-    const relations = ['Post', 'PostRelation', 'PostRelationFilter'].map((name) => table(name))
-    const taken = (comment: string | null) =>
-      build(catalog({ schemas: [schema('public', comment)], relations })).diagnostics.filter(
-        ({ code }) => code === 'name-taken',
-      ).length
-    expect(taken(null)).toBe(1)
-    expect(taken(on)).toBe(2)
-  })
-})
 
 const rows = 20_000
 const sql = `
@@ -74,7 +22,7 @@ const sql = `
   analyze;
 `
 
-describe('relationFilters: answers', () => {
+describe('relationFilters', () => {
   let service: TestService
   beforeAll(async () => {
     service = await createTestService({ sql })

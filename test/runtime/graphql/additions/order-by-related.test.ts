@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dataOf } from '../../../support/answers.ts'
+import { introspect, namesOf } from '../../../support/api-schema.ts'
+import { createTestService, type TestService } from '../../../support/service.ts'
+
+const sql = `
+  comment on schema public is '@graphql({"introspection": true, "orderByRelated": {"enabled": true}})';
+  create table author (id int primary key, name text not null, secret int);
+  create table editor (id int primary key, name text);
+  create table post (
+    id int primary key, author_id int not null references author, editor_id int references editor, hidden bool not null
+  );
+  create table vault (id int primary key, post_id int references post);
+  insert into author select n, 'Author ' || lpad(n::text, 4, '0'), 0 from generate_series(1, 2000) n;
+  insert into editor select n, nullif('Editor ' || n, 'Editor 3') from generate_series(1, 9) n;
+  insert into post select n, 1 + n % 2000, nullif(n % 10, 0), n % 7 = 0 from generate_series(1, 20000) n;
+  create index on post (author_id, id);
+  create index on author (name, id);
+  alter table editor enable row level security;
+  create policy shown on editor using (id <> 5);
+  alter table post enable row level security;
+  create policy shown on post using (not hidden);
+  grant select (id, name) on author to anon;
+  grant select on editor, post to anon;
+  analyze;
+`
+
+describe('orderByRelated', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await createTestService({ sql })
+  })
+  afterAll(() => service.close())
+
+  it('offers what the role may read: fields of one related row, and the count of many', async () => {
+    const schema = await introspect(service)
+    expect(namesOf(schema, 'postOrderBy')).toEqual(['id', 'author_id', 'editor_id', 'hidden', 'author', 'editor'])
+    expect(namesOf(schema, 'authorOrderBy')).toEqual(['id', 'name', 'postCollection'])
+    expect(namesOf(schema, 'postRelationOrderBy')).toEqual(['count'])
+  })
+
+  it('pages through hidden and absent rows, their nulls and ties, and loses none', async () => {
+    // Editor 3 has no name, editor 5 is hidden, every tenth post has none; some hundred posts of each tie.
+    const query = `query Q($after: Cursor) {
+      c: postCollection(first: 30, after: $after, filter: {id: {lt: 400}}, orderBy: [{editor: {name: DescNullsFirst}}]) {
+        edges { node { id } } pageInfo { hasNextPage endCursor }
+      }
+    }`
+    const ids: number[] = []
+    for (let after: string | null = null; ; ) {
+      const { c } = dataOf(await service.graphql(query, { variables: { after } }))
+      ids.push(...c.edges.map(({ node }: { node: { id: number } }) => node.id))
+      if (!c.pageInfo.hasNextPage) break
+      after = c.pageInfo.endCursor
+    }
+    const editorOf = (id: number): string => ([0, 3, 5].includes(id % 10) ? '~' : String(id % 10))
+    const shown = Array.from({ length: 399 }, (_, index) => index + 1).filter((id) => id % 7 !== 0)
+    const sorted = shown.sort((a, b) => (editorOf(a) === editorOf(b) ? a - b : editorOf(a) < editorOf(b) ? 1 : -1))
+    expect(ids).toEqual(sorted)
+  })
+
+  it('counts what the caller sees', async () => {
+    const order = '[{postCollection: {count: DescNullsLast}}]'
+    const query = `{ c: authorCollection(orderBy: ${order}, first: 1) { edges { cursor node { id } } } }`
+    const { rows } = await service.db.query(`select author_id, count(*)::int as n from post where not hidden
+      group by 1 order by 2 desc, 1 limit 1`)
+    const cursor = Buffer.from(`[${rows[0].n}, ${rows[0].author_id}]`).toString('base64')
+    expect(dataOf(await service.graphql(query)).c.edges).toEqual([{ cursor, node: { id: rows[0].author_id } }])
+  })
+
+  const plan = async (orderBy: string): Promise<string> => {
+    const query = `{ postCollection(orderBy: ${orderBy}, first: 20) { edges { node { id } } pageInfo { hasNextPage } } }`
+    dataOf(await service.graphql(query))
+    const text = service.exchanges.at(-1)?.statements[0]?.text
+    await service.db.query('set role anon')
+    const explained = await service.db.query(`explain (analyze, format json) ${text}`)
+    await service.db.query('reset role')
+    return JSON.stringify(explained.rows[0]['QUERY PLAN'])
+  }
+
+  it('begins at the index of the related rows where every row has one', async () => {
+    const explained = await plan('[{author: {name: AscNullsLast}}]')
+    expect(explained).toContain('"Index Name":"author_name_id_idx"')
+    expect(explained).not.toContain('"Node Type":"Seq Scan"')
+  })
+
+  it('joins related rows once, however many of their fields decide', async () => {
+    const explained = await plan('[{editor: {name: AscNullsLast}}, {editor: {id: DescNullsLast}}]')
+    expect([...explained.matchAll(/"Relation Name":"editor"/g)]).toHaveLength(1)
+  })
+})
