@@ -9,6 +9,8 @@ import { refuse } from './errors.ts'
 export interface Budget {
   /** The database as the call may use it. */
   readonly database: StatementsDatabase
+  /** Throws 504 `request_timeout` once the time is up. */
+  readonly check: () => void
   /** Gives what the work gives, or throws 504 `request_timeout` when the time is up before anything was kept. */
   readonly within: <T>(work: () => Promise<T>) => Promise<T>
 }
@@ -69,6 +71,7 @@ export function createBudget(database: StatementsDatabase, ms: number): Budget {
   }
   return {
     database: { ...database, run, transaction },
+    check,
     within: async (work) => {
       const timer = setTimeout(onTime, ms)
       try {

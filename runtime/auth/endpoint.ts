@@ -37,9 +37,10 @@ export const usualBudgetMs = 10_000
  * bearer token, body, then the endpoint itself. Size and CORS came before. Throws AuthFailure, OauthFailure, KeyFailure.
  */
 export async function answerCall(endpoints: Endpoints, route: Route, arrival: Arrival): Promise<Outcome> {
-  const { within, database } = createBudget(endpoints.tools.database, endpoints.budgetMs)
+  const { within, database, check } = createBudget(endpoints.tools.database, endpoints.budgetMs)
   const mailer = endpoints.tools.mailer.on({ database })
-  const limited = { ...endpoints, tools: { ...endpoints.tools, database, mailer } }
+  const passwords = endpoints.tools.passwords.on({ check })
+  const limited = { ...endpoints, tools: { ...endpoints.tools, database, mailer, passwords } }
   try {
     return await within(() => answerInTime(limited, route, arrival))
   } catch (error) {

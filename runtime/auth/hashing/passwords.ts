@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { createWorkQueue, QueueFull } from '../../lib/work-queue.ts'
+import { createWorkQueue, QueueFull, type WorkQueue } from '../../lib/work-queue.ts'
 import { refuse } from '../errors.ts'
 import { compareHash, isCurrentHash, makeHash } from './algorithms.ts'
 
@@ -13,17 +13,25 @@ export interface Passwords {
   readonly compare: (password: string, stored: string | null) => Promise<boolean>
   /** Whether a stored hash should be made anew, now that the password is known. */
   readonly isOutdated: (stored: string) => boolean
+  /** For one call: what it still waits for when its time is up is not hashed, so that nobody waits for it. */
+  readonly on: (budget: { readonly check: () => void }) => Passwords
 }
 
 /** At 50 to 80 ms a hash the last in the queue waits for about five seconds. */
 const waitingPerWorker = 80
 
-export function createPasswords(cores = availableParallelism()): Passwords {
+export function createPasswords(cores = availableParallelism(), waiting = waitingPerWorker): Passwords {
   const workers = Math.max(1, cores - 1)
-  const queue = createWorkQueue({ workers, waiting: workers * waitingPerWorker })
+  return passwordsOf(createWorkQueue({ workers, waiting: workers * waiting }), () => undefined)
+}
+
+function passwordsOf(queue: WorkQueue, check: () => void): Passwords {
   const queued = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      return await queue.run(work)
+      return await queue.run(() => {
+        check()
+        return work()
+      })
     } catch (error) {
       if (error instanceof QueueFull) throw refuse('overloaded')
       throw error
@@ -33,5 +41,6 @@ export function createPasswords(cores = availableParallelism()): Passwords {
     hash: (password) => queued(() => makeHash(password)),
     compare: (password, stored) => queued(() => compareHash(password, stored)),
     isOutdated: (stored) => !isCurrentHash(stored),
+    on: (budget) => passwordsOf(queue, budget.check),
   }
 }

@@ -38,12 +38,28 @@ describe('a hash', () => {
 
 describe('hashing', () => {
   it('refuses at once, with a time to come back, what would wait for too long', async () => {
-    const passwords = createPasswords(2)
-    const all = await Promise.allSettled(Array.from({ length: 90 }, () => passwords.hash('x')))
+    const passwords = createPasswords(2, 5)
+    const all = await Promise.allSettled(Array.from({ length: 9 }, () => passwords.hash('x')))
     const refused = all.filter((one) => one.status === 'rejected')
-    expect(refused).toHaveLength(9)
+    expect(refused).toHaveLength(3)
     expect(refused[0]?.reason).toMatchObject({ code: 'overloaded', status: 503, retryAfter: 1 })
     await expect(passwords.hash('x')).resolves.toMatch(/^\$2a/)
+  }, 60_000)
+
+  it('is not done for calls whose time is up when their turn comes', async () => {
+    const passwords = createPasswords(2)
+    const late = { is: false, asked: 0 }
+    const check = (): void => {
+      late.asked += 1
+      if (late.is) throw new Error('late')
+    }
+    const hashes = [1, 2, 3].map(() => passwords.on({ check }).hash('x'))
+    const others = passwords.hash('x')
+    await hashes[0]
+    late.is = true
+    expect((await Promise.allSettled(hashes)).map(({ status }) => status)).not.toEqual(Array(3).fill('fulfilled'))
+    await expect(others).resolves.toMatch(/^\$2a/)
+    expect(late.asked).toBe(3)
   }, 60_000)
 
   it('attack 22: takes as long for nobody as for somebody', async () => {
