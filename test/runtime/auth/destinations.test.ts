@@ -47,7 +47,10 @@ const asService = (method: string, path: string, body: object): Promise<Answer> 
 const prepare = async ({ at, whose, as, body = {} }: Asking) => {
   const email = `${randomUUID()}@example.com`
   const [method = '', path = ''] = at.split(' ')
-  if (whose === 'applicant') await server.call('POST', '/otp', { body: { email } })
+  if (whose === 'applicant') {
+    await server.call('POST', '/otp', { body: { email } })
+    await server.settled()
+  }
   if (whose === 'user' || whose === 'caller') await asService('POST', '/admin/users', { email, email_confirm: true })
   let token = as === 'service_role' ? server.serviceRole : server.anon
   if (whose === 'caller') {
