@@ -1,5 +1,6 @@
 import { ident } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
+import { counterExpression, versionExpression } from '../../runtime/db/version.ts'
 import { commandBody, dropBody, foldBody } from './counting.ts'
 
 /** What a database needs before it can be served: one row per thing, in the order in which they are made. */
@@ -47,7 +48,7 @@ const membership =
   (name: string): Need =>
     need(`${name} for ${login}`, maySet(login, name), `grant ${name} to ${ident(login)}`)
 
-// --- Schema catalograph: the counter and the two functions that refuse.
+// --- Schema catalograph: the counter, the functions that read it, and those that refuse.
 
 const schemaPrivilege = (grantee: string, schema: string): string => `coalesce((
     select pg_catalog.has_schema_privilege(r.oid, n.oid, 'USAGE')
@@ -72,14 +73,16 @@ interface OwnFunction {
   readonly returns: string
   readonly language: 'plpgsql' | 'sql'
   readonly definer: boolean
+  /** It reads in the snapshot of the statement that calls it (manual 36.7). */
+  readonly stable?: true
   readonly body: string
 }
 
 /** pg_temp stands last: left out, it would come first, and a temporary table could pose as one of pg_catalog's. */
 const definerClause = 'security definer set search_path = pg_catalog, pg_temp'
 
-const createFunction = ({ name, args, returns, language, definer, body }: OwnFunction): string =>
-  `create or replace function ${name}(${args}) returns ${returns} language ${language}
+const createFunction = ({ name, args, returns, language, definer, stable, body }: OwnFunction): string =>
+  `create or replace function ${name}(${args}) returns ${returns} language ${language}${stable ? ' stable' : ''}
   ${definer ? definerClause : 'security invoker'} as ${literal(body)}`
 
 const signature = ({ name, args }: OwnFunction): string => `${name}(${args.split(' ').at(-1)})`
@@ -93,7 +96,8 @@ const ownOid = ({ name, args }: OwnFunction): string => functionOid(name, args.s
 
 const functionIs = (fn: OwnFunction): string => `exists (
     select from pg_catalog.pg_proc p
-    where p.oid = ${ownOid(fn)} and p.prosrc = ${literal(fn.body)} and p.prosecdef = ${fn.definer})`
+    where p.oid = ${ownOid(fn)} and p.prosrc = ${literal(fn.body)} and p.prosecdef = ${fn.definer}
+      and p.provolatile = '${fn.stable ? 's' : 'v'}')`
 
 const ownFunction = (fn: OwnFunction): Need => need(`function ${fn.name}`, functionIs(fn), createFunction(fn))
 
@@ -108,6 +112,20 @@ const raising = (name: string, sqlstate: string, message: string): OwnFunction =
 
 const stale = raising('catalograph.stale', 'CG001', `'the schema is now at version ' || reason`)
 const refuse = raising('catalograph.refuse', 'CG002', 'reason')
+
+/** In plpgsql, which keeps the plan from one call to the next. */
+const reading = (name: string, expression: string): OwnFunction => ({
+  name,
+  args: '',
+  returns: 'text',
+  language: 'plpgsql',
+  definer: false,
+  stable: true,
+  body: ` begin return ${expression}; end `,
+})
+
+const readCounter = reading('catalograph.counter', counterExpression)
+const readVersion = reading('catalograph.version', versionExpression)
 
 const fold: OwnFunction = {
   name: 'catalograph.fold_versions',
@@ -166,7 +184,7 @@ const publicRights: readonly Need[] = [
       `grant select on catalograph.${table} to public`,
     ),
   ),
-  ...[stale, refuse, fold].map((fn) =>
+  ...[stale, refuse, readCounter, readVersion, fold].map((fn) =>
     need(
       `execute on ${fn.name}`,
       `exists (select from pg_catalog.pg_proc p where p.oid = ${ownOid(fn)}
@@ -233,7 +251,7 @@ export const needs = (login: string): readonly Need[] => [
   ...apiRoles.map(membership(login)),
   schema('catalograph'),
   ...Object.entries(tables).map(([name, columns]) => ownTable(name, columns)),
-  ...[stale, refuse, fold, onCommand, onDrop].map(ownFunction),
+  ...[stale, refuse, readCounter, readVersion, fold, onCommand, onDrop].map(ownFunction),
   ...publicRights,
   schema('auth'),
   ...authFunctions,

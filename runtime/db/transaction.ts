@@ -4,7 +4,7 @@ import { sha256Hex } from '../lib/sha256.ts'
 import { claimSettings } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from './classify.ts'
 import { runStatements, type ExchangeResult, type Line } from './exchange.ts'
-import { counterExpression, versionExpression } from './version.ts'
+import { counterCall, versionCall } from './version.ts'
 
 /**
  * What opens every request, in the same pipeline and transaction as its statements.
@@ -15,7 +15,7 @@ import { counterExpression, versionExpression } from './version.ts'
  */
 const reset: BoundStatement = { name: 'catalograph.reset', text: 'reset all', values: [] }
 
-/** $1 role, $2 claims, $3 'on' for read-only; then each claim; last the expected version, where one is expected. */
+/** $1 role, $2 claims, $3 'on' for read-only; then each claim; last what the guard needs, where there is one. */
 const fixedParameters = 3
 
 const setting = (name: string, value: string): string => `pg_catalog.set_config('${name}', ${value}::text, true)`
@@ -25,19 +25,30 @@ const claimArms = (names: readonly string[]): string =>
   names.map((name, index) => `when ${setting(name, `$${fixedParameters + 1 + index}`)} is null then false`).join('\n  ')
 
 /**
+ * The version check. What two snapshots with the same text see is the same (manual 9.26.8): as long as no transaction
+ * that wrote anything has ended since the version was last seen right on this connection, it still is, and finding that out costs a
+ * tenth of looking. The closing check starts from this snapshot.
+ */
+const guardArms = (version: string, snapshot: string): string => `when case when s = ${snapshot}::text then false
+    else ${versionCall} <> ${version}::text end then catalograph.stale(${versionCall})
+  when ${setting('catalograph.snapshot', 's')} is null then false`
+
+/**
  * Version check, claims, read-only mode and role, in this order: the arms of one CASE are evaluated in turn, where AND
  * has no order that one may rely on. The role comes last, since whatever precedes it needs no right that PUBLIC lacks.
- * The result has no columns, so that claims are not echoed.
+ * The result is the snapshot, or has no columns: claims are not echoed.
  */
-const openingText = (guarded: boolean, names: readonly string[]): string =>
-  `select ${guarded ? `from (select ${versionExpression} as v offset 0) x` : ''}
+const openingText = (guarded: boolean, names: readonly string[]): string => {
+  const last = fixedParameters + names.length
+  return `select ${guarded ? 's from (select pg_catalog.pg_current_snapshot()::text as s offset 0) x' : ''}
 where case
-  ${guarded ? `when v <> $${fixedParameters + names.length + 1}::text then catalograph.stale(v)` : ''}
+  ${guarded ? guardArms(`$${last + 1}`, `$${last + 2}`) : ''}
   ${claimArms(names)}
   when ${setting('request.jwt.claims', '$2')} is null then false
   when $3::text = 'on' and ${setting('transaction_read_only', `'on'`)} is null then false
   else ${setting('role', '$1')} is not null
 end`
+}
 
 const preparedOpening = (guarded: boolean, names: readonly string[]): PreparedText => {
   const text = openingText(guarded, names)
@@ -66,23 +77,40 @@ const openingOf = (claims: string): Opening => {
   return made
 }
 
-const opening = ({ caller, version, readOnly }: Exchange): BoundStatement => {
+/** The snapshot under which a connection last found the version right. */
+interface Seen {
+  readonly version: string
+  readonly snapshot: string
+}
+
+/** By connection, because another one may reach another server, where the same text means something else. */
+const seen = new WeakMap<Line, Seen>()
+
+const noSnapshot = ''
+
+const snapshotOf = (line: Line, version: string): string => {
+  const last = seen.get(line)
+  return last?.version === version ? last.snapshot : noSnapshot
+}
+
+const opening = (line: Line, { caller, version, readOnly }: Exchange): BoundStatement => {
   const { guarded, plain, values } = openingOf(caller.claims)
   const bound = [caller.role, caller.claims, readOnly ? 'on' : 'off', ...values]
-  return version === null ? { ...plain, values: bound } : { ...guarded, values: [...bound, version] }
+  if (version === null) return { ...plain, values: bound }
+  return { ...guarded, values: [...bound, version, snapshotOf(line, version)] }
 }
 
 /**
  * A change that is committed after the opening has looked and before a statement has its locks would be met by a plan
- * of the schema before. Once the statements ran, nothing that they used can change any more; if the counter is still
- * the same now, it was the same for them. It costs some 5 µs, where the whole version costs 20. What changes the schema
- * itself, by a function that it calls, is left alone.
+ * of the schema before. Once the statements ran, nothing that they used can change any more; if no transaction ended
+ * since, or the counter is still the same, it was the same for them. What changes the schema itself, by a function that
+ * it calls, is left alone.
  */
-const closingText = `select from (select ${counterExpression} as v offset 0) x
-where case
-  when pg_catalog.starts_with($1::text, v || '.') then false
+const closingText = `select where case
+  when pg_catalog.pg_current_snapshot()::text = pg_catalog.current_setting('catalograph.snapshot', true) then false
+  when pg_catalog.starts_with($1::text, ${counterCall} || '.') then false
   when pg_catalog.current_setting('catalograph.changed', true) = 'on' then false
-  else catalograph.stale(v)
+  else catalograph.stale(${counterCall})
 end`
 
 const preparedClosing: PreparedText = { name: 'catalograph.close', text: closingText }
@@ -90,12 +118,21 @@ const preparedClosing: PreparedText = { name: 'catalograph.close', text: closing
 const closing = ({ version, statements }: Exchange): readonly BoundStatement[] =>
   version === null || statements.length === 0 ? [] : [{ ...preparedClosing, values: [version] }]
 
-/** How many statements stand before the request's own. */
+/** What stands before the request's own statements: the reset, then the opening. */
 const openingLength = 2
 
+const remember = (line: Line, { version }: Exchange, result: ExchangeResult): void => {
+  const snapshot = result.kind === 'rows' ? result.rows[openingLength - 1]?.[0]?.[0] : undefined
+  if (version !== null && typeof snapshot === 'string') seen.set(line, { version, snapshot })
+}
+
 /** Runs an exchange on a connection; a failure is a result, see runStatements. */
-export const runOnLine = (line: Line, exchange: Exchange): Promise<ExchangeResult> =>
-  runStatements(line, [reset, opening(exchange), ...exchange.statements, ...closing(exchange)])
+export const runOnLine = async (line: Line, exchange: Exchange): Promise<ExchangeResult> => {
+  const statements = [reset, opening(line, exchange), ...exchange.statements, ...closing(exchange)]
+  const result = await runStatements(line, statements)
+  remember(line, exchange, result)
+  return result
+}
 
 const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'
 
