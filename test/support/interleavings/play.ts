@@ -58,8 +58,13 @@ interface Done {
   readonly answer: Answer
 }
 
-/** Every client does its steps, on one of two processes, while others do theirs. */
-export async function play(place: Place, person: Person, plan: Plan, pick: (below: number) => number): Promise<Played> {
+/** Every client does its steps, on one of two processes, while others do theirs. Null: they took too long. */
+export async function play(
+  place: Place,
+  person: Person,
+  plan: Plan,
+  pick: (below: number) => number,
+): Promise<Played | null> {
   const events: Event[] = []
   const held = person.sessions.map(({ first, access }): Held => ({ refresh: first, access }))
   let clock = 0
@@ -83,7 +88,7 @@ export async function play(place: Place, person: Person, plan: Plan, pick: (belo
     }
   }
   const order = await place.stage.play(plan.clients.map(client), pick)
-  return { events, order }
+  return order === null ? null : { events, order }
 }
 
 const askAs =
