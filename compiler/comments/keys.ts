@@ -1,4 +1,4 @@
-import { allowlist, limits, switched } from './additions.ts'
+import { allowlist, limits, switched, switchedOn } from './additions.ts'
 import {
   anyText,
   type Decoder,
@@ -144,6 +144,12 @@ export const keys = [
     help: 'a string: the field on the referenced side.',
   },
   {
+    key: 'domains',
+    on: ['schema'],
+    decode: switchedOn,
+    help: '{"enabled": true} serves columns and arguments of domains as the type underneath.',
+  },
+  {
     key: 'limits',
     on: ['schema'],
     decode: limits,
@@ -167,7 +173,6 @@ interface ReservedKey {
 /** Known settings that this version does not obey yet (spec/graphql.md 17). */
 export const reservedKeys: readonly ReservedKey[] = [
   { key: 'upsert', on: ['schema', 'relation'] },
-  { key: 'domains', on: ['schema'] },
   { key: 'composites', on: ['schema'] },
   { key: 'functionShapes', on: ['schema'] },
   { key: 'geo', on: ['schema'] },

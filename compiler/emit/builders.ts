@@ -1,7 +1,7 @@
 import { ident, qualified } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
 import type { ColumnSql, EntitySql } from '../model/types.ts'
-import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, record } from './js-text.ts'
+import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, type Pieces, record } from './js-text.ts'
 import { jsonText, valuesFunction, valuesText } from './value-text.ts'
 
 /**
@@ -69,8 +69,11 @@ function entityMembers(entity: EntitySql, types: ReadonlyMap<string, NamedType>)
   ]
 }
 
-const columnText = ({ column, notNull }: ColumnSql, type: string): string =>
-  `{ of: ${jsFunction('row', [hole('row'), `.${ident(column)}`])}, notNull: ${notNull}, ...${type} }`
+const columnText = ({ column, notNull, readAs }: ColumnSql, type: string): string =>
+  `{ of: ${jsFunction('row', readPieces(column, readAs))}, notNull: ${notNull}, ...${type} }`
+
+const readPieces = (column: string, readAs: string | undefined): Pieces =>
+  readAs === undefined ? [hole('row'), `.${ident(column)}`] : ['(', hole('row'), `.${ident(column)})::${readAs}`]
 
 const computedText = ({ schema, function: name, json }: EntitySql['computed'][number]): string =>
   `{ of: ${jsFunction('row', [`${qualified(schema, name)}(`, hole('row'), ')'])}, json: ${jsonText(json)} }`

@@ -8,7 +8,7 @@ import { nameColumn } from '../report/object-name.ts'
 import type { Head } from './heads.ts'
 import { columnField, isValidName } from './names.ts'
 import { columnGrants } from './privileges.ts'
-import type { Asked, Value, Values } from './scalars.ts'
+import { type Asked, lookThrough, type Value, type Values } from './scalars.ts'
 import type { Scope } from './scope.ts'
 import { castText, sqlType } from './sql-types.ts'
 import { tableAdditions } from './table-additions.ts'
@@ -30,6 +30,7 @@ export const buildColumns = (values: Values, head: Head, needed: ReadonlySet<str
 /** What a relation's own comment, or its schema's, says of its values. */
 const askedOf = ({ relation, schema }: Head): Asked => ({
   enumArrays: tableAdditions(relation, schema).enumArrays === true,
+  domains: schema.settings.domains,
 })
 
 const isServed = (facts: ColumnFacts): boolean => facts.field !== null && facts.type !== null
@@ -69,12 +70,19 @@ function tellColumn(head: Head, column: AnnotatedColumn, facts: ColumnFacts): re
   return [diagnose('name-unusable', object, { name, what: 'it has no field' })]
 }
 
+/** Operators of enums take no domains (PostgreSQL manual 8.7, 38.2.5), which is no matter as long as they are Opaque. */
+function readAs(scope: Scope, column: AnnotatedColumn, asked: Asked): Pick<ColumnSql, 'readAs'> {
+  const under = lookThrough(scope, column.type, asked)
+  return under?.kind === 'e' && under.oid !== column.type ? { readAs: under.text } : {}
+}
+
 /** What the builders need of every live column, served or not. */
 export const buildColumnSql = (scope: Scope, values: Values, head: Head): readonly ColumnSql[] =>
   head.relation.columns.map((column) => ({
     column: column.name,
-    type: castText(scope, column),
-    ...sqlType(scope, column.type),
+    type: castText(scope, column, askedOf(head)),
+    ...sqlType(scope, column.type, askedOf(head)),
     json: values(column.type, askedOf(head))?.json ?? { kind: 'native' },
     notNull: isNotNull(head, column),
+    ...readAs(scope, column, askedOf(head)),
   }))

@@ -95,7 +95,7 @@ const hasKey = ({ heads }: ResultContext, entity: ObjectId): boolean => (heads.g
 
 function argumentsProblem({ scope }: ResultContext, fn: AnnotatedFunction, args: readonly string[]): string | null {
   if (fn.args.some((arg) => arg.name === '')) return 'it has an argument without a name'
-  const unmapped = fn.args.find((arg) => !isPlainOrList(scope, arg.type))
+  const unmapped = fn.args.find((arg) => !isPlainOrList(scope, arg.type, askedBy(scope, fn.schema)))
   if (unmapped !== undefined) return `its argument ${JSON.stringify(unmapped.name)} is of no plain type`
   const unusable = args.find((arg) => !isValidName(arg))
   if (unusable !== undefined) return `its argument ${JSON.stringify(unusable)} has no valid GraphQL name`
@@ -148,7 +148,7 @@ const callSql = (
     field: names[index] ?? arg.name,
     name: arg.name,
     type: arg.typeText,
-    ...sqlType(scope, arg.type),
+    ...sqlType(scope, arg.type, askedBy(scope, fn.schema)),
   })),
   json,
 })

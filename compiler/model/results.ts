@@ -39,7 +39,8 @@ const rowResult = ({ heads }: ResultContext, fn: AnnotatedFunction, entity: Obje
 
 function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): Result | null {
   if (isPseudo(scope, fn, 'void')) return fn.returnsSet ? null : { facts: { kind: 'void' }, json: native }
-  const value = isPlainOrList(scope, fn.result) ? values(fn.result, askedBy(scope, fn.schema)) : null
+  const asked = askedBy(scope, fn.schema)
+  const value = isPlainOrList(scope, fn.result, asked) ? values(fn.result, asked) : null
   if (value === null) return null
   return { facts: { kind: 'value', type: value.type, typeSchema: value.typeSchema }, json: valueForm(fn, value.json) }
 }

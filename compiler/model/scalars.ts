@@ -24,11 +24,14 @@ export interface Value {
 /** Additions of section 17 that decide about values where they are on: those of the table or function that has them. */
 export interface Asked {
   readonly enumArrays: boolean
+  /** A domain is what lies under it. */
+  readonly domains: boolean
 }
 
 /** What the schema of a function says of its values. */
 export const askedBy = ({ schemas }: Scope, schema: string): Asked => ({
   enumArrays: schemas.get(schema)?.settings.enumArrays ?? false,
+  domains: schemas.get(schema)?.settings.domains ?? false,
 })
 
 export type Values = (oid: Oid, asked: Asked) => Value | null
@@ -39,11 +42,29 @@ export type Values = (oid: Oid, asked: Asked) => Value | null
  */
 export function readValues(scope: Scope, enums: readonly ServedEnum[]): Values {
   const served = new Map(enums.map((item) => [item.facts.id, item]))
-  return (oid, asked) => {
-    const type = scope.types.get(oid)
-    if (type === undefined) return null
-    return type.element === null ? scalarValue(scope, served, type) : listValue(scope, served, type.element, asked)
-  }
+  return (oid, asked) => readValue({ scope, enums: served, asked }, oid)
+}
+
+/** What a value is read with. */
+interface Reading {
+  readonly scope: Scope
+  readonly enums: Enums
+  readonly asked: Asked
+}
+
+function readValue(reading: Reading, oid: Oid): Value | null {
+  const { scope, enums, asked } = reading
+  const type = scope.types.get(oid)
+  if (type === undefined) return null
+  if (type.kind === 'd' && asked.domains) return domainValue(reading, type)
+  return type.element === null ? scalarValue(scope, enums, type) : listValue(reading, type.element)
+}
+
+/** Seen by whoever may use the domain's schema. */
+function domainValue(reading: Reading, type: AnnotatedType): Value | null {
+  const base = domainBase(reading.scope, type)
+  const value = base === undefined ? null : readValue(reading, base.oid)
+  return value === null ? null : { ...value, typeSchema: typeSchema(type) }
 }
 
 type Enums = ReadonlyMap<ObjectId, ServedEnum>
@@ -85,10 +106,11 @@ const enumValue = (type: AnnotatedType, { facts, mappings }: ServedEnum): Value 
  * Arrays have neither order nor aggregates. Without `enumArrays` those of enums print raw labels, mapped or not (3.2),
  * and have no filter.
  */
-function listValue(scope: Scope, enums: Enums, elementOid: Oid, { enumArrays }: Asked): Value | null {
-  const type = scope.types.get(elementOid)
+function listValue(reading: Reading, elementOid: Oid): Value | null {
+  const { enumArrays } = reading.asked
+  const type = reading.scope.types.get(elementOid)
   if (type === undefined || type.element !== null || type.kind === 'c' || type.kind === 'p') return null
-  const element = type.kind === 'd' ? baseValue(type, opaqueType) : scalarValue(scope, enums, type)
+  const element = elementValue(reading, type)
   if (element === null) return null
   return {
     ...element,
@@ -99,6 +121,13 @@ function listValue(scope: Scope, enums: Enums, elementOid: Oid, { enumArrays }: 
     limited: false,
     aggregate: noAggregate,
   }
+}
+
+/** A list of what is a list itself has no type but Opaque. */
+function elementValue(reading: Reading, type: AnnotatedType): Value | null {
+  if (type.kind !== 'd') return scalarValue(reading.scope, reading.enums, type)
+  const value = reading.asked.domains ? domainValue(reading, type) : null
+  return value === null || value.type.list ? baseValue(type, opaqueType) : value
 }
 
 const filteredLists: ReadonlySet<ScalarName> = new Set(listFilterScalars)
@@ -131,9 +160,15 @@ export function isPlain(scope: Scope, type: AnnotatedType): boolean {
   return bottom.kind === 'b' || bottom.kind === 'r' || bottom.kind === 'm'
 }
 
-/** A plain type or an array of plain types: what functions may take, and answer at the root (9.1.4, 9.1.5). */
-export function isPlainOrList(scope: Scope, oid: Oid): boolean {
+/** The type, or with `domains` what lies under it. */
+export function lookThrough(scope: Scope, oid: Oid, { domains }: Pick<Asked, 'domains'>): AnnotatedType | undefined {
   const type = scope.types.get(oid)
+  return domains && type?.kind === 'd' ? domainBase(scope, type) : type
+}
+
+/** A plain type or an array of plain types: what functions may take, and answer at the root (9.1.4, 9.1.5). */
+export function isPlainOrList(scope: Scope, oid: Oid, asked: Asked): boolean {
+  const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? type : scope.types.get(type.element)
   return element !== undefined && isPlain(scope, element)
 }

@@ -1,5 +1,5 @@
 import type { Oid } from '../catalog/types.ts'
-import { domainBase } from './scalars.ts'
+import { type Asked, domainBase, lookThrough } from './scalars.ts'
 import type { Scope } from './scope.ts'
 
 /** How texts become values of a type in SQL. */
@@ -9,8 +9,8 @@ export interface SqlType {
 }
 
 /** Whether the type is an array, and whether a comma parts the values in an array literal of them (a box takes a semicolon). */
-export function sqlType(scope: Scope, oid: Oid): SqlType {
-  const type = scope.types.get(oid)
+export function sqlType(scope: Scope, oid: Oid, asked: Asked): SqlType {
+  const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? null : scope.types.get(type.element)
   return { array: element !== null, plainDelimiter: (element ?? type)?.delimiter === ',' }
 }
@@ -21,8 +21,15 @@ const cutting: ReadonlySet<string> = new Set(['varchar', 'bpchar', 'bit', 'varbi
 /**
  * The type that a column's operands are cast to: its own with the modifier, so that numbers are rounded as the column rounds them,
  * but without one where a cast would cut. Domains are looked through: a cast to one casts to its base type's modifier first.
+ * With `domains` a value is compared as what lies under the domain, whose checks are for what is written.
  */
-export function castText(scope: Scope, { type, typeText }: { readonly type: Oid; readonly typeText: string }): string {
+export function castText(
+  scope: Scope,
+  { type, typeText }: { readonly type: Oid; readonly typeText: string },
+  asked: Asked,
+): string {
+  const under = lookThrough(scope, type, asked)
+  if (under !== undefined && under.oid !== type) return under.text
   const element = scope.types.get(type)?.element ?? null
   const named = scope.types.get(element ?? type)
   const bottom = named?.kind === 'd' ? domainBase(scope, named) : named

@@ -39,6 +39,8 @@ export interface ColumnSql {
   readonly plainDelimiter: boolean
   readonly json: JsonForm
   readonly notNull: boolean
+  /** What it is read as, where Postgres has no operators for its own type: a domain over an enum. */
+  readonly readAs?: string
 }
 
 export interface EntitySql {

@@ -11,6 +11,7 @@ import {
 } from '../interpreter/world.ts'
 import { fresh, type Draw } from './draw.ts'
 import { argumentNames, fieldOverrides, functionNames } from './names.ts'
+import { orDomain } from './values.ts'
 
 /** Types that may be an argument or a result of a function (spec/graphql.md 9.1). */
 const plainBases: readonly BaseType[] = ['int4', 'text', 'int8', 'bool', 'numeric', 'timestamptz', 'date', 'uuid']
@@ -25,7 +26,7 @@ export function withFunctions(draw: Draw, world: World): World {
   )
   const names = new Set<string>()
   const functions = Array.from({ length: draw.int(5) }, (): FunctionSketch => {
-    const body = drawBody(draw, whole)
+    const body = drawBody(draw, world, whole)
     return {
       name: fresh(draw, names, functionNames),
       field: draw.chance(15) ? draw.pick(fieldOverrides) : null,
@@ -37,7 +38,7 @@ export function withFunctions(draw: Draw, world: World): World {
   return { ...world, functions }
 }
 
-function drawBody(draw: Draw, tables: readonly TableSketch[]): FunctionBody {
+function drawBody(draw: Draw, world: World, tables: readonly TableSketch[]): FunctionBody {
   const form = tables.length === 0 ? draw.int(3) : draw.pick([0, 3, 4, 5, 6, 1, 2])
   const names = new Set<string>()
   const argument = (): string => fresh(draw, names, argumentNames)
@@ -45,7 +46,7 @@ function drawBody(draw: Draw, tables: readonly TableSketch[]): FunctionBody {
     case 0:
       return { kind: 'sum', a: argument(), b: argument(), fallback: draw.chance(60) ? draw.pick([5, 0]) : null }
     case 1:
-      return { kind: 'echo', argument: argument(), type: drawPlain(draw) }
+      return { kind: 'echo', argument: argument(), type: orDomain(draw, world, drawPlain(draw)) }
     case 2:
       return { kind: 'void', argument: argument() }
     default:

@@ -64,3 +64,11 @@ export function drawValue(
   if (!type.list) return draw.pick(pool)
   return Array.from({ length: draw.int(4) }, () => (nulls && draw.chance(25) ? null : draw.pick(pool)))
 }
+
+/** Now and then a domain instead of the type. */
+export function orDomain(draw: Draw, world: Pick<World, 'domains'>, type: ColumnType): ColumnType {
+  const domains = world.domains ?? []
+  if (domains.length === 0 || !draw.chance(30)) return type
+  const { name, type: under } = draw.pick(domains)
+  return { ...under, domain: name }
+}

@@ -11,6 +11,7 @@ import {
   type ColumnGrant,
   type ColumnSketch,
   type ColumnType,
+  type DomainSketch,
   type EnumSketch,
   type ForeignKeySketch,
   type Grants,
@@ -23,7 +24,7 @@ import {
 import { choices, drawFrom, fresh, type Draw } from './draw.ts'
 import { columnNames, fieldOverrides, linkNames, relationOverrides, tableNames, typeOverrides } from './names.ts'
 import { withFunctions } from './functions.ts'
-import { drawValue } from './values.ts'
+import { drawValue, orDomain } from './values.ts'
 
 /** Catalogues with their data and roles. */
 export const worlds: fc.Arbitrary<World> = choices(600).map((numbers) => drawWorld(drawFrom(numbers)))
@@ -36,6 +37,7 @@ function drawWorld(draw: Draw): World {
     maxRows: draw.chance(20) ? draw.pick([2, 3, 1, 50]) : null,
     additions: drawAdditions(draw, 60),
     enums,
+    domains: drawDomains(draw, enums),
     tables: [],
     functions: [],
   }
@@ -56,6 +58,21 @@ function drawWorld(draw: Draw): World {
 function withLimits(draw: Draw, world: World): World {
   if (!draw.chance(12)) return world
   return { ...world, limits: { fields: draw.pick([null, 12, 30]), rows: draw.pick([20, 200, null, 2_000]) } }
+}
+
+/** Domains over scalars and lists. */
+function drawDomains(draw: Draw, enums: readonly EnumSketch[]): readonly DomainSketch[] {
+  if (!draw.chance(35)) return []
+  const forms = [
+    { type: plain('int4'), check: 'sign' },
+    { type: plain('text'), check: 'text' },
+    { type: { ...plain('int4'), list: true }, check: 'size' },
+    { type: plain('int8'), check: 'nothing' },
+    { type: { ...plain('text'), list: true }, check: 'nothing' },
+    { type: plain('timestamptz'), check: 'nothing' },
+    ...enums.map((item) => ({ type: { ...plain('enum'), enum: item.name }, check: 'nothing' }) as const),
+  ] as const
+  return draw.some(forms, 50).map((form, index) => ({ name: `domain ${index}`, ...form }))
 }
 
 const enumLabels = ['low', 'high', 'Mid', 'odd label', 'ünï', 'null', 'a,b', 'with"quote']
@@ -131,7 +148,7 @@ function drawKeyColumns(draw: Draw, world: World, names: Set<string>): readonly 
 }
 
 function drawColumn(draw: Draw, world: World, names: Set<string>): ColumnSketch {
-  const type = drawType(draw, world)
+  const type = orDomain(draw, world, drawType(draw, world))
   return {
     name: fresh(draw, names, columnNames),
     type,

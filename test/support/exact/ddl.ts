@@ -6,6 +6,7 @@ import type {
   ColumnSketch,
   ColumnType,
   Command,
+  DomainSketch,
   FunctionSketch,
   Grants,
   Json,
@@ -18,7 +19,9 @@ import { columnNamed, keyOf, roles, tableNamed } from '../interpreter/world.ts'
 
 /** A World as SQL: what makes it, what fills it, what empties it again. */
 
-const typeSql = ({ base, list, enum: name }: ColumnType): string =>
+const typeSql = ({ domain, ...under }: ColumnType): string => (domain === undefined ? underSql(under) : ident(domain))
+
+const underSql = ({ base, list, enum: name }: Omit<ColumnType, 'domain'>): string =>
   `${base === 'enum' ? ident(name ?? '') : base}${list ? '[]' : ''}`
 
 /** A value as a literal of its type. */
@@ -196,6 +199,11 @@ function functionSql(world: World, fn: FunctionSketch): readonly string[] {
   ]
 }
 
+const checks = { nothing: '', text: `value <> ''`, sign: 'value >= 0', size: 'cardinality(value) <= 2' } as const
+
+const domainSql = ({ name, type, check }: DomainSketch): string =>
+  `create domain ${ident(name)} as ${typeSql(type)}${check === 'nothing' ? '' : ` check (${checks[check]})`};`
+
 /** Everything that is declared. */
 export function schemaSql(world: World): string {
   const enums = world.enums.flatMap((item) => [
@@ -208,10 +216,12 @@ export function schemaSql(world: World): string {
     max_rows: world.maxRows,
     limits: world.limits,
     ...additions(world.additions),
+    domains: (world.domains ?? []).length > 0 && { enabled: true },
   }
   return [
     ...setting(world, 'schema public', settings),
     ...enums,
+    ...(world.domains ?? []).map(domainSql),
     ...world.tables.flatMap((table) => [tableSql(table), ...uniqueSql(table), ...commentSql(world, table)]),
     ...world.tables.flatMap((table) => foreignKeySql(world, table)),
     ...world.functions.flatMap((fn) => functionSql(world, fn)),

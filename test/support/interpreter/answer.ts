@@ -1,7 +1,7 @@
 import { figure } from './aggregate.ts'
 import { apiTableOf, type Api, type ApiTable, type RowField } from './api.ts'
 import { argumentsOf, rowsWith } from './calls.ts'
-import { isSame } from './constraints.ts'
+import { isInDomain, isSame } from './constraints.ts'
 import { selectionsOf, surroundingsOf, type Context, type Nodes } from './context.ts'
 import { keyCondition, readFilter, readNode, type Condition } from './filter.ts'
 import { cursorOf, readDistinct, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
@@ -108,7 +108,9 @@ export function callField(context: Context, store: Store, nodes: Nodes, fields: 
   const { body } = field.function
   const values = (argumentsOf(world, field.function) ?? []).map(({ name, type }): Value | undefined => {
     const value = argument(context.scope, nodes[0], name)
-    return value === undefined ? undefined : readValue(world, type, value)
+    const read = value === undefined ? undefined : readValue(world, type, value)
+    if (read !== undefined && !isInDomain(world, type, read)) throw new Refused('23514')
+    return read
   })
   switch (body.kind) {
     case 'sum': {

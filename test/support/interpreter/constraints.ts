@@ -1,7 +1,15 @@
 import { Refused } from './refusal.ts'
 import { rowsOf, withRows, type Row, type Store } from './store.ts'
 import { compareValues } from './types.ts'
-import { columnNamed, type ForeignKeySketch, type TableSketch, type UniqueSketch, type World } from './world.ts'
+import {
+  columnNamed,
+  type ColumnType,
+  type ForeignKeySketch,
+  type TableSketch,
+  type UniqueSketch,
+  type Value,
+  type World,
+} from './world.ts'
 
 /** SQLSTATEs of the constraints that the rows of a store break; any of them may be the first that Postgres meets. */
 export function violations(world: World, store: Store): readonly string[] {
@@ -14,9 +22,21 @@ function tableViolations(world: World, store: Store, table: TableSketch): readon
   const required = table.columns.filter((column) => column.notNull || table.primaryKey.includes(column.name))
   return [
     ...(required.some((column) => rows.some((row) => row.get(column.name) === null)) ? ['23502'] : []),
+    ...(breaksDomain(world, table, rows) ? ['23514'] : []),
     ...(uniques.some((unique) => hasTwins(world, table, unique, rows)) ? ['23505'] : []),
     ...(table.foreignKeys.some((key) => rows.some((row) => isOrphan(world, store, table, key, row))) ? ['23503'] : []),
   ]
+}
+
+const breaksDomain = (world: World, table: TableSketch, rows: readonly Row[]): boolean =>
+  table.columns.some((column) => rows.some((row) => !isInDomain(world, column.type, row.get(column.name) ?? null)))
+
+/** Whether a value passes what its domain checks; null does, as an unknown outcome does. */
+export function isInDomain(world: World, type: ColumnType, value: Value): boolean {
+  const check = world.domains?.find(({ name }) => name === type.domain)?.check ?? 'nothing'
+  if (value === null || check === 'nothing') return true
+  if (check === 'text') return value !== ''
+  return check === 'sign' ? Number(value) >= 0 : Array.isArray(value) && value.length <= 2
 }
 
 /** Two rows with the same values, none of them null, under the index. */

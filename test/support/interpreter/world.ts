@@ -26,6 +26,15 @@ export interface ColumnType {
   readonly list: boolean
   /** The enum's name where `base` is `enum`. */
   readonly enum: string | null
+  /** The domain's name where it is one over all of that. */
+  readonly domain?: string
+}
+
+/** A domain; what it checks is `''`, numbers below 0 or more than two elements, by what lies under it. */
+export interface DomainSketch {
+  readonly name: string
+  readonly type: ColumnType
+  readonly check: 'nothing' | 'text' | 'sign' | 'size'
 }
 
 export interface EnumSketch {
@@ -154,6 +163,8 @@ export interface World {
   readonly limits?: { readonly fields: number | null; readonly rows: number | null }
   readonly additions?: Additions
   readonly enums: readonly EnumSketch[]
+  /** Where there are some, the `domains` setting is on. */
+  readonly domains?: readonly DomainSketch[]
   readonly tables: readonly TableSketch[]
   readonly functions: readonly FunctionSketch[]
 }
