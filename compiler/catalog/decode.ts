@@ -10,6 +10,7 @@ import type {
   CatalogRelation,
   CatalogSchema,
   CatalogType,
+  CatalogUniqueKey,
   Oid,
 } from './types.ts'
 
@@ -161,7 +162,8 @@ const schemaOf = (row: RowOf<'schemas'>, index: Index): CatalogSchema => ({
 })
 
 function relationOf(row: RowOf<'relations'>, index: Index): CatalogRelation {
-  const uniques = index.uniques.get(row.oid) ?? []
+  const keys = index.uniques.get(row.oid) ?? []
+  const uniques = keys.filter((unique) => unique.parts === null && unique.predicate === null)
   const primary = uniques.find((unique) => unique.primary)
   return {
     oid: row.oid,
@@ -176,9 +178,20 @@ function relationOf(row: RowOf<'relations'>, index: Index): CatalogRelation {
     columns: [...(index.columns.get(row.oid)?.values() ?? [])].map((column) => columnOf(column, index)),
     primaryKey: primary === undefined ? null : columnNames(row.oid, ascending(primary.numbers), index),
     uniques: distinctSets(uniques.map((unique) => columnNames(row.oid, unique.numbers, index))),
+    uniqueKeys: keys.filter(({ immediate }) => immediate).map((unique) => uniqueKeyOf(unique, index)),
     foreignKeys: (index.foreignKeys.get(row.oid) ?? []).map((key) => foreignKeyOf(key, index)),
   }
 }
+
+const uniqueKeyOf = ({ relation, name, numbers, parts, predicate }: RowOf<'uniques'>, index: Index): CatalogUniqueKey => ({
+  name,
+  parts: numbers.map((number, place) =>
+    number === 0
+      ? { expression: found(parts?.[place], `expression of index ${name}`) }
+      : { column: columnNames(relation, [number], index)[0] ?? '' },
+  ),
+  predicate,
+})
 
 const ascending = (numbers: readonly number[]): readonly number[] => [...numbers].sort((a, b) => a - b)
 

@@ -151,6 +151,11 @@ const MARKS = `marks as materialized (
       from pg_catalog.pg_attribute a where a.attnum > '0' and a.attrelid = ${suspect}
     union all select i.indrelid, ${markOf('i', `i.indexrelid::pg_catalog.int8 * '8' + '1'`)}
       from pg_catalog.pg_index i where i.indrelid = ${suspect}
+    union all select i.indrelid, pg_catalog.hashtextextended(case when i.indpred is null and i.indexprs is null
+        then u.relname::pg_catalog.text
+        else case path.value when '' then pg_catalog.pg_get_indexdef(i.indexrelid) end end, i.indexrelid::pg_catalog.int8)
+      from pg_catalog.pg_index i join pg_catalog.pg_class u on u.oid = i.indexrelid cross join path
+      where i.indisunique and i.indrelid = ${suspect}
     union all select k.conrelid, ${markOf('k', `k.oid::pg_catalog.int8 * '8' + '2'`)}
       from pg_catalog.pg_constraint k where k.conrelid = ${suspect}
         and (k.contype = 'f' or k.contype = 'n' and not k.convalidated)
@@ -299,13 +304,18 @@ const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum 
     on serial.attrelid = a.attrelid and serial.attnum = a.attnum`
 
 /**
- * Unique keys as column numbers (indkey counts from 0), without INCLUDE columns; those that hold for some rows only,
- * for expressions or not yet are left out.
+ * Unique keys as column numbers (indkey counts from 0; 0 stands for an expression), without INCLUDE columns; those that
+ * do not hold yet are left out. Expressions and the condition of a partial one are printed, as defaults are.
  */
-const UNIQUE_LIST = `select i.indrelid as relation, i.indisprimary as primary,
-    (i.indkey::pg_catalog.int2[])[0:i.indnkeyatts - 1] as numbers
+const UNIQUE_LIST = `select i.indrelid as relation, u.relname as name, i.indisprimary as primary,
+    i.indimmediate as immediate, (i.indkey::pg_catalog.int2[])[0:i.indnkeyatts - 1] as numbers,
+    case when i.indexprs is not null then case path.value when '' then array(
+      select pg_catalog.pg_get_indexdef(i.indexrelid, part.number, false)
+      from pg_catalog.generate_series(1, i.indnkeyatts::pg_catalog.int4) part(number) order by part.number) end end as parts,
+    case path.value when '' then pg_catalog.pg_get_expr(i.indpred, i.indrelid) end as predicate
   from pg_catalog.pg_index i join relations r on r.oid = i.indrelid and r.served
-  where i.indrelid = ${asked} and i.indisunique and i.indisvalid and i.indisready and i.indpred is null and i.indexprs is null`
+  join pg_catalog.pg_class u on u.oid = i.indexrelid cross join path
+  where i.indrelid = ${asked} and i.indisunique and i.indisvalid and i.indisready order by u.relname`
 
 /**
  * `guaranteed`: unless the constraint is not validated or not enforced, or is the clone that Postgres keeps for a

@@ -69,7 +69,15 @@ export const ROWS = {
     comment: nullable(text),
     acl: nullable(acl),
   },
-  uniques: { relation: text, primary: bool, numbers: listOf(integer) },
+  uniques: {
+    relation: text,
+    name: text,
+    primary: bool,
+    immediate: bool,
+    numbers: listOf(integer),
+    parts: nullable(listOf(text)),
+    predicate: nullable(text),
+  },
   foreignKeys: {
     oid: text,
     name: text,

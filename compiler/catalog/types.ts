@@ -64,6 +64,8 @@ export interface CatalogRelation {
   readonly primaryKey: readonly string[] | null
   /** Column sets of unique, valid, non-partial, expression-free indexes (and constraints), without INCLUDE columns. */
   readonly uniques: readonly (readonly string[])[]
+  /** All unique, valid indexes (and constraints) that are checked at once, by name: what a row may conflict with. */
+  readonly uniqueKeys: readonly CatalogUniqueKey[]
   /** By constraint oid; without keys over periods (since 18), which do not join by equality. */
   readonly foreignKeys: readonly CatalogForeignKey[]
 }
@@ -86,6 +88,15 @@ export interface CatalogColumn {
   readonly comment: string | null
   /** attacl only: column-level grants. */
   readonly grants: readonly CatalogGrant[]
+}
+
+export interface CatalogUniqueKey {
+  /** Of the index, which is that of its constraint. */
+  readonly name: string
+  /** In order, without INCLUDE columns: names of columns and printed expressions. */
+  readonly parts: readonly ({ readonly column: string } | { readonly expression: string })[]
+  /** The printed condition of a partial index. */
+  readonly predicate: string | null
 }
 
 export interface CatalogForeignKey {

@@ -94,6 +94,12 @@ export const keys = [
     help: '{"enabled": true} lets its filter ask for related rows; a table goes before its schema.',
   },
   {
+    key: 'upsert',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} gives its insert the argument onConflict; a table goes before its schema.',
+  },
+  {
     key: 'enumArrays',
     on: ['schema', 'relation'],
     decode: switched,
@@ -172,7 +178,6 @@ interface ReservedKey {
 
 /** Known settings that this version does not obey yet (spec/graphql.md 17). */
 export const reservedKeys: readonly ReservedKey[] = [
-  { key: 'upsert', on: ['schema', 'relation'] },
   { key: 'composites', on: ['schema'] },
   { key: 'functionShapes', on: ['schema'] },
   { key: 'geo', on: ['schema'] },

@@ -25,7 +25,7 @@ export function makeArtifacts(model: Model, revision: Revision, printSchema: Pri
   const entityTypes = createEntityTypes(manifest, print)
   const files: Record<string, string> = {
     [manifestFile]: manifestText(manifest),
-    [builderTypesFile]: builderTypes,
+    [builderTypesFile]: builderTypes(manifest.entities.some((entity) => entity.upsert === true)),
     [functionsFile]: revision.functions,
     [typesFile(functionsFile)]: callTypes(Object.values(model.functions).filter(isServed(manifest.functions)), print),
     ...schemaFiles(manifest, printSchema),

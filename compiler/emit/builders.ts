@@ -1,6 +1,6 @@
 import { ident, qualified } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
-import type { ColumnSql, EntitySql } from '../model/types.ts'
+import type { ArbiterSql, ColumnSql, EntitySql } from '../model/types.ts'
 import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, type Pieces, record } from './js-text.ts'
 import { jsonText, valuesFunction, valuesText } from './value-text.ts'
 
@@ -60,17 +60,24 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
 }
 
 function entityMembers(entity: EntitySql, types: ReadonlyMap<string, NamedType>): readonly string[] {
-  const { schema, relation, columns, computed } = entity
+  const { schema, relation, columns, computed, arbiters } = entity
   return [
     `relation: ${jsString(qualified(schema, relation))}`,
     record('columns', columns, (column) => [column.column, columnText(column, types.get(typeKey(column))?.name ?? '')]),
     `nodeId: ${nodeIdText(entity)}`,
     record('computed', computed, (field) => [field.id, computedText(field)]),
+    ...(arbiters === undefined ? [] : [record('arbiters', arbiters, (key) => [key.name, jsString(arbiterSql(key))])]),
   ]
 }
 
 const columnText = ({ column, notNull, readAs }: ColumnSql, type: string): string =>
   `{ of: ${jsFunction('row', readPieces(column, readAs))}, notNull: ${notNull}, ...${type} }`
+
+/** Expressions and conditions are as Postgres prints them, so that it finds the index again (PostgreSQL manual, INSERT). */
+function arbiterSql({ parts, predicate }: ArbiterSql): string {
+  const target = parts.map((part) => ('column' in part ? ident(part.column) : `(${part.expression})`)).join(', ')
+  return `on conflict (${target})${predicate === null ? '' : ` where ${predicate}`}`
+}
 
 const readPieces = (column: string, readAs: string | undefined): Pieces =>
   readAs === undefined ? [hole('row'), `.${ident(column)}`] : ['(', hole('row'), `.${ident(column)})::${readAs}`]

@@ -17,7 +17,8 @@ import type { Print } from './printer.ts'
 /** The declarations that all others of a revision import. */
 export const builderTypesFile = 'builder.d.cts'
 
-export const builderTypes = `/** Types of the generated SQL builders: functions from SQL text to SQL text. */
+/** @param arbiters whether some relation has unique keys that `onConflict` can name */
+export const builderTypes = (arbiters: boolean): string => `/** Types of the generated SQL builders: functions from SQL text to SQL text. */
 
 export type Expression = string
 
@@ -42,13 +43,16 @@ export interface EntityBuilder<Column extends string, Computed extends string> {
   readonly columns: Readonly<Record<Column, ColumnBuilder>>
   readonly nodeId: (key: readonly Expression[]) => Expression
   readonly computed: Readonly<Record<Computed, ComputedBuilder>>
-}
+${arbiters ? arbiterTypes : ''}}
 
 export interface CallBuilder<Argument extends string> {
   readonly name: string
   readonly args: Readonly<Record<Argument, (parameter: Expression) => Expression>>
   readonly json: (value: Expression) => Expression
 }
+`
+
+const arbiterTypes = `  readonly arbiters?: Readonly<Record<string, Expression>>
 `
 
 type Enums = ReadonlyMap<ObjectId, EnumFacts>

@@ -11,6 +11,10 @@ export interface Sample {
 }
 
 export const entitySamples = (builder: EntityBuilder): readonly Sample[] => [
+  ...Object.entries(builder.arbiters ?? {}).map(([key, target]) => ({
+    part: `its unique key ${key}`,
+    sql: `insert into ${builder.relation} as t default values ${target} do nothing`,
+  })),
   { part: 'its columns', sql: readSample(builder) },
   { part: 'an insert', sql: insertSample(builder) },
   { part: 'a delete', sql: deleteSample(builder) },

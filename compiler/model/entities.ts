@@ -10,6 +10,7 @@ import { tableGrants } from './privileges.ts'
 import { buildRelations, type Sides } from './relations.ts'
 import type { ResultContext } from './results.ts'
 import { tableAdditions } from './table-additions.ts'
+import { buildArbiters, type Arbiters } from './upsert.ts'
 import type { ColumnSql, EntitySql } from './types.ts'
 import { columnWitnesses } from './witnesses.ts'
 
@@ -30,6 +31,7 @@ export interface Surroundings {
 const recallColumns = createRecall<Columns>()
 const recallRelations = createRecall<Noted<readonly RelationFacts[]>>(sameJson)
 const recallComputed = createRecall<Noted<readonly Computed[]>>(sameJson)
+const recallArbiters = createRecall<Noted<Arbiters> | null>()
 const recallEntity = createRecall<Noted<Entity>>()
 const recallWhole = createRecall<Noted<Entity>>()
 
@@ -44,7 +46,8 @@ export function buildEntity(context: ResultContext, head: Head, surroundings: Su
 }
 
 function putTogether(context: ResultContext, head: Head, { sides, functions }: Surroundings): Noted<Entity> {
-  const needed = neededColumns(head, sides)
+  const arbiters = recallArbiters(head, [], () => buildArbiters(head))
+  const needed = neededColumns(head, sides, arbiters)
   const witnesses = [...columnWitnesses(context.scope, head.relation), ...needed]
   const columns = recallColumns(head, witnesses, () => readColumns(context, head, needed))
   const ordered = tableAdditions(head.relation, head.schema).orderByRelated === true
@@ -53,7 +56,9 @@ function putTogether(context: ResultContext, head: Head, { sides, functions }: S
   )
   const asked = functions.length === 0 ? [] : [context]
   const computed = recallComputed(head, asked, () => buildComputed(context, functions))
-  return recallEntity(head, [columns, relations, computed], () => assemble(head, columns, relations, computed))
+  return recallEntity(head, [columns, relations, computed], () =>
+    assemble(head, columns, relations, computed, arbiters),
+  )
 }
 
 interface Columns {
@@ -71,11 +76,13 @@ function assemble(
   columns: Columns,
   relations: Noted<readonly RelationFacts[]>,
   computed: Noted<readonly Computed[]>,
+  arbiters: Noted<Arbiters> | null,
 ): Noted<Entity> {
   const fields = {
     columns: columns.facts.value,
     relations: relations.value,
     computed: computed.value.map((item) => item.facts),
+    ...(arbiters && { uniqueKeys: arbiters.value.facts }),
   }
   return noted(
     {
@@ -87,19 +94,30 @@ function assemble(
         columns: columns.sql,
         key: head.key,
         computed: computed.value.map((item) => item.sql),
+        ...(arbiters && { arbiters: arbiters.value.sql }),
       },
     },
-    [...columns.facts.diagnostics, ...relations.diagnostics, ...computed.diagnostics],
+    [...columns.facts.diagnostics, ...relations.diagnostics, ...computed.diagnostics, ...(arbiters?.diagnostics ?? [])],
   )
 }
 
 /**
- * Columns whose privileges decide about something even where they have no field: the key's, and those of foreign keys.
+ * Columns whose privileges decide about something even where they have no field: the key's, those of foreign keys, and
+ * those of keys that may be named.
  */
-const neededColumns = (head: Head, { forward, reverse }: Sides): ReadonlySet<string> =>
-  new Set([...head.key, ...forward.flatMap((link) => link.columns), ...reverse.flatMap((link) => link.foreignColumns)])
+const neededColumns = (
+  head: Head,
+  { forward, reverse }: Sides,
+  arbiters: Noted<Arbiters> | null,
+): ReadonlySet<string> =>
+  new Set([
+    ...head.key,
+    ...forward.flatMap((link) => link.columns),
+    ...reverse.flatMap((link) => link.foreignColumns),
+    ...(arbiters?.value.facts.flatMap((key) => key.columns) ?? []),
+  ])
 
-type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed'>
+type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed' | 'uniqueKeys'>
 
 const headFacts = ({ id, relation, schema, name, key }: Head): HeadFacts => ({
   id,

@@ -7,7 +7,7 @@ const names = [
   'relationFilters',
   'orderByRelated',
   'distinctOn',
-  'enumArrays',
+  'upsert', 'enumArrays',
 ] as const satisfies readonly (keyof EntityAdditions)[]
 
 /** Those that are on; the table's word goes before its schema's. */

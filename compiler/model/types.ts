@@ -56,6 +56,15 @@ export interface EntitySql {
     readonly function: string
     readonly json: JsonForm
   }[]
+  /** What `onConflict` can name; only with upsert. */
+  readonly arbiters?: readonly ArbiterSql[]
+}
+
+/** A unique index, as far as ON CONFLICT infers it. */
+export interface ArbiterSql {
+  readonly name: string
+  readonly parts: readonly ({ readonly column: string } | { readonly expression: string })[]
+  readonly predicate: string | null
 }
 
 export interface CallSql {

@@ -55,6 +55,11 @@ export const diagnosticKinds = {
     ({ key }) => `The setting ${quote(key)} is not supported by this version; the comment's setting is ignored.`,
     () => 'Remove the setting, or leave it for a later version.',
   ),
+  'unique-key-unusable': kind<{ name: string }>(
+    'warning',
+    ({ name }) => `The unique key ${quote(name)} has no valid GraphQL name, so that "onConflict" cannot name it.`,
+    () => 'Rename it: letters, digits and underscores, not a digit first, not two underscores first.',
+  ),
   'label-unknown': kind<{ label: string; labels: readonly string[] }>(
     'warning',
     ({ label }) => `The comment maps the label ${quote(label)}, which the type does not have.`,

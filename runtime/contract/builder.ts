@@ -46,4 +46,6 @@ export interface EntityBuilder {
   readonly computed: Readonly<
     Record<string, { readonly of: (row: Expression) => Expression; readonly json: (value: Expression) => Expression }>
   >
+  /** By name of a unique key: `on conflict ("email")`; only with upsert. */
+  readonly arbiters?: Readonly<Record<string, Expression>>
 }

@@ -108,6 +108,8 @@ export interface EntityAdditions {
   readonly orderByRelated?: true
   /** Its connections take `distinctOn`. */
   readonly distinctOn?: true
+  /** Its insert takes `onConflict`. */
+  readonly upsert?: true
   /** Arrays of enums are filtered, and printed under the mapped names of their labels. */
   readonly enumArrays?: true
 }
@@ -135,8 +137,20 @@ export interface EntityFacts extends EntityAdditions {
   readonly relations: readonly RelationFacts[]
   /** Functions of its row; of those that a role sees under one name the last has it (2.4). */
   readonly computed: readonly FunctionFacts[]
+  /** What `onConflict` can name; only with upsert. */
+  readonly uniqueKeys?: readonly UniqueKeyFacts[]
   /** Table-level privileges. */
   readonly grants: TableGrants
+}
+
+/** A unique key that holds at once. */
+export interface UniqueKeyFacts {
+  /** Its SQL name, which is a GraphQL name too. */
+  readonly name: string
+  /** SQL names of its columns, which a role has to read in order to name it. */
+  readonly columns: readonly string[]
+  /** True when it depends on more than that (expressions, a condition): the role has to read the whole relation. */
+  readonly whole: boolean
 }
 
 export interface TableGrants {

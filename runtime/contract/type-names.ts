@@ -24,6 +24,9 @@ export const parts = {
   relationFilter: 'RelationFilter',
   relationOrderBy: 'RelationOrderBy',
   distinctField: 'DistinctField',
+  onConflict: 'OnConflict',
+  constraint: 'Constraint',
+  updateField: 'UpdateField',
 } as const
 
 export type Part = keyof typeof parts
@@ -34,6 +37,9 @@ const additionOf: Readonly<Partial<Record<Part, keyof EntityAdditions>>> = {
   relationFilter: 'relationFilters',
   relationOrderBy: 'orderByRelated',
   distinctField: 'distinctOn',
+  onConflict: 'upsert',
+  constraint: 'upsert',
+  updateField: 'upsert',
 }
 
 /** The parts that relations of this manifest have. */

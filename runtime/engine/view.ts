@@ -7,6 +7,7 @@ import type {
   Manifest,
   ObjectId,
   RelationFacts,
+  UniqueKeyFacts,
   ValueType,
 } from '../contract/manifest.ts'
 import { factsOf } from '../contract/role-facts.ts'
@@ -44,6 +45,10 @@ export interface Visible {
   readonly orderable: (entity: EntityFacts) => readonly ColumnFacts[]
   readonly insertable: (entity: EntityFacts) => readonly ColumnFacts[]
   readonly updatable: (entity: EntityFacts) => readonly ColumnFacts[]
+  /** Columns that a row can take over from one that meets it: what is taken over is read (PostgreSQL manual, INSERT). */
+  readonly takeovers: (entity: EntityFacts) => readonly ColumnFacts[]
+  /** Unique keys that `onConflict` can name: Postgres reads what they consist of (section 17). */
+  readonly nameableKeys: (entity: EntityFacts) => readonly UniqueKeyFacts[]
 }
 
 /** Columns by field; of two with one field the later one has it (2.4). */
@@ -161,5 +166,8 @@ export function seeAs(manifest: Manifest, role: string): Visible {
     orderable: (entity) => entity.columns.filter((column) => column.order && seesColumn(entity, column)),
     insertable: (entity) => inputs(entity, 'insert'),
     updatable: (entity) => inputs(entity, 'update'),
+    takeovers: (entity) => inputs(entity, 'update').filter((column) => selects(entity, column)),
+    nameableKeys: (entity) =>
+      (entity.uniqueKeys ?? []).filter(({ columns, whole }) => (whole ? can(entity.grants.select) : selectsAll(entity, columns))),
   }
 }

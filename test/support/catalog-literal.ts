@@ -66,6 +66,7 @@ export const table = (
   columns: columns.map((item, index) => ({ ...item, number: index + 1 })),
   primaryKey: columns.some((item) => item.name === 'id') ? ['id'] : null,
   uniques: [],
+  uniqueKeys: [],
   foreignKeys: [],
   ...over,
 })

@@ -1,4 +1,4 @@
-import type { Catalog } from '../../compiler/catalog/types.ts'
+import type { Catalog, CatalogRelation } from '../../compiler/catalog/types.ts'
 import type { Model } from '../../compiler/model/types.ts'
 
 /**
@@ -15,6 +15,7 @@ export function normalCatalog(catalog: Catalog): unknown {
   return withoutIds(
     {
       ...rest,
+      relations: catalog.relations.map((relation) => withKeysWhereUsed(catalog, relation)),
       // The comments of Postgres' own types are reworded now and then.
       types: catalog.types.map((type) => (type.schema === 'pg_catalog' ? { ...type, comment: null } : type)),
       roles: catalog.roles.filter(({ name }) => knownRoles.has(name)),
@@ -22,6 +23,12 @@ export function normalCatalog(catalog: Catalog): unknown {
     },
     names,
   )
+}
+
+/** Unique keys by name are of use to `upsert` alone. */
+function withKeysWhereUsed(catalog: Catalog, { uniqueKeys, ...relation }: CatalogRelation): object {
+  const comments = [relation.comment, catalog.schemas.find(({ name }) => name === relation.schema)?.comment]
+  return comments.some((comment) => comment?.includes('upsert') === true) ? { ...relation, uniqueKeys } : relation
 }
 
 const references: ReadonlySet<string> = new Set(['type', 'element', 'base', 'result', 'rowType'])

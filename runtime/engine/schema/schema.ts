@@ -18,6 +18,7 @@ import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './re
 import { makeRow } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { createTypes, type MakePart, type Types } from './types.ts'
+import { makeConstraint, makeOnConflict, makeUpdateField } from './upsert.ts'
 import { makeInsertInput, makeResponse, makeUpdateInput } from './writes.ts'
 
 /** The API of one role: a schema to validate against, and, when asked for, one to print and introspect. */
@@ -65,6 +66,9 @@ const makers = (visible: Visible): Readonly<Record<Part, MakePart>> => ({
   relationFilter: makeRelationFilter,
   relationOrderBy: makeRelationOrderBy,
   distinctField: makeDistinctField(visible),
+  onConflict: makeOnConflict,
+  constraint: makeConstraint(visible),
+  updateField: makeUpdateField(visible),
 })
 
 export function buildView(manifest: Manifest, role: string): RoleView {

@@ -77,13 +77,16 @@ const response = (
   types: Types,
 ): GraphQLObjectType => types.part(entity, part) as GraphQLObjectType
 
-const insertField = (entity: EntityFacts, types: Types): Field =>
-  field(response(entity, 'insertResponse', types), { kind: 'insert', entity }, `Adds rows to ${entity.name}.`, {
+function insertField(entity: EntityFacts, types: Types): Field {
+  const onConflict = types.part(entity, 'onConflict') as GraphQLInputObjectType | undefined
+  return field(response(entity, 'insertResponse', types), { kind: 'insert', entity }, `Adds rows to ${entity.name}.`, {
     objects: {
       type: nonNull(new GraphQLList(nonNull(input(entity, 'insertInput', types)))),
       description: 'The rows to add.',
     },
+    ...(onConflict && { onConflict: { type: onConflict, description: 'What to do where such a row is there already.' } }),
   })
+}
 
 const updateField = (entity: EntityFacts, types: Types): Field =>
   field(

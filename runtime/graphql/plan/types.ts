@@ -222,6 +222,17 @@ interface Change {
 export interface Insert extends Change {
   readonly kind: 'insert'
   readonly rows: InsertRows
+  /** What to do with rows that are there already; without it they fail the request. */
+  readonly onConflict?: OnConflict
+}
+
+export interface OnConflict {
+  /** Name of a unique key. */
+  readonly key: string
+  /** Columns that a row takes over from the one that was to be inserted; none: it is left alone. */
+  readonly update: readonly string[]
+  /** Which rows are changed. */
+  readonly filter: Filter | null
 }
 
 export interface Update extends Change {

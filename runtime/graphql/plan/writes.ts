@@ -5,7 +5,7 @@ import { badArgument } from '../failures.ts'
 import { planFilter } from './filter.ts'
 import { slotOf, type Input } from './input.ts'
 import { planMembers, type Planner } from './planner.ts'
-import type { Encoding, InsertRows, ResponseMember, Root, Update, Value } from './types.ts'
+import type { Encoding, InsertRows, OnConflict, ResponseMember, Root, Update, Value } from './types.ts'
 
 /** Insert, update and delete (spec/graphql.md section 10). */
 export function planWrite(
@@ -19,7 +19,11 @@ export function planWrite(
   const args = planner.args(field, nodes)
   const members = planResponse(planner, entity, field, nodes)
   const change = { key, entity, members, readable: planner.visible.readableColumn(entity) }
-  if (kind === 'insert') return { kind, ...change, rows: planRows(planner, entity, args('objects')) }
+  if (kind === 'insert') {
+    const rows = planRows(planner, entity, args('objects'))
+    const onConflict = planConflict(planner, entity, args('onConflict'))
+    return { kind, ...change, rows, ...(onConflict && { onConflict }) }
+  }
   const filter = planFilter(planner, entity, args('filter'))
   const atMost = { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } } as const
   if (kind === 'delete') return { kind, ...change, filter, atMost }
@@ -77,6 +81,18 @@ function planRows(planner: Planner, entity: EntityFacts, input: Input): InsertRo
       })
     }),
   }
+}
+
+/** `onConflict` (section 17): names of keys and columns are values of enums. */
+function planConflict(planner: Planner, entity: EntityFacts, input: Input): OnConflict | null {
+  if (input.kind !== 'object') return null
+  const given = new Map(input.fields)
+  const [key, fields, filter] = ['constraint', 'updateFields', 'filter'].map((name) => given.get(name))
+  // Only with validation off it may be missing.
+  if (key?.kind !== 'leaf') throw badArgument('Invalid input for NonNull type')
+  const update = fields?.kind === 'leaf' ? [...new Set(fields.value as readonly string[])] : []
+  const isConditional = filter !== undefined && update.length > 0
+  return { key: String(key.value), update, filter: isConditional ? planFilter(planner, entity, filter) : null }
 }
 
 function planSet(updatable: readonly ColumnFacts[], input: Input): Update['set'] {

@@ -57,7 +57,18 @@ describe('decoding the answer', () => {
     ['a length', { relations: { ...relation, kind: ['r', 'v'] } }, 'relations: its fields differ in length'],
     [
       'a reference',
-      { relations: relation, uniques: { relation: ['1'], primary: [true], numbers: [[3]] } },
+      {
+        relations: relation,
+        uniques: {
+          relation: ['1'],
+          name: ['u'],
+          primary: [true],
+          immediate: [true],
+          numbers: [[3]],
+          parts: [null],
+          predicate: [null],
+        },
+      },
       'column 3 of relation 1 is missing',
     ],
   ])('refuses a wrong shape of %s', (_what, change, message) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { keys, reservedKeys } from '../../../compiler/comments/keys.ts'
+import { readComment } from '../../../compiler/comments/settings.ts'
 import { catalog, column, enumType, fn, foreignKey, schema, table } from '../../support/catalog-literal.ts'
 
 const onTable = (comment: string | null) => {
@@ -193,8 +194,8 @@ describe('13.2 readings of the keys', () => {
     expect(diagnostic).toMatchObject({ code: 'comment-key-misplaced', fix: 'Set it in the comment of a schema.' })
   })
 
-  it('tells of keys that are kept for later versions', () => {
-    const [diagnostic] = onTable('@graphql({"upsert": {"enabled": true}})').diagnostics
+  it.each(reservedKeys)('tells that $key is kept for later versions', ({ key, on: [kind = 'schema'] }) => {
+    const [diagnostic] = readComment(kind, () => 'it', `@graphql({"${key}": {"enabled": true}})`).diagnostics
     expect(diagnostic).toMatchObject({ code: 'comment-key-reserved', severity: 'info' })
   })
 

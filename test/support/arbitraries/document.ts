@@ -183,7 +183,11 @@ function drawWrite(scene: Scene, field: RootField): string {
   if (field.kind === 'node') throw new Error('node is no mutation')
   if (field.kind === 'call') return drawCall(scene, field.function, 0)
   const args = new Map<string, Tree>()
-  if (field.kind === 'insert') args.set('objects', drawObjects(scene, field.table))
+  if (field.kind === 'insert') {
+    const meeting = field.table.conflicts.size > 0 && draw.chance(65)
+    args.set('objects', drawObjects(scene, field.table, meeting))
+    if (meeting) args.set('onConflict', drawConflict(scene, field.table))
+  }
   if (field.kind === 'update') args.set('set', drawSet(scene, field.table))
   if (field.kind !== 'insert') {
     if (!draw.chance(15)) args.set('filter', drawFilter(scene, field.table, 1))
@@ -199,13 +203,30 @@ function drawWrite(scene: Scene, field: RootField): string {
   return `${printArguments(args)} { ${members.join(' ')} }`
 }
 
-function drawObjects(scene: Scene, table: ApiTable): Tree {
+/** What to do with rows that are there already. */
+function drawConflict(scene: Scene, table: ApiTable): Tree {
+  const { draw, variables } = scene
+  if (draw.chance(4)) return null
+  const fields = draw.chance(25) ? [] : draw.some([...table.takeovers.keys()], 50)
+  const [key, unique] = draw.pick([...table.conflicts])
+  const kind = unique.where === null ? '' : ', partial key'
+  scene.tell(`upsert: ${fields.length === 0 ? 'leaves alone' : 'updates'}${kind}`)
+  const entries = new Map<string, Tree>([['constraint', { word: key }]])
+  if (fields.length > 0 || (table.takeovers.size > 0 && draw.chance(30))) {
+    entries.set('updateFields', place(draw, variables, `[${table.type}UpdateField!]`, fields.map((word) => ({ word }))))
+  }
+  if (table.takeovers.size > 0 && draw.chance(30)) entries.set('filter', drawFilter(scene, table, 1))
+  return place(draw, variables, `${table.type}OnConflict`, entries)
+}
+
+/** @param meeting whether rows shall often have the key of one that is there */
+function drawObjects(scene: Scene, table: ApiTable, meeting: boolean): Tree {
   const { draw } = scene
   if (scene.spoil()) {
     scene.tell('refusal: nothing to insert')
     return []
   }
-  const objects = Array.from({ length: draw.pick([1, 2, 3]) }, () => drawObject(scene, table))
+  const objects = Array.from({ length: draw.pick([1, 2, 3]) }, () => drawObject(scene, table, meeting))
   const [only] = objects
   if (objects.length > 1) scene.tell('insert: several objects')
   const tree: Tree = objects.length === 1 && only !== undefined && draw.chance(30) ? only : objects
@@ -213,9 +234,9 @@ function drawObjects(scene: Scene, table: ApiTable): Tree {
 }
 
 /** Values for a new row: mostly what the table can hold, so that a good part of the inserts succeeds. */
-function drawObject(scene: Scene, table: ApiTable): Tree {
+function drawObject(scene: Scene, table: ApiTable, meeting: boolean): Tree {
   const { draw } = scene
-  const parents = drawParents(scene, table)
+  const parents = new Map([...drawParents(scene, table), ...(meeting ? drawTwin(scene, table) : [])])
   const entries = [...table.inserts].flatMap(([name, column]): [string, Tree][] => {
     const isNeeded =
       (column.notNull && column.fallback.kind === 'none') || table.sketch.primaryKey.includes(column.name)
@@ -224,6 +245,18 @@ function drawObject(scene: Scene, table: ApiTable): Tree {
   })
   if (entries.length === 0) scene.tell('insert: {}')
   return new Map(entries)
+}
+
+/** Mostly the cells of a row that is there. */
+function drawTwin({ draw }: Scene, table: ApiTable): readonly (readonly [string, Exclude<Value, null>])[] {
+  const { rows, columns } = table.sketch
+  if (rows.length === 0 || draw.chance(25)) return []
+  const row = draw.pick(rows)
+  const kept = columns.filter(({ name }) => table.sketch.primaryKey.includes(name) || draw.chance(40))
+  return kept.flatMap((column) => {
+    const value = row[columns.indexOf(column)] ?? null
+    return value === null ? [] : [[column.name, value] as const]
+  })
 }
 
 /** For each foreign key the columns of a row that is there. */

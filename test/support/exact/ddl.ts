@@ -15,7 +15,7 @@ import type {
   Value,
   World,
 } from '../interpreter/world.ts'
-import { columnNamed, keyOf, roles, tableNamed } from '../interpreter/world.ts'
+import { columnNamed, keyOf, roles, tableNamed, uniqueKeysOf } from '../interpreter/world.ts'
 
 /** A World as SQL: what makes it, what fills it, what empties it again. */
 
@@ -65,14 +65,15 @@ function columnSql(column: ColumnSketch): string {
 }
 
 function tableSql(table: TableSketch): string {
-  const parts = [...table.columns.map(columnSql), `primary key (${list(table.primaryKey)})`]
+  const [name = ''] = uniqueKeysOf(table).keys()
+  const parts = [...table.columns.map(columnSql), `constraint ${ident(name)} primary key (${list(table.primaryKey)})`]
   return `create table ${ident(table.name)} (\n  ${parts.join(',\n  ')}\n);`
 }
 
 const uniqueSql = (table: TableSketch): readonly string[] =>
-  table.uniques.map(
-    ({ columns, where }) =>
-      `create unique index on ${ident(table.name)} (${list(columns)})${where === null ? '' : ` where ${ident(where)}`};`,
+  [...uniqueKeysOf(table)].slice(1).map(
+    ([name, { columns, where }]) =>
+      `create unique index ${ident(name)} on ${ident(table.name)} (${list(columns)})${where === null ? '' : ` where ${ident(where)}`};`,
   )
 
 const foreignKeySql = (world: World, table: TableSketch): readonly string[] =>

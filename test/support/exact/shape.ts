@@ -29,7 +29,7 @@ export async function judgeShape(stage: Stage): Promise<string | null> {
   return null
 }
 
-const isPart = (type: string): boolean => /(Connection|Edge|Filter|OrderBy|DistinctField|Input|AggregateResult)$/.test(type)
+const isPart = (type: string): boolean => /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|AggregateResult)$/.test(type)
 
 function shapeOf(stage: Stage, role: Role): Shape {
   const api = apiOf(stage.world, role)
@@ -47,6 +47,8 @@ function tableShape(table: ApiTable): readonly (readonly [string, readonly strin
     [`${table.type}DistinctField`, [...table.distinct.keys()]] as const,
     [`${table.type}InsertInput`, [...table.inserts.keys()]] as const,
     [`${table.type}UpdateInput`, [...table.updates.keys()]] as const,
+    [`${table.type}Constraint`, [...table.conflicts.keys()]] as const,
+    [`${table.type}UpdateField`, [...table.takeovers.keys()]] as const,
   ].filter(([, names]) => names.length > 0)
   return [
     [table.type, [...table.fields.keys()]],

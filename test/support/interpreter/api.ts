@@ -12,7 +12,9 @@ import {
   type Grants,
   type Role,
   type TableSketch,
+  type UniqueSketch,
   type World,
+  uniqueKeysOf,
 } from './world.ts'
 
 /** What one role's GraphQL schema offers (spec/graphql.md 1 and 2). */
@@ -41,6 +43,9 @@ export interface ApiTable {
   readonly distinct: ReadonlyMap<string, ColumnSketch>
   readonly inserts: ReadonlyMap<string, ColumnSketch>
   readonly updates: ReadonlyMap<string, ColumnSketch>
+  /** Unique keys that an insert can name, and what a row can take over then (17). */
+  readonly conflicts: ReadonlyMap<string, UniqueSketch>
+  readonly takeovers: ReadonlyMap<string, ColumnSketch>
   readonly aggregates: ReadonlyMap<'sum' | 'avg' | 'min' | 'max', ReadonlyMap<string, ColumnSketch>>
 }
 
@@ -171,6 +176,18 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
       ? new Map([...orders].filter(([name]) => !['true', 'false', 'null'].includes(name)))
       : new Map(),
     inserts: named(writable.filter((column) => isGranted(grants.insert, column.name))),
+    conflicts: hasAddition(world, sketch, 'upsert')
+      ? new Map(
+          [...uniqueKeysOf(sketch)].filter(([, { columns, where }]) =>
+            where === null ? columns.every((column) => isGranted(grants.select, column)) : grants.select === 'all',
+          ),
+        )
+      : new Map(),
+    takeovers: new Map(
+      [...named(readable.filter((column) => writable.includes(column) && isGranted(grants.update, column.name)))].filter(
+        ([name]) => !['true', 'false', 'null'].includes(name),
+      ),
+    ),
     updates: named(writable.filter((column) => isGranted(grants.update, column.name))),
     aggregates: new Map(
       sketch.aggregate ? figures.map((name) => [name, pick((column) => aggregatesOf(column.type).includes(name))]) : [],

@@ -5,7 +5,7 @@ import { readOrder, readPage } from './page.ts'
 import { Refused } from './refusal.ts'
 import { argument, collectFields } from './selection.ts'
 import type { Json } from './world.ts'
-import { readObjects, readSet } from './write.ts'
+import { readConflict, readObjects, readSet } from './write.ts'
 
 /**
  * Reads the arguments of a field and of everything below it, whether or not a row will ever be there to ask for it.
@@ -60,7 +60,10 @@ function checkWrite(
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   return [
     ...(kind === 'insert'
-      ? reasonsOf(() => readObjects(context.world, table, arg))
+      ? [
+          ...reasonsOf(() => readObjects(context.world, table, arg)),
+          ...reasonsOf(() => readConflict(surroundingsOf(context, null), table, arg)),
+        ]
       : reasonsOf(() => readFilter(surroundingsOf(context, null), table, arg('filter')))),
     ...(kind === 'update' ? reasonsOf(() => readSet(context.world, table, arg)) : []),
   ]

@@ -100,7 +100,7 @@ export const roles: readonly Role[] = ['anon', 'authenticated']
 
 /** Settings of section 17 that a table or its schema switches on or off; what is absent was not said. */
 export type Additions = Readonly<Partial<Record<(typeof additions)[number], boolean>>>
-export const additions = ['relationFilters', 'orderByRelated', 'distinctOn', 'enumArrays'] as const
+export const additions = ['relationFilters', 'orderByRelated', 'distinctOn', 'upsert', 'enumArrays'] as const
 
 export interface TableSketch {
   readonly name: string
@@ -191,6 +191,13 @@ export const tableNamed = (world: World, name: string): TableSketch => {
   const found = world.tables.find((table) => table.name === name)
   if (found === undefined) throw new Error(`the sketch has no table ${name}`)
   return found
+}
+
+/** The unique keys of a table by their names, the primary one first; no two tables share a name. */
+export function uniqueKeysOf(table: TableSketch): ReadonlyMap<string, UniqueSketch> {
+  const base = `key_${Buffer.from(table.name).toString('hex').slice(0, 40)}_${table.name.length}`
+  const all = [{ columns: table.primaryKey, where: null }, ...table.uniques]
+  return new Map(all.map((unique, index) => [`${base}_${index}`, unique]))
 }
 
 /**

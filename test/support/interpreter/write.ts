@@ -1,11 +1,11 @@
 import type { ApiTable } from './api.ts'
-import { removeRows, requireValid } from './constraints.ts'
+import { isSame, removeRows, requireValid, violations } from './constraints.ts'
 import { surroundingsOf, type Context } from './context.ts'
-import { readFilter, readOperand } from './filter.ts'
+import { readFilter, readOperand, type Condition, type Surroundings } from './filter.ts'
 import { allows, type Claims } from './policies.ts'
 import { Refused } from './refusal.ts'
 import { rowsOf, visibleRows, withRows, type Row, type Store } from './store.ts'
-import type { ColumnSketch, Json, Value, World } from './world.ts'
+import type { ColumnSketch, Json, TableSketch, UniqueSketch, Value, World } from './world.ts'
 
 /**
  * What one mutation did: the store after it and the rows that it answers, changed ones as they are now, deleted ones as
@@ -45,17 +45,111 @@ export function readSet(world: World, table: ApiTable, arg: Argument): Cells {
   return set
 }
 
+interface Conflict {
+  readonly unique: UniqueSketch
+  /** Columns that the row takes over; none: it is left alone. */
+  readonly update: readonly string[]
+  readonly condition: Condition | null
+}
+
+/** `onConflict` (17). */
+export function readConflict(around: Surroundings, table: ApiTable, arg: Argument): Conflict | null {
+  const given = arg('onConflict') as Readonly<Record<string, Json>> | null | undefined
+  if (given === null || given === undefined) return null
+  const unique = table.conflicts.get(String(given['constraint']))
+  if (unique === undefined) throw new Error(`${table.type} has no unique key ${String(given['constraint'])}`)
+  const update = asList(given['updateFields'] ?? []).map((field) => table.takeovers.get(String(field))?.name ?? '')
+  return { unique, update, condition: update.length === 0 ? null : readFilter(around, table, given['filter']) }
+}
+
 /** Section 10.2: what an object does not name takes its default, an explicit null does not. */
 export function insert(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
   const { world, claims } = context
+  const objects = readObjects(world, table, arg)
+  const conflict = readConflict(surroundingsOf(context, store), table, arg)
+  if (conflict !== null) return upsert(context, store, table, objects, conflict)
   let after = store
-  const records = readObjects(world, table, arg).map((given) => {
+  const records = objects.map((given) => {
     const { row, next } = newRow(table, after, given)
     after = { ...withRows(after, table.sketch.name, [...rowsOf(after, table.sketch.name), row]), next }
     return row
   })
   requireValid(world, after, ...refusedByPolicy(table, claims, 'insert', records))
   return { store: after, records }
+}
+
+/** Row by row: what is wrong with one is noticed before the next; only foreign keys wait for the end. */
+function upsert(
+  context: Context,
+  store: Store,
+  table: ApiTable,
+  objects: readonly Cells[],
+  conflict: Conflict,
+): Written {
+  const { world, claims } = context
+  const { name } = table.sketch
+  const records: Row[] = []
+  let after = store
+  for (const given of objects) {
+    const { row, next } = newRow(table, after, given)
+    after = { ...after, next }
+    const refused = [...refusedByPolicy(table, claims, 'insert', [row]), ...brokenAlone(world, table.sketch, row)]
+    if (refused.length > 0) throw new Refused(...refused)
+    const there = rowsOf(after, name).find((other) => conflictsWith(world, table.sketch, conflict.unique, row, other))
+    const step = there === undefined ? { row, gone: null } : takeOver(table, claims, conflict, row, there, records)
+    if (step === null) continue
+    const others = rowsOf(after, name).filter((other) => other !== step.gone)
+    after = withRows(after, name, [...others, step.row])
+    records.push(step.row)
+    const broken = violations(world, after).filter((state) => state !== '23503')
+    if (broken.length > 0) throw new Refused(...broken)
+  }
+  requireValid(world, after)
+  return { store: after, records }
+}
+
+/** What is wrong with a row whatever the others are. */
+const brokenAlone = (world: World, table: TableSketch, row: Row): readonly string[] =>
+  violations({ ...world, tables: [{ ...table, foreignKeys: [] }] }, { rows: new Map([[table.name, [row]]]), next: new Map() })
+
+/** Both rows stand in the index, or in one of the same columns that holds for all rows. */
+function conflictsWith(world: World, table: TableSketch, unique: UniqueSketch, row: Row, other: Row): boolean {
+  const sameColumns = [{ columns: table.primaryKey, where: null }, ...table.uniques].filter(
+    ({ columns, where }) =>
+      columns.length === unique.columns.length &&
+      columns.every((column) => unique.columns.includes(column)) &&
+      (where === null || where === unique.where),
+  )
+  return sameColumns.some(
+    ({ columns, where }) =>
+      (where === null || (row.get(where) === true && other.get(where) === true)) &&
+      isSame(world, table, columns, row, columns, other),
+  )
+}
+
+interface Step {
+  readonly row: Row
+  readonly gone: Row | null
+}
+
+/** Null: the row that is there stays as it is. */
+function takeOver(
+  table: ApiTable,
+  claims: Claims,
+  { update: columns, condition }: Conflict,
+  row: Row,
+  there: Row,
+  touched: readonly Row[],
+): Step | null {
+  if (columns.length === 0) return null
+  // A row that the same insert made or changed is not changed once more.
+  if (touched.includes(there)) throw new Refused('21000')
+  if (condition !== null && condition(there) !== true) return null
+  const changed = new Map([...there, ...columns.map((name) => [name, row.get(name) ?? null] as const)])
+  const mayBeChanged = allows(table.sketch, claims, 'update', there) && allows(table.sketch, claims, 'select', there)
+  const refused = mayBeChanged ? refusedByPolicy(table, claims, 'update', [changed]) : [policyViolated]
+  if (refused.length > 0) throw new Refused(...refused)
+  return { row: changed, gone: there }
 }
 
 function newRow(table: ApiTable, store: Store, given: Cells): { readonly row: Row; readonly next: Store['next'] } {

@@ -1,0 +1,35 @@
+import type { UniqueKeyFacts } from '../../runtime/contract/manifest.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { noted, type Noted } from '../report/noted.ts'
+import { nameConstraint } from '../report/object-name.ts'
+import type { Head } from './heads.ts'
+import { isValidEnumValue } from './names.ts'
+import { tableAdditions } from './table-additions.ts'
+import type { ArbiterSql } from './types.ts'
+
+/** The unique keys that `onConflict` can name (spec/graphql.md 17), where the relation has `upsert`. */
+export interface Arbiters {
+  readonly facts: readonly UniqueKeyFacts[]
+  readonly sql: readonly ArbiterSql[]
+}
+
+/** A key whose name is no GraphQL name cannot be named, and is told. */
+export function buildArbiters(head: Head): Noted<Arbiters> | null {
+  const { relation, schema } = head
+  if (tableAdditions(relation, schema).upsert !== true) return null
+  const usable = relation.uniqueKeys.filter(({ name }) => isValidEnumValue(name))
+  const others = relation.uniqueKeys.filter((key) => !usable.includes(key))
+  return noted(
+    {
+      facts: usable.map(({ name, parts, predicate }) => ({
+        name,
+        columns: parts.flatMap((part) => ('column' in part ? [part.column] : [])),
+        whole: predicate !== null || parts.some((part) => 'expression' in part),
+      })),
+      sql: usable,
+    },
+    others.map(({ name }) =>
+      diagnose('unique-key-unusable', nameConstraint(relation, name), { name }),
+    ),
+  )
+}

@@ -1,0 +1,74 @@
+import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, type GraphQLInputType } from 'graphql'
+import { written } from '../meaning.ts'
+import { byField, type Visible } from '../view.ts'
+import type { InputField } from './related.ts'
+import { nonNull, typeName, type MakePart } from './types.ts'
+
+/** What an insert does with rows that are there already (`upsert`, spec/graphql.md 17). */
+
+/** Undefined where the role can name no unique key. */
+export const makeOnConflict: MakePart = (entity, types) => {
+  const constraint = types.part(entity, 'constraint') as GraphQLEnumType | undefined
+  if (constraint === undefined) return undefined
+  const updateField = types.part(entity, 'updateField') as GraphQLEnumType | undefined
+  const updates: readonly InputField[] =
+    updateField === undefined
+      ? []
+      : [
+          [
+            'updateFields',
+            {
+              type: new GraphQLList(nonNull(updateField)),
+              description: 'What the row takes over from the one that was to be added. Default: nothing, it is left alone.',
+            },
+          ],
+          [
+            'filter',
+            {
+              type: types.part(entity, 'filter') as GraphQLInputType,
+              description: 'Conditions that the row must meet to be changed. Default: none.',
+            },
+          ],
+        ]
+  return new GraphQLInputObjectType({
+    name: typeName(entity, 'onConflict'),
+    description:
+      `What becomes of a row of ${entity.name} that has the key of one to be added. ` +
+      'A row that is left alone is neither counted nor returned.',
+    fields: Object.fromEntries([
+      ['constraint', { type: nonNull(constraint), description: 'The unique key that tells which row is meant.' }],
+      ...updates,
+    ]),
+  })
+}
+
+const enumOf = (name: string, description: string, values: readonly (readonly [string, string])[]) =>
+  values.length === 0
+    ? undefined
+    : new GraphQLEnumType({
+        name,
+        description,
+        extensions: written,
+        values: Object.fromEntries(values.map(([value, sql]) => [value, { value: sql }])),
+      })
+
+export const makeConstraint =
+  (visible: Visible): MakePart =>
+  (entity) =>
+    enumOf(
+      typeName(entity, 'constraint'),
+      `The unique keys of ${entity.name}.`,
+      visible.nameableKeys(entity).map(({ name }) => [name, name]),
+    )
+
+/** GraphQL keeps three words from being values of enums. */
+const reserved: ReadonlySet<string> = new Set(['true', 'false', 'null'])
+
+export const makeUpdateField =
+  (visible: Visible): MakePart =>
+  (entity) =>
+    enumOf(
+      typeName(entity, 'updateField'),
+      `The fields of ${entity.name} that a row can take over.`,
+      [...byField(visible.takeovers(entity))].flatMap(([name, { column }]) => (reserved.has(name) ? [] : [[name, column]])),
+    )
