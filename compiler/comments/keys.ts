@@ -169,6 +169,12 @@ export const keys = [
       '{"table": "schema.table", "roles": ["..."]}: only documents of that table run for these roles; ' +
       'without roles for anon and authenticated.',
   },
+  {
+    key: 'explain',
+    on: ['schema'],
+    decode: switchedOn,
+    help: '{"enabled": true} answers requests that ask with their statements and plans; for development only.',
+  },
 ] as const satisfies readonly Key[]
 
 interface ReservedKey {
@@ -181,7 +187,6 @@ export const reservedKeys: readonly ReservedKey[] = [
   { key: 'composites', on: ['schema'] },
   { key: 'functionShapes', on: ['schema'] },
   { key: 'geo', on: ['schema'] },
-  { key: 'explain', on: ['schema'] },
   { key: 'schemaReport', on: ['schema'] },
 ]
 

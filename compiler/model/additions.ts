@@ -1,7 +1,7 @@
 import type { AllowlistFacts, LimitFacts, Manifest } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedSchema } from '../comments/types.ts'
 
-export type AdditionFacts = Pick<Manifest, 'limits' | 'allowlists'>
+export type AdditionFacts = Pick<Manifest, 'limits' | 'allowlists' | 'explain'>
 
 /**
  * What the comments of schemas add to the API as a whole (spec/graphql.md 17). A fact that no schema asks for is
@@ -12,7 +12,8 @@ export function additionFacts(schemas: readonly AnnotatedSchema[]): AdditionFact
   const allowlists = schemas.flatMap(({ settings: { allowlist } }): readonly AllowlistFacts[] =>
     allowlist === null ? [] : [allowlist],
   )
-  return { ...(limits && { limits }), ...(allowlists.length > 0 && { allowlists }) }
+  const explain = schemas.some(({ settings }) => settings.explain)
+  return { ...(limits && { limits }), ...(allowlists.length > 0 && { allowlists }), ...(explain && { explain: true as const }) }
 }
 
 /** A document may reach into every served schema, so the smallest limit of any holds. */

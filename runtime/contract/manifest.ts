@@ -59,6 +59,8 @@ export interface Manifest {
    * none. The first that governs a role is the role's.
    */
   readonly allowlists?: readonly AllowlistFacts[]
+  /** Whether requests may ask for their statements and plans (section 17, `explain`); absent: they may not. */
+  readonly explain?: true
 }
 
 export interface AllowlistFacts {

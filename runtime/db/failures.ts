@@ -32,3 +32,10 @@ export class DatabaseFailure extends Error {
     this.statement = statement
   }
 }
+
+/** The same failure, its statement counted among others. */
+export function atStatement(error: DatabaseFailure, statement: number | null): DatabaseFailure {
+  const failure = new DatabaseFailure(error.kind, error.message, error.sqlstate, statement)
+  failure.cause = error.cause
+  return failure
+}

@@ -7,6 +7,7 @@ import { isJsonObject, withoutPrototypes } from './json.ts'
 import { asRefusal, toOperation, type Operation } from './operation.ts'
 import type { Variables } from './plan/input.ts'
 import { toPlan } from './plan/plan.ts'
+import type { Plan } from './plan/types.ts'
 import { checkRows } from './row-limit.ts'
 import { shapeOf, type ShapeOf } from './shape.ts'
 import { toStatements, type Statements } from './statements/statements.ts'
@@ -17,6 +18,8 @@ export interface Document {
   readonly writes: boolean
   /** Statements and coerced variables for a request's variables. @throws Refusal */
   readonly prepare: (variables: Readonly<Record<string, unknown>>) => Prepared
+  /** What the statements are written from. @throws Refusal */
+  readonly plan: (variables: Readonly<Record<string, unknown>>) => Plan
 }
 
 export interface Prepared {
@@ -40,7 +43,7 @@ export function createDocument(
   const prepare = operation.strict
     ? prepareStrict(engine, view, operation, shapes)
     : prepareLenient(engine, view, operation)
-  return { operation, writes, prepare }
+  return { operation, writes, prepare, plan: (given) => planOf(view, operation, variablesOf(view, operation, given)) }
 }
 
 function prepareStrict(engine: Engine, view: RoleView, operation: Operation, shapes: Shapes): Document['prepare'] {
@@ -50,8 +53,7 @@ function prepareStrict(engine: Engine, view: RoleView, operation: Operation, sha
     const key = shape(variables.values)
     const known = shapes.get(key)
     if (known !== undefined) return { statements: known, variables: variables.values }
-    checkRows(view, operation, variables)
-    const statements = toStatements(engine, view.role, toPlan(view, operation, variables))
+    const statements = toStatements(engine, view.role, planOf(view, operation, variables))
     shapes.set(key, statements)
     return { statements, variables: variables.values }
   }
@@ -61,10 +63,13 @@ function prepareStrict(engine: Engine, view: RoleView, operation: Operation, sha
 function prepareLenient(engine: Engine, view: RoleView, operation: Operation): Document['prepare'] {
   return (given) => {
     const variables = variablesOf(view, operation, given)
-    checkRows(view, operation, variables)
-    const plan = toPlan(view, operation, variables)
-    return { statements: toStatements(engine, view.role, plan), variables: {} }
+    return { statements: toStatements(engine, view.role, planOf(view, operation, variables)), variables: {} }
   }
+}
+
+function planOf(view: RoleView, operation: Operation, variables: Variables): Plan {
+  checkRows(view, operation, variables)
+  return toPlan(view, operation, variables)
 }
 
 /** What planning knows of a request's variables. @throws Refusal for values that do not fit their declared types */

@@ -5,9 +5,14 @@ import type { Piece, Statements } from './statements/statements.ts'
 import type { GraphqlResponse } from './types.ts'
 
 /** The JSON that Postgres made goes into the answer as it is. */
-export function toResponse(statements: Statements, rows: readonly Row[]): GraphqlResponse {
+export function toResponse(
+  statements: Statements,
+  rows: readonly Row[],
+  extensions: Readonly<Record<string, unknown>> | null = null,
+): GraphqlResponse {
   const members = statements.pieces.flatMap((piece) => member(piece, rows) ?? [])
-  return { outcome: 'ok', body: `{"data":{${members.join(',')}}}` }
+  const more = extensions === null ? '' : `,"extensions":${JSON.stringify(extensions)}`
+  return { outcome: 'ok', body: `{"data":{${members.join(',')}}${more}}` }
 }
 
 function member(piece: Piece, rows: readonly Row[]): string | null {

@@ -7,6 +7,7 @@ import { behindList, createTexts, textOf, type Asker, type Texts } from './allow
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
 import { bind } from './bind.ts'
 import { createCell, type Cell, type Loaded } from './cell.ts'
+import { explain, runWithPlans } from './explain.ts'
 import { refuse, Refusal } from './failures.ts'
 import { withinStack } from './limits.ts'
 import { toFailure, toResponse } from './response.ts'
@@ -104,19 +105,25 @@ async function answer(
   const admission = await checked(run, { caller, version }, () => admitted(loaded, request, caller))
   const text = admission === null ? null : await textOf(run, texts, admission, { caller, version })
   const send = admission === null || text === null ? run : behindList(run, admission, text)
-  const { statements, bound } = await checked(send, { caller, version }, () => {
+  const { document, statements, bound } = await checked(send, { caller, version }, () => {
     const document =
       admission === null || text === null
         ? loaded.documents.find(caller.role, request.query ?? '', request.operationName)
         : loaded.listed.find(caller.role, text, request.operationName, admission.hash)
     if (request.queryOnly && document.writes) throw refuse('MUTATION_BY_GET', 'Mutations are only answered by POST.')
     const { statements, variables } = document.prepare(request.variables)
-    return { statements, bound: statements.statements.map((statement) => bind(statement, variables)) }
+    return { document, statements, bound: statements.statements.map((statement) => bind(statement, variables)) }
   })
   tried.statements = statements
-  const rows = await send({ caller, version, readOnly: !statements.writes, statements: bound })
-  return toResponse(statements, rows)
+  const exchange = { caller, version, readOnly: !statements.writes, statements: bound }
+  if (!asksToExplain(loaded.engine, request)) return toResponse(statements, await send(exchange))
+  const { rows, plans } = await runWithPlans(send, exchange)
+  const plan = document.plan(request.variables)
+  return toResponse(statements, rows, { explain: explain(loaded.engine, caller.role, plan, statements, bound, plans) })
 }
+
+const asksToExplain = ({ manifest }: Engine, { extensions }: GraphqlRequest): boolean =>
+  manifest.explain === true && extensions['explain'] === true
 
 /**
  * A refusal speaks about the schema, so it has to be about the schema of now: before it is given, the version and the

@@ -1,5 +1,5 @@
 import type { Exchange, Row, RunExchange } from '../../contract/execution.ts'
-import { DatabaseFailure } from '../../db/failures.ts'
+import { atStatement, DatabaseFailure } from '../../db/failures.ts'
 import { createLru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { notListed, type Admission } from './admission.ts'
@@ -71,18 +71,11 @@ async function asking(run: RunExchange, admission: Admission, exchange: Exchange
     return await run(exchange)
   } catch (error) {
     if (!(error instanceof DatabaseFailure) || error.statement === null) throw error
-    if (error.statement > 0 || error.kind !== 'refused') throw moved(error)
+    // The request's own statements are counted without it.
+    if (error.statement > 0) throw atStatement(error, error.statement - 1)
+    if (error.kind !== 'refused') throw atStatement(error, null)
     // Unless the schema changed right now, in which case this fails and the request begins again.
     if (error.sqlstate !== refusedByUs) await run({ ...exchange, statements: [] })
     throw notListed(admission)
   }
-}
-
-/** The request's own statements are counted without the one that stands before them. */
-function moved(error: DatabaseFailure): DatabaseFailure {
-  const { kind, message, sqlstate, statement } = error
-  const own = statement === null || statement === 0 ? null : statement - 1
-  const failure = new DatabaseFailure(kind, message, sqlstate, own)
-  failure.cause = error.cause
-  return failure
 }

@@ -39,6 +39,7 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
   const rows = writer.alias('s')
 
   const plain = (alias: string, extra: Condition | null, ordered: boolean): Rows => {
+    writer.note(alias, collection)
     const { scope, joins } = joinRelated(writer, directScope(writer, entity, alias), ordered ? order : [])
     const conditions = [source.condition, filter(), extra].map((condition) => condition?.(scope) ?? null)
     const from = `${runsOnce ? rows : source.from()} ${alias}${joins}${where(conditions)}`

@@ -11,6 +11,7 @@ export const rowJson = (writer: Writer, row: Row, scope: Scope): string => jsonO
 /** The selected fields of the one row that FROM yields; null when it yields none. */
 export function rowJsonFrom(writer: Writer, row: Row, from: (scope: Scope, alias: string) => string): string {
   const alias = writer.alias('t')
+  writer.note(alias, row)
   const scope = directScope(writer, row.entity, alias)
   return jsonObjectFrom(rowPairs(writer, row, scope), from(scope, alias))
 }

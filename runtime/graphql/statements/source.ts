@@ -1,7 +1,7 @@
 import type { EntityBuilder } from '../../contract/builder.ts'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { Join, OrderKey, Row } from '../plan/types.ts'
+import type { Collection, Join, OrderKey, Root, Row } from '../plan/types.ts'
 import type { Parameters } from './parameters.ts'
 
 /** What every part of a statement is written with. */
@@ -10,15 +10,19 @@ export interface Writer {
   readonly parameters: Parameters
   /** A fresh alias: `t1`, `p2`, ... */
   readonly alias: (letter: string) => string
+  /** Told which part of the plan a relation is read for, or changed by. */
+  readonly note: Note
   /** Writes a row as JSON; here because rows hold collections and collections hold rows. */
   readonly row: WriteRow
 }
 
+export type Note = (alias: string, part: Row | Collection | Root) => void
+
 export type WriteRow = (writer: Writer, row: Row, scope: Scope) => string
 
-export function createWriter(engine: Writer['engine'], parameters: Parameters, row: WriteRow): Writer {
+export function createWriter(engine: Writer['engine'], parameters: Parameters, row: WriteRow, note: Note): Writer {
   let count = 0
-  return { engine, parameters, alias: (letter) => `${letter}${(count += 1)}`, row }
+  return { engine, parameters, alias: (letter) => `${letter}${(count += 1)}`, note, row }
 }
 
 /** A row in reach: how its columns are written at this place of the statement. */

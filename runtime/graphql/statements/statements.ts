@@ -7,7 +7,7 @@ import { collectionJson } from './collection.ts'
 import { keyEquals } from './filter.ts'
 import { createParameters } from './parameters.ts'
 import { isPresent, rowJson, rowJsonFrom, voidResult } from './rows.ts'
-import { createWriter, type Writer } from './source.ts'
+import { createWriter, type Note, type Writer } from './source.ts'
 import { writeStatement } from './writes.ts'
 
 /** s4: a statement as it is prepared, and how each of its parameters is found. */
@@ -35,16 +35,31 @@ type SqlRoot = Exclude<Root, { kind: 'constant' }>
 const maxColumns = 1_000
 
 /** s3 to s4. A query is one statement; each field of a mutation is one, run in order, each seeing the one before. */
-export function toStatements(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: Plan): Statements {
-  return plan.writes ? forMutation(engine, role, plan) : forQuery(engine, role, plan)
+export function toStatements(
+  engine: Pick<Engine, 'entity' | 'call'>,
+  role: string,
+  plan: Plan,
+  notes: Notes = nothingNoted,
+): Statements {
+  return plan.writes ? forMutation(engine, role, plan, notes) : forQuery(engine, role, plan, notes)
 }
 
-function forMutation(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: Plan): Statements {
+/** What is told about each statement while it is written. */
+export type Notes = (statement: number) => Note
+
+const nothingNoted: Notes = () => () => undefined
+
+function forMutation(
+  engine: Pick<Engine, 'entity' | 'call'>,
+  role: string,
+  plan: Plan,
+  notes: Notes,
+): Statements {
   const statements: Statement[] = []
   const pieces = plan.roots.map((root): Piece => {
     if (root.kind === 'constant') return root
     const parameters = createParameters()
-    const writer = createWriter(engine, parameters, rowJson)
+    const writer = createWriter(engine, parameters, rowJson, notes(statements.length))
     statements.push({ ...named(role, rootStatement(writer, root)), values: parameters.values })
     return { kind: 'column', key: root.key, statement: statements.length - 1, column: 0 }
   })
@@ -62,9 +77,9 @@ function rootStatement(writer: Writer, root: SqlRoot): string {
   }
 }
 
-function forQuery(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: Plan): Statements {
+function forQuery(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: Plan, notes: Notes): Statements {
   const parameters = createParameters()
-  const writer = createWriter(engine, parameters, rowJson)
+  const writer = createWriter(engine, parameters, rowJson, notes(0))
   const columns: string[] = []
   const isWide = plan.roots.length > maxColumns
   const pieces = isWide

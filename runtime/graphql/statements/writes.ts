@@ -13,6 +13,7 @@ type Write = Insert | Update | Delete
  */
 export function writeStatement(writer: Writer, root: Write): string {
   const target = writer.alias('t')
+  writer.note(target, root)
   const changed = writer.alias('i')
   const inner = directScope(writer, root.entity, target)
   const carried = carriedScope(inner, changed)

@@ -162,6 +162,8 @@ export interface World {
   /** The `limits` setting of the schema. */
   readonly limits?: { readonly fields: number | null; readonly rows: number | null }
   readonly additions?: Additions
+  /** The `explain` setting of the schema: it changes no answer. */
+  readonly explain?: true
   readonly enums: readonly EnumSketch[]
   /** Where there are some, the `domains` setting is on. */
   readonly domains?: readonly DomainSketch[]
