@@ -45,6 +45,7 @@ export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics:
   const functions = catalog.functions.map((fn) => recallFunction(fn, [], () => annotateFunction(fn)))
   const types = catalog.types.map((type) => recallType(type, [], () => annotateType(type)))
   const all: readonly Read<unknown>[] = [...schemas, ...relations, ...functions, ...types]
+  const diagnostics = all.flatMap((read) => read.diagnostics)
   return {
     annotated: {
       ...catalog,
@@ -53,8 +54,9 @@ export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics:
       functions: functions.map((read) => read.object),
       types: types.map((read) => read.object),
       refusal: firstRefusal(all.flatMap((read) => read.refusals)),
+      told: diagnostics,
     },
-    diagnostics: all.flatMap((read) => read.diagnostics),
+    diagnostics,
   }
 }
 

@@ -175,6 +175,12 @@ export const keys = [
     decode: switchedOn,
     help: '{"enabled": true} answers requests that ask with their statements and plans; for development only.',
   },
+  {
+    key: 'schemaReport',
+    on: ['schema'],
+    decode: switchedOn,
+    help: '{"enabled": true} answers requests that ask with what is in the API and why not; for development only.',
+  },
 ] as const satisfies readonly Key[]
 
 interface ReservedKey {
@@ -187,7 +193,6 @@ export const reservedKeys: readonly ReservedKey[] = [
   { key: 'composites', on: ['schema'] },
   { key: 'functionShapes', on: ['schema'] },
   { key: 'geo', on: ['schema'] },
-  { key: 'schemaReport', on: ['schema'] },
 ]
 
 type KeyRow = (typeof keys)[number]

@@ -7,6 +7,7 @@ import type {
   CatalogSchema,
   CatalogType,
 } from '../catalog/types.ts'
+import type { Diagnostic } from '../report/diagnostic.ts'
 import type { Settings } from './keys.ts'
 
 /** c2: the Catalog with what its owner asked for by comment, decoded. No comment text from here on. */
@@ -17,6 +18,8 @@ export interface Annotated extends Omit<Catalog, 'schemas' | 'relations' | 'type
   readonly functions: readonly AnnotatedFunction[]
   /** The message that every request answers because a comment cannot be read (spec/graphql.md 13.1), or null. */
   readonly refusal: string | null
+  /** What there is to say about the comments. */
+  readonly told: readonly Diagnostic[]
 }
 
 export interface AnnotatedSchema extends Omit<CatalogSchema, 'comment'> {

@@ -15,6 +15,7 @@ import { buildHeads } from './heads.ts'
 import { buildLinks } from './links.ts'
 import { schemaUsage } from './privileges.ts'
 import { groupLinks } from './relations.ts'
+import { buildReport } from './report.ts'
 import type { ResultContext } from './results.ts'
 import { neededRoles } from './roles.ts'
 import { readValues } from './scalars.ts'
@@ -51,8 +52,12 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
     ...[enums, heads, links, entities, calls].flatMap((pass) => pass.diagnostics),
     ...tellCollisions(manifest),
   ])
+  const reports = annotated.schemas.some(({ settings }) => settings.schemaReport)
+  const whole: Manifest = reports
+    ? { ...manifest, report: buildReport(scope, annotated, manifest, [...annotated.told, ...diagnostics()]) }
+    : manifest
   return {
-    model: { manifest, entities: entitySql(entities.value), functions: callSql(calls.value) },
+    model: { manifest: whole, entities: entitySql(entities.value), functions: callSql(calls.value) },
     // Found out when asked for: a request that waits for the new schema need not wait for what is said about it.
     get diagnostics() {
       return diagnostics()

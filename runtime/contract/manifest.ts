@@ -61,6 +61,55 @@ export interface Manifest {
   readonly allowlists?: readonly AllowlistFacts[]
   /** Whether requests may ask for their statements and plans (section 17, `explain`); absent: they may not. */
   readonly explain?: true
+  /** What requests may ask to be told of the schemas (section 17, `schemaReport`); absent: nothing. */
+  readonly report?: ReportFacts
+}
+
+export interface ReportFacts {
+  /** Names of the schemas that asked for it. */
+  readonly schemas: readonly string[]
+  /** Everything that stands in them, in the order of the manifest. */
+  readonly relations: readonly ReportedRelation[]
+  readonly functions: readonly ReportedFunction[]
+  /** What the compiler had to say, about whatever schema. */
+  readonly remarks: readonly ReportedRemark[]
+}
+
+/** Why something is not in the API, and what its owner can do. */
+export interface Missing {
+  readonly reason: string
+  readonly message: string
+  readonly fix: string
+}
+
+export interface ReportedRelation {
+  /** As its owner would write it: `table public.posts`. */
+  readonly object: string
+  readonly kind: EntityFacts['kind']
+  readonly schema: string
+  readonly name: string
+  /** Null when it has no place in the manifest. */
+  readonly entity: ObjectId | null
+  /** Null when it depends on the role. */
+  readonly missing: Missing | null
+}
+
+export interface ReportedFunction {
+  readonly object: string
+  readonly schema: string
+  readonly name: string
+  /** Types that it takes, in SQL. */
+  readonly arguments: readonly string[]
+  /** Null when it depends on the role. */
+  readonly missing: Missing | null
+}
+
+export interface ReportedRemark {
+  readonly code: string
+  readonly severity: 'error' | 'warning' | 'info'
+  readonly object: string
+  readonly message: string
+  readonly fix: string
 }
 
 export interface AllowlistFacts {

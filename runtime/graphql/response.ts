@@ -1,5 +1,6 @@
 import type { Row } from '../contract/execution.ts'
 import { DatabaseFailure } from '../db/failures.ts'
+import type { Extensions } from './extensions.ts'
 import { failures, Refusal, type ErrorEntry, type FailureCode } from './failures.ts'
 import type { Piece, Statements } from './statements/statements.ts'
 import type { GraphqlResponse } from './types.ts'
@@ -8,7 +9,7 @@ import type { GraphqlResponse } from './types.ts'
 export function toResponse(
   statements: Statements,
   rows: readonly Row[],
-  extensions: Readonly<Record<string, unknown>> | null = null,
+  extensions: Extensions | null = null,
 ): GraphqlResponse {
   const members = statements.pieces.flatMap((piece) => member(piece, rows) ?? [])
   const more = extensions === null ? '' : `,"extensions":${JSON.stringify(extensions)}`

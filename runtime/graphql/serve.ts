@@ -7,7 +7,7 @@ import { behindList, createTexts, textOf, type Asker, type Texts } from './allow
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
 import { bind } from './bind.ts'
 import { createCell, type Cell, type Loaded } from './cell.ts'
-import { explain, runWithPlans } from './explain.ts'
+import { extensionsOf, runExtended } from './extensions.ts'
 import { refuse, Refusal } from './failures.ts'
 import { withinStack } from './limits.ts'
 import { toFailure, toResponse } from './response.ts'
@@ -116,14 +116,15 @@ async function answer(
   })
   tried.statements = statements
   const exchange = { caller, version, readOnly: !statements.writes, statements: bound }
-  if (!asksToExplain(loaded.engine, request)) return toResponse(statements, await send(exchange))
-  const { rows, plans } = await runWithPlans(send, exchange)
-  const plan = document.plan(request.variables)
-  return toResponse(statements, rows, { explain: explain(loaded.engine, caller.role, plan, statements, bound, plans) })
+  const asked = extensionsOf(loaded.engine, request)
+  if (asked === null) return toResponse(statements, await send(exchange))
+  const { rows, extensions } = await runExtended(send, loaded.engine, asked, exchange, () => ({
+    statements,
+    plan: document.plan(request.variables),
+  }))
+  return toResponse(statements, rows, extensions)
 }
 
-const asksToExplain = ({ manifest }: Engine, { extensions }: GraphqlRequest): boolean =>
-  manifest.explain === true && extensions['explain'] === true
 
 /**
  * A refusal speaks about the schema, so it has to be about the schema of now: before it is given, the version and the

@@ -215,7 +215,8 @@ export function schemaSql(world: World): string {
     introspection: true,
     inflect_names: world.inflects,
     max_rows: world.maxRows,
-    explain: world.explain && { enabled: true }, limits: world.limits,
+    explain: world.explain && { enabled: true },
+    schemaReport: world.schemaReport && { enabled: true }, limits: world.limits,
     ...additions(world.additions),
     domains: (world.domains ?? []).length > 0 && { enabled: true },
   }

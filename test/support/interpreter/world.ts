@@ -164,6 +164,8 @@ export interface World {
   readonly additions?: Additions
   /** The `explain` setting of the schema: it changes no answer. */
   readonly explain?: true
+  /** The `schemaReport` setting of the schema, which changes none either. */
+  readonly schemaReport?: true
   readonly enums: readonly EnumSketch[]
   /** Where there are some, the `domains` setting is on. */
   readonly domains?: readonly DomainSketch[]

@@ -1,0 +1,85 @@
+import type { FunctionFacts, Manifest, Missing, ReportFacts, ReportedFunction, ReportedRelation } from '../../runtime/contract/manifest.ts'
+import { objectId } from '../../runtime/contract/object-id.ts'
+import { groupBy } from '../../runtime/lib/group-by.ts'
+import type { Annotated, AnnotatedFunction, AnnotatedRelation } from '../comments/types.ts'
+import type { Diagnostic } from '../report/diagnostic.ts'
+import { nameFunction, nameRelation, relationWord } from '../report/object-name.ts'
+import { inOrder, type Scope } from './scope.ts'
+
+/**
+ * Every relation and function of the schemas that ask for a report (spec/graphql.md 17, `schemaReport`), with why it is
+ * in nobody's API where that is so. Why it is not in one role's is found when that role asks.
+ */
+export function buildReport(
+  scope: Scope,
+  annotated: Annotated,
+  manifest: Pick<Manifest, 'entities' | 'functions'>,
+  diagnostics: readonly Diagnostic[],
+): ReportFacts {
+  const schemas = annotated.schemas.filter(({ settings }) => settings.schemaReport).map(({ name }) => name)
+  const asked = <T extends { readonly schema: string; readonly name: string }>(objects: readonly T[]): readonly T[] =>
+    inOrder(scope, objects)
+      .map(({ object }) => object)
+      .filter(({ schema }) => schemas.includes(schema))
+  const told = groupBy(diagnostics, ({ object }) => object)
+  const variants = groupBy(annotated.functions, ({ name }) => name)
+  const isOverloaded = ({ name }: AnnotatedFunction): boolean => (variants.get(name)?.length ?? 0) > 1
+  return {
+    schemas,
+    relations: asked(annotated.relations).map((relation) => relationOf(manifest, relation, told)),
+    functions: asked(annotated.functions).map((fn) => functionOf(manifest, fn, isOverloaded(fn), told)),
+    remarks: diagnostics.map(({ code, severity, object, message, fix }) => ({ code, severity, object, message, fix })),
+  }
+}
+
+type Told = ReadonlyMap<string, readonly Diagnostic[]>
+
+function relationOf(
+  { entities }: Pick<Manifest, 'entities'>,
+  relation: AnnotatedRelation,
+  told: Told,
+): ReportedRelation {
+  const { schema, name } = relation
+  const id = objectId(schema, name)
+  const entity = entities.find((item) => item.id === id)
+  const object = nameRelation(relation)
+  const base = { object, kind: relationWord(relation.kind), schema, name }
+  if (entity === undefined) return { ...base, entity: null, missing: why('unusable name', told, object, ['name-unusable']) }
+  if (entity.key.length > 0) return { ...base, entity: id, missing: null }
+  return { ...base, entity: id, missing: why('no primary key', told, object, ['no-key', 'key-column-unknown']) }
+}
+
+/** Functions of one name are told apart by what they take; trigger functions are passed over by every other pass. */
+function functionOf(
+  { entities, functions }: Pick<Manifest, 'entities' | 'functions'>,
+  fn: AnnotatedFunction,
+  overloaded: boolean,
+  told: Told,
+): ReportedFunction {
+  const { schema, name } = fn
+  const base = { object: nameFunction(schema, name), schema, name, arguments: fn.args.map(({ typeText }) => typeText) }
+  if (isServed(entities, functions, fn)) return { ...base, missing: null }
+  const missing = overloaded
+    ? why('overloaded function', told, base.object, ['function-hidden'])
+    : why('not served', told, base.object, ['function-hidden', 'field-taken'])
+  return { ...base, missing }
+}
+
+/** A computed field is not told which of its arguments is the row. */
+const isServed = (
+  entities: Manifest['entities'],
+  functions: Manifest['functions'],
+  { schema, name, args }: AnnotatedFunction,
+): boolean => {
+  const isIt = (item: FunctionFacts): boolean => item.schema === schema && item.function === name
+  return (
+    functions.some((item) => isIt(item) && item.args.length === args.length) ||
+    entities.some(({ computed }) => computed.some((item) => isIt(item) && item.args.length === args.length - 1))
+  )
+}
+
+/** The reason in the words of the interface, and what the compiler said of it. */
+function why(reason: string, told: Told, object: string, codes: readonly string[]): Missing {
+  const said = told.get(object)?.find(({ code }) => codes.includes(code))
+  return { reason, message: said?.message ?? 'It is a trigger function.', fix: said?.fix ?? 'Nothing needs to be done.' }
+}

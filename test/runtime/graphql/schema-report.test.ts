@@ -1,0 +1,215 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { annotate } from '../../../compiler/comments/annotate.ts'
+import { buildModel } from '../../../compiler/model/build.ts'
+import type { SchemaReport } from '../../../runtime/graphql/report/report.ts'
+import { introspect } from '../../support/api-schema.ts'
+import { worlds } from '../../support/arbitraries/world.ts'
+import { catalog, schema } from '../../support/catalog-literal.ts'
+import { openStage } from '../../support/exact/stage.ts'
+import { roles } from '../../support/interpreter/world.ts'
+import { createTestService, type TestService } from '../../support/service.ts'
+
+const on = `comment on schema public is '@graphql({"schemaReport": {"enabled": true}})'`
+const sql = `
+  ${on};
+  create table "Odd ""Name"" it's" (id int primary key, "who's" uuid);
+  comment on table "Odd ""Name"" it's" is '@graphql({"name": "Odd", "totalCont": {"enabled": true}})';
+  create table parent (a int, b int, primary key (a, b));
+  create table child (id int primary key, a int, b int, foreign key (a, b) references parent);
+  create table other (id int primary key, a int, b int, foreign key (a, b) references parent);
+  create index on other (b, a, id);
+  create table partly (id int primary key, child int references child);
+  create index on partly (child) where id > 5;
+  create table secret (id int primary key, owner uuid, name text);
+  create view secrets as select id, name from secret;
+  create view careful with (security_invoker = on) as select id, name from secret;
+  create table calm (id int primary key, owner uuid);
+  create index on calm (owner);
+  create table kept (note text);
+  create function same(secret) returns text language sql stable as 'select 1';
+  create function of_row(secret) returns text language sql stable as 'select $1.name';
+  create function "odd fn"() returns int language sql stable as 'select 1';
+  create function many(n int, variadic ns int[]) returns int language sql stable as 'select 1';
+  create function writes(n int) returns int language sql volatile as 'select 1';
+  alter table secret enable row level security;
+  alter table calm enable row level security;
+  create policy mine on secret using (auth.uid() = owner and (auth.jwt() ->> 'aal') = 'aal2') with check (owner = auth.uid());
+  create policy by_setting on secret for select using (owner = current_setting('request.jwt.claim.sub', true)::uuid);
+  create policy calm on calm using (owner = (select auth.uid()) and exists (select from parent p where p.a = (select (auth.jwt() ->> 'a')::int)));
+  grant select on all tables in schema public to anon;
+  revoke select on secret from anon;
+  grant select (id) on secret to anon;
+`
+
+let service: TestService
+beforeAll(async () => {
+  service = await createTestService({ sql })
+})
+afterAll(() => service?.close())
+
+type Advice = readonly { readonly problem: string; readonly object: string; readonly sql: string }[]
+const report = async (role = 'anon', from = service): Promise<SchemaReport & { readonly advice: Advice }> => {
+  const answer = await from.graphql('{ __typename }', { role, extensions: { schemaReport: true } })
+  expect(answer.errors).toBeUndefined()
+  return answer.extensions?.['schemaReport'] as never
+}
+const advised = async () => (await report()).advice.map(({ problem, object }) => `${problem}: ${object}`)
+
+describe('17 schemaReport: what is in the API', () => {
+  it('lists every relation and function once, whoever may read it', async () => {
+    const relations = await service.db.query(
+      `select count(*)::int as n from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')`,
+    )
+    const functions = await service.db.query(
+      `select count(*)::int as n from pg_proc where pronamespace = 'public'::regnamespace`,
+    )
+    for (const role of ['anon', 'authenticated', 'service_role']) {
+      const told = await report(role)
+      expect(told.role).toBe(role)
+      expect(new Set(told.relations.map(({ object }) => object)).size).toBe(relations.rows[0].n)
+      expect(told.functions).toHaveLength(functions.rows[0].n)
+    }
+  })
+  it('tells why something is not in it', async () => {
+    const told = await report()
+    const reasons = Object.fromEntries(
+      [...told.relations, ...told.functions].map(({ object, reason, inSchema }) => [object.replace('public.', ''), inSchema || reason]),
+    )
+    expect(reasons).toEqual({
+      [`table "Odd ""Name"" it's"`]: true,
+      'table calm': true,
+      'table child': true,
+      'table kept': 'no primary key',
+      'table other': true,
+      'table parent': true,
+      'table partly': true,
+      'table secret': true,
+      'view careful': 'no primary key',
+      'view secrets': 'no primary key',
+      'function many': 'not served',
+      'function "odd fn"': 'not served',
+      // The whole row goes in, and anon may read a part of it.
+      'function of_row': 'no grant',
+      'function same': 'no grant',
+      'function writes': true,
+    })
+    const other = await report('authenticated')
+    expect(other.relations.find(({ object }) => object === 'table public.child')).toMatchObject({
+      inSchema: false,
+      reason: 'no grant',
+      fix: 'grant select on "public"."child" to "authenticated";',
+    })
+  })
+  it('tells the remedies that work', async () => {
+    const before = await report('authenticated')
+    for (const { fix } of before.relations.filter(({ reason }) => reason === 'no grant')) await service.db.query(fix ?? '')
+    const after = await report('authenticated')
+    expect(after.relations.filter(({ reason }) => reason === 'no grant')).toEqual([])
+    expect(after.functions.find(({ object }) => object === 'function public.of_row')?.inSchema).toBe(true)
+    await service.db.query('revoke all on all tables in schema public from authenticated')
+  })
+  it('tells of relations that share a field name, and of misspelt settings', async () => {
+    await service.db.query('alter table child add column c int, add column d int, add foreign key (c, d) references parent')
+    const told = await report()
+    expect(told.relations.find(({ object }) => object === 'table public.parent')?.conflicts).toMatchObject([
+      { code: 'field-taken', message: expect.stringContaining('"childCollection"') as string },
+    ])
+    expect(told.remarks.find(({ code }) => code === 'comment-key-unknown')).toMatchObject({
+      object: `table public."Odd ""Name"" it's"`,
+      fix: 'Did you mean "totalCount"?',
+    })
+    await service.db.query('alter table child drop column c, drop column d')
+  })
+})
+
+describe('17 schemaReport: what should be mended', () => {
+  it('finds it, with the SQL after which it is gone', async () => {
+    const found = await advised()
+    expect(found).toEqual([
+      `row level security is off: table public."Odd ""Name"" it's"`,
+      'row level security is off: table public.child',
+      'row level security is off: table public.kept',
+      'row level security is off: table public.other',
+      'row level security is off: table public.parent',
+      'row level security is off: table public.partly',
+      'the view runs as its owner: view public.secrets',
+      'the policy asks who is asking for every row: policy by_setting on public.secret',
+      'the policy asks who is asking for every row: policy mine on public.secret',
+      'the foreign key has no index: constraint child_a_b_fkey on public.child',
+      'the foreign key has no index: constraint partly_child_fkey on public.partly',
+      'a column that policies compare has no index: column public.secret.owner',
+    ])
+    for (const { sql } of (await report()).advice) await service.db.query(sql)
+    expect(await advised()).toEqual([])
+  })
+  it('looks at the schemas that ask and at what keys reach', async () => {
+    await service.db.query('create schema aside; create table aside.open (id int primary key); grant select on aside.open to anon')
+    await service.db.query('create table unreachable (id int primary key, parent int references child)')
+    expect(await advised()).toEqual(['the foreign key has no index: constraint unreachable_parent_fkey on public.unreachable'])
+  })
+})
+
+describe('17 schemaReport, the setting', () => {
+  it('is asked for, and has to be on', async () => {
+    for (const schemaReport of [false, 'true', 1])
+      expect(await service.graphql('{ __typename }', { extensions: { schemaReport } })).toEqual({ data: { __typename: 'Query' } })
+    await service.db.query('comment on schema public is null')
+    expect(Object.keys(await service.graphql('{ __typename }', { extensions: { schemaReport: true } }))).toEqual(['data'])
+    await service.db.query(on)
+    expect(await service.graphql('{ nothing }', { extensions: { schemaReport: true } })).not.toHaveProperty('extensions')
+  })
+  it('goes together with explain', async () => {
+    await service.db.query(
+      `comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "explain": {"enabled": true}})'`,
+    )
+    const { data, extensions } = await service.graphql('{ parentCollection { edges { cursor } } }', {
+      extensions: { explain: true, schemaReport: true },
+    })
+    expect(data).toEqual({ parentCollection: { edges: [] } })
+    expect(extensions?.['explain']).toHaveLength(1)
+    expect(extensions).toHaveProperty('schemaReport.role', 'anon')
+    await service.db.query(on)
+  })
+  it.each([
+    ['{}', false],
+    ['{"schemaReport": {"enabled": false}}', false],
+    ['{"schemaReport": {"enabled": "yes"}}', false],
+    ['{"schemaReport": {"enabled": true}}', true],
+  ])('of %s puts a report into the manifest: %s', (comment, expected) => {
+    const { annotated } = annotate(catalog({ schemas: [schema('public', `@graphql(${comment})`)] }))
+    expect('report' in buildModel(annotated).model.manifest).toBe(expected)
+  })
+})
+
+describe('17 schemaReport says what introspection says', () => {
+  const seed = Number(process.env['EXACT_SEED'] ?? '91')
+  it(`of random catalogues, for every role (seed ${seed})`, { timeout: 60_000 }, async () => {
+    for (const { limits: _, ...world } of fc.sample(worlds, { seed, numRuns: 4 })) {
+      const stage = await openStage({ ...world, schemaReport: true })
+      try {
+        for (const role of roles) {
+          const told = await report(role, stage.service)
+          const shown = await introspect(stage.service, { role, claims: {} })
+          const types = Object.keys(shown.getTypeMap())
+          expect(told.relations).toHaveLength(world.tables.length)
+          expect(told.functions).toHaveLength(world.functions.length)
+          const named = told.relations.flatMap(({ type }) => type ?? [])
+          const nodes = shown.getPossibleTypes(shown.getType('Node') as never).map(({ name }) => name)
+          expect([...named].sort()).toEqual([...nodes].sort())
+          for (const item of [...told.relations, ...told.functions]) {
+            expect(item.inSchema).toBe(item.reason === null)
+            expect([item.message === null, item.fix === null]).toEqual([item.inSchema, item.inSchema])
+          }
+          const fields = ['Query', 'Mutation', ...types].flatMap((name) => {
+            const type = shown.getType(name)
+            return type !== undefined && 'getFields' in type ? Object.keys(type.getFields()) : []
+          })
+          for (const { field } of told.functions) if (field !== null) expect(fields).toContain(field)
+        }
+      } finally {
+        await stage.close()
+      }
+    }
+  })
+})
