@@ -1,7 +1,8 @@
 import pg from 'pg'
 import { connectionConfig, startupSettings } from '../runtime/db/startup.ts'
 import { openDatabase } from '../runtime/db/pool.ts'
-import { caller, operations, type Operation } from './blog/operations.ts'
+import { additionOperations, type AdditionOperation } from './blog/additions.ts'
+import { caller, operations } from './blog/operations.ts'
 import { blogSize, createBlog } from './blog/data.ts'
 import { handWritten, type HandWritten } from './blog/sql.ts'
 import { createAsk } from './limit/pipeline.ts'
@@ -116,7 +117,10 @@ await withCleanup(async (later) => {
       figures[`sql.${operation}.${what}.${name}.time`] = series.time
     }
   }
-  const measure = async ({ name, document, variables }: Operation, hand: HandWritten): Promise<void> => {
+  const measure = async (
+    { name, document, variables }: Pick<AdditionOperation, 'name' | 'document' | 'variables'>,
+    hand: HandWritten,
+  ): Promise<void> => {
     const bound = () => translator.translate(document, variables(draw, size)).bound
     const [statement] = bound()
     if (statement === undefined) throw new Error(`${name} has no statement`)
@@ -130,10 +134,12 @@ await withCleanup(async (later) => {
     const question: Run = () => ask('authenticated', claims, { ...hand, values: byHand() })
     report(name, 'request', await compare(request, question, postgres.pid))
   }
-  for (const operation of operations.filter(({ name }) => only?.includes(name) ?? true)) {
+  const isChosen = ({ name }: { readonly name: string }): boolean => only?.includes(name) ?? true
+  for (const operation of operations.filter(isChosen)) {
     const hand = handWritten[operation.name]
     if (hand !== undefined) await measure(operation, hand)
   }
+  for (const operation of additionOperations.filter(isChosen)) await measure(operation, operation.hand)
   printTable(`SQL against hand-written SQL, PostgreSQL ${major}, medians of ${rounds} rounds`, rows)
   await writeRecord({ bench: 'sql', figures, versions: { postgres: String(major) } }, options.text('json'))
 })

@@ -1,6 +1,8 @@
 -- What serving is measured on: users, their posts, and comments, with row-level security on the two that people write.
 
-comment on schema public is '@graphql({"inflect_names": true})';
+comment on schema public is '@graphql({
+  "inflect_names": true, "relationFilters": {"enabled": true}, "orderByRelated": {"enabled": true}
+})';
 
 create type post_status as enum ('draft', 'published', 'archived');
 

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { additionOperations } from '../../bench/blog/additions.ts'
 import { addShapes, blogSize, createBlog } from '../../bench/blog/data.ts'
 import { operations } from '../../bench/blog/operations.ts'
 import { shapes } from '../../bench/shapes/shapes.ts'
@@ -26,7 +27,7 @@ afterAll(() => db.drop())
 
 test('documents of the benchmarks become as much SQL as they did', async () => {
   const asked = [
-    ...operations.map(({ name, document, variables }) => ({ name, document, variables: variables(() => 1, size) })),
+    ...[...operations, ...additionOperations].map(({ name, document, variables }) => ({ name, document, variables: variables(() => 1, size) })),
     ...shapes,
   ]
   const counts: Readonly<Record<string, Counts>> = Object.fromEntries(

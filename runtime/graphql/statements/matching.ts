@@ -2,7 +2,7 @@ import { once } from '../../lib/once.ts'
 import type { Collection, OrderTerm } from '../plan/types.ts'
 import { compileFilter, type Condition } from './filter.ts'
 import { orderBy } from './order.ts'
-import { joinRelated } from './related.ts'
+import { joinRelated, type Picked } from './related.ts'
 import { carriedScope, directScope, selectList, where, type Scope, type Writer } from './source.ts'
 
 /** What a collection is taken from. */
@@ -40,7 +40,9 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
 
   const plain = (alias: string, extra: Condition | null, ordered: boolean): Rows => {
     writer.note(alias, collection)
-    const { scope, joins } = joinRelated(writer, directScope(writer, entity, alias), ordered ? order : [])
+    const isPicked = source.condition === null && !source.isFunction
+    const picked: Picked | null = isPicked ? (scope) => filter()?.(scope) ?? null : null
+    const { scope, joins } = joinRelated(writer, directScope(writer, entity, alias), ordered ? order : [], picked)
     const conditions = [source.condition, filter(), extra].map((condition) => condition?.(scope) ?? null)
     const from = `${runsOnce ? rows : source.from()} ${alias}${joins}${where(conditions)}`
     return { scope, from: () => from }

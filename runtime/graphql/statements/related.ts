@@ -1,6 +1,6 @@
 import type { OrderKey, OrderTerm, RelatedKey } from '../plan/types.ts'
 import { keyId, stepId } from './order.ts'
-import { directScope, joined, type Ordered, type Scope, type Writer } from './source.ts'
+import { directScope, joined, where, type Ordered, type Scope, type Writer } from './source.ts'
 
 /** Rows that are sorted by rows that are related to them (section 17, `orderByRelated`). */
 export interface Joined {
@@ -9,8 +9,18 @@ export interface Joined {
   readonly joins: string
 }
 
-/** The rows in scope with everything joined that the order asks of related rows. Each row stays one row. */
-export function joinRelated(writer: Writer, scope: Scope, order: readonly OrderTerm[]): Joined {
+/**
+ * The rows in scope with everything joined that the order asks of related rows. Each row stays one row.
+ *
+ * Related rows of a few rows are best counted row by row, those of many in one pass. Where the rows are picked by
+ * `picked` alone, that pass is written so that it counts for the picked rows only: Postgres then chooses.
+ */
+export function joinRelated(
+  writer: Writer,
+  scope: Scope,
+  order: readonly OrderTerm[],
+  picked: Picked | null,
+): Joined {
   const related = order.flatMap(({ column }) => (typeof column === 'string' ? [] : [column]))
   if (related.length === 0) return { scope, joins: '' }
   const joins: string[] = []
@@ -32,7 +42,12 @@ export function joinRelated(writer: Writer, scope: Scope, order: readonly OrderT
     rows.set(path, place)
     return place
   }
-  const countOf = (key: Extract<RelatedKey, { kind: 'count' }>, { scope: here, present }: Place): Ordered => {
+  const countOf = (key: Extract<RelatedKey, { kind: 'count' }>, { scope: here, path, present }: Place): Ordered => {
+    if (picked !== null && path === '') {
+      const { join, value } = countInOnePass(writer, key, here, picked)
+      joins.push(join)
+      return { ...counts, value, notNull: true }
+    }
     const there = directScope(writer, key.entity, writer.alias('t'))
     const alias = writer.alias('n')
     const condition = joined(key.join, here, there)
@@ -51,6 +66,26 @@ export function joinRelated(writer: Writer, scope: Scope, order: readonly OrderT
   const ordered = (key: OrderKey): Ordered =>
     (typeof key === 'string' ? undefined : found.get(keyId(key))) ?? scope.ordered(key)
   return { scope: { ...scope, ordered }, joins: joins.join('') }
+}
+
+/** The condition of a row to be among those that are sorted; null where all of them are. */
+export type Picked = (scope: Scope) => string | null
+
+function countInOnePass(
+  writer: Writer,
+  { entity, join }: Extract<RelatedKey, { kind: 'count' }>,
+  here: Scope,
+  picked: Picked,
+): { readonly join: string; readonly value: string } {
+  const there = directScope(writer, entity, writer.alias('t'))
+  const row = directScope(writer, here.entity, writer.alias('t'))
+  const alias = writer.alias('n')
+  const rows = `(select from ${row.builder.relation} ${row.alias}${where([joined(join, row, there), picked(row)])})`
+  const columns = join.foreign.map((name) => there.column(name))
+  const list = [...columns.map((column, index) => `${column} as k${index + 1}`), 'count(*) as n'].join(', ')
+  const counted = `(select ${list} from ${there.builder.relation} ${there.alias} where exists ${rows} group by ${columns.join(', ')})`
+  const on = join.local.map((name, index) => `${alias}.k${index + 1} = ${here.column(name)}`).join(' and ')
+  return { join: ` left join ${counted} ${alias} on ${on}`, value: `coalesce(${alias}.n, 0)` }
 }
 
 /** A row on the way to what is asked of it. */
