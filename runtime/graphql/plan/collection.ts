@@ -140,7 +140,7 @@ function planRelated(
   from: (key: OrderKey) => OrderKey,
 ): readonly OrderTerm[] {
   if (input.kind !== 'object') return []
-  planner.countObject()
+  planner.countRelated()
   const step = { entity: target, join: relation }
   if (relation.shape === 'many') {
     return input.fields.flatMap(([, direction]) => planTerm(from({ kind: 'count', ...step }), direction))

@@ -9,7 +9,7 @@ import type { Planner } from './planner.ts'
 import type { Filter, NodeTable, Quantifier, Slot, Value } from './types.ts'
 
 /** What filters are planned with. */
-type FilterPlanner = Pick<Planner, 'visible' | 'countObject'>
+type FilterPlanner = Pick<Planner, 'visible' | 'countRelated'>
 
 /**
  * Turns a filter argument into conditions (spec/graphql.md 4.2, 4.3). Empty objects and lists are no condition wherever they stand;
@@ -63,7 +63,7 @@ function planRelated(planner: FilterPlanner, { relation, target }: Related, inpu
     if (conditions.kind !== 'object') return null
     const of = planFilter(planner, target, conditions)
     if (of === null && (quantifier === 'every' || relation.shape === 'one')) return null
-    planner.countObject()
+    planner.countRelated()
     return { kind: 'related', quantifier, entity: target, join: relation, of }
   }
   if (relation.shape === 'one') return related('some', input)

@@ -24,8 +24,8 @@ export interface Planner {
   readonly rowType: (name: string) => GraphQLObjectType
   /** The arguments of a field by name. */
   readonly args: (field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]) => (name: string) => Input
-  /** Counts one more sub-select. @throws Refusal when there are too many */
-  readonly countObject: () => void
+  /** Counts one more condition on, or order by, related rows. @throws Refusal when there are too many */
+  readonly countRelated: () => void
   readonly fieldsOf: (type: GraphQLObjectType, nodes: readonly FieldNode[]) => readonly Selected[]
   /** The object type that a field returns. */
   readonly objectType: (field: GraphQLField<unknown, unknown>) => GraphQLObjectType
@@ -46,6 +46,12 @@ export type PlanRow = (
  */
 const maxObjects = 30_000
 
+/**
+ * Conditions on related rows and orders by them; each may become a join of one and the same sub-select, which Postgres plans in a
+ * time that grows with their cube and lets nothing interrupt: these take it less than a second, 2,000 take minutes.
+ */
+const maxRelated = 200
+
 export function createPlanner(
   visible: Visible,
   walk: Walk,
@@ -53,12 +59,17 @@ export function createPlanner(
   row: PlanRow,
 ): Planner {
   let objects = 0
+  let related = 0
   const countObject = (): void => {
     objects += 1
     if (objects > maxObjects) throw refuse('DOCUMENT_TOO_LARGE', `The document selects more than ${maxObjects} objects.`)
   }
   return {
-    countObject,
+    countRelated: () => {
+      related += 1
+      if (related > maxRelated)
+        throw refuse('DOCUMENT_TOO_LARGE', `Filters and orders ask for related rows more than ${maxRelated} times.`)
+    },
     row,
     visible,
     walk,

@@ -54,10 +54,10 @@ describe('relationFilters', () => {
     expect(await ids(`{ found: postCollection(${every}) { edges { node { id } } } }`)).toHaveLength(10)
   })
 
-  it('counts each condition against the size of a document', async () => {
-    const many = Array.from({ length: 40 }, (_, index) => `c${index}: postCollection(filter: $f) { __typename }`)
+  it('refuses more conditions than Postgres can plan in time, however they came together', async () => {
+    const many = Array.from({ length: 41 }, (_, index) => `c${index}: postCollection(filter: $f) { __typename }`)
     const document = `query Q($f: postFilter) { ${many.join(' ')} }`
-    const f = { or: Array.from({ length: 1_000 }, () => ({ author: { name: { eq: 'x' } } })) }
+    const f = { or: Array.from({ length: 5 }, () => ({ author: { name: { eq: 'x' } } })) }
     const { errors } = await service.graphql(document, { variables: { f } })
     expect(errors?.[0]?.extensions.code).toBe('DOCUMENT_TOO_LARGE')
   })
