@@ -156,6 +156,14 @@ export const keys = [
     help: '{"enabled": true} serves columns and arguments of domains as the type underneath.',
   },
   {
+    key: 'functionShapes',
+    on: ['schema'],
+    decode: switchedOn,
+    help:
+      '{"enabled": true} serves overloads that have a name by comment, arguments without names, enums, computed fields ' +
+      'with arguments, and filters on computed fields.',
+  },
+  {
     key: 'limits',
     on: ['schema'],
     decode: limits,
@@ -191,7 +199,6 @@ interface ReservedKey {
 /** Known settings that this version does not obey yet (spec/graphql.md 17). */
 export const reservedKeys: readonly ReservedKey[] = [
   { key: 'composites', on: ['schema'] },
-  { key: 'functionShapes', on: ['schema'] },
   { key: 'geo', on: ['schema'] },
 ]
 

@@ -1,10 +1,10 @@
 import { entityFile, functionsFile, manifestFile } from '../../runtime/contract/artifact.ts'
-import type { ObjectId } from '../../runtime/contract/manifest.ts'
+import type { EntityFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Revision } from '../../runtime/contract/revision.ts'
 import type { Model } from '../model/types.ts'
 import { manifestText } from './manifest.ts'
 import { createPrinter } from './printer.ts'
-import { builderTypes, builderTypesFile, callTypes, createEntityTypes } from './row-types.ts'
+import { builderTypes, builderTypesFile, callTypes, createEntityTypes, type Extras } from './row-types.ts'
 import { schemaFiles, type PrintSchema } from './sdl.ts'
 
 /** c4: what is written to disk for one revision. */
@@ -25,7 +25,7 @@ export function makeArtifacts(model: Model, revision: Revision, printSchema: Pri
   const entityTypes = createEntityTypes(manifest, print)
   const files: Record<string, string> = {
     [manifestFile]: manifestText(manifest),
-    [builderTypesFile]: builderTypes(manifest.entities.some((entity) => entity.upsert === true)),
+    [builderTypesFile]: builderTypes(extrasOf(manifest.entities)),
     [functionsFile]: revision.functions,
     [typesFile(functionsFile)]: callTypes(Object.values(model.functions).filter(isServed(manifest.functions)), print),
     ...schemaFiles(manifest, printSchema),
@@ -36,6 +36,11 @@ export function makeArtifacts(model: Model, revision: Revision, printSchema: Pri
   }
   return { revision, files }
 }
+
+const extrasOf = (entities: readonly EntityFacts[]): Extras => ({
+  arbiters: entities.some((entity) => entity.upsert === true),
+  computed: entities.some(({ computed }) => computed.some((fn) => fn.args.length > 0 || fn.filter === true)),
+})
 
 interface Identified {
   readonly id: ObjectId

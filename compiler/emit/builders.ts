@@ -2,7 +2,8 @@ import { ident, qualified } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
 import type { ArbiterSql, ColumnSql, EntitySql } from '../model/types.ts'
 import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, type Pieces, record } from './js-text.ts'
-import { jsonText, valuesFunction, valuesText } from './value-text.ts'
+import { argumentText } from './calls.ts'
+import { jsonText, operandsText, valuesFunction, valuesText } from './value-text.ts'
 
 /**
  * EntitySql -> the JavaScript text of an EntityBuilder (runtime/contract/builder.ts). The module imports nothing.
@@ -82,8 +83,15 @@ function arbiterSql({ parts, predicate }: ArbiterSql): string {
 const readPieces = (column: string, readAs: string | undefined): Pieces =>
   readAs === undefined ? [hole('row'), `.${ident(column)}`] : ['(', hole('row'), `.${ident(column)})::${readAs}`]
 
-const computedText = ({ schema, function: name, json }: EntitySql['computed'][number]): string =>
-  `{ of: ${jsFunction('row', [`${qualified(schema, name)}(`, hole('row'), ')'])}, json: ${jsonText(json)} }`
+function computedText({ schema, function: name, json, args, filter }: EntitySql['computed'][number]): string {
+  const call = `${qualified(schema, name)}(`
+  if (args !== undefined) {
+    const of = `(row, args) => ${jsString(call)} + [row, ...args].join(', ') + ')'`
+    return `{ of: ${of}, json: ${jsonText(json)}, ${record('args', args, (arg) => [arg.field, argumentText(arg)])} }`
+  }
+  const operands = filter === undefined ? '' : `, ${operandsText(filter)}`
+  return `{ of: ${jsFunction('row', [call, hole('row'), ')'])}, json: ${jsonText(json)}${operands} }`
+}
 
 /**
  * Base64 of the jsonb text of [schema, relation, key values ...] (spec/graphql.md 7.1). `encode` breaks lines after 76

@@ -1,5 +1,5 @@
 import { ident, qualified } from '../../runtime/sql/ident.ts'
-import type { CallSql } from '../model/types.ts'
+import type { ArgumentSql, CallSql } from '../model/types.ts'
 import { block, hole, jsFunction, jsString, moduleExports, moduleText, record } from './js-text.ts'
 import { jsonText, operandCast } from './value-text.ts'
 
@@ -17,5 +17,9 @@ const callMembers = (call: CallSql): readonly string[] => [
 ]
 
 /** Named notation (PostgreSQL manual 4.3.2), so that arguments with defaults may be left out. */
-const argumentText = (argument: CallSql['args'][number]): string =>
-  jsFunction('parameter', [`${ident(argument.name)} => `, hole('parameter'), operandCast(argument)])
+export const argumentText = (argument: ArgumentSql): string =>
+  jsFunction('parameter', [
+    argument.positional === true ? '' : `${ident(argument.name)} => `,
+    hole('parameter'),
+    operandCast(argument),
+  ])

@@ -17,8 +17,15 @@ import type { Print } from './printer.ts'
 /** The declarations that all others of a revision import. */
 export const builderTypesFile = 'builder.d.cts'
 
-/** @param arbiters whether some relation has unique keys that `onConflict` can name */
-export const builderTypes = (arbiters: boolean): string => `/** Types of the generated SQL builders: functions from SQL text to SQL text. */
+/** What of the builders only some revisions have. */
+export interface Extras {
+  /** Some relation has unique keys that `onConflict` can name. */
+  readonly arbiters: boolean
+  /** Some computed field takes arguments or has filters. */
+  readonly computed: boolean
+}
+
+export const builderTypes = ({ arbiters, computed }: Extras): string => `/** Types of the generated SQL builders: functions from SQL text to SQL text. */
 
 export type Expression = string
 
@@ -34,9 +41,9 @@ export interface ColumnBuilder {
 }
 
 export interface ComputedBuilder {
-  readonly of: (row: Expression) => Expression
+  readonly of: (row: Expression${computed ? ', args: readonly Expression[]' : ''}) => Expression
   readonly json: (value: Expression) => Expression
-}
+${computed ? computedTypes : ''}}
 
 export interface EntityBuilder<Column extends string, Computed extends string> {
   readonly relation: string
@@ -50,6 +57,11 @@ export interface CallBuilder<Argument extends string> {
   readonly args: Readonly<Record<Argument, (parameter: Expression) => Expression>>
   readonly json: (value: Expression) => Expression
 }
+`
+
+const computedTypes = `  readonly args?: Readonly<Record<string, (parameter: Expression) => Expression>>
+  readonly operand?: (parameter: Expression) => Expression
+  readonly operands?: (parameter: Expression) => Expression
 `
 
 const arbiterTypes = `  readonly arbiters?: Readonly<Record<string, Expression>>

@@ -1,4 +1,4 @@
-import type { CallBuilder, ColumnBuilder, EntityBuilder } from '../../runtime/contract/builder.ts'
+import type { CallBuilder, ColumnBuilder, ComputedBuilder, EntityBuilder } from '../../runtime/contract/builder.ts'
 import { ident } from '../../runtime/sql/ident.ts'
 import { operators } from '../../runtime/sql/operators.ts'
 
@@ -20,11 +20,20 @@ export const entitySamples = (builder: EntityBuilder): readonly Sample[] => [
   { part: 'a delete', sql: deleteSample(builder) },
   ...typesOf(builder).map(([name, column]) => ({ part: `the type of column ${name}`, sql: valueSample(column) })),
   { part: 'a join', sql: joinSample(builder) },
-  ...Object.entries(builder.computed).map(([id, { of, json }]) => ({
+  ...Object.entries(builder.computed).map(([id, computed]) => ({
     part: `computed field ${id}`,
-    sql: `select row_to_json(z) from (select ${json(of('t'))} as v from ${builder.relation} t) z`,
+    sql: computedSample(builder, computed),
   })),
 ]
+
+function computedSample({ relation }: EntityBuilder, { of, json, args = {}, operand, operands }: ComputedBuilder): string {
+  const call = of('t', passed(args))
+  const tests = operand === undefined || operands === undefined ? '' : ` where ${conditions(call, { operand, operands })}`
+  return `select row_to_json(z) from (select ${json(call)} as v from ${relation} t${tests}) z`
+}
+
+const passed = (args: CallBuilder['args']): readonly string[] =>
+  Object.values(args).map((argument, index) => argument(`$${index + 1}`))
 
 /** One column per type: columns of one type share its functions. */
 const typesOf = ({ columns }: EntityBuilder): readonly (readonly [string, ColumnBuilder])[] => [
@@ -55,18 +64,20 @@ const longestKey = 32
 
 /** What depends on the column's type only: reading, comparing by each operator, ordering, and writing. */
 function valueSample(column: ColumnBuilder): string {
-  const tests = conditions(column).join(' and ')
+  const tests = conditions('t.c', column)
   return `with u as (
       update t set c = ${column.fromRecord('x.c')} from json_to_recordset($1::json) as x(c ${column.recordType})
       where ${tests} returning t.*
     ) select ${column.json('u.c')}, jsonb_build_array(${column.cursor('u.c')}) from u order by u.c desc`
 }
 
-const conditions = (column: ColumnBuilder): readonly string[] =>
-  Object.values(operators).map(({ operand, render }) => {
-    if (operand === 'presence') return render('t.c', 'not null')
-    return render('t.c', operand === 'values' ? column.operands('$2') : column.operand('$3'))
-  })
+const conditions = (value: string, type: Pick<ColumnBuilder, 'operand' | 'operands'>): string =>
+  Object.values(operators)
+    .map(({ operand, render }) => {
+      if (operand === 'presence') return render(value, 'not null')
+      return render(value, operand === 'values' ? type.operands('$2') : type.operand('$3'))
+    })
+    .join(' and ')
 
 /** Relations join by equal columns; which ones is for the manifest to say. */
 function joinSample({ relation, columns }: EntityBuilder): string {
@@ -77,6 +88,5 @@ function joinSample({ relation, columns }: EntityBuilder): string {
 }
 
 export function callSample(call: CallBuilder): Sample {
-  const args = Object.values(call.args).map((argument, index) => argument(`$${index + 1}`))
-  return { part: 'call', sql: `select ${call.json('r.v')} from ${call.name}(${args.join(', ')}) as r(v)` }
+  return { part: 'call', sql: `select ${call.json('r.v')} from ${call.name}(${passed(call.args).join(', ')}) as r(v)` }
 }

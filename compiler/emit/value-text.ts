@@ -20,6 +20,8 @@ function jsonPieces(form: JsonForm): Pieces {
     case 'json-text':
       // The whole document as text: strings lose their quotes, JSON null becomes NULL (PostgreSQL manual 9.16; 3.3).
       return ['((', value, ") #>> '{}')"]
+    case 'once':
+      return ['(select ', ...jsonPieces(form.of).map((piece) => (piece === value ? 'r.v' : piece)), ' from ', value, ' as r(v))']
     case 'only':
       return ['(select ', ...jsonPieces(form.of), ')']
     case 'mapped-array':
@@ -73,7 +75,12 @@ export function valuesText(column: ColumnSql): string {
   return `values(${texts.map(jsString).join(', ')}, ${jsonText(column.json)})`
 }
 
-type CastType = Pick<ColumnSql, 'type' | 'array' | 'plainDelimiter'>
+/** How operands of a filter become values of the type: two members of an object. */
+export const operandsText = (type: CastType): string =>
+  `operand: ${jsFunction('parameter', [hole('parameter'), operandCast(type)])}, ` +
+  `operands: ${jsFunction('parameter', [hole('parameter'), listCast(type)])}`
+
+export type CastType = Pick<ColumnSql, 'type' | 'array' | 'plainDelimiter'>
 
 /**
  * From a text parameter to the exact type. An array whose elements are not delimited by a comma goes through text[],

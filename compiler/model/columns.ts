@@ -31,6 +31,7 @@ export const buildColumns = (values: Values, head: Head, needed: ReadonlySet<str
 const askedOf = ({ relation, schema }: Head): Asked => ({
   enumArrays: tableAdditions(relation, schema).enumArrays === true,
   domains: schema.settings.domains,
+  functionShapes: schema.settings.functionShapes,
 })
 
 const isServed = (facts: ColumnFacts): boolean => facts.field !== null && facts.type !== null

@@ -1,11 +1,17 @@
+import { groupBy } from '../../runtime/lib/group-by.ts'
+import { filterFamilies } from '../../runtime/sql/operators.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { readArguments, reservedProblem } from './arguments.ts'
 import { judge, tellHidden } from './judge.ts'
+import { functionId } from './overloads.ts'
 import { execution } from './privileges.ts'
 import type { Result, ResultContext } from './results.ts'
+import { askedBy, lookThrough } from './scalars.ts'
 import type { Scope } from './scope.ts'
+import { sqlType } from './sql-types.ts'
 import type { EntitySql } from './types.ts'
 
 /** A function of a row: a field of that row's type (spec/graphql.md 9.4). */
@@ -14,39 +20,73 @@ export interface Computed {
   readonly sql: EntitySql['computed'][number]
 }
 
-/** The served relation whose row is the function's one argument; such a function is never a root field. */
+/**
+ * The served relation whose row is the function's one argument, or with `functionShapes` its first one; such a function
+ * is never a root field.
+ */
 export function rowArgument(scope: Scope, fn: AnnotatedFunction): ObjectId | undefined {
-  const [first] = fn.args
-  return fn.args.length === 1 && first !== undefined ? scope.rowTypes.get(first.type) : undefined
+  const [first, ...others] = fn.args
+  if (first === undefined || (others.length > 0 && !askedBy(scope, fn.schema).functionShapes)) return undefined
+  return others.some(({ type }) => scope.rowTypes.has(type)) ? undefined : scope.rowTypes.get(first.type)
 }
 
 /**
  * The computed fields out of the functions that take a relation's row. Several may want one name: which of them has it
  * is for each role's view to say (2.4), and what is told of it is told with the other collisions.
  */
-export const buildComputed = (
+export function buildComputed(
   context: ResultContext,
   functions: readonly AnnotatedFunction[],
-): Noted<readonly Computed[]> => gatherPresent(functions.map((fn) => buildOne(context, fn)))
+): Noted<readonly Computed[]> {
+  const variants = groupBy(functions, ({ schema, name }) => objectId(schema, name))
+  const isOverloaded = ({ schema, name }: AnnotatedFunction): boolean =>
+    (variants.get(objectId(schema, name))?.length ?? 0) > 1
+  return gatherPresent(functions.map((fn) => buildOne(context, fn, functionId(fn, isOverloaded(fn)))))
+}
 
-function buildOne(context: ResultContext, fn: AnnotatedFunction): Noted<Computed | null> {
+function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): Noted<Computed | null> {
   const judged = judge(context, fn)
   if (judged.kind === 'hidden') return noted(null, [tellHidden(fn, judged.reason)])
+  const args = readArguments(context, fn, 1)
+  if (args.kind === 'hidden') return noted(null, [tellHidden(fn, args.reason)])
   const { field, result } = judged
+  const problem = reservedProblem(context, result.facts, args)
+  if (problem !== null) return noted(null, [tellHidden(fn, problem)])
+  const filter = isFiltered(context, fn, result) ? filterType(context, fn) : null
   return noted({
-    facts: computedFacts(fn, field, result),
-    sql: { id: objectId(fn.schema, fn.name), schema: fn.schema, function: fn.name, json: result.json },
+    facts: {
+      id,
+      schema: fn.schema,
+      function: fn.name,
+      field,
+      description: fn.description,
+      volatile: fn.volatility === 'v',
+      args: args.facts,
+      result: result.facts,
+      execute: execution(fn),
+      ...(filter && { filter: true as const }),
+    },
+    sql: {
+      id,
+      schema: fn.schema,
+      function: fn.name,
+      json: result.json,
+      ...(args.sql.length > 0 && { args: args.sql }),
+      ...(filter && { filter }),
+    },
   })
 }
 
-const computedFacts = (fn: AnnotatedFunction, field: string, result: Result): FunctionFacts => ({
-  id: objectId(fn.schema, fn.name),
-  schema: fn.schema,
-  function: fn.name,
-  field,
-  description: fn.description,
-  volatile: fn.volatility === 'v',
-  args: [],
-  result: result.facts,
-  execute: execution(fn),
-})
+/** Scalars and enums that need no argument can be asked for (`functionShapes`, section 17). */
+function isFiltered({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: Result): boolean {
+  if (!askedBy(scope, fn.schema).functionShapes || fn.args.length > 1 || facts.kind !== 'value' || fn.returnsSet) return false
+  // Postgres has no operators for domains over enums.
+  if (facts.type.kind === 'enum') return !facts.type.list && scope.types.get(fn.result)?.kind === 'e'
+  return !facts.type.list && Object.hasOwn(filterFamilies, facts.type.name)
+}
+
+const filterType = ({ scope }: ResultContext, fn: AnnotatedFunction): Computed['sql']['filter'] => {
+  const asked = askedBy(scope, fn.schema)
+  const type = lookThrough(scope, fn.result, asked)
+  return type && { type: type.text, ...sqlType(scope, fn.result, asked) }
+}

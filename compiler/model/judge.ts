@@ -25,7 +25,7 @@ export function judge(context: ResultContext, fn: AnnotatedFunction): Judged {
   return { kind: 'served', field, result }
 }
 
-export const hidden = (reason: string): Judged => ({ kind: 'hidden', reason })
+export const hidden = (reason: string): Extract<Judged, { kind: 'hidden' }> => ({ kind: 'hidden', reason })
 
 export const tellHidden = (fn: AnnotatedFunction, reason: string): Diagnostic =>
   diagnose('function-hidden', nameFunction(fn.schema, fn.name), { reason })

@@ -47,7 +47,7 @@ function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): R
 
 /** Only sets of one get here; in a select list each of their rows would make a row of its own, and none would make none. */
 const valueForm = (fn: AnnotatedFunction, json: JsonForm): JsonForm =>
-  fn.returnsSet ? { kind: 'only', of: json } : json
+  json.kind === 'mapped' ? { kind: 'once', of: json } : fn.returnsSet ? { kind: 'only', of: json } : json
 
 /** Whether the function's result is the pseudo-type of this name. */
 export function isPseudo(scope: Scope, fn: AnnotatedFunction, name: string): boolean {

@@ -26,12 +26,15 @@ export interface Asked {
   readonly enumArrays: boolean
   /** A domain is what lies under it. */
   readonly domains: boolean
+  /** Functions may take and answer enums. */
+  readonly functionShapes: boolean
 }
 
 /** What the schema of a function says of its values. */
 export const askedBy = ({ schemas }: Scope, schema: string): Asked => ({
   enumArrays: schemas.get(schema)?.settings.enumArrays ?? false,
   domains: schemas.get(schema)?.settings.domains ?? false,
+  functionShapes: schemas.get(schema)?.settings.functionShapes ?? false,
 })
 
 export type Values = (oid: Oid, asked: Asked) => Value | null
@@ -166,9 +169,13 @@ export function lookThrough(scope: Scope, oid: Oid, { domains }: Pick<Asked, 'do
   return domains && type?.kind === 'd' ? domainBase(scope, type) : type
 }
 
+const isEnum = (scope: Scope, type: AnnotatedType): boolean =>
+  (type.kind === 'd' ? domainBase(scope, type) : type)?.kind === 'e'
+
 /** A plain type or an array of plain types: what functions may take, and answer at the root (9.1.4, 9.1.5). */
 export function isPlainOrList(scope: Scope, oid: Oid, asked: Asked): boolean {
   const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? type : scope.types.get(type.element)
-  return element !== undefined && isPlain(scope, element)
+  if (element === undefined) return false
+  return isPlain(scope, element) || (asked.functionShapes && isEnum(scope, element))
 }

@@ -25,6 +25,8 @@ export type JsonForm =
   | { readonly kind: 'mapped'; readonly names: readonly (readonly [label: string, name: string])[] }
   /** An array of an enum with mapped labels, where arrays print mapped names: as `mapped`, element by element. */
   | { readonly kind: 'mapped-array'; readonly names: readonly (readonly [label: string, name: string])[] }
+  /** A form that mentions its value more than once, for what is to be evaluated once; null where a set is empty. */
+  | { readonly kind: 'once'; readonly of: JsonForm }
   /** What a function answers that returns a set of one value: null when the set is empty, an error when there are more. */
   | { readonly kind: 'only'; readonly of: JsonForm }
 
@@ -55,6 +57,10 @@ export interface EntitySql {
     readonly schema: string
     readonly function: string
     readonly json: JsonForm
+    /** What it takes besides the row; absent when that is nothing. */
+    readonly args?: readonly ArgumentSql[]
+    /** The type of its value, where there are filters on it. */
+    readonly filter?: Pick<ArgumentSql, 'type' | 'array' | 'plainDelimiter'>
   }[]
   /** What `onConflict` can name; only with upsert. */
   readonly arbiters?: readonly ArbiterSql[]
@@ -67,19 +73,23 @@ export interface ArbiterSql {
   readonly predicate: string | null
 }
 
+export interface ArgumentSql {
+  /** GraphQL name. */
+  readonly field: string
+  /** SQL argument name. */
+  readonly name: string
+  readonly type: string
+  readonly array: boolean
+  readonly plainDelimiter: boolean
+  /** Present where it is passed by its place. */
+  readonly positional?: true
+}
+
 export interface CallSql {
   readonly id: ObjectId
   readonly schema: string
   readonly function: string
-  readonly args: readonly {
-    /** GraphQL name. */
-    readonly field: string
-    /** SQL argument name. */
-    readonly name: string
-    readonly type: string
-    readonly array: boolean
-    readonly plainDelimiter: boolean
-  }[]
+  readonly args: readonly ArgumentSql[]
   /** For scalar results. */
   readonly json: JsonForm
 }

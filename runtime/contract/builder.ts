@@ -35,6 +35,17 @@ export interface CallBuilder {
   readonly json: (value: Expression) => Expression
 }
 
+export interface ComputedBuilder {
+  /** The call: `t1.*` -> `"public"."full_name"(t1.*)`; the arguments are passed ones. */
+  readonly of: (row: Expression, args: readonly Expression[]) => Expression
+  readonly json: (value: Expression) => Expression
+  /** By GraphQL argument name; absent when it takes nothing but the row. */
+  readonly args?: CallBuilder['args']
+  /** As those of columns; only where there are filters on it. */
+  readonly operand?: ColumnBuilder['operand']
+  readonly operands?: ColumnBuilder['operands']
+}
+
 export interface EntityBuilder {
   /** `"public"."posts"`; also the name of the row's composite type. */
   readonly relation: string
@@ -43,9 +54,7 @@ export interface EntityBuilder {
   /** Text of a node id from the key columns' values, in key order (7.1); base64 without line breaks. */
   readonly nodeId: (key: readonly Expression[]) => Expression
   /** By function id: computed fields; the argument is the row. */
-  readonly computed: Readonly<
-    Record<string, { readonly of: (row: Expression) => Expression; readonly json: (value: Expression) => Expression }>
-  >
+  readonly computed: Readonly<Record<string, ComputedBuilder>>
   /** By name of a unique key: `on conflict ("email")`; only with upsert. */
   readonly arbiters?: Readonly<Record<string, Expression>>
 }

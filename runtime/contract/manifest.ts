@@ -273,10 +273,12 @@ export interface FunctionFacts {
   readonly field: string
   readonly description: string | null
   readonly volatile: boolean
-  /** Input arguments in order; empty for computed fields. */
+  /** Input arguments in order; those of a computed field without the row. */
   readonly args: readonly ArgumentFacts[]
   readonly result: ResultFacts
   readonly execute: Grantees
+  /** Present on a computed field that has a field in the filter type. */
+  readonly filter?: true
 }
 
 export interface ArgumentFacts {
@@ -288,6 +290,8 @@ export interface ArgumentFacts {
   readonly required: boolean
   /** GraphQL literal to show as the default in introspection (9.2), or null. */
   readonly defaultValue: string | null
+  /** Present where it is passed by its place, so that none before it may be left out. */
+  readonly positional?: true
 }
 
 export type ResultFacts =

@@ -35,6 +35,8 @@ export interface Visible {
   readonly seesColumn: (entity: EntityFacts, column: ColumnFacts) => boolean
   /** Whether the enum and its filter may be named by this role. */
   readonly seesEnum: (item: EnumFacts) => boolean
+  /** Whether values of the type can be compared by this role. */
+  readonly compares: (type: ValueType) => boolean
   /** SQL name of some column that the role may read; an exposed relation has one. */
   readonly readableColumn: (entity: EntityFacts) => string
   readonly seesRelation: (entity: EntityFacts, relation: RelationFacts) => boolean
@@ -144,6 +146,7 @@ export function seeAs(manifest: Manifest, role: string): Visible {
     seesType,
     seesColumn,
     seesEnum: (item) => names.ownsEnum(item) && usable.has(item.schema) && can(item.usage),
+    compares: usesEnum,
     readableColumn: (entity) => {
       const readable = entity.columns.find((column) => selects(entity, column))
       if (readable === undefined) throw new Error(`${role} may read no column of ${entity.id}`)

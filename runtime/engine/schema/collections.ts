@@ -6,7 +6,8 @@ import {
   type GraphQLFieldConfigArgumentMap,
   type GraphQLInputType,
 } from 'graphql'
-import type { AggregateFacts, ColumnFacts, EntityFacts, ScalarName } from '../../contract/manifest.ts'
+import type { AggregateFacts, EntityFacts, ScalarName, ValueType } from '../../contract/manifest.ts'
+import { filterComputed } from '../computed-filters.ts'
 import { orderRelations } from '../related.ts'
 import type { Visible } from '../view.ts'
 import { listFilters, orderByDirection, scalarFilters } from './filters.ts'
@@ -108,7 +109,10 @@ export const makeFilter =
       fields: () => {
         const columns = visible.filterable(entity).map((column): InputField => {
           const { name } = shown(column)
-          return [name, { type: filterType(visible, column, types), description: `Conditions on ${name}.` }]
+          return [name, { type: filterType(visible, name, shown(column).type, types), description: `Conditions on ${name}.` }]
+        })
+        const computed = [...filterComputed(visible, entity)].map(([name, { type }]): InputField => {
+          return [name, { type: filterType(visible, name, type, types), description: `Conditions on ${name}.` }]
         })
         const list = new GraphQLList(nonNull(self))
         const others: InputField[] = [
@@ -121,6 +125,7 @@ export const makeFilter =
         const taken = new Set(columns.map(([name]) => name))
         return Object.fromEntries([
           ...columns,
+          ...computed,
           ...relationConditions(visible, entity, types),
           ...others.filter(([name]) => !taken.has(name)),
         ])
@@ -129,13 +134,12 @@ export const makeFilter =
     return self
   }
 
-function filterType(visible: Visible, column: ColumnFacts, types: Types): GraphQLInputType {
-  const { type } = shown(column)
+function filterType(visible: Visible, name: string, type: ValueType, types: Types): GraphQLInputType {
   const item = type.kind === 'enum' ? visible.enum(type.id) : undefined
   if (item !== undefined && visible.names.ownsEnum(item)) return type.list ? types.enumListFilter(item) : types.enumFilter(item)
   const filters = type.list ? listFilters : scalarFilters
   const filter = filters.get(type.kind === 'scalar' ? type.name : 'Opaque')
-  if (filter === undefined) throw new Error(`there is no filter for the column ${column.column}`)
+  if (filter === undefined) throw new Error(`there is no filter for ${name}`)
   return filter
 }
 

@@ -1,5 +1,5 @@
-import { parseValue, valueFromASTUntyped, type GraphQLObjectType } from 'graphql'
-import type { ArgumentFacts, EntityFacts, FunctionFacts, ValueType } from '../../contract/manifest.ts'
+import type { GraphQLObjectType } from 'graphql'
+import type { EntityFacts, FunctionFacts, ValueType } from '../../contract/manifest.ts'
 import { baseOfField, lowerFirst, rootField } from '../../contract/root-fields.ts'
 import { groupBy } from '../../lib/group-by.ts'
 import type { Visible } from '../view.ts'
@@ -136,13 +136,5 @@ const callMakers = (
 
 function callField(visible: Visible, fn: FunctionFacts, types: Types): Field {
   const { type, args } = resultOf(visible, fn, types)
-  const own = Object.fromEntries(fn.args.map((argument) => [argument.field, callArgument(argument, types)]))
-  return field(type, { kind: 'call', function: fn }, fn.description ?? `Calls ${fn.field}.`, { ...own, ...args })
-}
-
-function callArgument(argument: ArgumentFacts, types: Types): NonNullable<Field['args']>[string] {
-  const type = types.input(argument.type)
-  const base = { type: argument.required ? nonNull(type) : type, description: `The argument ${argument.field}.` }
-  if (argument.defaultValue === null) return base
-  return { ...base, defaultValue: valueFromASTUntyped(parseValue(argument.defaultValue)) }
+  return field(type, { kind: 'call', function: fn }, fn.description ?? `Calls ${fn.field}.`, args)
 }

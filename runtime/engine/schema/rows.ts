@@ -1,5 +1,5 @@
-import { GraphQLObjectType, type GraphQLOutputType } from 'graphql'
-import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
+import { GraphQLObjectType, parseValue, valueFromASTUntyped, type GraphQLOutputType } from 'graphql'
+import type { ArgumentFacts, EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import type { Visible } from '../view.ts'
 import { collectionArguments } from './collections.ts'
 import { scalars } from './scalars.ts'
@@ -56,18 +56,26 @@ function rowFields(visible: Visible, entity: EntityFacts, types: Types): Fields 
   return Object.fromEntries(fields)
 }
 
-/** The GraphQL type of what a function returns, with the arguments that a collection takes. */
+/** The GraphQL type of what a function returns, with its arguments and those that a collection takes. */
 export function resultOf(
   visible: Visible,
   fn: FunctionFacts,
   types: Types,
 ): { readonly type: GraphQLOutputType; readonly args: NonNullable<Field['args']> } {
   const { result } = fn
-  if (result.kind === 'void') return { type: scalars.Opaque, args: {} }
-  if (result.kind === 'value') return { type: types.output(result.type), args: {} }
+  const own = Object.fromEntries(fn.args.map((argument) => [argument.field, ownArgument(argument, types)]))
+  if (result.kind === 'void') return { type: scalars.Opaque, args: own }
+  if (result.kind === 'value') return { type: types.output(result.type), args: own }
   const target = visible.entity(result.entity)
   if (target === undefined) throw new Error(`the result of ${fn.id} is not in the manifest`)
   return result.kind === 'row'
-    ? { type: types.row(target), args: {} }
-    : { type: types.connection(target), args: collectionArguments(target, types) }
+    ? { type: types.row(target), args: own }
+    : { type: types.connection(target), args: { ...own, ...collectionArguments(target, types) } }
+}
+
+function ownArgument(argument: ArgumentFacts, types: Types): NonNullable<Field['args']>[string] {
+  const type = types.input(argument.type)
+  const base = { type: argument.required ? nonNull(type) : type, description: `The argument ${argument.field}.` }
+  if (argument.defaultValue === null) return base
+  return { ...base, defaultValue: valueFromASTUntyped(parseValue(argument.defaultValue)) }
 }

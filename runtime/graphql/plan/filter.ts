@@ -1,4 +1,5 @@
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import { filterComputed } from '../../engine/computed-filters.ts'
 import { filterRelations, type Related } from '../../engine/related.ts'
 import { byField } from '../../engine/view.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
@@ -6,7 +7,7 @@ import { badArgument } from '../failures.ts'
 import { decodeNodeId, type ElementForm, type Elements } from '../tokens.ts'
 import type { Input } from './input.ts'
 import type { Planner } from './planner.ts'
-import type { Filter, NodeTable, Quantifier, Slot, Value } from './types.ts'
+import type { Filter, NodeTable, Quantifier, Slot, Subject, Value } from './types.ts'
 
 /** What filters are planned with. */
 type FilterPlanner = Pick<Planner, 'visible' | 'countRelated'>
@@ -20,7 +21,8 @@ export function planFilter(planner: FilterPlanner, entity: EntityFacts, input: I
   const columns = byField(planner.visible.filterable(entity))
   const conditions = input.fields.flatMap(([name, value]) => {
     const column = columns.get(name)
-    const condition = column === undefined ? planOther(planner, entity, name, value) : planColumn(column, value)
+    const condition =
+      column === undefined ? planOther(planner, entity, name, value) : planValue(columnSubject(column), value)
     return condition === null ? [] : [condition]
   })
   return together('all', conditions)
@@ -47,6 +49,10 @@ function planOther(planner: FilterPlanner, entity: EntityFacts, name: string, in
     case 'nodeId':
       return planNodeId(entity, input)
     default: {
+      const computed = filterComputed(planner.visible, entity).get(name)
+      if (computed !== undefined) {
+        return planValue({ subject: { computed: computed.function }, list: false, maxLength: null }, input)
+      }
       const related = filterRelations(planner.visible, entity).get(name)
       return related === undefined ? null : planRelated(planner, related, input)
     }
@@ -73,25 +79,37 @@ function planRelated(planner: FilterPlanner, { relation, target }: Related, inpu
   )
 }
 
-function planColumn(column: ColumnFacts, input: Input): Filter | null {
+/** What is compared, and what its operands are like. */
+interface Compared {
+  readonly subject: Subject
+  readonly list: boolean
+  readonly maxLength: number | null
+}
+
+const columnSubject = ({ column, type, maxLength }: ColumnFacts): Compared => ({
+  subject: { column },
+  list: type?.list === true,
+  maxLength,
+})
+
+function planValue(compared: Compared, input: Input): Filter | null {
   if (input.kind !== 'object') return null
-  const conditions = input.fields.map(([name, operand]) => planOperator(column, name as OperatorName, operand))
+  const conditions = input.fields.map(([name, operand]) => planOperator(compared, name as OperatorName, operand))
   return together('all', conditions)
 }
 
 const nullSlot: Slot = { kind: 'constant', value: null }
 
-function planOperator(column: ColumnFacts, operator: OperatorName, operand: Input): Filter {
+function planOperator({ subject, list, maxLength }: Compared, operator: OperatorName, operand: Input): Filter {
   const { operand: wants } = operators[operator]
   if (wants === 'presence') {
     if (operand.kind !== 'leaf') throw badArgument('Error transpiling Is filter value type')
-    return { kind: 'presence', column: column.column, present: operand.value === 'NOT_NULL' }
+    return { kind: 'presence', ...subject, present: operand.value === 'NOT_NULL' }
   }
   const slot = operand.kind === 'leaf' ? operand.slot : nullSlot
-  const isArray = wants === 'values' || column.type?.list === true
-  const { maxLength } = column
+  const isArray = wants === 'values' || list
   const value: Value = { slot, encoding: isArray ? { kind: 'array', maxLength } : { kind: 'scalar', maxLength } }
-  return { kind: 'compare', column: column.column, operator, operand: wants, value }
+  return { kind: 'compare', ...subject, operator, operand: wants, value }
 }
 
 function planNodeId(entity: EntityFacts, input: Input): Filter | null {

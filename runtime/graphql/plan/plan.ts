@@ -1,5 +1,5 @@
 import type { FieldNode, GraphQLField } from 'graphql'
-import type { ArgumentFacts, EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
+import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import { badArgument } from '../failures.ts'
@@ -11,9 +11,10 @@ import { nodeKey } from './filter.ts'
 import { slotOf, type Input, type Variables } from './input.ts'
 import { introspect } from './introspection.ts'
 import { createPlanner, resultEntity, type Planner } from './planner.ts'
+import { planArguments } from './arguments.ts'
 import { planRow, planRowOf } from './rows.ts'
 import { collectFields, type Walk } from './selection.ts'
-import type { Argument, Plan, Root, Value } from './types.ts'
+import type { Plan, Root, Value } from './types.ts'
 import { planWrite } from './writes.ts'
 
 /**
@@ -117,8 +118,7 @@ function planCall(
   field: GraphQLField<unknown, unknown>,
   nodes: readonly FieldNode[],
 ): Root {
-  const given = planner.args(field, nodes)
-  const args = fn.args.flatMap((argument) => planArgument(argument, given(argument.field)))
+  const args = planArguments(fn, planner.args(field, nodes))
   const base = { key, call: fn.id, args }
   if (fn.result.kind === 'void') return { kind: 'call-void', ...base }
   if (fn.result.kind === 'value') return { kind: 'call-value', ...base }
@@ -126,13 +126,4 @@ function planCall(
   return fn.result.kind === 'row'
     ? { kind: 'call-row', ...base, row: planRow(planner, target, field, nodes) }
     : { kind: 'call-set', ...base, volatile: fn.volatile, collection: planCollection(planner, target, field, nodes) }
-}
-
-/** An argument that is left out is not passed, so that Postgres takes its default; null is passed as NULL (9.2). */
-function planArgument(argument: ArgumentFacts, input: Input): readonly Argument[] {
-  if (input.kind === 'absent') return []
-  const encoding = argument.type.list
-    ? ({ kind: 'array', maxLength: null } as const)
-    : ({ kind: 'scalar', maxLength: null } as const)
-  return [{ field: argument.field, value: { slot: slotOf(input), encoding } }]
 }

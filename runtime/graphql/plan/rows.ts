@@ -1,6 +1,7 @@
 import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
+import { planArguments } from './arguments.ts'
 import { planCollection } from './collection.ts'
 import { resultEntity, type Planner } from './planner.ts'
 import type { Row, RowMember } from './types.ts'
@@ -59,7 +60,8 @@ function planComputed(
   field: GraphQLField<unknown, unknown>,
   nodes: readonly FieldNode[],
 ): RowMember {
-  const base = { key, function: fn.id }
+  const args = planArguments(fn, planner.args(field, nodes))
+  const base = { key, function: fn.id, ...(args.length > 0 && { args }) }
   if (fn.result.kind === 'void') return { kind: 'computed-void', ...base }
   if (fn.result.kind === 'value') return { kind: 'computed-value', ...base }
   const target = resultEntity(planner, fn)

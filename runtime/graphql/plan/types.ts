@@ -47,14 +47,13 @@ export interface Value {
 export type Filter =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Filter[] }
   | { readonly kind: 'not'; readonly of: Filter }
-  | {
+  | (Subject & {
       readonly kind: 'compare'
-      readonly column: string
       readonly operator: string
       readonly operand: 'value' | 'values'
       readonly value: Value
-    }
-  | { readonly kind: 'presence'; readonly column: string; readonly present: boolean }
+    })
+  | (Subject & { readonly kind: 'presence'; readonly present: boolean })
   /** The key's columns equal these values, in key order. */
   | { readonly kind: 'key'; readonly values: readonly Value[] }
   /** How many of the related rows meet a condition; without one, all rows do. */
@@ -65,6 +64,9 @@ export type Filter =
       readonly join: Join
       readonly of: Filter | null
     }
+
+/** What is compared: a column by its SQL name, or the value of a computed field. */
+export type Subject = { readonly column: string } | { readonly computed: ObjectId }
 
 /** Whether at least one, each or no related row meets a condition; each and none of no rows do. */
 export type Quantifier = 'some' | 'every' | 'none'
@@ -156,16 +158,22 @@ export type RowMember =
   | { readonly kind: 'column'; readonly key: string; readonly column: string }
   | { readonly kind: 'one'; readonly key: string; readonly join: Join; readonly unique: boolean; readonly row: Row }
   | { readonly kind: 'many'; readonly key: string; readonly join: Join; readonly collection: Collection }
-  | { readonly kind: 'computed-value'; readonly key: string; readonly function: ObjectId }
-  | { readonly kind: 'computed-void'; readonly key: string; readonly function: ObjectId }
-  | { readonly kind: 'computed-row'; readonly key: string; readonly function: ObjectId; readonly row: Row }
-  | {
+  | (ComputedCall & { readonly kind: 'computed-value'; readonly key: string })
+  | (ComputedCall & { readonly kind: 'computed-void'; readonly key: string })
+  | (ComputedCall & { readonly kind: 'computed-row'; readonly key: string; readonly row: Row })
+  | (ComputedCall & {
       readonly kind: 'computed-set'
       readonly key: string
-      readonly function: ObjectId
       readonly volatile: boolean
       readonly collection: Collection
-    }
+    })
+
+/** A function of the row. */
+export interface ComputedCall {
+  readonly function: ObjectId
+  /** What it is passed besides the row; absent when that is nothing. */
+  readonly args?: readonly Argument[]
+}
 
 /** SQL names of the columns that are equal here and there, pairwise. */
 export interface Join {

@@ -1,7 +1,8 @@
+import type { ColumnBuilder } from '../../contract/builder.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
-import type { Filter, Value } from '../plan/types.ts'
+import type { Filter, Subject, Value } from '../plan/types.ts'
 import type { Parameters } from './parameters.ts'
-import { columnOf, directScope, joined, where, type Scope, type Writer } from './source.ts'
+import { columnOf, computedOf, directScope, joined, where, type Scope, type Writer } from './source.ts'
 
 /** A condition for any alias; its values are bound once, however often it is written. */
 export type Condition = (scope: Scope) => string
@@ -20,7 +21,7 @@ export function compileFilter(filter: Filter, writer: Writer): Condition {
       return (scope) => `(not ${condition(scope)})`
     }
     case 'presence':
-      return (scope) => `(${scope.column(filter.column)} is ${filter.present ? 'not null' : 'null'})`
+      return (scope) => `(${subjectOf(filter, scope).value} is ${filter.present ? 'not null' : 'null'})`
     case 'compare':
       return compare(filter, parameters)
     case 'key':
@@ -47,10 +48,21 @@ function compare(filter: Extract<Filter, { kind: 'compare' }>, parameters: Param
   const placeholder = parameters.add(filter.value)
   const { render } = operators[filter.operator as OperatorName]
   return (scope) => {
-    const column = columnOf(scope.builder, filter.column)
-    const operand = filter.operand === 'values' ? column.operands(placeholder) : column.operand(placeholder)
-    return `(${render(scope.column(filter.column), operand)})`
+    const { value, type } = subjectOf(filter, scope)
+    return `(${render(value, filter.operand === 'values' ? type.operands(placeholder) : type.operand(placeholder))})`
   }
+}
+
+interface Compared {
+  readonly value: string
+  readonly type: Pick<ColumnBuilder, 'operand' | 'operands'>
+}
+
+function subjectOf(subject: Subject, scope: Scope): Compared {
+  if ('column' in subject) return { value: scope.column(subject.column), type: columnOf(scope.builder, subject.column) }
+  const { of, operand, operands } = computedOf(scope, subject.computed)
+  if (operand === undefined || operands === undefined) throw new Error(`there is no filter on ${subject.computed}`)
+  return { value: of(scope.row(), []), type: { operand, operands } }
 }
 
 /** The key's columns equal these values. */

@@ -1,9 +1,8 @@
-import type { ObjectId } from '../../contract/manifest.ts'
 import { jsonObject, jsonObjectFrom, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
-import type { Row, RowMember } from '../plan/types.ts'
+import type { ComputedCall, Row, RowMember } from '../plan/types.ts'
 import { collectionJson } from './collection.ts'
-import { columnOf, directScope, joined, type Scope, type Writer } from './source.ts'
+import { columnOf, computedOf, directScope, joined, passArguments, type Scope, type Writer } from './source.ts'
 
 /** The selected fields of the row in scope as a JSON object. */
 export const rowJson = (writer: Writer, row: Row, scope: Scope): string => jsonObject(rowPairs(writer, row, scope))
@@ -44,17 +43,16 @@ function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
       })
     }
     case 'computed-value': {
-      const computed = computedOf(scope, member.function)
-      return computed.json(computed.of(scope.row()))
+      return computedOf(scope, member.function).json(computedCall(writer, scope, member))
     }
     case 'computed-void':
-      return voidResult(computedOf(scope, member.function).of(scope.row()))
+      return voidResult(computedCall(writer, scope, member))
     case 'computed-row': {
-      const call = computedOf(scope, member.function).of(scope.row())
+      const call = computedCall(writer, scope, member)
       return rowJsonFrom(writer, member.row, (target, alias) => `${call} ${alias} where ${isPresent(target)}`)
     }
     case 'computed-set': {
-      const from = (): string => computedOf(scope, member.function).of(scope.row())
+      const from = (): string => computedCall(writer, scope, member)
       return collectionJson(writer, member.collection, {
         from,
         isFunction: true,
@@ -65,10 +63,9 @@ function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
   }
 }
 
-function computedOf(scope: Scope, id: ObjectId) {
-  const computed = Object.hasOwn(scope.builder.computed, id) ? scope.builder.computed[id] : undefined
-  if (computed === undefined) throw new Error(`the builder of ${scope.builder.relation} has no computed field ${id}`)
-  return computed
+function computedCall(writer: Writer, scope: Scope, { function: id, args = [] }: ComputedCall): string {
+  const { of, args: passes = {} } = computedOf(scope, id)
+  return of(scope.row(), passArguments(writer, id, passes, args))
 }
 
 /** A function's row that is null, or null in every column, is no row (9.3). */

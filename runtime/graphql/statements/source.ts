@@ -1,7 +1,7 @@
-import type { EntityBuilder } from '../../contract/builder.ts'
-import type { EntityFacts } from '../../contract/manifest.ts'
+import type { CallBuilder, ComputedBuilder, EntityBuilder } from '../../contract/builder.ts'
+import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { Collection, Join, OrderKey, Root, Row } from '../plan/types.ts'
+import type { Argument, Collection, Join, OrderKey, Root, Row } from '../plan/types.ts'
 import type { Parameters } from './parameters.ts'
 
 /** What every part of a statement is written with. */
@@ -100,6 +100,26 @@ export function columnOf(builder: EntityBuilder, name: string): EntityBuilder['c
   const column = Object.hasOwn(builder.columns, name) ? builder.columns[name] : undefined
   if (column === undefined) throw new Error(`the builder of ${builder.relation} has no column ${name}`)
   return column
+}
+
+export function computedOf(scope: Scope, id: ObjectId): ComputedBuilder {
+  const computed = Object.hasOwn(scope.builder.computed, id) ? scope.builder.computed[id] : undefined
+  if (computed === undefined) throw new Error(`the builder of ${scope.builder.relation} has no computed field ${id}`)
+  return computed
+}
+
+/** The arguments of a call as they are passed. */
+export function passArguments(
+  writer: Writer,
+  id: ObjectId,
+  passes: CallBuilder['args'],
+  args: readonly Argument[],
+): readonly string[] {
+  return args.map((argument) => {
+    const pass = Object.hasOwn(passes, argument.field) ? passes[argument.field] : undefined
+    if (pass === undefined) throw new Error(`the builder of ${id} has no argument ${argument.field}`)
+    return pass(writer.parameters.add(argument.value))
+  })
 }
 
 /** The condition that two rows belong together. */

@@ -7,7 +7,7 @@ import { collectionJson } from './collection.ts'
 import { keyEquals } from './filter.ts'
 import { createParameters } from './parameters.ts'
 import { isPresent, rowJson, rowJsonFrom, voidResult } from './rows.ts'
-import { createWriter, type Note, type Writer } from './source.ts'
+import { createWriter, passArguments, type Note, type Writer } from './source.ts'
 import { writeStatement } from './writes.ts'
 
 /** s4: a statement as it is prepared, and how each of its parameters is found. */
@@ -161,12 +161,7 @@ function rootJson(writer: Writer, root: SqlRoot): string {
 
 function callSql(writer: Writer, id: string, args: readonly Argument[]): string {
   const builder = writer.engine.call(id)
-  const passed = args.map((argument) => {
-    const pass = Object.hasOwn(builder.args, argument.field) ? builder.args[argument.field] : undefined
-    if (pass === undefined) throw new Error(`the builder of ${id} has no argument ${argument.field}`)
-    return pass(writer.parameters.add(argument.value))
-  })
-  return `${builder.name}(${passed.join(', ')})`
+  return `${builder.name}(${passArguments(writer, id, builder.args, args).join(', ')})`
 }
 
 /** The role is part of the name: a plan made under row-level security serves the role it was made for. */

@@ -151,7 +151,7 @@ describe.each(majors())('builders on PostgreSQL %i', (major) => {
 
   it('calls computed fields and functions', async () => {
     const twice = entity.computed[objectId('public', 'twice of')]
-    expect(await one(`select ${twice?.json(twice.of('t'))} as v from ${entity.relation} t where id = 1`)).toBe('2')
+    expect(await one(`select ${twice?.json(twice.of('t', []))} as v from ${entity.relation} t where id = 1`)).toBe('2')
     const concat = calls[objectId('public', 'concat_all')]
     const [list, sep] = Object.values(concat?.args ?? {})
     expect(await one(`select ${concat?.name}(${list?.('$1')}) as v`, ['{a,b}'])).toBe('a-b')

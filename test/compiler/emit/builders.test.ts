@@ -51,7 +51,7 @@ describe('the builder of an entity', () => {
   })
 
   it('calls computed fields with the row', () => {
-    expect(built.computed['full']?.of('t1')).toBe('"public"."full_name"(t1)')
+    expect(built.computed['full']?.of('t1', [])).toBe('"public"."full_name"(t1)')
     expect(built.computed['full']?.json('v')).toBe('(v)::text')
   })
 

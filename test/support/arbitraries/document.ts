@@ -2,7 +2,7 @@ import type fc from 'fast-check'
 import { apiOf, apiTableOf, type ApiTable, type RootField } from '../interpreter/api.ts'
 import { argumentsOf } from '../interpreter/calls.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
-import type { ColumnSketch, FunctionSketch, Json, Question, Value, World } from '../interpreter/world.ts'
+import type { ColumnSketch, ColumnType, FunctionSketch, Json, Question, Value, World } from '../interpreter/world.ts'
 import { choices, drawFrom, type Draw } from './draw.ts'
 import { drawFilter, drawToken } from './filter.ts'
 import { absent, place, printTree, type Tree } from './input.ts'
@@ -127,17 +127,24 @@ function toKey(scene: Scene, column: ColumnSketch, value: Value): Tree {
   return toTree(scene, column.type, writable)
 }
 
+/** Labels that are no names cannot be written. */
+function writableValue(scene: Scene, type: ColumnType): Exclude<Value, null> {
+  const drawn = drawValue(scene.draw, scene.world, type)
+  if (isWritable(scene, type, drawn)) return drawn
+  return type.list ? [] : (poolOf(scene.world, type).find((value) => isWritable(scene, type, value)) ?? drawn)
+}
+
 /** A function with its arguments; those with a default are left out now and then. */
 function drawCall(scene: Scene, fn: FunctionSketch, depth: number): string {
   const { draw } = scene
   scene.tell(`function: ${fn.body.kind}${fn.volatile ? ', volatile' : ''}`)
-  const args = new Map(
+  const args: ReadonlyMap<string, Tree> = new Map(
     (argumentsOf(scene.world, fn) ?? []).flatMap(({ name, type, required }): [string, Tree][] => {
       const one = inputType(scene, type)
       const declared = `${type.list ? `[${one}]` : one}${required ? '!' : ''}`
       if (!required && draw.chance(50))
         return draw.chance(50) ? [] : [[name, draw.chance(50) ? null : absent(scene.variables, declared)]]
-      const value = fn.body.kind === 'sum' ? draw.int(9) : drawValue(draw, scene.world, type)
+      const value = fn.body.kind === 'sum' ? draw.int(9) : writableValue(scene, type)
       return [[name, place(draw, scene.variables, declared, toTree(scene, type, value))]]
     }),
   )

@@ -41,25 +41,34 @@ export function withFunctions(draw: Draw, world: World): World {
 function drawBody(draw: Draw, world: World, tables: readonly TableSketch[]): FunctionBody {
   const form = tables.length === 0 ? draw.int(3) : draw.pick([0, 3, 4, 5, 6, 1, 2])
   const names = new Set<string>()
-  const argument = (): string => fresh(draw, names, argumentNames)
+  const shapes = world.functionShapes === true
+  const argument = (): string => (shapes && draw.chance(35) ? '' : fresh(draw, names, argumentNames))
   switch (form) {
     case 0:
       return { kind: 'sum', a: argument(), b: argument(), fallback: draw.chance(60) ? draw.pick([5, 0]) : null }
     case 1:
-      return { kind: 'echo', argument: argument(), type: orDomain(draw, world, drawPlain(draw)) }
+      return { kind: 'echo', argument: argument(), type: orEnum(draw, world, orDomain(draw, world, drawPlain(draw))) }
     case 2:
       return { kind: 'void', argument: argument() }
     default:
       return (
-        drawOverTable(draw, tables, form, argument) ?? { kind: 'echo', argument: argument(), type: drawPlain(draw) }
+        drawOverTable(draw, world, tables, form, argument) ?? { kind: 'echo', argument: argument(), type: drawPlain(draw) }
       )
   }
 }
 
 const drawPlain = (draw: Draw): ColumnType => ({ base: draw.pick(plainBases), list: draw.chance(20), enum: null })
 
+/** With function shapes now and then an enum instead of the type. */
+function orEnum(draw: Draw, world: World, type: ColumnType): ColumnType {
+  const [kind] = world.enums
+  if (world.functionShapes !== true || kind === undefined || !draw.chance(35)) return type
+  return { base: 'enum', list: draw.chance(30), enum: kind.name }
+}
+
 function drawOverTable(
   draw: Draw,
+  world: World,
   tables: readonly TableSketch[],
   form: number,
   argument: () => string,
@@ -67,17 +76,18 @@ function drawOverTable(
   const table = draw.pick(tables)
   const flags = table.columns.filter(({ type }) => type.base === 'bool' && !type.list)
   const columns = table.columns.filter(isPlain)
+  const numbers = columns.filter(({ type }) => type.base === 'int4' && !type.list && type.domain === undefined)
   if (form === 3)
     return {
       kind: 'rows',
       table: table.name,
       flag: flags[0]?.name ?? null,
-      argument: draw.chance(30) ? argument() : null,
+      argument: draw.chance(30) ? argument() || 'a' : null,
     }
   if (columns.length === 0) return null
   const column = draw.pick(columns)
-  if (form === 4) return { kind: 'row', table: table.name, column: column.name, argument: argument() }
-  if (form === 5) return { kind: 'computed', table: table.name, column: column.name }
+  if (form === 4) return { kind: 'row', table: table.name, column: column.name, argument: argument() || 'a' }
+  if (form === 5) return drawComputed(draw, world, table, column, numbers, argument)
   const target = draw.pick(tables)
   const same = target.columns.filter(({ type }) => type.base === column.type.base && type.list === column.type.list)
   if (same.length === 0) return null
@@ -88,4 +98,20 @@ function drawOverTable(
     target: target.name,
     targetColumn: draw.pick(same).name,
   }
+}
+
+/** The value of a column, which with function shapes may be an enum, or one together with an argument. */
+function drawComputed(
+  draw: Draw,
+  world: World,
+  table: TableSketch,
+  column: ColumnSketch,
+  numbers: readonly ColumnSketch[],
+  argument: () => string,
+): FunctionBody {
+  const enums = table.columns.filter(({ type }) => type.base === 'enum')
+  const chosen = world.functionShapes === true && enums.length > 0 && draw.chance(50) ? draw.pick(enums) : column
+  if (world.functionShapes !== true || numbers.length === 0 || !draw.chance(40))
+    return { kind: 'computed', table: table.name, column: chosen.name }
+  return { kind: 'computedSum', table: table.name, column: draw.pick(numbers).name, argument: argument() }
 }

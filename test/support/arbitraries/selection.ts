@@ -1,5 +1,6 @@
 import type { ApiTable, RowField } from '../interpreter/api.ts'
 import { apiTableOf } from '../interpreter/api.ts'
+import { argumentsOf } from '../interpreter/calls.ts'
 import { linkOf } from '../interpreter/check.ts'
 import { drawFilter } from './filter.ts'
 import { isReference, place, printTree, type Tree } from './input.ts'
@@ -59,6 +60,13 @@ export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
   const selections = Array.from({ length: count }, () => {
     const [name, field] = draw.pick([...plain].reverse())
     if (field.kind === 'nodeId') scene.tell('nodeId')
+    if (field.kind === 'computed' && field.function.body.kind === 'computedSum') {
+      scene.tell('function: computed value with an argument')
+      const [argument] = argumentsOf(scene.world, field.function) ?? []
+      const value = place(draw, scene.variables, 'Int!', draw.int(9))
+      // What has arguments has a key of its own, so that it merges with nothing.
+      return `c${scene.count()}: ${name}${printArguments(new Map([[argument?.name ?? '', value]]))}`
+    }
     if (field.kind === 'computed') scene.tell('function: computed value')
     return `${keyed(scene, keys, name, true)}${directives(scene)}`
   })

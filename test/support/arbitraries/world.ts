@@ -38,6 +38,7 @@ function drawWorld(draw: Draw): World {
     additions: drawAdditions(draw, 60),
     enums,
     domains: drawDomains(draw, enums),
+    functionShapes: draw.chance(45),
     tables: [],
     functions: [],
   }

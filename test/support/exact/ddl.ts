@@ -137,6 +137,8 @@ function policySql(table: TableSketch): readonly string[] {
 
 const pointer = (type: ColumnType): string => typeSql(type).replace(/^(numeric|varchar)\(.*?\)/, '$1')
 
+const named = (argument: string): string => (argument === '' ? '' : `${ident(argument)} `)
+
 interface FunctionParts {
   readonly args: string
   readonly returns: string
@@ -149,14 +151,14 @@ function functionParts(world: World, { body }: FunctionSketch): FunctionParts {
   switch (body.kind) {
     case 'sum':
       return {
-        args: `${ident(body.a)} int4, ${ident(body.b)} int4${body.fallback === null ? '' : ` default ${body.fallback}`}`,
+        args: `${named(body.a)}int4, ${named(body.b)}int4${body.fallback === null ? '' : ` default ${body.fallback}`}`,
         returns: 'int4',
         text: 'select $1 + $2',
       }
     case 'echo':
-      return { args: `${ident(body.argument)} ${pointer(body.type)}`, returns: pointer(body.type), text: 'select $1' }
+      return { args: `${named(body.argument)}${pointer(body.type)}`, returns: pointer(body.type), text: 'select $1' }
     case 'void':
-      return { args: `${ident(body.argument)} int4`, returns: 'void', text: 'select $1' }
+      return { args: `${named(body.argument)}int4`, returns: 'void', text: 'select $1' }
     case 'rows': {
       const condition = body.flag === null ? '' : ` where ${ident(body.flag)}`
       return {
@@ -176,6 +178,12 @@ function functionParts(world: World, { body }: FunctionSketch): FunctionParts {
         args: ident(body.table),
         returns: pointer(typeOf(body.table, body.column)),
         text: `select ($1).${ident(body.column)}`,
+      }
+    case 'computedSum':
+      return {
+        args: `${ident(body.table)}, ${named(body.argument)}int4`,
+        returns: 'int4',
+        text: `select ($1).${ident(body.column)} + $2`,
       }
     default:
       return {
@@ -218,6 +226,7 @@ export function schemaSql(world: World): string {
     explain: world.explain && { enabled: true },
     schemaReport: world.schemaReport && { enabled: true }, limits: world.limits,
     ...additions(world.additions),
+    functionShapes: world.functionShapes === true && { enabled: true },
     domains: (world.domains ?? []).length > 0 && { enabled: true },
   }
   return [

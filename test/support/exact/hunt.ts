@@ -94,6 +94,7 @@ function describe(world: World): readonly string[] {
   return [
     ...say(world.inflects, 'world: inflected names'),
     ...say(world.limits !== undefined, 'world: limits'),
+    ...say(world.functionShapes === true, 'world: function shapes'),
     ...say((world.domains ?? []).length > 0, 'world: domains'),
     ...say(
       world.enums.some((item) => Object.keys(item.mappings).length > 0),

@@ -10,7 +10,7 @@ import { argument, collectFields } from './selection.ts'
 import { visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
 import { readValue, toAnswer, toTokenText } from './types.ts'
-import { hasAddition, tableNamed, type FunctionSketch, type Json, type Value } from './world.ts'
+import { columnNamed, hasAddition, tableNamed, type FunctionSketch, type Json, type Value } from './world.ts'
 
 /** Answers an object: each response key by what `resolve` says of its field. */
 export function object(
@@ -87,7 +87,7 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
         hasAddition(context.world, table.sketch, 'enumArrays'),
       )
     case 'computed':
-      return computedField(context, store, row, field.function, nodes)
+      return computedField(context, store, table, row, field.function, nodes)
     case 'relation': {
       const target = apiTableOf(context.api, field.target)
       const related = visibleRows(store, target.sketch, context.claims).filter((other) =>
@@ -106,19 +106,14 @@ export function callField(context: Context, store: Store, nodes: Nodes, fields: 
   if (field?.kind !== 'call') throw new Error(`${nodes[0].name.value} is no function`)
   const { world } = context
   const { body } = field.function
-  const values = (argumentsOf(world, field.function) ?? []).map(({ name, type }): Value | undefined => {
-    const value = argument(context.scope, nodes[0], name)
-    const read = value === undefined ? undefined : readValue(world, type, value)
-    if (read !== undefined && !isInDomain(world, type, read)) throw new Refused('23514')
-    return read
-  })
+  const values = passedTo(context, field.function, nodes)
   switch (body.kind) {
     case 'sum': {
       const [a = null, b = body.fallback] = values
       return a === null || b === null ? null : int4(Number(a) + Number(b))
     }
     case 'echo':
-      return values[0] ?? null
+      return toAnswer(world, body.type, values[0] ?? null, world.additions?.enumArrays ?? false)
     case 'rows': {
       const rows = visibleRows(store, tableNamed(world, body.table), context.claims)
       const chosen = rows.filter((row) => body.flag === null || row.get(body.flag) === true)
@@ -134,6 +129,14 @@ export function callField(context: Context, store: Store, nodes: Nodes, fields: 
   }
 }
 
+const passedTo = ({ world, scope }: Context, fn: FunctionSketch, nodes: Nodes): readonly (Value | undefined)[] =>
+  (argumentsOf(world, fn) ?? []).map(({ name, type }) => {
+    const value = argument(scope, nodes[0], name)
+    const read = value === undefined ? undefined : readValue(world, type, value)
+    if (read !== undefined && !isInDomain(world, type, read)) throw new Refused('23514')
+    return read
+  })
+
 /** An integer that int4 cannot hold is refused (PostgreSQL manual, 8.1.1). */
 function int4(value: number): number {
   if (value !== (value | 0)) throw new Refused('22003')
@@ -141,8 +144,24 @@ function int4(value: number): number {
 }
 
 /** Section 9.4. */
-function computedField(context: Context, store: Store, row: Row, { body }: FunctionSketch, nodes: Nodes): Json {
-  if (body.kind === 'computed') return row.get(body.column) ?? null
+function computedField(
+  context: Context,
+  store: Store,
+  of: ApiTable,
+  row: Row,
+  fn: FunctionSketch,
+  nodes: Nodes,
+): Json {
+  const { body } = fn
+  if (body.kind === 'computed') {
+    const { type } = columnNamed(of.sketch, body.column)
+    return toAnswer(context.world, type, row.get(body.column) ?? null, context.world.additions?.enumArrays ?? false)
+  }
+  if (body.kind === 'computedSum') {
+    const [added = null] = passedTo(context, fn, nodes)
+    const value = row.get(body.column) ?? null
+    return value === null || added === null ? null : int4(Number(value) + Number(added))
+  }
   if (body.kind !== 'computedRow' && body.kind !== 'computedRows') throw new Error(`${body.kind} is no computed field`)
   const table = tableNamed(context.world, body.target)
   const rows = rowsWith(

@@ -151,7 +151,8 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
   const fields = rowFields(world, role, exposed, sketch, columns)
   const orders = ordersOf(world, role, sketch)
   const enumArrays = hasAddition(world, sketch, 'enumArrays')
-  const filters = pick((column) => operatorsOf(column.type, enumArrays).length > 0)
+  const filters = new Map(pick((column) => operatorsOf(column.type, enumArrays).length > 0))
+  if (world.functionShapes === true) addComputedFilters(sketch, fields, filters)
   return {
     sketch,
     grants,
@@ -192,6 +193,23 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
     aggregates: new Map(
       sketch.aggregate ? figures.map((name) => [name, pick((column) => aggregatesOf(column.type).includes(name))]) : [],
     ),
+  }
+}
+
+/** Computed scalars and enums that take nothing are asked for like the columns that they are the values of (17). */
+function addComputedFilters(
+  sketch: TableSketch,
+  fields: ReadonlyMap<string, RowField>,
+  filters: Map<string, ColumnSketch>,
+): void {
+  for (const [name, field] of fields) {
+    if (field.kind !== 'computed' || field.function.body.kind !== 'computed') continue
+    const { column: columnName } = field.function.body
+    const column = sketch.columns.find((item) => item.name === columnName)
+    const isTaken = filters.has(name) || ['nodeId', 'and', 'or', 'not'].includes(name)
+    if (column === undefined || isTaken || column.type.list) continue
+    if (column.type.base === 'enum' && column.type.domain !== undefined) continue
+    filters.set(name, column)
   }
 }
 
@@ -270,7 +288,7 @@ const byName = (functions: readonly FunctionSketch[]): readonly FunctionSketch[]
   [...functions].sort((a, b) => compareText(a.name, b.name))
 
 const isComputed = ({ body }: FunctionSketch): boolean =>
-  body.kind === 'computed' || body.kind === 'computedRow' || body.kind === 'computedRows'
+  body.kind === 'computed' || body.kind === 'computedSum' || body.kind === 'computedRow' || body.kind === 'computedRows'
 
 /** Tables keep their names before functions, earlier functions before later ones (2.4, 9.1). */
 function addCall(

@@ -28,9 +28,11 @@ const reserved: ReadonlySet<string> = new Set(['first', 'last', 'before', 'after
 
 /** The arguments of a root function; null where one has no usable name, or one that collections have (2.5). */
 export function argumentsOf(world: World, { body }: FunctionSketch): readonly ArgumentSketch[] | null {
-  const found = listArguments(world, body).map((argument) => ({
+  // Without a name it is the place that counts, a row before it included.
+  const before = body.kind === 'computedSum' ? 2 : 1
+  const found = listArguments(world, body).map((argument, index) => ({
     ...argument,
-    name: argumentNameOf(argument.name, world.inflects),
+    name: argumentNameOf(argument.name || `arg${index + before}`, world.inflects),
   }))
   const isHidden = found.some(({ name }) => !isName(name) || (body.kind === 'rows' && reserved.has(name)))
   return isHidden ? null : found
@@ -45,6 +47,7 @@ function listArguments(world: World, body: FunctionSketch['body']): readonly Arg
       ]
     case 'echo':
       return [{ name: body.argument, type: body.type, required: true }]
+    case 'computedSum':
     case 'void':
       return [{ name: body.argument, type: int, required: true }]
     case 'rows':

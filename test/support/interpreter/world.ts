@@ -122,7 +122,7 @@ export interface TableSketch {
   readonly rows: readonly (readonly Value[])[]
 }
 
-/** A function of SQL; the names of its arguments are SQL names. */
+/** A function of SQL; the names of its arguments are SQL names, '' where there is none. */
 export interface FunctionSketch {
   readonly name: string
   /** The `name` setting. */
@@ -145,6 +145,8 @@ export type FunctionBody =
   | { readonly kind: 'row'; readonly table: string; readonly column: string; readonly argument: string }
   /** A computed field: the value of a column. */
   | { readonly kind: 'computed'; readonly table: string; readonly column: string }
+  /** A computed field: the value of an int4 column and an argument together. */
+  | { readonly kind: 'computedSum'; readonly table: string; readonly column: string; readonly argument: string }
   /** A computed field: the rows of another table whose column equals the row's, all of them or the first by its key. */
   | {
       readonly kind: 'computedRows' | 'computedRow'
@@ -166,6 +168,8 @@ export interface World {
   readonly explain?: true
   /** The `schemaReport` setting of the schema, which changes none either. */
   readonly schemaReport?: true
+  /** The setting of that name. */
+  readonly functionShapes?: boolean
   readonly enums: readonly EnumSketch[]
   /** Where there are some, the `domains` setting is on. */
   readonly domains?: readonly DomainSketch[]

@@ -1,0 +1,92 @@
+import type { ArgumentFacts, ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
+import type { AnnotatedFunction } from '../comments/types.ts'
+import { readDefaults } from './defaults.ts'
+import { argumentField, isValidName } from './names.ts'
+import type { ResultContext } from './results.ts'
+import { askedBy, isPlainOrList } from './scalars.ts'
+import { inflects } from './scope.ts'
+import { sqlType } from './sql-types.ts'
+import { tableAdditions } from './table-additions.ts'
+import type { ArgumentSql } from './types.ts'
+
+/** What a function takes, or why the API cannot pass it. */
+export type Arguments =
+  | { readonly kind: 'served'; readonly facts: readonly ArgumentFacts[]; readonly sql: readonly ArgumentSql[] }
+  | { readonly kind: 'hidden'; readonly reason: string }
+
+/**
+ * The arguments of a function (spec/graphql.md 9.2) from a place on: a row that stands before them is not asked for.
+ * Those without a name are called by their place (`functionShapes`, section 17); they, and what stands before them, are
+ * passed by position (PostgreSQL manual 4.3.3).
+ */
+export function readArguments(context: ResultContext, fn: AnnotatedFunction, from: number): Arguments {
+  const { scope, values } = context
+  const asked = askedBy(scope, fn.schema)
+  const nameless = fn.args.findLastIndex((arg, index) => index >= from && arg.name === '')
+  if (nameless >= 0 && !asked.functionShapes) return hidden('it has an argument without a name')
+  const problem = argumentsProblem(context, fn, from)
+  if (problem !== null) return hidden(problem)
+  const defaults = readDefaults(
+    fn,
+    fn.args.map((arg) => scope.types.get(arg.type)),
+  )
+  const all = fn.args.flatMap((arg, index) => {
+    const value = values(arg.type, asked)
+    const given = defaults[index]
+    if (index < from || value === null || given === undefined) return []
+    const base = { field: fieldOf(context, fn, index), ...(index <= nameless && { positional: true as const }) }
+    const { type, typeSchema } = value
+    return {
+      facts: { ...base, type, typeSchema, required: given.required, defaultValue: given.literal },
+      sql: { ...base, name: arg.name, type: arg.typeText, ...sqlType(scope, arg.type, asked) },
+    }
+  })
+  return { kind: 'served', facts: all.map(({ facts }) => facts), sql: all.map(({ sql }) => sql) }
+}
+
+const hidden = (reason: string): Arguments => ({ kind: 'hidden', reason })
+
+const fieldOf = ({ scope }: ResultContext, fn: AnnotatedFunction, index: number): string =>
+  argumentField(fn.args[index]?.name || `arg${index + 1}`, inflects(scope, fn.schema))
+
+function argumentsProblem(context: ResultContext, fn: AnnotatedFunction, from: number): string | null {
+  const { scope } = context
+  const own = fn.args.slice(from)
+  const names = own.map((_, index) => fieldOf(context, fn, from + index))
+  const unmapped = own.findIndex((arg) => !isPlainOrList(scope, arg.type, askedBy(scope, fn.schema)))
+  if (unmapped >= 0) return `its argument ${JSON.stringify(own[unmapped]?.name || names[unmapped])} is of no plain type`
+  const unusable = names.find((name) => !isValidName(name))
+  if (unusable !== undefined) return `its argument ${JSON.stringify(unusable)} has no valid GraphQL name`
+  return new Set(names).size < names.length ? 'two of its arguments have the same GraphQL name' : null
+}
+
+/** Arguments that a connection has itself (2.5). */
+const connectionArguments: ReadonlySet<string> = new Set([
+  'first',
+  'last',
+  'before',
+  'after',
+  'offset',
+  'filter',
+  'orderBy',
+])
+
+/** Arguments that the connection of a relation has besides. */
+function reservedBy({ heads }: ResultContext, entity: ObjectId): readonly string[] {
+  const head = heads.get(entity)
+  return head !== undefined && tableAdditions(head.relation, head.schema).distinctOn === true ? ['distinctOn'] : []
+}
+
+/** A set has the arguments of a connection besides its own (2.5). */
+export function reservedProblem(
+  context: ResultContext,
+  result: ResultFacts,
+  args: Extract<Arguments, { kind: 'served' }>,
+): string | null {
+  if (result.kind !== 'set') return null
+  const others = reservedBy(context, result.entity)
+  const reserved = args.facts.find(({ field }) => connectionArguments.has(field) || others.includes(field))
+  return reserved === undefined
+    ? null
+    : `its argument ${JSON.stringify(reserved.field)} is named like one that connections have`
+}
