@@ -18,7 +18,7 @@ const theatreCount = Number(process.env['INTERLEAVINGS_THEATRES'] ?? '3')
 /** Where sessions have a limit, no refresh takes the short way of one statement. */
 const settingsOf = (index: number): SettingTexts => (index % 3 === 2 ? { session_timebox: '86400' } : {})
 /** Shrinking what was found has to end, too. */
-const longestMs = 60_000 + count * 1_000
+const longestMs = 60_000 + count * 2_000
 const theatres: Theatre[] = []
 beforeAll(async () => {
   for (let index = 0; index < theatreCount; index += 1) theatres.push(await openTheatre(settingsOf(index)))
@@ -28,7 +28,7 @@ afterAll(async () => {
 }, 30_000 * theatreCount)
 
 const met = new Set<string>()
-let statements = 0
+let [judged, statements] = [0, 0]
 
 /** As many choices as a run may need: what clients do, and whose turn it is. */
 const [what, turns] = [choices(40), choices(160)]
@@ -39,6 +39,8 @@ const hold = (theatre: Theatre, index: number): Promise<void> =>
       const { problems, plan, order, events, fingerprint } = await theatre.run(...drawn)
       met.add(fingerprint)
       statements += order.length
+      judged += 1
+      if (judged % 500 === 0) console.log(`${judged} judged, ${met.size} of them different`)
       expect(problems, JSON.stringify({ plan, order, events }, null, 1)).toEqual([])
     }),
     {

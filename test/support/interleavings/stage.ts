@@ -28,8 +28,8 @@ interface Waiting {
 
 /** Long enough for a statement that waits for nobody, so that locks are asked about only where there may be some. */
 const patienceMs = 4
-/** Below the five seconds after which a client is told that too many refresh at once (section 7). */
-const longestMs = 4_000
+/** Below the times after which Postgres ends a statement and a request its waiting. */
+const longestMs = 7_000
 
 export function createStage({ blocked }: StageOptions): Stage {
   let until = 0

@@ -30,7 +30,10 @@ export interface Outcome extends Played {
 /** What is old is older than the reuse interval, and nothing that a run does is. */
 const unhurried = { mail_cooldown: '0', refresh_reuse_interval: '60' }
 
-const mostAttempts = 8
+const mostAttempts = 40
+
+/** Section 7: whoever refreshes is told so after five seconds in which others did. */
+const lostPatience = ({ events }: Played): boolean => events.some(({ code }) => code === 'conflict')
 
 /** Nobody waits for a connection that somebody off the stage holds. */
 const poolSize = 6
@@ -51,7 +54,7 @@ export async function openTheatre(settings: SettingTexts = {}): Promise<Theatre>
       for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
         const person = await createPerson(db, instances[0].tools, plan)
         const played = await play(place, person, plan, drawFrom(turns).int)
-        if (played === null) continue
+        if (played === null || lostPatience(played)) continue
         const problems = await judge(place, db, person, played)
         return { ...played, plan, problems, fingerprint: fingerprint({ plan, order: played.order }) }
       }
