@@ -4,6 +4,7 @@ import { refuse } from '../errors.ts'
 import { audit } from '../store/audit-log.ts'
 import { deleteFlowsOf } from '../store/flow-states.ts'
 import { deleteOtherSessions, deleteSession, deleteSessionsOf } from '../store/sessions.ts'
+import { lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 
 type End = (run: RunStatement, call: UserCall) => Promise<void>
@@ -21,12 +22,16 @@ const scopes = new Map<string, End>([
   ['others', (run, { user, session }) => deleteOtherSessions(run, user.id, session?.id ?? null)],
 ])
 
-/** POST /logout?scope= */
+/**
+ * POST /logout?scope=. The user is locked first, as by whoever raises a session and ends the others: two who end several
+ * sessions of one user would wait for each other in a circle.
+ */
 export async function logout(call: UserCall, { database }: AuthTools): Promise<Outcome> {
   const scope = call.query['scope'] || 'global'
   const end = scopes.get(scope)
   if (end === undefined) throw refuse('validation_failed', `Unsupported logout scope "${scope}"`)
   await database.transaction(async (run) => {
+    await lockUser(run, call.user.id)
     await end(run, call)
     await audit(run, { action: 'logout', actor: call.user, address: call.client.address })
   })

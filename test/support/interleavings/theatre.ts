@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { drawFrom } from '../arbitraries/draw.ts'
 import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
 import { projectKeys } from '../../../runtime/identity/keys.ts'
@@ -9,19 +10,18 @@ import { judge } from './judge.ts'
 import { createPerson } from './person.ts'
 import { play, type Place, type Played } from './play.ts'
 import { createStage } from './stage.ts'
-import { drawPlan, type Plan } from './steps.ts'
+import type { Plan } from './steps.ts'
 
 /** Two processes on a database of their own, and the stage on which their requests are put in order. */
 export interface Theatre {
-  /** Draws what clients do and in which order they go on, lets them, and judges what came of it. */
-  readonly run: (choices: readonly number[], turns: readonly number[]) => Promise<Outcome>
+  /** Lets clients do what they shall, in the order that is drawn, and judges what came of it. */
+  readonly run: (plan: Plan, turns: readonly number[]) => Promise<Outcome>
   /** Deadlocks that Postgres had to end. */
   readonly deadlocks: () => Promise<number>
   readonly close: () => Promise<void>
 }
 
 export interface Outcome extends Played {
-  readonly plan: Plan
   readonly problems: readonly string[]
   /** The same for runs in which the same steps met in the same order. */
   readonly fingerprint: string
@@ -48,19 +48,21 @@ export async function openTheatre(settings: SettingTexts = {}): Promise<Theatre>
   await storeSettings(instances[0].tools.database.run, { ...enabled, ...unhurried, ...settings })
   const place: Place = { instances, stage, anon: (await projectKeys(secret)).anon }
   return {
-    run: async (choices, turns) => {
-      const plan = drawPlan(drawFrom(choices))
+    run: async (plan, turns) => {
       // What a machine was too slow for says nothing: it is done again.
       for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
         const person = await createPerson(db, instances[0].tools, plan)
         const played = await play(place, person, plan, drawFrom(turns).int)
         if (played === null || lostPatience(played)) continue
         const problems = await judge(place, db, person, played)
-        return { ...played, plan, problems, fingerprint: fingerprint({ plan, order: played.order }) }
+        return { ...played, problems, fingerprint: fingerprint({ plan, order: played.order }) }
       }
       throw new Error(`In ${mostAttempts} attempts it took too long: ${JSON.stringify(plan)}`)
     },
-    deadlocks: async () => (await db.query(deadlocksSoFar)).rows[0].count,
+    deadlocks: async () => {
+      await sleep(toldMs)
+      return (await db.query(deadlocksSoFar)).rows[0].count
+    },
     close: async () => {
       for (const { stop } of instances) await stop()
       await db.drop()
@@ -70,6 +72,9 @@ export async function openTheatre(settings: SettingTexts = {}): Promise<Theatre>
 
 const waitingForLocks = `select count(*)::int as count from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`
+
+/** A connection tells what it met once a second. */
+const toldMs = 1_100
 
 const deadlocksSoFar = 'select deadlocks::int as count from pg_stat_database where datname = current_database()'
 

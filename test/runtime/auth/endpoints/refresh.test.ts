@@ -28,6 +28,15 @@ const age = (session: string) =>
     [session],
   )
 
+/** Connections that wait for what the connection of `server.db` holds. */
+const waitingForUs = async (): Promise<number> => {
+  await server.db.query('select pg_stat_clear_snapshot()')
+  const { rows } = await server.db.query(
+    'select count(*)::int as count from pg_stat_activity where pg_backend_pid() = any (pg_blocking_pids(pid))',
+  )
+  return rows[0].count
+}
+
 describe('a refresh token', () => {
   it('is twelve characters of base32, gives a new one with fresh claims, and names user and session', async () => {
     const first = await signUp()
@@ -122,6 +131,23 @@ describe('a refresh token', () => {
       expect(await live(session)).toEqual([])
       if (answer.status === 200) expect((await refresh(answer.body.refresh_token)).status).toBe(400)
     }
+  })
+
+  it('is ended everywhere by whoever waits for a step-up and holds nothing meanwhile', async () => {
+    const { token, session: other, email } = await signUp()
+    const credentials = { email, password: 'correct horse' }
+    const { body } = await server.call('POST', '/token?grant_type=password', { body: credentials })
+    const { query } = server.db
+    // What a step-up does: the user, its own session, then the others.
+    await query('begin')
+    await query('select from auth.users where email = $1 for update', [email])
+    await query('select from auth.sessions where id = $1 for update', [claimsOf(body.access_token)['session_id']])
+    const signingOut = server.call('POST', '/logout', { token })
+    await expect.poll(waitingForUs, { timeout: 5_000 }).toBe(1)
+    await query(`set local lock_timeout = '200ms'`)
+    await query('delete from auth.sessions where id = $1', [other]).finally(() => query('commit'))
+    expect((await signingOut).status).toBe(204)
+    expect((await refresh(body.refresh_token)).body.error_code).toBe('refresh_token_not_found')
   })
 
   it('of a banned or deleted user is refused', async () => {
