@@ -53,15 +53,18 @@ export function buildApp(parts: AppParts): FastifyInstance {
 
 /** An address that auth has closed is closed to the whole project (spec/auth.md section 10). */
 function closedAddresses(auth: AuthParts | null): GraphqlRoute['closedFor'] {
-  if (auth === null) return async () => 0
+  if (auth === null) return () => 0
   const { tools, addressHeader } = auth
   return (request) => tools.throttle.closedFor(limitSource(clientAddress(request, addressHeader)))
 }
 
 /** Puts the request's id on every answer and tells the log how it ended. The query string may hold data: left out. */
 function nameRequests(app: FastifyInstance, log: Log): void {
-  app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id))
-  app.addHook('onResponse', async (request, reply) =>
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
     log({
       kind: 'request',
       requestId: request.id,
@@ -69,6 +72,7 @@ function nameRequests(app: FastifyInstance, log: Log): void {
       path: request.url.split('?', 1)[0] ?? '',
       status: reply.statusCode,
       ms: reply.elapsedTime,
-    }),
-  )
+    })
+    done()
+  })
 }

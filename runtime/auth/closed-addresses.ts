@@ -9,8 +9,8 @@ import { listClosed } from './store/throttles.ts'
  * than `freshMs`, and only a process that nobody asked for longer than `staleMs` waits for it, and not for long.
  */
 export interface ClosedAddresses {
-  /** Seconds for which the source is closed yet; 0: it is not. Never rejects. */
-  readonly closedFor: (source: string) => Promise<number>
+  /** Seconds for which the source is closed yet; 0: it is not. A promise only while the list has to be waited for; never rejects. */
+  readonly closedFor: (source: string) => number | Promise<number>
   /** This process has just closed it. */
   readonly close: (source: string, seconds: number) => void
 }
@@ -36,17 +36,16 @@ export function createClosedAddresses(run: RunStatement, now: () => number): Clo
       failedAt = startedAt
     }
   })
-  const renew = async (): Promise<void> => {
-    const age = now() - readAt
-    if (age < freshMs || now() - failedAt < failedMs) return
-    const reading = read()
-    if (age >= staleMs) await within(patienceMs, reading)
+  const secondsLeft = (source: string): number => {
+    const until = held.get(source)
+    return until === undefined ? 0 : Math.max(0, Math.ceil((until - now()) / 1000))
   }
   return {
-    closedFor: async (source) => {
-      await renew()
-      const until = held.get(source)
-      return until === undefined ? 0 : Math.max(0, Math.ceil((until - now()) / 1000))
+    closedFor: (source) => {
+      const age = now() - readAt
+      if (age < freshMs || now() - failedAt < failedMs) return secondsLeft(source)
+      const reading = read()
+      return age < staleMs ? secondsLeft(source) : within(patienceMs, reading).then(() => secondsLeft(source))
     },
     close: (source, seconds) => {
       held = new Map([...held, [source, now() + seconds * 1000]])

@@ -48,21 +48,27 @@ interface Kept {
 export function createDocuments(engine: Engine, bounds: Bounds): Documents {
   const documents = createLru<string, Kept>(bounds.documents, ({ weight }) => weight)
   const statements = createLru<string, Statements>(bounds.statements, (value, key) => key.length + weightOf(value))
+  let made = 0
   return {
     find: (role, text, operationName, mark = text) => {
-      const id = JSON.stringify([role, operationName, mark])
+      // A JSON list tells where it ends, so no two documents share an id.
+      const id = JSON.stringify([role, operationName]) + mark
       const known = documents.get(id)
       if (known !== undefined) return known.document
-      // No JSON text holds a line break, so no two documents share a key.
+      const weight = Math.max(id.length, text.length)
+      const isKept = weight <= bounds.longestDocument
+      // Every request looks its statements up, so a document that is kept gives them a short name; made anew, another one.
+      const name = isKept ? `${(made += 1)}` : id
+      // No shape holds a line break, so no two documents share a key.
+      const keyOf = (shape: string): string => `${shape}\n${name}`
       const document = createDocument(engine, role, text, operationName, {
-        get: (shape) => statements.get(`${id}\n${shape}`),
+        get: (shape) => statements.get(keyOf(shape)),
         set: (shape, value) => {
-          const weight = id.length + shape.length + weightOf(value)
-          if (weight <= bounds.longestStatements) statements.set(`${id}\n${shape}`, value)
+          const key = keyOf(shape)
+          if (key.length + weightOf(value) <= bounds.longestStatements) statements.set(key, value)
         },
       })
-      const weight = Math.max(id.length, text.length)
-      if (weight <= bounds.longestDocument) documents.set(id, { document, weight })
+      if (isKept) documents.set(id, { document, weight })
       return document
     },
   }

@@ -11,9 +11,13 @@ export function toResponse(
   rows: readonly Row[],
   extensions: Extensions | null = null,
 ): GraphqlResponse {
-  const members = statements.pieces.flatMap((piece) => member(piece, rows) ?? [])
+  let members = ''
+  for (const piece of statements.pieces) {
+    const text = member(piece, rows)
+    if (text !== null) members += members === '' ? text : `,${text}`
+  }
   const more = extensions === null ? '' : `,"extensions":${JSON.stringify(extensions)}`
-  return { outcome: 'ok', body: `{"data":{${members.join(',')}}${more}}` }
+  return { outcome: 'ok', body: `{"data":{${members}}${more}}` }
 }
 
 function member(piece: Piece, rows: readonly Row[]): string | null {

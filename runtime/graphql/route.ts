@@ -17,7 +17,7 @@ export interface GraphqlRoute {
   readonly serve: (request: GraphqlRequest, caller: Caller) => Promise<GraphqlResponse>
   readonly log: Log
   /** Seconds for which the address that a request comes from is refused yet; 0: it is not. Never rejects. */
-  readonly closedFor: (request: FastifyRequest) => Promise<number>
+  readonly closedFor: (request: FastifyRequest) => number | Promise<number>
 }
 
 const path = '/graphql/v1'
@@ -56,15 +56,15 @@ async function answer(
 ): Promise<FastifyReply> {
   const media = acceptedMedia(request)
   reply.header('content-type', `${media}; charset=utf-8`).header('vary', 'accept').header('cache-control', 'no-store')
-  await refuseClosed(request, reply, route)
+  const closed = route.closedFor(request)
+  refuseClosed(reply, typeof closed === 'number' ? closed : await closed)
   const caller = await identify(request, route.authenticate)
   const response = await route.serve(read(), caller)
   addOutcomeHeaders(reply, response.outcome)
   return reply.code(statusTable[response.outcome][media]).send(response.body)
 }
 
-async function refuseClosed(request: FastifyRequest, reply: FastifyReply, { closedFor }: GraphqlRoute): Promise<void> {
-  const seconds = await closedFor(request)
+function refuseClosed(reply: FastifyReply, seconds: number): void {
   if (seconds === 0) return
   reply.header('retry-after', String(seconds))
   throw new HttpFailure('ADDRESS_CLOSED')

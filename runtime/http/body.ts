@@ -5,18 +5,25 @@ import { HttpFailure } from './failures.ts'
 /** Media types that a request's JSON may be sent as, with the one character set of JSON (RFC 8259 section 8.1). */
 const jsonMedia = /^application\/(?:graphql-response\+)?json(?: *; *charset="?utf-?8"?)? *;?$/i
 
+/** Fastify remembers by a request's media type what reads it, unless that is `*`: then it takes the header apart each time. */
+const readTypes = ['application/json', 'application/graphql-response+json', '*']
+
 /**
  * Hands the bodies of a scope over as text, so that one reader parses them, once. Anything but uncompressed JSON in
  * UTF-8 is refused.
  */
 export function acceptJsonText(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-    const encoding = request.headers['content-encoding'] ?? 'identity'
-    if (!jsonMedia.test(request.headers['content-type'] ?? '') || encoding !== 'identity') {
-      throw new HttpFailure('MEDIA_TYPE_UNSUPPORTED')
-    }
-    if (!isUtf8(body)) throw new HttpFailure('BODY_MALFORMED', 'The body is not UTF-8.')
-    return body.toString('utf8')
+  app.addContentTypeParser(readTypes, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
+    done(null, readText(request, body))
   })
+}
+
+function readText({ headers }: FastifyRequest, body: Buffer): string {
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (!jsonMedia.test(headers['content-type'] ?? '') || encoding !== 'identity') {
+    throw new HttpFailure('MEDIA_TYPE_UNSUPPORTED')
+  }
+  if (!isUtf8(body)) throw new HttpFailure('BODY_MALFORMED', 'The body is not UTF-8.')
+  return body.toString('utf8')
 }

@@ -14,6 +14,7 @@ export function clientAddress(request: FastifyRequest, trustedHeader: string | n
 
 /** IPv4 that is written as IPv6 becomes IPv4 again (RFC 4291 section 2.5.5.2); null for what is no address. */
 function normalAddress(text: string): string | null {
+  if (isIP(text) === 4) return text
   const address = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '')
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
   return isIP(mapped) === 0 ? null : mapped

@@ -15,9 +15,10 @@ const daySeconds = '86400'
  * A preflight is answered at once and needs no key, since browsers send none.
  */
 export function allowEveryOrigin(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     openToEveryOrigin(reply)
-    return request.method === 'OPTIONS' ? answerPreflight(request, reply) : undefined
+    if (request.method === 'OPTIONS') answerPreflight(request, reply)
+    else done()
   })
 }
 

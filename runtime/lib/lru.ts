@@ -1,8 +1,8 @@
-/** A bounded map that forgets what was used longest ago. */
+/** A bounded map that forgets what was not used for long. */
 export interface Lru<K, V> {
-  /** The value kept under the key, which becomes the most recently used one; undefined when there is none. */
+  /** The value kept under the key, which thereby counts as used; undefined when there is none. */
   readonly get: (key: K) => V | undefined
-  /** Keeps a value; the least recently used ones leave until the rest is within the bound. */
+  /** Keeps a value, unless it alone is beyond the bound; those that were not used for long leave until it fits in. */
   readonly set: (key: K, value: V) => void
   readonly delete: (key: K) => void
   readonly clear: () => void
@@ -12,11 +12,14 @@ export interface Lru<K, V> {
 interface Entry<V> {
   readonly value: V
   readonly weight: number
+  /** Since it was put in, or put back. */
+  used: boolean
 }
 
 /**
  * Makes a map whose entries weigh at most `max` together; without `weigh` each weighs 1.
- * A Map iterates in order of insertion, so the first key is the one that was used longest ago.
+ * Using an entry only marks it, since most uses come between two evictions: the oldest entry leaves, unless it was used, which
+ * puts it back behind all others, unmarked (the second-chance algorithm). A Map iterates in order of insertion.
  */
 export function createLru<K, V>(max: number, weigh: (value: V, key: K) => number = () => 1): Lru<K, V> {
   const entries = new Map<K, Entry<V>>()
@@ -25,23 +28,30 @@ export function createLru<K, V>(max: number, weigh: (value: V, key: K) => number
     total -= entries.get(key)?.weight ?? 0
     entries.delete(key)
   }
+  const makeRoom = (weight: number): void => {
+    for (const [key, entry] of entries) {
+      if (total + weight <= max) return
+      if (!entry.used) remove(key)
+      else {
+        entries.delete(key)
+        entries.set(key, { ...entry, used: false })
+      }
+    }
+  }
   return {
     get: (key) => {
       const entry = entries.get(key)
       if (entry === undefined) return undefined
-      entries.delete(key)
-      entries.set(key, entry)
+      entry.used = true
       return entry.value
     },
     set: (key, value) => {
       remove(key)
       const weight = weigh(value, key)
-      entries.set(key, { value, weight })
+      if (weight > max) return
+      makeRoom(weight)
+      entries.set(key, { value, weight, used: false })
       total += weight
-      for (const oldest of entries.keys()) {
-        if (total <= max) return
-        remove(oldest)
-      }
     },
     delete: remove,
     clear: () => {

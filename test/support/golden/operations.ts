@@ -6,7 +6,7 @@ import type { BoundStatement } from '../../../runtime/contract/execution.ts'
 import type { Revision } from '../../../runtime/contract/revision.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool.ts'
 import { createEngine, type Engine } from '../../../runtime/engine/engine.ts'
-import { variablesOf } from '../../../runtime/graphql/document.ts'
+import { readVariables } from '../../../runtime/graphql/variables.ts'
 import { toOperation } from '../../../runtime/graphql/operation.ts'
 import { toPlan } from '../../../runtime/graphql/plan/plan.ts'
 import { createService } from '../../../runtime/graphql/serve.ts'
@@ -96,7 +96,7 @@ const withoutPlans = (value: unknown): unknown => {
 function planText(engine: Engine, { text, role, variables }: GoldenDocument): string {
   const view = engine.view(role)
   const operation = toOperation(view, text, null)
-  return dump(withoutFacts(toPlan(view, operation, variablesOf(view, operation, variables))))
+  return dump(withoutFacts(toPlan(view, operation, readVariables(view, operation)(variables))))
 }
 
 /** The plan alone: ids in the place of what the manifest says of entities, and of relations the columns that join. */
