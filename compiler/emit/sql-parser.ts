@@ -6,7 +6,8 @@ export type ParseSql = (sql: string) => Promise<string | null>
 
 /**
  * A parser's memory is 16 MB and nothing in it is given back: after some 60 kB of statements it answers nonsense or
- * traps (measured with 5.1.0, both builds). A new instance takes about 10 ms, so one is used for far less than that.
+ * traps (measured with 5.1.0, both builds). A new instance takes about 10 ms, so one is used for far less than that, and
+ * held weakly: between compiles its memory is free to go.
  */
 const instanceBudget = 12_000
 /** One that is longer would use up an instance by itself, and an exhausted one may never come back. */
@@ -19,19 +20,21 @@ const rememberedShapes = 2_000
  */
 export function createSqlParser(): ParseSql {
   const known = createLru<string, { readonly problem: string | null }>(rememberedShapes)
-  let instance: PgQuery | null = null
+  let held: WeakRef<PgQuery> | null = null
   let spent = 0
   return async (sql) => {
     const shape = statementShape(sql)
     const before = known.get(shape)
     if (before !== undefined) return before.problem
     spent += shape.length
-    if (instance === null || spent > instanceBudget) {
+    let instance = spent > instanceBudget ? undefined : held?.deref()
+    if (instance === undefined) {
       instance = await new MakePgQuery()
+      held = new WeakRef(instance)
       spent = shape.length
     }
     const problem = parseOne(instance, shape)
-    if (problem !== null) instance = null
+    if (problem !== null) held = null
     known.set(shape, { problem })
     return problem
   }

@@ -1,7 +1,10 @@
 import { createCipheriv, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { verify as verifyArgon2 } from '@node-rs/argon2'
-import { hash, verify as verifyBcrypt } from '@node-rs/bcrypt'
+import { once } from '../../lib/once.ts'
+
+// Native code of some megabytes: a process that only serves data never needs it.
+const argon2Library = once(() => import('@node-rs/argon2'))
+const bcryptLibrary = once(() => import('@node-rs/bcrypt'))
 
 /** The hashes that a password may be stored as (section 12): how each is told and checked, and whether it is current. */
 interface Algorithm {
@@ -19,14 +22,14 @@ const costOf = (stored: string): number => Number(stored.slice(4, 6))
 /** A hash of a cost above 14 would keep a processor busy for longer than a request may last. */
 const bcrypt: Algorithm = {
   matches: /^\$2[aby]\$(?:0[4-9]|1[0-4])\$[./A-Za-z0-9]{53}$/,
-  verify: (password, stored) => verifyBcrypt(password, stored),
+  verify: async (password, stored) => (await bcryptLibrary()).verify(password, stored),
   isCurrent: (stored) => costOf(stored) >= cost,
 }
 
 /** Memory in KiB, passes and lanes of an Argon2 string; each bounded, since it decides what a check costs. */
 const argon2: Algorithm = {
   matches: /^\$argon2(?:i|id)\$v=\d+\$m=\d{1,6},t=\d{1,2},p=\d{1,2}\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/,
-  verify: (password, stored) => verifyArgon2(stored, password).catch(() => false),
+  verify: async (password, stored) => (await argon2Library()).verify(stored, password).catch(() => false),
   isCurrent: () => false,
 }
 
@@ -74,7 +77,7 @@ export const isCurrentHash = (stored: string): boolean => algorithmOf(stored)?.i
 
 /** Versions 2a and 2b differ in nothing up to 72 bytes; other tools know the older name best (section 12). */
 export const makeHash = async (password: string): Promise<string> =>
-  (await hash(password, cost)).replace(/^\$2b/, '$2a')
+  (await (await bcryptLibrary()).hash(password, cost)).replace(/^\$2b/, '$2a')
 
 /** Of no password that anybody has: compared with where there is nothing to compare with, so that it takes as long. */
 const nobodysHash = '$2a$10$7EqJtq98hPqEX7fNZaFWoOhi5ZsVYvDQX7rVg7h8e7gPjG1Bqi2Ga'
@@ -83,6 +86,6 @@ const nobodysHash = '$2a$10$7EqJtq98hPqEX7fNZaFWoOhi5ZsVYvDQX7rVg7h8e7gPjG1Bqi2G
 export async function compareHash(password: string, stored: string | null): Promise<boolean> {
   const algorithm = stored === null ? null : algorithmOf(stored)
   if (stored !== null && algorithm !== null) return algorithm.verify(password, stored)
-  await verifyBcrypt(password, nobodysHash)
+  await bcrypt.verify(password, nobodysHash)
   return false
 }

@@ -1,5 +1,5 @@
-import { createTransport } from 'nodemailer'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { once } from '../../lib/once.ts'
 
 /** A mail server, as far as mails need one. */
 export interface MailServer {
@@ -22,14 +22,16 @@ export const usualSmtpLimitMs = 8_000
 /** Speaks SMTP to the server of the address, such as smtps://user:password@mail.example.com. */
 export function createSmtp(url: string, limitMs = usualSmtpLimitMs): MailServer {
   const limits = { connectionTimeout: limitMs, greetingTimeout: limitMs, socketTimeout: limitMs, dnsTimeout: limitMs }
-  const transport = createTransport({ url, ...limits, disableFileAccess: true, disableUrlAccess: true })
+  const options = { url, ...limits, disableFileAccess: true, disableUrlAccess: true }
+  // Some megabytes that a server without mails need not hold.
+  const transport = once(async () => (await import('nodemailer')).createTransport(options))
   return {
     deliver: ({ from, recipient, subject, html }) =>
       inTime(limitMs, async () => {
         const to = { name: '', address: recipient }
-        await transport.sendMail({ from, to, envelope: { from, to: [recipient] }, subject, html })
+        await (await transport()).sendMail({ from, to, envelope: { from, to: [recipient] }, subject, html })
       }),
-    knock: () => inTime(limitMs, async () => void (await transport.verify())),
+    knock: () => inTime(limitMs, async () => void (await (await transport()).verify())),
   }
 }
 
