@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './commands/production.ts'
 import { text } from 'node:stream/consumers'
 import { authCommand } from './commands/auth.ts'
 import { compileCommand } from './commands/compile.ts'
