@@ -76,11 +76,15 @@ export const createLines = (described: Described | null): ((client: pg.Client) =
   }
 }
 
+const totalWeight = (statements: readonly BoundStatement[]): number =>
+  statements.reduce((sum, statement) => sum + weightOf(statement), 0)
+
 /**
  * The statements of a request, as many of them under their names as one connection may hold. What is too much goes without a
  * name: it is parsed for this one use, and its memory is given back.
  */
 const namedWithin = (statements: readonly BoundStatement[]): readonly BoundStatement[] => {
+  if (totalWeight(statements) <= maxWeight) return statements
   const names = new Set<string>()
   let total = 0
   return statements.map((statement) => {
@@ -95,21 +99,20 @@ const namedWithin = (statements: readonly BoundStatement[]): readonly BoundState
 
 /** Each statement, and whether it has to be parsed right before it. */
 const stepsOf = (prepared: PreparedNames, statements: readonly BoundStatement[]): readonly Step[] => {
-  const known = new Set<string>()
+  const parsed = new Set<string>()
   return namedWithin(statements).map((statement) => {
     const { name } = statement
-    const parse = name === '' || !(known.has(name) || prepared.has(name))
-    if (name !== '') known.add(name)
-    if (prepared.has(name)) prepared.touch(name)
+    const parse = name === '' || !(prepared.use(name) || parsed.has(name))
+    if (parse) parsed.add(name)
     return { statement, parse }
   })
 }
 
 const outgoing = ({ prepared, described }: Line, statements: readonly BoundStatement[]): Outgoing => {
   const steps = stepsOf(prepared, statements)
-  const added = steps.filter(({ statement, parse }) => parse && statement.name !== '')
-  const incoming = added.reduce((sum, { statement }) => sum + weightOf(statement), 0)
-  const closed = prepared.evict(incoming, new Set(steps.map(({ statement }) => statement.name)))
+  const added = steps.flatMap(({ statement, parse }) => (parse && statement.name !== '' ? [statement] : []))
+  const needed = () => new Set(steps.map(({ statement }) => statement.name))
+  const closed = added.length === 0 ? [] : prepared.evict(totalWeight(added), needed())
   return { closed, steps, describe: described !== null }
 }
 

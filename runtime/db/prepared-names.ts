@@ -1,15 +1,17 @@
 import type { PreparedText } from '../contract/execution.ts'
 
 /**
- * The statements that one connection has prepared, the one used longest ago first. What each costs its backend grows with its
+ * The statements that one connection has prepared. What each costs its backend grows with its
  * text: 25 to 130 kB for common ones (engine-room 2.3), hence a bound on the texts' weight.
  */
 export interface PreparedNames {
-  readonly has: (name: string) => boolean
   readonly add: (statement: PreparedText) => void
-  /** Marks a name as used just now. */
-  readonly touch: (name: string) => void
-  /** Takes out and returns the oldest names, none of `needed`, so that statements of the weight `incoming` fit in. */
+  /** Whether a statement is prepared; it is about to be used. */
+  readonly use: (name: string) => boolean
+  /**
+   * Takes out and returns the oldest names, so that statements of the weight `incoming` fit in: none of `needed`, and those that
+   * were used since they were last looked at only after all others.
+   */
   readonly evict: (incoming: number, needed: ReadonlySet<string>) => readonly string[]
 }
 
@@ -20,31 +22,38 @@ export const maxWeight = 1_000_000
 export const weightOf = ({ text }: PreparedText): number => Math.max(text.length, 5_000)
 
 export const createPreparedNames = (): PreparedNames => {
-  const weights = new Map<string, number>()
+  // A Map iterates in order of insertion; see lib/lru.ts for what the marks are about.
+  const names = new Map<string, { readonly weight: number; used: boolean }>()
   let total = 0
   const remove = (name: string): void => {
-    total -= weights.get(name) ?? 0
-    weights.delete(name)
+    total -= names.get(name)?.weight ?? 0
+    names.delete(name)
   }
   const put = (name: string, weight: number): void => {
     remove(name)
-    weights.set(name, weight)
+    names.set(name, { weight, used: false })
     total += weight
   }
   const evict: PreparedNames['evict'] = (incoming, needed) => {
     const evicted: string[] = []
-    for (const name of weights.keys()) {
+    for (const [name, { weight, used }] of names) {
       if (total + incoming <= maxWeight) break
       if (needed.has(name)) continue
-      remove(name)
-      evicted.push(name)
+      if (used) put(name, weight)
+      else {
+        remove(name)
+        evicted.push(name)
+      }
     }
     return evicted
   }
   return {
-    has: (name) => weights.has(name),
     add: (statement) => put(statement.name, weightOf(statement)),
-    touch: (name) => put(name, weights.get(name) ?? 0),
+    use: (name) => {
+      const found = names.get(name)
+      if (found !== undefined) found.used = true
+      return found !== undefined
+    },
     evict,
   }
 }

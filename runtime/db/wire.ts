@@ -49,9 +49,6 @@ const stepSize = ({ statement, parse }: Step, describe: boolean): number =>
 const sizeOf = ({ closed, steps, describe }: Outgoing): number =>
   sum(closed, namedSize) + sum(steps, (step) => stepSize(step, describe)) + syncSize
 
-const putByte = (cursor: Cursor, value: number): void => {
-  cursor.at = cursor.buffer.writeUInt8(value, cursor.at)
-}
 const putInt16 = (cursor: Cursor, value: number): void => {
   cursor.at = cursor.buffer.writeUInt16BE(value, cursor.at)
 }
@@ -59,71 +56,85 @@ const putInt32 = (cursor: Cursor, value: number): void => {
   cursor.at = cursor.buffer.writeInt32BE(value, cursor.at)
 }
 const putText = (cursor: Cursor, text: string): void => {
-  cursor.at += cursor.buffer.write(text, cursor.at, 'utf8')
-  putByte(cursor, 0)
+  if (text !== '') cursor.at += cursor.buffer.write(text, cursor.at, 'utf8')
+  cursor.buffer[cursor.at++] = 0
 }
 
 /** A parameter: its length in bytes, then its text; null is the length -1. */
 const putValue = (cursor: Cursor, value: string | null): void => {
   if (value === null) return putInt32(cursor, -1)
+  if (value === '') return putInt32(cursor, 0)
   const length = cursor.buffer.write(value, cursor.at + 4, 'utf8')
   putInt32(cursor, length)
   cursor.at += length
 }
 
-const putMessage = (cursor: Cursor, type: string, body: () => void): void => {
+/** Types of messages, as ASCII letters. */
+const messageTypes = { bind: 0x42, close: 0x43, describe: 0x44, execute: 0x45, parse: 0x50, sync: 0x53 }
+const ofStatement = 0x53
+
+/** Begins a message; answers where, for `endMessage`. */
+const beginMessage = (cursor: Cursor, type: number): number => {
   const start = cursor.at
+  cursor.buffer[start] = type
   cursor.at += header
-  body()
-  cursor.buffer.write(type, start, 'latin1')
-  cursor.buffer.writeInt32BE(cursor.at - start - 1, start + 1)
+  return start
 }
 
+/** Writes the length of a message, which is known when its body stands. */
+const endMessage = ({ buffer, at }: Cursor, start: number): void => void buffer.writeInt32BE(at - start - 1, start + 1)
+
 /** Close and Describe of a prepared statement differ in their type alone. */
-const putNamed = (cursor: Cursor, type: 'C' | 'D', name: string): void =>
-  putMessage(cursor, type, () => {
-    cursor.at += cursor.buffer.write('S', cursor.at, 'latin1')
-    putText(cursor, name)
-  })
+const putNamed = (cursor: Cursor, type: 'close' | 'describe', name: string): void => {
+  const start = beginMessage(cursor, messageTypes[type])
+  cursor.buffer[cursor.at++] = ofStatement
+  putText(cursor, name)
+  endMessage(cursor, start)
+}
 
 /** Types of parameters are left to Postgres. */
-const putParse = (cursor: Cursor, name: string, text: string): void =>
-  putMessage(cursor, 'P', () => {
-    putText(cursor, name)
-    putText(cursor, text)
-    putInt16(cursor, 0)
-  })
+const putParse = (cursor: Cursor, name: string, text: string): void => {
+  const start = beginMessage(cursor, messageTypes.parse)
+  putText(cursor, name)
+  putText(cursor, text)
+  putInt16(cursor, 0)
+  endMessage(cursor, start)
+}
 
 /** Into the unnamed portal; no format codes, which means text for every parameter and every result column. */
-const putBind = (cursor: Cursor, { name, values }: BoundStatement): void =>
-  putMessage(cursor, 'B', () => {
-    putText(cursor, '')
-    putText(cursor, name)
-    putInt16(cursor, 0)
-    putInt16(cursor, values.length)
-    for (const value of values) putValue(cursor, value)
-    putInt16(cursor, 0)
-  })
+const putBind = (cursor: Cursor, { name, values }: BoundStatement): void => {
+  const start = beginMessage(cursor, messageTypes.bind)
+  putText(cursor, '')
+  putText(cursor, name)
+  putInt16(cursor, 0)
+  putInt16(cursor, values.length)
+  for (const value of values) putValue(cursor, value)
+  putInt16(cursor, 0)
+  endMessage(cursor, start)
+}
 
 /** The unnamed portal, without a limit of rows. */
-const putExecute = (cursor: Cursor): void =>
-  putMessage(cursor, 'E', () => {
-    putText(cursor, '')
-    putInt32(cursor, 0)
-  })
+const putExecute = (cursor: Cursor): void => {
+  const start = beginMessage(cursor, messageTypes.execute)
+  putText(cursor, '')
+  putInt32(cursor, 0)
+  endMessage(cursor, start)
+}
+
+const putSync = (cursor: Cursor): void => endMessage(cursor, beginMessage(cursor, messageTypes.sync))
 
 /**
  * Encodes [Close]* ([Parse [Describe]] Bind Execute)* Sync. Closes stand first: an error skips whatever follows it up to Sync.
  */
 export const encode = (outgoing: Outgoing): Buffer => {
   const cursor: Cursor = { buffer: Buffer.allocUnsafe(sizeOf(outgoing)), at: 0 }
-  for (const name of outgoing.closed) putNamed(cursor, 'C', name)
+  for (const name of outgoing.closed) putNamed(cursor, 'close', name)
   for (const { statement, parse } of outgoing.steps) {
     if (parse) putParse(cursor, statement.name, statement.text)
-    if (parse && outgoing.describe) putNamed(cursor, 'D', statement.name)
+    if (parse && outgoing.describe) putNamed(cursor, 'describe', statement.name)
     putBind(cursor, statement)
     putExecute(cursor)
   }
-  putMessage(cursor, 'S', () => undefined)
+  putSync(cursor)
   return cursor.buffer
 }
