@@ -3,6 +3,7 @@ import {
   GraphQLError,
   Kind,
   parse,
+  visit,
   type DocumentNode,
   type FragmentDefinitionNode,
   type OperationDefinitionNode,
@@ -40,6 +41,7 @@ export function toOperation(view: RoleView, text: string, operationName: string 
       new GraphQLError(`Schema is not configured to execute ${node.operation} operation.`, { nodes: node }),
     ])
   }
+  dropTokens(document)
   return { document, node, fragments: fragmentsOf(document), strict: view.visible.manifest.validation }
 }
 
@@ -49,6 +51,15 @@ function parseDocument(text: string): DocumentNode {
   } catch (error) {
     throw error instanceof GraphQLError ? asRefusal('GRAPHQL_PARSE_FAILED', [error]) : error
   }
+}
+
+/** The tokens of a text hold each other and outweigh its nodes; errors that are still to come name places, not tokens. */
+function dropTokens(document: DocumentNode): void {
+  visit(document, {
+    enter: ({ loc }) => {
+      if (loc !== undefined) Object.assign(loc, { startToken: null, endToken: null })
+    },
+  })
 }
 
 /** The reference implementation's words for an operation that cannot be chosen. */
