@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dataOf } from '../support/answers.ts'
 import { createTestService, type TestService } from '../support/service.ts'
 
 /** What goes wrong when others read and page; each test bears the promise that it does not go wrong here. */
@@ -32,11 +33,8 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const ask = async (query: string, variables: Record<string, unknown> = {}): Promise<any> => {
-  const { data, errors } = await service.graphql(query, { variables })
-  expect(errors).toBeUndefined()
-  return data
-}
+const ask = async (query: string, variables: Record<string, unknown> = {}) =>
+  dataOf(await service.graphql(query, { variables }))
 
 describe('what is read is all there is, once', () => {
   test('rows that arrive or go between two pages shift no page', async () => {

@@ -50,3 +50,21 @@ export function signatureOf(schema: GraphQLSchema, type: string, name: string): 
   const args = field.args.length === 0 ? '' : `(${field.args.map(argumentText).join(', ')})`
   return `${field.name}${args}: ${field.type}`
 }
+
+/** The scalars that every schema has (3.1). */
+export const scalarNames: readonly string[] = [
+  'ID',
+  'Int',
+  'Float',
+  'String',
+  'Boolean',
+  'Date',
+  'Time',
+  'Datetime',
+  'BigInt',
+  'UUID',
+  'JSON',
+  'Cursor',
+  'BigFloat',
+  'Opaque',
+]

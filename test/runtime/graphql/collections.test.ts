@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildView } from '../../../runtime/engine/schema/schema.ts'
+import { dataOf } from '../../support/answers.ts'
 import { createTestService, type TestService } from '../../support/service.ts'
 
 const many = 40
@@ -45,11 +46,8 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const ask = async (query: string, variables: Record<string, unknown> = {}): Promise<any> => {
-  const { data, errors } = await service.graphql(query, { variables })
-  expect(errors).toBeUndefined()
-  return data
-}
+const ask = async (query: string, variables: Record<string, unknown> = {}) =>
+  dataOf(await service.graphql(query, { variables }))
 const refusal = async (query: string, variables: Record<string, unknown> = {}): Promise<readonly string[]> => {
   const { data, errors } = await service.graphql(query, { variables })
   expect(data).toBeNull()

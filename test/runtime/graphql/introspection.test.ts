@@ -9,7 +9,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { buildView } from '../../../runtime/engine/schema/schema.ts'
 import { dataOf, messagesOf } from '../../support/answers.ts'
-import { introspect, namesOf } from '../../support/api-schema.ts'
+import { introspect, namesOf, scalarNames } from '../../support/api-schema.ts'
 import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
 
 const sql = `
@@ -173,25 +173,9 @@ describe('12.2 content and order', () => {
       subscriptionType: null,
     })
   })
-  const scalars = [
-    'ID',
-    'Int',
-    'Float',
-    'String',
-    'Boolean',
-    'Date',
-    'Time',
-    'Datetime',
-    'BigInt',
-    'UUID',
-    'JSON',
-    'Cursor',
-    'BigFloat',
-    'Opaque',
-  ]
   it('covers all scalars, filters and shared types, used or not', () => {
     const expected = [
-      ...scalars,
+      ...scalarNames,
       ...[
         'Int',
         'Float',

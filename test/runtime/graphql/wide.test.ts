@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dataOf } from '../../support/answers.ts'
 import { createTestService, type TestService } from '../../support/service.ts'
 
 const columns = 1_590
@@ -25,11 +26,8 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const ask = async (query: string, variables: Record<string, unknown> = {}): Promise<any> => {
-  const { data, errors } = await service.graphql(query, { variables })
-  expect(errors).toBeUndefined()
-  return data
-}
+const ask = async (query: string, variables: Record<string, unknown> = {}) =>
+  dataOf(await service.graphql(query, { variables }))
 const aliases = (count: number, field: string): string =>
   Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ')
 const same = (count: number, value: unknown): Record<string, unknown> =>
