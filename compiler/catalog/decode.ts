@@ -237,6 +237,10 @@ const typeOf = (row: RowOf<'types'>, index: Index): CatalogType => ({
   delimiter: row.delimiter,
   base: row.base,
   relation: compositeOf(row),
+  attributes: (row.attributes ?? []).map((name, place) => ({
+    name,
+    type: found(row.attributeTypes?.[place], `type of attribute ${name}`),
+  })),
   labels: row.labels,
   comment: row.comment,
   grants: grantsUnder(row.acl, index),

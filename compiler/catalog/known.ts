@@ -175,8 +175,10 @@ function typesIn(known: Known, { types }: Answer, seeds: ReadonlySet<Oid>): Read
   for (const type of types) if (isListedEnum(type)) mentioned.add(type.oid)
   // A Set's iterator also visits what is added meanwhile.
   for (const oid of mentioned) {
-    const further = all.get(oid)?.element ?? all.get(oid)?.base
+    const type = all.get(oid)
+    const further = type?.element ?? type?.base
     if (further != null) mentioned.add(further)
+    for (const attribute of type?.attributes ?? []) mentioned.add(attribute.type)
   }
   const kept = types.filter(({ oid }) => mentioned.has(oid))
   return new Map(kept.map((type) => [type.oid, same(known.types.get(type.oid), type)]))

@@ -210,7 +210,7 @@ const ROUTINES = `own_routines as materialized (
 
 /**
  * The closure of the mentioned types, by what is known ($7) and by what is new: an array mentions its element, a domain
- * what lies under it. Types are few and always read. The seeds are picked from pg_type so that the planner expects no
+ * what lies under it, a composite type that is no relation's the types of its attributes. Types are few and always read. The seeds are picked from pg_type so that the planner expects no
  * more of them than there are types: at its default guess for recursion it would take the statement for a costly one
  * and compile it (JIT), which takes seconds.
  */
@@ -225,7 +225,11 @@ const MENTIONED = `mentioned(oid) as (
   )
   union
   select further.oid from mentioned m join pg_catalog.pg_type t on t.oid = m.oid
-  cross join lateral (values (case when ${isArray('t')} then t.typelem else t.typbasetype end)) further(oid)
+  cross join lateral (
+    select case when ${isArray('t')} then t.typelem else t.typbasetype end
+    union all select a.atttypid from pg_catalog.pg_class c join pg_catalog.pg_attribute a on a.attrelid = c.oid
+    where c.oid = t.typrelid and c.relkind = 'c' and a.attnum > '0' and not a.attisdropped
+  ) further(oid)
   where further.oid <> '0'
 )`
 
@@ -338,6 +342,10 @@ const FOREIGN_KEY_LIST = `select c.oid, c.conname as name, c.conrelid as relatio
 const TYPE_LIST = `select t.oid, t.nspname as schema, t.typname as name, t.typtype as kind, t.element,
     t.typdelim as delimiter, nullif(t.typbasetype, '0') as base, c.oid as "relationOid",
     cn.nspname as "relationSchema", c.relname as "relationName", c.relkind = 'c' as "standAlone",
+    case c.relkind when 'c' then array(select a.attname from pg_catalog.pg_attribute a
+      where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped order by a.attnum) end as attributes,
+    case c.relkind when 'c' then array(select a.atttypid from pg_catalog.pg_attribute a
+      where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped order by a.attnum) end as "attributeTypes",
     coalesce(labels.list, '[]') as labels, d.description as comment,
     t.acl::pg_catalog.text as acl
   from types t

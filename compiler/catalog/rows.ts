@@ -103,6 +103,8 @@ export const ROWS = {
     relationSchema: nullable(text),
     relationName: nullable(text),
     standAlone: nullable(bool),
+    attributes: nullable(listOf(text)),
+    attributeTypes: nullable(listOf(text)),
     labels: listOf(text),
     comment: nullable(text),
     acl,

@@ -136,6 +136,8 @@ export interface CatalogType {
     readonly name: string
     readonly standAlone: boolean
   } | null
+  /** For composites that are no relation's rows: the attributes in order; none for all others. */
+  readonly attributes: readonly { readonly name: string; readonly type: Oid }[]
   /** For enums: labels in sort order. */
   readonly labels: readonly string[]
   readonly comment: string | null

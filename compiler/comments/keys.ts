@@ -156,6 +156,12 @@ export const keys = [
     help: '{"enabled": true} serves columns and arguments of domains as the type underneath.',
   },
   {
+    key: 'composites',
+    on: ['schema'],
+    decode: switchedOn,
+    help: '{"enabled": true} serves columns and results of composite types as objects, and filters by their attributes.',
+  },
+  {
     key: 'functionShapes',
     on: ['schema'],
     decode: switchedOn,
@@ -198,7 +204,6 @@ interface ReservedKey {
 
 /** Known settings that this version does not obey yet (spec/graphql.md 17). */
 export const reservedKeys: readonly ReservedKey[] = [
-  { key: 'composites', on: ['schema'] },
   { key: 'geo', on: ['schema'] },
 ]
 

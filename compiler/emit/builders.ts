@@ -3,7 +3,7 @@ import { literal } from '../../runtime/sql/literal.ts'
 import type { ArbiterSql, ColumnSql, EntitySql } from '../model/types.ts'
 import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, type Pieces, record } from './js-text.ts'
 import { argumentText } from './calls.ts'
-import { jsonText, operandsText, valuesFunction, valuesText } from './value-text.ts'
+import { attributesText, jsonText, operandsText, valuesFunction, valuesText } from './value-text.ts'
 
 /**
  * EntitySql -> the JavaScript text of an EntityBuilder (runtime/contract/builder.ts). The module imports nothing.
@@ -71,8 +71,8 @@ function entityMembers(entity: EntitySql, types: ReadonlyMap<string, NamedType>)
   ]
 }
 
-const columnText = ({ column, notNull, readAs }: ColumnSql, type: string): string =>
-  `{ of: ${jsFunction('row', readPieces(column, readAs))}, notNull: ${notNull}, ...${type} }`
+const columnText = ({ column, notNull, readAs, attributes }: ColumnSql, type: string): string =>
+  `{ of: ${jsFunction('row', readPieces(column, readAs))}, notNull: ${notNull}, ...${type}${attributesText(attributes)} }`
 
 /** Expressions and conditions are as Postgres prints them, so that it finds the index again (PostgreSQL manual, INSERT). */
 function arbiterSql({ parts, predicate }: ArbiterSql): string {
@@ -83,14 +83,14 @@ function arbiterSql({ parts, predicate }: ArbiterSql): string {
 const readPieces = (column: string, readAs: string | undefined): Pieces =>
   readAs === undefined ? [hole('row'), `.${ident(column)}`] : ['(', hole('row'), `.${ident(column)})::${readAs}`]
 
-function computedText({ schema, function: name, json, args, filter }: EntitySql['computed'][number]): string {
+function computedText({ schema, function: name, json, args, filter, attributes }: EntitySql['computed'][number]): string {
   const call = `${qualified(schema, name)}(`
   if (args !== undefined) {
     const of = `(row, args) => ${jsString(call)} + [row, ...args].join(', ') + ')'`
-    return `{ of: ${of}, json: ${jsonText(json)}, ${record('args', args, (arg) => [arg.field, argumentText(arg)])} }`
+    return `{ of: ${of}, json: ${jsonText(json)}, ${record('args', args, (arg) => [arg.field, argumentText(arg)])}${attributesText(attributes)} }`
   }
   const operands = filter === undefined ? '' : `, ${operandsText(filter)}`
-  return `{ of: ${jsFunction('row', [call, hole('row'), ')'])}, json: ${jsonText(json)}${operands} }`
+  return `{ of: ${jsFunction('row', [call, hole('row'), ')'])}, json: ${jsonText(json)}${operands}${attributesText(attributes)} }`
 }
 
 /**

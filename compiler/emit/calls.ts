@@ -1,7 +1,7 @@
 import { ident, qualified } from '../../runtime/sql/ident.ts'
 import type { ArgumentSql, CallSql } from '../model/types.ts'
 import { block, hole, jsFunction, jsString, moduleExports, moduleText, record } from './js-text.ts'
-import { jsonText, operandCast } from './value-text.ts'
+import { attributesText, jsonText, operandCast } from './value-text.ts'
 
 /** Root functions -> the JavaScript text of a record from function id to CallBuilder (runtime/contract/builder.ts). */
 export const callsModule = (calls: readonly CallSql[]): string =>
@@ -13,7 +13,7 @@ export const callsModule = (calls: readonly CallSql[]): string =>
 const callMembers = (call: CallSql): readonly string[] => [
   `name: ${jsString(qualified(call.schema, call.function))}`,
   record('args', call.args, (argument) => [argument.field, argumentText(argument)]),
-  `json: ${jsonText(call.json)}`,
+  `json: ${jsonText(call.json)}${attributesText(call.attributes)}`,
 ]
 
 /** Named notation (PostgreSQL manual 4.3.2), so that arguments with defaults may be left out. */

@@ -97,7 +97,7 @@ const scalarTypes: Readonly<Record<ScalarName, string>> = {
 }
 
 function typeText(type: ValueType | null, json: JsonForm, enums: Enums): string {
-  if (type === null) return 'unknown'
+  if (type === null || type.kind === 'composite') return 'unknown'
   const single = type.kind === 'scalar' ? scalarTypes[type.name] : enumText(enums.get(type.id), type.list && json.kind !== 'mapped-array')
   return type.list ? `readonly (${single === 'unknown' ? single : `${single} | null`})[]` : single
 }

@@ -1,4 +1,4 @@
-import type { CallBuilder, ColumnBuilder, ComputedBuilder, EntityBuilder } from '../../runtime/contract/builder.ts'
+import type { Attributes, CallBuilder, ColumnBuilder, ComputedBuilder, EntityBuilder } from '../../runtime/contract/builder.ts'
 import { ident } from '../../runtime/sql/ident.ts'
 import { operators } from '../../runtime/sql/operators.ts'
 
@@ -20,6 +20,9 @@ export const entitySamples = (builder: EntityBuilder): readonly Sample[] => [
   { part: 'a delete', sql: deleteSample(builder) },
   ...typesOf(builder).map(([name, column]) => ({ part: `the type of column ${name}`, sql: valueSample(column) })),
   { part: 'a join', sql: joinSample(builder) },
+  ...Object.entries(builder.columns).flatMap(([name, { of, attributes }]) =>
+    attributeSamples(builder.relation, attributes, of('t'), name),
+  ),
   ...Object.entries(builder.computed).map(([id, computed]) => ({
     part: `computed field ${id}`,
     sql: computedSample(builder, computed),
@@ -34,6 +37,20 @@ function computedSample({ relation }: EntityBuilder, { of, json, args = {}, oper
 
 const passed = (args: CallBuilder['args']): readonly string[] =>
   Object.values(args).map((argument, index) => argument(`$${index + 1}`))
+
+/** Attributes of composite values, and those of theirs. */
+const attributeSamples = (
+  relation: string,
+  attributes: Attributes | undefined,
+  value: string,
+  part: string,
+): readonly Sample[] =>
+  Object.entries(attributes ?? {}).flatMap(([name, attribute]) => {
+    const inner = attribute.of(value)
+    const path = `${part}.${name}`
+    const sql = `select ${attribute.json(inner)} from ${relation} t where ${conditions(inner, attribute)}`
+    return [{ part: path, sql }, ...attributeSamples(relation, attribute.attributes, inner, path)]
+  })
 
 /** One column per type: columns of one type share its functions. */
 const typesOf = ({ columns }: EntityBuilder): readonly (readonly [string, ColumnBuilder])[] => [

@@ -1,6 +1,7 @@
 import { literal } from '../../runtime/sql/literal.ts'
-import type { ColumnSql, JsonForm } from '../model/types.ts'
-import { hole, jsFunction, jsString, type Pieces } from './js-text.ts'
+import { ident } from '../../runtime/sql/ident.ts'
+import type { AttributeSql, ColumnSql, JsonForm } from '../model/types.ts'
+import { hole, jsFunction, jsString, record, type Pieces } from './js-text.ts'
 
 /** How values of a type are read and written, as JavaScript text. */
 
@@ -79,6 +80,17 @@ export function valuesText(column: ColumnSql): string {
 export const operandsText = (type: CastType): string =>
   `operand: ${jsFunction('parameter', [hole('parameter'), operandCast(type)])}, ` +
   `operands: ${jsFunction('parameter', [hole('parameter'), listCast(type)])}`
+
+/** The member that tells of a composite value's attributes; nothing for other types. */
+export function attributesText(attributes: readonly AttributeSql[] | undefined): string {
+  if (attributes === undefined) return ''
+  return `, ${record('attributes', attributes, (item) => [item.attribute, attributeText(item)])}`
+}
+
+function attributeText(item: AttributeSql): string {
+  const of = jsFunction('value', ['(', value, `).${ident(item.attribute)}`])
+  return `{ of: ${of}, json: ${jsonText(item.json)}, ${operandsText(item)}${attributesText(item.attributes)} }`
+}
 
 export type CastType = Pick<ColumnSql, 'type' | 'array' | 'plainDelimiter'>
 

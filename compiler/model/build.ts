@@ -8,6 +8,7 @@ import { gather } from '../report/noted.ts'
 import { additionFacts, type AdditionFacts } from './additions.ts'
 import { tellCollisions } from './collisions.ts'
 import { rowArgument } from './computed.ts'
+import { buildComposites } from './composites.ts'
 import { buildEntity, type Entity } from './entities.ts'
 import { buildEnums } from './enums.ts'
 import { buildFunctions, type RootFunction } from './functions.ts'
@@ -30,6 +31,7 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
   const scope = readScope(annotated)
   const enums = buildEnums(scope, annotated)
   const values = readValues(scope, enums.value)
+  const composites = buildComposites(scope, annotated, values)
   const heads = buildHeads(scope, annotated)
   const links = buildLinks(heads.value)
   const context: ResultContext = { scope, values, heads: new Map(heads.value.map((head) => [head.id, head])) }
@@ -44,11 +46,13 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
   const served = {
     ...schemaPart(annotated),
     enums: enums.value.map((item) => item.facts),
+    ...(composites && { composites: composites.value }),
     entities: entities.value.map((entity) => entity.facts),
     functions: calls.value.map((call) => call.facts),
   }
   const manifest: Manifest = { ...served, roles: neededRoles(rolePrivileges(annotated), served) }
   const diagnostics = once(() => [
+    ...(composites?.diagnostics ?? []),
     ...[enums, heads, links, entities, calls].flatMap((pass) => pass.diagnostics),
     ...tellCollisions(manifest),
   ])

@@ -24,9 +24,10 @@ export function tellCollisions(manifest: Manifest): readonly Diagnostic[] {
 const recallTypes = createRecall<readonly Diagnostic[]>()
 
 /** What decides who gets which type name, and how the others are told. */
-const typeInputs = ({ entities, enums }: Manifest): readonly unknown[] => [
+const typeInputs = ({ entities, enums, composites = [] }: Manifest): readonly unknown[] => [
   ...entities.flatMap(({ id, kind, name, key }) => [id, kind, name, key.length > 0]),
   ...enums,
+  ...composites,
   ...partsIn({ entities }),
   entities.some((entity) => entity.enumArrays === true),
 ]
@@ -36,6 +37,9 @@ function tellTypes(manifest: Manifest): readonly Diagnostic[] {
   return [
     ...manifest.entities.filter((entity) => !names.owns(entity)).map((entity) => tellType(names, entity)),
     ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => tellEnum(names, item)),
+    ...(manifest.composites ?? [])
+      .filter((item) => item.fields.length > 0 && !names.ownsComposite(item))
+      .map((item) => tellEnum(names, item)),
   ]
 }
 
@@ -44,13 +48,15 @@ const entityLabel = (entity: EntityFacts): string => nameObject(entity.kind, ent
 function ownerOf(names: Names, name: string): string {
   const found = names.find(name)
   if (found === undefined) return 'a type that is always there, or that another object brings'
-  return found.kind === 'entity' ? entityLabel(found.entity) : nameEnum(found.enum.schema, found.enum.name)
+  if (found.kind === 'entity') return entityLabel(found.entity)
+  const { schema, name: type } = 'enum' in found ? found.enum : found.composite
+  return nameEnum(schema, type)
 }
 
 const tellType = (names: Names, entity: EntityFacts): Diagnostic =>
   diagnose('name-taken', entityLabel(entity), { name: entity.name, owner: ownerOf(names, entity.name) })
 
-const tellEnum = (names: Names, item: EnumFacts): Diagnostic =>
+const tellEnum = (names: Names, item: Pick<EnumFacts, 'schema' | 'name'>): Diagnostic =>
   diagnose('name-taken', nameEnum(item.schema, item.name), { name: item.name, owner: ownerOf(names, item.name) })
 
 interface Claim {

@@ -5,6 +5,7 @@ import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import { nameColumn } from '../report/object-name.ts'
+import { attributesOf } from './composites.ts'
 import type { Head } from './heads.ts'
 import { columnField, isValidName } from './names.ts'
 import { columnGrants } from './privileges.ts'
@@ -32,6 +33,7 @@ const askedOf = ({ relation, schema }: Head): Asked => ({
   enumArrays: tableAdditions(relation, schema).enumArrays === true,
   domains: schema.settings.domains,
   functionShapes: schema.settings.functionShapes,
+  composites: schema.settings.composites,
 })
 
 const isServed = (facts: ColumnFacts): boolean => facts.field !== null && facts.type !== null
@@ -51,7 +53,7 @@ function columnFacts(head: Head, column: AnnotatedColumn, value: Value | null): 
     filter: served?.filter ?? false,
     order: served?.order ?? false,
     aggregate: served?.aggregate ?? opaqueType.aggregate,
-    input: served !== null && !column.generated && !column.identity && !column.serial,
+    input: served !== null && served.type.kind !== 'composite' && !column.generated && !column.identity && !column.serial,
     grants: columnGrants(column),
   }
 }
@@ -86,4 +88,5 @@ export const buildColumnSql = (scope: Scope, values: Values, head: Head): readon
     json: values(column.type, askedOf(head))?.json ?? { kind: 'native' },
     notNull: isNotNull(head, column),
     ...readAs(scope, column, askedOf(head)),
+    ...attributesOf(scope, values, column.type, askedOf(head)),
   }))

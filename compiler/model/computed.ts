@@ -71,6 +71,7 @@ function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): 
       schema: fn.schema,
       function: fn.name,
       json: result.json,
+      ...(result.attributes && { attributes: result.attributes }),
       ...(args.sql.length > 0 && { args: args.sql }),
       ...(filter && { filter }),
     },
@@ -82,7 +83,7 @@ function isFiltered({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: 
   if (!askedBy(scope, fn.schema).functionShapes || fn.args.length > 1 || facts.kind !== 'value' || fn.returnsSet) return false
   // Postgres has no operators for domains over enums.
   if (facts.type.kind === 'enum') return !facts.type.list && scope.types.get(fn.result)?.kind === 'e'
-  return !facts.type.list && Object.hasOwn(filterFamilies, facts.type.name)
+  return facts.type.kind === 'scalar' && !facts.type.list && Object.hasOwn(filterFamilies, facts.type.name)
 }
 
 const filterType = ({ scope }: ResultContext, fn: AnnotatedFunction): Computed['sql']['filter'] => {

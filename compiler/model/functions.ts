@@ -7,7 +7,7 @@ import { rowArgument } from './computed.ts'
 import { hidden, judge, type Judged, tellHidden } from './judge.ts'
 import { functionId, isToldApart } from './overloads.ts'
 import { execution } from './privileges.ts'
-import { isPseudo, type ResultContext } from './results.ts'
+import { isPseudo, type Result, type ResultContext } from './results.ts'
 import type { CallSql } from './types.ts'
 
 /** A function that is a field of Query or Mutation. */
@@ -54,9 +54,14 @@ function buildFunction(context: ResultContext, fn: AnnotatedFunction, overloaded
       result: judged.result.facts,
       execute: execution(fn),
     },
-    sql: { id, schema: fn.schema, function: fn.name, args: sql, json: judged.result.json },
+    sql: { id, schema: fn.schema, function: fn.name, args: sql, ...sqlResult(judged.result) },
   })
 }
+
+const sqlResult = ({ json, attributes }: Result): Pick<CallSql, 'json' | 'attributes'> => ({
+  json,
+  ...(attributes && { attributes }),
+})
 
 type Served = Extract<Judged, { kind: 'served' }> & { readonly args: Extract<Arguments, { kind: 'served' }> }
 

@@ -1,14 +1,17 @@
 import type { ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
+import { attributesOf } from './composites.ts'
 import type { Head } from './heads.ts'
 import { askedBy, isPlainOrList, type Values } from './scalars.ts'
 import type { Scope } from './scope.ts'
-import type { JsonForm } from './types.ts'
+import type { AttributeSql, JsonForm } from './types.ts'
 
 /** What a function answers, and how a scalar answer becomes JSON. */
 export interface Result {
   readonly facts: ResultFacts
   readonly json: JsonForm
+  /** Of a composite. */
+  readonly attributes?: readonly AttributeSql[]
 }
 
 export interface ResultContext {
@@ -40,9 +43,9 @@ const rowResult = ({ heads }: ResultContext, fn: AnnotatedFunction, entity: Obje
 function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): Result | null {
   if (isPseudo(scope, fn, 'void')) return fn.returnsSet ? null : { facts: { kind: 'void' }, json: native }
   const asked = askedBy(scope, fn.schema)
-  const value = isPlainOrList(scope, fn.result, asked) ? values(fn.result, asked) : null
-  if (value === null) return null
-  return { facts: { kind: 'value', type: value.type, typeSchema: value.typeSchema }, json: valueForm(fn, value.json) }
+  const value = values(fn.result, asked)
+  if (value === null || !(value.type.kind === 'composite' || isPlainOrList(scope, fn.result, asked))) return null
+  return { facts: { kind: 'value', type: value.type, typeSchema: value.typeSchema }, json: valueForm(fn, value.json), ...attributesOf(scope, values, fn.result, asked) }
 }
 
 /** Only sets of one get here; in a select list each of their rows would make a row of its own, and none would make none. */

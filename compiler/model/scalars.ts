@@ -28,6 +28,8 @@ export interface Asked {
   readonly domains: boolean
   /** Functions may take and answer enums. */
   readonly functionShapes: boolean
+  /** Composite types are objects. */
+  readonly composites: boolean
 }
 
 /** What the schema of a function says of its values. */
@@ -35,6 +37,7 @@ export const askedBy = ({ schemas }: Scope, schema: string): Asked => ({
   enumArrays: schemas.get(schema)?.settings.enumArrays ?? false,
   domains: schemas.get(schema)?.settings.domains ?? false,
   functionShapes: schemas.get(schema)?.settings.functionShapes ?? false,
+  composites: schemas.get(schema)?.settings.composites ?? false,
 })
 
 export type Values = (oid: Oid, asked: Asked) => Value | null
@@ -60,8 +63,23 @@ function readValue(reading: Reading, oid: Oid): Value | null {
   const type = scope.types.get(oid)
   if (type === undefined) return null
   if (type.kind === 'd' && asked.domains) return domainValue(reading, type)
+  if (asked.composites && isComposite(scope, type)) return compositeValue(type)
   return type.element === null ? scalarValue(scope, enums, type) : listValue(reading, type.element)
 }
+
+/** A composite type of a served schema that is no relation's. */
+export const isComposite = (scope: Scope, type: AnnotatedType): boolean =>
+  type.kind === 'c' && type.relation?.standAlone === true && scope.schemas.has(type.schema)
+
+const compositeValue = (type: AnnotatedType): Value => ({
+  type: { kind: 'composite', id: objectId(type.schema, type.name), list: false },
+  typeSchema: typeSchema(type),
+  json: { kind: 'native' },
+  filter: true,
+  order: false,
+  limited: false,
+  aggregate: noAggregate,
+})
 
 /** Seen by whoever may use the domain's schema. */
 function domainValue(reading: Reading, type: AnnotatedType): Value | null {
@@ -114,7 +132,7 @@ function listValue(reading: Reading, elementOid: Oid): Value | null {
   const type = reading.scope.types.get(elementOid)
   if (type === undefined || type.element !== null || type.kind === 'c' || type.kind === 'p') return null
   const element = elementValue(reading, type)
-  if (element === null) return null
+  if (element === null || element.type.kind === 'composite') return null
   return {
     ...element,
     type: { ...element.type, list: true },

@@ -43,6 +43,18 @@ export interface ColumnSql {
   readonly notNull: boolean
   /** What it is read as, where Postgres has no operators for its own type: a domain over an enum. */
   readonly readAs?: string
+  /** What a composite value consists of, where the API looks into it. */
+  readonly attributes?: readonly AttributeSql[]
+}
+
+export interface AttributeSql {
+  /** SQL name. */
+  readonly attribute: string
+  readonly type: string
+  readonly array: boolean
+  readonly plainDelimiter: boolean
+  readonly json: JsonForm
+  readonly attributes?: readonly AttributeSql[]
 }
 
 export interface EntitySql {
@@ -59,6 +71,7 @@ export interface EntitySql {
     readonly json: JsonForm
     /** What it takes besides the row; absent when that is nothing. */
     readonly args?: readonly ArgumentSql[]
+    readonly attributes?: readonly AttributeSql[]
     /** The type of its value, where there are filters on it. */
     readonly filter?: Pick<ArgumentSql, 'type' | 'array' | 'plainDelimiter'>
   }[]
@@ -92,4 +105,6 @@ export interface CallSql {
   readonly args: readonly ArgumentSql[]
   /** For scalar results. */
   readonly json: JsonForm
+  /** For composite results. */
+  readonly attributes?: readonly AttributeSql[]
 }

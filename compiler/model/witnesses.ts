@@ -17,6 +17,8 @@ export function columnWitnesses(scope: Scope, relation: AnnotatedRelation): read
 function typeWitnesses(scope: Scope, oid: Oid): readonly unknown[] {
   const type = scope.types.get(oid)
   const further = type?.element ?? type?.base ?? null
-  const own = type?.kind === 'e' ? [type, scope.schemas.get(type.schema)] : [type]
-  return further === null ? own : [...own, ...typeWitnesses(scope, further)]
+  const isNamed = type?.kind === 'e' || (type?.attributes.length ?? 0) > 0
+  const own = type !== undefined && isNamed ? [type, scope.schemas.get(type.schema)] : [type]
+  const inner = [...(further === null ? [] : [further]), ...(type?.attributes.map((item) => item.type) ?? [])]
+  return [...own, ...inner.flatMap((one) => typeWitnesses(scope, one))]
 }

@@ -24,6 +24,20 @@ export interface ColumnBuilder {
   /** The column's definition in json_to_recordset and how its value becomes one of the column's type. */
   readonly recordType: string
   readonly fromRecord: (value: Expression) => Expression
+  /** By SQL name: what a composite value consists of, where the API looks into it. */
+  readonly attributes?: Attributes
+}
+
+export type Attributes = Readonly<Record<string, AttributeBuilder>>
+
+export interface AttributeBuilder {
+  /** The attribute of a value: `t1."home"` -> `(t1."home")."street"`. */
+  readonly of: (value: Expression) => Expression
+  /** These three as those of columns. */
+  readonly json: (value: Expression) => Expression
+  readonly operand: (parameter: Expression) => Expression
+  readonly operands: (parameter: Expression) => Expression
+  readonly attributes?: Attributes
 }
 
 export interface CallBuilder {
@@ -33,6 +47,8 @@ export interface CallBuilder {
   readonly args: Readonly<Record<string, (parameter: Expression) => Expression>>
   /** A scalar result as it prints in JSON; identity for rows. */
   readonly json: (value: Expression) => Expression
+  /** Of a composite result. */
+  readonly attributes?: Attributes
 }
 
 export interface ComputedBuilder {
@@ -41,6 +57,8 @@ export interface ComputedBuilder {
   readonly json: (value: Expression) => Expression
   /** By GraphQL argument name; absent when it takes nothing but the row. */
   readonly args?: CallBuilder['args']
+  /** Of a composite result. */
+  readonly attributes?: Attributes
   /** As those of columns; only where there are filters on it. */
   readonly operand?: ColumnBuilder['operand']
   readonly operands?: ColumnBuilder['operands']

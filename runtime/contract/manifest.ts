@@ -33,6 +33,8 @@ export type ValueType =
   | { readonly kind: 'scalar'; readonly name: ScalarName; readonly list: boolean }
   /** `id` is an `EnumFacts.id`. */
   | { readonly kind: 'enum'; readonly id: string; readonly list: boolean }
+  /** `id` is a `CompositeFacts.id`. */
+  | { readonly kind: 'composite'; readonly id: string; readonly list: false }
 
 /** `schema.name` as two JSON strings, e.g. `["public","posts"]`: unambiguous whatever the names hold. */
 export type ObjectId = string
@@ -44,6 +46,8 @@ export interface Manifest {
   /** Roles that are more than plain (role-facts.ts): superusers, and who inherits from a holder of anything here. */
   readonly roles: Readonly<Record<string, RoleFacts>>
   readonly enums: readonly EnumFacts[]
+  /** Composite types; absent unless a served schema has `composites` on (section 17). */
+  readonly composites?: readonly CompositeFacts[]
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
   readonly entities: readonly EntityFacts[]
   /** Functions that are root fields, same order. */
@@ -149,6 +153,26 @@ export interface EnumFacts {
   /** True when some label is printed under another name. */
   readonly mapped: boolean
   readonly usage: Grantees
+}
+
+/** A composite type whose values are objects. */
+export interface CompositeFacts {
+  readonly id: ObjectId
+  readonly schema: string
+  /** GraphQL name. */
+  readonly name: string
+  readonly fields: readonly AttributeFacts[]
+}
+
+export interface AttributeFacts {
+  /** SQL name. */
+  readonly attribute: string
+  /** GraphQL name. */
+  readonly field: string
+  readonly type: ValueType
+  readonly typeSchema: string | null
+  /** Whether it has a field in the filter type. */
+  readonly filter: boolean
 }
 
 /** Additions of section 17 that a table or its schema switches on; absent where they are off. */

@@ -1,4 +1,4 @@
-import type { EntityAdditions, EntityFacts, EnumFacts, Manifest } from './manifest.ts'
+import type { CompositeFacts, EntityAdditions, EntityFacts, EnumFacts, Manifest } from './manifest.ts'
 
 /**
  * Names of types, and who gets one that two want (spec/graphql.md 2.2, 2.4): built-in names stay; then the first
@@ -107,12 +107,20 @@ export interface Names {
   /** True when the relation has the types that its base name promises. */
   readonly owns: (entity: EntityFacts) => boolean
   readonly ownsEnum: (item: EnumFacts) => boolean
+  readonly ownsComposite: (item: CompositeFacts) => boolean
   /** Which type bears a name. */
   readonly find: (
     name: string,
-  ) => { readonly kind: 'entity'; readonly entity: EntityFacts; readonly part: Part } | EnumPart | undefined
+  ) => { readonly kind: 'entity'; readonly entity: EntityFacts; readonly part: Part } | ValuePart | undefined
   /** Whether enums have filters for arrays of them. */
   readonly listFilters: boolean
+}
+
+type ValuePart = EnumPart | CompositePart
+
+interface CompositePart {
+  readonly kind: 'composite' | 'composite-filter'
+  readonly composite: CompositeFacts
 }
 
 interface EnumPart {
@@ -122,7 +130,7 @@ interface EnumPart {
 
 export function createNames(manifest: Manifest, readable: (entity: EntityFacts) => boolean): Names {
   const entities = new Map<string, EntityFacts>()
-  const others = new Map<string, EnumPart>()
+  const others = new Map<string, ValuePart>()
   const used = partsIn(manifest)
   const infixes = infixesOf(used)
 
@@ -171,17 +179,26 @@ export function createNames(manifest: Manifest, readable: (entity: EntityFacts) 
     !builtIn.has(name) &&
     !others.has(name) &&
     findEntity(name) === undefined
+  const claimOthers = (types: readonly (readonly [name: string, type: ValuePart])[]): void => {
+    if (!types.every(([name]) => isFreeOfOthers(name))) return
+    for (const [name, type] of types) others.set(name, type)
+  }
   const listFilters = manifest.entities.some((entity) => entity.enumArrays === true)
   for (const item of manifest.enums) {
-    const types = enumTypes(item, listFilters)
-    if (item.values.length > 0 && types.every(([name]) => isFreeOfOthers(name))) {
-      for (const [name, type] of types) others.set(name, type)
-    }
+    if (item.values.length > 0) claimOthers(enumTypes(item, listFilters))
   }
+  for (const item of manifest.composites ?? []) if (item.fields.length > 0) claimOthers(compositeTypes(item))
 
   return {
     owns: (entity) => entities.get(entity.name) === entity,
-    ownsEnum: (item) => others.get(item.name)?.enum === item,
+    ownsEnum: (item) => {
+      const found = others.get(item.name)
+      return found !== undefined && 'enum' in found && found.enum === item
+    },
+    ownsComposite: (item) => {
+      const found = others.get(item.name)
+      return found !== undefined && 'composite' in found && found.composite === item
+    },
     listFilters,
     find: (name) => {
       const found = findEntity(name)
@@ -189,6 +206,12 @@ export function createNames(manifest: Manifest, readable: (entity: EntityFacts) 
     },
   }
 }
+
+/** The types that a composite type brings. */
+const compositeTypes = (item: CompositeFacts): readonly (readonly [name: string, type: CompositePart])[] => [
+  [item.name, { kind: 'composite', composite: item }],
+  [`${item.name}Filter`, { kind: 'composite-filter', composite: item }],
+]
 
 /** The types that an enum brings. */
 const enumTypes = (item: EnumFacts, listFilters: boolean): readonly (readonly [name: string, type: EnumPart])[] => [

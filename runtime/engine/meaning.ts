@@ -10,6 +10,7 @@ export type FieldMeaning =
   | { readonly kind: 'insert' | 'update' | 'delete'; readonly entity: EntityFacts }
   | { readonly kind: 'node-id' }
   | { readonly kind: 'column'; readonly column: string }
+  | { readonly kind: 'attribute'; readonly attribute: string }
   | { readonly kind: 'relation'; readonly relation: RelationFacts; readonly target: EntityFacts }
   | { readonly kind: 'computed'; readonly function: FunctionFacts }
   | { readonly kind: 'member'; readonly member: Member }

@@ -1,5 +1,7 @@
 import type {
+  AttributeFacts,
   ColumnFacts,
+  CompositeFacts,
   EntityFacts,
   EnumFacts,
   FunctionFacts,
@@ -29,6 +31,11 @@ export interface Visible {
   readonly isExposed: (entity: EntityFacts) => boolean
   readonly entity: (id: ObjectId) => EntityFacts | undefined
   readonly enum: (id: ObjectId) => EnumFacts | undefined
+  /** A composite type that the role may look into. */
+  readonly composite: (id: ObjectId) => CompositeFacts | undefined
+  /** Its attributes whose types the role may use; those with a field in the filter type. */
+  readonly attributes: (item: CompositeFacts) => readonly AttributeFacts[]
+  readonly comparableAttributes: (item: CompositeFacts) => readonly AttributeFacts[]
   readonly can: (grantees: Grantees) => boolean
   /** Whether the type of a value may be used and shown. */
   readonly seesType: (type: ValueType, schema: string | null) => boolean
@@ -79,12 +86,28 @@ export function seeAs(manifest: Manifest, role: string): Visible {
 
   const seesType = (type: ValueType, schema: string | null): boolean => {
     if (schema !== null && served.has(schema) && !usable.has(schema)) return false
+    if (type.kind === 'composite') return compositeOf(type.id) !== undefined
     if (type.kind === 'scalar' || !type.list) return true
     const item = enums.get(type.id)
     return item === undefined || can(item.usage)
   }
+  const composites = new Map((manifest.composites ?? []).map((item) => [item.id, item]))
+  const compositeOf = (id: ObjectId): CompositeFacts | undefined => {
+    const item = composites.get(id)
+    return item !== undefined && usable.has(item.schema) && names.ownsComposite(item) && attributesOf(item).length > 0
+      ? item
+      : undefined
+  }
+  const attributesOf = (item: CompositeFacts): readonly AttributeFacts[] =>
+    item.fields.filter(({ type, typeSchema }) => seesType(type, typeSchema))
+  const comparableAttributes = (item: CompositeFacts): readonly AttributeFacts[] =>
+    attributesOf(item).filter(({ filter, type }) => filter && usesEnum(type))
   /** Enums are compared as such only by who may use them (1.4); lists of what has no type of its own have no filter. */
   const usesEnum = (type: ValueType | null): boolean => {
+    if (type?.kind === 'composite') {
+      const composite = compositeOf(type.id)
+      return composite !== undefined && comparableAttributes(composite).length > 0
+    }
     const item = type?.kind === 'enum' ? enums.get(type.id) : undefined
     if (item === undefined) return true
     return names.ownsEnum(item) ? can(item.usage) : type?.list === false
@@ -142,6 +165,9 @@ export function seeAs(manifest: Manifest, role: string): Visible {
     isExposed,
     entity: (id) => entities.get(id),
     enum: (id) => enums.get(id),
+    composite: compositeOf,
+    attributes: attributesOf,
+    comparableAttributes,
     can,
     seesType,
     seesColumn,

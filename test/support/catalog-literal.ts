@@ -108,6 +108,7 @@ const type = (name: string, over: Partial<CatalogType>): CatalogType => ({
   delimiter: ',',
   base: null,
   relation: null,
+  attributes: [],
   labels: [],
   comment: null,
   grants: everybody,

@@ -17,7 +17,11 @@ export function normalCatalog(catalog: Catalog): unknown {
       ...rest,
       relations: catalog.relations.map((relation) => withKeysWhereUsed(catalog, relation)),
       // The comments of Postgres' own types are reworded now and then.
-      types: catalog.types.map((type) => (type.schema === 'pg_catalog' ? { ...type, comment: null } : type)),
+      types: catalog.types.map(({ attributes, ...type }) => ({
+        ...type,
+        ...(attributes.length > 0 && { attributes }),
+        ...(type.schema === 'pg_catalog' && { comment: null }),
+      })),
       roles: catalog.roles.filter(({ name }) => knownRoles.has(name)),
       memberships: catalog.memberships.filter(({ member, group }) => knownRoles.has(member) && knownRoles.has(group)),
     },

@@ -134,7 +134,10 @@ export const makeFilter =
     return self
   }
 
-function filterType(visible: Visible, name: string, type: ValueType, types: Types): GraphQLInputType {
+/** The filter of values of a type. */
+export function filterType(visible: Visible, name: string, type: ValueType, types: Types): GraphQLInputType {
+  const composite = type.kind === 'composite' ? visible.composite(type.id) : undefined
+  if (composite !== undefined) return types.compositeFilter(composite)
   const item = type.kind === 'enum' ? visible.enum(type.id) : undefined
   if (item !== undefined && visible.names.ownsEnum(item)) return type.list ? types.enumListFilter(item) : types.enumFilter(item)
   const filters = type.list ? listFilters : scalarFilters

@@ -100,7 +100,7 @@ const collectionField = (entity: EntityFacts, types: Types): Field =>
 function keyColumns(visible: Visible, entity: EntityFacts): readonly Shown[] | null {
   const columns = entity.key.flatMap((name) => entity.columns.find((column) => column.column === name) ?? [])
   const shown = columns.flatMap(({ field: name, type, typeSchema }) =>
-    name !== null && type !== null && !type.list && visible.seesType(type, typeSchema) ? [{ name, type }] : [],
+    name !== null && type !== null && type.kind !== 'composite' && !type.list && visible.seesType(type, typeSchema) ? [{ name, type }] : [],
   )
   // Two columns that come to one name cannot both be asked for.
   return new Set(shown.map(({ name }) => name)).size === entity.key.length ? shown : null

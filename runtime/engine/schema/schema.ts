@@ -7,11 +7,12 @@ import {
   type GraphQLInterfaceType,
   type GraphQLNamedType,
 } from 'graphql'
-import type { FunctionFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
+import type { CompositeFacts, FunctionFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
 import { once } from '../../lib/once.ts'
 import { seeAs, type Visible } from '../view.ts'
 import type { Part } from '../../contract/type-names.ts'
 import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
+import { compositeMakers } from './composites.ts'
 import { filterIs, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery } from './roots.ts'
 import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
@@ -73,7 +74,7 @@ const makers = (visible: Visible): Readonly<Record<Part, MakePart>> => ({
 
 export function buildView(manifest: Manifest, role: string): RoleView {
   const visible = seeAs(manifest, role)
-  const types = createTypes(visible, makers(visible))
+  const types = createTypes(visible, makers(visible), compositeMakers(visible))
   const lazy = new LazySchema(visible, types)
   const introspection = manifest.schemas.some((schema) => schema.introspection)
   return {
@@ -100,8 +101,10 @@ function introspectedPart(visible: Visible): Visible {
     ...visible,
     exposed: visible.exposed.filter((entity) => shows(entity.schema)),
     seesEnum: (item) => shows(item.schema) && visible.seesEnum(item),
+    composite: (id) => (shows(visible.composite(id)?.schema) ? visible.composite(id) : undefined),
     seesColumn: (entity, column) =>
       (column.type?.kind !== 'enum' || shows(visible.enum(column.type.id)?.schema)) &&
+      (column.type?.kind !== 'composite' || shows(visible.composite(column.type.id)?.schema)) &&
       visible.seesColumn(entity, column),
     seesRelation: (entity, relation) => showsEntity(relation.target) && visible.seesRelation(entity, relation),
     seesFunction: (fn) => shows(fn.schema) && showsResult(fn) && visible.seesFunction(fn),
@@ -110,14 +113,17 @@ function introspectedPart(visible: Visible): Visible {
 }
 
 function completeSchema(visible: Visible): GraphQLSchema {
-  const types = createTypes(visible, makers(visible))
+  const types = createTypes(visible, makers(visible), compositeMakers(visible))
   const enums = visible.manifest.enums.filter(visible.seesEnum)
+  const composites = (visible.manifest.composites ?? []).filter(({ id }) => visible.composite(id) !== undefined)
   const all = [
     ...shared.values(),
     types.node,
     types.pageInfo,
     ...visible.exposed.map(types.row),
     ...enums.flatMap((item) => [types.enum(item), types.enumFilter(item)]),
+    ...composites.map(types.composite),
+    ...composites.filter((item) => hasFilter(visible, item)).map(types.compositeFilter),
     ...(visible.names.listFilters ? enums.map(types.enumListFilter) : []),
   ]
   const mutation = makeMutation(visible, types)
@@ -139,6 +145,8 @@ const byName = (left: GraphQLNamedType, right: GraphQLNamedType): number =>
 function sortTypes(schema: GraphQLSchema): GraphQLSchema {
   return new GraphQLSchema({ ...schema.toConfig(), types: Object.values(schema.getTypeMap()).sort(byName) })
 }
+
+const hasFilter = (visible: Visible, item: CompositeFacts): boolean => visible.comparableAttributes(item).length > 0
 
 /**
  * A schema that knows its types by name without having made them. graphql-js collects every type when a schema is made; with
@@ -180,6 +188,11 @@ class LazySchema extends GraphQLSchema {
     const found = this.#visible.names.find(name)
     if (found === undefined) return undefined
     if (found.kind === 'entity') return this.#types.part(found.entity, found.part)
+    if ('composite' in found) {
+      if (this.#visible.composite(found.composite.id) === undefined) return undefined
+      if (found.kind === 'composite') return this.#types.composite(found.composite)
+      return hasFilter(this.#visible, found.composite) ? this.#types.compositeFilter(found.composite) : undefined
+    }
     if (!this.#visible.seesEnum(found.enum)) return undefined
     switch (found.kind) {
       case 'enum':

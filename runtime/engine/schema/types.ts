@@ -11,7 +11,7 @@ import {
   type GraphQLNamedType,
   type GraphQLOutputType,
 } from 'graphql'
-import type { ColumnFacts, EntityFacts, EnumFacts, ValueType } from '../../contract/manifest.ts'
+import type { ColumnFacts, CompositeFacts, EntityFacts, EnumFacts, ValueType } from '../../contract/manifest.ts'
 import { enumOperators } from '../../sql/operators.ts'
 import { withMeaning, type FieldMeaning } from '../meaning.ts'
 import { parts, type Part } from '../../contract/type-names.ts'
@@ -26,6 +26,8 @@ export interface Types {
   readonly enum: (item: EnumFacts) => GraphQLEnumType
   readonly enumFilter: (item: EnumFacts) => GraphQLInputObjectType
   readonly enumListFilter: (item: EnumFacts) => GraphQLInputObjectType
+  readonly composite: (item: CompositeFacts) => GraphQLObjectType
+  readonly compositeFilter: (item: CompositeFacts) => GraphQLInputObjectType
   readonly output: (type: ValueType) => GraphQLOutputType
   readonly input: (type: ValueType) => GraphQLInputType
   readonly connection: (entity: EntityFacts) => GraphQLObjectType
@@ -54,6 +56,8 @@ const makeEnum = (item: EnumFacts): GraphQLEnumType =>
     description: `One of the values of the database type ${item.name}.`,
     values: Object.fromEntries(item.values.map(({ name, label }) => [name, { value: label }])),
   })
+
+type CompositeMaker<T> = (item: CompositeFacts, types: Types) => T
 
 interface EnumTypes {
   readonly type: GraphQLEnumType
@@ -106,8 +110,18 @@ const node = new GraphQLInterfaceType({
   },
 })
 
+/** Makes the types of a composite type. */
+export interface CompositeMakers {
+  readonly object: (item: CompositeFacts, types: Types) => GraphQLObjectType
+  readonly filter: (item: CompositeFacts, types: Types) => GraphQLInputObjectType
+}
+
 /** Creates the types of a role; `makers` says how each part of a relation's types is made. */
-export function createTypes(visible: Visible, makers: Readonly<Record<Part, MakePart>>): Types {
+export function createTypes(
+  visible: Visible,
+  makers: Readonly<Record<Part, MakePart>>,
+  composites: CompositeMakers,
+): Types {
   const made = new Map<EntityFacts, Partial<Record<Part, GraphQLNamedType | undefined>>>()
   const enums = new Map<EnumFacts, EnumTypes>()
 
@@ -122,7 +136,19 @@ export function createTypes(visible: Visible, makers: Readonly<Record<Part, Make
     if (known === undefined) enums.set(item, (known = makeEnumTypes(item)))
     return known
   }
+  const objects = new Map<CompositeFacts, GraphQLObjectType>()
+  const filters = new Map<CompositeFacts, GraphQLInputObjectType>()
+  const once = <T>(made: Map<CompositeFacts, T>, item: CompositeFacts, make: CompositeMaker<T>): T => {
+    let known = made.get(item)
+    if (known === undefined) made.set(item, (known = make(item, types)))
+    return known
+  }
+  const output = (type: ValueType): GraphQLOutputType => {
+    const item = type.kind === 'composite' ? visible.composite(type.id) : undefined
+    return item === undefined ? value(type) : types.composite(item)
+  }
   const leaf = (type: ValueType) => {
+    if (type.kind === 'composite') return scalars.Opaque
     if (type.kind === 'scalar') return scalars[type.name]
     const item = visible.enum(type.id)
     return item === undefined || !visible.names.ownsEnum(item) ? scalars.Opaque : typesOf(item).type
@@ -136,7 +162,9 @@ export function createTypes(visible: Visible, makers: Readonly<Record<Part, Make
     enum: (item) => typesOf(item).type,
     enumFilter: (item) => typesOf(item).filter,
     enumListFilter: (item) => typesOf(item).listFilter,
-    output: value,
+    composite: (item) => once(objects, item, composites.object),
+    compositeFilter: (item) => once(filters, item, composites.filter),
+    output,
     input: value,
     node,
     pageInfo,

@@ -1,7 +1,7 @@
-import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import type { ColumnFacts, EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import { filterComputed } from '../../engine/computed-filters.ts'
 import { filterRelations, type Related } from '../../engine/related.ts'
-import { byField } from '../../engine/view.ts'
+import { byField, type Visible } from '../../engine/view.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
 import { badArgument } from '../failures.ts'
 import { decodeNodeId, type ElementForm, type Elements } from '../tokens.ts'
@@ -22,7 +22,7 @@ export function planFilter(planner: FilterPlanner, entity: EntityFacts, input: I
   const conditions = input.fields.flatMap(([name, value]) => {
     const column = columns.get(name)
     const condition =
-      column === undefined ? planOther(planner, entity, name, value) : planValue(columnSubject(column), value)
+      column === undefined ? planOther(planner, entity, name, value) : planColumn(planner.visible, column, value)
     return condition === null ? [] : [condition]
   })
   return together('all', conditions)
@@ -91,6 +91,35 @@ const columnSubject = ({ column, type, maxLength }: ColumnFacts): Compared => ({
   list: type?.list === true,
   maxLength,
 })
+
+const planColumn = (visible: Visible, column: ColumnFacts, input: Input): Filter | null =>
+  column.type?.kind === 'composite'
+    ? planAttributes(visible, column.column, [], column.type.id, input)
+    : planValue(columnSubject(column), input)
+
+/** Conditions on attributes of a composite value; what is empty is no condition, as everywhere. */
+function planAttributes(
+  visible: Visible,
+  column: string,
+  path: readonly string[],
+  id: ObjectId,
+  input: Input,
+): Filter | null {
+  const composite = visible.composite(id)
+  if (input.kind !== 'object' || composite === undefined) return null
+  const attributes = new Map(visible.comparableAttributes(composite).map((item) => [item.field, item]))
+  const conditions = input.fields.flatMap(([name, value]): readonly Filter[] => {
+    const item = attributes.get(name)
+    if (item === undefined) return []
+    const inner = [...path, item.attribute]
+    const condition =
+      item.type.kind === 'composite'
+        ? planAttributes(visible, column, inner, item.type.id, value)
+        : planValue({ subject: { column, path: inner }, list: item.type.list, maxLength: null }, value)
+    return condition === null ? [] : [condition]
+  })
+  return together('all', conditions)
+}
 
 function planValue(compared: Compared, input: Input): Filter | null {
   if (input.kind !== 'object') return null

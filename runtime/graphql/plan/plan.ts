@@ -7,6 +7,7 @@ import { checkIntrospection } from '../limits.ts'
 import type { Operation } from '../operation.ts'
 import { decodeNodeId } from '../tokens.ts'
 import { planCollection } from './collection.ts'
+import { isComposite, planComposite } from './composite.ts'
 import { nodeKey } from './filter.ts'
 import { slotOf, type Input, type Variables } from './input.ts'
 import { introspect } from './introspection.ts'
@@ -121,7 +122,11 @@ function planCall(
   const args = planArguments(fn, planner.args(field, nodes))
   const base = { key, call: fn.id, args }
   if (fn.result.kind === 'void') return { kind: 'call-void', ...base }
-  if (fn.result.kind === 'value') return { kind: 'call-value', ...base }
+  if (fn.result.kind === 'value') {
+    return isComposite(field)
+      ? { kind: 'call-composite', ...base, members: planComposite(planner, field, nodes) }
+      : { kind: 'call-value', ...base }
+  }
   const target = resultEntity(planner, fn)
   return fn.result.kind === 'row'
     ? { kind: 'call-row', ...base, row: planRow(planner, target, field, nodes) }

@@ -3,6 +3,7 @@ import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import { planArguments } from './arguments.ts'
 import { planCollection } from './collection.ts'
+import { isComposite, planComposite } from './composite.ts'
 import { resultEntity, type Planner } from './planner.ts'
 import type { Row, RowMember } from './types.ts'
 
@@ -31,7 +32,9 @@ export function planRowOf(
       case 'node-id':
         return { kind: 'node-id', key }
       case 'column':
-        return { kind: 'column', key, column: meaning.column }
+        return isComposite(field)
+          ? { kind: 'composite', key, column: meaning.column, members: planComposite(planner, field, selected.nodes) }
+          : { kind: 'column', key, column: meaning.column }
       case 'relation': {
         const { relation, target } = meaning
         return relation.shape === 'many'
@@ -63,7 +66,11 @@ function planComputed(
   const args = planArguments(fn, planner.args(field, nodes))
   const base = { key, function: fn.id, ...(args.length > 0 && { args }) }
   if (fn.result.kind === 'void') return { kind: 'computed-void', ...base }
-  if (fn.result.kind === 'value') return { kind: 'computed-value', ...base }
+  if (fn.result.kind === 'value') {
+    return isComposite(field)
+      ? { kind: 'computed-composite', ...base, members: planComposite(planner, field, nodes) }
+      : { kind: 'computed-value', ...base }
+  }
   const target = resultEntity(planner, fn)
   return fn.result.kind === 'row'
     ? { kind: 'computed-row', ...base, row: planRow(planner, target, field, nodes) }

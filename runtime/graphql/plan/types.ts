@@ -65,8 +65,8 @@ export type Filter =
       readonly of: Filter | null
     }
 
-/** What is compared: a column by its SQL name, or the value of a computed field. */
-export type Subject = { readonly column: string } | { readonly computed: ObjectId }
+/** What is compared: a column by its SQL name, or an attribute of it and of that, or the value of a computed field. */
+export type Subject = { readonly column: string; readonly path?: readonly string[] } | { readonly computed: ObjectId }
 
 /** Whether at least one, each or no related row meets a condition; each and none of no rows do. */
 export type Quantifier = 'some' | 'every' | 'none'
@@ -154,6 +154,8 @@ export interface Row {
 
 export type RowMember =
   | Typename
+  | { readonly kind: 'composite'; readonly key: string; readonly column: string; readonly members: CompositeMembers }
+  | (ComputedCall & { readonly kind: 'computed-composite'; readonly key: string; readonly members: CompositeMembers })
   | { readonly kind: 'node-id'; readonly key: string }
   | { readonly kind: 'column'; readonly key: string; readonly column: string }
   | { readonly kind: 'one'; readonly key: string; readonly join: Join; readonly unique: boolean; readonly row: Row }
@@ -167,6 +169,18 @@ export type RowMember =
       readonly volatile: boolean
       readonly collection: Collection
     })
+
+/** What is selected of a composite value. */
+export type CompositeMembers = readonly (
+  | Typename
+  | { readonly kind: 'attribute'; readonly key: string; readonly attribute: string }
+  | {
+      readonly kind: 'composite'
+      readonly key: string
+      readonly attribute: string
+      readonly members: CompositeMembers
+    }
+)[]
 
 /** A function of the row. */
 export interface ComputedCall {
@@ -198,6 +212,13 @@ export type Root =
       readonly key: string
       readonly call: ObjectId
       readonly args: readonly Argument[]
+    }
+  | {
+      readonly kind: 'call-composite'
+      readonly key: string
+      readonly call: ObjectId
+      readonly args: readonly Argument[]
+      readonly members: CompositeMembers
     }
   | {
       readonly kind: 'call-row'

@@ -2,6 +2,7 @@ import type { ColumnBuilder } from '../../contract/builder.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
 import type { Filter, Subject, Value } from '../plan/types.ts'
 import type { Parameters } from './parameters.ts'
+import { attributeOf } from './composite.ts'
 import { columnOf, computedOf, directScope, joined, where, type Scope, type Writer } from './source.ts'
 
 /** A condition for any alias; its values are bound once, however often it is written. */
@@ -58,8 +59,18 @@ interface Compared {
   readonly type: Pick<ColumnBuilder, 'operand' | 'operands'>
 }
 
+interface Looked extends Compared {
+  readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'attributes'>
+}
+
 function subjectOf(subject: Subject, scope: Scope): Compared {
-  if ('column' in subject) return { value: scope.column(subject.column), type: columnOf(scope.builder, subject.column) }
+  if ('column' in subject) {
+    const column: Looked = { value: scope.column(subject.column), type: columnOf(scope.builder, subject.column) }
+    return (subject.path ?? []).reduce<Looked>(({ value, type }, name) => {
+      const attribute = attributeOf(type.attributes, name)
+      return { value: attribute.of(value), type: attribute }
+    }, column)
+  }
   const { of, operand, operands } = computedOf(scope, subject.computed)
   if (operand === undefined || operands === undefined) throw new Error(`there is no filter on ${subject.computed}`)
   return { value: of(scope.row(), []), type: { operand, operands } }

@@ -2,6 +2,7 @@ import { jsonObject, jsonObjectFrom, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import type { ComputedCall, Row, RowMember } from '../plan/types.ts'
 import { collectionJson } from './collection.ts'
+import { calledCompositeJson, compositeJson } from './composite.ts'
 import { columnOf, computedOf, directScope, joined, passArguments, type Scope, type Writer } from './source.ts'
 
 /** The selected fields of the row in scope as a JSON object. */
@@ -27,6 +28,10 @@ function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
       return scope.builder.nodeId(scope.entity.key.map((name) => scope.column(name)))
     case 'column':
       return columnOf(scope.builder, member.column).json(scope.column(member.column))
+    case 'composite': {
+      const { attributes } = columnOf(scope.builder, member.column)
+      return compositeJson(attributes, member.members, scope.column(member.column))
+    }
     case 'one':
       return rowJsonFrom(writer, member.row, (target, alias) => {
         const first = member.unique ? '' : ' limit 1'
@@ -44,6 +49,11 @@ function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
     }
     case 'computed-value': {
       return computedOf(scope, member.function).json(computedCall(writer, scope, member))
+    }
+    case 'computed-composite': {
+      const { attributes } = computedOf(scope, member.function)
+      const call = computedCall(writer, scope, member)
+      return calledCompositeJson(attributes, member.members, call, writer.alias('t'))
     }
     case 'computed-void':
       return voidResult(computedCall(writer, scope, member))

@@ -4,6 +4,7 @@ import { sha256Hex } from '../../lib/sha256.ts'
 import { jsonObject, type Pair } from '../../sql/json.ts'
 import type { Argument, Plan, Root, Value } from '../plan/types.ts'
 import { collectionJson } from './collection.ts'
+import { calledCompositeJson } from './composite.ts'
 import { keyEquals } from './filter.ts'
 import { createParameters } from './parameters.ts'
 import { isPresent, rowJson, rowJsonFrom, voidResult } from './rows.ts'
@@ -139,6 +140,10 @@ function rootJson(writer: Writer, root: SqlRoot): string {
       })
     case 'call-value':
       return `to_json(${writer.engine.call(root.call).json(callSql(writer, root.call, root.args))})`
+    case 'call-composite': {
+      const { attributes } = writer.engine.call(root.call)
+      return calledCompositeJson(attributes, root.members, callSql(writer, root.call, root.args), writer.alias('t'))
+    }
     case 'call-void':
       return voidResult(callSql(writer, root.call, root.args))
     case 'call-row': {

@@ -3,7 +3,8 @@ import { nodeIdOf } from '../interpreter/answer.ts'
 import { storeOf, rowsOf } from '../interpreter/store.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
 import { operatorsOf } from '../interpreter/types.ts'
-import type { ColumnSketch } from '../interpreter/world.ts'
+import { fieldNameOf, isName } from '../interpreter/names.ts'
+import { compositeNamed, type ColumnSketch, type ColumnType } from '../interpreter/world.ts'
 import { absent, place, type Tree } from './input.ts'
 import { columnValue, inputType, toTree, type Scene } from './scene.ts'
 
@@ -60,6 +61,7 @@ function drawRelated(scene: Scene, { target: name, many }: RelationField, depth:
 function drawColumn(scene: Scene, table: ApiTable, column: ColumnSketch): Tree {
   const { draw } = scene
   if (draw.chance(4)) return null
+  if (column.type.base === 'composite') return drawAttributes(scene, table, column.type)
   const operators = operatorsOf(column.type, true)
   const count = draw.pick([1, 1, 1, 2, 0])
   const entries = new Map<string, Tree>()
@@ -69,6 +71,19 @@ function drawColumn(scene: Scene, table: ApiTable, column: ColumnSketch): Tree {
     if (operand !== undefined) entries.set(operator, operand)
   }
   return entries
+}
+
+/** Conditions on attributes. */
+function drawAttributes(scene: Scene, table: ApiTable, type: ColumnType): Tree {
+  const usable = compositeNamed(scene.world, type).attributes.filter(({ name, type: inner }) => {
+    return isName(fieldNameOf(name, null, scene.world.inflects)) && (inner.base === 'composite' || operatorsOf(inner, false).length > 0)
+  })
+  scene.tell('filter: attributes')
+  const entries = scene.draw.some(usable, 60).map(({ name, type: inner }): [string, Tree] => {
+    const attribute: ColumnSketch = { name, type: inner, notNull: false, fallback: { kind: 'none' }, field: null }
+    return [fieldNameOf(name, null, scene.world.inflects), drawColumn(scene, table, attribute)]
+  })
+  return new Map(entries)
 }
 
 const patterns: Readonly<Record<string, readonly string[]>> = {

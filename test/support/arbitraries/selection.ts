@@ -2,6 +2,8 @@ import type { ApiTable, RowField } from '../interpreter/api.ts'
 import { apiTableOf } from '../interpreter/api.ts'
 import { argumentsOf } from '../interpreter/calls.ts'
 import { linkOf } from '../interpreter/check.ts'
+import { fieldNameOf, isName } from '../interpreter/names.ts'
+import { compositeNamed, type ColumnType } from '../interpreter/world.ts'
 import { drawFilter } from './filter.ts'
 import { isReference, place, printTree, type Tree } from './input.ts'
 import { drawPage } from './page.ts'
@@ -67,6 +69,8 @@ export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
       // What has arguments has a key of its own, so that it merges with nothing.
       return `c${scene.count()}: ${name}${printArguments(new Map([[argument?.name ?? '', value]]))}`
     }
+    if (field.kind === 'column' && field.column.type.base === 'composite')
+      return `${keyed(scene, keys, name, true)}${directives(scene)} ${drawComposite(scene, field.column.type)}`
     if (field.kind === 'computed') scene.tell('function: computed value')
     return `${keyed(scene, keys, name, true)}${directives(scene)}`
   })
@@ -75,6 +79,18 @@ export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
   const related = depth === 0 ? [] : links.filter(() => draw.chance(45))
   for (const [name, field] of related) selections.push(drawRelation(scene, table, keys, name, field, depth - 1))
   return several(scene, table.type, selections)
+}
+
+function drawComposite(scene: Scene, type: ColumnType): string {
+  const { draw, world } = scene
+  scene.tell('composite')
+  const usable = compositeNamed(world, type).attributes.filter(({ name }) => isName(fieldNameOf(name, null, world.inflects)))
+  const chosen = draw.some(usable, 50)
+  const selections = (chosen.length === 0 ? usable.slice(0, 1) : chosen).map(({ name, type: inner }) => {
+    const field = fieldNameOf(name, null, world.inflects)
+    return inner.base === 'composite' ? `${field} ${drawComposite(scene, inner)}` : field
+  })
+  return `{ ${[...selections, ...(draw.chance(10) ? ['__typename'] : [])].join(' ')} }`
 }
 
 function drawRelation(scene: Scene, table: ApiTable, keys: Keys, name: string, field: RowField, depth: number): string {

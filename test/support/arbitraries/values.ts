@@ -1,8 +1,8 @@
-import type { BaseType, ColumnType, Value, World } from '../interpreter/world.ts'
+import { compositeNamed, type BaseType, type ColumnType, type Value, type World } from '../interpreter/world.ts'
 import type { Draw } from './draw.ts'
 
 /** Few values of each type, so that ties are common; the plainest stands first. */
-const pools: Readonly<Record<Exclude<BaseType, 'enum'>, readonly (string | number | boolean)[]>> = {
+const pools: Readonly<Record<Exclude<BaseType, 'enum' | 'composite'>, readonly (string | number | boolean)[]>> = {
   int4: [1, 2, 3, 0, -1, 7, 2147483647, -2147483648],
   int8: ['1', '2', '0', '-5', '9007199254740993', '9223372036854775807', '-9223372036854775808'],
   text: [
@@ -51,15 +51,22 @@ const pools: Readonly<Record<Exclude<BaseType, 'enum'>, readonly (string | numbe
 }
 
 export const poolOf = (world: Pick<World, 'enums'>, type: ColumnType): readonly (string | number | boolean)[] =>
-  type.base === 'enum' ? (world.enums.find((item) => item.name === type.enum)?.labels ?? []) : pools[type.base]
+  type.base === 'composite' ? [] : type.base === 'enum' ? (world.enums.find((item) => item.name === type.enum)?.labels ?? []) : pools[type.base]
 
 /** A value of the type that is not null; lists may hold nulls where `nulls` says so. */
 export function drawValue(
   draw: Draw,
-  world: Pick<World, 'enums'>,
+  world: Pick<World, 'enums' | 'composites'>,
   type: ColumnType,
   nulls = true,
 ): Exclude<Value, null> {
+  if (type.base === 'composite') {
+    const cells = compositeNamed(world, type).attributes.map(({ name, type: inner }) => [
+      name,
+      draw.chance(30) ? null : drawValue(draw, world, inner),
+    ])
+    return Object.fromEntries(cells) as Exclude<Value, null>
+  }
   const pool = poolOf(world, type)
   if (!type.list) return draw.pick(pool)
   return Array.from({ length: draw.int(4) }, () => (nulls && draw.chance(25) ? null : draw.pick(pool)))

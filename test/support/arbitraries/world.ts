@@ -11,6 +11,7 @@ import {
   type ColumnGrant,
   type ColumnSketch,
   type ColumnType,
+  type CompositeSketch,
   type DomainSketch,
   type EnumSketch,
   type ForeignKeySketch,
@@ -37,6 +38,7 @@ function drawWorld(draw: Draw): World {
     maxRows: draw.chance(20) ? draw.pick([2, 3, 1, 50]) : null,
     additions: drawAdditions(draw, 60),
     enums,
+    composites: drawComposites(draw, enums),
     domains: drawDomains(draw, enums),
     functionShapes: draw.chance(45),
     tables: [],
@@ -74,6 +76,32 @@ function drawDomains(draw: Draw, enums: readonly EnumSketch[]): readonly DomainS
     ...enums.map((item) => ({ type: { ...plain('enum'), enum: item.name }, check: 'nothing' }) as const),
   ] as const
   return draw.some(forms, 50).map((form, index) => ({ name: `domain ${index}`, ...form }))
+}
+
+/** Composite types; the second contains the first. */
+function drawComposites(draw: Draw, enums: readonly EnumSketch[]): readonly CompositeSketch[] {
+  if (!draw.chance(35)) return []
+  const attributes: CompositeSketch['attributes'] = [
+    { name: 'x', type: plain('int4') },
+    { name: 'some_label', type: plain('text') },
+    { name: 'no name!', type: plain('text') },
+    { name: 'Tags', type: { ...plain('text'), list: true } },
+    { name: 'flag', type: plain('bool') },
+    ...enums.map((item) => ({ name: 'kind', type: { ...plain('enum'), enum: item.name } })),
+  ]
+  const inner: CompositeSketch = { name: 'composite_one', attributes: attributes.filter(() => !draw.chance(25)).concat({ name: 'y', type: plain('int4') }) }
+  const outer: CompositeSketch = {
+    name: 'composite_two',
+    attributes: [...draw.some(attributes), { name: 'inner', type: { ...plain('composite'), composite: inner.name } }],
+  }
+  return draw.chance(60) ? [inner, outer] : [inner]
+}
+
+/** Now and then a composite type instead. */
+function orComposite(draw: Draw, world: World, type: ColumnType): ColumnType {
+  const composites = world.composites ?? []
+  if (composites.length === 0 || !draw.chance(25)) return type
+  return { ...plain('composite'), composite: draw.pick(composites).name }
 }
 
 const enumLabels = ['low', 'high', 'Mid', 'odd label', 'ünï', 'null', 'a,b', 'with"quote']
@@ -149,7 +177,7 @@ function drawKeyColumns(draw: Draw, world: World, names: Set<string>): readonly 
 }
 
 function drawColumn(draw: Draw, world: World, names: Set<string>): ColumnSketch {
-  const type = orDomain(draw, world, drawType(draw, world))
+  const type = orComposite(draw, world, orDomain(draw, world, drawType(draw, world)))
   return {
     name: fresh(draw, names, columnNames),
     type,

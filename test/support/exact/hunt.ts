@@ -95,6 +95,7 @@ function describe(world: World): readonly string[] {
     ...say(world.inflects, 'world: inflected names'),
     ...say(world.limits !== undefined, 'world: limits'),
     ...say(world.functionShapes === true, 'world: function shapes'),
+    ...say((world.composites ?? []).length > 0, 'world: composites'),
     ...say((world.domains ?? []).length > 0, 'world: domains'),
     ...say(
       world.enums.some((item) => Object.keys(item.mappings).length > 0),

@@ -3,14 +3,15 @@ import { apiTableOf, type Api, type ApiTable, type RowField } from './api.ts'
 import { argumentsOf, rowsWith } from './calls.ts'
 import { isInDomain, isSame } from './constraints.ts'
 import { selectionsOf, surroundingsOf, type Context, type Nodes } from './context.ts'
-import { keyCondition, readFilter, readNode, type Condition } from './filter.ts'
+import { attributeOf, keyCondition, part, readFilter, readNode, type Condition } from './filter.ts'
 import { cursorOf, readDistinct, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
 import { Refused } from './refusal.ts'
 import { argument, collectFields } from './selection.ts'
 import { visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
 import { readValue, toAnswer, toTokenText } from './types.ts'
-import { columnNamed, hasAddition, tableNamed, type FunctionSketch, type Json, type Value } from './world.ts'
+import { typeNameOf } from './names.ts'
+import { columnNamed, hasAddition, tableNamed, type ColumnType, type FunctionSketch, type Json, type Value } from './world.ts'
 
 /** Answers an object: each response key by what `resolve` says of its field. */
 export function object(
@@ -80,10 +81,11 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
     case 'nodeId':
       return nodeIdOf(table, row)
     case 'column':
-      return toAnswer(
-        context.world,
+      return valueAnswer(
+        context,
         field.column.type,
         row.get(field.column.name) ?? null,
+        nodes,
         hasAddition(context.world, table.sketch, 'enumArrays'),
       )
     case 'computed':
@@ -98,6 +100,18 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
       return first === undefined ? null : rowObject(context, store, target, first, nodes)
     }
   }
+}
+
+/** A composite value is an object of what is selected of it, also where all of that is null (17). */
+function valueAnswer(context: Context, type: ColumnType, value: Value, nodes: Nodes, enumArrays: boolean): Json {
+  if (type.base !== 'composite' || value === null) return toAnswer(context.world, type, value, enumArrays) as Json
+  const { world } = context
+  const name = typeNameOf(type.composite ?? '', null, world.inflects)
+  return object(context, name, nodes, (field, inner) => {
+    const attribute = attributeOf(world, type, field)
+    const inSchema = world.additions?.enumArrays ?? false
+    return valueAnswer(context, attribute.type, part(value, attribute.name), inner, inSchema)
+  })
 }
 
 /** Section 9.3. What is not given takes the default of the function, an explicit null does not. */

@@ -143,7 +143,10 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
   const named = (columns: readonly ColumnSketch[]): ReadonlyMap<string, ColumnSketch> =>
     new Map(columns.flatMap((column) => columnField(world, column).map((field) => [field, column] as const)))
   const readable = sketch.columns.filter((column) => isGranted(grants.select, column.name))
-  const writable = sketch.columns.filter((column) => column.fallback.kind !== 'identity')
+  // Composites are no inputs (17).
+  const writable = sketch.columns.filter(
+    ({ fallback, type }) => fallback.kind !== 'identity' && type.base !== 'composite',
+  )
   const columns = named(readable)
   const pick = (wanted: (column: ColumnSketch) => boolean): ReadonlyMap<string, ColumnSketch> =>
     new Map([...columns].filter(([, column]) => wanted(column)))
@@ -151,7 +154,7 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
   const fields = rowFields(world, role, exposed, sketch, columns)
   const orders = ordersOf(world, role, sketch)
   const enumArrays = hasAddition(world, sketch, 'enumArrays')
-  const filters = new Map(pick((column) => operatorsOf(column.type, enumArrays).length > 0))
+  const filters = new Map(pick(({ type }) => type.base === 'composite' || operatorsOf(type, enumArrays).length > 0))
   if (world.functionShapes === true) addComputedFilters(sketch, fields, filters)
   return {
     sketch,

@@ -5,7 +5,16 @@ import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
 import { decodeToken } from './tokens.ts'
 import { compareValues, readValue, rulesOf } from './types.ts'
-import type { ColumnSketch, ColumnType, Json, Value, World } from './world.ts'
+import { fieldNameOf } from './names.ts'
+import {
+  compositeNamed,
+  type ColumnSketch,
+  type ColumnType,
+  type CompositeValue,
+  type Json,
+  type Value,
+  type World,
+} from './world.ts'
 
 /** Three-valued logic: null is unknown, and only true selects a row. */
 export type Condition = (row: Row) => boolean | null
@@ -98,24 +107,60 @@ function negation(condition: Condition | null): Condition | null {
   }
 }
 
-function readColumn(world: World, column: ColumnSketch, input: Json): Condition | null {
+type Compared = Pick<ColumnSketch, 'name' | 'type'>
+
+function readColumn(
+  world: World,
+  column: Compared,
+  input: Json,
+  valueOf = (row: Row): Value => row.get(column.name) ?? null,
+): Condition | null {
   if (!isObject(input)) return null
-  return every(Object.entries(input).map(([operator, operand]) => readOperator(world, column, operator, operand)))
+  if (column.type.base === 'composite') return readAttributes(world, column.type, input, valueOf)
+  return every(Object.entries(input).map(([operator, operand]) => readOperator(world, column, operator, operand, valueOf)))
 }
 
-function readOperator(world: World, { name, type }: ColumnSketch, operator: string, input: Json): Condition {
+/** Conditions on attributes of a composite value (17); those of a null are null. */
+const readAttributes = (world: World, type: ColumnType, input: Fields, valueOf: (row: Row) => Value): Condition | null =>
+  every(
+    Object.entries(input).map(([field, value]) => {
+      const attribute = attributeOf(world, type, field)
+      return readColumn(world, attribute, value, (row) => part(valueOf(row), attribute.name))
+    }),
+  )
+
+/** An attribute by its field. */
+export function attributeOf(world: World, type: ColumnType, field: string): Compared {
+  const { attributes } = compositeNamed(world, type)
+  const found = attributes.find(({ name }) => fieldNameOf(name, null, world.inflects) === field)
+  if (found === undefined) throw new Error(`${type.composite} has no attribute for ${field}`)
+  return found
+}
+
+export const part = (value: Value, attribute: string): Value =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? ((value as CompositeValue)[attribute] ?? null)
+    : null
+
+function readOperator(
+  world: World,
+  { type }: Compared,
+  operator: string,
+  input: Json,
+  valueOf: (row: Row) => Value,
+): Condition {
   if (operator === 'is') {
     if (input === null) throw new Refused('Error transpiling Is filter value type')
-    return (row) => ((row.get(name) ?? null) === null) === (input === 'NULL')
+    return (row) => (valueOf(row) === null) === (input === 'NULL')
   }
   if (input === null) return () => null
   if (operator === 'in') {
     const list = asList(input).map((item) => readOperand(world, type, item))
-    return (row) => isIn(world, type, row.get(name) ?? null, list)
+    return (row) => isIn(world, type, valueOf(row), list)
   }
   const operand = readOperand(world, type, input)
   return (row) => {
-    const value = row.get(name) ?? null
+    const value = valueOf(row)
     return value === null ? null : compareBy(world, type, operator, value, operand)
   }
 }

@@ -134,6 +134,16 @@ const rules: Readonly<Record<BaseType, TypeRules>> = {
     canon: (value) => String(value).toLowerCase(),
     maxLength: null,
   },
+  composite: {
+    graphql: '',
+    operators: [],
+    listFilter: false,
+    aggregates: [],
+    number: false,
+    compare: compareText,
+    canon: canonText,
+    maxLength: null,
+  },
   enum: {
     graphql: '',
     operators: ['eq', 'in', 'is', 'neq'],
@@ -156,7 +166,7 @@ export const operatorsOf = (type: ColumnType, enumArrays: boolean): readonly str
 
 export const aggregatesOf = (type: ColumnType): TypeRules['aggregates'] => (type.list ? [] : rulesOf(type).aggregates)
 
-export const isOrderable = (type: ColumnType): boolean => !type.list
+export const isOrderable = (type: ColumnType): boolean => !type.list && type.base !== 'composite'
 
 const labelsOf = (world: World, type: ColumnType): readonly string[] =>
   world.enums.find((item) => item.name === type.enum)?.labels ?? []

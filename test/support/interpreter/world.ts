@@ -6,7 +6,11 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /** One cell, in its canonical JSON form: `bigint`, `numeric`, times and uuids are text. */
-export type Value = null | boolean | number | string | readonly (boolean | number | string | null)[]
+export type Value = null | boolean | number | string | readonly (boolean | number | string | null)[] | CompositeValue
+
+export interface CompositeValue {
+  readonly [attribute: string]: Value
+}
 
 export type BaseType =
   | 'int4'
@@ -20,6 +24,7 @@ export type BaseType =
   | 'date'
   | 'uuid'
   | 'enum'
+  | 'composite'
 
 export interface ColumnType {
   readonly base: BaseType
@@ -28,6 +33,13 @@ export interface ColumnType {
   readonly enum: string | null
   /** The domain's name where it is one over all of that. */
   readonly domain?: string
+  /** The composite type's name where `base` is `composite`. */
+  readonly composite?: string
+}
+
+export interface CompositeSketch {
+  readonly name: string
+  readonly attributes: readonly { readonly name: string; readonly type: ColumnType }[]
 }
 
 /** A domain; what it checks is `''`, numbers below 0 or more than two elements, by what lies under it. */
@@ -171,6 +183,8 @@ export interface World {
   /** The setting of that name. */
   readonly functionShapes?: boolean
   readonly enums: readonly EnumSketch[]
+  /** Where there are some, the `composites` setting is on. Those that contain others come after them. */
+  readonly composites?: readonly CompositeSketch[]
   /** Where there are some, the `domains` setting is on. */
   readonly domains?: readonly DomainSketch[]
   readonly tables: readonly TableSketch[]
@@ -188,6 +202,12 @@ export interface Question {
 /** A table's word goes before its schema's. */
 export const hasAddition = (world: World, table: TableSketch, name: keyof Additions): boolean =>
   table.additions?.[name] ?? world.additions?.[name] ?? false
+
+export const compositeNamed = (world: Pick<World, 'composites'>, { composite }: ColumnType): CompositeSketch => {
+  const found = world.composites?.find(({ name }) => name === composite)
+  if (found === undefined) throw new Error(`the sketch has no composite type ${composite}`)
+  return found
+}
 
 export const columnNamed = (table: TableSketch, name: string): ColumnSketch => {
   const found = table.columns.find((column) => column.name === name)

@@ -1,0 +1,82 @@
+import { createRecall } from '../../runtime/lib/recall.ts'
+import { objectId } from '../../runtime/contract/object-id.ts'
+import type { AttributeFacts, CompositeFacts } from '../../runtime/contract/manifest.ts'
+import type { Annotated, AnnotatedType } from '../comments/types.ts'
+import type { Oid } from '../catalog/types.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { nameObject } from '../report/object-name.ts'
+import { columnField, isValidName, typeName } from './names.ts'
+import { askedBy, isComposite, lookThrough, type Asked, type Values } from './scalars.ts'
+import { inOrder, type Scope, type ServedSchema } from './scope.ts'
+import { castText, sqlType } from './sql-types.ts'
+import type { AttributeSql } from './types.ts'
+
+/** The composite types of the served schemas (`composites`, spec/graphql.md 17); null where no schema asks for them. */
+export function buildComposites(
+  scope: Scope,
+  annotated: Annotated,
+  values: Values,
+): Noted<readonly CompositeFacts[]> | null {
+  if (!annotated.schemas.some(({ settings }) => settings.composites)) return null
+  return gatherPresent(
+    inOrder(scope, annotated.types)
+      .filter(({ object }) => isComposite(scope, object))
+      .map(({ object, schema }) =>
+        recallComposite(object, [schema, scope.meanings], () => buildComposite(scope, values, object, schema)),
+      ),
+  )
+}
+
+const recallComposite = createRecall<Noted<CompositeFacts | null>>()
+
+function buildComposite(
+  scope: Scope,
+  values: Values,
+  type: AnnotatedType,
+  schema: ServedSchema,
+): Noted<CompositeFacts | null> {
+  const name = typeName(null, type.name, schema.inflects)
+  if (!isValidName(name)) {
+    const object = nameObject('type', type.schema, type.name)
+    return noted(null, [diagnose('name-unusable', object, { name, what: 'its values have no fields' })])
+  }
+  const fields = type.attributes.flatMap((attribute): AttributeFacts[] => {
+    const field = columnField(null, attribute.name, schema.inflects)
+    const value = values(attribute.type, askedBy(scope, type.schema))
+    if (value === null || !isValidName(field)) return []
+    const { filter, typeSchema } = value
+    return [{ attribute: attribute.name, field, type: value.type, typeSchema, filter }]
+  })
+  // Of two with one field the later one has it, as with columns (2.4).
+  const last = new Map(fields.map((item) => [item.field, item]))
+  return noted({ id: objectId(type.schema, type.name), schema: type.schema, name, fields: [...last.values()] })
+}
+
+/** How the attributes of a composite value are read and compared; absent for all other types. */
+export function attributesOf(
+  scope: Scope,
+  values: Values,
+  oid: Oid,
+  asked: Asked,
+): { readonly attributes?: readonly AttributeSql[] } {
+  const type = lookThrough(scope, oid, asked)
+  if (!asked.composites || type === undefined || !isComposite(scope, type)) return {}
+  const own = askedBy(scope, type.schema)
+  return {
+    attributes: type.attributes.flatMap((attribute): AttributeSql[] => {
+      const value = values(attribute.type, own)
+      const text = scope.types.get(attribute.type)?.text
+      if (value === null || text === undefined) return []
+      return [
+        {
+          attribute: attribute.name,
+          type: castText(scope, { type: attribute.type, typeText: text }, own),
+          ...sqlType(scope, attribute.type, own),
+          json: value.json,
+          ...attributesOf(scope, values, attribute.type, own),
+        },
+      ]
+    }),
+  }
+}
