@@ -210,9 +210,9 @@ const ROUTINES = `own_routines as materialized (
 
 /**
  * The closure of the mentioned types, by what is known ($7) and by what is new: an array mentions its element, a domain
- * what lies under it, a composite type that is no relation's the types of its attributes. Types are few and always read. The seeds are picked from pg_type so that the planner expects no
- * more of them than there are types: at its default guess for recursion it would take the statement for a costly one
- * and compile it (JIT), which takes seconds.
+ * what lies under it, a composite type that is no relation's the types of its attributes. Types are few and always
+ * read. The seeds are picked from pg_type so that the planner expects no more of them than there are types: at its
+ * default guess for recursion it would take the statement for a costly one and compile it (JIT), which takes seconds.
  */
 const MENTIONED = `mentioned(oid) as (
   select oid from pg_catalog.pg_type where oid in (

@@ -125,8 +125,13 @@ export const enumType = (
 export const domain = (name: string, base: string, over: Partial<CatalogType> = {}): CatalogType =>
   type(name, { kind: 'd', base, ...over })
 
-export const composite = (name: string): CatalogType =>
-  type(name, { kind: 'c', relation: { oid: name, schema: 'public', name, standAlone: true } })
+/** Attributes are types by name. */
+export const composite = (name: string, attributes: Readonly<Record<string, string>> = {}): CatalogType =>
+  type(name, {
+    kind: 'c',
+    relation: { oid: name, schema: 'public', name, standAlone: true },
+    attributes: Object.entries(attributes).map(([attribute, of]) => ({ name: attribute, type: of })),
+  })
 
 export const extensionType = (name: string, schemaName: string): CatalogType => type(name, { schema: schemaName })
 

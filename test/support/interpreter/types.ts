@@ -1,5 +1,5 @@
 import { compareDecimals, printDecimal, readDecimal, roundDecimal } from './decimal.ts'
-import type { BaseType, ColumnType, Json, Value, World } from './world.ts'
+import { compositeNamed, type BaseType, type ColumnType, type CompositeValue, type Json, type Value, type World } from './world.ts'
 
 /** What the interpreter knows of each type (spec/graphql.md 3.1, 4.1, 6). */
 interface TypeRules {
@@ -174,6 +174,7 @@ const labelsOf = (world: World, type: ColumnType): readonly string[] =>
 /** Orders two values that are not null. */
 export function compareValues(world: World, type: ColumnType, a: Value, b: Value): number {
   if (type.list) return compareLists(world, type, a as readonly Value[], b as readonly Value[])
+  if (type.base === 'composite') return compareComposites(world, type, a as CompositeValue, b as CompositeValue)
   if (type.base === 'enum') {
     const labels = labelsOf(world, type)
     return labels.indexOf(String(a)) - labels.indexOf(String(b))
@@ -185,13 +186,24 @@ export function compareValues(world: World, type: ColumnType, a: Value, b: Value
 function compareLists(world: World, type: ColumnType, a: readonly Value[], b: readonly Value[]): number {
   const element = { ...type, list: false }
   for (let index = 0; index < Math.min(a.length, b.length); index += 1) {
-    const [left, right] = [a[index] ?? null, b[index] ?? null]
-    if (left === null && right === null) continue
-    if (left === null || right === null) return left === null ? 1 : -1
-    const order = compareValues(world, element, left, right)
+    const order = compareParts(world, element, a[index] ?? null, b[index] ?? null)
     if (order !== 0) return order
   }
   return a.length - b.length
+}
+
+/** Attribute by attribute, nulls as in arrays (Postgres manual 9.25.6). */
+function compareComposites(world: World, type: ColumnType, a: CompositeValue, b: CompositeValue): number {
+  for (const attribute of compositeNamed(world, type).attributes) {
+    const order = compareParts(world, attribute.type, a[attribute.name] ?? null, b[attribute.name] ?? null)
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+function compareParts(world: World, type: ColumnType, a: Value, b: Value): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null)
+  return compareValues(world, type, a, b)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf } from '../../../support/answers.ts'
 import { introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
+import { lastPlan } from '../../../support/last-plan.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
 
 const sql = `
@@ -43,9 +44,7 @@ describe('distinctOn', () => {
     const order = '[{ kind: AscNullsLast }, { at: DescNullsLast }]'
     const query = `{ c: eventCollection(distinctOn: [kind], orderBy: ${order}, first: 2) { edges { node { at } } } }`
     expect(dataOf(await service.graphql(query)).c.edges).toEqual([{ node: { at: 20_000 } }, { node: { at: 19_951 } }])
-    const text = service.exchanges.at(-1)?.statements[0]?.text
-    const explained = await service.db.query(`explain (analyze, format json) ${text}`)
-    const plan = JSON.stringify(explained.rows[0]['QUERY PLAN'])
+    const plan = await lastPlan(service, { analyze: true })
     expect(plan).toContain('"Index Name":"event_kind_at_id_idx"')
     expect(plan).not.toContain('"Node Type":"Seq Scan"')
     const rows = [...plan.matchAll(/"Actual Rows":(\d+)/g)].map(([, count]) => Number(count))

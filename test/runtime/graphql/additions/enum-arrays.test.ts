@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { column, schema, table } from '../../../support/catalog-literal.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
+import { lastPlan } from '../../../support/last-plan.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
 import { build } from '../../../compiler/model/build.ts'
 
@@ -80,11 +81,8 @@ describe('enumArrays: answers', () => {
     const query = 'query Q($c: [color!]) { found: shirtCollection(filter: {colors: {contains: $c}}) { edges { node { id } } } }'
     const { found } = dataOf(await service.graphql(query, { variables: { c: ['red'] } }))
     expect(found.edges).toHaveLength(30)
-    const statement = service.exchanges.at(-1)?.statements[0]
-    await service.db.query(`set role anon; set enable_seqscan = off; set enable_indexscan = off; prepare q as ${statement?.text}`)
-    const explained = await service.db.query(`explain (format json) execute q('{red}')`)
-    await service.db.query('deallocate q; reset role; reset enable_seqscan; reset enable_indexscan')
-    expect(JSON.stringify(explained.rows[0]['QUERY PLAN'])).toContain('shirt_colors_idx')
+    const settings = ['enable_seqscan = off', 'enable_indexscan = off']
+    expect(await lastPlan(service, { settings })).toContain('shirt_colors_idx')
   })
 })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
+import { lastPlan } from '../../../support/last-plan.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
 
 const sql = `
@@ -71,11 +72,7 @@ describe('orderByRelated', () => {
   const plan = async (orderBy: string): Promise<string> => {
     const query = `{ postCollection(orderBy: ${orderBy}, first: 20) { edges { node { id } } pageInfo { hasNextPage } } }`
     dataOf(await service.graphql(query))
-    const text = service.exchanges.at(-1)?.statements[0]?.text
-    await service.db.query('set role anon')
-    const explained = await service.db.query(`explain (analyze, format json) ${text}`)
-    await service.db.query('reset role')
-    return JSON.stringify(explained.rows[0]['QUERY PLAN'])
+    return lastPlan(service, { analyze: true })
   }
 
   it('begins at the index of the related rows where every row has one', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
+import { lastPlan } from '../../../support/last-plan.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
 
 const rows = 20_000
@@ -65,11 +66,7 @@ describe('relationFilters', () => {
   it('is answered by indexes, from the related rows to the rows', async () => {
     const query = 'query Q($n: String) { found: postCollection(filter: {author: {name: {eq: $n}}}) { edges { node { id } } } }'
     expect(dataOf(await service.graphql(query, { variables: { n: 'Author 7' } })).found.edges).toHaveLength(10)
-    const statement = service.exchanges.at(-1)?.statements[0]
-    await service.db.query(`set role anon; prepare q as ${statement?.text}`)
-    const explained = await service.db.query(`explain (analyze, format json) execute q('Author 7')`)
-    await service.db.query('deallocate q; reset role')
-    const plan = JSON.stringify(explained.rows[0]['QUERY PLAN'])
+    const plan = await lastPlan(service)
     expect(plan).not.toContain('Seq Scan')
     expect(plan).toContain('author_name_idx')
     expect(plan).toContain('post_author_id_idx')
