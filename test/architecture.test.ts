@@ -28,6 +28,7 @@ const ranks: Readonly<Record<string, number>> = {
   'compiler/emit': 6,
   'runtime/main.ts': 7,
   'compiler/compile.ts': 8,
+  'compiler/verify': 8,
   'compiler/follow.ts': 8,
   'compiler/commands': 9,
   'compiler/cli.ts': 10,
@@ -86,6 +87,11 @@ describe('the house', () => {
     expect(edges().filter(([from, to]) => isClient(from) !== isClient(to))).toEqual([])
     const packages = files.filter(isClient).flatMap((file) => packagesOf(file).map((name) => `${file} -> ${name}`))
     expect(packages).toEqual([])
+  })
+
+  it('keeps the reference interpreter independent of all that it is held against', () => {
+    const isReference = (file: string): boolean => /^compiler\/verify\/(interpreter|questions)\//.test(file)
+    expect(edges().filter(([from, to]) => isReference(from) && !isReference(to))).toEqual([])
   })
 
   it('has no circle of imports', () => {

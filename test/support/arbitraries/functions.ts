@@ -1,4 +1,4 @@
-import { apiOf } from '../interpreter/api.ts'
+import { apiOf } from '../../../compiler/verify/interpreter/api.ts'
 import {
   roles,
   type BaseType,
@@ -8,10 +8,10 @@ import {
   type FunctionSketch,
   type TableSketch,
   type World,
-} from '../interpreter/world.ts'
-import { fresh, type Draw } from './draw.ts'
+} from '../../../compiler/verify/interpreter/world.ts'
+import { fresh, type Draw } from '../../../compiler/verify/questions/draw.ts'
 import { argumentNames, fieldOverrides, functionNames } from './names.ts'
-import { orDomain } from './values.ts'
+import { orDomain } from '../../../compiler/verify/questions/values.ts'
 
 /** Types that may be an argument or a result of a function (spec/graphql.md 9.1). */
 const plainBases: readonly BaseType[] = ['int4', 'text', 'int8', 'bool', 'numeric', 'timestamptz', 'date', 'uuid']

@@ -1,11 +1,9 @@
 import type fc from 'fast-check'
-import { apiOf } from '../interpreter/api.ts'
-import { violations } from '../interpreter/constraints.ts'
-import { storeOf } from '../interpreter/store.ts'
+import { violations } from '../../../compiler/verify/interpreter/constraints.ts'
+import { storeOf } from '../../../compiler/verify/interpreter/store.ts'
 import {
   columnNamed,
   additions,
-  roles,
   type Additions,
   type BaseType,
   type ColumnGrant,
@@ -17,15 +15,14 @@ import {
   type ForeignKeySketch,
   type Grants,
   type PolicySketch,
-  type Role,
   type TableSketch,
   type Value,
   type World,
-} from '../interpreter/world.ts'
-import { choices, drawFrom, fresh, type Draw } from './draw.ts'
+} from '../../../compiler/verify/interpreter/world.ts'
+import { choices, drawFrom, fresh, type Draw } from '../../../compiler/verify/questions/draw.ts'
 import { columnNames, fieldOverrides, linkNames, relationOverrides, tableNames, typeOverrides } from './names.ts'
 import { withFunctions } from './functions.ts'
-import { drawValue, orDomain } from './values.ts'
+import { drawValue, orDomain } from '../../../compiler/verify/questions/values.ts'
 
 /** Catalogues with their data and roles. */
 export const worlds: fc.Arbitrary<World> = choices(600).map((numbers) => drawWorld(drawFrom(numbers)))
@@ -354,7 +351,3 @@ const withRow = (world: World, table: string, row: readonly Value[]): World => (
   ...world,
   tables: world.tables.map((item) => (item.name === table ? { ...item, rows: [...item.rows, row] } : item)),
 })
-
-/** Roles that see something of the world. */
-export const usefulRoles = (world: World): readonly Role[] =>
-  roles.filter((role) => apiOf(world, role).tables.length > 0)

@@ -1,6 +1,6 @@
 import { ident } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
-import { firstIdentity } from '../interpreter/store.ts'
+import { firstIdentity } from '../../../compiler/verify/interpreter/store.ts'
 import type {
   Additions,
   ColumnSketch,
@@ -15,9 +15,16 @@ import type {
   TableSketch,
   Value,
   World,
-} from '../interpreter/world.ts'
-import { part } from '../interpreter/filter.ts'
-import { columnNamed, compositeNamed, keyOf, roles, tableNamed, uniqueKeysOf } from '../interpreter/world.ts'
+} from '../../../compiler/verify/interpreter/world.ts'
+import { part } from '../../../compiler/verify/interpreter/filter.ts'
+import {
+  columnNamed,
+  compositeNamed,
+  keyOf,
+  roles,
+  tableNamed,
+  uniqueKeysOf,
+} from '../../../compiler/verify/interpreter/world.ts'
 
 /** A World as SQL: what makes it, what fills it, what empties it again. */
 

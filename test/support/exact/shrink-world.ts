@@ -1,6 +1,6 @@
-import { violations } from '../interpreter/constraints.ts'
-import { storeOf } from '../interpreter/store.ts'
-import type { Additions, TableSketch, World } from '../interpreter/world.ts'
+import { violations } from '../../../compiler/verify/interpreter/constraints.ts'
+import { storeOf } from '../../../compiler/verify/interpreter/store.ts'
+import type { Additions, TableSketch, World } from '../../../compiler/verify/interpreter/world.ts'
 
 const without = <T>(items: readonly T[], index: number): readonly T[] =>
   items.filter((_, position) => position !== index)

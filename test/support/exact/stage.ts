@@ -1,6 +1,6 @@
 import { createTestService, type Answer, type TestService } from '../service.ts'
-import type { Store } from '../interpreter/store.ts'
-import type { Json, Question, TableSketch, World } from '../interpreter/world.ts'
+import type { Store } from '../../../compiler/verify/interpreter/store.ts'
+import type { Json, Question, TableSketch, World } from '../../../compiler/verify/interpreter/world.ts'
 import { dataSql, dumpSql, resetSql, schemaSql } from './ddl.ts'
 
 /** A World that exists: a database of its own and the service in front of it. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { drawFrom } from '../arbitraries/draw.ts'
+import { drawFrom } from '../../../compiler/verify/questions/draw.ts'
 import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
 import { projectKeys } from '../../../runtime/identity/keys.ts'
 import { enabled, secret, storeSettings, type SettingTexts } from '../auth.ts'

@@ -1,5 +1,5 @@
 import { Kind, parse, print, visit, type ASTNode, type DefinitionNode, type DocumentNode } from 'graphql'
-import type { Question } from '../interpreter/world.ts'
+import type { Question } from './interpreter/world.ts'
 
 /** The lists of a document from which one thing may go. */
 const lists = ['definitions', 'selections', 'arguments', 'directives', 'fields', 'values'] as const

@@ -1,6 +1,7 @@
 /**
  * A small database as the interpreter and the generators know it: what is declared, what is in it, who may do what. It
- * is plain JSON, so that a failing case can be kept in a file. Nothing here is shared with the product.
+ * is plain JSON, so that a failing case can be kept in a file. Nothing here is shared
+ * with what serves.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }

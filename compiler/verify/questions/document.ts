@@ -2,7 +2,17 @@ import type fc from 'fast-check'
 import { apiOf, apiTableOf, type ApiTable, type RootField } from '../interpreter/api.ts'
 import { argumentsOf } from '../interpreter/calls.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
-import type { ColumnSketch, ColumnType, FunctionSketch, Json, Question, Value, World } from '../interpreter/world.ts'
+import {
+  roles,
+  type ColumnSketch,
+  type ColumnType,
+  type FunctionSketch,
+  type Json,
+  type Question,
+  type Role,
+  type Value,
+  type World,
+} from '../interpreter/world.ts'
 import { choices, drawFrom, type Draw } from './draw.ts'
 import { drawFilter, drawToken } from './filter.ts'
 import { absent, place, printTree, type Tree } from './input.ts'
@@ -10,7 +20,6 @@ import { columnValue, inputType, isWritable, toTree, type Scene } from './scene.
 import { drawConnection, drawRow, printArguments } from './selection.ts'
 import { drawValue, poolOf } from './values.ts'
 import { drawVariant } from './variant.ts'
-import { usefulRoles } from './world.ts'
 
 /** A document that a role may ask, and what of the specification it touches. */
 export interface Drawn {
@@ -20,6 +29,10 @@ export interface Drawn {
   readonly features: readonly string[]
   readonly writes: boolean
 }
+
+/** Roles that see something of the world. */
+export const usefulRoles = (world: World): readonly Role[] =>
+  roles.filter((role) => apiOf(world, role).tables.length > 0)
 
 /** Documents for a world of which some role sees something. */
 export const questions = (world: World): fc.Arbitrary<Drawn> =>

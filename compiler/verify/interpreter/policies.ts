@@ -1,5 +1,6 @@
-import type { Row } from './store.ts'
-import type { Command, Json, PolicySketch, TableSketch } from './world.ts'
+import type { Command, Json, PolicySketch, TableSketch, Value } from './world.ts'
+
+type Row = ReadonlyMap<string, Value>
 
 export type Claims = Readonly<Record<string, Json>>
 

@@ -1,4 +1,4 @@
-import type { Json } from '../interpreter/world.ts'
+import type { Json } from './interpreter/world.ts'
 
 /** Where two answers differ first, or null where they are the same. Members must come in the same order, too. */
 export function difference(
