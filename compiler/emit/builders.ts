@@ -95,12 +95,12 @@ function computedText({ schema, function: name, json, args, filter, attributes }
 
 /**
  * Base64 of the jsonb text of [schema, relation, key values ...] (spec/graphql.md 7.1). `encode` breaks lines after 76
- * characters (PostgreSQL manual 9.5), which `translate` takes out. The schema's name keeps functions of the owner from
+ * characters (PostgreSQL manual 9.5), which `replace` takes out. The schema's name keeps functions of the owner from
  * standing in between.
  */
 function nodeIdText({ schema, relation }: EntitySql): string {
   const names = `${literal(schema)}, ${literal(relation)}`
-  const head = `pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array(${names}`
+  const head = `pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array(${names}`
   const tail = `)::text, 'UTF8'), 'base64'), E'\\n', '')`
   return `(key) => ${jsString(head)} + key.map((value) => ', ' + value).join('') + ${jsString(tail)}`
 }

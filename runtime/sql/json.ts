@@ -32,6 +32,35 @@ export const jsonObjectFrom = (pairs: readonly Pair[], from: string): string =>
     ? `(select row_to_json(o.*) from (select ${columns(pairs)} from ${from}) o)`
     : `(select ${aggregated(pairs)} from ${from})`
 
+/**
+ * Objects, one in another, as items of a FROM clause. Without a FROM of their own the planner dissolves them into one row of
+ * rows, which becomes text at once; sub-selects in a list are run one by one for every row.
+ */
+export interface Items {
+  /** A value that becomes an object with these members in the JSON that is made around it. */
+  readonly object: (pairs: readonly Pair[]) => string
+  /** The same as an expression of type json. */
+  readonly json: (pairs: readonly Pair[]) => string
+  /** What the FROM clause goes on with; to be asked for when everything is written. */
+  readonly from: () => string
+}
+
+/** `alias` gives names that nothing else in the statement has. */
+export function createItems(alias: () => string): Items {
+  const items: string[] = []
+  const add = (pairs: readonly Pair[]): string => {
+    const name = alias()
+    items.push(`, lateral (select ${columns(pairs)}) ${name}`)
+    return `${name}.*`
+  }
+  return {
+    // The cast makes one value of it; a bare alias could be the name of a column.
+    object: (pairs) => (isNarrow(pairs) ? `(${add(pairs)})::record` : aggregated(pairs)),
+    json: (pairs) => (isNarrow(pairs) ? `row_to_json(${add(pairs)})` : aggregated(pairs)),
+    from: () => items.join(''),
+  }
+}
+
 /** A function takes 100 arguments at most (FUNC_MAX_ARGS); longer arrays are joined from shorter ones. */
 const maxArguments = 100
 

@@ -109,6 +109,17 @@ describe.each(majors())('following the schema of PostgreSQL %i', (major) => {
     expect([here.reads(), there.reads()]).toEqual([2, 2])
   })
 
+  test('a role that changed is noticed on the connection that asked last, however often it asked before', async () => {
+    const service = follow()
+    const changes = ['alter role member_{db} superuser', 'alter role member_{db} nosuperuser', 'grant group_{db} to member_{db}']
+    for (const [index, change] of changes.entries()) {
+      for (const _ of [1, 2]) dataOf(await service.graphql(warm))
+      await run(change)
+      dataOf(await service.graphql(warm))
+      expect(service.reads()).toBe(index + 2)
+    }
+  })
+
   test.each([
     'create temp table x1 (id serial primary key, b text);; create index on x1 (b);; comment on table x1 is $$t$$;; drop table x1',
     'create temp table x2 as select 1 as x;; drop table x2',

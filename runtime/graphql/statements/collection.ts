@@ -1,5 +1,5 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { jsonbArray, jsonObject, jsonObjectFrom, type Pair } from '../../sql/json.ts'
+import { createItems, jsonbArray, jsonObject, jsonObjectFrom, type Items, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import type { Collection, ConnectionMember, EdgeMember, OrderKey, OrderTerm, PageInfoMember, Row } from '../plan/types.ts'
 import { matchingRows, type Matching, type Source } from './matching.ts'
@@ -107,14 +107,15 @@ function writePage(
   const { scope, from } = matching.read(inner, position, 'ordered')
   const carried = carriedScope(scope, outer)
 
+  const items = itemsFor(writer, collection, needs)
   const edges = new Map<ConnectionMember, string>()
   const outputs: string[] = []
   for (const member of page.limit === 0 ? [] : collection.members) {
     if (member.kind !== 'edges') continue
     const name = `e${edges.size + 1}`
     edges.set(member, name)
-    const json = jsonObject(
-      member.members.map((part): Pair => [part.key, edgeMember(writer, collection, part, carried.scope)]),
+    const json = items.json(
+      member.members.map((part): Pair => [part.key, edgeMember(writer, collection, part, carried.scope, items)]),
     )
     outputs.push(`${collectEdges(json, collection, needs, carried.scope, outer)} as ${name}`)
   }
@@ -134,7 +135,7 @@ function writePage(
   const rows = `(select ${selectList(carried.list())} from ${from()}${sorted} limit ${limit}${offset})`
   const forward = page.backward ? ' order by rn desc' : ''
   const numbered = needs.numbered ? `(select q.*, row_number() over () as rn from ${rows} q${forward})` : rows
-  return { from: `(select ${selectList(outputs)} from ${numbered} ${outer}) ${alias}`, alias, edges }
+  return { from: `(select ${selectList(outputs)} from ${numbered} ${outer}${items.from()}) ${alias}`, alias, edges }
 }
 
 /** An array of arrays would lose its shape; those values travel as jsonb, which is how cursors show them anyway. */
@@ -157,7 +158,41 @@ function filterWhere(conditions: readonly (string | null)[]): string {
   return given.length === 0 ? '' : ` filter (where ${given.join(' and ')})`
 }
 
-function edgeMember(writer: Writer, collection: Collection, member: EdgeMember, scope: Scope): string {
+/** Objects by themselves: what they call is only called for rows that are shown. */
+const aloneItems: Items = { object: jsonObject, json: jsonObject, from: () => '' }
+
+/**
+ * An item of FROM that calls a volatile function is not dissolved, so it would be made for rows that are left out too, as for
+ * the one that is read to look ahead.
+ */
+const itemsFor = (writer: Writer, { members }: Collection, { numbered, lookahead, keyless }: Needs): Items =>
+  ((numbered && lookahead) || keyless) && callsFunctions(members) ? aloneItems : createItems(() => writer.alias('o'))
+
+const callsFunctions = (members: readonly ConnectionMember[]): boolean =>
+  members.some(
+    (member) =>
+      member.kind === 'edges' && member.members.some((part) => part.kind === 'node' && rowCallsFunctions(part.row)),
+  )
+
+const rowCallsFunctions = ({ members }: Row): boolean =>
+  members.some((member) => {
+    switch (member.kind) {
+      case 'one':
+        return rowCallsFunctions(member.row)
+      case 'many':
+        return callsFunctions(member.collection.members)
+      default:
+        return member.kind.startsWith('computed-')
+    }
+  })
+
+function edgeMember(
+  writer: Writer,
+  collection: Collection,
+  member: EdgeMember,
+  scope: Scope,
+  items: Items,
+): string {
   switch (member.kind) {
     case 'typename':
       return `${literal(member.name)}::text`
@@ -169,13 +204,13 @@ function edgeMember(writer: Writer, collection: Collection, member: EdgeMember, 
         }),
       )
     case 'node':
-      return writer.row(writer, member.row, scope)
+      return writer.row(writer, member.row, scope, items.object)
   }
 }
 
 /** Text of a cursor (5.5): base64, without the line breaks that Postgres puts in. */
 const cursorText = (values: readonly string[]): string =>
-  `translate(encode(convert_to((${jsonbArray(values)})::text, 'UTF8'), 'base64'), E'\\n', '')`
+  `replace(encode(convert_to((${jsonbArray(values)})::text, 'UTF8'), 'base64'), E'\\n', '')`
 
 function connectionMember(context: Context, member: ConnectionMember): string {
   switch (member.kind) {

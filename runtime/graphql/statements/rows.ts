@@ -1,12 +1,12 @@
-import { jsonObject, jsonObjectFrom, type Pair } from '../../sql/json.ts'
+import { jsonObjectFrom, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import type { ComputedCall, Row, RowMember } from '../plan/types.ts'
 import { collectionJson } from './collection.ts'
 import { calledCompositeJson, compositeJson } from './composite.ts'
-import { columnOf, computedOf, directScope, joined, passArguments, type Scope, type Writer } from './source.ts'
+import { columnOf, computedOf, directScope, joined, passArguments, type Scope, type WriteRow, type Writer } from './source.ts'
 
-/** The selected fields of the row in scope as a JSON object. */
-export const rowJson = (writer: Writer, row: Row, scope: Scope): string => jsonObject(rowPairs(writer, row, scope))
+/** The selected fields of the row in scope as an object. */
+export const rowObject: WriteRow = (writer, row, scope, object) => object(rowPairs(writer, row, scope))
 
 /** The selected fields of the one row that FROM yields; null when it yields none. */
 export function rowJsonFrom(writer: Writer, row: Row, from: (scope: Scope, alias: string) => string): string {

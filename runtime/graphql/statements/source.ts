@@ -1,6 +1,7 @@
 import type { CallBuilder, ComputedBuilder, EntityBuilder } from '../../contract/builder.ts'
 import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
+import type { Pair } from '../../sql/json.ts'
 import type { Argument, Collection, Join, OrderKey, Root, Row } from '../plan/types.ts'
 import type { Parameters } from './parameters.ts'
 
@@ -12,13 +13,19 @@ export interface Writer {
   readonly alias: (letter: string) => string
   /** Told which part of the plan a relation is read for, or changed by. */
   readonly note: Note
-  /** Writes a row as JSON; here because rows hold collections and collections hold rows. */
+  /** Writes a row as an object; here because rows hold collections and collections hold rows. */
   readonly row: WriteRow
 }
 
 export type Note = (alias: string, part: Row | Collection | Root) => void
 
-export type WriteRow = (writer: Writer, row: Row, scope: Scope) => string
+/** `object` makes an object of the row's members. */
+export type WriteRow = (
+  writer: Writer,
+  row: Row,
+  scope: Scope,
+  object: (pairs: readonly Pair[]) => string,
+) => string
 
 export function createWriter(engine: Writer['engine'], parameters: Parameters, row: WriteRow, note: Note): Writer {
   let count = 0

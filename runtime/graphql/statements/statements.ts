@@ -7,7 +7,7 @@ import { collectionJson } from './collection.ts'
 import { calledCompositeJson } from './composite.ts'
 import { keyEquals } from './filter.ts'
 import { createParameters } from './parameters.ts'
-import { isPresent, rowJson, rowJsonFrom, voidResult } from './rows.ts'
+import { isPresent, rowObject, rowJsonFrom, voidResult } from './rows.ts'
 import { createWriter, passArguments, type Note, type Writer } from './source.ts'
 import { writeStatement } from './writes.ts'
 
@@ -60,7 +60,7 @@ function forMutation(
   const pieces = plan.roots.map((root): Piece => {
     if (root.kind === 'constant') return root
     const parameters = createParameters()
-    const writer = createWriter(engine, parameters, rowJson, notes(statements.length))
+    const writer = createWriter(engine, parameters, rowObject, notes(statements.length))
     statements.push({ ...named(role, rootStatement(writer, root)), values: parameters.values })
     return { kind: 'column', key: root.key, statement: statements.length - 1, column: 0 }
   })
@@ -80,7 +80,7 @@ function rootStatement(writer: Writer, root: SqlRoot): string {
 
 function forQuery(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: Plan, notes: Notes): Statements {
   const parameters = createParameters()
-  const writer = createWriter(engine, parameters, rowJson, notes(0))
+  const writer = createWriter(engine, parameters, rowObject, notes(0))
   const columns: string[] = []
   const isWide = plan.roots.length > maxColumns
   const pieces = isWide

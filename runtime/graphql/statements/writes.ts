@@ -1,5 +1,5 @@
 import { ident } from '../../sql/ident.ts'
-import { jsonObject, type Pair } from '../../sql/json.ts'
+import { createItems, jsonObject, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import type { Delete, Insert, InsertRows, OnConflict, Update } from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
@@ -39,8 +39,11 @@ function memberJson(
       return `${literal(member.name)}::text`
     case 'affectedCount':
       return count
-    case 'records':
-      return `coalesce((select array_agg(${writer.row(writer, member.row, scope)}) from ${from}), '{}')`
+    case 'records': {
+      const items = createItems(() => writer.alias('o'))
+      const json = writer.row(writer, member.row, scope, items.json)
+      return `coalesce((select array_agg(${json}) from ${from}${items.from()}), '{}')`
+    }
   }
 }
 

@@ -45,7 +45,7 @@ describe('the builder of an entity', () => {
 
   it('makes node ids without line breaks (7.1)', () => {
     expect(built.nodeId(['t."id"'])).toBe(
-      `pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array(` +
+      `pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array(` +
         `'public', 'posts', t."id")::text, 'UTF8'), 'base64'), E'\\n', '')`,
     )
   })

@@ -19,7 +19,7 @@ module.exports = {
     'post_id': { of: (row) => row + '."post_id"', notNull: true, ...as_integer },
     'tag_id': { of: (row) => row + '."tag_id"', notNull: true, ...as_integer },
   },
-  nodeId: (key) => "pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'post_tags'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
+  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'post_tags'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
   computed: {
     __proto__: null,
   },

@@ -1,4 +1,4 @@
-/** SQL builders of "public"."comments". Compiled from the database: change that, not this file. */
+/** SQL builders of "public"."likes". Compiled from the database: change that, not this file. */
 
 /** Functions of a type's values; casts follow a text parameter, or one that holds an array. */
 const values = (type, recordType, cast, listCast, json) => ({
@@ -12,21 +12,17 @@ const values = (type, recordType, cast, listCast, json) => ({
 
 const as_integer = values('integer', 'text', '::integer', '::integer[]', (value) => value)
 const as_uuid = values('uuid', 'text', '::uuid', '::uuid[]', (value) => value)
-const as_text = values('text', 'text', '::text', '::text[]', (value) => value)
 const as_timestamp_with_time_zone = values('timestamp with time zone', 'text', '::timestamp with time zone', '::timestamp with time zone[]', (value) => value)
 
 module.exports = {
-  relation: '"public"."comments"',
+  relation: '"public"."likes"',
   columns: {
     __proto__: null,
-    'id': { of: (row) => row + '."id"', notNull: true, ...as_integer },
     'post_id': { of: (row) => row + '."post_id"', notNull: true, ...as_integer },
-    'parent_id': { of: (row) => row + '."parent_id"', notNull: false, ...as_integer },
-    'author_id': { of: (row) => row + '."author_id"', notNull: true, ...as_uuid },
-    'body': { of: (row) => row + '."body"', notNull: true, ...as_text },
+    'user_id': { of: (row) => row + '."user_id"', notNull: true, ...as_uuid },
     'created_at': { of: (row) => row + '."created_at"', notNull: true, ...as_timestamp_with_time_zone },
   },
-  nodeId: (key) => "pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'comments'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
+  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'likes'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
   computed: {
     __proto__: null,
   },

@@ -41,7 +41,7 @@ module.exports = {
     'created_at': { of: (row) => row + '."created_at"', notNull: true, ...as_timestamp_with_time_zone },
     'updated_at': { of: (row) => row + '."updated_at"', notNull: true, ...as_timestamp_with_time_zone },
   },
-  nodeId: (key) => "pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'posts'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
+  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'posts'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
   computed: {
     __proto__: null,
     '["public","comment_count"]': { of: (row) => '"public"."comment_count"(' + row + ')', json: (value) => value },

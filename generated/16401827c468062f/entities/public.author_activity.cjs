@@ -27,7 +27,7 @@ module.exports = {
     'view_count': { of: (row) => row + '."view_count"', notNull: false, ...as_bigint },
     'average_rating': { of: (row) => row + '."average_rating"', notNull: false, ...as_numeric },
   },
-  nodeId: (key) => "pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'author_activity'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
+  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'author_activity'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
   computed: {
     __proto__: null,
   },

@@ -24,7 +24,7 @@ module.exports = {
     'name': { of: (row) => row + '."name"', notNull: true, ...as_text },
     'position': { of: (row) => row + '."position"', notNull: true, ...as_smallint },
   },
-  nodeId: (key) => "pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'categories'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
+  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'categories'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
   computed: {
     __proto__: null,
   },

@@ -21,7 +21,7 @@ module.exports = {
     'slug': { of: (row) => row + '."slug"', notNull: true, ...as_text },
     'name': { of: (row) => row + '."name"', notNull: true, ...as_text },
   },
-  nodeId: (key) => "pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'tags'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
+  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'tags'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
   computed: {
     __proto__: null,
   },

@@ -30,7 +30,7 @@ module.exports = {
     'is_staff': { of: (row) => row + '."is_staff"', notNull: true, ...as_boolean },
     'joined_at': { of: (row) => row + '."joined_at"', notNull: true, ...as_timestamp_with_time_zone },
   },
-  nodeId: (key) => "pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'users'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
+  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'users'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
   computed: {
     __proto__: null,
     '["public","full_name"]': { of: (row) => '"public"."full_name"(' + row + ')', json: (value) => value },
