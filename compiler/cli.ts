@@ -3,6 +3,7 @@ import './commands/production.ts'
 import { text } from 'node:stream/consumers'
 import { authCommand } from './commands/auth.ts'
 import { compileCommand } from './commands/compile.ts'
+import { diffCommand } from './commands/diff.ts'
 import { keysCommand } from './commands/keys.ts'
 import { mailsCommand } from './commands/mails.ts'
 import { runArguments } from './commands/run.ts'
@@ -11,7 +12,7 @@ import { settingsCommand } from './commands/settings.ts'
 import { awaitStopSignal } from './commands/signals.ts'
 import { startCommand } from './commands/start.ts'
 
-const commands = [startCommand, serveCommand, compileCommand, keysCommand, authCommand, mailsCommand, settingsCommand]
+const commands = [startCommand, serveCommand, compileCommand, diffCommand, keysCommand, authCommand, mailsCommand, settingsCommand]
 
 const exitCode = await runArguments(commands, process.argv.slice(2), {
   environment: process.env,

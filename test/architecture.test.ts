@@ -28,6 +28,7 @@ const ranks: Readonly<Record<string, number>> = {
   'compiler/emit': 6,
   'runtime/main.ts': 7,
   'compiler/compile.ts': 8,
+  'compiler/diff': 8,
   'compiler/verify': 8,
   'compiler/follow.ts': 8,
   'compiler/commands': 9,
@@ -42,6 +43,8 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
   'compiler/prepare': ['runtime/db'],
   'compiler/follow.ts': ['runtime/log', 'runtime/db'],
   'compiler/compile.ts': ['runtime/engine'],
+  // Documents are judged as they are when they are asked.
+  'compiler/diff': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
 }
 
 const rootEntries =

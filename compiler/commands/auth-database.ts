@@ -1,10 +1,9 @@
-import { join } from 'node:path'
 import { authOwner } from '../../runtime/auth/schema/auth-schema.ts'
 import { DatabaseFailure } from '../../runtime/db/failures.ts'
-import { runningEmbeddedUrl } from '../../runtime/db/embedded-url.ts'
 import { openStatements, type StatementsDatabase } from '../../runtime/db/statements.ts'
 import type { Settings } from '../../runtime/settings/keys.ts'
 import { CommandFailure } from './command.ts'
+import { ownerUrl } from './owner-url.ts'
 
 /** Where auth keeps its state, as commands reach it. */
 export interface AuthUrls {
@@ -17,11 +16,8 @@ export interface AuthUrls {
 /** The database of the settings, or the embedded one while it runs. Throws CommandFailure when there is none. */
 export async function authUrls(settings: Settings): Promise<AuthUrls> {
   const { databaseUrl, databaseOwnerUrl, databaseAuthUrl } = settings
-  const auth = databaseAuthUrl ?? databaseOwnerUrl ?? databaseUrl
-  if (auth !== null) return { auth, owner: databaseOwnerUrl ?? auth }
-  const embedded = await runningEmbeddedUrl(join(settings.dataFolder, 'postgres'))
-  if (embedded !== null) return { auth: embedded, owner: embedded }
-  throw new CommandFailure('there is no database: set DATABASE_OWNER_URL, or run catalograph start meanwhile')
+  const auth = databaseAuthUrl ?? databaseOwnerUrl ?? databaseUrl ?? (await ownerUrl(settings))
+  return { auth, owner: databaseOwnerUrl ?? auth }
 }
 
 /** Schema or table missing. */

@@ -8,6 +8,23 @@ export type Query = <R extends object>(
   values?: readonly unknown[],
 ) => Promise<{ readonly rows: readonly R[] }>
 
+/** Runs exactly one statement, whatever its text says: the server refuses two. Rejects with DatabaseFailure. */
+export type Command = (text: string) => Promise<void>
+
+/** The extended protocol takes one statement at a time (PostgreSQL manual, 53.2.3). */
+interface ExtendedQuery extends pg.QueryConfig {
+  readonly queryMode: 'extended'
+}
+
+const commandOn =
+  (client: pg.ClientBase): Command =>
+  async (text) => {
+    const query: ExtendedQuery = { text, queryMode: 'extended' }
+    await client.query(query).catch((error: unknown) => {
+      throw classify(error, null)
+    })
+  }
+
 export const queryOn =
   (client: pg.ClientBase): Query =>
   async <R extends object>(text: string, values: readonly unknown[] = []) => {
@@ -22,16 +39,22 @@ export interface SessionOptions {
   readonly url: string
   readonly connectTimeout?: number
   readonly statementTimeout?: number
+  /** Null: the one that role and database have, for statements that were written for it. */
+  readonly searchPath?: null
 }
 
 /**
  * Opens a connection of its own, lends it to `work` and closes it: for what needs several statements in one session,
- * such as a transaction. The search path is pg_catalog alone, so that nothing of the database's owner can stand in for
- * it. Rejects with DatabaseFailure or with whatever `work` rejects with.
+ * such as a transaction. The search path is pg_catalog alone unless told otherwise, so that nothing of the database's
+ * owner can stand in for it. Rejects with DatabaseFailure or with whatever `work` rejects with.
  */
-export const withSession = async <T>(options: SessionOptions, work: (query: Query) => Promise<T>): Promise<T> => {
+export const withSession = async <T>(
+  options: SessionOptions,
+  work: (query: Query, command: Command) => Promise<T>,
+): Promise<T> => {
+  const searchPath = options.searchPath === null ? null : ['pg_catalog']
   const client = new pg.Client({
-    ...connectionConfig(options.url, startupSettings(['pg_catalog'], options.statementTimeout ?? 0)),
+    ...connectionConfig(options.url, startupSettings(searchPath, options.statementTimeout ?? 0)),
     connectionTimeoutMillis: options.connectTimeout ?? 5_000,
   })
   client.on('error', () => undefined)
@@ -41,7 +64,7 @@ export const withSession = async <T>(options: SessionOptions, work: (query: Quer
     throw classifyConnecting(error)
   }
   try {
-    return await work(queryOn(client))
+    return await work(queryOn(client), commandOn(client))
   } finally {
     await client.end()
   }

@@ -24,9 +24,10 @@ const pinned: StartupSettings = {
 /** Temporary objects come last: by default they would stand before every schema (manual 19.11.1). */
 const searchPath = (schemas: readonly string[]): string => [...schemas.map(ident), 'pg_temp'].join(', ')
 
-export const startupSettings = (schemas: readonly string[], statementTimeout: number): StartupSettings => ({
+/** @param schemas the search path; null: the one that role and database have */
+export const startupSettings = (schemas: readonly string[] | null, statementTimeout: number): StartupSettings => ({
   ...pinned,
-  search_path: searchPath(schemas),
+  ...(schemas !== null && { search_path: searchPath(schemas) }),
   statement_timeout: String(statementTimeout),
 })
 

@@ -1,0 +1,77 @@
+import type { AllowlistFacts, EntityFacts, LimitFacts } from '../../runtime/contract/manifest.ts'
+import type { RoleView } from '../../runtime/engine/schema/schema.ts'
+import type { Change } from './change.ts'
+
+/** Changes that no type shows, and that change all the same what documents are answered. */
+export function settingChanges(before: RoleView, after: RoleView): readonly Change[] {
+  return rules.flatMap((rule) => rule(before, after))
+}
+
+type Rule = (before: RoleView, after: RoleView) => readonly Change[]
+
+const told = (isSo: boolean, severity: Change['severity'], kind: string, description: string): readonly Change[] =>
+  isSo ? [{ severity, kind, description }] : []
+
+const rules: readonly Rule[] = [
+  ({ visible: before }, { visible: after }) => {
+    const { refusal } = after.manifest
+    const isNew = refusal !== null && before.manifest.refusal === null
+    return told(isNew, 'breaking', 'EVERYTHING_REFUSED', `A comment makes every request fail: ${refusal}`)
+  },
+  (before, after) => {
+    const table = listOf(after)?.table
+    const name = table === null || table === undefined ? 'a table that is not named' : `${table.schema}.${table.name}`
+    const isNew = listOf(before) === undefined && listOf(after) !== undefined
+    return told(isNew, 'breaking', 'ALLOWLIST_ADDED', `Only documents that ${name} lists run.`)
+  },
+  (before, after) => [
+    ...limitChange('selections', 'fields', before, after),
+    ...limitChange('rows', 'rows', before, after),
+  ],
+  (before, after) =>
+    told(before.introspection && !after.introspection, 'dangerous', 'INTROSPECTION_OFF', 'Introspection is off.'),
+  ({ visible: before }, { visible: after }) =>
+    told(
+      !before.manifest.validation && after.manifest.validation,
+      'dangerous',
+      'VALIDATION_ON',
+      'Documents that break rules of the specification are refused.',
+    ),
+  (before, after) =>
+    pairsOf(before, after).flatMap(([old, now]) =>
+      told(
+        now.maxRows < old.maxRows,
+        'dangerous',
+        'PAGES_SMALLER',
+        `Pages of ${now.name} hold at most ${now.maxRows} rows, no longer ${old.maxRows}.`,
+      ),
+    ),
+  (before, after) =>
+    pairsOf(before, after).flatMap(([old, now]) =>
+      told(
+        identityOf(old) !== identityOf(now),
+        'dangerous',
+        'NODE_IDS_CHANGED',
+        `Node ids of ${now.name} are others: those that clients kept lead nowhere.`,
+      ),
+    ),
+]
+
+const listOf = ({ role, visible: { manifest } }: RoleView): AllowlistFacts | undefined =>
+  manifest.allowlists?.find(({ roles }) => roles.includes(role))
+
+function limitChange(noun: string, key: keyof LimitFacts, before: RoleView, after: RoleView): readonly Change[] {
+  const limitOf = ({ visible: { manifest } }: RoleView): number => manifest.limits?.[key] ?? Number.POSITIVE_INFINITY
+  const now = limitOf(after)
+  return told(now < limitOf(before), 'dangerous', 'LIMIT_LOWERED', `A document may have at most ${now} ${noun}.`)
+}
+
+/** Relations that have the same type before and after. */
+const pairsOf = (before: RoleView, after: RoleView): readonly (readonly [EntityFacts, EntityFacts])[] =>
+  after.visible.exposed.flatMap((now) => {
+    const old = before.visible.exposed.find(({ name }) => name === now.name)
+    return old === undefined ? [] : [[old, now] as const]
+  })
+
+/** What a node id is made of (spec/graphql.md 1.2). */
+const identityOf = ({ schema, relation, key }: EntityFacts): string => JSON.stringify([schema, relation, key])
