@@ -1,5 +1,6 @@
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
+import { registerOpenapi } from './admin/openapi.ts'
 import { registerAdmin } from './admin/register.ts'
 import { registerAuth } from './auth/register.ts'
 import type { AuthParts } from './auth/register.ts'
@@ -47,6 +48,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   if (parts.auth !== null) {
     registerAuth(app, parts.auth)
     registerAdmin(app, parts.auth)
+    registerOpenapi(app)
   }
   return app
 }

@@ -6,6 +6,7 @@ import { createBudget } from './budget.ts'
 import { readFormBody, readJsonBody } from './body.ts'
 import type { AskedRedirect, Call, Client, Outcome, SessionCall, UserCall } from './call.ts'
 import { AuthFailure, OauthFailure, refuse } from './errors.ts'
+import type { Members } from './io/types.ts'
 import type { Route } from './route.ts'
 import type { ReadAuthState } from './settings/load.ts'
 import type { JsonObject } from './types.ts'
@@ -56,7 +57,8 @@ async function answerInTime(endpoints: Endpoints, route: Route, arrival: Arrival
   if (route.guard !== 'open') await checkApiKey(arrival.apikey, verify)
   await tools.throttle.refuseBanned(arrival.client.source)
   if (route.limit !== 'none') await tools.throttle.take(route.limit, arrival.client.source, now.settings)
-  const { client, params, query, askedRedirect } = arrival
+  const { client, params, askedRedirect } = arrival
+  const query = route.io.passesQuery ? arrival.query : only(route.io.query, arrival.query)
   const { authorization } = arrival
   const bearer = () => userOfBearer({ authorization, verify, run: tools.database.run })
   const call = { settings: now.settings, client, params, query, askedRedirect, bearer }
@@ -100,9 +102,14 @@ function ofSession(call: UserCall, { assurance }: Route): SessionCall {
   return { ...call, session: call.session }
 }
 
-function readBody(route: Route, bytes: Buffer): JsonObject {
-  if (route.body === 'none') return {}
-  return route.body === 'json' ? readJsonBody(bytes) : readFormBody(bytes)
+/** What of a body the endpoint is said to take; whatever else it holds is ignored (section 2.3). */
+function readBody({ io: { body } }: Route, bytes: Buffer): JsonObject {
+  if (body === null) return {}
+  return only(body.members, body.kind === 'json' ? readJsonBody(bytes) : readFormBody(bytes))
+}
+
+function only<T>(members: Members, given: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(members, name)))
 }
 
 /** Answers that say nothing of an attempt: neither what was limited already nor a token that is missing. */

@@ -7,7 +7,7 @@ import { detailOf, toErrorAnswer } from './boundary.ts'
 import type { Outcome } from './call.ts'
 import { answerCall, usualBudgetMs, type Arrival, type Endpoints } from './endpoint.ts'
 import { apiVersionOf, refuse } from './errors.ts'
-import type { Route } from './route.ts'
+import { placeOf, type Route } from './route.ts'
 import { routes } from './routes.ts'
 import type { ReadAuthState } from './settings/load.ts'
 import type { AuthTools } from './tools.ts'
@@ -63,11 +63,6 @@ function register(scope: FastifyInstance, route: Route, endpoints: Endpoints, pa
       return sendOutcome(reply, outcome)
     },
   })
-}
-
-function placeOf({ at }: Route): { readonly method: string; readonly path: string } {
-  const [method = '', path = ''] = at.split(' ')
-  return { method, path }
 }
 
 function refuseOtherMethods(scope: FastifyInstance, path: string, parts: AuthParts): void {

@@ -1,4 +1,5 @@
 import type { AdminCall, Call, Outcome, SessionCall, UserCall } from './call.ts'
+import type { Io } from './io/types.ts'
 import type { LimitGroup } from './rules/limits.ts'
 import type { AuthTools } from './tools.ts'
 
@@ -17,7 +18,7 @@ interface RouteBase {
   readonly limit: LimitGroup | 'none'
   /** Whether a 4xx of it counts towards closing the source address (section 10). */
   readonly counted: boolean
-  readonly body: 'none' | 'json' | 'form'
+  readonly io: Io
 }
 
 type Handle<C extends Call> = (call: C, tools: AuthTools) => Promise<Outcome>
@@ -28,3 +29,8 @@ type Guarded =
   | { readonly guard: 'user'; readonly assurance: 'none'; readonly handle: Handle<UserCall> }
   | { readonly guard: 'user'; readonly assurance: 'session' | 'member'; readonly handle: Handle<SessionCall> }
   | { readonly guard: 'admin'; readonly assurance: 'none'; readonly handle: Handle<AdminCall> }
+
+export function placeOf({ at }: Route): { readonly method: string; readonly path: string } {
+  const [method = '', path = ''] = at.split(' ')
+  return { method, path }
+}

@@ -18,65 +18,114 @@ import { getUser, updateUser } from './endpoints/user.ts'
 import { verify } from './endpoints/verify.ts'
 import { verifyLink } from './endpoints/verify-link.ts'
 import { verifyFactor } from './endpoints/verify-factor.ts'
+import * as io from './io/user.ts'
 import type { Route } from './route.ts'
 
 const [none, no, yes] = ['none', false, true] as const
 
 /**
  * Every endpoint: who may call it, how sure of the caller it has to be, what limits it, whether its refusals count
- * towards closing an address, what its body is. Reading this is reading auth. route.ts explains the columns.
+ * towards closing an address, what it takes and answers. Reading this is reading auth. route.ts explains the columns.
  */
 export const routes: readonly Route[] = [
-  { at: 'GET /health', guard: 'open', assurance: none, limit: none, counted: no, body: none, handle: health },
-  { at: 'GET /settings', guard: 'key', assurance: none, limit: none, counted: no, body: none, handle: publicSettings },
+  { at: 'GET /health', guard: 'open', assurance: none, limit: none, counted: no, io: io.health, handle: health },
+  {
+    at: 'GET /settings',
+    guard: 'key',
+    assurance: none,
+    limit: none,
+    counted: no,
+    io: io.publicSettings,
+    handle: publicSettings,
+  },
   {
     at: 'GET /.well-known/jwks.json',
     guard: 'open',
     assurance: none,
     limit: none,
     counted: no,
-    body: none,
+    io: io.jwks,
     handle: jwks,
   },
   // Guests have a limit of their own: the endpoint knows who is one.
-  { at: 'POST /signup', guard: 'key', assurance: none, limit: none, counted: yes, body: 'json', handle: signUp },
-  { at: 'POST /token', guard: 'key', assurance: none, limit: 'token', counted: yes, body: 'json', handle: token },
-  { at: 'POST /otp', guard: 'key', assurance: none, limit: 'sign-up', counted: yes, body: 'json', handle: otp },
+  { at: 'POST /signup', guard: 'key', assurance: none, limit: none, counted: yes, io: io.signUp, handle: signUp },
+  { at: 'POST /token', guard: 'key', assurance: none, limit: 'token', counted: yes, io: io.token, handle: token },
+  { at: 'POST /otp', guard: 'key', assurance: none, limit: 'sign-up', counted: yes, io: io.otp, handle: otp },
   {
     at: 'POST /magiclink',
     guard: 'key',
     assurance: none,
     limit: 'sign-up',
     counted: yes,
-    body: 'json',
+    io: io.magicLink,
     handle: magicLink,
   },
-  { at: 'POST /recover', guard: 'key', assurance: none, limit: 'sign-up', counted: yes, body: 'json', handle: recover },
-  { at: 'POST /resend', guard: 'key', assurance: none, limit: 'sign-up', counted: yes, body: 'json', handle: resend },
-  { at: 'POST /verify', guard: 'open', assurance: none, limit: 'verify', counted: yes, body: 'json', handle: verify },
-  { at: 'GET /verify', guard: 'open', assurance: none, limit: 'verify', counted: yes, body: none, handle: verifyLink },
+  {
+    at: 'POST /recover',
+    guard: 'key',
+    assurance: none,
+    limit: 'sign-up',
+    counted: yes,
+    io: io.recover,
+    handle: recover,
+  },
+  { at: 'POST /resend', guard: 'key', assurance: none, limit: 'sign-up', counted: yes, io: io.resend, handle: resend },
+  { at: 'POST /verify', guard: 'open', assurance: none, limit: 'verify', counted: yes, io: io.verify, handle: verify },
+  {
+    at: 'GET /verify',
+    guard: 'open',
+    assurance: none,
+    limit: 'verify',
+    counted: yes,
+    io: io.verifyLink,
+    handle: verifyLink,
+  },
   {
     at: 'GET /reauthenticate',
     guard: 'user',
     assurance: none,
     limit: 'sign-up',
     counted: no,
-    body: none,
+    io: io.reauthenticate,
     handle: reauthenticate,
   },
-  { at: 'GET /user', guard: 'user', assurance: none, limit: none, counted: no, body: none, handle: getUser },
-  { at: 'PUT /user', guard: 'user', assurance: none, limit: 'sign-up', counted: no, body: 'json', handle: updateUser },
-  { at: 'POST /logout', guard: 'user', assurance: none, limit: none, counted: no, body: none, handle: logout },
-  { at: 'GET /authorize', guard: 'open', assurance: none, limit: none, counted: no, body: none, handle: authorize },
-  { at: 'GET /callback', guard: 'open', assurance: none, limit: none, counted: no, body: none, handle: callback },
-  { at: 'POST /callback', guard: 'open', assurance: none, limit: none, counted: no, body: 'form', handle: callback },
+  { at: 'GET /user', guard: 'user', assurance: none, limit: none, counted: no, io: io.getUser, handle: getUser },
+  {
+    at: 'PUT /user',
+    guard: 'user',
+    assurance: none,
+    limit: 'sign-up',
+    counted: no,
+    io: io.updateUser,
+    handle: updateUser,
+  },
+  { at: 'POST /logout', guard: 'user', assurance: none, limit: none, counted: no, io: io.logout, handle: logout },
+  {
+    at: 'GET /authorize',
+    guard: 'open',
+    assurance: none,
+    limit: none,
+    counted: no,
+    io: io.authorize,
+    handle: authorize,
+  },
+  { at: 'GET /callback', guard: 'open', assurance: none, limit: none, counted: no, io: io.callback, handle: callback },
+  {
+    at: 'POST /callback',
+    guard: 'open',
+    assurance: none,
+    limit: none,
+    counted: no,
+    io: io.callbackForm,
+    handle: callback,
+  },
   {
     at: 'GET /user/identities/authorize',
     guard: 'user',
     assurance: 'session',
     limit: none,
     counted: no,
-    body: none,
+    io: io.authorizeIdentity,
     handle: authorizeIdentity,
   },
   {
@@ -85,7 +134,7 @@ export const routes: readonly Route[] = [
     assurance: 'session',
     limit: none,
     counted: no,
-    body: none,
+    io: io.unlinkIdentity,
     handle: unlinkIdentity,
   },
   // A code has six digits: whoever guesses one of a factor counts like whoever guesses a mailed one.
@@ -95,7 +144,7 @@ export const routes: readonly Route[] = [
     assurance: 'member',
     limit: none,
     counted: no,
-    body: 'json',
+    io: io.enrolFactor,
     handle: enrolFactor,
   },
   {
@@ -104,7 +153,7 @@ export const routes: readonly Route[] = [
     assurance: 'member',
     limit: 'factor',
     counted: no,
-    body: 'json',
+    io: io.challengeFactor,
     handle: challengeFactor,
   },
   {
@@ -113,7 +162,7 @@ export const routes: readonly Route[] = [
     assurance: 'member',
     limit: 'factor',
     counted: yes,
-    body: 'json',
+    io: io.verifyFactor,
     handle: verifyFactor,
   },
   {
@@ -122,9 +171,9 @@ export const routes: readonly Route[] = [
     assurance: 'member',
     limit: none,
     counted: no,
-    body: none,
+    io: io.unenrolFactor,
     handle: unenrolFactor,
   },
-  { at: 'POST /sso', guard: 'key', assurance: none, limit: none, counted: no, body: 'json', handle: sso },
+  { at: 'POST /sso', guard: 'key', assurance: none, limit: none, counted: no, io: io.sso, handle: sso },
   ...adminRoutes,
 ]

@@ -12,6 +12,7 @@ import type { LogEvent } from '../../runtime/log/events.ts'
 import { openServerDatabase, runServer, type ServerSettings } from '../../runtime/main.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
 import { createDatabase, type Major, type TestDatabase } from './database.ts'
+import { checkDescribed } from './described.ts'
 
 /** A whole server on a port of its own, on a database of its own, as an application meets it. */
 export interface AuthServer {
@@ -184,7 +185,9 @@ export async function call(
   })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+  const answer = { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+  checkDescribed(method, path, answer.status, answer.body)
+  return answer
 }
 
 interface Listening {

@@ -1,0 +1,117 @@
+import type { FastifyInstance } from 'fastify'
+import { failure, schemas } from '../auth/io/schemas.ts'
+import type { Answer, Io, Members, Schema } from '../auth/io/types.ts'
+import { placeOf, type Route } from '../auth/route.ts'
+import { routes } from '../auth/routes.ts'
+
+/** The OpenAPI 3.1 description of /auth/v1, made of the same rows that serve it. */
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Registers GET /openapi.json. It says what the sources say: nothing of the project. */
+export function registerOpenapi(app: FastifyInstance): void {
+  const text = JSON.stringify(openapi())
+  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(text))
+}
+
+export function openapi(): Json {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Catalograph',
+      version: '1',
+      description: 'Auth of a project, spoken as GoTrue speaks it.',
+    },
+    servers: [{ url: '/' }],
+    paths: pathsOf('/auth/v1', routes),
+    components: {
+      schemas,
+      responses: { Failure: { description: 'A refusal', content: jsonContent(failure) } },
+      securitySchemes: {
+        apikey: { type: 'apiKey', in: 'header', name: 'apikey', description: 'A key of the project' },
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token' },
+        key: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The service_role key' },
+      },
+    },
+  }
+}
+
+function pathsOf(prefix: string, rows: readonly Route[]): Json {
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const route of rows) {
+    const { method, path } = placeOf(route)
+    const operations = (paths[prefix + path.replace(/:(\w+)/g, '{$1}')] ??= {})
+    operations[method.toLowerCase()] = operationOf(route, path)
+  }
+  return paths
+}
+
+function operationOf({ guard, io }: Route, path: string): Json {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  return {
+    summary: io.summary,
+    security: securityOf[guard],
+    parameters: [
+      ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string', format: 'uuid' } })),
+      ...parametersOf(io),
+    ],
+    ...(io.body !== null && { requestBody: requestBodyOf(io.body) }),
+    responses: {
+      ...Object.fromEntries(Object.entries(io.answers).map(([status, answer]) => [status, responseOf(answer)])),
+      default: { $ref: '#/components/responses/Failure' },
+    },
+  }
+}
+
+const securityOf: Readonly<Record<Route['guard'], readonly Json[]>> = {
+  open: [],
+  key: [{ apikey: [] }],
+  user: [{ apikey: [], bearer: [] }],
+  admin: [{ apikey: [], key: [] }],
+}
+
+function parametersOf({ query, passesQuery }: Io): readonly Json[] {
+  const named = Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema }))
+  const others = {
+    name: 'others',
+    in: 'query',
+    description: 'Passed to the provider',
+    schema: { type: 'object', additionalProperties: { type: 'string' } },
+    style: 'form',
+    explode: true,
+  }
+  return passesQuery ? [...named, others] : named
+}
+
+function requestBodyOf({ kind, members }: NonNullable<Io['body']>): Json {
+  const type = kind === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'
+  return { content: { [type]: { schema: { type: 'object', properties: nullable(members) } } } }
+}
+
+/** A member that is null is as good as absent (section 2.3). */
+function nullable(members: Members): Members {
+  const entries = Object.entries(members).map(([name, schema]) => [name, orNull(schema)] as const)
+  return Object.fromEntries(entries)
+}
+
+const orNull = (schema: Schema): Schema => ({
+  ...schema,
+  type: [schema['type'], 'null'],
+  ...(Array.isArray(schema['enum']) && { enum: [...schema['enum'], null] }),
+})
+
+function responseOf(answer: Answer): Json {
+  switch (answer.kind) {
+    case 'json':
+      return { description: 'Done', content: jsonContent(answer.schema) }
+    case 'redirect':
+      return {
+        description: 'Sends the browser on',
+        headers: { Location: { schema: { type: 'string', format: 'uri' } } },
+      }
+    case 'empty':
+      return { description: 'Done' }
+  }
+}
+
+const jsonContent = (schema: Schema): Json => ({ 'application/json': { schema } })

@@ -1,0 +1,92 @@
+import { body, exactly, flag, io, list, named, object, ok, oneOf, query, text } from './build.ts'
+import { userMembers } from './schemas.ts'
+import type { Members } from './types.ts'
+
+/** What the endpoints of administrators take and answer (spec/auth.md section 11). */
+
+const email = text('Address')
+const redirectTo: Members = { redirect_to: text('Where the browser shall go; an allowed address') }
+const page: Members = { page: text('From 1'), per_page: text('50 unless it is given') }
+const user = ok(named('User'))
+const done = ok(named('Done'))
+
+const account: Members = {
+  email,
+  phone: text('Refused: there are no phones'),
+  password: text('At most 72 bytes'),
+  password_hash: text('bcrypt, Argon2 or Firebase scrypt'),
+  email_confirm: flag('The address counts as confirmed'),
+  user_metadata: object('User metadata'),
+  app_metadata: object('Merged into what is there; null takes a key away'),
+  role: text('Database role'),
+  ban_duration: text('A duration such as 24h, or none'),
+}
+
+export const invite = io('An account, and a mail that opens it', user, {
+  ...query(redirectTo),
+  ...body({ email, data: object('User metadata') }),
+})
+
+export const listUsers = io(
+  'Users, newest first',
+  ok(exactly({ users: list(named('User')), aud: text('Audience') })),
+  query({ ...page, filter: text('Part of an address'), sort: text('created_at, with asc or desc') }),
+)
+
+export const createUser = io('An account without a mail', user, body({ ...account, id: text('UUID') }))
+export const showUser = io('A user', user)
+export const updateUser = io('Changes a user', user, body(account))
+
+export const deleteUser = io('Deletes a user', done, {
+  ...body({ should_soft_delete: flag('Keeps the row, without anything personal') }),
+})
+
+export const listFactors = io("A user's factors", ok(list(named('Factor'))))
+export const renameFactor = io(
+  'Names a factor',
+  ok(named('Factor')),
+  body({ friendly_name: text('At most 64 characters') }),
+)
+export const removeFactor = io('Takes a factor away', ok(named('Factor')))
+
+const linkTypes = ['signup', 'invite', 'magiclink', 'recovery', 'email_change_current', 'email_change_new'] as const
+
+export const generateLink = io(
+  'What a mail would hold, without the mail',
+  ok(
+    exactly({
+      ...userMembers,
+      action_link: text('The link'),
+      email_otp: text('The code'),
+      hashed_token: text('For POST /verify'),
+      verification_type: oneOf('As asked', ...linkTypes),
+      redirect_to: text('Where the link ends'),
+    }),
+  ),
+  {
+    ...query(redirectTo),
+    ...body({
+      type: oneOf('Which mail', ...linkTypes),
+      email,
+      new_email: text('Of a change of address'),
+      password: text('Of a sign-up'),
+      data: object('User metadata'),
+      ...redirectTo,
+    }),
+  },
+)
+
+export const listAudit = io(
+  'What happened, newest first',
+  ok(
+    list(
+      exactly({
+        id: { type: 'string', format: 'uuid' },
+        payload: object('Who did what'),
+        'created_at?': { type: 'string', format: 'date-time' },
+        ip_address: text('Empty where it is not known'),
+      }),
+    ),
+  ),
+  query({ ...page, query: text('author:, action: or type:, and a text') }),
+)

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routes } from '../../../runtime/auth/routes.ts'
+import { startAuthServer, type AuthServer } from '../../support/auth.ts'
+
+/** That answers are as described is checked wherever tests ask: test/support/described.ts. */
+
+let server: AuthServer
+beforeAll(async () => {
+  server = await startAuthServer({ settings: null })
+})
+afterAll(() => server?.stop())
+
+describe('GET /openapi.json', () => {
+  it('is a valid description, without a key and before auth is enabled', async () => {
+    const response = await fetch(`${server.url}/openapi.json`)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
+    const verdict = await new Validator().validate((await response.json()) as Record<string, unknown>)
+    expect(verdict.errors ?? []).toEqual([])
+    expect(verdict.valid).toBe(true)
+  })
+
+  it('describes every row of routes.ts', async () => {
+    const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, unknown>>
+    }
+    const told = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+    )
+    expect(told.sort()).toEqual(routes.map(({ at }) => at.replace(' ', ' /auth/v1')).sort())
+  })
+
+  it('names no member that nobody reads, and all that somebody reads', () => {
+    const declared = routes.flatMap(({ io }) => Object.keys(io.body?.members ?? {}))
+    expect([...new Set(declared)].sort()).toEqual([...readMembers()].sort())
+  })
+})
+
+/** Names that endpoints read from a body: an endpoint that reads one it does not declare would find it absent. */
+function readMembers(): ReadonlySet<string> {
+  const files = ['email-input.ts', ...endpointFiles()]
+  const sources = files.map((file) => readFileSync(new URL(`../../../runtime/auth/${file}`, import.meta.url), 'utf8'))
+  const names = sources.flatMap((source) =>
+    [...source.matchAll(/\b(?:textOf|objectOf|booleanOf|has|field)\((?:(?:call\.)?body, )?'(\w+)'\)/g)].map(
+      ([, name = '']) => name,
+    ),
+  )
+  return new Set(names)
+}
+
+function endpointFiles(): readonly string[] {
+  const root = new URL('../../../runtime/auth/endpoints/', import.meta.url)
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `endpoints/${name}`)
+}

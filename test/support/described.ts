@@ -1,0 +1,41 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { openapi } from '../../runtime/admin/openapi.ts'
+import { placeOf } from '../../runtime/auth/route.ts'
+import { routes } from '../../runtime/auth/routes.ts'
+
+/** Whether answers are what /openapi.json says they are. */
+
+const document = openapi()
+const ajv = new Ajv2020({ strict: false, allErrors: false })
+formats.default(ajv)
+ajv.addSchema(document, 'openapi')
+
+const compiled = new Map<string, ValidateFunction>()
+
+function validate(pointer: string, body: unknown): string | null {
+  const schema = compiled.get(pointer) ?? ajv.compile({ $ref: `openapi#${pointer}` })
+  compiled.set(pointer, schema)
+  return schema(body) ? null : ajv.errorsText(schema.errors)
+}
+
+const escaped = (text: string): string => encodeURI(text.replaceAll('~', '~0').replaceAll('/', '~1'))
+
+/** Throws for an answer of /auth/v1 whose body is not what is described for its status. */
+export function checkDescribed(method: string, path: string, status: number, body: unknown): void {
+  if (method === 'OPTIONS' || method === 'HEAD') return
+  const bare = path.split('?', 1)[0] ?? ''
+  const route = routes.find((row) => placeOf(row).method === method && matches(placeOf(row).path, bare))
+  const answer = route?.io.answers[status]
+  if (answer !== undefined && answer.kind !== 'json') return
+  const pointer =
+    answer === undefined || route === undefined
+      ? '/components/responses/Failure/content/application~1json/schema'
+      : `/paths/${escaped(`/auth/v1${placeOf(route).path.replace(/:(\w+)/g, '{$1}')}`)}/${method.toLowerCase()}/responses/${status}/content/application~1json/schema`
+  const fault = validate(pointer, body)
+  if (fault !== null)
+    throw new Error(`${method} ${bare} ${status} is not as described: ${fault}\n${JSON.stringify(body)}`)
+}
+
+const matches = (pattern: string, path: string): boolean =>
+  new RegExp(`^${pattern.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`).test(path)
