@@ -12,7 +12,7 @@ import { hunt } from '../support/exact/hunt.ts'
 import { judgeNew } from '../support/exact/shrink.ts'
 import { openStage, type Stage } from '../support/exact/stage.ts'
 import { apiOf } from '../../compiler/verify/interpreter/api.ts'
-import { roles } from '../../compiler/verify/interpreter/world.ts'
+import { roles } from '../support/arbitraries/roles.ts'
 import {
   assertDeterministic,
   assertExact,

@@ -192,7 +192,7 @@ function computedField(
 
 export const nodeIdOf = (table: ApiTable, row: Row): string =>
   encodeToken([
-    JSON.stringify('public'),
+    JSON.stringify(table.schema),
     JSON.stringify(table.sketch.name),
     ...table.key.map((column) => toTokenText(column.type, row.get(column.name) ?? null)),
   ])

@@ -2,8 +2,10 @@ import { argumentsOf, isExecutable } from './calls.ts'
 import { fieldNameOf, functionNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
 import {
+  grantsOf,
   hasAddition,
   keyOf,
+  schemaOf,
   tableNamed,
   type ColumnGrant,
   type ColumnSketch,
@@ -26,6 +28,7 @@ export interface Api {
 
 export interface ApiTable {
   readonly sketch: TableSketch
+  readonly schema: string
   readonly grants: Grants
   readonly type: string
   readonly maxRows: number
@@ -111,13 +114,27 @@ const isGranted = (grant: ColumnGrant, column: string): boolean => grant === 'al
 /** The schema that a role sees. */
 export function apiOf(world: World, role: Role): Api {
   const exposed = exposedTables(world, role)
-  const tables = exposed.map((sketch) => apiTable(world, role, exposed, sketch))
+  const tables = exposed.map((sketch) => withoutHidden(world, apiTable(world, role, exposed, sketch)))
   const query = new Map<string, RootField>([['node', { kind: 'node' }]])
   const mutation = new Map<string, RootField>()
   for (const table of tables) addRootFields(query, mutation, table)
   for (const fn of byName(world.functions)) addCall(world, role, exposed, fn.volatile ? mutation : query, fn)
-  return { tables, query, mutation }
+  return { tables, query: shown(world, 'Query', query), mutation: shown(world, 'Mutation', mutation) }
 }
+
+const shown = <T>({ hidden = [] }: World, type: string, fields: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+  hidden.length === 0 ? fields : new Map([...fields].filter(([name]) => !hidden.includes(`${type}.${name}`)))
+
+const withoutHidden = (world: World, table: ApiTable): ApiTable => ({
+  ...table,
+  fields: shown(world, table.type, table.fields),
+  filters: shown(world, table.type, table.filters),
+  filterRelations: shown(world, table.type, table.filterRelations),
+  orders: shown(world, table.type, table.orders),
+  orderRelations: shown(world, table.type, table.orderRelations),
+  distinct: shown(world, table.type, table.distinct),
+  aggregates: new Map([...table.aggregates].map(([name, columns]) => [name, shown(world, table.type, columns)])),
+})
 
 const typeOf = (world: World, table: TableSketch): string => typeNameOf(table.name, table.typeName, world.inflects)
 
@@ -131,7 +148,7 @@ function exposedTables(world: World, role: Role): readonly TableSketch[] {
     .sort((a, b) => compareText(a.name, b.name))
     .filter((table) => {
       const name = typeOf(world, table)
-      const { select } = table.grants[role]
+      const { select } = grantsOf(table, role)
       if (!isName(name) || table.primaryKey.length === 0 || select.length === 0 || taken.has(name)) return false
       taken.add(name)
       return true
@@ -139,7 +156,7 @@ function exposedTables(world: World, role: Role): readonly TableSketch[] {
 }
 
 function apiTable(world: World, role: Role, exposed: readonly TableSketch[], sketch: TableSketch): ApiTable {
-  const grants = sketch.grants[role]
+  const grants = grantsOf(sketch, role)
   const named = (columns: readonly ColumnSketch[]): ReadonlyMap<string, ColumnSketch> =>
     new Map(columns.flatMap((column) => columnField(world, column).map((field) => [field, column] as const)))
   const readable = sketch.columns.filter((column) => isGranted(grants.select, column.name))
@@ -158,6 +175,7 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
   if (world.functionShapes === true) addComputedFilters(sketch, fields, filters)
   return {
     sketch,
+    schema: schemaOf(world),
     grants,
     type: typeOf(world, sketch),
     maxRows: sketch.maxRows ?? world.maxRows ?? 30,
@@ -217,7 +235,7 @@ function addComputedFilters(
 }
 
 const ordersOf = (world: World, role: Role, sketch: TableSketch): ReadonlyMap<string, ColumnSketch> => {
-  const readable = sketch.columns.filter((column) => isGranted(sketch.grants[role].select, column.name))
+  const readable = sketch.columns.filter((column) => isGranted(grantsOf(sketch, role).select, column.name))
   const shown = new Map(
     readable.flatMap((column) => columnField(world, column).map((field) => [field, column] as const)),
   )
@@ -325,7 +343,7 @@ function addComputed(
   sketch: TableSketch,
   fields: Map<string, RowField>,
 ): void {
-  if (sketch.grants[role].select !== 'all') return
+  if (grantsOf(sketch, role).select !== 'all') return
   for (const fn of byName(world.functions)) {
     const { body } = fn
     if (!('table' in body) || body.table !== sketch.name || !isComputed(fn) || !isExecutable(fn, role)) continue
@@ -348,8 +366,8 @@ function isRelation(
     target !== undefined &&
     exposed.includes(child) &&
     exposed.includes(target) &&
-    key.columns.every((column) => isGranted(child.grants[role].select, column)) &&
-    key.targetColumns.every((column) => isGranted(target.grants[role].select, column))
+    key.columns.every((column) => isGranted(grantsOf(child, role).select, column)) &&
+    key.targetColumns.every((column) => isGranted(grantsOf(target, role).select, column))
   )
 }
 

@@ -167,7 +167,7 @@ function readOperator(
 
 /** Texts that are too long for the column are refused before anything runs (3.4). */
 export function readOperand(world: World, type: ColumnType, input: Json): Value {
-  const { maxLength } = rulesOf(type)
+  const maxLength = type.length ?? rulesOf(type).maxLength
   if (!type.list && maxLength !== null && typeof input === 'string' && [...input].length > maxLength) {
     throw new Refused(`Invalid input for String type. Maximum character length ${maxLength}`)
   }
@@ -232,7 +232,7 @@ function readNodeId(world: World, table: ApiTable, input: Json): Condition | nul
   const token = input['eq']
   if (token === null || token === undefined) throw new Refused('Invalid value passed to nodeId argument, Error 1')
   const { schema, name, keys } = readNodeToken(String(token))
-  if (schema !== 'public' || name !== table.sketch.name) throw new Refused('nodeId belongs to a different collection')
+  if (schema !== table.schema || name !== table.sketch.name) throw new Refused('nodeId belongs to a different collection')
   return keyCondition(world, table, keys)
 }
 
@@ -279,7 +279,7 @@ export function readNode(
   token: string,
 ): { readonly table: ApiTable; readonly condition: Condition } {
   const { schema, name, keys } = readNodeToken(token)
-  const table = tables.find((item) => schema === 'public' && item.sketch.name === name)
+  const table = tables.find((item) => schema === item.schema && item.sketch.name === name)
   if (table === undefined) throw new Refused('Collection referenced by nodeId did not match any known collection')
   return { table, condition: keyCondition(world, table, keys) }
 }

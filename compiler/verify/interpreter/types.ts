@@ -25,25 +25,48 @@ const ends = ['min', 'max'] as const
 export const compareText = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 const compareNumbers = (a: number | boolean, b: number | boolean): number => Number(a) - Number(b)
 const compareNumerics = (a: string, b: string): number => compareDecimals(readDecimal(a), readDecimal(b))
-const compareTimes = (a: string, b: string): number => Date.parse(a) - Date.parse(b)
+const compareTimes = (a: string, b: string): number =>
+  Date.parse(secondOf(a)) - Date.parse(secondOf(b)) || compareText(fractionOf(a), fractionOf(b))
+/** Without the digits behind the second, which a Date holds three of and Postgres six; those are compared as text. */
+const secondOf = (time: string): string => time.replace(/\.\d+/, '')
+const fractionOf = (time: string): string => /\.\d+/.exec(time)?.[0] ?? ''
 
 const canonText = (value: Json): string => String(value)
 const canonInteger = (value: Json): string => String(BigInt(String(value)))
 const canonNumeric = (value: Json): string => printDecimal(readDecimal(String(value)))
 /** As `to_jsonb` prints it in the time zone UTC. */
-const canonTime = (value: Json): string => new Date(String(value)).toISOString().replace(/\.?0*Z$/, '+00:00')
+const canonTime = (value: Json): string => {
+  const fraction = fractionOf(String(value)).replace(/\.?0*$/, '')
+  return new Date(secondOf(String(value))).toISOString().replace('.000Z', `${fraction}+00:00`)
+}
+const canonLocalTime = (value: Json): string => canonTime(`${String(value)}Z`).replace('+00:00', '')
+
+const integer: TypeRules = {
+  graphql: 'Int',
+  operators: ordered,
+  listFilter: true,
+  aggregates: all,
+  number: true,
+  compare: compareNumbers,
+  canon: Number,
+  maxLength: null,
+}
+const time: TypeRules = {
+  graphql: 'Datetime',
+  operators: ordered,
+  listFilter: true,
+  aggregates: ends,
+  number: false,
+  compare: compareTimes,
+  canon: canonTime,
+  maxLength: null,
+}
 
 const rules: Readonly<Record<BaseType, TypeRules>> = {
-  int4: {
-    graphql: 'Int',
-    operators: ordered,
-    listFilter: true,
-    aggregates: all,
-    number: true,
-    compare: compareNumbers,
-    canon: Number,
-    maxLength: null,
-  },
+  int2: integer,
+  int4: integer,
+  // What floats sum up to depends on the order of the rows, and how one is written in a cursor on the server.
+  float8: { ...integer, graphql: 'Float', aggregates: [] },
   int8: {
     graphql: 'BigInt',
     operators: ordered,
@@ -104,16 +127,9 @@ const rules: Readonly<Record<BaseType, TypeRules>> = {
     canon: (value) => value === true || value === 'true',
     maxLength: null,
   },
-  timestamptz: {
-    graphql: 'Datetime',
-    operators: ordered,
-    listFilter: true,
-    aggregates: ends,
-    number: false,
-    compare: compareTimes,
-    canon: canonTime,
-    maxLength: null,
-  },
+  timestamptz: time,
+  timestamp: { ...time, canon: canonLocalTime },
+  time: { ...time, graphql: 'Time', compare: compareText, canon: canonText },
   date: {
     graphql: 'Date',
     operators: ordered,
@@ -144,6 +160,16 @@ const rules: Readonly<Record<BaseType, TypeRules>> = {
     canon: canonText,
     maxLength: null,
   },
+  other: {
+    graphql: '',
+    operators: [],
+    listFilter: false,
+    aggregates: [],
+    number: false,
+    compare: compareText,
+    canon: canonText,
+    maxLength: null,
+  },
   enum: {
     graphql: '',
     operators: ['eq', 'in', 'is', 'neq'],
@@ -160,13 +186,17 @@ export const rulesOf = (type: ColumnType): TypeRules => rules[type.base]
 
 /** @param enumArrays whether arrays of enums are filtered too (17) */
 export const operatorsOf = (type: ColumnType, enumArrays: boolean): readonly string[] => {
+  // Which letters are the same but for their case is the collation's affair, too.
+  if (!type.list && type.collation !== undefined) return rulesOf(type).operators.filter((name) => !/^i(?:like|regex)$/.test(name))
   if (!type.list) return rulesOf(type).operators
   return rulesOf(type).listFilter || (enumArrays && type.base === 'enum') ? ['containedBy', 'contains', 'eq', 'is', 'overlaps'] : []
 }
 
 export const aggregatesOf = (type: ColumnType): TypeRules['aggregates'] => (type.list ? [] : rulesOf(type).aggregates)
 
-export const isOrderable = (type: ColumnType): boolean => !type.list && type.base !== 'composite'
+const unordered: ReadonlySet<BaseType> = new Set(['composite', 'float8', 'other'])
+
+export const isOrderable = (type: ColumnType): boolean => !type.list && !unordered.has(type.base)
 
 const labelsOf = (world: World, type: ColumnType): readonly string[] =>
   world.enums.find((item) => item.name === type.enum)?.labels ?? []
@@ -179,7 +209,20 @@ export function compareValues(world: World, type: ColumnType, a: Value, b: Value
     const labels = labelsOf(world, type)
     return labels.indexOf(String(a)) - labels.indexOf(String(b))
   }
+  if (type.collation !== undefined) return placeOf(world, type.collation, a) - placeOf(world, type.collation, b)
   return rulesOf(type).compare(a as never, b as never)
+}
+
+const places = new WeakMap<readonly string[], ReadonlyMap<string, number>>()
+
+/** Where a text stands in the order of a collation, which is the server's own affair. */
+function placeOf({ collations }: World, collation: string, value: Value): number {
+  const texts = collations?.[collation] ?? []
+  const known = places.get(texts) ?? new Map(texts.map((text, index) => [text, index]))
+  places.set(texts, known)
+  const place = known.get(String(value))
+  if (place === undefined) throw new Error(`it is not known where ${JSON.stringify(value)} stands in collation ${collation}`)
+  return place
 }
 
 /** Element by element; in arrays nulls are equal to each other and larger than all else (Postgres manual 9.19). */
@@ -216,7 +259,9 @@ export function readValue(world: World, type: ColumnType, input: Json): Value {
     const items: readonly Json[] = Array.isArray(input) ? input : [input as Json]
     return items.map((item) => readValue(world, { ...type, list: false }, item) as string)
   }
-  return type.base === 'enum' ? labelOf(world, type, String(input)) : rulesOf(type).canon(input)
+  if (type.base === 'enum') return labelOf(world, type, String(input))
+  if (type.scale !== undefined) return printDecimal(roundDecimal(readDecimal(String(input)), type.scale))
+  return rulesOf(type).canon(input)
 }
 
 const mappingsOf = (world: World, type: ColumnType): Readonly<Record<string, string>> =>

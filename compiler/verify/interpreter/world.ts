@@ -1,7 +1,6 @@
 /**
  * A small database as the interpreter and the generators know it: what is declared, what is in it, who may do what. It
- * is plain JSON, so that a failing case can be kept in a file. Nothing here is shared
- * with what serves.
+ * is plain JSON, so that a failing case can be kept in a file. Nothing here is shared with what serves.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
@@ -14,6 +13,7 @@ export interface CompositeValue {
 }
 
 export type BaseType =
+  | 'int2'
   | 'int4'
   | 'int8'
   | 'text'
@@ -23,9 +23,14 @@ export type BaseType =
   | 'numeric(8,2)'
   | 'timestamptz'
   | 'date'
+  | 'timestamp'
+  | 'time'
   | 'uuid'
+  | 'float8'
   | 'enum'
   | 'composite'
+  /** Answered as it is, and never asked for. */
+  | 'other'
 
 export interface ColumnType {
   readonly base: BaseType
@@ -34,6 +39,12 @@ export interface ColumnType {
   readonly enum: string | null
   /** The domain's name where it is one over all of that. */
   readonly domain?: string
+  /** The most characters of a `text` that is a varchar(n). */
+  readonly length?: number
+  /** Digits behind the point of a `numeric` that has so many. */
+  readonly scale?: number
+  /** What orders a `text`; without it UTF-8 bytes do. */
+  readonly collation?: string
   /** The composite type's name where `base` is `composite`. */
   readonly composite?: string
 }
@@ -53,6 +64,8 @@ export interface DomainSketch {
 export interface EnumSketch {
   readonly name: string
   readonly labels: readonly string[]
+  /** The `name` setting. */
+  readonly typeName?: string
   /** Names in GraphQL by label. */
   readonly mappings: Readonly<Record<string, string>>
 }
@@ -108,8 +121,7 @@ export interface Grants {
   readonly delete: boolean
 }
 
-export type Role = 'anon' | 'authenticated'
-export const roles: readonly Role[] = ['anon', 'authenticated']
+export type Role = string
 
 /** Settings of section 17 that a table or its schema switches on or off; what is absent was not said. */
 export type Additions = Readonly<Partial<Record<(typeof additions)[number], boolean>>>
@@ -130,6 +142,7 @@ export interface TableSketch {
   readonly foreignKeys: readonly ForeignKeySketch[]
   /** Null: row-level security is off. */
   readonly policies: readonly PolicySketch[] | null
+  /** A role that is not named holds nothing. */
   readonly grants: Readonly<Record<Role, Grants>>
   /** Cells in the order of the columns. */
   readonly rows: readonly (readonly Value[])[]
@@ -173,6 +186,12 @@ export interface World {
   /** What stands around the directives in comments. */
   readonly comments: 'bare' | 'before' | 'after'
   readonly inflects: boolean
+  /** `public` where none is named. */
+  readonly schema?: string
+  /** Fields that are somebody else's, as `Type.field`: they are neither shown nor asked for. */
+  readonly hidden?: readonly string[]
+  /** The texts that there are, in the order of each collation. */
+  readonly collations?: Readonly<Record<string, readonly string[]>>
   readonly maxRows: number | null
   /** The `limits` setting of the schema. */
   readonly limits?: { readonly fields: number | null; readonly rows: number | null }
@@ -199,6 +218,12 @@ export interface Question {
   readonly variables: Readonly<Record<string, Json>>
   readonly operationName: string | null
 }
+
+const none: Grants = { select: [], insert: [], update: [], delete: false }
+
+export const grantsOf = (table: TableSketch, role: Role): Grants => table.grants[role] ?? none
+
+export const schemaOf = ({ schema }: World): string => schema ?? 'public'
 
 /** A table's word goes before its schema's. */
 export const hasAddition = (world: World, table: TableSketch, name: keyof Additions): boolean =>

@@ -3,7 +3,6 @@ import { apiOf, apiTableOf, type ApiTable, type RootField } from '../interpreter
 import { argumentsOf } from '../interpreter/calls.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
 import {
-  roles,
   type ColumnSketch,
   type ColumnType,
   type FunctionSketch,
@@ -32,7 +31,7 @@ export interface Drawn {
 
 /** Roles that see something of the world. */
 export const usefulRoles = (world: World): readonly Role[] =>
-  roles.filter((role) => apiOf(world, role).tables.length > 0)
+  Object.keys(world.tables[0]?.grants ?? {}).filter((role) => apiOf(world, role).tables.length > 0)
 
 /** Documents for a world of which some role sees something. */
 export const questions = (world: World): fc.Arbitrary<Drawn> =>

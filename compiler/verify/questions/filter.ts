@@ -94,6 +94,10 @@ const patterns: Readonly<Record<string, readonly string[]>> = {
   startsWith: ['a', '', 'a%', 'É', '😀', 'A'],
 }
 
+/** A text that is too long for the column would be refused (3.4). */
+const fitting = (texts: readonly string[], { type: { length = Number.POSITIVE_INFINITY } }: ColumnSketch): readonly string[] =>
+  texts.filter((text) => Buffer.byteLength(text) <= length)
+
 function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operator: string): Tree | undefined {
   const { draw, variables } = scene
   const lists = column.type.list ? ` on lists${column.type.base === 'enum' ? ' of enums' : ''}` : ''
@@ -109,7 +113,7 @@ function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operat
   if (draw.chance(5)) return place(draw, variables, declared, null)
   if (column.type.base === 'varchar(5)' && !isList && scene.spoil()) return 'äöüßéa'
   if (patterns[operator] !== undefined && column.type.base === 'text' && draw.chance(70))
-    return place(draw, variables, declared, draw.pick(patterns[operator] ?? []))
+    return place(draw, variables, declared, draw.pick(fitting(patterns[operator] ?? [], column)))
   if (patterns[operator] !== undefined && operator !== 'startsWith') return place(draw, variables, declared, 'a')
   const one = (): Tree | undefined => {
     const value = columnValue(scene, table, column)

@@ -31,9 +31,9 @@ export function inputType(scene: Scene, type: ColumnType): string {
 }
 
 const enumName = (world: World, kind: EnumSketch): string =>
-  world.inflects
+  kind.typeName ?? (world.inflects
     ? kind.name.replace(/(^|_)([a-z])/g, (_all, _before, letter: string) => letter.toUpperCase()).replaceAll('_', '')
-    : kind.name
+    : kind.name)
 
 /** Whether a value can be written in GraphQL: labels that are no names and have none cannot (3.2). */
 export function isWritable(scene: Scene, type: ColumnType, value: Value): boolean {

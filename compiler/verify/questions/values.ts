@@ -2,7 +2,9 @@ import { compositeNamed, type BaseType, type ColumnType, type Value, type World 
 import type { Draw } from './draw.ts'
 
 /** Few values of each type, so that ties are common; the plainest stands first. */
-const pools: Readonly<Record<Exclude<BaseType, 'enum' | 'composite'>, readonly (string | number | boolean)[]>> = {
+const pools: Readonly<Record<Exclude<BaseType, 'enum' | 'composite' | 'other'>, readonly (string | number | boolean)[]>> = {
+  int2: [1, 2, 3, 0, -1, 7],
+  float8: [1, 1.5, 0, -2.25],
   int4: [1, 2, 3, 0, -1, 7, 2147483647, -2147483648],
   int8: ['1', '2', '0', '-5', '9007199254740993', '9223372036854775807', '-9223372036854775808'],
   text: [
@@ -42,6 +44,8 @@ const pools: Readonly<Record<Exclude<BaseType, 'enum' | 'composite'>, readonly (
     '1999-12-31T23:59:59.999+00:00',
     '2038-01-19T03:14:08+00:00',
   ],
+  timestamp: ['2024-01-01T00:00:00', '2024-01-01T00:00:00.5', '1999-12-31T23:59:59.999999'],
+  time: ['00:00:00', '18:23:00', '23:59:59.999999'],
   date: ['2024-01-01', '2024-02-29', '1999-12-31'],
   uuid: [
     '00000000-0000-4000-8000-000000000001',
@@ -50,8 +54,16 @@ const pools: Readonly<Record<Exclude<BaseType, 'enum' | 'composite'>, readonly (
   ],
 }
 
-export const poolOf = (world: Pick<World, 'enums'>, type: ColumnType): readonly (string | number | boolean)[] =>
-  type.base === 'composite' ? [] : type.base === 'enum' ? (world.enums.find((item) => item.name === type.enum)?.labels ?? []) : pools[type.base]
+/** What every numeric can hold, however few its digits are. */
+const scaled = ['0', '1']
+
+export function poolOf(world: Pick<World, 'enums'>, type: ColumnType): readonly (string | number | boolean)[] {
+  if (type.base === 'composite' || type.base === 'other') return []
+  if (type.base === 'enum') return world.enums.find((item) => item.name === type.enum)?.labels ?? []
+  if (type.scale !== undefined) return scaled
+  const { length = Number.POSITIVE_INFINITY } = type
+  return pools[type.base].filter((value) => typeof value !== 'string' || Buffer.byteLength(value) <= length)
+}
 
 /** A value of the type that is not null; lists may hold nulls where `nulls` says so. */
 export function drawValue(

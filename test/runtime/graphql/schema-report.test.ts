@@ -7,7 +7,7 @@ import { introspect } from '../../support/api-schema.ts'
 import { worlds } from '../../support/arbitraries/world.ts'
 import { catalog, schema } from '../../support/catalog-literal.ts'
 import { openStage } from '../../support/exact/stage.ts'
-import { roles } from '../../../compiler/verify/interpreter/world.ts'
+import { roles } from '../../support/arbitraries/roles.ts'
 import { createTestService, type TestService } from '../../support/service.ts'
 
 const on = `comment on schema public is '@graphql({"schemaReport": {"enabled": true}})'`

@@ -1,6 +1,6 @@
 import { apiOf } from '../../../compiler/verify/interpreter/api.ts'
 import {
-  roles,
+  grantsOf,
   type BaseType,
   type ColumnSketch,
   type ColumnType,
@@ -9,6 +9,7 @@ import {
   type TableSketch,
   type World,
 } from '../../../compiler/verify/interpreter/world.ts'
+import { roles } from './roles.ts'
 import { fresh, type Draw } from '../../../compiler/verify/questions/draw.ts'
 import { argumentNames, fieldOverrides, functionNames } from './names.ts'
 import { orDomain } from '../../../compiler/verify/questions/values.ts'
@@ -21,7 +22,7 @@ const isPlain = ({ type }: ColumnSketch): boolean => plainBases.includes(type.ba
 export function withFunctions(draw: Draw, world: World): World {
   const whole = world.tables.filter((table) =>
     roles.every(
-      (role) => table.grants[role].select === 'all' && apiOf(world, role).tables.some((item) => item.sketch === table),
+      (role) => grantsOf(table, role).select === 'all' && apiOf(world, role).tables.some((item) => item.sketch === table),
     ),
   )
   const names = new Set<string>()

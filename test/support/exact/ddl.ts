@@ -20,11 +20,12 @@ import { part } from '../../../compiler/verify/interpreter/filter.ts'
 import {
   columnNamed,
   compositeNamed,
+  grantsOf,
   keyOf,
-  roles,
   tableNamed,
   uniqueKeysOf,
 } from '../../../compiler/verify/interpreter/world.ts'
+import { roles } from '../arbitraries/roles.ts'
 
 /** A World as SQL: what makes it, what fills it, what empties it again. */
 
@@ -121,7 +122,7 @@ function grantSql(table: TableSketch): readonly string[] {
     return [`grant ${command}${columns} on ${ident(table.name)} to ${role};`]
   }
   return roles.flatMap((role) => {
-    const grants = table.grants[role]
+    const grants = grantsOf(table, role)
     return (['select', 'insert', 'update', 'delete'] as const).flatMap((command) => on(role, command, grants[command]))
   })
 }

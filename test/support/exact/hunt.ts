@@ -3,7 +3,8 @@ import { questions, usefulRoles, type Drawn } from '../../../compiler/verify/que
 import { worlds } from '../arbitraries/world.ts'
 import type { Question, World } from '../../../compiler/verify/interpreter/world.ts'
 import type { Case } from './case.ts'
-import { judge, judgeCase, type Asked, type Disagreement } from './judge.ts'
+import type { Disagreement } from '../../../compiler/verify/judge-answer.ts'
+import { judge, judgeCase, type Asked } from './judge.ts'
 import { openStage, type Stage } from './stage.ts'
 
 /** Draws worlds and asks documents of each until it is told to stop. */
@@ -118,7 +119,7 @@ function describe(world: World): readonly string[] {
         'world: on delete cascade',
       ),
       ...say(
-        Array.isArray(table.grants.anon.select) || Array.isArray(table.grants.authenticated.select),
+        Object.values(table.grants).some(({ select }) => Array.isArray(select)),
         'world: column grants',
       ),
     ]),

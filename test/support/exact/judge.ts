@@ -1,18 +1,11 @@
 import { interpret, type Outcome } from '../../../compiler/verify/interpreter/interpret.ts'
 import { storeOf } from '../../../compiler/verify/interpreter/store.ts'
-import type { Json, Question } from '../../../compiler/verify/interpreter/world.ts'
-import { compareBags, difference } from '../../../compiler/verify/compare.ts'
+import type { Question } from '../../../compiler/verify/interpreter/world.ts'
+import { compareBags } from '../../../compiler/verify/compare.ts'
+import { judgeAnswer, type Disagreement } from '../../../compiler/verify/judge-answer.ts'
 import { writes, type Case } from './case.ts'
 import { judgeShape } from './shape.ts'
 import { dumpOf, type Stage } from './stage.ts'
-
-/** One way in which the service and the interpreter disagree. */
-export interface Disagreement {
-  readonly kind: 'answer' | 'refusal' | 'state' | 'shape'
-  /** Why it was refused where that was not expected. */
-  readonly code: string | null
-  readonly message: string
-}
 
 export interface Judged {
   /** Null: they agree. */
@@ -45,37 +38,6 @@ export async function judge(stage: Stage, question: Question, isMutation: boolea
   const state = await judgeState(stage, outcome)
   await stage.reset()
   return { disagreement: found ?? state, refused }
-}
-
-type Answer = Awaited<ReturnType<Stage['ask']>>
-
-/** Two refusals with the same reason are the same failure, whatever they name. */
-const reasonOf = ({ message, extensions }: NonNullable<Answer['errors']>[number]): string =>
-  extensions.sqlstate ?? `${extensions.code} ${message.replace(/"[^"]*"/g, '""')}`
-
-function judgeAnswer({ answer: expected, unordered }: Outcome, actual: Answer): Disagreement | null {
-  const errors = actual.errors ?? []
-  const code = errors[0] === undefined ? null : reasonOf(errors[0])
-  if (expected.kind === 'refused') {
-    const wanted = expected.reasons.join(' or ')
-    if (errors.length === 0)
-      return {
-        kind: 'refusal',
-        code: null,
-        message: `expected a refusal (${wanted}), but the answer was ${JSON.stringify(actual.data)}`,
-      }
-    const isExpected = errors.some(
-      (error) => expected.reasons.includes(error.message) || expected.reasons.includes(error.extensions.sqlstate ?? ''),
-    )
-    const isBare = actual.data === null
-    return isExpected && isBare
-      ? null
-      : { kind: 'refusal', code, message: `expected the refusal ${wanted}, but it was ${JSON.stringify(actual)}` }
-  }
-  if (errors.length > 0)
-    return { kind: 'refusal', code, message: `expected an answer, but it was refused: ${JSON.stringify(errors)}` }
-  const found = difference(expected.data, actual.data as Json, unordered)
-  return found === null ? null : { kind: 'answer', code: null, message: found }
 }
 
 /** What was written is there, and what was refused changed nothing. */

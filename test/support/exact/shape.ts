@@ -1,7 +1,8 @@
 import type { GraphQLSchema } from 'graphql'
 import { introspect, namesOf } from '../api-schema.ts'
 import { apiOf, type ApiTable } from '../../../compiler/verify/interpreter/api.ts'
-import { roles, type Role } from '../../../compiler/verify/interpreter/world.ts'
+import type { Role } from '../../../compiler/verify/interpreter/world.ts'
+import { roles } from '../arbitraries/roles.ts'
 import type { Stage } from './stage.ts'
 
 /** Types of a schema by name, with the names of their members. */

@@ -1,6 +1,6 @@
 import { violations } from '../../../compiler/verify/interpreter/constraints.ts'
 import { storeOf } from '../../../compiler/verify/interpreter/store.ts'
-import type { Additions, TableSketch, World } from '../../../compiler/verify/interpreter/world.ts'
+import { grantsOf, type Additions, type TableSketch, type World } from '../../../compiler/verify/interpreter/world.ts'
 
 const without = <T>(items: readonly T[], index: number): readonly T[] =>
   items.filter((_, position) => position !== index)
@@ -92,8 +92,8 @@ function* widerGrants(table: TableSketch): Generator<TableSketch> {
   const all = { select: 'all', insert: 'all', update: 'all', delete: true } as const
   for (const role of ['anon', 'authenticated'] as const) {
     for (const command of ['select', 'insert', 'update', 'delete'] as const) {
-      if (table.grants[role][command] === all[command]) continue
-      yield { ...table, grants: { ...table.grants, [role]: { ...table.grants[role], [command]: all[command] } } }
+      if (grantsOf(table, role)[command] === all[command]) continue
+      yield { ...table, grants: { ...table.grants, [role]: { ...grantsOf(table, role), [command]: all[command] } } }
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { World } from '../../../compiler/verify/interpreter/world.ts'
 import type { Case } from './case.ts'
-import { judgeCase, type Asked, type Disagreement } from './judge.ts'
+import type { Disagreement } from '../../../compiler/verify/judge-answer.ts'
+import { judgeCase, type Asked } from './judge.ts'
 import { smallerQuestions } from '../../../compiler/verify/smaller-questions.ts'
 import { emptierWorlds, simplerWorlds } from './shrink-world.ts'
 import { openStage, type Stage } from './stage.ts'

@@ -1,0 +1,50 @@
+import { difference } from './compare.ts'
+import type { Outcome } from './interpreter/interpret.ts'
+import type { Json } from './interpreter/world.ts'
+
+/** One way in which the service and the interpreter disagree. */
+export interface Disagreement {
+  readonly kind: 'answer' | 'refusal' | 'state' | 'shape'
+  /** Why it was refused where that was not expected. */
+  readonly code: string | null
+  readonly message: string
+}
+
+/** The body of an answer. */
+export interface Answer {
+  readonly data: unknown
+  readonly errors?: readonly {
+    readonly message: string
+    readonly extensions: { readonly code: string; readonly sqlstate?: string }
+  }[]
+}
+
+/** Two refusals with the same reason are the same failure, whatever they name. */
+const reasonOf = ({ message, extensions }: NonNullable<Answer['errors']>[number]): string =>
+  extensions.sqlstate ?? `${extensions.code} ${message.replace(/"[^"]*"/g, '""')}`
+
+/** What an answer has otherwise than the interpreter expects it; null where they agree. */
+export function judgeAnswer({ answer: expected, unordered }: Outcome, actual: Answer): Disagreement | null {
+  const errors = actual.errors ?? []
+  const code = errors[0] === undefined ? null : reasonOf(errors[0])
+  if (expected.kind === 'refused') {
+    const wanted = expected.reasons.join(' or ')
+    if (errors.length === 0)
+      return {
+        kind: 'refusal',
+        code: null,
+        message: `expected a refusal (${wanted}), but the answer was ${JSON.stringify(actual.data)}`,
+      }
+    const isExpected = errors.some(
+      (error) => expected.reasons.includes(error.message) || expected.reasons.includes(error.extensions.sqlstate ?? ''),
+    )
+    const isBare = actual.data === null
+    return isExpected && isBare
+      ? null
+      : { kind: 'refusal', code, message: `expected the refusal ${wanted}, but it was ${JSON.stringify(actual)}` }
+  }
+  if (errors.length > 0)
+    return { kind: 'refusal', code, message: `expected an answer, but it was refused: ${JSON.stringify(errors)}` }
+  const found = difference(expected.data, actual.data as Json, unordered)
+  return found === null ? null : { kind: 'answer', code: null, message: found }
+}

@@ -1,0 +1,2 @@
+/** The roles of drawn worlds. */
+export const roles = ['anon', 'authenticated'] as const
