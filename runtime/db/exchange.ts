@@ -1,12 +1,13 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { BoundStatement, Row } from '../contract/execution.ts'
 import { DatabaseFailure } from './failures.ts'
+import { createMessageReader, messageTypes, readColumns, readError, readRow, type Column } from './messages.ts'
 import { createPreparedNames, maxWeight, weightOf, type PreparedNames } from './prepared-names.ts'
 import { encode, type Outgoing, type Step } from './wire.ts'
 
 /**
  * One request on one connection: everything in one write, one Sync, one implicit transaction (PostgreSQL manual 54.2.3
- * and 54.2.4, extended query and pipelining). pg does the connecting, the queue and the parsing of messages.
+ * and 54.2.4, extended query and pipelining). pg does the connecting.
  */
 
 export type ExchangeResult =
@@ -15,23 +16,21 @@ export type ExchangeResult =
   /** `completed`: how many statements ended before the error. `broken`: the connection is unusable or unknown. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly completed: number; readonly broken: boolean }
 
-/** The request that a connection works on: what its messages are told to. */
-interface Flight {
-  readonly received: (bytes: number) => void
-  readonly parseComplete: () => void
-  readonly described: (columns: readonly Column[]) => void
-  readonly row: (row: Row) => void
-  readonly commandComplete: () => void
-  readonly failed: (error: unknown) => void
-  readonly readyForQuery: () => void
-  readonly lost: () => void
-}
-
-/** A column as Postgres describes it: the number of its type is what a parser of its text is found by. */
-export type Column = Pick<pg.FieldDef, 'name' | 'dataTypeID'>
-
 /** Told the columns of each named statement that a connection prepares and that returns rows. */
 export type Described = (name: string, columns: readonly Column[]) => void
+
+/** The request that a connection works on, and what came of it so far. */
+interface Flight {
+  /** The statements whose Parse Postgres has yet to acknowledge, in order. */
+  readonly parsing: BoundStatement[]
+  /** Of the statement that was parsed last. */
+  parsed: string
+  readonly rows: Row[][]
+  completed: number
+  bytes: number
+  failure: { readonly error: unknown } | null
+  readonly settle: (result: ExchangeResult) => void
+}
 
 /** A connection and what it has prepared. */
 export interface Line {
@@ -56,24 +55,71 @@ const answerTooLarge = (): DatabaseFailure =>
     null,
   )
 
-/** pg tells its queries neither of Parse nor of the end, so the connection's own events are listened to. */
-const createLine = (client: pg.Client, described: Described | null): Line => {
-  const line: Line = { client, prepared: createPreparedNames(), described, flight: null }
-  client.connection.stream.on('data', ({ length }: Buffer) => line.flight?.received(length))
-  client.connection.on('parseComplete', () => line.flight?.parseComplete())
-  client.connection.on('readyForQuery', () => line.flight?.readyForQuery())
-  client.connection.on('end', () => line.flight?.lost())
-  return line
+/** Ends the request that the connection works on: what still comes belongs to nobody. */
+const settle = (line: Line, result: ExchangeResult): void => {
+  const { flight } = line
+  line.flight = null
+  flight?.settle(result)
 }
 
-/** The line of a connected client, made when it is first asked for. */
-export const createLines = (described: Described | null): ((client: pg.Client) => Line) => {
-  const lines = new WeakMap<pg.Client, Line>()
-  return (client) => {
-    const line = lines.get(client) ?? createLine(client, described)
-    lines.set(client, line)
-    return line
+const fail = (line: Line, { completed }: Flight, error: unknown, broken: boolean): void => {
+  // Whatever it still sends, or does not send, is not waited for.
+  if (broken) line.client.connection.stream.destroy()
+  settle(line, { kind: 'failed', error, completed, broken })
+}
+
+type Receive = (line: Line, flight: Flight, bytes: Buffer, start: number) => void
+
+const commandComplete: Receive = (_line, flight) => {
+  flight.completed += 1
+}
+
+/** What each message means for the request; those that are missing mean nothing. */
+const receive: Readonly<Record<number, Receive>> = {
+  // Parse is not transactional: what was acknowledged stays prepared, whatever fails later.
+  [messageTypes.parseComplete]: (line, flight) => {
+    const statement = flight.parsing.shift()
+    if (statement !== undefined && statement.name !== '') line.prepared.add(statement)
+    flight.parsed = statement?.name ?? ''
+  },
+  // Right after the Parse of the statement that it is about, or never.
+  [messageTypes.rowDescription]: ({ described }, { parsed }, bytes, start) =>
+    described?.(parsed, readColumns(bytes, start)),
+  [messageTypes.dataRow]: (_line, { rows, completed }, bytes, start) =>
+    void rows[completed]?.push(readRow(bytes, start)),
+  [messageTypes.commandComplete]: commandComplete,
+  [messageTypes.emptyQueryResponse]: commandComplete,
+  [messageTypes.errorResponse]: (_line, flight, bytes, start) => {
+    flight.failure ??= { error: readError(bytes, start) }
+  },
+  [messageTypes.readyForQuery]: (line, flight) => {
+    if (flight.failure !== null) fail(line, flight, flight.failure.error, false)
+    else settle(line, { kind: 'rows', rows: flight.rows })
+  },
+}
+
+const countBytes = (line: Line, flight: Flight, bytes: number): void => {
+  flight.bytes += bytes
+  // The connection is closed with its request under way, so nothing was kept.
+  if (flight.bytes > maxAnswer) fail(line, flight, answerTooLarge(), true)
+}
+
+/** Takes over a connected client: from here on all that its server sends is read here, and pg only closes it. */
+export const createLine = (client: pg.Client, described: Described | null): Line => {
+  const line: Line = { client, prepared: createPreparedNames(), described, flight: null }
+  const read = createMessageReader((type, bytes, start) => {
+    if (line.flight !== null) receive[type]?.(line, line.flight, bytes, start)
+  })
+  const lost = (error: unknown): void => {
+    if (line.flight !== null) fail(line, line.flight, line.flight.failure?.error ?? error, true)
   }
+  client.on('error', lost)
+  client.connection.on('end', () => lost(new Error('The connection ended during a request.')))
+  client.connection.stream.removeAllListeners('data').on('data', (chunk: Buffer) => {
+    if (line.flight !== null) countBytes(line, line.flight, chunk.length)
+    read(chunk)
+  })
+  return line
 }
 
 const totalWeight = (statements: readonly BoundStatement[]): number =>
@@ -116,57 +162,6 @@ const outgoing = ({ prepared, described }: Line, statements: readonly BoundState
   return { closed, steps, describe: described !== null }
 }
 
-const createFlight = (line: Line, { steps }: Outgoing, settle: (result: ExchangeResult) => void): Flight => {
-  const parsed = steps.flatMap(({ statement, parse }) => (parse ? [statement] : [])).values()
-  const rows: Row[][] = steps.map(() => [])
-  let latest = ''
-  let completed = 0
-  let bytes = 0
-  let failure: { readonly error: unknown } | null = null
-  const fail = (error: unknown, broken: boolean): void => settle({ kind: 'failed', error, completed, broken })
-  return {
-    received: (length) => {
-      bytes += length
-      // The connection is closed with its request under way, so nothing was kept.
-      if (bytes > maxAnswer) fail(answerTooLarge(), true)
-    },
-    // Parse is not transactional: what was acknowledged stays prepared, whatever fails later.
-    parseComplete: () => {
-      const { value } = parsed.next()
-      if (value !== undefined && value.name !== '') line.prepared.add(value)
-      latest = value?.name ?? ''
-    },
-    // Right after the Parse of the statement that it is about, or never.
-    described: (columns) => line.described?.(latest, columns),
-    row: (row) => void rows[completed]?.push(row),
-    commandComplete: () => {
-      completed += 1
-    },
-    failed: (error) => {
-      failure ??= { error }
-      // Anything but an ErrorResponse means that the socket is dead: nothing more will come.
-      if (!(error instanceof pg.DatabaseError)) fail(error, true)
-    },
-    readyForQuery: () => {
-      if (failure !== null) fail(failure.error, false)
-      else settle({ kind: 'rows', rows })
-    },
-    lost: () => fail(failure?.error ?? new Error('The connection ended during a request.'), true),
-  }
-}
-
-/** A query in the form that pg takes: it writes itself and is handed the messages that answer it. */
-const submittable = (flight: Flight, message: Buffer) => ({
-  submit: (connection: pg.Connection) => void connection.stream.write(message),
-  handleRowDescription: ({ fields }: { readonly fields: readonly Column[] }) => flight.described(fields),
-  handleDataRow: ({ fields }: { readonly fields: Row }) => flight.row(fields),
-  handleCommandComplete: flight.commandComplete,
-  handleEmptyQuery: flight.commandComplete,
-  // The connection's own event tells it, after an error too, where pg would not.
-  handleReadyForQuery: () => undefined,
-  handleError: flight.failed,
-})
-
 /**
  * Runs the statements in one round trip. A failure is a result, told only once Postgres is ready for the next request
  * or the connection is gone, so that no answer can reach another request. The commit comes before ReadyForQuery and
@@ -175,10 +170,14 @@ const submittable = (flight: Flight, message: Buffer) => ({
 export const runStatements = (line: Line, statements: readonly BoundStatement[]): Promise<ExchangeResult> =>
   new Promise((resolve) => {
     const sent = outgoing(line, statements)
-    const flight = createFlight(line, sent, (result) => {
-      line.flight = null
-      resolve(result)
-    })
-    line.flight = flight
-    line.client.query(submittable(flight, encode(sent)))
+    line.flight = {
+      parsing: sent.steps.flatMap(({ statement, parse }) => (parse ? [statement] : [])),
+      parsed: '',
+      rows: sent.steps.map(() => []),
+      completed: 0,
+      bytes: 0,
+      failure: null,
+      settle: resolve,
+    }
+    line.client.connection.stream.write(encode(sent))
   })

@@ -1,8 +1,9 @@
 import pg from 'pg'
 import type { Exchange, RunExchange } from '../contract/execution.ts'
-import { createBackoff, type Backoff } from './backoff.ts'
 import { classifyConnecting, spoilsConnection, sqlstateOf } from './classify.ts'
-import { createLines, type ExchangeResult, type Line } from './exchange.ts'
+import { createDeadlines, type SetDeadline } from '../lib/deadlines.ts'
+import type { ExchangeResult, Line } from './exchange.ts'
+import { createLines, type Lines } from './lines.ts'
 import { queryOn, type Query } from './session.ts'
 import { connectionConfig, startupSettings, type StartupSettings } from './startup.ts'
 import { outcome, runOnLine } from './transaction.ts'
@@ -38,17 +39,20 @@ const answerGrace = 5_000
 
 const ownConnections = 2
 
+const usualConnectTimeout = 5_000
+
 /**
  * Where hosted databases install extensions (spec 9.1). Their operators are found by the search path alone: citext has
  * its own `=`.
  */
 const extensionSchema = 'extensions'
 
+/** Connections for our own queries, with pg's own ways of asking. */
 const openPool = (options: DatabaseOptions, settings: StartupSettings, max: number): pg.Pool => {
   const pool = new pg.Pool({
     ...connectionConfig(options.url, settings),
     max,
-    connectionTimeoutMillis: options.connectTimeout ?? 5_000,
+    connectionTimeoutMillis: options.connectTimeout ?? usualConnectTimeout,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
   })
@@ -58,65 +62,50 @@ const openPool = (options: DatabaseOptions, settings: StartupSettings, max: numb
   return pool
 }
 
-/** Takes a connection out of the pool; fails at once while the server is known to refuse them. */
-const checkOut = async (pool: pg.Pool, backoff: Backoff): Promise<pg.PoolClient> => {
-  if (pool.idleCount === 0 && backoff.waiting()) throw classifyConnecting(new Error('Recent connections failed.'))
-  const full = pool.totalCount >= pool.options.max
-  try {
-    const client = await pool.connect()
-    backoff.succeeded()
-    return client
-  } catch (error) {
-    // Waiting in vain for a connection that others hold says nothing about the server.
-    if (!full) backoff.failed()
+const withClient = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+  const client = await pool.connect().catch((error: unknown) => {
     throw classifyConnecting(error)
-  }
-}
-
-const withClient = async <T>(
-  pool: pg.Pool,
-  backoff: Backoff,
-  work: (client: pg.PoolClient) => Promise<{ readonly value: T; readonly spoilt: boolean }>,
-): Promise<T> => {
-  const client = await checkOut(pool, backoff)
-  let spoilt = true
+  })
+  let failed = true
   try {
-    const done = await work(client)
-    spoilt = done.spoilt
-    return done.value
+    const value = await work(client)
+    failed = false
+    return value
   } finally {
-    client.release(spoilt)
-  }
-}
-
-/**
- * Gives up on a server that does not answer at all: its own statement_timeout comes first otherwise. 0 waits for ever.
- */
-const withDeadline = async <T>(client: pg.PoolClient, deadline: number, result: Promise<T>): Promise<T> => {
-  if (deadline === 0) return result
-  const timer = setTimeout(() => client.connection.stream.destroy(), deadline)
-  try {
-    return await result
-  } finally {
-    clearTimeout(timer)
+    client.release(failed)
   }
 }
 
 const deadlineOf = (exchange: Exchange, timeout: number): number =>
   timeout === 0 ? 0 : Math.max(1, exchange.statements.length) * timeout + answerGrace
 
+/** How much later than it says a server is given up. */
+const lookEveryMs = 500
+
+/** Gives up on a server that does not answer at all: its own statement_timeout comes first otherwise. 0 waits for ever. */
+const deadlineFor = (line: Line, setDeadline: SetDeadline, deadline: number): (() => void) | null =>
+  deadline === 0 ? null : setDeadline(deadline, () => void line.client.connection.stream.destroy())
+
 /** A writing request may meet a read-only default that was left behind; in a reading one it is the request that is at fault. */
 const isSuspect = (exchange: Exchange, error: unknown): boolean =>
   spoilsConnection(error) && !(exchange.readOnly && sqlstateOf(error) === '25006')
 
-const runOnce =
-  (pool: pg.Pool, backoff: Backoff, lineOf: (client: pg.Client) => Line, timeout: number) =>
-  (exchange: Exchange): Promise<ExchangeResult> =>
-    withClient(pool, backoff, async (client) => {
-      const running = runOnLine(lineOf(client), exchange)
-      const value = await withDeadline(client, deadlineOf(exchange, timeout), running)
-      return { value, spoilt: value.kind === 'failed' && (value.broken || isSuspect(exchange, value.error)) }
-    })
+const runOnce = (lines: Lines, timeout: number): ((exchange: Exchange) => Promise<ExchangeResult>) => {
+  const setDeadline = createDeadlines(lookEveryMs)
+  return async (exchange) => {
+    const line = await lines.borrow()
+    const clear = deadlineFor(line, setDeadline, deadlineOf(exchange, timeout))
+    let spoilt = true
+    try {
+      const result = await runOnLine(line, exchange)
+      spoilt = result.kind === 'failed' && (result.broken || isSuspect(exchange, result.error))
+      return result
+    } finally {
+      clear?.()
+      lines.giveBack(line, spoilt)
+    }
+  }
+}
 
 /**
  * A name that Postgres forgot, or knows against our books, was the connection's state and not the request's fault. Nothing
@@ -136,14 +125,17 @@ const runWith =
 export const openDatabase = (options: DatabaseOptions): Database => {
   const timeout = options.statementTimeout ?? 30_000
   const settings = startupSettings([...options.schemas, extensionSchema], timeout)
-  const requests = openPool(options, settings, options.poolSize ?? 8)
+  const requests = createLines({
+    config: connectionConfig(options.url, settings),
+    max: options.poolSize ?? 8,
+    connectTimeout: options.connectTimeout ?? usualConnectTimeout,
+    described: null,
+  })
   const own = openPool(options, startupSettings(['pg_catalog'], timeout), ownConnections)
-  const backoff = createBackoff(() => performance.now())
-  const session: Database['session'] = (work) =>
-    withClient(own, backoff, async (client) => ({ value: await work(queryOn(client)), spoilt: false }))
+  const session: Database['session'] = (work) => withClient(own, (client) => work(queryOn(client)))
   const query: Query = (text, values) => session((run) => run(text, values))
   return {
-    run: runWith(runOnce(requests, backoff, createLines(null), timeout)),
+    run: runWith(runOnce(requests, timeout)),
     query,
     session,
     ping: async () => {
@@ -152,7 +144,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
       })
     },
     close: async () => {
-      await Promise.all([requests.end(), own.end()])
+      await Promise.all([requests.close(), own.end()])
     },
   }
 }

@@ -1,9 +1,10 @@
 import pg from 'pg'
 import type { BoundStatement, Row } from '../contract/execution.ts'
-import { createBackoff, type Backoff } from './backoff.ts'
-import { classify, classifyConnecting, spoilsConnection } from './classify.ts'
-import { createLines, runStatements, type Column, type Line } from './exchange.ts'
+import { classify, spoilsConnection } from './classify.ts'
+import { runStatements, type Line } from './exchange.ts'
 import { DatabaseFailure } from './failures.ts'
+import { createLines } from './lines.ts'
+import type { Column } from './messages.ts'
 import { connectionConfig, startupSettings } from './startup.ts'
 
 /**
@@ -93,41 +94,12 @@ function elementOf(value: unknown): string {
   return text === null ? 'null' : `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-function openPool(options: StatementsOptions): pg.Pool {
-  const pool = new pg.Pool({
-    ...connectionConfig(options.url, startupSettings(options.schemas, options.statementTimeout)),
-    max: options.poolSize,
-    connectionTimeoutMillis: options.connectTimeout ?? 5_000,
-    idleTimeoutMillis: 60_000,
-    keepAlive: true,
-    onConnect: async (client) => {
-      client.on('error', () => undefined)
-      if (options.role !== null) await client.query(takeRole, [options.role])
-    },
-  })
-  // A connection that dies is dropped by the pool and its statement told; without listeners the process would end.
-  pool.on('error', () => undefined)
-  return pool
-}
-
-async function checkOut(pool: pg.Pool, backoff: Backoff): Promise<pg.PoolClient> {
-  if (pool.idleCount === 0 && backoff.waiting()) throw classifyConnecting(new Error('Recent connections failed.'))
-  const full = pool.totalCount >= pool.options.max
-  try {
-    const client = await pool.connect()
-    backoff.succeeded()
-    return client
-  } catch (error) {
-    // Waiting in vain for a connection that others hold says nothing about the server.
-    if (!full) backoff.failed()
-    throw classifyConnecting(error)
-  }
-}
-
 /** A connection that is lent to somebody. */
 interface Lent {
   readonly line: Line
   readonly decodes: ReadonlyMap<string, Decode>
+  /** A statement failed. */
+  failed: boolean
   /** Something failed in a way that leaves the connection's state unknown: it is not used again. */
   spoilt: boolean
 }
@@ -145,20 +117,14 @@ async function runAfter<R extends object>(
     return decode === undefined ? [] : ((result.rows.at(-1) ?? []).map(decode) as R[])
   }
   const { error, broken } = result
+  lent.failed = true
   if (broken || spoilsConnection(error)) lent.spoilt = true
   throw classify(error, null)
 }
 
-async function plain(lent: Lent, text: string): Promise<string> {
-  try {
-    return (await lent.line.client.query(text)).command
-  } catch (error) {
-    lent.spoilt = true
-    throw classify(error, null)
-  }
-}
-
 const begin: BoundStatement = { name: 'catalograph.begin', text: 'begin', values: [] }
+const commit = statement('catalograph.commit', 'commit')
+const rollback = statement('catalograph.rollback', 'rollback')
 
 async function inTransaction<T>(lent: Lent, work: (run: RunStatement) => Promise<T>): Promise<T> {
   let before: readonly BoundStatement[] = [begin]
@@ -170,12 +136,12 @@ async function inTransaction<T>(lent: Lent, work: (run: RunStatement) => Promise
   try {
     const value = await work(run)
     if (before.length > 0) return value
-    // Postgres answers a commit after an error with a rollback, and no error.
-    const command = await plain(lent, 'commit')
-    if (command !== 'COMMIT') throw new Error('A failure inside a transaction was swallowed; nothing was kept.')
+    // Postgres would answer the commit with a rollback, and no error.
+    if (lent.failed) throw new Error('A failure inside a transaction was swallowed; nothing was kept.')
+    await runAfter(lent, [], commit)
     return value
   } catch (error) {
-    if (!lent.spoilt && before.length === 0) await plain(lent, 'rollback').catch(() => undefined)
+    if (!lent.spoilt && before.length === 0) await runAfter(lent, [], rollback).catch(() => (lent.spoilt = true))
     throw error
   }
 }
@@ -197,22 +163,26 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
 
 /** Opens nothing yet: connections are made when they are first needed, and again whenever they were lost. */
 export function openStatements(options: StatementsOptions): StatementsDatabase {
-  const pool = openPool(options)
-  const backoff = createBackoff(() => performance.now())
   const decodes = new Map<string, Decode>()
-  const lineOf = createLines((name, columns) => void decodes.set(name, createDecode(columns)))
+  const { role } = options
+  const lines = createLines({
+    config: connectionConfig(options.url, startupSettings(options.schemas, options.statementTimeout)),
+    max: options.poolSize,
+    connectTimeout: options.connectTimeout ?? 5_000,
+    described: (name, columns) => void decodes.set(name, createDecode(columns)),
+    ...(role !== null && { prepare: (client) => client.query(takeRole, [role]) }),
+  })
   const withLent = async <T>(work: (lent: Lent) => Promise<T>): Promise<T> => {
-    const client = await checkOut(pool, backoff)
-    const lent: Lent = { line: lineOf(client), decodes, spoilt: false }
+    const lent: Lent = { line: await lines.borrow(), decodes, failed: false, spoilt: false }
     try {
       return await work(lent)
     } finally {
-      client.release(lent.spoilt)
+      lines.giveBack(lent.line, lent.spoilt)
     }
   }
   return {
     run: (statement, values) => again(() => withLent((lent) => runAfter(lent, [], statement, values))),
     transaction: (work) => again(() => withLent((lent) => inTransaction(lent, work))),
-    close: () => pool.end(),
+    close: lines.close,
   }
 }
