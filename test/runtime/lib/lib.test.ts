@@ -1,10 +1,34 @@
 import { describe, expect, it } from 'vitest'
+import { createDeadlines } from '../../../runtime/lib/deadlines.ts'
 import { createLru } from '../../../runtime/lib/lru.ts'
 import { retry } from '../../../runtime/lib/retry.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { singleFlight } from '../../../runtime/lib/single-flight.ts'
 import { suggest } from '../../../runtime/lib/suggest.ts'
 import { within } from '../../../runtime/lib/within.ts'
+
+describe('createDeadlines', () => {
+  const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+  it('calls once what was not called off, and not before its time', async () => {
+    const setDeadline = createDeadlines(5)
+    const started = performance.now()
+    const passed: string[] = []
+    let lateness = Number.NaN
+    setDeadline(30, () => {
+      passed.push('second')
+      lateness = performance.now() - started - 30
+    })
+    setDeadline(0, () => passed.push('first'))
+    setDeadline(10, () => passed.push('never'))()
+    while (passed.length < 2) await pause(5)
+    expect([passed, lateness >= 0]).toEqual([['first', 'second'], true])
+    // The timer ended with the last of them, and starts anew.
+    await pause(20)
+    setDeadline(0, () => passed.push('third'))
+    while (passed.length < 3) await pause(5)
+    expect(passed).toEqual(['first', 'second', 'third'])
+  })
+})
 
 describe('createLru', () => {
   it('forgets what was not used for longest', () => {
