@@ -2,6 +2,7 @@ import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { registerOpenapi } from './admin/openapi.ts'
 import { registerAdmin } from './admin/register.ts'
+import type { AdminParts } from './admin/register.ts'
 import { registerAuth } from './auth/register.ts'
 import type { AuthParts } from './auth/register.ts'
 import type { GraphqlRoute } from './graphql/route.ts'
@@ -19,7 +20,7 @@ export interface AppParts extends Omit<GraphqlRoute, 'closedFor'> {
   readonly health: () => Promise<Health>
   readonly bodyLimitBytes: number
   /** Null: this process serves no auth. */
-  readonly auth: AuthParts | null
+  readonly auth: AdminParts | null
 }
 
 /** A client gets this long to send one request: slow ones would hold sockets for ever. */

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
+import type { ProjectAnswer } from './admin/answers.ts'
 import { buildApp } from './app.ts'
 import { openAuth } from './auth/open.ts'
 import type { OpenAuth } from './auth/open.ts'
+import { migrateAuth } from './auth/schema/migrate.ts'
 import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
 import { tellOutages } from './db/outages.ts'
@@ -12,9 +14,11 @@ import type { WatchedSource } from './engine/watch-source.ts'
 import { unavailableResponse } from './graphql/route.ts'
 import { createService } from './graphql/serve.ts'
 import type { GraphqlService } from './graphql/serve.ts'
+import { HttpFailure } from './http/failures.ts'
 import { createHealthCheck } from './http/health.ts'
 import { createAuthenticate } from './identity/caller.ts'
 import { createTokenVerifier } from './identity/jwt.ts'
+import { projectKeys } from './identity/keys.ts'
 import { messageOf } from './lib/message-of.ts'
 import { retry } from './lib/retry.ts'
 import { within } from './lib/within.ts'
@@ -61,7 +65,7 @@ export async function runServer(parts: ServerParts): Promise<void> {
   const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
   const place = { url: '' }
   const auth = openServerAuth(parts, () => place.url)
-  const { app, serveFrom } = assemble(parts, watched, auth)
+  const { app, serveFrom } = assemble(parts, watched, auth, () => place.url)
   const stopping = new AbortController()
   try {
     const url = await listen(app, parts.settings)
@@ -86,6 +90,9 @@ export async function runServer(parts: ServerParts): Promise<void> {
   parts.log({ kind: 'stopped' })
 }
 
+/** Of a process that listens at this address: the project's own, unless the settings tell another. */
+const addressOf = ({ baseUrl }: ServerSettings, listeningUrl: string): string => baseUrl ?? listeningUrl
+
 interface Assembled {
   readonly app: FastifyInstance
   /** Ends the time in which every request is answered 503. */
@@ -98,7 +105,7 @@ function openServerAuth({ settings, log }: ServerParts, listeningUrl: () => stri
     url: settings.databaseAuthUrl ?? settings.databaseOwnerUrl ?? settings.databaseUrl,
     poolSize: settings.authPoolSize,
     secret: settings.jwtSecret,
-    baseUrl: () => settings.baseUrl ?? listeningUrl(),
+    baseUrl: () => addressOf(settings, listeningUrl()),
     googleIssuer: settings.googleIssuer,
     now: Date.now,
     smtpUrl: settings.smtpUrl,
@@ -121,7 +128,12 @@ function tellingThatMailsAreKept(state: ReadAuthState, log: Log): ReadAuthState 
   return () => (told ? state() : state().then(tell))
 }
 
-function assemble({ settings, database, log }: ServerParts, watched: WatchedSource, auth: OpenAuth): Assembled {
+function assemble(
+  { settings, database, log }: ServerParts,
+  watched: WatchedSource,
+  auth: OpenAuth,
+  listeningUrl: () => string,
+): Assembled {
   let service: GraphqlService | null = null
   const verify = createTokenVerifier({ secret: settings.jwtSecret, now: Date.now, keys: auth.keys })
   const app = buildApp({
@@ -135,7 +147,18 @@ function assemble({ settings, database, log }: ServerParts, watched: WatchedSour
     }),
     log,
     bodyLimitBytes: settings.bodyLimitBytes,
-    auth: { ...auth, verify, addressHeader: settings.addressHeader, log },
+    auth: {
+      ...auth,
+      verify,
+      addressHeader: settings.addressHeader,
+      log,
+      project: () => projectOf(settings, listeningUrl()),
+      prepare: () => migrateAuth({ url: settings.databaseOwnerUrl ?? settings.databaseAuthUrl ?? settings.databaseUrl }),
+      describe: async (role) => {
+        if (service === null) throw new HttpFailure('UNAVAILABLE')
+        return service.describe(role)
+      },
+    },
   })
   return {
     app,
@@ -145,6 +168,12 @@ function assemble({ settings, database, log }: ServerParts, watched: WatchedSour
     },
   }
 }
+
+const projectOf = (settings: ServerSettings, listeningUrl: string): ProjectAnswer => ({
+  url: addressOf(settings, listeningUrl),
+  anon_key: projectKeys(settings.jwtSecret).anon,
+  mails: settings.smtpUrl === null ? 'kept' : 'sent',
+})
 
 const firstPauseMs = 250
 const longestPauseMs = 5_000

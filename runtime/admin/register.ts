@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IntrospectionQuery } from 'graphql'
 import { adminOfBearer } from '../auth/bearer.ts'
 import { readJsonBody } from '../auth/body.ts'
 import { detailOf, toErrorAnswer } from '../auth/boundary.ts'
@@ -8,22 +9,33 @@ import { isTemplateKind, templateKinds } from '../auth/mails/kinds.ts'
 import type { MailKind } from '../auth/mails/mailer.ts'
 import { listTemplates, resetTemplate, setTemplate } from '../auth/mails/templates.ts'
 import type { AuthParts } from '../auth/register.ts'
+import { listMails } from '../auth/store/outbox.ts'
 import { audit, type AuditAction } from '../auth/store/audit-log.ts'
 import { instanceId } from '../auth/store/users.ts'
 import { storedSettings } from '../auth/settings/store.ts'
 import { clientAddress, limitSource } from '../http/client-address.ts'
 import { DatabaseFailure } from '../db/failures.ts'
 import type { RunStatement } from '../db/statements.ts'
+import type { MailsAnswer, PrepareAnswer, ProjectAnswer, RefusalAnswer, SettingsAnswer, TemplatesAnswer, TokenAnswer } from './answers.ts'
+import { issueToken } from './issue-token.ts'
 import { missingForGoogle, saveSettings, type SettingChanges } from './save-settings.ts'
 import { showSettings, textOfValue } from './setting-values.ts'
 
 const prefix = '/admin/v1'
 
+export interface AdminParts extends AuthParts {
+  readonly project: () => ProjectAnswer
+  /** Makes the tables of auth where they are missing; gives the names of what it did. */
+  readonly prepare: () => Promise<readonly string[]>
+  /** The whole API of a role. Rejects with HttpFailure while there is none. */
+  readonly describe: (role: string) => Promise<IntrospectionQuery>
+}
+
 /**
- * Registers what the owner's tools call: settings and templates, with the service_role key. It answers while auth is
- * not enabled too, since this is how it is enabled. Errors are `{code, message}`.
+ * Registers what the owner's tools call, with the service_role key. It answers while auth is not enabled too, since
+ * this is how it is enabled. Answers are those of answers.ts; errors are `{code, message}`.
  */
-export function registerAdmin(app: FastifyInstance, parts: AuthParts): void {
+export function registerAdmin(app: FastifyInstance, parts: AdminParts): void {
   void app.register(
     async (scope) => {
       scope.removeAllContentTypeParsers()
@@ -33,11 +45,16 @@ export function registerAdmin(app: FastifyInstance, parts: AuthParts): void {
         reply.header('cache-control', 'no-store')
         await checkOwner(request, parts)
       })
+      scope.get('/project', async () => parts.project())
+      scope.post('/prepare', () => prepare(parts))
+      scope.get('/schema', (request) => parts.describe(queryOf(request)['role'] ?? 'anon'))
       scope.get('/settings', () => settingsJson(parts))
       scope.patch('/settings', (request, reply) => patchSettings(request, reply, parts))
       scope.get('/templates', () => templatesJson(parts))
       scope.patch('/templates/:kind', (request) => patchTemplate(request, parts))
       scope.delete('/templates/:kind', (request) => deleteTemplate(request, parts))
+      scope.get('/mails', (request) => mailsJson(request, parts))
+      scope.post('/tokens', (request) => postToken(request, parts))
     },
     { prefix },
   )
@@ -53,11 +70,15 @@ async function checkOwner(request: FastifyRequest, { tools, verify, addressHeade
   await adminOfBearer({ authorization: bearer, verify, run: tools.database.run }, [ownerRole])
 }
 
-async function settingsJson({ tools }: AuthParts): Promise<object> {
+async function prepare(parts: AdminParts): Promise<PrepareAnswer> {
+  return { applied: await parts.prepare() }
+}
+
+async function settingsJson({ tools }: AuthParts): Promise<SettingsAnswer> {
   return settingsAnswer(await storedSettings(tools.database.run))
 }
 
-function settingsAnswer(stored: Readonly<Record<string, string>>): object {
+function settingsAnswer(stored: Readonly<Record<string, string>>): SettingsAnswer {
   return { settings: showSettings(stored), google: { missing: missingForGoogle(stored) } }
 }
 
@@ -68,7 +89,8 @@ async function patchSettings(request: FastifyRequest, reply: FastifyReply, parts
   const saved = await saveSettings(parts.tools.database, changes, note)
   if (saved.kind === 'saved') return settingsAnswer(saved.stored)
   const message = saved.problems.map(({ name, problem }) => `${name} ${problem}`).join('; ')
-  return reply.code(422).send({ code: 'validation_failed', message, problems: saved.problems })
+  const answer: RefusalAnswer = { code: 'validation_failed', message, problems: saved.problems }
+  return reply.code(422).send(answer)
 }
 
 function changesOf(body: Readonly<Record<string, unknown>>): SettingChanges {
@@ -80,7 +102,7 @@ function changesOf(body: Readonly<Record<string, unknown>>): SettingChanges {
   return Object.fromEntries(entries)
 }
 
-async function templatesJson({ tools }: AuthParts): Promise<object> {
+async function templatesJson({ tools }: AuthParts): Promise<TemplatesAnswer> {
   return { templates: await listTemplates(tools.database.run) }
 }
 
@@ -110,6 +132,20 @@ async function deleteTemplate(request: FastifyRequest, parts: AuthParts): Promis
   })
 }
 
+const usualMails = '20'
+
+/** Mails that are kept because there is no mail server; `last` says how many. */
+async function mailsJson(request: FastifyRequest, { tools }: AuthParts): Promise<MailsAnswer> {
+  const last = queryOf(request)['last'] ?? usualMails
+  if (!/^[1-9]\d{0,2}$/.test(last)) throw refuse('validation_failed', 'last must be a number from 1 to 999')
+  return { mails: await listMails(tools.database.run, Number(last)) }
+}
+
+function postToken(request: FastifyRequest, parts: AuthParts): Promise<TokenAnswer> {
+  const userId = textOf(readJsonBody(bodyOf(request)), 'user_id')
+  return issueToken(parts, userId, noteOf(request, parts, 'token_issued', { user_id: userId }))
+}
+
 /** Keeps in the audit log what was changed, by name: values may be secrets. The key's role stands for its holder. */
 function noteOf(
   request: FastifyRequest,
@@ -127,6 +163,11 @@ function kindOf(request: FastifyRequest): MailKind {
   if (isTemplateKind(kind)) return kind
   throw refuse('not_found', `There is no template of this kind; there are ${templateKinds.join(', ')}`)
 }
+
+const queryOf = ({ query }: FastifyRequest): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(
+    Object.entries(query as object).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
 
 const bodyOf = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0))
 

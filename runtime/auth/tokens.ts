@@ -12,8 +12,11 @@ export interface AccessToken {
 }
 
 export interface AccessTokens {
-  /** Signs what the database says of user and session now: with the set's signing key where there is one. */
-  readonly issue: (settings: AuthSettings, user: UserRow, session: SessionRow) => Promise<AccessToken>
+  /**
+   * Signs what the database says of user and session now: with the set's signing key where there is one. Without a
+   * session the token can be neither refreshed nor signed out.
+   */
+  readonly issue: (settings: AuthSettings, user: UserRow, session: SessionRow | null) => Promise<AccessToken>
 }
 
 const keySets = new WeakMap<readonly PrivateJwk[], KeySet>()

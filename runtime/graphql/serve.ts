@@ -1,3 +1,4 @@
+import { introspectionFromSchema, type IntrospectionQuery } from 'graphql'
 import type { Caller, RunExchange } from '../contract/execution.ts'
 import type { RevisionSource } from '../contract/revision.ts'
 import { DatabaseFailure } from '../db/failures.ts'
@@ -19,6 +20,11 @@ import type { GraphqlRequest, GraphqlResponse } from './types.ts'
 export interface GraphqlService {
   /** Never rejects for what a caller or the database did; each of these is an answer. */
   readonly serve: (request: GraphqlRequest, caller: Caller) => Promise<GraphqlResponse>
+  /**
+   * The whole API of a role as introspection would show it, whether the schema answers introspection or not: for the
+   * owner alone. Rejects while no schema can be had.
+   */
+  readonly describe: (role: string) => Promise<IntrospectionQuery>
 }
 
 /** A request that meets a schema change begins again; changes that come faster than this are told to the caller. */
@@ -55,6 +61,7 @@ export function createService({ database: { run }, source, now = Date.now }: Ser
         }
       }
     },
+    describe: async (role) => introspectionFromSchema((await cell.look()).engine.view(role).complete()),
   }
 }
 

@@ -3,7 +3,12 @@ import type { AmrEntry, AssuranceLevel, JsonObject, UserRow } from '../types.ts'
 /** What the claims of an access token are made of. */
 export interface ClaimFacts {
   readonly user: UserRow
-  readonly session: { readonly id: string; readonly aal: AssuranceLevel | null; readonly amr: readonly AmrEntry[] }
+  /** Null: the token belongs to none, as those that the owner takes for himself. */
+  readonly session: {
+    readonly id: string
+    readonly aal: AssuranceLevel | null
+    readonly amr: readonly AmrEntry[]
+  } | null
   /** Unix seconds, rounded down: never in the future (attack 37). */
   readonly now: number
 }
@@ -17,6 +22,7 @@ export interface ClaimSettings {
 
 /** The claims of an access token (section 3.5). */
 export function accessClaims({ user, session, now }: ClaimFacts, settings: ClaimSettings): JsonObject {
+  const amr = session?.amr ?? []
   return {
     iss: settings.external_url,
     sub: user.id,
@@ -28,9 +34,9 @@ export function accessClaims({ user, session, now }: ClaimFacts, settings: Claim
     phone: user.phone ?? '',
     app_metadata: user.raw_app_meta_data ?? {},
     user_metadata: user.raw_user_meta_data ?? {},
-    session_id: session.id,
-    aal: assuranceOf(session.amr),
-    amr: session.amr,
+    ...(session !== null && { session_id: session.id }),
+    aal: assuranceOf(amr),
+    amr,
     is_anonymous: user.is_anonymous,
   }
 }

@@ -21,6 +21,7 @@ export const auditActions = {
   identity_unlinked: 'user',
   token_revoked: 'token',
   token_refreshed: 'token',
+  token_issued: 'token',
   factor_in_progress: 'factor',
   factor_unenrolled: 'factor',
   factor_deleted: 'factor',
