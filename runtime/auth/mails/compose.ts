@@ -4,7 +4,7 @@ import { storedTemplate } from '../store/templates.ts'
 import { mailKinds, type TemplateTexts } from './kinds.ts'
 import type { Mail } from './mailer.ts'
 import { parseHtml, parseSubject, render, renderSubject } from './template.ts'
-import { faultOf } from './templates.ts'
+import { faultOf } from './template-fault.ts'
 
 /** The mail as it is sent: the owner's template, or the default where there is none or only one that is no good. */
 export async function composeMail(run: RunStatement, { kind, recipient, variables }: Mail): Promise<NewMail> {

@@ -3,7 +3,7 @@ import type { Parsed } from '../../settings/parsers.ts'
 import { deleteTemplate, putTemplate, storedTemplates } from '../store/templates.ts'
 import { mailKinds, templateKinds, type TemplateTexts } from './kinds.ts'
 import type { MailKind } from './mailer.ts'
-import { parseHtml, parseSubject, showsLink, TemplateFault } from './template.ts'
+import { faultOf } from './template-fault.ts'
 
 /** The owner's templates: list, set, reset (section 9.1). A change holds for the next mail of every process. */
 
@@ -12,9 +12,6 @@ export interface ListedTemplate extends TemplateTexts {
   /** False: it is the default. */
   readonly changed: boolean
 }
-
-const longestHtml = 262_144
-const longestSubject = 255
 
 /** Every kind with what its mails look like now. */
 export async function listTemplates(run: RunStatement): Promise<readonly ListedTemplate[]> {
@@ -46,19 +43,4 @@ export async function setTemplate(
 /** Gives a kind its default back. */
 export async function resetTemplate(run: RunStatement, kind: MailKind): Promise<void> {
   await deleteTemplate(run, kind)
-}
-
-/** What keeps a template from being used; null: nothing. */
-export function faultOf({ subject, html }: TemplateTexts): string | null {
-  if (subject.trim() === '') return 'has no subject'
-  if ([...subject].length > longestSubject) return `has a subject of more than ${longestSubject} characters`
-  if (html.length > longestHtml) return `has more than ${longestHtml} characters`
-  if (/\0|[\ud800-\udfff]/u.test(subject + html)) return 'holds characters that cannot be stored'
-  try {
-    parseSubject(subject)
-    return showsLink(parseHtml(html)) ? null : 'must show the link: {{ .ConfirmationURL }} is missing'
-  } catch (error) {
-    if (error instanceof TemplateFault) return error.message
-    throw error
-  }
 }
