@@ -5,6 +5,7 @@ import { registerAdmin } from './admin/register.ts'
 import type { AdminParts } from './admin/register.ts'
 import { registerAuth } from './auth/register.ts'
 import type { AuthParts } from './auth/register.ts'
+import { registerDashboard } from './dashboard/register.ts'
 import type { GraphqlRoute } from './graphql/route.ts'
 import { registerGraphql } from './graphql/route.ts'
 import { answerFailures, renderPlainFailure, sendFailure } from './http/boundary.ts'
@@ -50,6 +51,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
     registerAuth(app, parts.auth)
     registerAdmin(app, parts.auth)
     registerOpenapi(app)
+    registerDashboard(app)
   }
   return app
 }

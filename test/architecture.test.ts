@@ -22,6 +22,7 @@ const ranks: Readonly<Record<string, number>> = {
   'runtime/graphql': 4,
   'runtime/auth': 4,
   'runtime/admin': 5,
+  'runtime/dashboard': 5,
   'compiler/comments': 4,
   'compiler/model': 5,
   'runtime/app.ts': 6,
@@ -51,7 +52,7 @@ const rootEntries =
   /^(compiler|runtime|generated|fixtures|bench|test|package\.json|package-lock\.json|tsconfig\.json|README\.md|LICENSE|\..+)$/
 
 const files = tracked().filter(
-  (file) => /^(compiler|runtime)\/.*\.ts$/.test(file) && !file.endsWith('.d.ts') && existsSync(file),
+  (file) => /^(compiler|runtime)\/.*\.tsx?$/.test(file) && !file.endsWith('.d.ts') && existsSync(file),
 )
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
@@ -95,6 +96,11 @@ describe('the house', () => {
   it('keeps the reference interpreter independent of all that it is held against', () => {
     const isReference = (file: string): boolean => /^compiler\/verify\/(interpreter|questions)\//.test(file)
     expect(edges().filter(([from, to]) => isReference(from) && !isReference(to))).toEqual([])
+  })
+
+  it('keeps what the browser runs of the dashboard to itself', () => {
+    const isPage = (file: string): boolean => file.startsWith('runtime/dashboard/page/')
+    expect(edges().filter(([from, to]) => isPage(to) && !isPage(from))).toEqual([])
   })
 
   it('has no circle of imports', () => {

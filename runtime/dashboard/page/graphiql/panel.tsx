@@ -1,0 +1,120 @@
+import { GraphiQL } from 'graphiql'
+import { buildClientSchema, type IntrospectionQuery } from 'graphql'
+import { useCallback, useMemo, useState } from 'react'
+import type { Api, GraphqlAnswer, GraphqlParams, Result } from '../api.ts'
+import { useBearers } from '../bearer.ts'
+import { useAsked, useDesk } from '../context.tsx'
+import { Answer } from '../parts/answer.tsx'
+import { Field } from '../parts/field.tsx'
+import { SwitchOn } from '../parts/switch-on.tsx'
+import { WhomPicker } from '../parts/whom-picker.tsx'
+import { roleOf, type Whom } from '../whom.ts'
+import { Plans } from './plans.tsx'
+import type { Explained } from '../../../graphql/explain.ts'
+
+/** GraphiQL as whoever is chosen; the plans of what was run beside it, when asked for. */
+export function GraphiqlPanel() {
+  const { whom } = useDesk()
+  const role = roleOf(whom)
+  const ask = useCallback(
+    (api: Api): Promise<Result<IntrospectionQuery>> => api.call('GET', `admin/v1/schema?role=${encodeURIComponent(role)}`),
+    [role],
+  )
+  const [asked, reload] = useAsked(ask)
+  const [explains, setExplains] = useState(false)
+  const [plans, setPlans] = useState<Explaining>({ kind: 'nothing' })
+  const fetcher = useFetcher(whom, explains, setPlans)
+  return (
+    <>
+      <link rel="stylesheet" href="dashboard/graphiql.css" precedence="low" />
+      <div className="toolbar">
+        <WhomPicker />
+        <Field label="Explain" help="Plans, beside the result" inline>
+          {(described) => (
+            <input
+              {...described}
+              type="checkbox"
+              checked={explains}
+              onChange={({ target }) => setExplains(target.checked)}
+            />
+          )}
+        </Field>
+        <button type="button" onClick={reload}>
+          Read the schema again
+        </button>
+      </div>
+      <Answer asked={asked}>
+        {(introspection) => (
+          <div className={explains ? 'console explaining' : 'console'}>
+            <Console introspection={introspection} fetcher={fetcher} />
+            {explains && <ExplainPane plans={plans} />}
+          </div>
+        )}
+      </Answer>
+    </>
+  )
+}
+
+interface ConsoleProps {
+  readonly introspection: IntrospectionQuery
+  readonly fetcher: Fetcher
+}
+
+/** The schema is the owner's answer: the API itself need not answer introspection. */
+function Console({ introspection, fetcher }: ConsoleProps) {
+  const schema = useMemo(() => buildClientSchema(introspection, { assumeValid: true }), [introspection])
+  return (
+    <GraphiQL
+      fetcher={fetcher}
+      schema={schema}
+      defaultQuery={welcome}
+      isHeadersEditorEnabled={false}
+      showPersistHeadersSettings={false}
+    />
+  )
+}
+
+const welcome = `# Runs as whoever is chosen above: row-level security decides what they see.
+{
+  __typename
+}
+`
+
+type Explaining =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'off' }
+  | { readonly kind: 'plans'; readonly plans: readonly Explained[] }
+
+function ExplainPane({ plans }: { readonly plans: Explaining }) {
+  return (
+    <section className="explain" aria-label="Plans" tabIndex={0}>
+      <h2>Plans</h2>
+      {plans.kind === 'nothing' && <p>Run a query.</p>}
+      {plans.kind === 'off' && <SwitchOn name="explain" />}
+      {plans.kind === 'plans' && <Plans plans={plans.plans} />}
+    </section>
+  )
+}
+
+type Fetcher = (params: GraphqlParams) => Promise<GraphqlAnswer>
+
+/** Plans are taken out of the answer, so that it reads as an application would get it. */
+function useFetcher(whom: Whom, explains: boolean, tell: (plans: Explaining) => void): Fetcher {
+  const { api } = useDesk()
+  const bearerOf = useBearers()
+  return useMemo(
+    () => async ({ query, variables, operationName }) => {
+      const bearer = await bearerOf(whom)
+      if (bearer.kind === 'refused') return { errors: [{ message: bearer.refusal.message }] }
+      const extensions = explains ? { extensions: { explain: true } } : {}
+      const answer = await api.graphql({ query, variables, operationName, ...extensions }, bearer.value)
+      if (!explains) return answer
+      const { explain, ...others } = answer.extensions ?? {}
+      tell(explain === undefined ? { kind: 'off' } : { kind: 'plans', plans: explain as readonly Explained[] })
+      const { extensions: _taken, ...plain } = answer
+      return Object.keys(others).length === 0 ? plain : { ...plain, extensions: others }
+    },
+    [api, bearerOf, whom, explains, tell],
+  )
+}
+

@@ -1,0 +1,4 @@
+import { createRoot } from 'react-dom/client'
+import { Page } from './page.tsx'
+
+createRoot(document.getElementById('root') as HTMLElement).render(<Page />)

@@ -1,0 +1,40 @@
+import { lazy, Suspense, type ComponentType } from 'react'
+import { AuthPanel } from './panels/auth.tsx'
+import { OutboxPanel } from './panels/outbox.tsx'
+import { PicturePanel } from './panels/picture.tsx'
+import { ReportPanel } from './panels/report.tsx'
+import { TemplatesPanel } from './panels/templates.tsx'
+import { UsersPanel } from './panels/users.tsx'
+
+export interface Panel {
+  /** Behind `#` in the address. */
+  readonly name: string
+  readonly title: string
+  readonly Show: ComponentType
+}
+
+/** GraphiQL weighs more than all the rest together: it comes when it is opened. */
+const GraphiqlPanel = lazy(async () => ({ default: (await import('./graphiql/panel.tsx')).GraphiqlPanel }))
+
+const auth: Panel = { name: 'auth', title: 'Auth', Show: AuthPanel }
+
+/** Every panel in the order of the navigation. To add one, add a row. */
+export const panels: readonly Panel[] = [
+  auth,
+  { name: 'users', title: 'Users', Show: UsersPanel },
+  { name: 'templates', title: 'Mail templates', Show: TemplatesPanel },
+  { name: 'outbox', title: 'Outbox', Show: OutboxPanel },
+  { name: 'report', title: 'Schema report', Show: ReportPanel },
+  { name: 'picture', title: 'Schema picture', Show: PicturePanel },
+  { name: 'graphiql', title: 'GraphiQL', Show: ShowGraphiql },
+]
+
+export const panelOf = (name: string): Panel => panels.find((panel) => panel.name === name) ?? auth
+
+function ShowGraphiql() {
+  return (
+    <Suspense fallback={<p role="status">Loading …</p>}>
+      <GraphiqlPanel />
+    </Suspense>
+  )
+}

@@ -1,0 +1,71 @@
+import { useState } from 'react'
+import type { MailsAnswer } from '../../../admin/answers.ts'
+import type { KeptMail } from '../../../auth/store/outbox.ts'
+import { useAsked, useDesk } from '../context.tsx'
+import type { Api, Result } from '../api.ts'
+import { Answer } from '../parts/answer.tsx'
+import { MailFrame } from '../parts/mail-frame.tsx'
+import { labelOf } from './setting-text.ts'
+
+const askMails = (api: Api): Promise<Result<MailsAnswer>> => api.call('GET', 'admin/v1/mails?last=100')
+
+/** Mails that were kept because no mail server is set. */
+export function OutboxPanel() {
+  const { project } = useDesk()
+  const [asked, reload] = useAsked(askMails)
+  return (
+    <>
+      {project.mails === 'sent' && (
+        <p className="notice">Mails go to the mail server; what is here waits for it or was kept before.</p>
+      )}
+      <div className="toolbar">
+        <button type="button" onClick={reload}>
+          Look again
+        </button>
+      </div>
+      <Answer asked={asked}>{({ mails }) => <Mails mails={mails} />}</Answer>
+    </>
+  )
+}
+
+function Mails({ mails }: MailsAnswer) {
+  const [openId, setOpenId] = useState<string | null>(null)
+  const open = mails.find(({ id }) => id === openId) ?? mails[0]
+  if (open === undefined) return <p>There are no mails.</p>
+  return (
+    <div className="outbox">
+      <ul aria-label="Mails">
+        {mails.map((mail) => (
+          <li key={mail.id}>
+            <button type="button" aria-pressed={mail === open} onClick={() => setOpenId(mail.id)}>
+              <strong>{mail.subject}</strong>
+              <span>{mail.recipient}</span>
+              <small>
+                {labelOf(mail.kind)}, {new Date(mail.created_at).toLocaleString()}
+              </small>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <Opened mail={open} />
+    </div>
+  )
+}
+
+function Opened({ mail }: { readonly mail: KeptMail }) {
+  const [links, setLinks] = useState<readonly string[]>([])
+  return (
+    <section className="card" aria-label={`Mail to ${mail.recipient}`}>
+      <h2>{mail.subject}</h2>
+      <p>To {mail.recipient}</p>
+      {links.map((link) => (
+        <p key={link} className="link">
+          <a href={link} target="_blank" rel="noreferrer">
+            {link}
+          </a>
+        </p>
+      ))}
+      <MailFrame html={mail.html} title={`Mail to ${mail.recipient}`} onLinks={setLinks} />
+    </section>
+  )
+}

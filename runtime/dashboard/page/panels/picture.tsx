@@ -1,0 +1,99 @@
+import type { IntrospectionQuery } from 'graphql'
+import { useCallback, useMemo, useState } from 'react'
+import type { Api, Result } from '../api.ts'
+import { useAsked } from '../context.tsx'
+import { Answer } from '../parts/answer.tsx'
+import { Field } from '../parts/field.tsx'
+import { Drawing } from '../picture/drawing.tsx'
+import { readGraph, type Graph } from '../picture/graph.ts'
+import { layOut } from '../picture/layout.ts'
+
+const roles = ['anon', 'authenticated', 'service_role'] as const
+
+/** The types of a role's API and the relations between them. */
+export function PicturePanel() {
+  const [role, setRole] = useState<string>('anon')
+  const ask = useCallback(
+    (api: Api): Promise<Result<IntrospectionQuery>> => api.call('GET', `admin/v1/schema?role=${role}`),
+    [role],
+  )
+  const [asked, reload] = useAsked(ask)
+  return (
+    <>
+      <div className="toolbar">
+        <Field label="As role">
+          {(described) => (
+            <select {...described} value={role} onChange={({ target }) => setRole(target.value)}>
+              {roles.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <button type="button" onClick={reload}>
+          Look again
+        </button>
+      </div>
+      <Answer asked={asked}>{(introspection) => <Picture introspection={introspection} />}</Answer>
+    </>
+  )
+}
+
+const zooms = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2]
+
+function Picture({ introspection }: { readonly introspection: IntrospectionQuery }) {
+  const graph = useMemo(() => readGraph(introspection), [introspection])
+  const layout = useMemo(() => layOut(graph), [graph])
+  const [zoom, setZoom] = useState(zooms.indexOf(1))
+  const [chosen, setChosen] = useState<string | null>(null)
+  const choose = useCallback((name: string) => setChosen((before) => (before === name ? null : name)), [])
+  if (graph.types.length === 0) return <p>This role sees no tables.</p>
+  return (
+    <>
+      <div className="toolbar">
+        <Field label="Look at">
+          {(described) => (
+            <select {...described} value={chosen ?? ''} onChange={({ target }) => setChosen(target.value || null)}>
+              <option value="">all types</option>
+              {graph.types.map(({ name }) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <button type="button" disabled={zoom === 0} onClick={() => setZoom(zoom - 1)}>
+          Smaller
+        </button>
+        <button type="button" disabled={zoom === zooms.length - 1} onClick={() => setZoom(zoom + 1)}>
+          Larger
+        </button>
+        <span role="status">{Math.round((zooms[zoom] ?? 1) * 100)} %</span>
+      </div>
+      <div className="wide picture-frame" tabIndex={0} role="region" aria-label="Picture of the schema">
+        <Drawing layout={layout} zoom={zooms[zoom] ?? 1} chosen={chosen} choose={choose} />
+      </div>
+      <Relations graph={graph} chosen={chosen} />
+    </>
+  )
+}
+
+function Relations({ graph, chosen }: { readonly graph: Graph; readonly chosen: string | null }) {
+  const shown = graph.relations.filter(({ from, to }) => chosen === null || from === chosen || to === chosen)
+  return (
+    <details>
+      <summary>
+        {graph.types.length} types, {shown.length} relations as a list
+      </summary>
+      <ul>
+        {shown.map(({ from, field, to, many }) => (
+          <li key={`${from}.${field}`}>
+            <code>
+              {from}.{field}
+            </code>{' '}
+            leads to {many ? 'any number of' : 'one'} <code>{to}</code>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}

@@ -1,0 +1,132 @@
+import { useCallback, useState } from 'react'
+import type { Api, Result } from '../api.ts'
+import { useBearers } from '../bearer.ts'
+import { useAsked, useDesk } from '../context.tsx'
+import { Answer } from '../parts/answer.tsx'
+import { Field } from '../parts/field.tsx'
+import { SwitchOn } from '../parts/switch-on.tsx'
+import { WhomPicker } from '../parts/whom-picker.tsx'
+import { filterRows, reportRows, type Advice, type Presence, type Report, type ReportRow } from '../report.ts'
+import type { BearerOf, Whom } from '../whom.ts'
+
+/** Every table and function, whether it is in the API of a role and why not, and what should be mended. */
+export function ReportPanel() {
+  const { whom } = useDesk()
+  const bearerOf = useBearers()
+  const ask = useCallback((api: Api) => askReport(api, bearerOf, whom), [bearerOf, whom])
+  const [asked, reload] = useAsked(ask)
+  return (
+    <>
+      <div className="toolbar">
+        <WhomPicker />
+        <button type="button" onClick={reload}>
+          Look again
+        </button>
+      </div>
+      <Answer asked={asked}>{(report) => (report === null ? <SwitchOn name="schemaReport" /> : <Report {...report} />)}</Answer>
+    </>
+  )
+}
+
+/** Null: the schema's comment does not switch the report on. */
+async function askReport(api: Api, bearerOf: BearerOf, whom: Whom): Promise<Result<Report | null>> {
+  const bearer = await bearerOf(whom)
+  if (bearer.kind === 'refused') return bearer
+  const answer = await api
+    .graphql({ query: '{ __typename }', extensions: { schemaReport: true } }, bearer.value)
+    .catch(() => ({ errors: [{ message: 'The project does not answer.' }] }))
+  const [error] = answer.errors ?? []
+  if (error !== undefined) return { kind: 'refused', refusal: { code: 'graphql', message: error.message } }
+  const report = 'extensions' in answer ? answer.extensions?.['schemaReport'] : undefined
+  return { kind: 'answer', value: (report as Report | undefined) ?? null, headers: new Headers() }
+}
+
+const presences: Readonly<Record<Presence, string>> = {
+  all: 'everything',
+  missing: 'what is not in the API',
+  present: 'what is in the API',
+}
+
+function Report(report: Report) {
+  const [text, setText] = useState('')
+  const [presence, setPresence] = useState<Presence>('all')
+  const rows = filterRows(reportRows(report), text, presence)
+  return (
+    <>
+      <div className="toolbar">
+        <Field label="Any column holds">
+          {(described) => (
+            <input {...described} type="search" value={text} onChange={({ target }) => setText(target.value)} />
+          )}
+        </Field>
+        <Field label="Show">
+          {(described) => (
+            <select {...described} value={presence} onChange={({ target }) => setPresence(target.value as Presence)}>
+              {Object.entries(presences).map(([value, name]) => (
+                <option key={value} value={value}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <p role="status">
+          {rows.length} of {report.relations.length + report.functions.length}, for {report.role}
+        </p>
+      </div>
+      <ReportTable rows={rows} />
+      <h2>To mend</h2>
+      <AdviceList advice={report.advice} />
+    </>
+  )
+}
+
+function ReportTable({ rows }: { readonly rows: readonly ReportRow[] }) {
+  return (
+    <div className="wide" tabIndex={0} role="region" aria-label="Objects of the schema">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Object</th>
+            <th scope="col">Kind</th>
+            <th scope="col">In the API as</th>
+            <th scope="col">If not, why</th>
+            <th scope="col">What to do</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.key}>
+              <th scope="row">{row.object}</th>
+              <td>{row.kind}</td>
+              <td>{row.name ?? '–'}</td>
+              <td>
+                {row.reason !== null && <strong>{row.reason}</strong>} {row.message}
+              </td>
+              <td>{row.fix !== null && <code>{row.fix}</code>}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function AdviceList({ advice }: { readonly advice: readonly Advice[] }) {
+  if (advice.length === 0) return <p>Nothing was found.</p>
+  return (
+    <ul className="advice">
+      {advice.map(({ problem, object, message, sql }) => (
+        <li key={`${problem} ${object}`} className="card">
+          <h3>
+            {object}: {problem}
+          </h3>
+          <p>{message}</p>
+          <pre tabIndex={0} aria-label={`SQL for ${object}`}>
+            {sql}
+          </pre>
+        </li>
+      ))}
+    </ul>
+  )
+}

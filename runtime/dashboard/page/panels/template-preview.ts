@@ -1,0 +1,46 @@
+import type { TemplateTexts } from '../../../auth/mails/kinds.ts'
+import type { MailVariables } from '../../../auth/mails/mailer.ts'
+import { parseHtml, parseSubject, render, renderSubject } from '../../../auth/mails/template.ts'
+import { faultOf } from '../../../auth/mails/template-fault.ts'
+
+/** A template as its mail will be, and what is wrong with each of its parts; null: nothing. */
+export interface Preview {
+  readonly subject: string
+  readonly html: string
+  readonly subjectProblem: string | null
+  readonly htmlProblem: string | null
+}
+
+/** Parts that nothing is wrong with: a fault that is told with one of them is the other's. */
+const good: TemplateTexts = { subject: 'Subject', html: '{{ .ConfirmationURL }}' }
+
+/** Values that look like those of a mail of this project. */
+const samples = (projectUrl: string): MailVariables => ({
+  ConfirmationURL: `${projectUrl}/auth/v1/verify?token=a-sample-token&type=signup&redirect_to=https://app.example.com`,
+  Token: '123456',
+  TokenHash: 'a-sample-token',
+  SiteURL: 'https://app.example.com',
+  Email: 'ada@example.com',
+  NewEmail: 'ada.new@example.com',
+  RedirectTo: 'https://app.example.com',
+  SendingTo: 'ada@example.com',
+  Data: { name: 'Ada' },
+})
+
+/** Names that a template may use, as they are written there. */
+export const variableNames: readonly string[] = Object.keys(samples('')).map((name) =>
+  name === 'Data' ? '{{ .Data.name }}' : `{{ .${name} }}`,
+)
+
+/** `before`: what is still shown of a part that cannot be rendered now. */
+export function previewOf({ subject, html }: TemplateTexts, projectUrl: string, before: Preview | null): Preview {
+  const variables = samples(projectUrl)
+  const subjectProblem = faultOf({ ...good, subject })
+  const htmlProblem = faultOf({ ...good, html })
+  return {
+    subject: subjectProblem === null ? renderSubject(parseSubject(subject), variables) : (before?.subject ?? ''),
+    html: htmlProblem === null ? render(parseHtml(html), variables) : (before?.html ?? ''),
+    subjectProblem,
+    htmlProblem,
+  }
+}

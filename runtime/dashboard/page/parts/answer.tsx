@@ -1,0 +1,28 @@
+import type { ReactNode } from 'react'
+import type { Refusal } from '../api.ts'
+import type { Asked } from '../context.tsx'
+
+export interface AnswerProps<T> {
+  readonly asked: Asked<T>
+  readonly children: (value: T) => ReactNode
+}
+
+/** An answer, or why there is none yet. */
+export function Answer<T>({ asked, children }: AnswerProps<T>) {
+  switch (asked.kind) {
+    case 'waiting':
+      return <p role="status">Loading …</p>
+    case 'refused':
+      return <Refused refusal={asked.refusal} />
+    case 'answer':
+      return children(asked.value)
+  }
+}
+
+export function Refused({ refusal }: { readonly refusal: Refusal }) {
+  return (
+    <p className="notice bad" role="alert">
+      {refusal.message} <code>{refusal.code}</code>
+    </p>
+  )
+}

@@ -1,0 +1,73 @@
+import { useCallback, useDeferredValue, useId, useState } from 'react'
+import type { Api, Result } from '../api.ts'
+import { useAsked, useDesk } from '../context.tsx'
+import { nameOf, usersPath, type ListedUser } from '../users.ts'
+import type { Whom } from '../whom.ts'
+import { Answer } from './answer.tsx'
+import { Field } from './field.tsx'
+
+const kinds: Readonly<Record<Whom['kind'], string>> = {
+  anon: 'anon: nobody is signed in',
+  user: 'a user',
+  service: 'service_role: past row-level security',
+}
+
+/** Chooses as whom documents run. */
+export function WhomPicker() {
+  const { whom, actAs } = useDesk()
+  const [kind, setKind] = useState(whom.kind)
+  const choose = (next: Whom['kind']): void => {
+    setKind(next)
+    if (next !== 'user') actAs({ kind: next })
+  }
+  return (
+    <>
+      <Field label="As">
+        {(described) => (
+          <select {...described} value={kind} onChange={({ target }) => choose(target.value as Whom['kind'])}>
+            {Object.entries(kinds).map(([name, text]) => (
+              <option key={name} value={name}>
+                {text}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {kind === 'user' && <UserPicker />}
+    </>
+  )
+}
+
+function UserPicker() {
+  const { whom, actAs } = useDesk()
+  const [filter, setFilter] = useState('')
+  const looked = useDeferredValue(filter)
+  const ask = useCallback(
+    (api: Api): Promise<Result<{ readonly users: readonly ListedUser[] }>> =>
+      api.call('GET', usersPath({ filter: looked, page: 1, perPage: 20 })),
+    [looked],
+  )
+  const [asked] = useAsked(ask)
+  const listId = useId()
+  const chosen = whom.kind === 'user' ? whom : null
+  const search = (text: string): void => {
+    setFilter(text)
+    const users = asked.kind === 'answer' ? asked.value.users : []
+    const found = users.find((user) => nameOf(user) === text)
+    if (found !== undefined) actAs({ kind: 'user', id: found.id, name: text, role: found.role })
+  }
+  return (
+    <>
+      <Field label="User" help={chosen === null ? 'Nobody is chosen yet.' : `Chosen: ${chosen.name}`}>
+        {(described) => (
+          <input {...described} type="search" list={listId} value={filter} onChange={({ target }) => search(target.value)} />
+        )}
+      </Field>
+      <datalist id={listId}>
+        <Answer asked={asked}>
+          {({ users }) => users.map((user) => <option key={user.id} value={nameOf(user)} />)}
+        </Answer>
+      </datalist>
+    </>
+  )
+}

@@ -1,0 +1,89 @@
+import { memo } from 'react'
+import { boxWidth, mostFields, rowHeight, type Box, type Layout, type Line } from './layout.ts'
+
+interface DrawingProps {
+  readonly layout: Layout
+  readonly zoom: number
+  /** Its relations stand out; null: all are alike. */
+  readonly chosen: string | null
+  readonly choose: (name: string) => void
+}
+
+/** The picture itself. Whoever does not see it finds the same as a list beneath it. */
+export function Drawing({ layout, zoom, chosen, choose }: DrawingProps) {
+  const { width, height, boxes, lines } = layout
+  const near = new Set(lines.filter((line) => touches(line, chosen)).flatMap(({ relation }) => [relation.from, relation.to]))
+  const isDim = (name: string): boolean => chosen !== null && name !== chosen && !near.has(name)
+  return (
+    <svg
+      role="img"
+      aria-label={`${boxes.length} types and ${lines.length} relations`}
+      width={width * zoom}
+      height={height * zoom}
+      viewBox={`0 0 ${width} ${height}`}
+    >
+      <defs>
+        <marker id="one" viewBox="0 0 10 10" refX="9" refY="5" {...markerSize}>
+          <path d="M1 1 L9 5 L1 9" className="tip" />
+        </marker>
+        <marker id="many" viewBox="0 0 10 10" refX="9" refY="5" {...markerSize}>
+          <path d="M9 1 L1 5 L9 9 M1 5 H9" className="tip" />
+        </marker>
+      </defs>
+      {lines.map((line) => (
+        <path
+          key={`${line.relation.from}.${line.relation.field}`}
+          d={line.path}
+          className={chosen === null ? 'line' : touches(line, chosen) ? 'line near' : 'line dim'}
+          markerEnd={line.relation.many ? 'url(#many)' : 'url(#one)'}
+        >
+          <title>{`${line.relation.from}.${line.relation.field} → ${line.relation.to}`}</title>
+        </path>
+      ))}
+      {boxes.map((box) => (
+        <TypeBox key={box.type.name} box={box} dim={isDim(box.type.name)} choose={choose} />
+      ))}
+    </svg>
+  )
+}
+
+const markerSize = { markerWidth: 12, markerHeight: 12, markerUnits: 'userSpaceOnUse', orient: 'auto' } as const
+
+const touches = ({ relation }: Line, name: string | null): boolean => relation.from === name || relation.to === name
+
+interface TypeBoxProps {
+  readonly box: Box
+  readonly dim: boolean
+  readonly choose: (name: string) => void
+}
+
+const TypeBox = memo(function TypeBox({ box: { type, x, y, height }, dim, choose }: TypeBoxProps) {
+  const hidden = type.fields.length - mostFields
+  return (
+    <g className={dim ? 'box dim' : 'box'} transform={`translate(${x} ${y})`} onClick={() => choose(type.name)}>
+      <rect width={boxWidth} height={height} rx="6" />
+      <text x="10" y={rowHeight * 0.75} className="head">
+        {type.name}
+      </text>
+      {type.fields.slice(0, mostFields).map((field, index) => (
+        <text key={field.name} x="10" y={rowHeight * (index + 1.75)}>
+          {shorten(field.name, longestName)}
+          <tspan x={boxWidth - 10} textAnchor="end" className="type">
+            {shorten(field.type, Math.max(6, lineLength - Math.min(field.name.length, longestName)))}
+          </tspan>
+        </text>
+      ))}
+      {hidden > 0 && (
+        <text x="10" y={rowHeight * (mostFields + 1.75)} className="type">
+          {hidden} more
+        </text>
+      )}
+    </g>
+  )
+})
+
+/** Characters that a line of a box has room for, and those of them that a name may take. */
+const lineLength = 33
+const longestName = 27
+
+const shorten = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)

@@ -1,0 +1,68 @@
+import type { SchemaReport } from '../../graphql/report/report.ts'
+
+/** The schema report as rows of one table. */
+
+export interface Advice {
+  readonly problem: string
+  readonly object: string
+  readonly message: string
+  readonly sql: string
+}
+
+export type Report = Omit<SchemaReport, 'advice'> & { readonly advice: readonly Advice[] }
+
+export interface ReportRow {
+  readonly key: string
+  readonly object: string
+  readonly kind: string
+  /** Its type or field; null: it is not in the API. */
+  readonly name: string | null
+  readonly reason: string | null
+  readonly message: string | null
+  readonly fix: string | null
+}
+
+export type Presence = 'all' | 'missing' | 'present'
+
+/** Relations, the fields that they lost, functions, and what the compiler says of all of them. */
+export function reportRows({ relations, functions, remarks }: Report): readonly ReportRow[] {
+  const remarkRow = (kind: string) => (remark: Report['remarks'][number], index: number): ReportRow => ({
+    key: `${kind} ${index} ${remark.object}`,
+    object: remark.object,
+    kind,
+    name: null,
+    reason: remark.code,
+    message: remark.message,
+    fix: remark.fix,
+  })
+  // What keeps an object out stands in its own row.
+  const explained = new Set([...relations, ...functions].filter(({ inSchema }) => !inSchema).map(({ object }) => object))
+  return [
+    ...relations.flatMap(({ object, kind, type, reason, message, fix, conflicts }): readonly ReportRow[] => [
+      { key: object, object, kind, name: type, reason, message, fix },
+      ...conflicts.map(remarkRow('lost field')),
+    ]),
+    ...functions.map(({ object, arguments: given, field, reason, message, fix }) => ({
+      key: `${object}(${given.join()})`,
+      object,
+      kind: 'function',
+      name: field,
+      reason,
+      message,
+      fix,
+    })),
+    ...remarks.filter((remark) => !isLostField(remark) && !explained.has(remark.object)).map(remarkRow('remark')),
+  ]
+}
+
+/** It stands at its relation already. */
+const isLostField = ({ code, object }: Report['remarks'][number]): boolean =>
+  code === 'field-taken' && object.startsWith('relation of ')
+
+export function filterRows(rows: readonly ReportRow[], text: string, presence: Presence): readonly ReportRow[] {
+  const wanted = text.trim().toLowerCase()
+  return rows.filter(({ key, name, ...texts }) => {
+    if (presence !== 'all' && (name !== null) !== (presence === 'present')) return false
+    return Object.values({ name, ...texts }).some((cell) => cell?.toLowerCase().includes(wanted) === true)
+  })
+}

@@ -1,0 +1,42 @@
+import { useState, type FormEvent } from 'react'
+import { Field } from './parts/field.tsx'
+
+export function SignIn({ open }: { readonly open: (key: string) => Promise<string | null> }) {
+  const [key, setKey] = useState('')
+  const [problem, setProblem] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault()
+    setBusy(true)
+    setProblem(await open(key.trim()))
+    setBusy(false)
+  }
+  return (
+    <main className="sign-in">
+      <h1>Catalograph</h1>
+      <form className="card" onSubmit={(event) => void submit(event)}>
+        <Field
+          label="service_role key"
+          help="`catalograph keys` prints it. It stays in this tab's memory: reload the page and it is gone."
+          problem={problem}
+        >
+          {(described) => (
+            <input
+              {...described}
+              type="password"
+              autoComplete="off"
+              spellCheck={false}
+              required
+              autoFocus
+              value={key}
+              onChange={({ target }) => setKey(target.value)}
+            />
+          )}
+        </Field>
+        <button type="submit" className="primary" disabled={busy}>
+          {busy ? 'Opening …' : 'Open'}
+        </button>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,58 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { HttpFailure } from '../http/failures.ts'
+import { once } from '../lib/once.ts'
+import { readPageFiles, type PageFile } from './files.ts'
+
+const path = '/dashboard'
+const pageName = 'index.html'
+
+/** The frame that mails are shown in: they bring styles of their own, and nothing in them runs or is fetched. */
+const mailName = 'mail.html'
+
+/** Of the page and all that it loads: everything from here, and nothing written into the markup. */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "frame-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const mailPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-same-origin"
+
+/**
+ * Registers the owner's page: static files that anybody may have, since whatever they show is asked of /admin/v1 with
+ * the key that the owner types in.
+ */
+export function registerDashboard(app: FastifyInstance): void {
+  const files = once(readPageFiles)
+  app.get(path, async (request, reply) => send(request, reply, (await files()).get(pageName)))
+  app.get(`${path}/`, (_request, reply) => reply.redirect('../dashboard'))
+  app.get<{ Params: { name: string } }>(`${path}/:name`, async (request, reply) =>
+    send(request, reply, (await files()).get(request.params.name)),
+  )
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, file: PageFile | undefined): FastifyReply {
+  if (file === undefined) throw new HttpFailure('NOT_FOUND')
+  const isMail = request.url.split('?', 1)[0] === `${path}/${mailName}`
+  reply.headers({
+    'content-type': file.type,
+    'content-security-policy': isMail ? mailPolicy : pagePolicy,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cache-control': 'no-cache',
+    etag: file.tag,
+    vary: 'accept-encoding',
+  })
+  if (request.headers['if-none-match'] === file.tag) return reply.code(304).send()
+  const accepted = request.headers['accept-encoding']
+  if (typeof accepted !== 'string' || !/\bgzip\b/.test(accepted)) return reply.send(file.bytes)
+  return reply.header('content-encoding', 'gzip').send(file.gzipped)
+}
