@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startAuthServer, type AuthServer } from '../support/auth.ts'
+import { findChromium, useBrowser, type WatchedPage } from '../support/chromium.ts'
+import { postsOf, postsSql } from '../support/posts.ts'
+
+const path = findChromium()
+
+/** A table that no key reaches, one that refers to another, and everything for development switched on. */
+const sql = `${postsSql}
+  comment on schema public is
+    '@graphql({"inflect_names": true, "explain": {"enabled": true}, "schemaReport": {"enabled": true}})';
+  create table public.comments (
+    id int primary key, post_id int not null references public.posts, parent_id int references public.comments, body text
+  );
+  create table public.keyless (note text);
+  grant select on public.comments, public.keyless to anon, authenticated, service_role;`
+
+const panels = ['auth', 'users', 'templates', 'outbox', 'report', 'picture', 'graphiql'] as const
+
+describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
+  const browser = useBrowser(path ?? '')
+  let server: AuthServer
+  beforeAll(async () => {
+    server = await startAuthServer({ sql })
+    for (const name of ['ada', 'bob']) await signUp(`${name}@example.com`)
+  })
+  afterAll(() => server?.stop())
+
+  const signUp = async (email: string): Promise<void> => {
+    await server.call('POST', '/signup', { body: { email, password: 'correct horse' } })
+    const [mail] = await server.mails(email)
+    const { body } = await server.call('POST', '/verify', { body: { type: 'signup', email, token: mail?.code } })
+    await postsOf(server).write(body.access_token, { title: `A post of ${email}` })
+  }
+
+  /** The page of somebody who has shown the key. */
+  const enter = async (
+    panel: (typeof panels)[number],
+    { of = server, ...options }: Parameters<typeof browser.open>[0] & { readonly of?: AuthServer } = {},
+  ): Promise<WatchedPage> => {
+    const watched = await browser.open(options)
+    await watched.page.goto(`${of.url}/dashboard#${panel}`)
+    await watched.page.getByLabel('service_role key').fill(of.serviceRole)
+    await watched.page.keyboard.press('Enter')
+    await watched.page.getByRole('navigation', { name: 'Panels' }).waitFor()
+    await watched.page.getByText('Loading …').waitFor({ state: 'detached' })
+    return watched
+  }
+
+  it('comes in less than 400 kB, from here alone, under a policy that lets nothing else in', async () => {
+    const { headers } = await fetch(`${server.url}/dashboard`)
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';")
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+    const { page, context, bytes, origins, errors } = await enter('auth')
+    await page.getByRole('heading', { name: 'Ways in' }).waitFor()
+    expect(await bytes()).toBeLessThan(400_000)
+    expect([...origins]).toEqual([server.url])
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('takes no key but the service key, and keeps it nowhere but in memory', async () => {
+    const { page, context, shoot } = await browser.open()
+    await page.goto(`${server.url}/dashboard`)
+    const field = page.getByLabel('service_role key')
+    for (const [key, refusal] of [
+      [server.anon, /not its service_role key/],
+      ['nonsense', /no key of this project/],
+    ] as const) {
+      await field.fill(key)
+      await page.getByRole('button', { name: 'Open' }).click()
+      await page.getByRole('alert').filter({ hasText: refusal }).waitFor()
+      expect([await field.inputValue(), await field.getAttribute('aria-invalid')]).toEqual([key, 'true'])
+    }
+    await shoot('sign-in')
+    await field.fill(server.serviceRole)
+    await page.keyboard.press('Enter')
+    await page.getByRole('navigation', { name: 'Panels' }).waitFor()
+    const kept = await context.storageState({ indexedDB: true })
+    expect(JSON.stringify(kept)).not.toContain(server.serviceRole.split('.')[2])
+    await page.reload()
+    await field.waitFor()
+    await context.close()
+  })
+
+  it('saves settings, tells a refusal at its field and keeps what was typed', async () => {
+    const { page, context, shoot } = await enter('auth')
+    const ways = page.getByRole('form', { name: 'Ways in' })
+    await ways.getByLabel('Guest sign-in').check()
+    await ways.getByRole('button', { name: 'Save' }).click()
+    await ways.getByText('Saved.').waitFor()
+    const addresses = page.getByRole('form', { name: 'Auth and its addresses' })
+    const site = addresses.getByRole('textbox', { name: 'Site URL' })
+    await site.fill('nonsense')
+    await addresses.getByLabel('Also allowed addresses').fill('https://a.example/**\nhttps://b.example')
+    await addresses.getByRole('button', { name: 'Save' }).click()
+    const problem = addresses.getByRole('alert')
+    await problem.waitFor()
+    expect(await site.getAttribute('aria-describedby')).toContain(await problem.getAttribute('id'))
+    expect(await site.inputValue()).toBe('nonsense')
+    await shoot('settings-refused')
+    await site.fill('https://shop.example.com')
+    await addresses.getByRole('button', { name: 'Save' }).click()
+    await addresses.getByText('Saved.').waitFor()
+    const google = page.getByRole('form', { name: 'Google' })
+    await google.getByLabel('Google enabled').check()
+    await google.getByRole('button', { name: 'Save' }).click()
+    await google.getByText('Missing: Google client ID, Google secret.').waitFor()
+    const { rows } = await server.db.query('select name, value from catalograph_auth.settings')
+    const stored = new Map(rows.map(({ name, value }: { name: string; value: string }) => [name, value]))
+    expect([stored.get('anonymous_enabled'), stored.get('site_url'), stored.get('redirect_allow_list')]).toEqual([
+      'on',
+      'https://shop.example.com',
+      'https://a.example/**,https://b.example',
+    ])
+    await context.close()
+  })
+
+  it('shows a template as its mail will be, and says what is wrong with it where it is wrong', async () => {
+    const { page, context, shoot, errors, origins } = await enter('templates')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    const form = page.getByRole('form', { name: 'Invite' })
+    const frame = form.frameLocator('iframe')
+    const html = form.getByLabel('HTML')
+    await html.fill('<p>Hello {{ .Email }}</p>')
+    await form.getByRole('alert').filter({ hasText: 'must show the link' }).waitFor()
+    expect(await form.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
+    await shoot('template-refused')
+    const evil = '<script>parent.evil = 1</script><img src="https://evil.example/x" onerror="parent.evil = 1">'
+    await html.fill(`<p style="color: red">Hello {{ .Email }}</p>${evil}<a href="{{ .ConfirmationURL }}">Come in</a>`)
+    await frame.getByText('Hello ada@example.com').waitFor()
+    await frame.getByText('Come in').click()
+    const colour = 'frame => getComputedStyle(frame.contentDocument.querySelector("p")).color'
+    expect(await page.evaluate(`(${colour})(document.querySelector('form:not([hidden] *) iframe'))`)).toBe('rgb(255, 0, 0)')
+    expect(await page.evaluate('globalThis.evil')).toBeUndefined()
+    expect([...origins]).toEqual([server.url])
+    expect(errors.filter((error) => !/Content Security Policy|Blocked script execution/.test(error))).toEqual([])
+    await form.getByLabel('Subject').fill('Come, {{ .Nobody }}')
+    await form.getByRole('alert').filter({ hasText: '{{ .Nobody }} is not a variable of mails' }).waitFor()
+    await form.getByLabel('Subject').fill('Come to {{ .SiteURL }}')
+    await html.fill('<a href="{{ .ConfirmationURL }}">Come in</a>')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText('Saved. The next mail uses it.').waitFor()
+    const { rows } = await server.db.query('select kind, subject from catalograph_auth.templates')
+    expect(rows).toEqual([{ kind: 'invite', subject: 'Come to {{ .SiteURL }}' }])
+    await form.getByRole('button', { name: 'Back to the default' }).click()
+    await form.getByText('The default is back.').waitFor()
+    await context.close()
+  })
+
+  it('shows the mails that were kept, with their links beside them', async () => {
+    const { page, context, shoot, errors } = await enter('outbox')
+    await page.getByRole('button', { name: /bob@example.com/ }).click()
+    const mail = page.getByRole('region', { name: 'Mail to bob@example.com' })
+    await mail.frameLocator('iframe').getByText('Somebody signed up with bob@example.com.').waitFor()
+    const [kept] = await server.mails('bob@example.com')
+    expect(await mail.getByRole('link').first().getAttribute('href')).toBe(kept?.url)
+    await shoot('outbox')
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('finds users, and opens GraphiQL as one of them: a query, its rows, its plan', async () => {
+    const { page, context, shoot, errors, origins } = await enter('users')
+    await page.getByLabel('Address or name holds').fill('ada@')
+    await page.getByText('1 user, page 1 of 1').waitFor()
+    await shoot('users')
+    await page.getByRole('button', { name: 'Open GraphiQL as ada@example.com' }).click()
+    const editor = page.locator('.graphiql-query-editor .CodeMirror')
+    await editor.waitFor()
+    await page.getByLabel('Explain').check()
+    await editor.click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText('{ postsCollection(first: 5) { edges { node { title } } } }')
+    await page.keyboard.press('Control+Enter')
+    const result = page.locator('.graphiql-response')
+    await result.getByText('"A post of ada@example.com"').waitFor()
+    expect(await result.innerText()).not.toMatch(/bob|extensions/)
+    const plans = page.getByRole('region', { name: 'Plans' })
+    await plans.getByText('postsCollection', { exact: true }).first().waitFor()
+    await plans.getByText(/on posts/).first().waitFor()
+    await shoot('graphiql')
+    await page.getByLabel('As', { exact: true }).selectOption('anon')
+    await editor.click()
+    await page.keyboard.press('Control+Enter')
+    await result.getByText('"edges": []').waitFor()
+    expect([errors, [...origins]]).toEqual([[], [server.url]])
+    await context.close()
+  })
+
+  it('filters the schema report, and tells what to mend', async () => {
+    const { page, context, shoot } = await enter('report')
+    const table = page.getByRole('region', { name: 'Objects of the schema' })
+    await table.getByRole('row', { name: /keyless.*no primary key/ }).waitFor()
+    await page.getByLabel('Show').selectOption('missing')
+    expect(await table.getByRole('row').count()).toBe(2)
+    await page.getByLabel('Show').selectOption('all')
+    await page.getByLabel('Any column holds').fill('comments')
+    await page.getByText('1 of 3, for anon').waitFor()
+    await page.getByText('create index on public.comments (post_id);').waitFor()
+    await shoot('report')
+    await context.close()
+  })
+
+  it('draws the types and what leads from one to another', async () => {
+    const { page, context, shoot } = await enter('picture')
+    await page.getByRole('img', { name: '2 types and 2 relations' }).waitFor()
+    await page.getByLabel('Look at').selectOption('Comments')
+    await page.getByText('2 types, 2 relations as a list').click()
+    expect(await page.getByRole('listitem').filter({ hasText: 'leads to' }).allInnerTexts()).toEqual([
+      'Comments.post leads to one Posts',
+      'Comments.parent leads to one Comments',
+    ])
+    await shoot('picture')
+    await context.close()
+  })
+
+  it('is walked through by keyboard', async () => {
+    const { page, context } = await enter('auth')
+    for (let presses = 0; presses < 12; presses += 1) {
+      await page.keyboard.press('Tab')
+      if ((await page.evaluate('document.activeElement.textContent')) === 'Outbox') break
+    }
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Outbox', level: 1 }).waitFor()
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
+    await context.close()
+  })
+
+  it.each([
+    ['light', 1280],
+    ['dark', 360],
+  ] as const)('has nothing that axe-core objects to, %s and %i wide, and fits', async (colorScheme, width) => {
+    const { page, context, shoot, checkAccess } = await enter('auth', { colorScheme, viewport: { width, height: 800 } })
+    for (const panel of panels) {
+      await page.goto(`${server.url}/dashboard#${panel}`)
+      await page.locator(`main[data-panel=${panel}]`).waitFor()
+      await page.getByText('Loading …').waitFor({ state: 'detached' })
+      // What GraphiQL makes of itself is its own.
+      await checkAccess(['.graphiql-container'])
+      expect([panel, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([panel, width])
+      await shoot(`${panel}-${colorScheme}`)
+    }
+    await context.close()
+  })
+
+  it('prepares a database that has no auth yet, and enables it', async () => {
+    const bare = await startAuthServer({ settings: null, sql: 'drop schema catalograph_auth, auth cascade' })
+    try {
+      const { page, shoot } = await enter('auth', { of: bare })
+      await shoot('not-prepared')
+      await page.getByLabel('Site URL').fill('https://app.example.com')
+      await page.getByRole('button', { name: 'Prepare and enable' }).click()
+      await page.getByText('enabled', { exact: true }).waitFor()
+      await expect.poll(async () => (await bare.call('GET', '/settings')).status, { timeout: 5_000 }).toBe(200)
+    } finally {
+      await bare.stop()
+    }
+  })
+})
