@@ -36,12 +36,12 @@ export interface WatchedPage {
   readonly checkAccess: (exclude?: readonly string[]) => Promise<void>
 }
 
-/** A browser for the tests of a file. `hosts` are names that lead to this machine. */
-export function useBrowser(executablePath: string, hosts: readonly string[] = []): BrowserRun {
+/** A browser for the tests of a file. `hosts`, asked once the hooks before it are done, says what names lead to. */
+export function useBrowser(executablePath: string, hosts: () => Readonly<Record<string, string>> = () => ({})): BrowserRun {
   const run: { browser: Browser | null } = { browser: null }
-  const rules = hosts.map((host) => `MAP ${host} 127.0.0.1`).join(', ')
   beforeAll(async () => {
     await mkdir(screenshots, { recursive: true })
+    const rules = Object.entries(hosts()).map(([host, place]) => `MAP ${host} ${place}`).join(', ')
     const args = ['--no-sandbox', ...(rules === '' ? [] : [`--host-resolver-rules=${rules}`])]
     run.browser = await chromium.launch({ executablePath, args })
   })

@@ -1,0 +1,87 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startAuthServer, type AuthServer } from '../support/auth.ts'
+import { findChromium, useBrowser } from '../support/chromium.ts'
+
+const path = findChromium()
+const fixture = (name: string): URL => new URL(`../../fixtures/${name}`, import.meta.url)
+
+describe.skipIf(path === null)('the way of somebody new', { timeout: 120_000 }, () => {
+  const browser = useBrowser(path ?? '')
+  let server: AuthServer
+  let application: Application
+  beforeAll(async () => {
+    server = await startAuthServer({ settings: null, sql: readFileSync(fixture('demo/schema.sql'), 'utf8') })
+    application = await startApplication(server)
+  })
+  afterAll(async () => {
+    application?.stop()
+    await server?.stop()
+  })
+
+  it('leads from the dashboard over a mailed link into the application and back to one’s own rows', async () => {
+    const { page: owner, context, shoot, errors } = await browser.open()
+    await owner.goto(`${server.url}/dashboard`)
+    await owner.getByLabel('service_role key').fill(server.serviceRole)
+    await owner.getByRole('button', { name: 'Open' }).click()
+    const addresses = owner.getByRole('form', { name: 'Auth and its addresses' })
+    await addresses.getByLabel('Auth enabled').check()
+    await addresses.getByRole('textbox', { name: 'Site URL' }).fill(application.url)
+    await addresses.getByRole('button', { name: 'Save' }).click()
+    await addresses.getByText('Saved.').waitFor()
+    await expect.poll(async () => (await server.call('GET', '/settings')).status, { timeout: 5_000 }).toBe(200)
+
+    const page = await context.newPage()
+    await page.goto(application.url)
+    await page.getByLabel('Email').fill('ada@example.com')
+    await page.getByLabel('Password').fill('correct horse')
+    await page.getByRole('button', { name: 'Sign up' }).click()
+    await page.getByText('A mail is on its way').waitFor()
+
+    await owner.getByRole('link', { name: 'Outbox' }).click()
+    const link = await owner.getByRole('link', { name: /verify/ }).getAttribute('href')
+    await page.goto(link ?? '')
+    await page.getByText('Signed in: ada@example.com').waitFor()
+    await page.getByLabel('User name').fill('ada')
+    await page.getByLabel('First name').fill('Ada')
+    await page.getByLabel('Last name').fill('L')
+    await page.getByRole('button', { name: 'Begin' }).click()
+    await page.getByLabel('Title').fill('A first post')
+    await page.getByLabel('Text').fill('Of the newcomer.')
+    await page.getByRole('button', { name: 'Keep as a draft' }).click()
+    await page.getByText('A first post (draft)').waitFor()
+
+    await owner.getByRole('link', { name: 'Users' }).click()
+    await owner.getByRole('button', { name: 'Open GraphiQL as ada@example.com' }).click()
+    const editor = owner.locator('.graphiql-query-editor .CodeMirror')
+    await editor.click()
+    await owner.keyboard.press('Control+a')
+    await owner.keyboard.insertText('{ postCollection { edges { node { title status } } } }')
+    await owner.keyboard.press('Control+Enter')
+    await owner.locator('.graphiql-response').getByText('"A first post"').waitFor()
+    await shoot('newcomer-graphiql')
+    expect(errors).toEqual([])
+    await context.close()
+  })
+})
+
+interface Application {
+  readonly url: string
+  readonly stop: () => void
+}
+
+/** The example application on a port of its own. */
+async function startApplication({ url, anon }: AuthServer): Promise<Application> {
+  const environment = { ...process.env, PROJECT_URL: url, ANON_KEY: anon, PORT: '0' }
+  const process_ = spawn(process.execPath, [fileURLToPath(fixture('application/serve.mjs'))], { env: environment })
+  return { url: await firstLine(process_), stop: () => void process_.kill() }
+}
+
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.stdout?.once('data', (chunk: Buffer) => resolve(chunk.toString('utf8').trim()))
+    child.once('exit', () => reject(new Error('The application has ended.')))
+  })
+}
