@@ -20,6 +20,8 @@ import type { Log } from './log/events.ts'
 export interface AppParts extends Omit<GraphqlRoute, 'closedFor'> {
   readonly health: () => Promise<Health>
   readonly bodyLimitBytes: number
+  /** Whether the log writes how requests ended: to tell it costs each of them. */
+  readonly logsRequests: boolean
   /** Null: this process serves no auth. */
   readonly auth: AdminParts | null
 }
@@ -41,7 +43,8 @@ export function buildApp(parts: AppParts): FastifyInstance {
     frameworkErrors: (_error, _request, reply) =>
       void sendFailure(openToEveryOrigin(reply), new HttpFailure('REQUEST_MALFORMED'), renderPlainFailure),
   })
-  nameRequests(app, parts.log)
+  nameRequests(app)
+  if (parts.logsRequests) logRequests(app, parts.log)
   allowEveryOrigin(app)
   answerFailures(app, parts.log, renderPlainFailure)
   app.setNotFoundHandler((_request, reply) => sendFailure(reply, new HttpFailure('NOT_FOUND'), renderPlainFailure))
@@ -60,15 +63,19 @@ export function buildApp(parts: AppParts): FastifyInstance {
 function closedAddresses(auth: AuthParts | null): GraphqlRoute['closedFor'] {
   if (auth === null) return () => 0
   const { tools, addressHeader } = auth
-  return (request) => tools.throttle.closedFor(limitSource(clientAddress(request, addressHeader)))
+  return (request) => tools.throttle.closedFor(() => limitSource(clientAddress(request, addressHeader)))
 }
 
-/** Puts the request's id on every answer and tells the log how it ended. The query string may hold data: left out. */
-function nameRequests(app: FastifyInstance, log: Log): void {
+/** Puts the request's id on every answer. */
+function nameRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done()
   })
+}
+
+/** Tells the log how each request ended. The query string may hold data: left out. */
+function logRequests(app: FastifyInstance, log: Log): void {
   app.addHook('onResponse', (request, reply, done) => {
     log({
       kind: 'request',

@@ -23,6 +23,7 @@ import { messageOf } from './lib/message-of.ts'
 import { retry } from './lib/retry.ts'
 import { within } from './lib/within.ts'
 import type { Log } from './log/events.ts'
+import { writes } from './log/logger.ts'
 import type { Settings } from './settings/keys.ts'
 
 /** The settings of a process that serves: what it cannot do without is there. */
@@ -146,6 +147,7 @@ function assemble(
       now: Date.now,
     }),
     log,
+    logsRequests: writes(settings.logLevel, 'request'),
     bodyLimitBytes: settings.bodyLimitBytes,
     auth: {
       ...auth,

@@ -9,8 +9,8 @@ import { listClosed } from './store/throttles.ts'
  * than `freshMs`, and only a process that nobody asked for longer than `staleMs` waits for it, and not for long.
  */
 export interface ClosedAddresses {
-  /** Seconds for which the source is closed yet; 0: it is not. A promise only while the list has to be waited for; never rejects. */
-  readonly closedFor: (source: string) => number | Promise<number>
+  /** Seconds for which a source is closed yet; 0: it is not. It is asked for while some are closed. A promise only while the list has to be waited for; never rejects. */
+  readonly closedFor: (source: () => string) => number | Promise<number>
   /** This process has just closed it. */
   readonly close: (source: string, seconds: number) => void
 }
@@ -36,8 +36,8 @@ export function createClosedAddresses(run: RunStatement, now: () => number): Clo
       failedAt = startedAt
     }
   })
-  const secondsLeft = (source: string): number => {
-    const until = held.get(source)
+  const secondsLeft = (source: () => string): number => {
+    const until = held.size === 0 ? undefined : held.get(source())
     return until === undefined ? 0 : Math.max(0, Math.ceil((until - now()) / 1000))
   }
   return {

@@ -25,7 +25,7 @@ import { countFailure, takeTokens, takeWithin } from './store/throttles.ts'
  */
 export interface Throttle {
   /** Seconds for which a source is closed to every service; 0: it is open. Never rejects. */
-  readonly closedFor: (source: string) => number | Promise<number>
+  readonly closedFor: (source: () => string) => number | Promise<number>
   /** Throws 429 `over_request_rate_limit` while the address is closed. */
   readonly refuseBanned: (source: string) => Promise<void>
   /** Takes one call of a group's allowance; throws 429 `over_request_rate_limit` when none is left. */
@@ -51,7 +51,7 @@ export function createThrottle({ run, now }: ThrottleParts): Throttle {
   return {
     closedFor: closed.closedFor,
     refuseBanned: async (source) => {
-      const seconds = await closed.closedFor(source)
+      const seconds = await closed.closedFor(() => source)
       if (seconds > 0) throw refuse('over_request_rate_limit', { retryAfter: seconds })
     },
     take,

@@ -6,8 +6,8 @@ import { createLine, type Described, type Line } from './exchange.ts'
 
 /** Connections that are lent to one borrower at a time, made when they are needed and kept for the next. */
 export interface Lines {
-  /** Rejects with DatabaseFailure of kind unavailable. */
-  readonly borrow: () => Promise<Line>
+  /** At once where one is idle. Fails with DatabaseFailure of kind unavailable. */
+  readonly borrow: () => Line | Promise<Line>
   /** A spoilt line is closed: it must serve nobody else. */
   readonly giveBack: (line: Line, spoilt: boolean) => void
   /** Waits for what is lent, then closes every connection. */
@@ -116,7 +116,7 @@ export const createLines = (options: LinesOptions): Lines => {
     })
 
   return {
-    borrow: async () => {
+    borrow: () => {
       if (closed !== null) throw classifyConnecting(new Error('The connections are closed.'))
       const last = idle.pop()
       if (last === undefined) return open < options.max ? make() : wait()

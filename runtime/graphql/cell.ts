@@ -15,7 +15,7 @@ export interface Loaded {
 /** The one mutable cell: a request reads it once and keeps what it read. */
 export interface Cell {
   /** What to answer with. Where no request checks the version (`engine.version` null), it is at most a second old. */
-  readonly current: () => Promise<Loaded>
+  readonly current: () => Loaded | Promise<Loaded>
   /** What to answer with after `outdated` turned out to be so. */
   readonly after: (outdated: Loaded) => Promise<Loaded>
   /** Looks at the database, not before this call. */
@@ -37,7 +37,7 @@ export function createCell(source: RevisionSource, now: () => number): Cell {
     return running
   }
   const isOld = (): boolean => now() - lookedAt >= lookEveryMs
-  const current = async (): Promise<Loaded> => {
+  const current = (): Loaded | Promise<Loaded> => {
     const kept = loaded
     if (kept === null) return refresh()
     if (kept.engine.version === null && isOld()) return refresh().catch(() => kept)

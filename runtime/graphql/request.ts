@@ -74,7 +74,8 @@ function readEmbedded(text: unknown, message: string): unknown {
 function readObject(text: string, message: string): JsonObject {
   const value = tryParse(text)
   if (!isJsonObject(value)) throw new HttpFailure('BODY_MALFORMED', message)
-  if (isDeeperThan(value, deepestBody)) throw new HttpFailure('BODY_MALFORMED', 'The body is nested too deeply.')
+  // Each level takes two brackets.
+  if (text.length > 2 * deepestBody && isDeeperThan(value, deepestBody)) throw new HttpFailure('BODY_MALFORMED', 'The body is nested too deeply.')
   return value
 }
 

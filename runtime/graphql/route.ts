@@ -5,7 +5,7 @@ import { acceptJsonText } from '../http/body.ts'
 import { answerFailures } from '../http/boundary.ts'
 import { HttpFailure, failureTable, retryAfterSeconds } from '../http/failures.ts'
 import type { RenderFailure } from '../http/boundary.ts'
-import type { Authenticate, Refusal } from '../identity/caller.ts'
+import type { Authenticate, Credentials, Identified, Refusal } from '../identity/caller.ts'
 import type { TokenFault } from '../identity/jwt.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import type { Log } from '../log/events.ts'
@@ -56,9 +56,8 @@ async function answer(
 ): Promise<FastifyReply> {
   const media = acceptedMedia(request)
   reply.header('content-type', `${media}; charset=utf-8`).header('vary', 'accept').header('cache-control', 'no-store')
-  const closed = route.closedFor(request)
-  refuseClosed(reply, typeof closed === 'number' ? closed : await closed)
-  const caller = await identify(request, route.authenticate)
+  refuseClosed(reply, await route.closedFor(request))
+  const caller = callerOf(await route.authenticate(credentialsOf(request)))
   const response = await route.serve(read(), caller)
   addOutcomeHeaders(reply, response.outcome)
   return reply.code(statusTable[response.outcome][media]).send(response.body)
@@ -76,9 +75,11 @@ function acceptedMedia(request: FastifyRequest): MediaType {
   return media
 }
 
-async function identify(request: FastifyRequest, authenticate: Authenticate): Promise<Caller> {
-  const { apikey, authorization } = request.headers
-  const identified = await authenticate({ apikey: typeof apikey === 'string' ? apikey : undefined, authorization })
+function credentialsOf({ headers: { apikey, authorization } }: FastifyRequest): Credentials {
+  return { apikey: typeof apikey === 'string' ? apikey : undefined, authorization }
+}
+
+function callerOf(identified: Identified): Caller {
   if (identified.kind === 'caller') return identified.caller
   throw failureOf(identified)
 }

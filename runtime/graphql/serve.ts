@@ -3,6 +3,7 @@ import type { Caller, RunExchange } from '../contract/execution.ts'
 import type { RevisionSource } from '../contract/revision.ts'
 import { DatabaseFailure } from '../db/failures.ts'
 import type { Engine } from '../engine/engine.ts'
+import { after } from '../lib/after.ts'
 import { admit, type Admission } from './allowlist/admission.ts'
 import { behindList, createTexts, textOf, type Asker, type Texts } from './allowlist/listed.ts'
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
@@ -66,9 +67,10 @@ export function createService({ database: { run }, source, now = Date.now }: Ser
 }
 
 /** Introspection is about the schema of now; where no request checks the version, somebody has to look first. */
-async function engineFor(cell: Cell, { query }: GraphqlRequest): Promise<Loaded> {
-  const loaded = await cell.current()
-  return loaded.engine.version === null && query !== null && introspects.test(query) ? cell.look() : loaded
+function engineFor(cell: Cell, { query }: GraphqlRequest): Loaded | Promise<Loaded> {
+  return after(cell.current(), (loaded) =>
+    loaded.engine.version === null && query !== null && introspects.test(query) ? cell.look() : loaded,
+  )
 }
 
 const introspects = /__(?:schema|type)\b/
@@ -137,18 +139,22 @@ async function answer(
  * A refusal speaks about the schema, so it has to be about the schema of now: before it is given, the version and the
  * role are checked as they are for every other request.
  */
-async function checked<T>(run: RunExchange, asker: Asker, work: () => T): Promise<T> {
+function checked<T>(run: RunExchange, asker: Asker, work: () => T): T | Promise<T> {
   try {
     return withinStack(work)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    await run({ ...asker, readOnly: true, statements: [] }).catch((failure: unknown) => {
-      if (failure instanceof Refusal) throw failure
-      if (failure instanceof DatabaseFailure && (failure.kind === 'stale' || failure.kind === 'role-refused'))
-        throw failure
-    })
-    throw error
+    return stillTrue(run, asker, error)
   }
+}
+
+async function stillTrue(run: RunExchange, asker: Asker, refusal: Refusal): Promise<never> {
+  await run({ ...asker, readOnly: true, statements: [] }).catch((failure: unknown) => {
+    if (failure instanceof Refusal) throw failure
+    if (failure instanceof DatabaseFailure && (failure.kind === 'stale' || failure.kind === 'role-refused'))
+      throw failure
+  })
+  throw refusal
 }
 
 function admitted({ engine: { manifest } }: Loaded, request: GraphqlRequest, { role }: Caller): Admission | null {

@@ -1,4 +1,5 @@
 import type { Caller } from '../contract/execution.ts'
+import { after } from '../lib/after.ts'
 import type { TokenFault, VerifyToken } from './jwt.ts'
 
 /** The two headers that say who asks, as they were sent. */
@@ -14,7 +15,7 @@ export type Refusal =
 
 export type Identified = { readonly kind: 'caller'; readonly caller: Caller } | Refusal
 
-export type Authenticate = (credentials: Credentials) => Promise<Identified>
+export type Authenticate = (credentials: Credentials) => Identified | Promise<Identified>
 
 /**
  * Makes the rule that decides who asks (service document, part Authentication; spec/graphql.md section 0, decision 7).
@@ -22,22 +23,24 @@ export type Authenticate = (credentials: Credentials) => Promise<Identified>
  * and its role and claims hold instead of the key's.
  */
 export function createAuthenticate(verify: VerifyToken): Authenticate {
-  return async ({ apikey, authorization }) => {
+  return ({ apikey, authorization }) => {
     if (apikey === undefined || apikey === '') return { kind: 'key-missing' }
-    const key = await verify(apikey)
-    if (key.kind === 'refused') return { kind: 'key-invalid' }
-    if (authorization === undefined) return { kind: 'caller', caller: key.caller }
-    return identifyBearer(authorization, verify)
+    return after(verify(apikey), (key) => {
+      if (key.kind === 'refused') return { kind: 'key-invalid' }
+      if (authorization === undefined) return { kind: 'caller', caller: key.caller }
+      return identifyBearer(authorization, verify)
+    })
   }
 }
 
-async function identifyBearer(authorization: string, verify: VerifyToken): Promise<Identified> {
+function identifyBearer(authorization: string, verify: VerifyToken): Identified | Promise<Identified> {
   const token = bearerToken(authorization)
   if (token === null) return { kind: 'token-invalid', fault: 'malformed' }
-  const verdict = await verify(token)
-  return verdict.kind === 'verified'
-    ? { kind: 'caller', caller: verdict.caller }
-    : { kind: 'token-invalid', fault: verdict.fault }
+  return after(verify(token), (verdict) =>
+    verdict.kind === 'verified'
+      ? { kind: 'caller', caller: verdict.caller }
+      : { kind: 'token-invalid', fault: verdict.fault },
+  )
 }
 
 /** RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */

@@ -12,7 +12,8 @@ export type TokenVerdict =
   | { readonly kind: 'verified'; readonly caller: Caller }
   | { readonly kind: 'refused'; readonly fault: TokenFault }
 
-export type VerifyToken = (token: string) => Promise<TokenVerdict>
+/** At once for a token that was believed before. */
+export type VerifyToken = (token: string) => TokenVerdict | Promise<TokenVerdict>
 
 export interface VerifierOptions {
   readonly secret: string
@@ -42,16 +43,20 @@ const never = 8_640_000_000_000
 export function createTokenVerifier({ secret, now, keys }: VerifierOptions): VerifyToken {
   const own = once(() => verificationKey(secret))
   const believed = createLru<string, BelievedToken>(keptCharacters, weightOf)
-  return async (token) => {
-    const seconds = Math.floor(now() / 1000)
-    const known = believed.get(token)
+  const isGood = (known: BelievedToken | undefined, set: KeySet | null): known is BelievedToken =>
+    known !== undefined && known.set === set && holdsAt(known, Math.floor(now() / 1000))
+  const look = async (token: string, known: BelievedToken | undefined): Promise<TokenVerdict> => {
     const set = namesKey(known, token) ? ((await keys?.()) ?? noKeys) : null
-    if (known !== undefined && known.set === set && holdsAt(known, seconds)) return known.verdict
+    if (isGood(known, set)) return known.verdict
     believed.delete(token)
     const verified = await verifyToken(token, own, set, new Date(now()))
     if (verified.kind === 'refused') return verified
     believed.set(token, verified)
     return verified.verdict
+  }
+  return (token) => {
+    const known = believed.get(token)
+    return isGood(known, null) ? known.verdict : look(token, known)
   }
 }
 

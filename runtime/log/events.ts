@@ -74,8 +74,8 @@ const eventTable: EventTable = {
   'request-failed': { level: 'error', say: ({ requestId, detail }) => `request ${requestId} failed: ${detail}` },
 }
 
-export function levelOf(event: LogEvent): LogLevel {
-  return eventTable[event.kind].level
+export function levelOf(kind: LogEventKind): LogLevel {
+  return eventTable[kind].level
 }
 
 /** The event as one sentence. */

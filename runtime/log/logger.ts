@@ -1,5 +1,5 @@
 import { levelOf, sentenceOf } from './events.ts'
-import type { Log, LogEvent, LogLevel } from './events.ts'
+import type { Log, LogEvent, LogEventKind, LogLevel } from './events.ts'
 
 export interface LoggerOptions {
   /** The quietest level that is still written. */
@@ -14,22 +14,26 @@ export interface LoggerOptions {
 
 const loudness: Readonly<Record<LogLevel | 'silent', number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 }
 
+/** Whether a log of that level writes events of the kind. */
+export const writes = (level: LoggerOptions['level'], kind: LogEventKind): boolean =>
+  loudness[levelOf(kind)] >= loudness[level]
+
 /** Makes a log that writes one line an event. */
 export function createLogger(options: LoggerOptions): Log {
   const render = options.human ? renderForPeople : renderAsJson
   return (event) => {
-    if (loudness[levelOf(event)] < loudness[options.level]) return
+    if (!writes(options.level, event.kind)) return
     options.write(`${conceal(render(event, options.now()), options.secrets)}\n`)
   }
 }
 
 function renderAsJson(event: LogEvent, time: Date): string {
   const { kind, ...facts } = event
-  return JSON.stringify({ time: time.toISOString(), level: levelOf(event), event: kind, ...facts })
+  return JSON.stringify({ time: time.toISOString(), level: levelOf(kind), event: kind, ...facts })
 }
 
 function renderForPeople(event: LogEvent, time: Date): string {
-  return `${time.toISOString().slice(11, 19)} ${levelOf(event).padEnd(5)} ${sentenceOf(event)}`
+  return `${time.toISOString().slice(11, 19)} ${levelOf(event.kind).padEnd(5)} ${sentenceOf(event)}`
 }
 
 /** A secret may stand in a message as it is, or as a JSON string spells it. */

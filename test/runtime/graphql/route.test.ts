@@ -32,6 +32,7 @@ beforeAll(async () => {
     health: async () => ({ status: 'ok', revision: 'abc', compileFailedAt: null }),
     log: (event) => events.push(event),
     bodyLimitBytes: 2048,
+    logsRequests: true,
   })
   await app.ready()
 })

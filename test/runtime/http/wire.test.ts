@@ -22,6 +22,7 @@ beforeAll(async () => {
     health: async () => ({ status: 'ok', revision: null, compileFailedAt: null }),
     log: () => undefined,
     bodyLimitBytes: 2048,
+    logsRequests: true,
     auth: null,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
