@@ -3,7 +3,7 @@ import type { BoundStatement, Row } from '../contract/execution.ts'
 import { DatabaseFailure } from './failures.ts'
 import { createMessageReader, messageTypes, readColumns, readError, readRow, type Column } from './messages.ts'
 import { createPreparedNames, maxWeight, weightOf, type PreparedNames } from './prepared-names.ts'
-import { encode, type Outgoing, type Step } from './wire.ts'
+import { encode, type Outgoing, type SentStatement, type Step } from './wire.ts'
 
 /**
  * One request on one connection: everything in one write, one Sync, one implicit transaction (PostgreSQL manual 54.2.3
@@ -129,7 +129,7 @@ const totalWeight = (statements: readonly BoundStatement[]): number =>
  * The statements of a request, as many of them under their names as one connection may hold. What is too much goes without a
  * name: it is parsed for this one use, and its memory is given back.
  */
-const namedWithin = (statements: readonly BoundStatement[]): readonly BoundStatement[] => {
+const namedWithin = (statements: readonly SentStatement[]): readonly SentStatement[] => {
   if (totalWeight(statements) <= maxWeight) return statements
   const names = new Set<string>()
   let total = 0
@@ -144,7 +144,7 @@ const namedWithin = (statements: readonly BoundStatement[]): readonly BoundState
 }
 
 /** Each statement, and whether it has to be parsed right before it. */
-const stepsOf = (prepared: PreparedNames, statements: readonly BoundStatement[]): readonly Step[] => {
+const stepsOf = (prepared: PreparedNames, statements: readonly SentStatement[]): readonly Step[] => {
   const parsed = new Set<string>()
   return namedWithin(statements).map((statement) => {
     const { name } = statement
@@ -154,7 +154,7 @@ const stepsOf = (prepared: PreparedNames, statements: readonly BoundStatement[])
   })
 }
 
-const outgoing = ({ prepared, described }: Line, statements: readonly BoundStatement[]): Outgoing => {
+const outgoing = ({ prepared, described }: Line, statements: readonly SentStatement[]): Outgoing => {
   const steps = stepsOf(prepared, statements)
   const added = steps.flatMap(({ statement, parse }) => (parse && statement.name !== '' ? [statement] : []))
   const needed = () => new Set(steps.map(({ statement }) => statement.name))
@@ -167,7 +167,7 @@ const outgoing = ({ prepared, described }: Line, statements: readonly BoundState
  * or the connection is gone, so that no answer can reach another request. The commit comes before ReadyForQuery and
  * may itself fail (deferred constraints), hence rows count only then.
  */
-export const runStatements = (line: Line, statements: readonly BoundStatement[]): Promise<ExchangeResult> =>
+export const runStatements = (line: Line, statements: readonly SentStatement[]): Promise<ExchangeResult> =>
   new Promise((resolve) => {
     const sent = outgoing(line, statements)
     line.flight = {

@@ -1,10 +1,11 @@
-import type { BoundStatement, Exchange, PreparedText, Row } from '../contract/execution.ts'
+import type { BoundStatement, Caller, Exchange, PreparedText, Row } from '../contract/execution.ts'
 import { createLru } from '../lib/lru.ts'
 import { sha256Hex } from '../lib/sha256.ts'
 import { claimSettings } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from './classify.ts'
 import { runStatements, type ExchangeResult, type Line } from './exchange.ts'
 import { counterCall, versionCall } from './version.ts'
+import { writeValues, type SentStatement, type WrittenValues } from './wire.ts'
 
 /**
  * What opens every request, in the same pipeline and transaction as its statements.
@@ -15,8 +16,8 @@ import { counterCall, versionCall } from './version.ts'
  */
 const reset: BoundStatement = { name: 'catalograph.reset', text: 'reset all', values: [] }
 
-/** $1 role, $2 claims, $3 'on' for read-only; then each claim; last what the guard needs, where there is one. */
-const fixedParameters = 3
+/** $1 role, $2 claims, then each claim; after these 'on' for read-only, then what the guard needs, where there is one. */
+const fixedParameters = 2
 
 const setting = (name: string, value: string): string => `pg_catalog.set_config('${name}', ${value}::text, true)`
 
@@ -39,13 +40,13 @@ const guardArms = (version: string, snapshot: string): string => `when case when
  * The result is the snapshot, or has no columns: claims are not echoed.
  */
 const openingText = (guarded: boolean, names: readonly string[]): string => {
-  const last = fixedParameters + names.length
+  const readOnly = fixedParameters + names.length + 1
   return `select ${guarded ? 's from (select pg_catalog.pg_current_snapshot()::text as s offset 0) x' : ''}
 where case
-  ${guarded ? guardArms(`$${last + 1}`, `$${last + 2}`) : ''}
+  ${guarded ? guardArms(`$${readOnly + 1}`, `$${readOnly + 2}`) : ''}
   ${claimArms(names)}
   when ${setting('request.jwt.claims', '$2')} is null then false
-  when $3::text = 'on' and ${setting('transaction_read_only', `'on'`)} is null then false
+  when $${readOnly}::text = 'on' and ${setting('transaction_read_only', `'on'`)} is null then false
   else ${setting('role', '$1')} is not null
 end`
 }
@@ -58,23 +59,34 @@ const preparedOpening = (guarded: boolean, names: readonly string[]): PreparedTe
 interface Opening {
   readonly guarded: PreparedText
   readonly plain: PreparedText
-  readonly values: readonly string[]
+  /** The role, the claims and each claim. */
+  readonly written: WrittenValues
 }
 
-const createOpening = (claims: string): Opening => {
+const createOpening = ({ role, claims }: Caller): Opening => {
   const { names, values } = claimSettings(claims)
-  return { guarded: preparedOpening(true, names), plain: preparedOpening(false, names), values }
+  const written = writeValues([role, claims, ...values])
+  return { guarded: preparedOpening(true, names), plain: preparedOpening(false, names), written }
 }
 
-/** A caller asks again and again with the same claims: they are taken apart once. */
-const openings = createLru<string, Opening>(1_000)
+interface Known {
+  readonly role: string
+  readonly opening: Opening
+}
 
-const openingOf = (claims: string): Opening => {
+/** Of some two thousand callers at once. */
+const keptBytes = 4_000_000
+
+/** A caller asks again and again with the same claims: they are taken apart and written once. */
+const openings = createLru<string, Known>(keptBytes, ({ opening }, claims) => claims.length + opening.written.bytes.length)
+
+const openingOf = (caller: Caller): Opening => {
+  const { role, claims } = caller
   const known = openings.get(claims)
-  if (known !== undefined) return known
-  const made = createOpening(claims)
-  openings.set(claims, made)
-  return made
+  if (known?.role === role) return known.opening
+  const opening = createOpening(caller)
+  openings.set(claims, { role, opening })
+  return opening
 }
 
 /** The snapshot under which a connection last found the version right. */
@@ -93,11 +105,11 @@ const snapshotOf = (line: Line, version: string): string => {
   return last?.version === version ? last.snapshot : noSnapshot
 }
 
-const opening = (line: Line, { caller, version, readOnly }: Exchange): BoundStatement => {
-  const { guarded, plain, values } = openingOf(caller.claims)
-  const bound = [caller.role, caller.claims, readOnly ? 'on' : 'off', ...values]
-  if (version === null) return { ...plain, values: bound }
-  return { ...guarded, values: [...bound, version, snapshotOf(line, version)] }
+const opening = (line: Line, { caller, version, readOnly }: Exchange): SentStatement => {
+  const { guarded, plain, written } = openingOf(caller)
+  const mode = readOnly ? 'on' : 'off'
+  if (version === null) return { ...plain, written, values: [mode] }
+  return { ...guarded, written, values: [mode, version, snapshotOf(line, version)] }
 }
 
 /**
@@ -123,7 +135,8 @@ const openingLength = 2
 
 const remember = (line: Line, { version }: Exchange, result: ExchangeResult): void => {
   const snapshot = result.kind === 'rows' ? result.rows[openingLength - 1]?.[0]?.[0] : undefined
-  if (version !== null && typeof snapshot === 'string') seen.set(line, { version, snapshot })
+  if (version === null || typeof snapshot !== 'string' || snapshot === snapshotOf(line, version)) return
+  seen.set(line, { version, snapshot })
 }
 
 /** Runs an exchange on a connection; a failure is a result, see runStatements. */

@@ -9,8 +9,19 @@ interface Cursor {
   at: number
 }
 
+/** Parameters in the form in which they are sent, written once for many requests. */
+export interface WrittenValues {
+  readonly count: number
+  readonly bytes: Buffer
+}
+
+/** A statement with its parameters: those that were written before come first. */
+export interface SentStatement extends BoundStatement {
+  readonly written?: WrittenValues
+}
+
 export interface Step {
-  readonly statement: BoundStatement
+  readonly statement: SentStatement
   /** Whether it is parsed right before it is used; one without a name always is. */
   readonly parse: boolean
 }
@@ -29,8 +40,8 @@ const textSize = (text: string): number => Buffer.byteLength(text) + 1
 const namedSize = (name: string): number => header + 1 + textSize(name)
 const parseSize = (name: string, text: string): number => header + textSize(name) + textSize(text) + 2
 const valueSize = (value: string | null): number => 4 + (value === null ? 0 : Buffer.byteLength(value))
-const bindSize = ({ name, values }: BoundStatement): number =>
-  values.reduce((size, value) => size + valueSize(value), header + 1 + textSize(name) + 6)
+const bindSize = ({ name, written, values }: SentStatement): number =>
+  header + 1 + textSize(name) + 6 + (written?.bytes.length ?? 0) + sum(values, valueSize)
 const executeSize = header + 1 + 4
 const syncSize = header
 
@@ -69,6 +80,12 @@ const putValue = (cursor: Cursor, value: string | null): void => {
   cursor.at += length
 }
 
+export const writeValues = (values: readonly (string | null)[]): WrittenValues => {
+  const cursor: Cursor = { buffer: Buffer.allocUnsafeSlow(sum(values, valueSize)), at: 0 }
+  for (const value of values) putValue(cursor, value)
+  return { count: values.length, bytes: cursor.buffer }
+}
+
 /** Types of messages, as ASCII letters. */
 const messageTypes = { bind: 0x42, close: 0x43, describe: 0x44, execute: 0x45, parse: 0x50, sync: 0x53 }
 const ofStatement = 0x53
@@ -102,12 +119,13 @@ const putParse = (cursor: Cursor, name: string, text: string): void => {
 }
 
 /** Into the unnamed portal; no format codes, which means text for every parameter and every result column. */
-const putBind = (cursor: Cursor, { name, values }: BoundStatement): void => {
+const putBind = (cursor: Cursor, { name, written, values }: SentStatement): void => {
   const start = beginMessage(cursor, messageTypes.bind)
   putText(cursor, '')
   putText(cursor, name)
   putInt16(cursor, 0)
-  putInt16(cursor, values.length)
+  putInt16(cursor, (written?.count ?? 0) + values.length)
+  if (written !== undefined) cursor.at += written.bytes.copy(cursor.buffer, cursor.at)
   for (const value of values) putValue(cursor, value)
   putInt16(cursor, 0)
   endMessage(cursor, start)
