@@ -26,7 +26,7 @@ export const startPostgres = async (major: Major = 18): Promise<BenchPostgres> =
   await sweepClusters()
   const binaries = await binariesOf(major)
   const cluster = await startCluster(binaries)
-  publishClusters([{ major, port: cluster.port, binaries }])
+  publishClusters([{ major, port: cluster.port, postgis: false, binaries }])
   const [pid] = (await readFile(join(cluster.folder, 'postmaster.pid'), 'utf8')).split('\n')
   return { major, port: cluster.port, pid: Number(pid), stop: cluster.remove }
 }

@@ -170,6 +170,12 @@ export const keys = [
       'with arguments, and filters on computed fields.',
   },
   {
+    key: 'geo',
+    on: ['schema'],
+    decode: switchedOn,
+    help: '{"enabled": true} serves geometry and geography of PostGIS as GeoJSON, with filters by where things are.',
+  },
+  {
     key: 'limits',
     on: ['schema'],
     decode: limits,
@@ -196,16 +202,6 @@ export const keys = [
     help: '{"enabled": true} answers requests that ask with what is in the API and why not; for development only.',
   },
 ] as const satisfies readonly Key[]
-
-interface ReservedKey {
-  readonly key: string
-  readonly on: readonly ObjectKind[]
-}
-
-/** Known settings that this version does not obey yet (spec/graphql.md 17). */
-export const reservedKeys: readonly ReservedKey[] = [
-  { key: 'geo', on: ['schema'] },
-]
 
 type KeyRow = (typeof keys)[number]
 

@@ -4,7 +4,7 @@ import { diagnose } from '../report/diagnostics.ts'
 import type { Decoded } from './decoders.ts'
 import { type ParsedComment, parseComment } from './grammar.ts'
 import { member } from './json-value.ts'
-import { type Key, keys, keysOn, type ObjectKind, objectKinds, reservedKeys, type Settings } from './keys.ts'
+import { type Key, keys, keysOn, type ObjectKind, objectKinds, type Settings } from './keys.ts'
 
 /** Why every request fails: `stage` tells which of several is met first (13.1). */
 export interface Refusal {
@@ -83,13 +83,12 @@ function tellKey(kind: ObjectKind, object: () => string, key: string): readonly 
   const valid = keysOn(kind).map((row) => row.key)
   if (valid.includes(key)) return []
   const places = placesOf(key)
-  if (places.length > 0 && !places.includes(kind)) return [diagnose('comment-key-misplaced', object(), { key, places })]
-  if (places.length > 0) return [diagnose('comment-key-reserved', object(), { key })]
+  if (places.length > 0) return [diagnose('comment-key-misplaced', object(), { key, places })]
   return [diagnose('comment-key-unknown', object(), { key, nearest: suggest(key, valid), valid })]
 }
 
 const placesOf = (key: string): readonly ObjectKind[] =>
-  [...keys, ...reservedKeys].filter((row) => row.key === key).flatMap((row) => [...row.on])
+  keys.filter((row) => row.key === key).flatMap((row) => [...row.on])
 
 /** What every object without a comment shares; most columns have none. */
 const absent = Object.fromEntries(objectKinds.map((kind) => [kind, readComment(kind, () => kind, '')])) as {

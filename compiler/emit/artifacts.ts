@@ -1,5 +1,5 @@
 import { entityFile, functionsFile, manifestFile } from '../../runtime/contract/artifact.ts'
-import type { EntityFacts, ObjectId } from '../../runtime/contract/manifest.ts'
+import type { Manifest, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Revision } from '../../runtime/contract/revision.ts'
 import type { Model } from '../model/types.ts'
 import { manifestText } from './manifest.ts'
@@ -25,7 +25,7 @@ export function makeArtifacts(model: Model, revision: Revision, printSchema: Pri
   const entityTypes = createEntityTypes(manifest, print)
   const files: Record<string, string> = {
     [manifestFile]: manifestText(manifest),
-    [builderTypesFile]: builderTypes(extrasOf(manifest.entities)),
+    [builderTypesFile]: builderTypes(extrasOf(manifest)),
     [functionsFile]: revision.functions,
     [typesFile(functionsFile)]: callTypes(Object.values(model.functions).filter(isServed(manifest.functions)), print),
     ...schemaFiles(manifest, printSchema),
@@ -37,9 +37,11 @@ export function makeArtifacts(model: Model, revision: Revision, printSchema: Pri
   return { revision, files }
 }
 
-const extrasOf = (entities: readonly EntityFacts[]): Extras => ({
+const extrasOf = ({ entities, composites, geo }: Manifest): Extras => ({
   arbiters: entities.some((entity) => entity.upsert === true),
   computed: entities.some(({ computed }) => computed.some((fn) => fn.args.length > 0 || fn.filter === true)),
+  composites: composites !== undefined,
+  geo: geo === true,
 })
 
 interface Identified {

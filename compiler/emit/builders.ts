@@ -31,8 +31,8 @@ interface NamedType {
   readonly column: ColumnSql
 }
 
-const typeKey = ({ type, array, plainDelimiter, json }: ColumnSql): string =>
-  JSON.stringify([type, array, plainDelimiter, json])
+const typeKey = ({ type, array, plainDelimiter, geo, json }: ColumnSql): string =>
+  JSON.stringify([type, array, plainDelimiter, geo, json])
 
 /** One constant per distinct type, in order of appearance. */
 function nameTypes(columns: readonly ColumnSql[]): ReadonlyMap<string, NamedType> {

@@ -1,7 +1,7 @@
 import { ident, qualified } from '../../runtime/sql/ident.ts'
 import type { ArgumentSql, CallSql } from '../model/types.ts'
 import { block, hole, jsFunction, jsString, moduleExports, moduleText, record } from './js-text.ts'
-import { attributesText, jsonText, operandCast } from './value-text.ts'
+import { attributesText, jsonText, operandPieces } from './value-text.ts'
 
 /** Root functions -> the JavaScript text of a record from function id to CallBuilder (runtime/contract/builder.ts). */
 export const callsModule = (calls: readonly CallSql[]): string =>
@@ -20,6 +20,5 @@ const callMembers = (call: CallSql): readonly string[] => [
 export const argumentText = (argument: ArgumentSql): string =>
   jsFunction('parameter', [
     argument.positional === true ? '' : `${ident(argument.name)} => `,
-    hole('parameter'),
-    operandCast(argument),
+    ...operandPieces(argument, hole('parameter')),
   ])

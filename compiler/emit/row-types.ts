@@ -23,9 +23,13 @@ export interface Extras {
   readonly arbiters: boolean
   /** Some computed field takes arguments or has filters. */
   readonly computed: boolean
+  /** Composite values are looked into. */
+  readonly composites: boolean
+  /** Places are compared. */
+  readonly geo: boolean
 }
 
-export const builderTypes = ({ arbiters, computed }: Extras): string => `/** Types of the generated SQL builders: functions from SQL text to SQL text. */
+export const builderTypes = ({ arbiters, computed, composites, geo }: Extras): string => `/** Types of the generated SQL builders: functions from SQL text to SQL text. */
 
 export type Expression = string
 
@@ -38,12 +42,12 @@ export interface ColumnBuilder {
   readonly notNull: boolean
   readonly recordType: string
   readonly fromRecord: (value: Expression) => Expression
-}
-
+${composites ? attributesMember : ''}${geo ? spatialMember : ''}}
+${composites ? attributeTypes(geo) : ''}
 export interface ComputedBuilder {
   readonly of: (row: Expression${computed ? ', args: readonly Expression[]' : ''}) => Expression
   readonly json: (value: Expression) => Expression
-${computed ? computedTypes : ''}}
+${computed ? computedTypes : ''}${composites ? attributesMember : ''}${computed && geo ? spatialMember : ''}}
 
 export interface EntityBuilder<Column extends string, Computed extends string> {
   readonly relation: string
@@ -56,7 +60,22 @@ export interface CallBuilder<Argument extends string> {
   readonly name: string
   readonly args: Readonly<Record<Argument, (parameter: Expression) => Expression>>
   readonly json: (value: Expression) => Expression
-}
+${composites ? attributesMember : ''}}
+`
+
+const attributesMember = `  readonly attributes?: Readonly<Record<string, AttributeBuilder>>
+`
+
+const spatialMember = `  readonly spatial?: Readonly<Record<string, Expression>>
+`
+
+const attributeTypes = (geo: boolean): string => `
+export interface AttributeBuilder {
+  readonly of: (value: Expression) => Expression
+  readonly json: (value: Expression) => Expression
+  readonly operand: (parameter: Expression) => Expression
+  readonly operands: (parameter: Expression) => Expression
+${attributesMember}${geo ? spatialMember : ''}}
 `
 
 const computedTypes = `  readonly args?: Readonly<Record<string, (parameter: Expression) => Expression>>
@@ -94,6 +113,7 @@ const scalarTypes: Readonly<Record<ScalarName, string>> = {
   Cursor: 'string',
   BigFloat: 'string',
   Opaque: 'unknown',
+  GeoJSON: '{ readonly type: string; readonly [member: string]: unknown }',
 }
 
 function typeText(type: ValueType | null, json: JsonForm, enums: Enums): string {

@@ -29,9 +29,11 @@ export const entitySamples = (builder: EntityBuilder): readonly Sample[] => [
   })),
 ]
 
-function computedSample({ relation }: EntityBuilder, { of, json, args = {}, operand, operands }: ComputedBuilder): string {
+function computedSample({ relation }: EntityBuilder, computed: ComputedBuilder): string {
+  const { of, json, args = {}, operand, operands, spatial = {} } = computed
   const call = of('t', passed(args))
-  const tests = operand === undefined || operands === undefined ? '' : ` where ${conditions(call, { operand, operands })}`
+  const isFiltered = operand !== undefined && operands !== undefined
+  const tests = isFiltered ? ` where ${conditions(call, { operand, operands, spatial })}` : ''
   return `select row_to_json(z) from (select ${json(call)} as v from ${relation} t${tests}) z`
 }
 
@@ -88,13 +90,14 @@ function valueSample(column: ColumnBuilder): string {
     ) select ${column.json('u.c')}, jsonb_build_array(${column.cursor('u.c')}) from u order by u.c desc`
 }
 
-const conditions = (value: string, type: Pick<ColumnBuilder, 'operand' | 'operands'>): string =>
-  Object.values(operators)
-    .map(({ operand, render }) => {
+const conditions = (value: string, type: Pick<ColumnBuilder, 'operand' | 'operands' | 'spatial'>): string =>
+  [
+    ...Object.values(operators).map(({ operand, render }) => {
       if (operand === 'presence') return render(value, 'not null')
       return render(value, operand === 'values' ? type.operands('$2') : type.operand('$3'))
-    })
-    .join(' and ')
+    }),
+    ...Object.values(type.spatial ?? {}).map((decides) => `${decides}(${value}, ${type.operand('$3')})`),
+  ].join(' and ')
 
 /** Relations join by equal columns; which ones is for the manifest to say. */
 function joinSample({ relation, columns }: EntityBuilder): string {

@@ -1,7 +1,8 @@
 import { literal } from '../../runtime/sql/literal.ts'
 import { ident } from '../../runtime/sql/ident.ts'
-import type { AttributeSql, ColumnSql, JsonForm } from '../model/types.ts'
-import { hole, jsFunction, jsString, record, type Pieces } from './js-text.ts'
+import { spatialOperators } from '../../runtime/sql/spatial.ts'
+import type { AttributeSql, ColumnSql, GeoSql, JsonForm } from '../model/types.ts'
+import { hole, jsFunction, jsString, record, type Hole, type Pieces } from './js-text.ts'
 
 /** How values of a type are read and written, as JavaScript text. */
 
@@ -21,6 +22,9 @@ function jsonPieces(form: JsonForm): Pieces {
     case 'json-text':
       // The whole document as text: strings lose their quotes, JSON null becomes NULL (PostgreSQL manual 9.16; 3.3).
       return ['((', value, ") #>> '{}')"]
+    case 'geojson':
+      // Enough decimals for every number to be the same when it comes back; by default the tenth is cut.
+      return [`${ident(form.schema)}.st_asgeojson(`, value, ', 40)::json']
     case 'once':
       return ['(select ', ...jsonPieces(form.of).map((piece) => (piece === value ? 'r.v' : piece)), ' from ', value, ' as r(v))']
     case 'only':
@@ -71,15 +75,42 @@ const values = (type, recordType, cast, listCast, json) => ({
 
 /** A call of the function above: `values('int4', 'text', '::int4', '::int4[]', (value) => value)`. */
 export function valuesText(column: ColumnSql): string {
-  const { type, array } = column
+  const { type, array, geo } = column
   const texts = [type, array ? 'text[]' : 'text', operandCast(column), listCast(column)]
-  return `values(${texts.map(jsString).join(', ')}, ${jsonText(column.json)})`
+  const common = `values(${texts.map(jsString).join(', ')}, ${jsonText(column.json)})`
+  if (geo === undefined) return common
+  return `{ ...${common}, ${operandsText(column)}, fromRecord: ${jsFunction('value', geoPieces(geo, value))} }`
 }
 
-/** How operands of a filter become values of the type: two members of an object. */
+/** How operands of a filter become values of the type: members of an object. */
 export const operandsText = (type: CastType): string =>
-  `operand: ${jsFunction('parameter', [hole('parameter'), operandCast(type)])}, ` +
-  `operands: ${jsFunction('parameter', [hole('parameter'), listCast(type)])}`
+  `operand: ${jsFunction('parameter', operandPieces(type, hole('parameter')))}, ` +
+  `operands: ${jsFunction('parameter', [hole('parameter'), listCast(type)])}${spatialText(type.geo)}`
+
+/** From a text parameter to a value of the type. */
+export const operandPieces = (type: CastType, parameter: Hole): Pieces =>
+  type.geo === undefined ? [parameter, operandCast(type)] : geoPieces(type.geo, parameter)
+
+/**
+ * From the text of a GeoJSON geometry. Without a member `crs` its coordinates are in the reference system of the column, where
+ * that has one, or else in WGS 84 (RFC 7946, 4), as PostGIS has it; with one they are transformed to that of the column. What
+ * PostGIS does not know it would read as having none: to transform from that is an error.
+ */
+function geoPieces({ schema, kind, srid }: GeoSql, text: Hole): Pieces {
+  const of = (name: string): string => `${ident(schema)}.${name}`
+  const read: Pieces = [`${of('st_geomfromgeojson')}(`, text, '::text)']
+  const known: Pieces = srid === 0 ? [`${of('st_srid')}(`, ...read, ')'] : [String(srid)]
+  const plain: Pieces = srid === 0 ? read : [`${of('st_setsrid')}(`, ...read, `, ${srid})`]
+  const transformed: Pieces = [`${of('st_transform')}(`, ...read, ', ', ...known, ')']
+  const geometry = ['(case when ', text, "::text::jsonb ? 'crs' then ", ...transformed, ' else ', ...plain, ' end)']
+  return kind === 'geometry' ? geometry : [...geometry, `::${of('geography')}`]
+}
+
+/** The member that tells the functions of conditions on places. */
+const spatialText = (geo: GeoSql | undefined): string =>
+  geo === undefined
+    ? ''
+    : `, ${record('spatial', Object.entries(spatialOperators), ([name, row]) => [name, jsString(`${ident(geo.schema)}.${row[geo.kind]}`)])}`
 
 /** The member that tells of a composite value's attributes; nothing for other types. */
 export function attributesText(attributes: readonly AttributeSql[] | undefined): string {
@@ -92,13 +123,13 @@ function attributeText(item: AttributeSql): string {
   return `{ of: ${of}, json: ${jsonText(item.json)}, ${operandsText(item)}${attributesText(item.attributes)} }`
 }
 
-export type CastType = Pick<ColumnSql, 'type' | 'array' | 'plainDelimiter'>
+export type CastType = Pick<ColumnSql, 'type' | 'array' | 'plainDelimiter' | 'geo'>
 
 /**
  * From a text parameter to the exact type. An array whose elements are not delimited by a comma goes through text[],
  * whose literals are: `::text[]::box[]`.
  */
-export const operandCast = ({ type, array, plainDelimiter }: CastType): string =>
+const operandCast = ({ type, array, plainDelimiter }: CastType): string =>
   array && !plainDelimiter ? `::text[]::${type}` : `::${type}`
 
 const listCast = ({ type, plainDelimiter }: CastType): string =>

@@ -47,6 +47,7 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
     ...schemaPart(annotated),
     enums: enums.value.map((item) => item.facts),
     ...(composites && { composites: composites.value }),
+    ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
     entities: entities.value.map((entity) => entity.facts),
     functions: calls.value.map((call) => call.facts),
   }

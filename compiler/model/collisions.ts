@@ -24,10 +24,11 @@ export function tellCollisions(manifest: Manifest): readonly Diagnostic[] {
 const recallTypes = createRecall<readonly Diagnostic[]>()
 
 /** What decides who gets which type name, and how the others are told. */
-const typeInputs = ({ entities, enums, composites = [] }: Manifest): readonly unknown[] => [
+const typeInputs = ({ entities, enums, composites = [], geo }: Manifest): readonly unknown[] => [
   ...entities.flatMap(({ id, kind, name, key }) => [id, kind, name, key.length > 0]),
   ...enums,
   ...composites,
+  geo,
   ...partsIn({ entities }),
   entities.some((entity) => entity.enumArrays === true),
 ]

@@ -34,6 +34,7 @@ const askedOf = ({ relation, schema }: Head): Asked => ({
   domains: schema.settings.domains,
   functionShapes: schema.settings.functionShapes,
   composites: schema.settings.composites,
+  geo: schema.settings.geo,
 })
 
 const isServed = (facts: ColumnFacts): boolean => facts.field !== null && facts.type !== null
@@ -84,7 +85,7 @@ export const buildColumnSql = (scope: Scope, values: Values, head: Head): readon
   head.relation.columns.map((column) => ({
     column: column.name,
     type: castText(scope, column, askedOf(head)),
-    ...sqlType(scope, column.type, askedOf(head)),
+    ...sqlType(scope, column.type, askedOf(head), column.modifier),
     json: values(column.type, askedOf(head))?.json ?? { kind: 'native' },
     notNull: isNotNull(head, column),
     ...readAs(scope, column, askedOf(head)),

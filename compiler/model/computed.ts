@@ -83,7 +83,8 @@ function isFiltered({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: 
   if (!askedBy(scope, fn.schema).functionShapes || fn.args.length > 1 || facts.kind !== 'value' || fn.returnsSet) return false
   // Postgres has no operators for domains over enums.
   if (facts.type.kind === 'enum') return !facts.type.list && scope.types.get(fn.result)?.kind === 'e'
-  return facts.type.kind === 'scalar' && !facts.type.list && Object.hasOwn(filterFamilies, facts.type.name)
+  if (facts.type.kind !== 'scalar' || facts.type.list) return false
+  return facts.type.name === 'GeoJSON' || Object.hasOwn(filterFamilies, facts.type.name)
 }
 
 const filterType = ({ scope }: ResultContext, fn: AnnotatedFunction): Computed['sql']['filter'] => {

@@ -5,6 +5,7 @@ import type { AggregateFacts, ObjectId, ScalarName, ValueType } from '../../runt
 import type { Oid } from '../catalog/types.ts'
 import type { AnnotatedType } from '../comments/types.ts'
 import type { ServedEnum } from './enums.ts'
+import { isGeo } from './geo.ts'
 import type { Scope } from './scope.ts'
 import type { JsonForm } from './types.ts'
 
@@ -30,6 +31,8 @@ export interface Asked {
   readonly functionShapes: boolean
   /** Composite types are objects. */
   readonly composites: boolean
+  /** Types of PostGIS are GeoJSON. */
+  readonly geo: boolean
 }
 
 /** What the schema of a function says of its values. */
@@ -38,6 +41,7 @@ export const askedBy = ({ schemas }: Scope, schema: string): Asked => ({
   domains: schemas.get(schema)?.settings.domains ?? false,
   functionShapes: schemas.get(schema)?.settings.functionShapes ?? false,
   composites: schemas.get(schema)?.settings.composites ?? false,
+  geo: schemas.get(schema)?.settings.geo ?? false,
 })
 
 export type Values = (oid: Oid, asked: Asked) => Value | null
@@ -64,6 +68,7 @@ function readValue(reading: Reading, oid: Oid): Value | null {
   if (type === undefined) return null
   if (type.kind === 'd' && asked.domains) return domainValue(reading, type)
   if (asked.composites && isComposite(scope, type)) return compositeValue(type)
+  if (asked.geo && isGeo(type)) return geoValue(type)
   return type.element === null ? scalarValue(scope, enums, type) : listValue(reading, type.element)
 }
 
@@ -75,6 +80,16 @@ const compositeValue = (type: AnnotatedType): Value => ({
   type: { kind: 'composite', id: objectId(type.schema, type.name), list: false },
   typeSchema: typeSchema(type),
   json: { kind: 'native' },
+  filter: true,
+  order: false,
+  limited: false,
+  aggregate: noAggregate,
+})
+
+const geoValue = (type: AnnotatedType): Value => ({
+  type: { kind: 'scalar', name: 'GeoJSON', list: false },
+  typeSchema: typeSchema(type),
+  json: { kind: 'geojson', schema: type.schema },
   filter: true,
   order: false,
   limited: false,

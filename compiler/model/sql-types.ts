@@ -1,18 +1,25 @@
 import type { Oid } from '../catalog/types.ts'
 import { type Asked, domainBase, lookThrough } from './scalars.ts'
+import { geoOf } from './geo.ts'
 import type { Scope } from './scope.ts'
+import type { GeoSql } from './types.ts'
 
 /** How texts become values of a type in SQL. */
 export interface SqlType {
   readonly array: boolean
   readonly plainDelimiter: boolean
+  readonly geo?: GeoSql
 }
 
-/** Whether the type is an array, and whether a comma parts the values in an array literal of them (a box takes a semicolon). */
-export function sqlType(scope: Scope, oid: Oid, asked: Asked): SqlType {
+/**
+ * Whether the type is an array, whether a comma parts the values in an array literal of them (a box takes a semicolon),
+ * and how GeoJSON is read where it is served as that. The modifier is that of the column, -1 where there is none.
+ */
+export function sqlType(scope: Scope, oid: Oid, asked: Asked, modifier = -1): SqlType {
   const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? null : scope.types.get(type.element)
-  return { array: element !== null, plainDelimiter: (element ?? type)?.delimiter === ',' }
+  const geo = asked.geo && type !== undefined ? geoOf(type, type.oid === oid ? modifier : -1) : {}
+  return { array: element !== null, plainDelimiter: (element ?? type)?.delimiter === ',', ...geo }
 }
 
 /** Types of pg_catalog whose explicit casts cut a value to the modifier's length; an assignment refuses it instead (manual 8.3, 8.10). */

@@ -21,6 +21,8 @@ export type JsonForm =
   | { readonly kind: 'text-array' }
   /** json, jsonb: text form, strings without quotes, JSON null as null. */
   | { readonly kind: 'json-text' }
+  /** geometry, geography: GeoJSON, by functions of PostGIS in this schema. */
+  | { readonly kind: 'geojson'; readonly schema: string }
   /** A scalar enum with mapped labels: [label, printed name]; other labels print as they are. */
   | { readonly kind: 'mapped'; readonly names: readonly (readonly [label: string, name: string])[] }
   /** An array of an enum with mapped labels, where arrays print mapped names: as `mapped`, element by element. */
@@ -29,6 +31,15 @@ export type JsonForm =
   | { readonly kind: 'once'; readonly of: JsonForm }
   /** What a function answers that returns a set of one value: null when the set is empty, an error when there are more. */
   | { readonly kind: 'only'; readonly of: JsonForm }
+
+/** How GeoJSON becomes a value of a type of PostGIS. */
+export interface GeoSql {
+  /** Where PostGIS is. */
+  readonly schema: string
+  readonly kind: 'geometry' | 'geography'
+  /** The reference system of all values; 0 where each value has its own. */
+  readonly srid: number
+}
 
 export interface ColumnSql {
   /** SQL name. */
@@ -39,6 +50,8 @@ export interface ColumnSql {
   readonly array: boolean
   /** True when the element type's delimiter is a comma, so that an array literal may be cast to `type` directly. */
   readonly plainDelimiter: boolean
+  /** For what is served as GeoJSON. */
+  readonly geo?: GeoSql
   readonly json: JsonForm
   readonly notNull: boolean
   /** What it is read as, where Postgres has no operators for its own type: a domain over an enum. */
@@ -53,6 +66,7 @@ export interface AttributeSql {
   readonly type: string
   readonly array: boolean
   readonly plainDelimiter: boolean
+  readonly geo?: GeoSql
   readonly json: JsonForm
   readonly attributes?: readonly AttributeSql[]
 }
@@ -73,7 +87,7 @@ export interface EntitySql {
     readonly args?: readonly ArgumentSql[]
     readonly attributes?: readonly AttributeSql[]
     /** The type of its value, where there are filters on it. */
-    readonly filter?: Pick<ArgumentSql, 'type' | 'array' | 'plainDelimiter'>
+    readonly filter?: Pick<ArgumentSql, 'type' | 'array' | 'plainDelimiter' | 'geo'>
   }[]
   /** What `onConflict` can name; only with upsert. */
   readonly arbiters?: readonly ArbiterSql[]
@@ -94,6 +108,7 @@ export interface ArgumentSql {
   readonly type: string
   readonly array: boolean
   readonly plainDelimiter: boolean
+  readonly geo?: GeoSql
   /** Present where it is passed by its place. */
   readonly positional?: true
 }

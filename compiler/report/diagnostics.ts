@@ -50,11 +50,6 @@ export const diagnosticKinds = {
     ({ key }) => `The comment sets ${quote(key)}, which has no effect on this kind of object.`,
     ({ places }) => `Set it in the comment of a ${places.join(' or ')}.`,
   ),
-  'comment-key-reserved': kind<{ key: string }>(
-    'info',
-    ({ key }) => `The setting ${quote(key)} is not supported by this version; the comment's setting is ignored.`,
-    () => 'Remove the setting, or leave it for a later version.',
-  ),
   'unique-key-unusable': kind<{ name: string }>(
     'warning',
     ({ name }) => `The unique key ${quote(name)} has no valid GraphQL name, so that "onConflict" cannot name it.`,

@@ -26,17 +26,22 @@ export interface ColumnBuilder {
   readonly fromRecord: (value: Expression) => Expression
   /** By SQL name: what a composite value consists of, where the API looks into it. */
   readonly attributes?: Attributes
+  /** By spatial operator: the function that decides, `"public".st_within`; only where values are GeoJSON. */
+  readonly spatial?: Spatial
 }
+
+export type Spatial = Readonly<Record<string, Expression>>
 
 export type Attributes = Readonly<Record<string, AttributeBuilder>>
 
 export interface AttributeBuilder {
   /** The attribute of a value: `t1."home"` -> `(t1."home")."street"`. */
   readonly of: (value: Expression) => Expression
-  /** These three as those of columns. */
+  /** These as those of columns. */
   readonly json: (value: Expression) => Expression
   readonly operand: (parameter: Expression) => Expression
   readonly operands: (parameter: Expression) => Expression
+  readonly spatial?: Spatial
   readonly attributes?: Attributes
 }
 
@@ -62,6 +67,7 @@ export interface ComputedBuilder {
   /** As those of columns; only where there are filters on it. */
   readonly operand?: ColumnBuilder['operand']
   readonly operands?: ColumnBuilder['operands']
+  readonly spatial?: Spatial
 }
 
 export interface EntityBuilder {

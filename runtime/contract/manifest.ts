@@ -27,6 +27,7 @@ export type ScalarName =
   | 'Cursor'
   | 'BigFloat'
   | 'Opaque'
+  | 'GeoJSON'
 
 /** GraphQL type of a column, an argument or a scalar result; nullability is told beside it. */
 export type ValueType =
@@ -48,6 +49,8 @@ export interface Manifest {
   readonly enums: readonly EnumFacts[]
   /** Composite types; absent unless a served schema has `composites` on (section 17). */
   readonly composites?: readonly CompositeFacts[]
+  /** Some served schema has `geo` on, so that there is a scalar for GeoJSON (section 17). */
+  readonly geo?: true
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
   readonly entities: readonly EntityFacts[]
   /** Functions that are root fields, same order. */

@@ -78,7 +78,7 @@ const scalarNames = [
   'BigFloat',
   'Opaque',
 ]
-const builtIn: ReadonlySet<string> = new Set([
+const builtIn: readonly string[] = [
   ...scalarNames,
   ...scalarNames.flatMap((name) => [`${name}Filter`, `${name}ListFilter`]),
   'Query',
@@ -88,7 +88,7 @@ const builtIn: ReadonlySet<string> = new Set([
   'PageInfo',
   'FilterIs',
   'OrderByDirection',
-])
+]
 
 /** Most names end like no part, which one look tells. */
 const anyPart = new RegExp(`(?:${partList.flatMap((part) => parts[part] || []).join('|')})$`)
@@ -99,7 +99,19 @@ const basesOf = (name: string, used: readonly Part[]): readonly string[] =>
     ? used.flatMap((part) => (name.endsWith(parts[part]) ? [name.slice(0, name.length - parts[part].length)] : []))
     : [name]
 
-const builtInBases: ReadonlySet<string> = new Set([...builtIn].flatMap((name) => basesOf(name, partList)))
+interface Reserved {
+  readonly names: ReadonlySet<string>
+  /** Bases with a part that bears one of these names. */
+  readonly bases: ReadonlySet<string>
+}
+
+const reserve = (names: Iterable<string>): Reserved => {
+  const all = new Set(names)
+  return { names: all, bases: new Set([...all].flatMap((name) => basesOf(name, partList))) }
+}
+
+const reservedAlways = reserve(builtIn)
+const reservedWithGeo = reserve([...builtIn, 'GeoJSON', 'GeoJSONFilter', 'GeoJSONDistance'])
 
 const validName = /^[_A-Za-z][_0-9A-Za-z]*$/
 
@@ -132,6 +144,7 @@ export function createNames(manifest: Manifest, readable: (entity: EntityFacts) 
   const entities = new Map<string, EntityFacts>()
   const others = new Map<string, ValuePart>()
   const used = partsIn(manifest)
+  const reserved = manifest.geo === true ? reservedWithGeo : reservedAlways
   const infixes = infixesOf(used)
 
   /** The relation and the part of it that a name would be, e.g. `PostEdge` -> Post, edge. */
@@ -157,7 +170,7 @@ export function createNames(manifest: Manifest, readable: (entity: EntityFacts) 
   const isFree = (base: string): boolean =>
     validName.test(base) &&
     !base.startsWith('__') &&
-    !builtInBases.has(base) &&
+    !reserved.bases.has(base) &&
     !blocked.has(base) &&
     findEntity(base) === undefined &&
     !sharesPart(base)
@@ -176,7 +189,7 @@ export function createNames(manifest: Manifest, readable: (entity: EntityFacts) 
   const isFreeOfOthers = (name: string): boolean =>
     validName.test(name) &&
     !name.startsWith('__') &&
-    !builtIn.has(name) &&
+    !reserved.names.has(name) &&
     !others.has(name) &&
     findEntity(name) === undefined
   const claimOthers = (types: readonly (readonly [name: string, type: ValuePart])[]): void => {

@@ -64,6 +64,9 @@ export interface Visible {
 export const byField = (columns: readonly ColumnFacts[]): ReadonlyMap<string, ColumnFacts> =>
   new Map(columns.map((column) => [column.field ?? '', column]))
 
+/** Whether values of the type are places, which only spatial operators compare. */
+export const isGeo = (type: ValueType | null): boolean => type?.kind === 'scalar' && type.name === 'GeoJSON' && !type.list
+
 export function seeAs(manifest: Manifest, role: string): Visible {
   const facts = factsOf(manifest, role)
   const effective = new Set(facts.effective)

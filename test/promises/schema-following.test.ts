@@ -41,7 +41,7 @@ describe.each(majors())('following the schema of PostgreSQL %i', (major) => {
   beforeAll(async () => {
     const { binaries } = clusterOf(major)
     server = await startCluster(binaries)
-    publishClusters([{ major, port: server.port, binaries }])
+    publishClusters([{ ...clusterOf(major), port: server.port }])
     db = await createDatabase({ major, prepare: true })
     name = (await db.query('select current_database() as name')).rows[0].name
     await run(schema)

@@ -7,6 +7,8 @@ export type Major = 15 | 18
 export interface Cluster {
   readonly major: Major
   readonly port: number
+  /** Whether PostGIS can be created on it. */
+  readonly postgis: boolean
   /** For tests that need a server of their own. */
   readonly binaries: Binaries
 }
@@ -29,6 +31,9 @@ export const majors = (): readonly Major[] => {
   const known = clusters().map((cluster) => cluster.major)
   return [...known].sort((a, b) => Number(b === wanted) - Number(a === wanted))
 }
+
+/** The first of them with PostGIS, null where none has it: what needs it is then skipped, and says so. */
+export const postgisMajor = (): Major | null => majors().find((major) => clusterOf(major).postgis) ?? null
 
 export const clusterOf = (major: Major): Cluster => {
   const found = clusters().find((cluster) => cluster.major === major)

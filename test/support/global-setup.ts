@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import pg from 'pg'
 import { embeddedBinaries } from '../../runtime/db/postgres-binaries.ts'
 import type { Binaries } from '../../runtime/db/postgres-process.ts'
 import { startCluster, sweepClusters, type ThrowAwayCluster } from './cluster.ts'
@@ -26,6 +27,17 @@ const wanted = async (): Promise<readonly (readonly [Major, Binaries])[]> => {
   return older === null ? [newer] : [newer, [15, older] as const]
 }
 
+async function offers(port: number, extension: string): Promise<boolean> {
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('select from pg_available_extensions where name = $1', [extension])
+    return rowCount === 1
+  } finally {
+    await client.end()
+  }
+}
+
 export default async function setUp(): Promise<() => Promise<void>> {
   const running: ThrowAwayCluster[] = []
   const tearDown = async (): Promise<void> => {
@@ -39,9 +51,12 @@ export default async function setUp(): Promise<() => Promise<void>> {
       (await wanted()).map(async ([major, binaries]) => {
         const cluster = await startCluster(binaries)
         running.push(cluster)
-        return { major, port: cluster.port, binaries }
+        return { major, port: cluster.port, binaries, postgis: await offers(cluster.port, 'postgis') }
       }),
     )
+    if (!started.some(({ postgis }) => postgis)) {
+      console.warn('\nPostGIS is installed for none of these servers (Debian: postgresql-15-postgis-3): geo is not tested.\n')
+    }
     publishClusters(started)
   } catch (error) {
     await tearDown()

@@ -9,8 +9,8 @@ import {
 import type { AggregateFacts, EntityFacts, ScalarName, ValueType } from '../../contract/manifest.ts'
 import { filterComputed } from '../computed-filters.ts'
 import { orderRelations } from '../related.ts'
-import type { Visible } from '../view.ts'
-import { listFilters, orderByDirection, scalarFilters } from './filters.ts'
+import { isGeo, type Visible } from '../view.ts'
+import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
 import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, typeName, type Fields, type MakePart, type Types } from './types.ts'
@@ -140,6 +140,7 @@ export function filterType(visible: Visible, name: string, type: ValueType, type
   if (composite !== undefined) return types.compositeFilter(composite)
   const item = type.kind === 'enum' ? visible.enum(type.id) : undefined
   if (item !== undefined && visible.names.ownsEnum(item)) return type.list ? types.enumListFilter(item) : types.enumFilter(item)
+  if (isGeo(type)) return geoFilter
   const filters = type.list ? listFilters : scalarFilters
   const filter = filters.get(type.kind === 'scalar' ? type.name : 'Opaque')
   if (filter === undefined) throw new Error(`there is no filter for ${name}`)

@@ -2,6 +2,7 @@ import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, GraphQLNonNull, t
 import type { ScalarName } from '../../contract/manifest.ts'
 import { filterFamilies, listFilterScalars, listOperators, operators, type OperatorName } from '../../sql/operators.ts'
 import { written } from '../meaning.ts'
+import { spatialOperators } from '../../sql/spatial.ts'
 import { scalars } from './scalars.ts'
 
 /** The filter types that do not depend on the database (spec/graphql.md 4.1); they exist in every schema. */
@@ -71,6 +72,35 @@ export const scalarFilters: ReadonlyMap<ScalarName, GraphQLInputObjectType> = ne
     comparison(`${name}Filter`, `a value of type ${name}`, names, scalars[name]),
   ]),
 )
+
+const distance = new GraphQLInputObjectType({
+  name: 'GeoJSONDistance',
+  description: 'A geometry and how far from it.',
+  fields: {
+    geometry: { type: new GraphQLNonNull(scalars.GeoJSON), description: 'What the distance is measured from.' },
+    distance: {
+      type: new GraphQLNonNull(scalars.Float),
+      description: 'In metres for a geography, in units of the reference system for a geometry.',
+    },
+  },
+})
+
+/** The filter of places, and what it takes; there only with `geo` (section 17). */
+export const geoFilter = new GraphQLInputObjectType({
+  name: 'GeoJSONFilter',
+  description: 'Conditions on a place; all that are given must hold.',
+  fields: {
+    ...Object.fromEntries(
+      Object.entries(spatialOperators).map(([name, { help }]) => [
+        name,
+        { type: name === 'dWithin' ? distance : scalars.GeoJSON, description: help },
+      ]),
+    ),
+    is: { type: filterIs, description: operators.is.help },
+  },
+})
+
+export const geoTypes = [scalars.GeoJSON, distance, geoFilter] as const
 
 export const listFilters: ReadonlyMap<ScalarName, GraphQLInputObjectType> = new Map(
   listFilterScalars.map((name) => [name, listComparison(name, scalars[name])]),

@@ -10,6 +10,7 @@ import {
   type ValueNode,
 } from 'graphql'
 import type { ScalarName } from '../../contract/manifest.ts'
+import { geoJson } from './geojson.ts'
 
 /**
  * The scalars of spec/graphql.md 3.5. Parsing decides only the kind of value (a string, a number); whether the text is a date or
@@ -121,4 +122,5 @@ export const scalars: Readonly<Record<ScalarName, GraphQLScalarType>> = {
   ),
   BigFloat: bigFloat,
   Opaque: opaque,
+  GeoJSON: geoJson,
 }

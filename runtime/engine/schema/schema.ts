@@ -13,7 +13,7 @@ import { seeAs, type Visible } from '../view.ts'
 import type { Part } from '../../contract/type-names.ts'
 import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { compositeMakers } from './composites.ts'
-import { filterIs, listFilters, orderByDirection, scalarFilters } from './filters.ts'
+import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery } from './roots.ts'
 import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
 import { makeRow } from './rows.ts'
@@ -37,16 +37,23 @@ export interface RoleView {
 }
 
 const config = { directives: [GraphQLIncludeDirective, GraphQLSkipDirective], assumeValid: true }
-const shared: ReadonlyMap<string, GraphQLNamedType> = new Map(
-  [
-    ...Object.values(scalars),
-    ...scalarFilters.values(),
-    ...listFilters.values(),
-    filterIs,
-    orderByDirection,
-    ...introspectionTypes,
-  ].map((type) => [type.name, type]),
-)
+type Shared = ReadonlyMap<string, GraphQLNamedType>
+
+const named = (types: readonly GraphQLNamedType[]): Shared => new Map(types.map((type) => [type.name, type]))
+
+const { GeoJSON: _geoJson, ...scalarsOfAll } = scalars
+const sharedByAll = named([
+  ...Object.values(scalarsOfAll),
+  ...scalarFilters.values(),
+  ...listFilters.values(),
+  filterIs,
+  orderByDirection,
+  ...introspectionTypes,
+])
+const sharedWithGeo = named([...sharedByAll.values(), ...geoTypes])
+
+/** Types that do not depend on relations. */
+const sharedTypes = ({ geo }: Manifest): Shared => (geo === true ? sharedWithGeo : sharedByAll)
 
 const makers = (visible: Visible): Readonly<Record<Part, MakePart>> => ({
   row: makeRow(visible),
@@ -117,7 +124,7 @@ function completeSchema(visible: Visible): GraphQLSchema {
   const enums = visible.manifest.enums.filter(visible.seesEnum)
   const composites = (visible.manifest.composites ?? []).filter(({ id }) => visible.composite(id) !== undefined)
   const all = [
-    ...shared.values(),
+    ...sharedTypes(visible.manifest).values(),
     types.node,
     types.pageInfo,
     ...visible.exposed.map(types.row),
@@ -183,7 +190,7 @@ class LazySchema extends GraphQLSchema {
     if (name === 'Mutation') return this.#mutation
     if (name === 'Node') return this.#types.node
     if (name === 'PageInfo') return this.#types.pageInfo
-    const known = shared.get(name)
+    const known = sharedTypes(this.#visible.manifest).get(name)
     if (known !== undefined) return known
     const found = this.#visible.names.find(name)
     if (found === undefined) return undefined
@@ -208,7 +215,7 @@ class LazySchema extends GraphQLSchema {
   override getTypeMap(): ReturnType<GraphQLSchema['getTypeMap']> {
     const rows = this.#visible.exposed.map((entity) => this.#types.row(entity))
     const roots = this.#mutation === undefined ? [this.#query] : [this.#query, this.#mutation]
-    const all = [...shared.values(), ...roots, this.#types.node, this.#types.pageInfo, ...rows]
+    const all = [...sharedTypes(this.#visible.manifest).values(), ...roots, this.#types.node, this.#types.pageInfo, ...rows]
     // Without a prototype: a name such as "constructor" is no type.
     return Object.assign(Object.create(null), Object.fromEntries(all.map((type) => [type.name, type])))
   }

@@ -1,11 +1,12 @@
 import type { ColumnFacts, EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import { filterComputed } from '../../engine/computed-filters.ts'
 import { filterRelations, type Related } from '../../engine/related.ts'
-import { byField, type Visible } from '../../engine/view.ts'
+import { byField, isGeo, type Visible } from '../../engine/view.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
+import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import { badArgument } from '../failures.ts'
 import { decodeNodeId, type ElementForm, type Elements } from '../tokens.ts'
-import type { Input } from './input.ts'
+import { slotOf, type Input } from './input.ts'
 import type { Planner } from './planner.ts'
 import type { Filter, NodeTable, Quantifier, Slot, Subject, Value } from './types.ts'
 
@@ -51,7 +52,8 @@ function planOther(planner: FilterPlanner, entity: EntityFacts, name: string, in
     default: {
       const computed = filterComputed(planner.visible, entity).get(name)
       if (computed !== undefined) {
-        return planValue({ subject: { computed: computed.function }, list: false, maxLength: null }, input)
+        const { function: fn, type } = computed
+        return planValue({ subject: { computed: fn }, list: false, geo: isGeo(type), maxLength: null }, input)
       }
       const related = filterRelations(planner.visible, entity).get(name)
       return related === undefined ? null : planRelated(planner, related, input)
@@ -83,12 +85,14 @@ function planRelated(planner: FilterPlanner, { relation, target }: Related, inpu
 interface Compared {
   readonly subject: Subject
   readonly list: boolean
+  readonly geo: boolean
   readonly maxLength: number | null
 }
 
 const columnSubject = ({ column, type, maxLength }: ColumnFacts): Compared => ({
   subject: { column },
   list: type?.list === true,
+  geo: isGeo(type),
   maxLength,
 })
 
@@ -115,7 +119,10 @@ function planAttributes(
     const condition =
       item.type.kind === 'composite'
         ? planAttributes(visible, column, inner, item.type.id, value)
-        : planValue({ subject: { column, path: inner }, list: item.type.list, maxLength: null }, value)
+        : planValue(
+            { subject: { column, path: inner }, list: item.type.list, geo: isGeo(item.type), maxLength: null },
+            value,
+          )
     return condition === null ? [] : [condition]
   })
   return together('all', conditions)
@@ -123,7 +130,11 @@ function planAttributes(
 
 function planValue(compared: Compared, input: Input): Filter | null {
   if (input.kind !== 'object') return null
-  const conditions = input.fields.map(([name, operand]) => planOperator(compared, name as OperatorName, operand))
+  const conditions = input.fields.map(([name, operand]) =>
+    compared.geo && name !== 'is'
+      ? planSpatial(compared, name as SpatialOperatorName, operand)
+      : planOperator(compared, name as OperatorName, operand),
+  )
   return together('all', conditions)
 }
 
@@ -139,6 +150,16 @@ function planOperator({ subject, list, maxLength }: Compared, operator: Operator
   const isArray = wants === 'values' || list
   const value: Value = { slot, encoding: isArray ? { kind: 'array', maxLength } : { kind: 'scalar', maxLength } }
   return { kind: 'compare', ...subject, operator, operand: wants, value }
+}
+
+/** Where something is; of a null, and of a null geometry, nothing is true. */
+function planSpatial({ subject }: Compared, operator: SpatialOperatorName, operand: Input): Filter {
+  const value = (slot: Slot): Value => ({ slot, encoding: { kind: 'scalar', maxLength: null } })
+  if (operator !== 'dWithin') return { kind: 'spatial', ...subject, operator, value: value(slotOf(operand)) }
+  const given = new Map(operand.kind === 'object' ? operand.fields : [])
+  const slot = (name: string): Slot => slotOf(given.get(name) ?? { kind: 'null' })
+  const distance: Value = { slot: slot('distance'), encoding: { kind: 'distance' } }
+  return { kind: 'spatial', ...subject, operator, value: value(slot('geometry')), distance }
 }
 
 function planNodeId(entity: EntityFacts, input: Input): Filter | null {

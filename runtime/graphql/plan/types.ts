@@ -1,4 +1,5 @@
 import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
+import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import type { ElementForm } from '../tokens.ts'
 
 /**
@@ -25,6 +26,8 @@ export type Encoding =
   | { readonly kind: 'node-key'; readonly entity: NodeTable; readonly index: number; readonly form: ElementForm }
   /** A whole row count that must not be negative. */
   | { readonly kind: 'offset' }
+  /** How far away; not negative. */
+  | { readonly kind: 'distance' }
   /** A list of objects as a JSON array of records whose members are c0, c1, ... */
   | {
       readonly kind: 'records'
@@ -54,6 +57,13 @@ export type Filter =
       readonly value: Value
     })
   | (Subject & { readonly kind: 'presence'; readonly present: boolean })
+  | (Subject & {
+      readonly kind: 'spatial'
+      readonly operator: SpatialOperatorName
+      readonly value: Value
+      /** Only where the operator takes one. */
+      readonly distance?: Value
+    })
   /** The key's columns equal these values, in key order. */
   | { readonly kind: 'key'; readonly values: readonly Value[] }
   /** How many of the related rows meet a condition; without one, all rows do. */

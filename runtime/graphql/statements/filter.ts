@@ -25,6 +25,8 @@ export function compileFilter(filter: Filter, writer: Writer): Condition {
       return (scope) => `(${subjectOf(filter, scope).value} is ${filter.present ? 'not null' : 'null'})`
     case 'compare':
       return compare(filter, parameters)
+    case 'spatial':
+      return spatial(filter, parameters)
     case 'key':
       return keyEquals(filter.values, parameters)
     case 'related':
@@ -54,13 +56,24 @@ function compare(filter: Extract<Filter, { kind: 'compare' }>, parameters: Param
   }
 }
 
+function spatial(filter: Extract<Filter, { kind: 'spatial' }>, parameters: Parameters): Condition {
+  const placeholder = parameters.add(filter.value)
+  const distance = filter.distance === undefined ? [] : [`${parameters.add(filter.distance)}::float8`]
+  return (scope) => {
+    const { value, type } = subjectOf(filter, scope)
+    const decides = type.spatial?.[filter.operator]
+    if (decides === undefined) throw new Error(`nothing decides ${filter.operator} of ${value}`)
+    return `${decides}(${[value, type.operand(placeholder), ...distance].join(', ')})`
+  }
+}
+
 interface Compared {
   readonly value: string
-  readonly type: Pick<ColumnBuilder, 'operand' | 'operands'>
+  readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'spatial'>
 }
 
 interface Looked extends Compared {
-  readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'attributes'>
+  readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'spatial' | 'attributes'>
 }
 
 function subjectOf(subject: Subject, scope: Scope): Compared {
@@ -71,9 +84,9 @@ function subjectOf(subject: Subject, scope: Scope): Compared {
       return { value: attribute.of(value), type: attribute }
     }, column)
   }
-  const { of, operand, operands } = computedOf(scope, subject.computed)
+  const { of, operand, operands, spatial } = computedOf(scope, subject.computed)
   if (operand === undefined || operands === undefined) throw new Error(`there is no filter on ${subject.computed}`)
-  return { value: of(scope.row(), []), type: { operand, operands } }
+  return { value: of(scope.row(), []), type: { operand, operands, ...(spatial && { spatial }) } }
 }
 
 /** The key's columns equal these values. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { annotate } from '../../../compiler/comments/annotate.ts'
-import { keys, reservedKeys } from '../../../compiler/comments/keys.ts'
-import { readComment } from '../../../compiler/comments/settings.ts'
+import { keys } from '../../../compiler/comments/keys.ts'
 import { catalog, column, enumType, fn, foreignKey, schema, table } from '../../support/catalog-literal.ts'
 
 const onTable = (comment: string | null) => {
@@ -194,11 +193,6 @@ describe('13.2 readings of the keys', () => {
     expect(diagnostic).toMatchObject({ code: 'comment-key-misplaced', fix: 'Set it in the comment of a schema.' })
   })
 
-  it.each(reservedKeys)('tells that $key is kept for later versions', ({ key, on: [kind = 'schema'] }) => {
-    const [diagnostic] = readComment(kind, () => 'it', `@graphql({"${key}": {"enabled": true}})`).diagnostics
-    expect(diagnostic).toMatchObject({ code: 'comment-key-reserved', severity: 'info' })
-  })
-
   it('does not take members of every object for keys', () => {
     const [diagnostic] = onTable('@graphql({"constructor": 1})').diagnostics
     expect(diagnostic?.code).toBe('comment-key-unknown')
@@ -206,7 +200,7 @@ describe('13.2 readings of the keys', () => {
   })
 
   it('knows every key once for each kind of object', () => {
-    const places = [...keys, ...reservedKeys].flatMap(({ key, on }) => on.map((kind) => `${kind} ${key}`))
+    const places = keys.flatMap(({ key, on }) => on.map((kind) => `${kind} ${key}`))
     expect(new Set(places).size).toBe(places.length)
   })
 })
