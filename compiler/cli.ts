@@ -11,8 +11,9 @@ import { serveCommand } from './commands/serve.ts'
 import { settingsCommand } from './commands/settings.ts'
 import { awaitStopSignal } from './commands/signals.ts'
 import { startCommand } from './commands/start.ts'
+import { verifyCommand } from './commands/verify.ts'
 
-const commands = [startCommand, serveCommand, compileCommand, diffCommand, keysCommand, authCommand, mailsCommand, settingsCommand]
+const commands = [startCommand, serveCommand, compileCommand, diffCommand, verifyCommand, keysCommand, authCommand, mailsCommand, settingsCommand]
 
 const exitCode = await runArguments(commands, process.argv.slice(2), {
   environment: process.env,

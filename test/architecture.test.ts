@@ -46,6 +46,7 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
   'compiler/compile.ts': ['runtime/engine'],
   // Documents are judged as they are when they are asked.
   'compiler/diff': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
+  'compiler/verify': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
 }
 
 const rootEntries =

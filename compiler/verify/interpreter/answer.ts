@@ -6,6 +6,7 @@ import { selectionsOf, surroundingsOf, type Context, type Nodes } from './contex
 import { attributeOf, keyCondition, part, readFilter, readNode, type Condition } from './filter.ts'
 import { cursorOf, readDistinct, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
 import { Refused } from './refusal.ts'
+import { demandKnown, Unknown } from './sample.ts'
 import { argument, collectFields } from './selection.ts'
 import { visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
@@ -56,6 +57,7 @@ function nodeField(context: Context, store: Store, nodes: Nodes, token: string):
 
 function single(context: Context, store: Store, table: ApiTable, condition: Condition, nodes: Nodes): Json {
   const found = visibleRows(store, table.sketch, context.claims).find((row) => condition(row) === true)
+  if (found === undefined && table.sketch.sampled === true) throw new Unknown(table.type)
   return found === undefined ? null : rowObject(context, store, table, found, nodes)
 }
 
@@ -97,6 +99,8 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
       )
       if (field.many) return collection(context, store, target, related, nodes)
       const [first] = related
+      const isWhole = field.local.every((name) => (row.get(name) ?? null) !== null)
+      if (first === undefined && isWhole && target.sketch.sampled === true) throw new Unknown(target.type)
       return first === undefined ? null : rowObject(context, store, target, first, nodes)
     }
   }
@@ -208,6 +212,7 @@ interface Collection {
 function collection(context: Context, store: Store, table: ApiTable, candidates: readonly Row[], nodes: Nodes): Json {
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   const around = surroundingsOf(context, store)
+  demandKnown(context.world, table, arg('filter'))
   const condition = readFilter(around, table, arg('filter'))
   const order = readOrder(around, table, arg('orderBy'))
   const firsts = readDistinct(around, table, order, arg('distinctOn'))

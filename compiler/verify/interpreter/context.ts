@@ -2,6 +2,7 @@ import type { FieldNode, SelectionSetNode } from 'graphql'
 import type { Api } from './api.ts'
 import type { Surroundings } from './filter.ts'
 import type { Scope } from './selection.ts'
+import { Unknown } from './sample.ts'
 import { visibleRows, type Store } from './store.ts'
 import type { Json, Question, World } from './world.ts'
 
@@ -18,7 +19,11 @@ export interface Context {
 export const surroundingsOf = ({ world, api, claims }: Context, store: Store | null): Surroundings => ({
   world,
   api,
-  reach: (table) => (store === null ? [] : visibleRows(store, table.sketch, claims)),
+  reach: (table) => {
+    if (store === null) return []
+    if (table.sketch.sampled === true) throw new Unknown(table.type)
+    return visibleRows(store, table.sketch, claims)
+  },
 })
 
 /** The fields of one response key. */

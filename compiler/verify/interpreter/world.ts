@@ -144,6 +144,8 @@ export interface TableSketch {
   readonly policies: readonly PolicySketch[] | null
   /** A role that is not named holds nothing. */
   readonly grants: Readonly<Record<Role, Grants>>
+  /** True when there are more rows than these, each under a key of one column. */
+  readonly sampled?: true
   /** Cells in the order of the columns. */
   readonly rows: readonly (readonly Value[])[]
 }

@@ -122,7 +122,8 @@ function drawRoot(scene: Scene, field: RootField): string {
 }
 
 function keyArguments(scene: Scene, table: ApiTable): string {
-  const row = table.sketch.rows.length > 0 && !scene.draw.chance(15) ? scene.draw.pick(table.sketch.rows) : undefined
+  const isOfRow = table.sketch.rows.length > 0 && (table.sketch.sampled === true || !scene.draw.chance(15))
+  const row = isOfRow ? scene.draw.pick(table.sketch.rows) : undefined
   const args = [...(table.keyArguments ?? [])].map(([name, column]): [string, Tree] => {
     const value = row?.[table.sketch.columns.indexOf(column)] ?? columnValue(scene, table, column)
     return [name, toKey(scene, column, value ?? null)]

@@ -131,7 +131,7 @@ function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operat
 /** A node id of the table, of one of its rows or of none. */
 export function drawToken(scene: Scene, table: ApiTable): string {
   const rows = rowsOf(storeOf(scene.world), table.sketch.name)
-  if (rows.length > 0 && !scene.draw.chance(15)) return nodeIdOf(table, scene.draw.pick(rows))
+  if (rows.length > 0 && (table.sketch.sampled === true || !scene.draw.chance(15))) return nodeIdOf(table, scene.draw.pick(rows))
   const other = new Map(table.key.map((column) => [column.name, columnValue(scene, table, column) ?? null]))
   return nodeIdOf(table, other)
 }

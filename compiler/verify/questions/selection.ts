@@ -7,7 +7,7 @@ import { compositeNamed, type ColumnType } from '../interpreter/world.ts'
 import { drawFilter } from './filter.ts'
 import { isReference, place, printTree, type Tree } from './input.ts'
 import { drawPage } from './page.ts'
-import type { Scene } from './scene.ts'
+import { toTree, type Scene } from './scene.ts'
 
 /** Response keys that are taken within one selection set. */
 type Keys = Set<string>
@@ -121,8 +121,22 @@ export function drawConnection(
   const { draw } = scene
   const args = new Map<string, Tree>([...own, ...drawPage(scene, table)])
   const inner = mayBeEmpty(table, args) ? { ...scene, spoil: () => false } : scene
-  if (draw.chance(60)) args.set('filter', draw.chance(4) ? null : drawFilter(inner, table))
+  if (table.sketch.sampled === true) args.set('filter', drawSampled(inner, table))
+  else if (draw.chance(60)) args.set('filter', draw.chance(4) ? null : drawFilter(inner, table))
   return `${printArguments(args)}${directives(scene)} { ${drawMembers(inner, table, depth)} }`
+}
+
+/** Of a sampled table only rows that were read may be asked for; any condition may stand beside that. */
+function drawSampled(scene: Scene, table: ApiTable): Tree {
+  const { draw } = scene
+  const key = [...table.filters].find(([, column]) => column.name === table.sketch.primaryKey[0])
+  if (key === undefined) throw new Error(`${table.type} cannot be asked for by its key`)
+  const [name, column] = key
+  const position = table.sketch.columns.indexOf(column)
+  const keys = Array.from({ length: 1 + draw.int(8) }, () => draw.pick(table.sketch.rows)[position] ?? null)
+  const trees = keys.flatMap((value) => (value === null ? [] : [toTree(scene, column.type, value)]))
+  const known = new Map([[name, new Map([['in', trees]])]])
+  return draw.chance(60) ? new Map([['and', [known, drawFilter(scene, table, 2, `${table.type}Filter!`)]]]) : known
 }
 
 /**
