@@ -3,22 +3,23 @@ import { operators, type OperatorName } from '../../sql/operators.ts'
 import type { Filter, Subject, Value } from '../plan/types.ts'
 import type { Parameters } from './parameters.ts'
 import { attributeOf } from './composite.ts'
-import { columnOf, computedOf, directScope, joined, where, type Scope, type Writer } from './source.ts'
+import { columnOf, computedOf, joined, readFor, where, type Part, type Scope, type Writer } from './source.ts'
 
 /** A condition for any alias; its values are bound once, however often it is written. */
 export type Condition = (scope: Scope) => string
 
-export function compileFilter(filter: Filter, writer: Writer): Condition {
+/** @param part what of the plan the rows are filtered for */
+export function compileFilter(filter: Filter, writer: Writer, part: Part): Condition {
   const { parameters } = writer
   switch (filter.kind) {
     case 'all':
     case 'any': {
-      const conditions = filter.of.map((part) => compileFilter(part, writer))
+      const conditions = filter.of.map((inner) => compileFilter(inner, writer, part))
       const joint = filter.kind === 'all' ? ' and ' : ' or '
       return (scope) => `(${conditions.map((condition) => condition(scope)).join(joint)})`
     }
     case 'not': {
-      const condition = compileFilter(filter.of, writer)
+      const condition = compileFilter(filter.of, writer, part)
       return (scope) => `(not ${condition(scope)})`
     }
     case 'presence':
@@ -30,19 +31,18 @@ export function compileFilter(filter: Filter, writer: Writer): Condition {
     case 'key':
       return keyEquals(filter.values, parameters)
     case 'related':
-      return related(filter, writer)
+      return related(filter, writer, part)
   }
 }
 
 /** Three-valued conditions ask for what is true, so that a row of which it is unknown is not one of those that meet it. */
-function related(filter: Extract<Filter, { kind: 'related' }>, writer: Writer): Condition {
-  const condition = filter.of === null ? null : compileFilter(filter.of, writer)
+function related(filter: Extract<Filter, { kind: 'related' }>, writer: Writer, part: Part): Condition {
+  const condition = filter.of === null ? null : compileFilter(filter.of, writer, part)
   return (scope) => {
-    const alias = writer.alias('t')
-    const there = directScope(writer, filter.entity, alias)
+    const there = readFor(writer, filter.entity, part)
     const met = condition?.(there) ?? null
     const wanted = met !== null && filter.quantifier === 'every' ? `${met} is not true` : met
-    const rows = `(select from ${there.builder.relation} ${alias}${where([joined(filter.join, scope, there), wanted])})`
+    const rows = `(select from ${there.builder.relation} ${there.alias}${where([joined(filter.join, scope, there), wanted])})`
     return filter.quantifier === 'some' ? `exists ${rows}` : `(not exists ${rows})`
   }
 }

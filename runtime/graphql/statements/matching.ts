@@ -33,7 +33,7 @@ export interface Rows {
 export function matchingRows(writer: Writer, collection: Collection, source: Source, reads: number): Matching {
   const { entity, order, distinct } = collection
   // A parameter that no text mentions has no type, and Postgres refuses it: filters are compiled when something is read.
-  const filter = once(() => (collection.filter === null ? null : compileFilter(collection.filter, writer)))
+  const filter = once(() => (collection.filter === null ? null : compileFilter(collection.filter, writer, collection)))
   // A function runs once per request, whatever is asked of its rows; a volatile one runs even when none of them is wanted.
   const runsOnce = source.isFunction && (reads > 1 || source.volatile)
   const rows = writer.alias('s')
@@ -42,7 +42,8 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
     writer.note(alias, collection)
     const isPicked = source.condition === null && !source.isFunction
     const picked: Picked | null = isPicked ? (scope) => filter()?.(scope) ?? null : null
-    const { scope, joins } = joinRelated(writer, directScope(writer, entity, alias), ordered ? order : [], picked)
+    const own = directScope(writer, entity, alias)
+    const { scope, joins } = ordered ? joinRelated(writer, own, collection, picked) : { scope: own, joins: '' }
     const conditions = [source.condition, filter(), extra].map((condition) => condition?.(scope) ?? null)
     const from = `${runsOnce ? rows : source.from()} ${alias}${joins}${where(conditions)}`
     return { scope, from: () => from }

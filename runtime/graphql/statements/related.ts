@@ -1,6 +1,6 @@
-import type { OrderKey, OrderTerm, RelatedKey } from '../plan/types.ts'
+import type { Collection, OrderKey, RelatedKey } from '../plan/types.ts'
 import { keyId, stepId } from './order.ts'
-import { directScope, joined, where, type Ordered, type Scope, type Writer } from './source.ts'
+import { joined, readFor, where, type Ordered, type Scope, type Writer } from './source.ts'
 
 /** Rows that are sorted by rows that are related to them (section 17, `orderByRelated`). */
 export interface Joined {
@@ -18,10 +18,10 @@ export interface Joined {
 export function joinRelated(
   writer: Writer,
   scope: Scope,
-  order: readonly OrderTerm[],
+  collection: Collection,
   picked: Picked | null,
 ): Joined {
-  const related = order.flatMap(({ column }) => (typeof column === 'string' ? [] : [column]))
+  const related = collection.order.flatMap(({ column }) => (typeof column === 'string' ? [] : [column]))
   if (related.length === 0) return { scope, joins: '' }
   const joins: string[] = []
   const rows = new Map<string, Place>()
@@ -32,7 +32,7 @@ export function joinRelated(
     const path = here.path + stepId(key)
     const known = rows.get(path)
     if (known !== undefined) return known
-    const there = directScope(writer, key.entity, writer.alias('t'))
+    const there = readFor(writer, key.entity, collection)
     const always = here.present === null && key.always
     const on = joined(key.join, here.scope, there)
     joins.push(` ${always ? 'join' : 'left join'} ${there.builder.relation} ${there.alias} on ${on}`)
@@ -44,11 +44,11 @@ export function joinRelated(
   }
   const countOf = (key: Extract<RelatedKey, { kind: 'count' }>, { scope: here, path, present }: Place): Ordered => {
     if (picked !== null && path === '') {
-      const { join, value } = countInOnePass(writer, key, here, picked)
+      const { join, value } = countInOnePass(writer, key, here, collection, picked)
       joins.push(join)
       return { ...counts, value, notNull: true }
     }
-    const there = directScope(writer, key.entity, writer.alias('t'))
+    const there = readFor(writer, key.entity, collection)
     const alias = writer.alias('n')
     const condition = joined(key.join, here, there)
     const counted = `(select count(*) as n from ${there.builder.relation} ${there.alias} where ${condition})`
@@ -75,15 +75,19 @@ function countInOnePass(
   writer: Writer,
   { entity, join }: Extract<RelatedKey, { kind: 'count' }>,
   here: Scope,
+  collection: Collection,
   picked: Picked,
 ): { readonly join: string; readonly value: string } {
-  const there = directScope(writer, entity, writer.alias('t'))
-  const row = directScope(writer, here.entity, writer.alias('t'))
+  const there = readFor(writer, entity, collection)
+  const row = readFor(writer, here.entity, collection)
   const alias = writer.alias('n')
-  const rows = `(select from ${row.builder.relation} ${row.alias}${where([joined(join, row, there), picked(row)])})`
+  const condition = picked(row)
+  const rows = `(select from ${row.builder.relation} ${row.alias}${where([joined(join, row, there), condition])})`
   const columns = join.foreign.map((name) => there.column(name))
   const list = [...columns.map((column, index) => `${column} as k${index + 1}`), 'count(*) as n'].join(', ')
-  const counted = `(select ${list} from ${there.builder.relation} ${there.alias} where exists ${rows} group by ${columns.join(', ')})`
+  // To ask whether a row is one of all would only cost.
+  const wanted = where([condition === null ? null : `exists ${rows}`])
+  const counted = `(select ${list} from ${there.builder.relation} ${there.alias}${wanted} group by ${columns.join(', ')})`
   const on = join.local.map((name, index) => `${alias}.k${index + 1} = ${here.column(name)}`).join(' and ')
   return { join: ` left join ${counted} ${alias} on ${on}`, value: `coalesce(${alias}.n, 0)` }
 }

@@ -17,7 +17,10 @@ export interface Writer {
   readonly row: WriteRow
 }
 
-export type Note = (alias: string, part: Row | Collection | Root) => void
+/** What of a plan reads relations. */
+export type Part = Row | Collection | Root
+
+export type Note = (alias: string, part: Part) => void
 
 /** `object` makes an object of the row's members. */
 export type WriteRow = (
@@ -71,6 +74,13 @@ export function directScope(writer: Writer, entity: EntityFacts, alias: string):
     },
     row: () => `(${alias}.*)::${builder.relation}`,
   }
+}
+
+/** The row of a relation that is read for this part of the plan, under a fresh alias. */
+export function readFor(writer: Writer, entity: EntityFacts, part: Part): Scope {
+  const scope = directScope(writer, entity, writer.alias('t'))
+  writer.note(scope.alias, part)
+  return scope
 }
 
 /** The columns that an outer level asked an inner one for, under short names: `t1."created_at" as c2`. */

@@ -1,7 +1,7 @@
 import { ident } from '../../sql/ident.ts'
 import { createItems, jsonObject, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
-import type { Delete, Insert, InsertRows, OnConflict, Update } from '../plan/types.ts'
+import type { Delete, Filter, Insert, InsertRows, Update } from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
 import { carriedScope, columnOf, directScope, where, type Scope, type Writer } from './source.ts'
 
@@ -59,31 +59,32 @@ function changeSql(writer: Writer, root: Write, scope: Scope, alias: string): st
   const { relation } = scope.builder
   switch (root.kind) {
     case 'insert':
-      return `insert into ${relation} as ${alias} (${root.rows.columns.map(ident).join(', ')}) ${insertRows(writer, scope, root.rows)}${conflictSql(writer, scope, root.onConflict)}`
+      return `insert into ${relation} as ${alias} (${root.rows.columns.map(ident).join(', ')}) ${insertRows(writer, scope, root.rows)}${conflictSql(writer, root, scope)}`
     case 'update': {
       const set = root.set.map(({ column, value }) => {
         const operand = columnOf(scope.builder, column).operand(writer.parameters.add(value))
         return `${ident(column)} = ${operand}`
       })
-      return `update ${relation} ${alias} set ${set.join(', ')}${matching(writer, root, scope)}`
+      return `update ${relation} ${alias} set ${set.join(', ')}${matching(writer, root, root.filter, scope)}`
     }
     case 'delete':
-      return `delete from ${relation} ${alias}${matching(writer, root, scope)}`
+      return `delete from ${relation} ${alias}${matching(writer, root, root.filter, scope)}`
   }
 }
 
-function conflictSql(writer: Writer, scope: Scope, conflict: OnConflict | undefined): string {
+function conflictSql(writer: Writer, root: Insert, scope: Scope): string {
+  const conflict = root.onConflict
   if (conflict === undefined) return ''
   const { arbiters = {}, relation } = scope.builder
   const target = Object.hasOwn(arbiters, conflict.key) ? arbiters[conflict.key] : undefined
   if (target === undefined) throw new Error(`the builder of ${relation} has no unique key ${conflict.key}`)
   if (conflict.update.length === 0) return ` ${target} do nothing`
   const set = conflict.update.map((column) => `${ident(column)} = excluded.${ident(column)}`)
-  return ` ${target} do update set ${set.join(', ')}${matching(writer, conflict, scope)}`
+  return ` ${target} do update set ${set.join(', ')}${matching(writer, root, conflict.filter, scope)}`
 }
 
-const matching = (writer: Writer, root: Pick<Update, 'filter'>, scope: Scope): string =>
-  where([root.filter === null ? null : compileFilter(root.filter, writer)(scope)])
+const matching = (writer: Writer, root: Write, filter: Filter | null, scope: Scope): string =>
+  where([filter === null ? null : compileFilter(filter, writer, root)(scope)])
 
 function insertRows(writer: Writer, scope: Scope, rows: InsertRows): string {
   const columns = rows.columns.map((name) => columnOf(scope.builder, name))

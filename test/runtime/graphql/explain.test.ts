@@ -9,7 +9,8 @@ import { catalog, schema } from '../../support/catalog-literal.ts'
 import { openStage } from '../../support/exact/stage.ts'
 import { createTestService, type Answer, type TestService } from '../../support/service.ts'
 
-const on = `comment on schema public is '@graphql({"explain": {"enabled": true}})'`
+const on = `comment on schema public is '@graphql({"explain": {"enabled": true}, "relationFilters": {"enabled": true},
+  "orderByRelated": {"enabled": true}})'`
 const sql = `
   ${on};
   create table author (id int primary key, name text);
@@ -62,6 +63,21 @@ describe('17 explain', () => {
       new Set(['book: one', 'author: authorCollection', 'book: authorCollection.edges.node.books']),
     )
   })
+  it('tells of related rows that filters and orders read for which rows they do so', async () => {
+    const document = `query Q($title: String) {
+      authorCollection(filter: { bookCollection: { some: { title: { eq: $title } } } }, orderBy: [{ bookCollection: { count: DescNullsLast } }]) {
+        edges { node { books: bookCollection(orderBy: [{ author: { name: AscNullsLast } }]) { edges { node { id } } } } }
+      }
+    }`
+    const [statement] = explained(await ask(document, { title: 'Notes' }))
+    const paths = pathsIn(statement?.plan)
+    const places = (path: string) => paths.filter((text) => text.endsWith(`: ${path}`)).map((text) => text.split(':')[0])
+    expect(new Set(places('authorCollection'))).toEqual(new Set(['author', 'book']))
+    expect(new Set(places('authorCollection.edges.node.books'))).toEqual(new Set(['author', 'book']))
+    const scans = JSON.stringify(statement?.plan).match(/"Relation Name"/g)
+    expect(paths).toHaveLength(scans?.length ?? 0)
+  })
+
   it('gives each statement of a mutation, explained right before it runs', async () => {
     const answer = await ask(`mutation {
       insertIntobookCollection(objects: [{ id: 9, author_id: 1, title: "New" }]) { records { id } }

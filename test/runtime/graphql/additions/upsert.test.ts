@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { column, schema, table } from '../../../support/catalog-literal.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
+import { lastPlan } from '../../../support/last-plan.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
 import { build } from '../../../compiler/model/build.ts'
 
@@ -118,6 +119,17 @@ describe('upsert: answers', () => {
     expect(await count(null)).toBeUndefined()
     const row = await service.db.query(`select name, hits from account where email = 'a@x.io'`)
     expect(row.rows).toEqual([{ name: 'again', hits: 3 }])
+  })
+
+  it('finds what is there by the index of the key, and by no other', async () => {
+    const update = 'updateFields: [name], filter: {name: {neq: "x"}}'
+    await service.graphql(insert('a@x.io', '', `, ${update}`), { claims: { sub: 'me' } })
+    const plan = await lastPlan(service)
+    expect(plan).toContain('"Conflict Resolution":"UPDATE","Conflict Arbiter Indexes":["account_email_key"]')
+    expect(plan).not.toContain('Seq Scan')
+    dataOf(await service.graphql(insert('c@x.io').replace('account_email_key', 'account_pkey')))
+    expect(await lastPlan(service)).toContain('"Conflict Resolution":"NOTHING","Conflict Arbiter Indexes":["account_pkey"]')
+    await service.db.query(`delete from account where email = 'c@x.io'`)
   })
 
   it('follows a key that gets another name', async () => {
