@@ -311,6 +311,11 @@ const byName = (functions: readonly FunctionSketch[]): readonly FunctionSketch[]
 const isComputed = ({ body }: FunctionSketch): boolean =>
   body.kind === 'computed' || body.kind === 'computedSum' || body.kind === 'computedRow' || body.kind === 'computedRows'
 
+/** Functions of one name are hidden (9.1), unless they are told apart by comments and that is asked for (17). */
+const isHiddenOverload = (world: World, fn: FunctionSketch): boolean =>
+  world.functions.some((other) => other !== fn && other.name === fn.name) &&
+  (world.functionShapes !== true || fn.field === null)
+
 /** Tables keep their names before functions, earlier functions before later ones (2.4, 9.1). */
 function addCall(
   world: World,
@@ -325,6 +330,7 @@ function addCall(
   const isShown = target === null || exposed.some((table) => table.name === target)
   if (
     isComputed(fn) ||
+    isHiddenOverload(world, fn) ||
     !isExecutable(fn, role) ||
     !isName(name) ||
     !isShown ||

@@ -5,6 +5,7 @@ import { checkRoot } from './check.ts'
 import { responses, type Context, type Nodes } from './context.ts'
 import { checkLimits } from './limits.ts'
 import { Refused } from './refusal.ts'
+import { mayRun } from './allowlist.ts'
 import { argument, collectFields, readScope } from './selection.ts'
 import type { Store } from './store.ts'
 import type { Json, Question, World } from './world.ts'
@@ -28,6 +29,7 @@ export interface Outcome {
 export function interpret(world: World, store: Store, question: Question): Outcome {
   const unordered = new Set<Json>()
   try {
+    if (!mayRun(world, question)) throw new Refused('DOCUMENT_NOT_LISTED')
     const document = parse(question.document)
     const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
     const { operationName: wanted } = question

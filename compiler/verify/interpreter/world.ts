@@ -184,6 +184,13 @@ export type FunctionBody =
       readonly targetColumn: string
     }
 
+export interface AllowlistSketch {
+  /** Whom it governs; `null`: who is governed unless the owner says otherwise. */
+  readonly roles: readonly Role[] | null
+  /** Documents whose hash begins with one of these digits are on the list. */
+  readonly digits: string
+}
+
 export interface World {
   /** What stands around the directives in comments. */
   readonly comments: 'bare' | 'before' | 'after'
@@ -202,6 +209,8 @@ export interface World {
   readonly explain?: true
   /** The `schemaReport` setting of the schema, which changes none either. */
   readonly schemaReport?: true
+  /** The `allowlist` setting of the schema. */
+  readonly allowlist?: AllowlistSketch
   /** The setting of that name. */
   readonly functionShapes?: boolean
   readonly enums: readonly EnumSketch[]

@@ -147,6 +147,7 @@ const samples: Readonly<Record<string, unknown>> = {
   Datetime: '2000-01-01T00:00:00Z',
   JSON: '{}',
   Opaque: '',
+  GeoJSON: { type: 'Point', coordinates: [0, 0] },
 }
 
 function sampleOf(schema: GraphQLSchema, node: TypeNode): unknown {

@@ -36,8 +36,31 @@ export function withFunctions(draw: Draw, world: World): World {
       body,
     }
   })
-  return { ...world, functions }
+  return { ...world, functions: withOverloads(draw, names, functions) }
 }
+
+/** Other functions of the same names, which only the types of their arguments and their comments tell apart. */
+function withOverloads(
+  draw: Draw,
+  names: Set<string>,
+  functions: readonly FunctionSketch[],
+): readonly FunctionSketch[] {
+  const named = (): string | null => (draw.chance(80) ? fresh(draw, names, functionNames) : null)
+  return functions.flatMap((fn): readonly FunctionSketch[] => {
+    const { body } = fn
+    if ((body.kind !== 'echo' && body.kind !== 'sum' && body.kind !== 'void') || !draw.chance(25)) return [fn]
+    const taken = body.kind === 'echo' ? body.type : int
+    const type = drawPlain(draw)
+    if (type.base === taken.base && type.list === taken.list) return [fn]
+    const argument = body.kind === 'sum' ? body.a : body.argument
+    return [
+      { ...fn, field: named() },
+      { ...fn, field: named(), volatile: draw.chance(30), body: { kind: 'echo', argument, type } },
+    ]
+  })
+}
+
+const int: ColumnType = { base: 'int4', list: false, enum: null }
 
 function drawBody(draw: Draw, world: World, tables: readonly TableSketch[]): FunctionBody {
   const form = tables.length === 0 ? draw.int(3) : draw.pick([0, 3, 4, 5, 6, 1, 2])

@@ -51,7 +51,18 @@ function drawWorld(draw: Draw): World {
     const name = fresh(draw, names, tableNames)
     tables.push(drawTable(draw, world, tables, name, onDelete))
   }
-  return withLimits(draw, withFunctions(draw, fill(draw, { ...world, tables })))
+  return withAsides(draw, withLimits(draw, withFunctions(draw, fill(draw, { ...world, tables }))))
+}
+
+/** What decides whether a document runs and what is told beside its answer, never the answer. */
+function withAsides(draw: Draw, world: World): World {
+  const digits = draw.pick(['0123456789abcdef', '0123456789ab', '0123'])
+  return {
+    ...world,
+    ...(draw.chance(15) && { explain: true as const }),
+    ...(draw.chance(15) && { schemaReport: true as const }),
+    ...(draw.chance(15) && { allowlist: { roles: draw.pick([null, ['anon'], ['authenticated']]), digits } }),
+  }
 }
 
 /** Drawn last, so that what was drawn before stays what it was. */

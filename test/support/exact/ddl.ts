@@ -215,12 +215,13 @@ function functionParts(world: World, { body }: FunctionSketch): FunctionParts {
 function functionSql(world: World, fn: FunctionSketch): readonly string[] {
   const { args, returns, text } = functionParts(world, fn)
   const name = ident(fn.name)
+  const signature = `${name}(${args.replace(/ default \d+$/, '')})`
   return [
     `create function ${name}(${args}) returns ${returns} language sql ${fn.volatile ? 'volatile' : 'stable'} as ${literal(text)};`,
-    ...setting(world, `function ${name}`, { name: fn.field }),
+    ...setting(world, `function ${signature}`, { name: fn.field }),
     ...(fn.execute === null
       ? []
-      : [`revoke execute on function ${name} from public; grant execute on function ${name} to ${fn.execute};`]),
+      : [`revoke execute on function ${signature} from public; grant execute on function ${signature} to ${fn.execute};`]),
   ]
 }
 
@@ -231,6 +232,14 @@ const domainSql = ({ name, type, check }: DomainSketch): string =>
 
 const compositeSql = ({ name, attributes }: CompositeSketch): string =>
   `create type ${ident(name)} as (${attributes.map((item) => `${ident(item.name)} ${typeSql(item.type)}`).join(', ')});`
+
+const allowlistSql = `create schema private;
+create table private.documents (hash text primary key, document text not null);
+grant usage on schema private to public;
+grant select on private.documents to public;`
+
+/** Puts a document on the list. */
+export const listSql = 'insert into private.documents values ($1, $2) on conflict do nothing'
 
 /** Everything that is declared. */
 export function schemaSql(world: World): string {
@@ -243,7 +252,12 @@ export function schemaSql(world: World): string {
     inflect_names: world.inflects,
     max_rows: world.maxRows,
     explain: world.explain && { enabled: true },
-    schemaReport: world.schemaReport && { enabled: true }, limits: world.limits,
+    schemaReport: world.schemaReport && { enabled: true },
+    limits: world.limits,
+    allowlist: world.allowlist && {
+      table: 'private.documents',
+      ...(world.allowlist.roles && { roles: world.allowlist.roles }),
+    },
     ...additions(world.additions),
     composites: (world.composites ?? []).length > 0 && { enabled: true },
     functionShapes: world.functionShapes === true && { enabled: true },
@@ -258,6 +272,7 @@ export function schemaSql(world: World): string {
     ...world.tables.flatMap((table) => foreignKeySql(world, table)),
     ...world.functions.flatMap((fn) => functionSql(world, fn)),
     ...world.tables.flatMap((table) => [...grantSql(table), ...policySql(table)]),
+    ...(world.allowlist === undefined ? [] : [allowlistSql]),
     '',
   ].join('\n')
 }

@@ -96,6 +96,10 @@ function describe(world: World): readonly string[] {
     ...say(world.inflects, 'world: inflected names'),
     ...say(world.limits !== undefined, 'world: limits'),
     ...say(world.functionShapes === true, 'world: function shapes'),
+    ...say(new Set(world.functions.map(({ name }) => name)).size < world.functions.length, 'world: overloads'),
+    ...say(world.allowlist !== undefined, 'world: allow-list'),
+    ...say(world.explain === true, 'world: explain'),
+    ...say(world.schemaReport === true, 'world: schema report'),
     ...say((world.composites ?? []).length > 0, 'world: composites'),
     ...say((world.domains ?? []).length > 0, 'world: domains'),
     ...say(

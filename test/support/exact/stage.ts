@@ -1,7 +1,8 @@
 import { createTestService, type Answer, type TestService } from '../service.ts'
 import type { Store } from '../../../compiler/verify/interpreter/store.ts'
 import type { Json, Question, TableSketch, World } from '../../../compiler/verify/interpreter/world.ts'
-import { dataSql, dumpSql, resetSql, schemaSql } from './ddl.ts'
+import { hashOf, isListed } from '../../../compiler/verify/interpreter/allowlist.ts'
+import { dataSql, dumpSql, listSql, resetSql, schemaSql } from './ddl.ts'
 
 /** A World that exists: a database of its own and the service in front of it. */
 export interface Stage {
@@ -39,13 +40,25 @@ export async function openStage(world: World): Promise<Stage> {
 function stageOn(world: World, service: TestService): Stage {
   const rowsOf = async (table: TableSketch): Promise<readonly Json[]> =>
     (await service.db.query(dumpSql(table))).rows[0].rows as readonly Json[]
+  /** Puts a document on the list where it belongs there: its hash may then stand for it. */
+  const listed = async (document: string): Promise<string | null> => {
+    if (!isListed(world, document)) return null
+    await service.db.query(listSql, [hashOf(document), document])
+    return hashOf(document)
+  }
   const stage: Stage = {
     world,
     service,
-    ask: ({ document, variables, operationName, role, claims }) =>
-      service
-        .graphql(document, { variables, role, claims, ...(operationName !== null && { operationName }) })
-        .catch(crashed),
+    ask: async ({ document, variables, operationName, role, claims }) => {
+      const hash = await listed(document)
+      const extensions = {
+        ...(world.explain && { explain: true }),
+        ...(world.schemaReport && { schemaReport: true }),
+        ...(hash !== null && { persistedQuery: { version: 1, sha256Hash: hash } }),
+      }
+      const options = { variables, role, claims, extensions, ...(operationName !== null && { operationName }) }
+      return service.graphql(hash === null ? document : null, options).catch(crashed)
+    },
     dump: async () => {
       const dumped: [string, readonly Json[]][] = []
       for (const table of world.tables) dumped.push([table.name, await rowsOf(table)])
