@@ -3,8 +3,10 @@ import { failure, schemas } from '../auth/io/schemas.ts'
 import type { Answer, Io, Members, Schema } from '../auth/io/types.ts'
 import { placeOf, type Route } from '../auth/route.ts'
 import { routes } from '../auth/routes.ts'
+import { templateKinds } from '../auth/mails/kinds.ts'
+import { ownerRoutes } from './routes.ts'
 
-/** The OpenAPI 3.1 description of /auth/v1, made of the same rows that serve it. */
+/** The OpenAPI 3.1 description of /auth/v1 and /admin/v1, made of the same rows that serve them. */
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -20,10 +22,13 @@ export function openapi(): Json {
     info: {
       title: 'Catalograph',
       version: '1',
-      description: 'Auth of a project, spoken as GoTrue speaks it.',
+      description: 'Auth of a project, spoken as GoTrue speaks it, and what its owner sets.',
     },
     servers: [{ url: '/' }],
-    paths: pathsOf('/auth/v1', routes),
+    paths: {
+      ...pathsOf('/auth/v1', routes, ({ guard }) => securityOf[guard]),
+      ...pathsOf('/admin/v1', ownerRoutes, () => [{ key: [] }]),
+    },
     components: {
       schemas,
       responses: { Failure: { description: 'A refusal', content: jsonContent(failure) } },
@@ -36,23 +41,24 @@ export function openapi(): Json {
   }
 }
 
-function pathsOf(prefix: string, rows: readonly Route[]): Json {
+type Described = Pick<Route, 'at' | 'io'>
+
+function pathsOf<T extends Described>(prefix: string, rows: readonly T[], secured: (row: T) => readonly Json[]): Json {
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of rows) {
     const { method, path } = placeOf(route)
     const operations = (paths[prefix + path.replace(/:(\w+)/g, '{$1}')] ??= {})
-    operations[method.toLowerCase()] = operationOf(route, path)
+    operations[method.toLowerCase()] = { ...operationOf(route, path), security: secured(route) }
   }
   return paths
 }
 
-function operationOf({ guard, io }: Route, path: string): Json {
+function operationOf({ io }: Described, path: string): Json {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   return {
     summary: io.summary,
-    security: securityOf[guard],
     parameters: [
-      ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string', format: 'uuid' } })),
+      ...names.map((name) => ({ name, in: 'path', required: true, schema: pathSchemas[name] ?? { type: 'string' } })),
       ...parametersOf(io),
     ],
     ...(io.body !== null && { requestBody: requestBodyOf(io.body) }),
@@ -61,6 +67,14 @@ function operationOf({ guard, io }: Route, path: string): Json {
       default: { $ref: '#/components/responses/Failure' },
     },
   }
+}
+
+const id: Schema = { type: 'string', format: 'uuid' }
+const pathSchemas: Members = {
+  user_id: id,
+  factor_id: id,
+  identity_id: id,
+  kind: { type: 'string', enum: templateKinds },
 }
 
 const securityOf: Readonly<Record<Route['guard'], readonly Json[]>> = {
@@ -96,7 +110,7 @@ function nullable(members: Members): Members {
 
 const orNull = (schema: Schema): Schema => ({
   ...schema,
-  type: [schema['type'], 'null'],
+  ...(schema['type'] !== undefined && { type: [schema['type'], 'null'] }),
   ...(Array.isArray(schema['enum']) && { enum: [...schema['enum'], null] }),
 })
 

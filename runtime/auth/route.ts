@@ -30,7 +30,7 @@ type Guarded =
   | { readonly guard: 'user'; readonly assurance: 'session' | 'member'; readonly handle: Handle<SessionCall> }
   | { readonly guard: 'admin'; readonly assurance: 'none'; readonly handle: Handle<AdminCall> }
 
-export function placeOf({ at }: Route): { readonly method: string; readonly path: string } {
+export function placeOf({ at }: Pick<Route, 'at'>): { readonly method: string; readonly path: string } {
   const [method = '', path = ''] = at.split(' ')
   return { method, path }
 }

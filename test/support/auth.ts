@@ -186,7 +186,25 @@ export async function call(
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
   const answer = { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
-  checkDescribed(method, path, answer.status, answer.body)
+  checkDescribed('/auth/v1', method, path, answer)
+  return answer
+}
+
+/** A call to a server's /admin/v1 with the service_role key, unless another is given; a string goes as it is. */
+export async function askOwner(
+  { url, serviceRole }: Pick<AuthServer, 'url' | 'serviceRole'>,
+  method: string,
+  path: string,
+  body?: unknown,
+  key = serviceRole,
+): Promise<Answer> {
+  const response = await fetch(`${url}/admin/v1${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...(key !== '' && { apikey: key, authorization: `Bearer ${key}` }) },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const answer = { status: response.status, headers: response.headers, body: (await response.json()) as any }
+  checkDescribed('/admin/v1', method, path, answer)
   return answer
 }
 

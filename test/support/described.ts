@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { openapi } from '../../runtime/admin/openapi.ts'
+import { ownerRoutes } from '../../runtime/admin/routes.ts'
 import { placeOf } from '../../runtime/auth/route.ts'
 import { routes } from '../../runtime/auth/routes.ts'
 
@@ -21,18 +22,26 @@ function validate(pointer: string, body: unknown): string | null {
 
 const escaped = (text: string): string => encodeURI(text.replaceAll('~', '~0').replaceAll('/', '~1'))
 
-/** Throws for an answer of /auth/v1 whose body is not what is described for its status. */
-export function checkDescribed(method: string, path: string, status: number, body: unknown): void {
+const rows = { '/auth/v1': routes, '/admin/v1': ownerRoutes } as const
+export type DescribedPrefix = keyof typeof rows
+
+/** Throws for an answer below a prefix whose body is not what is described for its status. */
+export function checkDescribed(
+  prefix: DescribedPrefix,
+  method: string,
+  path: string,
+  { status, body }: { readonly status: number; readonly body: unknown },
+): void {
   if (method === 'OPTIONS' || method === 'HEAD') return
   const bare = path.split('?', 1)[0] ?? ''
-  const route = routes.find((row) => placeOf(row).method === method && matches(placeOf(row).path, bare))
+  const route = rows[prefix].find((row) => placeOf(row).method === method && matches(placeOf(row).path, bare))
   const answer = route?.io.answers[status]
   if (answer !== undefined && answer.kind !== 'json') return
-  const pointer =
+  const place =
     answer === undefined || route === undefined
-      ? '/components/responses/Failure/content/application~1json/schema'
-      : `/paths/${escaped(`/auth/v1${placeOf(route).path.replace(/:(\w+)/g, '{$1}')}`)}/${method.toLowerCase()}/responses/${status}/content/application~1json/schema`
-  const fault = validate(pointer, body)
+      ? '/components/responses/Failure'
+      : `/paths/${escaped(prefix + placeOf(route).path.replace(/:(\w+)/g, '{$1}'))}/${method.toLowerCase()}/responses/${status}`
+  const fault = validate(`${place}/content/application~1json/schema`, body)
   if (fault !== null)
     throw new Error(`${method} ${bare} ${status} is not as described: ${fault}\n${JSON.stringify(body)}`)
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { buildClientSchema, printSchema, type IntrospectionQuery } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { claimsOf, siteUrl, startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
+import { askOwner, claimsOf, siteUrl, startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
 import { postsOf, postsSql } from '../../support/posts.ts'
 
 let server: AuthServer
@@ -10,14 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
-const ask = async (method: string, path: string, body?: unknown, key = server.serviceRole): Promise<Answer> => {
-  const response = await fetch(`${server.url}/admin/v1${path}`, {
-    method,
-    headers: { apikey: key },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  return { status: response.status, headers: response.headers, body: await response.json() }
-}
+const ask = (method: string, path: string, body?: unknown, key = server.serviceRole): Promise<Answer> =>
+  askOwner(server, method, path, body, key)
 
 /** A user with a confirmed address and a session. */
 const newUser = async (): Promise<{ readonly id: string; readonly token: string }> => {
@@ -54,7 +48,10 @@ describe('what the owner asks of a project', () => {
       printSchema(buildClientSchema((await ask('GET', `/schema?role=${role}`)).body as IntrospectionQuery))
     const [anon, user] = [await sdlOf('anon'), await sdlOf('authenticated')]
     expect(anon).toContain('type Posts implements Node')
-    expect([anon.includes('insertIntoPostsCollection'), user.includes('insertIntoPostsCollection')]).toEqual([false, true])
+    expect([anon.includes('insertIntoPostsCollection'), user.includes('insertIntoPostsCollection')]).toEqual([
+      false,
+      true,
+    ])
     await server.db.query('alter table public.posts add column note text')
     expect(await sdlOf('anon')).toContain('note: String')
   })

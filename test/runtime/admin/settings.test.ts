@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { call, siteUrl, startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
+import { askOwner, call, siteUrl, startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
 
 let server: AuthServer
 beforeAll(async () => {
@@ -8,14 +8,8 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
-const owner = async (method: string, path: string, body?: unknown, key = server.serviceRole): Promise<Answer> => {
-  const response = await fetch(`${server.url}/admin/v1${path}`, {
-    method,
-    headers: { 'content-type': 'application/json', ...(key !== '' && { apikey: key, authorization: `Bearer ${key}` }) },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  })
-  return { status: response.status, headers: response.headers, body: await response.json() }
-}
+const owner = (method: string, path: string, body?: unknown, key = server.serviceRole): Promise<Answer> =>
+  askOwner(server, method, path, body, key)
 const patch = (body: unknown): Promise<Answer> => owner('PATCH', '/settings', body)
 const settingOf = (answer: Answer, name: string): any =>
   answer.body.settings.find((setting: { name: string }) => setting.name === name)

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ownerRoutes } from '../../../runtime/admin/routes.ts'
 import { routes } from '../../../runtime/auth/routes.ts'
 import { startAuthServer, type AuthServer } from '../../support/auth.ts'
 
@@ -12,6 +13,9 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
+const below = (prefix: string, rows: readonly { readonly at: string }[]): readonly string[] =>
+  rows.map(({ at }) => at.replace(' ', ` ${prefix}`))
+
 describe('GET /openapi.json', () => {
   it('is a valid description, without a key and before auth is enabled', async () => {
     const response = await fetch(`${server.url}/openapi.json`)
@@ -21,14 +25,15 @@ describe('GET /openapi.json', () => {
     expect(verdict.valid).toBe(true)
   })
 
-  it('describes every row of routes.ts', async () => {
+  it('describes every row of both tables', async () => {
     const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, unknown>>
     }
     const told = Object.entries(paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
     )
-    expect(told.sort()).toEqual(routes.map(({ at }) => at.replace(' ', ' /auth/v1')).sort())
+    const served = [...below('/auth/v1', routes), ...below('/admin/v1', ownerRoutes)]
+    expect(told.sort()).toEqual(served.sort())
   })
 
   it('names no member that nobody reads, and all that somebody reads', () => {

@@ -1,0 +1,35 @@
+import type { IntrospectionQuery } from 'graphql'
+import type { Outcome } from '../auth/call.ts'
+import type { Io } from '../auth/io/types.ts'
+import type { AuthParts } from '../auth/register.ts'
+import type { Method } from '../auth/route.ts'
+import type { AuditAction } from '../auth/store/audit-log.ts'
+import type { JsonObject } from '../auth/types.ts'
+import type { RunStatement } from '../db/statements.ts'
+import type { ProjectAnswer } from './answers.ts'
+
+/** What the owner's endpoints rest on. */
+export interface AdminParts extends AuthParts {
+  readonly project: () => ProjectAnswer
+  /** Makes the tables of auth where they are missing; gives the names of what it did. */
+  readonly prepare: () => Promise<readonly string[]>
+  /** The whole API of a role. Rejects with HttpFailure while there is none. */
+  readonly describe: (role: string) => Promise<IntrospectionQuery>
+}
+
+/** A request of the project's owner: the key was checked. */
+export interface OwnerCall {
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
+  readonly body: JsonObject
+  /** Keeps in the audit log what was done, by name: values may be secrets. The key's role stands for its holder. */
+  readonly note: (action: AuditAction, traits: Readonly<Record<string, string>>) => (run: RunStatement) => Promise<void>
+}
+
+/** One row of routes.ts. */
+export interface OwnerRoute {
+  /** Method and path below /admin/v1; `:name` is a parameter. */
+  readonly at: `${Method} /${string}`
+  readonly io: Io
+  readonly handle: (call: OwnerCall, parts: AdminParts) => Promise<Outcome>
+}

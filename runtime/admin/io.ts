@@ -1,0 +1,104 @@
+import { body, exactly, io, list, object, ok, oneOf, query, text } from '../auth/io/build.ts'
+import type { Io, Members, Schema } from '../auth/io/types.ts'
+import { templateKinds } from '../auth/mails/kinds.ts'
+import { authSettingRows } from '../auth/settings/keys.ts'
+
+/** What the owner's endpoints take and answer; answers.ts has the same as types. */
+
+const settingNames = authSettingRows.map(([name]) => name)
+const anything = (description: string): Schema => ({ description })
+const flag: Schema = { type: 'boolean' }
+const whole: Schema = { type: 'integer' }
+
+const setting = exactly({
+  name: { type: 'string', enum: settingNames },
+  type: text('How it is written'),
+  value: anything('Null for secrets, and for what is off'),
+  set: flag,
+  secret: flag,
+  help: text('For people'),
+})
+
+const settings = {
+  settings: list(setting),
+  google: exactly({ missing: list(text('A setting that Google needs')) }),
+}
+
+const templateTexts: Members = { subject: text('With variables'), html: text('With variables') }
+const kind = oneOf('Kind of mail', ...templateKinds)
+const template = exactly({ kind, ...templateTexts, 'changed?': flag })
+
+export const getProject = io(
+  'Where the project is, and what applications are given',
+  ok(
+    exactly({
+      url: text('Address, without a slash at its end'),
+      anon_key: text('For applications'),
+      mails: oneOf('Kept: there is no mail server', 'kept', 'sent'),
+    }),
+  ),
+)
+
+export const prepareProject = io(
+  'Makes the tables of auth where they are missing',
+  ok(exactly({ applied: list(text('A step')) })),
+  body({}),
+)
+
+export const getSchema = io('The whole API of a role', ok(object('GraphQL introspection')), {
+  ...query({ role: text('anon unless it is given') }),
+})
+
+export const getSettings = io('Settings of auth, without secrets', ok(exactly(settings)))
+
+export const patchSettings: Io = io(
+  'Changes settings, all or none (RFC 7396)',
+  {
+    ...ok(exactly(settings)),
+    422: {
+      kind: 'json',
+      schema: exactly({
+        code: text('validation_failed'),
+        message: text('For people'),
+        'problems?': list(exactly({ name: text('A setting'), problem: text('For people') })),
+      }),
+    },
+  },
+  body(Object.fromEntries(authSettingRows.map(([name, { help }]) => [name, anything(help)]))),
+)
+
+export const getTemplates = io('Mails as they look now', ok(exactly({ templates: list(template) })))
+export const patchTemplate = io('Changes a mail', ok(template), body(templateTexts))
+export const deleteTemplate = io('Gives a mail its default back', ok(template))
+
+export const getMails = io(
+  'Mails that are kept because there is no mail server, newest first',
+  ok(
+    exactly({
+      mails: list(
+        exactly({
+          id: text('Number'),
+          kind: text('Kind of mail'),
+          recipient: text('Address'),
+          subject: text('As sent'),
+          html: text('As sent'),
+          created_at: text('Time'),
+        }),
+      ),
+    }),
+  ),
+  query({ last: text('How many; 20 unless it is given') }),
+)
+
+export const postToken = io(
+  "A user's access token for ten minutes, without a session",
+  ok(
+    exactly({
+      access_token: text('JWT'),
+      token_type: oneOf('RFC 6750', 'bearer'),
+      expires_in: whole,
+      expires_at: whole,
+    }),
+  ),
+  body({ user_id: text('UUID') }),
+)

@@ -1,0 +1,39 @@
+import { json, type Outcome } from '../auth/call.ts'
+import { refuse } from '../auth/errors.ts'
+import { textOf } from '../auth/input.ts'
+import { listMails } from '../auth/store/outbox.ts'
+import type { MailsAnswer, PrepareAnswer } from './answers.ts'
+import type { AdminParts, OwnerCall } from './call.ts'
+import { issueToken } from './issue-token.ts'
+
+/** GET /project */
+export async function getProject(_call: OwnerCall, { project }: AdminParts): Promise<Outcome> {
+  return json({ ...project() })
+}
+
+/** POST /prepare */
+export async function prepareProject(_call: OwnerCall, { prepare }: AdminParts): Promise<Outcome> {
+  const answer: PrepareAnswer = { applied: await prepare() }
+  return json({ ...answer })
+}
+
+/** GET /schema: what introspection says, whether or not the role may ask for it. */
+export async function getSchema({ query }: OwnerCall, { describe }: AdminParts): Promise<Outcome> {
+  return json({ ...(await describe(query['role'] ?? 'anon')) })
+}
+
+const usualMails = '20'
+
+/** GET /mails: those that are kept because there is no mail server; `last` says how many. */
+export async function getMails({ query }: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
+  const last = query['last'] ?? usualMails
+  if (!/^[1-9]\d{0,2}$/.test(last)) throw refuse('validation_failed', 'last must be a number from 1 to 999')
+  const answer: MailsAnswer = { mails: await listMails(tools.database.run, Number(last)) }
+  return json({ ...answer })
+}
+
+/** POST /tokens */
+export async function postToken({ body, note }: OwnerCall, parts: AdminParts): Promise<Outcome> {
+  const userId = textOf(body, 'user_id')
+  return json({ ...(await issueToken(parts, userId, note('token_issued', { user_id: userId }))) })
+}

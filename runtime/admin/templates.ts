@@ -1,0 +1,46 @@
+import { json, type Outcome } from '../auth/call.ts'
+import { refuse } from '../auth/errors.ts'
+import { textOf } from '../auth/input.ts'
+import { isTemplateKind, templateKinds } from '../auth/mails/kinds.ts'
+import type { MailKind } from '../auth/mails/mailer.ts'
+import { listTemplates, resetTemplate, setTemplate } from '../auth/mails/templates.ts'
+import type { TemplatesAnswer } from './answers.ts'
+import type { AdminParts, OwnerCall } from './call.ts'
+
+/** GET /templates */
+export async function getTemplates(_call: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
+  const answer: TemplatesAnswer = { templates: await listTemplates(tools.database.run) }
+  return json({ ...answer })
+}
+
+/** PATCH /templates/:kind. What is left out of subject and HTML stays as it is. */
+export async function patchTemplate(call: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
+  const kind = kindOf(call)
+  const [subject, html] = [textOf(call.body, 'subject'), textOf(call.body, 'html')]
+  const texts = { ...(subject !== '' && { subject }), ...(html !== '' && { html }) }
+  const note = call.note('template_changed', { template: kind, change: 'set' })
+  const saved = await tools.database.transaction(async (run) => {
+    const result = await setTemplate(run, kind, texts)
+    if (result.kind === 'value') await note(run)
+    return result
+  })
+  if (saved.kind === 'value') return json({ kind, ...saved.value })
+  throw refuse('validation_failed', { status: 422, message: `The template ${saved.problem}` })
+}
+
+/** DELETE /templates/:kind: the default again. */
+export async function deleteTemplate(call: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
+  const kind = kindOf(call)
+  const note = call.note('template_changed', { template: kind, change: 'reset' })
+  const templates = await tools.database.transaction(async (run) => {
+    await resetTemplate(run, kind)
+    await note(run)
+    return listTemplates(run)
+  })
+  return json({ ...templates.find((one) => one.kind === kind) })
+}
+
+function kindOf({ params: { kind = '' } }: OwnerCall): MailKind {
+  if (isTemplateKind(kind)) return kind
+  throw refuse('not_found', `There is no template of this kind; there are ${templateKinds.join(', ')}`)
+}
