@@ -32,7 +32,9 @@ export interface StatementsDatabase {
   readonly run: RunStatement
   /**
    * Several statements that are kept together or not at all: rolled back when `work` rejects. Work that met a deadlock
-   * or a serialization failure is done anew, so it must have no other effect than its statements.
+   * or a serialization failure is done anew, so it must have no other effect than its statements. Those that are asked
+   * for at once (Promise.all) travel in one round trip and run in that order, each seeing what the ones before did;
+   * when one of them fails, all of them do.
    */
   readonly transaction: <T>(work: (run: RunStatement) => Promise<T>) => Promise<T>
   /** Waits for what is running, then closes every connection. */
@@ -104,44 +106,96 @@ interface Lent {
   spoilt: boolean
 }
 
-/** Runs a statement in one round trip; what stands in `before` goes along with it, once. */
-async function runAfter<R extends object>(
-  lent: Lent,
-  before: readonly BoundStatement[],
-  { name, text }: Statement<R>,
-  values: readonly unknown[] = [],
-): Promise<readonly R[]> {
-  const result = await runStatements(lent.line, [...before, { name, text, values: values.map(textOf) }])
-  if (result.kind === 'rows') {
-    const decode = lent.decodes.get(name)
-    return decode === undefined ? [] : ((result.rows.at(-1) ?? []).map(decode) as R[])
-  }
+/** Runs statements in one round trip; gives the rows of each. */
+async function runTogether(lent: Lent, bound: readonly BoundStatement[]): Promise<readonly (readonly object[])[]> {
+  const result = await runStatements(lent.line, bound)
+  if (result.kind === 'rows') return bound.map(({ name }, index) => decodeRows(lent, name, result.rows[index] ?? []))
   const { error, broken } = result
   lent.failed = true
   if (broken || spoilsConnection(error)) lent.spoilt = true
   throw classify(error, null)
 }
 
+function decodeRows({ decodes }: Lent, name: string, rows: readonly Row[]): readonly object[] {
+  const decode = decodes.get(name)
+  return decode === undefined ? [] : rows.map(decode)
+}
+
+const bind = ({ name, text }: Statement<object>, values: readonly unknown[] = []): BoundStatement => ({
+  name,
+  text,
+  values: values.map(textOf),
+})
+
+async function runAlone<R extends object>(
+  lent: Lent,
+  statement: Statement<R>,
+  values?: readonly unknown[],
+): Promise<readonly R[]> {
+  const [rows = []] = await runTogether(lent, [bind(statement, values)])
+  return rows as readonly R[]
+}
+
 const begin: BoundStatement = { name: 'catalograph.begin', text: 'begin', values: [] }
 const commit = statement('catalograph.commit', 'commit')
 const rollback = statement('catalograph.rollback', 'rollback')
 
-async function inTransaction<T>(lent: Lent, work: (run: RunStatement) => Promise<T>): Promise<T> {
-  let before: readonly BoundStatement[] = [begin]
-  const run: RunStatement = (statement, values) => {
-    const first = before
-    before = []
-    return runAfter(lent, first, statement, values)
+/** A statement that waits for its round trip. */
+interface Queued {
+  readonly bound: BoundStatement
+  readonly resolve: (rows: readonly object[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Pipeline {
+  readonly run: RunStatement
+  /** Waits for what is under way; nothing is sent from now on. Whether anything ever was. */
+  readonly end: () => Promise<boolean>
+}
+
+/** Sends what is asked for in one go together, the begin of the transaction with the first of it. */
+function createPipeline(lent: Lent): Pipeline {
+  let queue: Queued[] = []
+  let [begun, ended] = [false, false]
+  let last: Promise<void> = Promise.resolve()
+  const flush = async (): Promise<void> => {
+    const sent = queue
+    queue = []
+    const before = begun ? [] : [begin]
+    try {
+      if (ended) throw new Error('The transaction has ended.')
+      begun = true
+      const rows = await runTogether(lent, [...before, ...sent.map(({ bound }) => bound)])
+      sent.forEach(({ resolve }, index) => resolve(rows[before.length + index] ?? []))
+    } catch (error) {
+      for (const { reject } of sent) reject(error)
+    }
   }
+  const run = (statement: Statement<object>, values?: readonly unknown[]): Promise<readonly object[]> =>
+    new Promise((resolve, reject) => {
+      // One connection does one exchange at a time: whoever asks meanwhile goes with the next.
+      if (queue.length === 0) last = last.then(flush)
+      queue.push({ bound: bind(statement, values), resolve, reject })
+    })
+  const end = async (): Promise<boolean> => {
+    ended = true
+    await last
+    return begun
+  }
+  return { run: run as RunStatement, end }
+}
+
+async function inTransaction<T>(lent: Lent, work: (run: RunStatement) => Promise<T>): Promise<T> {
+  const { run, end } = createPipeline(lent)
   try {
     const value = await work(run)
-    if (before.length > 0) return value
+    if (!(await end())) return value
     // Postgres would answer the commit with a rollback, and no error.
     if (lent.failed) throw new Error('A failure inside a transaction was swallowed; nothing was kept.')
-    await runAfter(lent, [], commit)
+    await runAlone(lent, commit)
     return value
   } catch (error) {
-    if (!lent.spoilt && before.length === 0) await runAfter(lent, [], rollback).catch(() => (lent.spoilt = true))
+    if ((await end()) && !lent.spoilt) await runAlone(lent, rollback).catch(() => (lent.spoilt = true))
     throw error
   }
 }
@@ -181,7 +235,7 @@ export function openStatements(options: StatementsOptions): StatementsDatabase {
     }
   }
   return {
-    run: (statement, values) => again(() => withLent((lent) => runAfter(lent, [], statement, values))),
+    run: (statement, values) => again(() => withLent((lent) => runAlone(lent, statement, values))),
     transaction: (work) => again(() => withLent((lent) => inTransaction(lent, work))),
     close: lines.close,
   }

@@ -2,12 +2,13 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStatements, statement, type StatementsDatabase } from '../../../runtime/db/statements.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { messageTypes, startProxy } from '../../support/recording-proxy.ts'
 
 let db: TestDatabase
 let database: StatementsDatabase
-const open = (poolSize: number): StatementsDatabase =>
+const open = (poolSize: number, url = db.adminUrl): StatementsDatabase =>
   openStatements({
-    url: db.adminUrl,
+    url,
     schemas: ['public'],
     role: 'supabase_auth_admin',
     poolSize,
@@ -93,5 +94,44 @@ test('a failure that the work swallows is one of the transaction', async () => {
     await run(insert, [1]).catch(() => undefined)
   })
   await expect(swallowed).rejects.toThrow('nothing was kept')
+  expect(await database.run(count)).toEqual([{ count: 2 }])
+})
+
+test('what is asked for at once travels together, in order, and sees what went before', async () => {
+  const at = new URL(db.adminUrl)
+  const proxy = await startProxy(Number(at.port))
+  at.port = String(proxy.port)
+  const proxied = open(1, at.href)
+  try {
+    const work = (id: number) =>
+      proxied.transaction(async (run) => {
+        const together = await Promise.all([run(insert, [id]), run(count), run(insert, [id + 1]), run(count)])
+        return [...together, await run(count)]
+      })
+    await work(20)
+    proxy.clear()
+    const [first, before, second, after, last] = await work(30)
+    expect([first, second]).toEqual([[{ id: 30 }], [{ id: 31 }]])
+    expect([before, after, last]).toEqual([[{ count: 5 }], [{ count: 6 }], [{ count: 6 }]])
+    expect(proxy.chunks().map(messageTypes)).toEqual(['BEBEBEBEBES', 'BES', 'BES'])
+  } finally {
+    await proxied.close()
+    await proxy.close()
+    await database.run(statement('test.clear', 'delete from notes where id >= 20'))
+  }
+})
+
+test('when one of several at once fails all do, and nothing follows the end of a transaction', async () => {
+  const work = database.transaction((run) => Promise.all([run(insert, [10]), run(insert, [1]), run(insert, [11])]))
+  await expect(work).rejects.toMatchObject({ sqlstate: '23505' })
+  let late: Promise<unknown> = Promise.resolve()
+  const left = database.transaction(async (run) => {
+    late = run(count)
+      .then(() => run(insert, [12]))
+      .catch((error: unknown) => error)
+    throw new Error('given up')
+  })
+  await expect(left).rejects.toThrow('given up')
+  expect(await late).toMatchObject({ message: 'The transaction has ended.' })
   expect(await database.run(count)).toEqual([{ count: 2 }])
 })
