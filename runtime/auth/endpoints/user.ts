@@ -11,7 +11,7 @@ import { userJson } from '../rules/user-json.ts'
 import { audit } from '../store/audit-log.ts'
 import { ensureEmailIdentity } from '../store/identities.ts'
 import { spendOneTimeToken } from '../store/one-time-tokens.ts'
-import { deleteOtherSessions } from '../store/sessions.ts'
+import { deleteOtherSessions, isRecoverySession } from '../store/sessions.ts'
 import {
   findUserByEmail,
   findUserById,
@@ -21,7 +21,7 @@ import {
   setPasswordHash,
 } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
-import type { AmrMethod, JsonObject } from '../types.ts'
+import type { JsonObject } from '../types.ts'
 import { changeEmail } from './change-email.ts'
 
 /** GET /user (section 5.1). */
@@ -98,7 +98,7 @@ async function checkPasswordChange(tools: AuthTools, call: UserCall, password: s
   const { settings, session } = call
   const isOld = session === null || session.age > freshSeconds
   const nonceToken = settings.password_reauthentication && isOld ? await checkNonce(tools, call) : null
-  if (settings.password_require_current && !provedMailbox(call)) await checkCurrentPassword(tools, call)
+  if (settings.password_require_current && !(await isOfRecovery(tools, call))) await checkCurrentPassword(tools, call)
   if (await tools.passwords.compare(password, call.user.encrypted_password || null)) throw refuse('same_password')
   return { nonceToken }
 }
@@ -119,11 +119,9 @@ async function checkNonce({ oneTime, database }: AuthTools, { body, user, settin
   return token
 }
 
-const mailboxMethods: ReadonlySet<AmrMethod> = new Set<AmrMethod>(['recovery', 'otp', 'magiclink'])
-
-/** Whoever comes from a mail may set a password without knowing the old one. */
-function provedMailbox({ session }: UserCall): boolean {
-  return session !== null && session.amr.some(({ method }) => mailboxMethods.has(method))
+/** Whoever comes from the mail of a reset has forgotten the password. */
+async function isOfRecovery({ database }: AuthTools, { session }: UserCall): Promise<boolean> {
+  return session !== null && (await isRecoverySession(database.run, session.id))
 }
 
 async function checkCurrentPassword({ passwords }: AuthTools, { body, user }: UserCall): Promise<void> {

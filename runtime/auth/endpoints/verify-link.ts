@@ -45,7 +45,8 @@ async function follow(
     const accepted = await acceptToken(run, call, type, presented)
     if (!accepted.complete) return { kind: 'proceed' }
     if (isPkce) return { kind: 'code', code: await issueCode(run, accepted) }
-    return { kind: 'session', type: accepted.type, started: await startSession(run, call, accepted.user, 'otp') }
+    const started = await startSession(run, call, accepted.user, 'otp', accepted.type === 'recovery')
+    return { kind: 'session', type: accepted.type, started }
   })
   switch (result.kind) {
     case 'proceed':

@@ -20,8 +20,8 @@ export async function verify(call: Call, tools: AuthTools): Promise<Outcome> {
       : await presentToken(tools, call, input.type, input.token)
   if (presented === null) throw refuse('otp_expired', input.kind === 'code' ? {} : linkExpired)
   const started = await tools.database.transaction(async (run) => {
-    const { user, complete } = await acceptToken(run, call, input.type, presented)
-    return complete ? startSession(run, call, user, 'otp') : null
+    const { user, type, complete } = await acceptToken(run, call, input.type, presented)
+    return complete ? startSession(run, call, user, 'otp', type === 'recovery') : null
   })
   if (started === null) return json({ msg: proceedMessage, code: '200' })
   return json({ ...(await sessionJson(tools, call, started)) })

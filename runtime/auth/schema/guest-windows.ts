@@ -1,4 +1,4 @@
-import { authOwner } from './auth-schema.ts'
+import { own } from './own.ts'
 
 const table = 'catalograph_auth.guest_windows'
 
@@ -9,11 +9,7 @@ export const guestWindows: readonly string[] = [
     taken timestamptz[] not null,
     updated_at timestamptz not null default now()
   )`,
-  `do $$ begin
-    alter table ${table} owner to ${authOwner};
-  exception
-    when undefined_object or insufficient_privilege then null;
-  end $$`,
+  own(`table ${table}`),
   // Guests had a token bucket before, which let twice as many come within their first hour.
   `delete from catalograph_auth.throttles where limit_group = 'guests'`,
 ]

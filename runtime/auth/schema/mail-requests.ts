@@ -1,4 +1,4 @@
-import { authOwner } from './auth-schema.ts'
+import { own } from './own.ts'
 
 const table = 'catalograph_auth.mail_requests'
 
@@ -11,9 +11,5 @@ export const mailRequests: readonly string[] = [
     created_at timestamptz not null default now(),
     taken_at timestamptz not null default now()
   )`,
-  `do $$ begin
-    alter table ${table} owner to ${authOwner};
-  exception
-    when undefined_object or insufficient_privilege then null;
-  end $$`,
+  own(`table ${table}`),
 ]

@@ -1,6 +1,7 @@
 import { authSchema } from './auth-schema.ts'
 import { guestWindows } from './guest-windows.ts'
 import { mailRequests } from './mail-requests.ts'
+import { recoverySessions } from './recovery-sessions.ts'
 import { stateSchema } from './state-schema.ts'
 
 /** One step from one version of our tables to the next: kept whole, or not at all. */
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   { version: 2, name: 'schema catalograph_auth', statements: stateSchema },
   { version: 3, name: 'requests for mails', statements: mailRequests },
   { version: 4, name: 'windows of guests', statements: guestWindows },
+  { version: 5, name: 'sessions of recoveries', statements: recoverySessions },
 ]

@@ -1,4 +1,4 @@
-import { authOwner } from './auth-schema.ts'
+import { own } from './own.ts'
 
 /**
  * Schema `catalograph_auth`: what we keep beyond the tables that existing projects know (spec/auth.md section 13).
@@ -110,14 +110,6 @@ end $$`
 const bumpTrigger = (table: string): string => `create or replace trigger count_settings
   after insert or update or delete or truncate on ${schema}.${table}
   for each statement execute function ${schema}.count_settings()`
-
-const own = (what: string): string => `do $$ begin
-  if exists (select from pg_catalog.pg_roles where rolname = '${authOwner}') then
-    alter ${what} owner to ${authOwner};
-  end if;
-exception
-  when insufficient_privilege then null;
-end $$`
 
 /** Statements that make the schema, in order. */
 export const stateSchema: readonly string[] = [

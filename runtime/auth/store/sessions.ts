@@ -16,6 +16,8 @@ const insert = statement<object>(
   ), token as (
     insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, session_id)
     select '${instanceId}', $6, $2::uuid::text, false, now(), now(), id from session
+  ), recovery as (
+    insert into catalograph_auth.recovery_sessions (session_id) select id from session where $7::boolean
   )
   update auth.users set last_sign_in_at = now(), updated_at = now() where id = $2::uuid`,
 )
@@ -23,6 +25,14 @@ const insert = statement<object>(
 const byId = statement<SessionRow>(
   'auth.sessions.by-id',
   `select ${sessionColumns} from auth.sessions s where s.id = $1`,
+)
+
+/** The method says so itself where the code of a PKCE flow was exchanged. */
+const recovery = statement<object>(
+  'auth.sessions.recovery',
+  `select from catalograph_auth.recovery_sessions where session_id = $1
+  union all
+  select from auth.mfa_amr_claims where session_id = $1 and authentication_method = 'recovery'`,
 )
 
 const deleteOne = statement<{ readonly id: string }>(
@@ -44,16 +54,22 @@ export interface NewSession {
   readonly refreshToken: string
   readonly userAgent: string | null
   readonly address: string | null
+  /** The mail of a reset began it. */
+  readonly isRecovery: boolean
 }
 
 /** Begins a session at aal1 with its first refresh token; it is the user's last sign-in. */
 export const insertSession = async (run: RunStatement, session: NewSession): Promise<void> => {
-  const { id, userId, userAgent, address, method, refreshToken } = session
-  await run(insert, [id, userId, userAgent, address, method, refreshToken])
+  const { id, userId, userAgent, address, method, refreshToken, isRecovery } = session
+  await run(insert, [id, userId, userAgent, address, method, refreshToken, isRecovery])
 }
 
 export const findSession = async (run: RunStatement, id: string): Promise<SessionRow | null> =>
   (await run(byId, [id]))[0] ?? null
+
+/** Whether the mail of a reset began the session. */
+export const isRecoverySession = async (run: RunStatement, id: string): Promise<boolean> =>
+  (await run(recovery, [id])).length > 0
 
 export const deleteSession = async (run: RunStatement, id: string): Promise<void> => void (await run(deleteOne, [id]))
 

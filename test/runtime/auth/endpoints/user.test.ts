@@ -315,6 +315,28 @@ describe('PUT /user', () => {
     expect(right.status).toBe(200)
   })
 
+  it('asks for it whoever comes from a magic link, but not who comes from a reset, by code or by link', async () => {
+    await server.set({ password_require_current: 'on', mail_cooldown: '0' })
+    const mailOf = async (path: string): Promise<{ readonly url: string; readonly code: string }> => {
+      await server.call('POST', path, { body: { email: user.email } })
+      await server.settled()
+      return (await server.mails(user.email))[0] ?? { url: '', code: '' }
+    }
+    const byCode = async (path: string, type: string): Promise<string> => {
+      const { code } = await mailOf(path)
+      return (await server.call('POST', '/verify', { body: { type, email: user.email, token: code } })).body.access_token
+    }
+    const change = async (token: string, next: string) =>
+      (await server.call('PUT', '/user', { token, body: { password: next } })).body.error_code
+    const magic = await change(await byCode('/magiclink', 'magiclink'), 'a new horse')
+    const reset = await change(await byCode('/recover', 'recovery'), 'a new horse')
+    const { headers } = await fetch((await mailOf('/recover')).url, { redirect: 'manual' })
+    const landed = new URLSearchParams(new URL(headers.get('location') ?? '').hash.slice(1))
+    const link = await change(landed.get('access_token') ?? '', 'another horse')
+    await server.set({ password_require_current: 'off', mail_cooldown: '60' })
+    expect([magic, reset, link]).toEqual(['current_password_required', undefined, undefined])
+  })
+
   it('asks for a code in an old session where the owner wants it', async () => {
     await server.set({ password_reauthentication: 'on' })
     expect((await put({ password: 'young session' })).status).toBe(200)
