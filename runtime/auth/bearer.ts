@@ -32,7 +32,7 @@ async function verifyBearer({ authorization, verify }: Bearer): Promise<Verified
   const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
   if (token === undefined) throw refuse('no_authorization')
   const verdict = await verify(token)
-  if (verdict.kind === 'verified') return { role: verdict.caller.role, claims: claimsOf(verdict.caller.claims) }
+  if (verdict.kind === 'verified') return { role: verdict.caller.role, claims: claimsOf(verdict.caller) }
   throw refuse('bad_jwt', `invalid JWT: unable to parse or verify signature, ${faults[verdict.fault]}`)
 }
 

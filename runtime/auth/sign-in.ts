@@ -4,14 +4,14 @@ import type { Call } from './call.ts'
 import { userJson } from './rules/user-json.ts'
 import { audit } from './store/audit-log.ts'
 import { insertSession } from './store/sessions.ts'
-import { findUserWithSession } from './store/users.ts'
+import { findUserWithSignedSession } from './store/users.ts'
 import type { AuthTools } from './tools.ts'
-import type { AmrMethod, SessionJson, SessionRow, UserRow } from './types.ts'
+import type { AmrMethod, SessionJson, SignedSession, UserRow } from './types.ts'
 
 /** A session that is in the database: what its answer is made of. */
 export interface StartedSession {
   readonly user: UserRow
-  readonly session: SessionRow
+  readonly session: SignedSession
   readonly refreshToken: string
 }
 
@@ -28,12 +28,16 @@ export async function startSession(
   { client }: Call,
   user: { readonly id: string; readonly email: string | null },
   method: AmrMethod,
+  isRecovery = false,
 ): Promise<StartedSession> {
   const [id, refreshToken] = [randomUUID(), newRefreshToken()]
   const { userAgent, address } = client
-  await insertSession(run, { id, userId: user.id, method, refreshToken, userAgent, address })
-  await audit(run, { action: 'login', actor: user, address, traits: { provider: providerOf(method) } })
-  const found = await findUserWithSession(run, user.id, id)
+  const session = { id, userId: user.id, method, refreshToken, userAgent, address, isRecovery }
+  const [, , found] = await Promise.all([
+    insertSession(run, session),
+    audit(run, { action: 'login', actor: user, address, traits: { provider: providerOf(method) } }),
+    findUserWithSignedSession(run, user.id, id),
+  ])
   if (found === null || found.session === null) throw new Error('A session that was just begun is not there.')
   return { user: found, session: found.session, refreshToken }
 }

@@ -3,7 +3,7 @@ import { createKeySet, type KeySet } from '../identity/key-set.ts'
 import { accessClaims } from './rules/claims.ts'
 import type { AuthSettings } from './settings/keys.ts'
 import type { PrivateJwk } from './settings/parsers.ts'
-import type { SessionRow, UserRow } from './types.ts'
+import type { SignedSession, UserRow } from './types.ts'
 
 export interface AccessToken {
   readonly token: string
@@ -16,7 +16,7 @@ export interface AccessTokens {
    * Signs what the database says of user and session now: with the set's signing key where there is one. Without a
    * session the token can be neither refreshed nor signed out.
    */
-  readonly issue: (settings: AuthSettings, user: UserRow, session: SessionRow | null) => Promise<AccessToken>
+  readonly issue: (settings: AuthSettings, user: UserRow, session: SignedSession | null) => Promise<AccessToken>
 }
 
 const keySets = new WeakMap<readonly PrivateJwk[], KeySet>()

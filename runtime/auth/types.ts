@@ -70,6 +70,10 @@ export interface SessionRow {
   readonly factor_id: string | null
   /** Seconds since its sign-in, by the database's clock. */
   readonly age: number
+}
+
+/** A session with the methods by which it was signed in: what tokens are made of. */
+export interface SignedSession extends SessionRow {
   /** Newest first. */
   readonly amr: readonly AmrEntry[]
 }

@@ -8,7 +8,7 @@ import { newRefreshToken, sessionJson, type StartedSession } from '../sign-in.ts
 import { audit } from '../store/audit-log.ts'
 import * as tokens from '../store/refresh-tokens.ts'
 import { deleteSession } from '../store/sessions.ts'
-import { findUserWithSession } from '../store/users.ts'
+import { findUserWithSignedSession } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 
 /** POST /token?grant_type=refresh_token (section 7). */
@@ -136,7 +136,7 @@ async function answer(
   refreshToken: string,
 ): Promise<Ended> {
   await tokens.touchSessionOf(run, sessionId, call.client)
-  const found = await findUserWithSession(run, userId, sessionId)
+  const found = await findUserWithSignedSession(run, userId, sessionId)
   if (found === null || found.session === null) return refused(noSession())
   await audit(run, { action: 'token_refreshed', actor: found, address: call.client.address })
   return { kind: 'session', started: { user: found, session: found.session, refreshToken } }

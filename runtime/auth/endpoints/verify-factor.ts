@@ -7,7 +7,7 @@ import { newRefreshToken, sessionJson, type StartedSession } from '../sign-in.ts
 import * as challenges from '../store/challenges.ts'
 import { deleteOtherEnrolments, verifyFactor as markVerified, type FactorWithSecret } from '../store/factors.ts'
 import { lockSessionOf, raiseSession } from '../store/step-up.ts'
-import { findUserWithSession, lockUser } from '../store/users.ts'
+import { findUserWithSignedSession, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 import { noteFactor, ownFactor } from './factors.ts'
 
@@ -72,7 +72,7 @@ async function stepUp(
   await raiseSession(run, { userId, sessionId, factorId, refreshToken })
   await deleteOtherEnrolments(run, userId, factorId)
   await noteFactor(run, call, 'verification_attempted', factorId)
-  const found = await findUserWithSession(run, userId, sessionId)
+  const found = await findUserWithSignedSession(run, userId, sessionId)
   if (found === null || found.session === null) throw new Error('A session is gone although its row is held.')
   if (found.banned) throw refuse('user_banned')
   return { user: found, session: found.session, refreshToken }

@@ -35,8 +35,8 @@ export function userJson(user: UserRow): JsonObject {
     }),
     app_metadata: user.raw_app_meta_data ?? {},
     user_metadata: user.raw_user_meta_data ?? {},
-    ...(user.factors.length > 0 && { factors: user.factors.map(factorJson) }),
-    identities: user.identities.map(identityJson),
+    ...(user.factors.length > 0 && { factors: factorsJson(user) }),
+    identities: oldestFirst(user.identities).map(identityJson),
     ...present({
       created_at: time(user.created_at),
       updated_at: time(user.updated_at),
@@ -62,6 +62,19 @@ export function identityJson(identity: IdentityRow): JsonObject {
       email: identity.email,
     }),
   }
+}
+
+/** The list of a user's factors. */
+export function factorsJson({ factors }: UserRow): readonly JsonObject[] {
+  return oldestFirst(factors).map(factorJson)
+}
+
+/** In the order in which they were made. Times of one form and zone: their texts sort as they do. */
+function oldestFirst<T extends { readonly id: string; readonly created_at: DatabaseTime | null }>(
+  rows: readonly T[],
+): readonly T[] {
+  const key = ({ created_at, id }: T): string => `${created_at ?? '~'} ${id}`
+  return rows.length < 2 ? rows : rows.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
 /** Section 3.4. The secret is told at enrolment and never again. */

@@ -1,20 +1,20 @@
 import { statement, type RunStatement } from '../../db/statements.ts'
-import type { SessionRow, UserRow } from '../types.ts'
-import { sessionColumns, userColumns } from './user-columns.ts'
+import type { SessionRow, SignedSession, UserRow } from '../types.ts'
+import { asJson, sessionColumns, signedColumns, userColumns, type JsonRow } from './user-columns.ts'
 import { instanceId } from './users.ts'
 
 /** auth.refresh_tokens: at most one of a session is not revoked. */
 
 /** The common case: a live token of a session without limits, spent and replaced by one statement. */
 export interface Rotated extends UserRow {
-  readonly session: SessionRow
+  readonly session: SignedSession
 }
 
 /**
  * The session's row is locked first, as everywhere, and nobody is waited for. The token is found live again under that
  * lock (manual 13.2.1: an UPDATE looks at the newest version of a row), so of two at once one finds nothing.
  */
-const rotate = statement<Rotated>(
+const rotate = statement<JsonRow<Rotated>>(
   'auth.refresh-tokens.rotate',
   `with session as materialized (
     select s.id, s.user_id from auth.sessions s
@@ -46,9 +46,9 @@ const rotate = statement<Rotated>(
       now(), coalesce(host($4::inet), '')
     from spent join session on session.id = spent.session_id join auth.users u on u.id = session.user_id
   )
-  select ${userColumns},
-    (select to_json(t) from (select ${sessionColumns} from auth.sessions s where s.id = refreshed.id) t) as session
-  from refreshed join session on session.id = refreshed.id join auth.users u on u.id = session.user_id`,
+  ${asJson(`select ${userColumns},
+    (select to_json(t) from (select ${signedColumns} from auth.sessions s where s.id = refreshed.id) t) as session
+  from refreshed join session on session.id = refreshed.id join auth.users u on u.id = session.user_id`)}`,
 )
 
 const sessionIdOf = statement<{ readonly session_id: string | null; readonly user_id: string | null }>(
@@ -127,7 +127,7 @@ export const rotateLiveToken = async (
   token: string,
   child: string,
   { userAgent, address }: ClientTraits,
-): Promise<Rotated | null> => (await run(rotate, [token, child, userAgent, address]))[0] ?? null
+): Promise<Rotated | null> => (await run(rotate, [token, child, userAgent, address]))[0]?.row ?? null
 
 /** Null: there is no such token. */
 export const findSessionIdOf = async (

@@ -1,33 +1,39 @@
 import { statement, type RunStatement } from '../../db/statements.ts'
-import type { JsonObject, SessionRow, UserRow } from '../types.ts'
-import { objectIn, sessionColumns, userColumns } from './user-columns.ts'
+import type { JsonObject, SessionRow, SignedSession, UserRow } from '../types.ts'
+import { asJson, objectIn, sessionColumns, signedColumns, userColumns, type JsonRow } from './user-columns.ts'
 
 /** auth.users. What was deleted softly is gone for everybody here. */
 
 /** Of a single project: all rows have this one, or none where somebody wrote them by hand. */
 export const instanceId = '00000000-0000-0000-0000-000000000000'
 
-const byId = statement<UserRow>(
+const byId = statement<JsonRow<UserRow>>(
   'auth.users.by-id',
-  `select ${userColumns} from auth.users u where u.id = $1 and u.deleted_at is null`,
+  asJson(`select ${userColumns} from auth.users u where u.id = $1 and u.deleted_at is null`),
 )
 
 /** Addresses that came from elsewhere may be in mixed case; ours are the lower one, and win. */
-const byEmail = statement<UserRow>(
+const byEmail = statement<JsonRow<UserRow>>(
   'auth.users.by-email',
-  `select ${userColumns} from auth.users u
+  asJson(`select ${userColumns} from auth.users u
   where (u.instance_id = '${instanceId}' or u.instance_id is null)
     and lower(u.email::text) = $1 and not u.is_sso_user and u.deleted_at is null
-  order by u.email = $1 desc, u.created_at limit 1`,
+  order by u.email = $1 desc, u.created_at limit 1`),
 )
 
-const withSession = statement<UserRow & { readonly session: SessionRow | null }>(
-  'auth.users.with-session',
-  `select ${userColumns},
-    (select to_json(t) from (
-      select ${sessionColumns} from auth.sessions s where s.id = $2 and s.user_id = u.id) t) as session
-  from auth.users u where u.id = $1 and u.deleted_at is null`,
-)
+/** A user, and the session where it is theirs. */
+type WithSession<S> = UserRow & { readonly session: S | null }
+
+const withSession = <S>(name: string, columns: string) =>
+  statement<JsonRow<WithSession<S>>>(
+    name,
+    asJson(`select ${userColumns},
+      (select to_json(t) from (select ${columns} from auth.sessions s where s.id = $2 and s.user_id = u.id) t) as session
+    from auth.users u where u.id = $1 and u.deleted_at is null`),
+  )
+
+const withSessionRow = withSession<SessionRow>('auth.users.with-session', sessionColumns)
+const withSignedSession = withSession<SignedSession>('auth.users.with-signed-session', signedColumns)
 
 const insert = statement<{ readonly id: string }>(
   'auth.users.insert',
@@ -96,19 +102,25 @@ export interface NewUser {
 }
 
 export const findUserById = async (run: RunStatement, id: string): Promise<UserRow | null> =>
-  (await run(byId, [id]))[0] ?? null
+  (await run(byId, [id]))[0]?.row ?? null
 
 /** `email` in lower case. */
 export const findUserByEmail = async (run: RunStatement, email: string): Promise<UserRow | null> =>
-  (await run(byEmail, [email]))[0] ?? null
+  (await run(byEmail, [email]))[0]?.row ?? null
 
 /** The user and, where it is theirs, the session; `sessionId` null finds none. */
 export const findUserWithSession = async (
   run: RunStatement,
   id: string,
   sessionId: string | null,
-): Promise<(UserRow & { readonly session: SessionRow | null }) | null> =>
-  (await run(withSession, [id, sessionId]))[0] ?? null
+): Promise<WithSession<SessionRow> | null> => (await run(withSessionRow, [id, sessionId]))[0]?.row ?? null
+
+/** The same, with the methods of the session. */
+export const findUserWithSignedSession = async (
+  run: RunStatement,
+  id: string,
+  sessionId: string,
+): Promise<WithSession<SignedSession> | null> => (await run(withSignedSession, [id, sessionId]))[0]?.row ?? null
 
 /**
  * One INSERT with all that triggers of the owner may want to see (section 13). Where it is not wanted, the same

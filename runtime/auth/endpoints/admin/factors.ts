@@ -3,7 +3,7 @@ import { DatabaseFailure } from '../../../db/failures.ts'
 import { json, type AdminCall, type Outcome } from '../../call.ts'
 import { refuse } from '../../errors.ts'
 import { pathId, textOf } from '../../input.ts'
-import { factorJson } from '../../rules/user-json.ts'
+import { factorJson, factorsJson } from '../../rules/user-json.ts'
 import type { AuditAction } from '../../store/audit-log.ts'
 import { removeFactor, renameFactor } from '../../store/factors.ts'
 import { lockUser } from '../../store/users.ts'
@@ -14,7 +14,7 @@ import { targetUser } from './target-user.ts'
 
 /** GET /admin/users/{id}/factors: the bare list. */
 export async function listFactorsOf(call: AdminCall, { database }: AuthTools): Promise<Outcome> {
-  return json((await targetUser(database.run, call)).factors.map(factorJson))
+  return json(factorsJson(await targetUser(database.run, call)))
 }
 
 const longestName = 64
