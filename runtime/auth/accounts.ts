@@ -2,15 +2,15 @@ import type { RunStatement } from '../db/statements.ts'
 import { DatabaseFailure } from '../db/failures.ts'
 import { refuse } from './errors.ts'
 import { emailAppMetadata } from './rules/user-json.ts'
-import { noteAddressProof, takeAmbiguousMark, type AddressProof } from './store/account-marks.ts'
+import { noteAddressProof, type AddressProof } from './store/account-marks.ts'
 import { audit } from './store/audit-log.ts'
+import { confirmUser } from './store/confirm-address.ts'
 import { setConfirmedAddress } from './store/email-changes.ts'
 import { mergeAppMetadata } from './store/admin-users.ts'
-import { deleteProviderIdentities, ensureEmailIdentity } from './store/identities.ts'
-import { setEmailIdentity, verifyEmailIdentity } from './store/identities.ts'
+import { deleteProviderIdentities, ensureEmailIdentity, setEmailIdentity } from './store/identities.ts'
 import { deleteFlowsOf, deleteIssuedFlowsOf } from './store/flow-states.ts'
-import { clearOneTimeToken, clearOneTimeTokens } from './store/one-time-tokens.ts'
-import { clearUserTokens, confirmUser, dropPassword, findUserByEmail, replaceUserMetadata } from './store/users.ts'
+import { clearOneTimeTokens } from './store/one-time-tokens.ts'
+import { clearUserTokens, dropPassword, findUserByEmail, replaceUserMetadata } from './store/users.ts'
 import type { UserRow } from './types.ts'
 
 /** Acts upon accounts that several endpoints share; each runs in its caller's transaction. */
@@ -25,17 +25,16 @@ export async function confirmAddress(
   user: { readonly id: string; readonly email: string | null },
   proof: AddressProof,
 ): Promise<void> {
-  await confirmUser(run, user.id)
-  await verifyEmailIdentity(run, user.id)
-  await clearOneTimeToken(run, user.id, 'confirmation')
-  await noteAddressProof(run, user.id, proof)
-  if (!(await takeAmbiguousMark(run, user.id)) || proof === 'autoconfirm') return
+  const isAmbiguous = await confirmUser(run, user.id, proof)
+  if (!isAmbiguous || proof === 'autoconfirm') return
   const data = { sub: user.id, email: user.email, email_verified: true, phone_verified: false }
-  await dropPassword(run, user.id)
-  await ensureEmailIdentity(run, user.id, data)
-  await deleteProviderIdentities(run, user.id)
-  await mergeAppMetadata(run, user.id, { ...emailAppMetadata })
-  await replaceUserMetadata(run, user.id, data)
+  await Promise.all([
+    dropPassword(run, user.id),
+    ensureEmailIdentity(run, user.id, data),
+    deleteProviderIdentities(run, user.id),
+    mergeAppMetadata(run, user.id, { ...emailAppMetadata }),
+    replaceUserMetadata(run, user.id, data),
+  ])
 }
 
 /**
@@ -54,18 +53,18 @@ export async function finishEmailChange(
   await setConfirmedAddress(run, user.id, email).catch((error: unknown) => {
     throw isTakenAddress(error) ? refuse('email_exists') : error
   })
-  await setEmailIdentity(run, user.id, { sub: user.id, email, email_verified: true, phone_verified: false })
-  await clearOneTimeTokens(run, user.id)
-  await deleteIssuedFlowsOf(run, user.id)
-  await noteAddressProof(run, user.id, proof)
-  await audit(run, { action: 'user_modified', actor: { id: user.id, email }, address: clientAddress })
+  await Promise.all([
+    setEmailIdentity(run, user.id, { sub: user.id, email, email_verified: true, phone_verified: false }),
+    clearOneTimeTokens(run, user.id),
+    deleteIssuedFlowsOf(run, user.id),
+    noteAddressProof(run, user.id, proof),
+    audit(run, { action: 'user_modified', actor: { id: user.id, email }, address: clientAddress }),
+  ])
 }
 
 /** Whatever was mailed to the user, or begun by them at a provider, opens nothing any more (attack 41). */
 export async function endPending(run: RunStatement, userId: string): Promise<void> {
-  await clearUserTokens(run, userId)
-  await clearOneTimeTokens(run, userId)
-  await deleteFlowsOf(run, userId)
+  await Promise.all([clearUserTokens(run, userId), clearOneTimeTokens(run, userId), deleteFlowsOf(run, userId)])
 }
 
 /** The owner's triggers choose a status by SQLSTATE PTnnn (section 2.4). */

@@ -3,13 +3,14 @@ import { confirmAddress, finishEmailChange } from './accounts.ts'
 import type { Call } from './call.ts'
 import { refuse } from './errors.ts'
 import { pkcePrefix, withoutPrefix } from './one-time/link-token.ts'
+import type { Presented } from './one-time/tokens.ts'
 import { hasWayIn } from './rules/ways-in.ts'
 import { markPasswordAmbiguous } from './store/account-marks.ts'
 import { audit } from './store/audit-log.ts'
-import { noteFirstConfirmation, pendingChangeSlots, usersWithPendingAddress } from './store/email-changes.ts'
+import { noteFirstConfirmation, pendingChangeSlots } from './store/email-changes.ts'
 import { findTokenHolder, spendOneTimeToken, type Slot } from './store/one-time-tokens.ts'
 import { deleteSessionsOf } from './store/sessions.ts'
-import { findUserByEmail, findUserById, lockUser } from './store/users.ts'
+import { findUserById, lockUser } from './store/users.ts'
 import type { AuthTools } from './tools.ts'
 import type { UserRow } from './types.ts'
 
@@ -31,48 +32,15 @@ export function isVerificationType(type: string): type is VerificationType {
   return Object.hasOwn(slotsOfType, type)
 }
 
-/** A token that somebody showed to have, not spent yet. */
-export interface Presented {
-  readonly userId: string
-  readonly slot: Slot
-  /** As it is stored. */
-  readonly token: string
-}
-
-const nobody = '00000000-0000-0000-0000-000000000000'
-
 /** By a typed code: costs a guess of every code that it could be, also when nothing comes of it. Null: wrong. */
-export async function presentCode(
+export function presentCode(
   { oneTime, database }: AuthTools,
   { settings }: Call,
   type: VerificationType,
   address: string,
   code: string,
 ): Promise<Presented | null> {
-  const found = await candidates(database.run, type, address)
-  // An address that nobody has costs as much time.
-  const tried = found.length > 0 ? found : [{ userId: nobody, slot: slotsOfType[type][0] }]
-  let right: Presented | null = null
-  for (const { userId, slot } of tried) {
-    const attempt = { userId, slot, address, code, lifetime: settings.otp_exp }
-    const token = await oneTime.check(database.run, attempt)
-    if (token !== null) right ??= { userId, slot, token }
-  }
-  return right
-}
-
-interface Candidate {
-  readonly userId: string
-  readonly slot: Slot
-}
-
-async function candidates(run: RunStatement, type: VerificationType, address: string): Promise<readonly Candidate[]> {
-  const user = await findUserByEmail(run, address)
-  if (type !== 'email_change') return user === null ? [] : slotsOfType[type].map((slot) => ({ userId: user.id, slot }))
-  const changing = user !== null && (user.email_change ?? '') !== ''
-  const current: readonly Candidate[] = changing ? [{ userId: user.id, slot: 'email_change_current' }] : []
-  const coming = await usersWithPendingAddress(run, address)
-  return [...current, ...coming.map((userId): Candidate => ({ userId, slot: 'email_change_new' }))]
+  return oneTime.find(database.run, { address, code, lifetime: settings.otp_exp }, slotsOfType[type])
 }
 
 /** By the token of a link. Null: unknown, spent or old. */
@@ -111,10 +79,14 @@ export async function acceptToken(
   type: VerificationType,
   { userId, slot, token }: Presented,
 ): Promise<Accepted> {
-  const user = (await lockUser(run, userId)) ? await findUserById(run, userId) : null
+  const [, user, spent] = await Promise.all([
+    lockUser(run, userId),
+    findUserById(run, userId),
+    spendOneTimeToken(run, userId, slot, token),
+  ])
   if (user === null) throw refuse('otp_expired')
   if (user.banned) throw refuse('user_banned')
-  if (!(await spendOneTimeToken(run, userId, slot, token))) throw refuse('otp_expired')
+  if (!spent) throw refuse('otp_expired')
   const accepted = { user, type: resolve(type, slot, user), complete: true }
   switch (slot) {
     case 'confirmation':
@@ -139,8 +111,10 @@ function resolve(type: VerificationType, slot: Slot, user: UserRow): ResolvedTyp
 
 async function confirmOnce(run: RunStatement, { client }: Call, user: UserRow): Promise<void> {
   if (user.email_confirmed_at !== null) return
-  await confirmAddress(run, user, 'mailbox')
-  await audit(run, { action: 'user_signedup', actor: user, address: client.address })
+  await Promise.all([
+    confirmAddress(run, user, 'mailbox'),
+    audit(run, { action: 'user_signedup', actor: user, address: client.address }),
+  ])
 }
 
 /** Whoever opens it has the mailbox; the ways into an unconfirmed account may be anybody's (attack 3). */

@@ -6,7 +6,7 @@ import { textOf } from '../input.ts'
 import { mailEmailChange } from '../mails/email-change.ts'
 import { steadyTokens } from '../one-time/tokens.ts'
 import { remindUnconfirmed } from '../registration.ts'
-import { pendingChangeSlots, usersWithPendingAddress } from '../store/email-changes.ts'
+import { pendingChangeSlots, findUserWithPendingAddress } from '../store/email-changes.ts'
 import { findUserByEmail, findUserById, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 import type { UserRow } from '../types.ts'
@@ -71,6 +71,6 @@ export async function resendChange(call: Acting, tools: AuthTools, input: Regist
 async function changingUser({ database }: AuthTools, email: string): Promise<UserRow | null> {
   const known = await findUserByEmail(database.run, email)
   if (known !== null && (known.email_change ?? '') !== '') return known
-  const [id] = await usersWithPendingAddress(database.run, email)
-  return id === undefined ? null : findUserById(database.run, id)
+  const id = await findUserWithPendingAddress(database.run, email)
+  return id === null ? null : findUserById(database.run, id)
 }

@@ -1,6 +1,6 @@
 import type { RunStatement } from '../../db/statements.ts'
 import { equalTexts } from '../rules/pkce.ts'
-import { reserveGuess } from '../store/codes.ts'
+import { reserveGuess, reserveGuesses, type ReservedGuess } from '../store/codes.ts'
 import type { Slot } from '../store/one-time-tokens.ts'
 import { importedToken, linkKey, linkToken, newCode, newSalt, pkcePrefix, withoutPrefix } from './link-token.ts'
 
@@ -14,14 +14,26 @@ export interface IssuedToken {
   readonly salt: Buffer
 }
 
-export interface CodeAttempt {
-  readonly userId: string
-  readonly slot: Slot
-  /** The address that the code went to. */
+/** A code that somebody types. */
+export interface TypedCode {
+  /** The address that it went to, in lower case. */
   readonly address: string
   readonly code: string
   /** Life of a code in seconds. */
   readonly lifetime: number
+}
+
+export interface CodeAttempt extends TypedCode {
+  readonly userId: string
+  readonly slot: Slot
+}
+
+/** A token that somebody showed to have, not spent yet. */
+export interface Presented {
+  readonly userId: string
+  readonly slot: Slot
+  /** As it is stored. */
+  readonly token: string
 }
 
 export interface OneTimeTokens {
@@ -32,6 +44,8 @@ export interface OneTimeTokens {
    * call fails later: `run` must not be a transaction's.
    */
   readonly check: (run: RunStatement, attempt: CodeAttempt) => Promise<string | null>
+  /** The same of whatever account and slot, of some, the code may be for: a guess of each of them. */
+  readonly find: (run: RunStatement, typed: TypedCode, among: readonly Slot[]) => Promise<Presented | null>
 }
 
 /** Issues one token for each mailbox, however often it is asked: for work of mails, which may be done twice. */
@@ -55,16 +69,21 @@ export function createOneTimeTokens(projectSecret: string): OneTimeTokens {
       const token = linkToken(key, { purpose: slot, address, code, salt })
       return { slot, address, code, salt, token: flow === 'pkce' ? pkcePrefix + token : token }
     },
-    check: async (run, { userId, slot, address, code, lifetime }) => {
+    check: async (run, { userId, slot, ...typed }) => {
       const guess = await reserveGuess(run, userId, slot)
-      if (guess === null) return null
-      const { salt } = guess
-      const isImported = salt.length === 0
-      const expected = isImported
-        ? importedToken(address, code)
-        : linkToken(key, { purpose: slot, address, code, salt })
-      const right = equalTexts(expected, withoutPrefix(guess.token))
-      return right && guess.issued_seconds_ago <= lifetime ? guess.token : null
+      return guess !== null && isRight(key, guess, typed) ? guess.token : null
+    },
+    find: async (run, typed, among) => {
+      const guesses = await reserveGuesses(run, typed.address, among, typed.lifetime)
+      const right = guesses.filter((guess) => isRight(key, guess, typed))[0]
+      return right === undefined ? null : { userId: right.user_id, slot: right.slot, token: right.token }
     },
   }
+}
+
+function isRight(key: Buffer, guess: ReservedGuess, { address, code, lifetime }: TypedCode): boolean {
+  const { slot, salt, token, issued_seconds_ago: age } = guess
+  const isImported = salt.length === 0
+  const expected = isImported ? importedToken(address, code) : linkToken(key, { purpose: slot, address, code, salt })
+  return equalTexts(expected, withoutPrefix(token)) && age <= lifetime
 }

@@ -30,11 +30,6 @@ const doubt = statement<object>(
   on conflict do nothing`,
 )
 
-const takeAmbiguous = statement<{ readonly user_id: string }>(
-  'auth.marks.take-ambiguous',
-  'delete from catalograph_auth.ambiguous_passwords where user_id = $1 returning user_id',
-)
-
 export const noteAddressProof = async (run: RunStatement, userId: string, proof: AddressProof): Promise<void> =>
   void (await run(prove, [userId, proof]))
 
@@ -48,7 +43,3 @@ export const markPasswordAmbiguous = async (run: RunStatement, userId: string): 
  */
 export const doubtPassword = async (run: RunStatement, email: string, isSo: boolean): Promise<void> =>
   void (await run(doubt, [email, isSo]))
-
-/** Removes the mark; true when there was one: whoever confirms has to replace the password. */
-export const takeAmbiguousMark = async (run: RunStatement, userId: string): Promise<boolean> =>
-  (await run(takeAmbiguous, [userId])).length > 0

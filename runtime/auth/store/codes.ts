@@ -1,11 +1,15 @@
 import { statement, type RunStatement } from '../../db/statements.ts'
 import { slots, type Slot } from './one-time-tokens.ts'
+import { ofAddress } from './users.ts'
 
 /** catalograph_auth.codes: guesses of mailed codes (section 9.2). */
 
 const mostTries = 5
 
+/** One guess of one code, taken. */
 export interface ReservedGuess {
+  readonly user_id: string
+  readonly slot: Slot
   /** Empty: the token is GoTrue's. */
   readonly salt: Buffer
   /** What the slot holds: with `pkce_` before it when the mail belongs to such a flow. */
@@ -13,43 +17,82 @@ export interface ReservedGuess {
   readonly issued_seconds_ago: number
 }
 
-const reserve = (slot: Slot) =>
-  statement<ReservedGuess>(
-    `auth.codes.reserve.${slot}`,
-    `update catalograph_auth.codes c set tries = c.tries + 1
-    from auth.users u
-    where c.user_id = $1 and c.slot = '${slot}' and c.tries < ${mostTries}
-      and u.id = c.user_id and u.${slots[slot].column} <> ''
-    returning c.salt, u.${slots[slot].column} as token,
-      extract(epoch from clock_timestamp() - c.issued_at)::float8 as issued_seconds_ago`,
-  )
+const slotNames = Object.keys(slots) as readonly Slot[]
 
-const reserveIn = Object.fromEntries(Object.keys(slots).map((slot) => [slot, reserve(slot as Slot)])) as Readonly<
-  Record<Slot, ReturnType<typeof reserve>>
->
+/** What the slots of `u` hold. The mailbox that an account has is asked only while another is to take its place. */
+const slotValues = slotNames
+  .map((slot) => {
+    const { column, sent } = slots[slot]
+    const token = slot === 'email_change_current' ? `case when u.email_change <> '' then u.${column} end` : `u.${column}`
+    return `('${slot}', ${token}, u.${sent})`
+  })
+  .join(', ')
 
-/** What came with an imported project has its code in GoTrue's form and no secret part: an empty one stands for that. */
-const adopt = (slot: Slot) =>
-  statement<object>(
-    `auth.codes.adopt.${slot}`,
-    `insert into catalograph_auth.codes (user_id, slot, salt, tries, issued_at)
-    select u.id, '${slot}', '', 0, coalesce(u.${slots[slot].sent}, now()) from auth.users u
-    where u.id = $1 and u.${slots[slot].column} <> ''
-    on conflict do nothing`,
-  )
-
-const adoptIn = Object.fromEntries(Object.keys(slots).map((slot) => [slot, adopt(slot as Slot)])) as Readonly<
-  Record<Slot, ReturnType<typeof adopt>>
->
+/** The pending tokens of the users that `whose` finds, in the slots $2. */
+const heldBy = (whose: string): string => `select u.id as user_id, s.slot, s.token, s.sent
+    from (select u.* ${whose}) u cross join lateral (values ${slotValues}) s (slot, token, sent)
+    where s.slot = any ($2::text[]) and s.token <> ''`
 
 /**
- * Takes one of the five guesses of a code, and only then tells what to compare with; null when none is left or nothing
- * is pending. Run it by itself, never in a transaction that may be rolled back: a guess that was taken stays taken.
+ * Takes the guesses of all codes in `held` by one statement, so that it takes as long where there is none. What came
+ * with an imported project has its code in GoTrue's form and no secret part: an empty one stands for that, made here.
+ * The user is locked for it, and the token looked at again under the lock: a code that is spent meanwhile gets no row.
+ */
+const reserve = (name: string, held: string) =>
+  statement<ReservedGuess>(
+    `auth.codes.reserve-${name}`,
+    `with held as materialized (
+      ${held}
+    ), taken as (
+      update catalograph_auth.codes c set tries = c.tries + 1 from held h
+      where c.user_id = h.user_id and c.slot = h.slot and c.tries < ${mostTries}
+      returning c.user_id, c.slot, c.salt, c.issued_at
+    ), imported as materialized (
+      select h.* from held h join auth.users u on u.id = h.user_id
+      where h.token in (${slotNames.map((slot) => `u.${slots[slot].column}`).join(', ')})
+        and not exists (select from catalograph_auth.codes c where c.user_id = h.user_id and c.slot = h.slot)
+      for no key update of u
+    ), adopted as (
+      insert into catalograph_auth.codes as c (user_id, slot, salt, tries, issued_at)
+      select user_id, slot, '', 1, coalesce(sent, now()) from imported
+      on conflict (user_id, slot) do update set tries = c.tries + 1 where c.tries < ${mostTries}
+      returning c.user_id, c.slot, c.salt, c.issued_at
+    )
+    select t.user_id, t.slot, t.salt, h.token,
+      extract(epoch from clock_timestamp() - t.issued_at)::float8 as issued_seconds_ago
+    from (select * from taken union all select * from adopted) t
+    join held h on h.user_id = t.user_id and h.slot = t.slot`,
+  )
+
+const ofUser = reserve('of-user', heldBy('from auth.users u where u.id = $1::uuid'))
+
+/**
+ * $3: seconds that a code lives. Many accounts may want the address: each code of them that lives is one that it may be,
+ * and the cooldown and the ceiling of mails bound how many do.
+ */
+const ofAddressHeld = reserve(
+  'of-address',
+  `${heldBy(ofAddress)} and s.slot <> 'email_change_new'
+    union all
+    select u.id, 'email_change_new', u.email_change_token_new, u.email_change_sent_at
+    from auth.one_time_tokens o join auth.users u on u.id = o.user_id
+    where 'email_change_new' = any ($2::text[]) and o.relates_to = $1::text and o.token_type = 'email_change_token_new'
+      and lower(u.email_change) = $1::text and u.email_change_token_new <> '' and u.deleted_at is null
+      and u.email_change_sent_at > now() - $3::float8 * interval '1 second'`,
+)
+
+/**
+ * Takes one of the five guesses of a user's code, and only then tells what to compare with; null when none is left or
+ * nothing is pending. Run it by itself, never in a transaction that may be rolled back: a guess that was taken stays
+ * taken.
  */
 export const reserveGuess = async (run: RunStatement, userId: string, slot: Slot): Promise<ReservedGuess | null> =>
-  (await run(reserveIn[slot], [userId]))[0] ?? (await reserveAdopted(run, userId, slot))
+  (await run(ofUser, [userId, [slot]]))[0] ?? null
 
-async function reserveAdopted(run: RunStatement, userId: string, slot: Slot): Promise<ReservedGuess | null> {
-  await run(adoptIn[slot], [userId])
-  return (await run(reserveIn[slot], [userId]))[0] ?? null
-}
+/** The same of every code in some slots that may have gone to an address, in lower case, within its `lifetime`. */
+export const reserveGuesses = (
+  run: RunStatement,
+  address: string,
+  among: readonly Slot[],
+  lifetime: number,
+): Promise<readonly ReservedGuess[]> => run(ofAddressHeld, [address, among, lifetime])

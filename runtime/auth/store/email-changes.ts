@@ -24,13 +24,13 @@ const slotsOf = statement<{ readonly fresh: boolean; readonly present: boolean }
   from auth.users where id = $1`,
 )
 
-/** Many may want the same address; the newest few are enough for whoever types a code. */
+/** Many may want the same address. */
 const withAddress = statement<{ readonly user_id: string }>(
   'auth.email-changes.with-address',
   `select o.user_id from auth.one_time_tokens o join auth.users u on u.id = o.user_id
   where o.relates_to = $1::text and o.token_type = 'email_change_token_new' and lower(u.email_change) = $1::text
     and u.deleted_at is null
-  order by o.updated_at desc limit 5`,
+  order by o.updated_at desc limit 1`,
 )
 
 /** One UPDATE with all that triggers of the owner may want to see (section 13). Old links die with the old address. */
@@ -65,9 +65,9 @@ export const pendingChangeSlots = async (run: RunStatement, userId: string): Pro
   return changeSlots.filter((slot) => waiting[slot])
 }
 
-/** Accounts that shall have an address, newest first. */
-export const usersWithPendingAddress = async (run: RunStatement, email: string): Promise<readonly string[]> =>
-  (await run(withAddress, [email])).map(({ user_id }) => user_id)
+/** The account that shall have an address: the one that asked last. */
+export const findUserWithPendingAddress = async (run: RunStatement, email: string): Promise<string | null> =>
+  (await run(withAddress, [email]))[0]?.user_id ?? null
 
 /** The address is the account's, and confirmed; whoever was a guest is none any more. */
 export const setConfirmedAddress = async (run: RunStatement, userId: string, email: string): Promise<void> =>

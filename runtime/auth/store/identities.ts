@@ -11,12 +11,6 @@ const insertEmail = statement<object>(
   on conflict (provider_id, provider) do nothing`,
 )
 
-const verifyEmail = statement<object>(
-  'auth.identities.verify-email',
-  `update auth.identities set identity_data = identity_data || '{"email_verified": true}', updated_at = now()
-  where user_id = $1 and provider = 'email'`,
-)
-
 /** Gives a user the identity of their address; one that they have stays as it is. Unwanted, it changes nothing. */
 export const ensureEmailIdentity = async (
   run: RunStatement,
@@ -24,10 +18,6 @@ export const ensureEmailIdentity = async (
   data: JsonObject,
   wanted = true,
 ): Promise<void> => void (await run(insertEmail, [userId, data, wanted]))
-
-/** The identity of the address says from now on that it is verified. */
-export const verifyEmailIdentity = async (run: RunStatement, userId: string): Promise<void> =>
-  void (await run(verifyEmail, [userId]))
 
 const setEmail = statement<object>(
   'auth.identities.set-email',

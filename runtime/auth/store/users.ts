@@ -12,13 +12,15 @@ const byId = statement<JsonRow<UserRow>>(
   asJson(`select ${userColumns} from auth.users u where u.id = $1 and u.deleted_at is null`),
 )
 
-/** Addresses that came from elsewhere may be in mixed case; ours are the lower one, and win. */
-const byEmail = statement<JsonRow<UserRow>>(
-  'auth.users.by-email',
-  asJson(`select ${userColumns} from auth.users u
+/** $1 is the address, in lower case. Those that came from elsewhere may be in mixed case; ours are the lower one, and win. */
+export const ofAddress = `from auth.users u
   where (u.instance_id = '${instanceId}' or u.instance_id is null)
     and lower(u.email::text) = $1 and not u.is_sso_user and u.deleted_at is null
-  order by u.email = $1 desc, u.created_at limit 1`),
+  order by u.email = $1 desc, u.created_at limit 1`
+
+const byEmail = statement<JsonRow<UserRow>>(
+  'auth.users.by-email',
+  asJson(`select ${userColumns} ${ofAddress}`),
 )
 
 /** A user, and the session where it is theirs. */
@@ -47,14 +49,6 @@ const insert = statement<{ readonly id: string }>(
 )
 
 const lock = statement<{ readonly id: string }>('auth.users.lock', 'select id from auth.users where id = $1 for update')
-
-const confirm = statement<object>(
-  'auth.users.confirm',
-  `update auth.users set email_confirmed_at = now(), confirmation_token = '', is_anonymous = false, updated_at = now(),
-    raw_user_meta_data = case when raw_user_meta_data ? 'email_verified'
-      then raw_user_meta_data || '{"email_verified": true}' else raw_user_meta_data end
-  where id = $1`,
-)
 
 const setPassword = statement<object>(
   'auth.users.set-password',
@@ -143,9 +137,6 @@ export const insertUser = async (run: RunStatement, user: NewUser, wanted = true
 
 /** Until the transaction ends nobody else changes the user; false when there is none. */
 export const lockUser = async (run: RunStatement, id: string): Promise<boolean> => (await run(lock, [id])).length > 0
-
-/** The address is confirmed now, and its pending confirmation over. */
-export const confirmUser = async (run: RunStatement, id: string): Promise<void> => void (await run(confirm, [id]))
 
 export const setPasswordHash = async (run: RunStatement, id: string, hash: string): Promise<void> =>
   void (await run(setPassword, [id, hash]))

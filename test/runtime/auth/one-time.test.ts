@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { importedToken } from '../../../runtime/auth/one-time/link-token.ts'
 import { openAuth, type OpenAuth } from '../../../runtime/auth/open.ts'
 import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
 import { putOneTimeToken, spendOneTimeToken } from '../../../runtime/auth/store/one-time-tokens.ts'
 import { insertUser } from '../../../runtime/auth/store/users.ts'
+import { slotsOfType } from '../../../runtime/auth/verification.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 
 let db: TestDatabase
@@ -95,6 +98,46 @@ describe('a mailed code', () => {
     expect(spent.filter(Boolean)).toHaveLength(1)
     expect(await check(user, user.code)).toBeNull()
     expect((await db.query('select from auth.one_time_tokens where user_id = $1', [user.userId])).rows).toEqual([])
+  })
+})
+
+describe('a typed code', () => {
+  it('is found among however many accounts that want its address, and costs a guess of each', async () => {
+    const address = `${randomUUID()}@example.com`
+    const codes: { readonly userId: string; readonly code: string }[] = []
+    for (let i = 0; i < 8; i += 1) {
+      const { userId } = await newUser()
+      const issued = auth.tools.oneTime.issue('email_change_new', address, 'implicit')
+      await db.query('update auth.users set email_change = $2 where id = $1', [userId, address])
+      await putOneTimeToken(auth.tools.database.run, { userId, ...issued })
+      codes.push({ userId, code: issued.code })
+    }
+    const find = (code: string) =>
+      auth.tools.oneTime.find(auth.tools.database.run, { address, code, lifetime: 3600 }, slotsOfType.email_change)
+    const [first, last] = [codes[0], codes[7]]
+    expect(await find(first?.code ?? '')).toMatchObject({ userId: first?.userId, slot: 'email_change_new' })
+    expect(await find(last?.code ?? '')).toMatchObject({ userId: last?.userId })
+    const { rows } = await db.query(
+      'select distinct c.tries from catalograph_auth.codes c join auth.users u on u.id = c.user_id where email_change = $1',
+      [address],
+    )
+    expect(rows).toEqual([{ tries: 2 }])
+  })
+
+  it('of an imported project leaves nothing behind when it is spent meanwhile', async () => {
+    const { userId, address } = await newUser()
+    const token = importedToken(address, '123456')
+    await db.query('update auth.users set recovery_token = $2, recovery_sent_at = now() where id = $1', [userId, token])
+    expect(await check({ userId, address }, '654321')).toBeNull()
+    expect(await check({ userId, address }, '123456')).toBe(token)
+    await db.query('delete from catalograph_auth.codes where user_id = $1', [userId])
+    await db.query('begin')
+    await db.query(`update auth.users set recovery_token = '' where id = $1`, [userId])
+    const late = check({ userId, address }, '123456')
+    await sleep(200)
+    await db.query('commit')
+    expect(await late).toBeNull()
+    expect((await db.query('select from catalograph_auth.codes where user_id = $1', [userId])).rows).toEqual([])
   })
 })
 

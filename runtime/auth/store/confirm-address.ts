@@ -1,0 +1,31 @@
+import { statement, type RunStatement } from '../../db/statements.ts'
+import type { AddressProof } from './account-marks.ts'
+
+/** Everything that the confirmation of an address changes whatever the account, by one statement; the user first. */
+const confirm = statement<{ readonly user_id: string }>(
+  'auth.confirm-address',
+  `with confirmed as (
+    update auth.users set email_confirmed_at = now(), confirmation_token = '', is_anonymous = false, updated_at = now(),
+      raw_user_meta_data = case when raw_user_meta_data ? 'email_verified'
+        then raw_user_meta_data || '{"email_verified": true}' else raw_user_meta_data end
+    where id = $1::uuid returning id
+  ), verified as (
+    update auth.identities set identity_data = identity_data || '{"email_verified": true}', updated_at = now()
+    where user_id = $1::uuid and provider = 'email'
+  ), copied as (
+    delete from auth.one_time_tokens where user_id = $1::uuid and token_type = 'confirmation_token'
+  ), counted as (
+    delete from catalograph_auth.codes where user_id = $1::uuid and slot = 'confirmation'
+  ), proved as (
+    insert into catalograph_auth.address_proofs (user_id, proof) values ($1::uuid, $2)
+    on conflict (user_id) do update set proof = excluded.proof, proved_at = now()
+  )
+  delete from catalograph_auth.ambiguous_passwords a using confirmed where a.user_id = confirmed.id returning a.user_id`,
+)
+
+/**
+ * The address is confirmed now, its pending confirmation over, and how it was proved remembered. True when sign-ups had
+ * come with differing passwords: that mark is gone, and whoever confirms has to replace the password.
+ */
+export const confirmUser = async (run: RunStatement, userId: string, proof: AddressProof): Promise<boolean> =>
+  (await run(confirm, [userId, proof])).length > 0
