@@ -11,6 +11,7 @@ import { deleteProviderIdentities, ensureEmailIdentity, setEmailIdentity } from 
 import { deleteFlowsOf, deleteIssuedFlowsOf } from './store/flow-states.ts'
 import { clearOneTimeTokens } from './store/one-time-tokens.ts'
 import { clearUserTokens, dropPassword, findUserByEmail, replaceUserMetadata } from './store/users.ts'
+import { statusOfTrigger } from './trigger-status.ts'
 import type { UserRow } from './types.ts'
 
 /** Acts upon accounts that several endpoints share; each runs in its caller's transaction. */
@@ -67,12 +68,6 @@ export async function endPending(run: RunStatement, userId: string): Promise<voi
   await Promise.all([clearUserTokens(run, userId), clearOneTimeTokens(run, userId), deleteFlowsOf(run, userId)])
 }
 
-/** The owner's triggers choose a status by SQLSTATE PTnnn (section 2.4). */
-const statusOf = (sqlstate: string | null): number => {
-  const status = Number(/^PT([45]\d\d)$/.exec(sqlstate ?? '')?.[1])
-  return Number.isNaN(status) ? 500 : status
-}
-
 /** Runs what makes a user: whatever the database refuses then, by the owner's triggers too, is said in one sentence. */
 export async function savingUser<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -81,7 +76,7 @@ export async function savingUser<T>(work: () => Promise<T>): Promise<T> {
     if (!(cause instanceof DatabaseFailure) || cause.kind !== 'refused' || isTakenAddress(cause)) throw cause
     throw refuse('unexpected_failure', {
       message: 'Database error saving new user',
-      status: statusOf(cause.sqlstate),
+      status: statusOfTrigger(cause) ?? 500,
       cause,
     })
   }

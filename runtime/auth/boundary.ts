@@ -2,6 +2,7 @@ import { DatabaseFailure, type DatabaseFailureKind } from '../db/failures.ts'
 import { HttpFailure, failureTable, type FailureCode } from '../http/failures.ts'
 import { KeyFailure } from './api-key.ts'
 import { AuthFailure, errorBody, OauthFailure, refuse, type ApiVersion, type AuthErrorCode } from './errors.ts'
+import { statusOfTrigger } from './trigger-status.ts'
 
 /** A failure as it is sent. */
 export interface ErrorAnswer {
@@ -54,13 +55,19 @@ const plain = (status: number, body: object): ErrorAnswer => ({ status, body, he
 
 function recognise(error: unknown): AuthFailure | null {
   if (error instanceof AuthFailure) return error
-  if (error instanceof DatabaseFailure) return refuse(databaseCodes[error.kind])
+  if (error instanceof DatabaseFailure) return ofDatabase(error)
   if (error instanceof HttpFailure) {
     const code = httpCodes[error.code] ?? 'validation_failed'
     return refuse(code, { status: failureTable[error.code].status })
   }
   const code = error instanceof Error && 'code' in error ? fastifyCodes[String(error.code)] : undefined
   return code === undefined ? null : refuse(code)
+}
+
+/** Triggers of the owner refuse changes of users too, not only their making. */
+function ofDatabase(failure: DatabaseFailure): AuthFailure {
+  const status = statusOfTrigger(failure)
+  return status === null ? refuse(databaseCodes[failure.kind]) : refuse('unexpected_failure', { status })
 }
 
 /** What the log keeps of a failure that nobody foresaw. */

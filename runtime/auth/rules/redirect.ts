@@ -52,9 +52,12 @@ function readAddress(raw: string): Address | null {
 
 const isWeb = ({ protocol }: URL): boolean => protocol === 'http:' || protocol === 'https:'
 
-/** RFC 3986 section 3.2 without user: letters, digits, dots and hyphens, or an IPv6 literal; then a port or none. */
+/**
+ * RFC 3986 section 3.2 without user: labels of letters, digits and hyphens between dots, none of them empty (RFC 1035
+ * section 2.3.1), or an IPv6 literal; then a port or none. So `*` where a pattern has a label stands for one.
+ */
 function isPlainAuthority(authority: string, parsed: URL): boolean {
-  const [, host = '', port = ''] = /^([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(authority) ?? []
+  const [, host = '', port = ''] = /^([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(authority) ?? []
   const usual = parsed.protocol === 'https:' ? '443' : '80'
   return host.toLowerCase() === parsed.hostname && (port === usual ? '' : port) === parsed.port
 }

@@ -65,9 +65,13 @@ const invite = statement<object>(
 /** Imported tokens may belong to no session; the others go with theirs, whose row whoever refreshes holds first. */
 const strayTokens = 'delete from auth.refresh_tokens where user_id = $1::uuid::text and session_id is null'
 
+/** Flows refer to nobody by a key. */
+const flows = 'delete from auth.flow_state where user_id = $1::uuid or linking_target_id = $1::uuid'
+
 const hardDelete = statement<object>(
   'auth.admin-users.delete',
-  `with tokens as (${strayTokens})
+  `with tokens as (${strayTokens}),
+  flows as (${flows})
   delete from auth.users where id = $1::uuid`,
 )
 
@@ -82,7 +86,7 @@ const softDelete = statement<object>(
   factors as (delete from auth.mfa_factors where user_id = $1::uuid),
   tokens as (delete from auth.one_time_tokens where user_id = $1::uuid),
   codes as (delete from catalograph_auth.codes where user_id = $1::uuid),
-  flows as (delete from auth.flow_state where user_id = $1::uuid),
+  flows as (${flows}),
   identities as (
     update auth.identities set provider_id = ${hashed('provider_id')}, identity_data = '{}', updated_at = now()
     where user_id = $1::uuid

@@ -306,6 +306,11 @@ describe('DELETE /admin/users/{id}', () => {
     const { id, email } = await made()
     const { access_token: token, refresh_token } = (await signIn(email)).body
     await server.db.query('insert into public.notes values ($1)', [id])
+    await server.db.query(
+      `insert into auth.flow_state (id, auth_code, provider_type, authentication_method, user_id, linking_target_id)
+      values (gen_random_uuid(), 'a', 'google', 'oauth', $1, null), (gen_random_uuid(), 'b', 'google', 'oauth', null, $1)`,
+      [id],
+    )
     expect(await call('DELETE', `/admin/users/${id}`)).toMatchObject({ status: 200, body: {} })
     expect((await server.call('GET', '/user', { token })).body).toMatchObject({
       code: 403,
@@ -315,6 +320,8 @@ describe('DELETE /admin/users/{id}', () => {
     expect(refresh.body).toMatchObject({ error_code: 'refresh_token_not_found' })
     expect(await one('select count(*)::int as n from public.notes where owner = $1', id)).toEqual({ n: 0 })
     expect(await one('select count(*)::int as n from auth.refresh_tokens where user_id = $1', id)).toEqual({ n: 0 })
+    const flows = 'select count(*)::int as n from auth.flow_state where $1::uuid in (user_id, linking_target_id)'
+    expect(await one(flows, id)).toEqual({ n: 0 })
   })
 
   it('meets refreshes of the same user without a deadlock', async () => {

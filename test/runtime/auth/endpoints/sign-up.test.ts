@@ -11,6 +11,7 @@ beforeAll(async () => {
       begin
         if new.email = 'refused@example.com' then raise exception 'secret reason'; end if;
         if new.email = 'teapot@example.com' then raise sqlstate 'PT418'; end if;
+        if new.raw_user_meta_data ? 'frozen' and tg_op = 'UPDATE' then raise sqlstate 'PT409'; end if;
         insert into public.seen values (new.id, new.email, new.raw_user_meta_data, tg_op
           || case when new.email_confirmed_at is null then '' else ' confirmed' end);
         return new;
@@ -199,6 +200,14 @@ describe('POST /signup', () => {
     expect(JSON.stringify(answer.body)).not.toContain('secret reason')
     expect([await countOf('refused@example.com'), await server.mails('refused@example.com')]).toEqual([0, []])
     expect((await signUp({ email: 'teapot@example.com', password })).status).toBe(418)
+  })
+
+  it('gives the status of such a trigger wherever a user changes', async () => {
+    await server.set({ autoconfirm: 'on' })
+    const token = (await signUp({ email: 'changing@example.com', password })).body.access_token
+    await server.set({ autoconfirm: 'off' })
+    const { status, body } = await server.call('PUT', '/user', { token, body: { data: { frozen: true } } })
+    expect([status, body.error_code]).toEqual([409, 'unexpected_failure'])
   })
 
   it('keeps a PKCE flow for the link of the mail', async () => {
