@@ -10,7 +10,7 @@ import { emailAppMetadata, emailUserMetadata } from './rules/user-json.ts'
 import { audit } from './store/audit-log.ts'
 import { ensureEmailIdentity } from './store/identities.ts'
 import { putOneTimeToken } from './store/one-time-tokens.ts'
-import { findUserById, insertUser, lockUser } from './store/users.ts'
+import { findLockedUser, findUserById, insertUser } from './store/users.ts'
 import type { AuthTools } from './tools.ts'
 import type { JsonObject, UserRow } from './types.ts'
 
@@ -80,15 +80,19 @@ function confirmationWork(
   const { email, data, challenge, destination } = input
   const issued = oneTime.issue('confirmation', email, challenge === null ? 'implicit' : 'pkce')
   return async (run, send) => {
-    await insertAccount(run, { id, email, data, hash, token: issued.token }, isNew)
-    await lockUser(run, id)
-    const locked = await findUserById(run, id)
+    const [, locked] = await Promise.all([
+      insertAccount(run, { id, email, data, hash, token: issued.token }, isNew),
+      findLockedUser(run, id),
+    ])
     if (locked === null || locked.email_confirmed_at !== null) return null
-    await putOneTimeToken(run, { userId: id, ...issued })
-    await startMailFlow(run, { userId: id, challenge, providerType: 'email', method: 'email/signup', destination })
+    const [, , user] = await Promise.all([
+      putOneTimeToken(run, { userId: id, ...issued }),
+      startMailFlow(run, { userId: id, challenge, providerType: 'email', method: 'email/signup', destination }),
+      findUserById(run, id),
+    ])
     const facts = { issued, linkType: 'signup', destination, email, newEmail: '', data } as const
     send({ kind: 'confirmation', recipient: email, variables: mailVariables(settings, facts) })
-    return findUserById(run, id)
+    return user
   }
 }
 
@@ -110,6 +114,8 @@ export async function insertAccount(
 ): Promise<void> {
   const userMetadata = emailUserMetadata(id, email, data, false)
   const user = { id, email, aud: 'authenticated', role: 'authenticated', appMetadata: emailAppMetadata, userMetadata }
-  await insertUser(run, { ...user, passwordHash: hash, isAnonymous: false, confirmationToken: token }, wanted)
-  await ensureEmailIdentity(run, id, userMetadata, wanted)
+  await Promise.all([
+    insertUser(run, { ...user, passwordHash: hash, isAnonymous: false, confirmationToken: token }, wanted),
+    ensureEmailIdentity(run, id, userMetadata, wanted),
+  ])
 }

@@ -10,7 +10,7 @@ import { audit } from './store/audit-log.ts'
 import { noteFirstConfirmation, pendingChangeSlots } from './store/email-changes.ts'
 import { findTokenHolder, spendOneTimeToken, type Slot } from './store/one-time-tokens.ts'
 import { deleteSessionsOf } from './store/sessions.ts'
-import { findUserById, lockUser } from './store/users.ts'
+import { findLockedUser } from './store/users.ts'
 import type { AuthTools } from './tools.ts'
 import type { UserRow } from './types.ts'
 
@@ -79,9 +79,8 @@ export async function acceptToken(
   type: VerificationType,
   { userId, slot, token }: Presented,
 ): Promise<Accepted> {
-  const [, user, spent] = await Promise.all([
-    lockUser(run, userId),
-    findUserById(run, userId),
+  const [user, spent] = await Promise.all([
+    findLockedUser(run, userId),
     spendOneTimeToken(run, userId, slot, token),
   ])
   if (user === null) throw refuse('otp_expired')

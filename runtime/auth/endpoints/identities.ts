@@ -7,7 +7,7 @@ import { onlyProviders } from '../rules/providers.ts'
 import { mergeAppMetadata, setUserEmail } from '../store/admin-users.ts'
 import { audit } from '../store/audit-log.ts'
 import { deleteIdentity } from '../store/identities.ts'
-import { findUserById, lockUser } from '../store/users.ts'
+import { findLockedUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 import type { IdentityRow, UserRow } from '../types.ts'
 import { startAuthorization } from './authorize.ts'
@@ -39,8 +39,7 @@ export async function unlinkIdentity(call: SessionCall, tools: AuthTools): Promi
 }
 
 async function unlink(run: RunStatement, call: SessionCall, id: string): Promise<void> {
-  await lockUser(run, call.user.id)
-  const user = await findUserById(run, call.user.id)
+  const user = await findLockedUser(run, call.user.id)
   if (user === null) throw refuse('user_not_found')
   if (user.identities.length < 2) throw refuse('single_identity_not_deletable')
   const gone = user.identities.find((identity) => identity.id === id)

@@ -12,7 +12,7 @@ import { fakeUserJson, unconfirmedUserJson } from '../rules/user-json.ts'
 import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
 import { doubtPassword } from '../store/account-marks.ts'
 import { audit } from '../store/audit-log.ts'
-import { findUserByEmail, findUserById, lockUser } from '../store/users.ts'
+import { findUserByEmail, findLockedUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 import type { UserRow } from '../types.ts'
 import { guestSignUp } from './sign-up-guest.ts'
@@ -87,8 +87,7 @@ async function create(call: Call, tools: AuthTools, input: SignUp, hash: string)
 /** The password was compared before the user was locked: it has to be the same still. */
 async function confirmKnown(call: Call, tools: AuthTools, user: UserRow): Promise<object> {
   const started = await tools.database.transaction(async (run) => {
-    await lockUser(run, user.id)
-    const present = await findUserById(run, user.id)
+    const present = await findLockedUser(run, user.id)
     const waits = present !== null && present.email_confirmed_at === null
     if (!waits || present.encrypted_password !== user.encrypted_password) throw refuse('user_already_exists')
     if (present.banned) throw refuse('user_banned', { status: 400 })
@@ -102,8 +101,10 @@ async function confirmAndSignIn(
   call: Call,
   user: { readonly id: string; readonly email: string | null },
 ): Promise<StartedSession> {
-  await confirmAddress(run, user, 'autoconfirm')
-  await audit(run, { action: 'user_signedup', actor: user, address: call.client.address })
+  await Promise.all([
+    confirmAddress(run, user, 'autoconfirm'),
+    audit(run, { action: 'user_signedup', actor: user, address: call.client.address }),
+  ])
   return startSession(run, call, user, 'password')
 }
 

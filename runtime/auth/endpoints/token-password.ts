@@ -6,7 +6,7 @@ import { normalEmail } from '../rules/email.ts'
 import { judgeStrength } from '../rules/password.ts'
 import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
 import { ensureEmailIdentity } from '../store/identities.ts'
-import { findUserByEmail, findUserById, lockUser, replaceHash } from '../store/users.ts'
+import { findUserByEmail, findLockedUser, replaceHash } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 import type { SessionJson, UserRow } from '../types.ts'
 
@@ -55,8 +55,7 @@ async function signIn(
   user: UserRow,
   rehashed: Rehashed | null,
 ): Promise<StartedSession> {
-  await lockUser(run, user.id)
-  const present = await findUserById(run, user.id)
+  const present = await findLockedUser(run, user.id)
   if (present === null || present.encrypted_password !== user.encrypted_password) throw refuse('invalid_credentials')
   if (present.banned) throw refuse('user_banned', { status: 400 })
   if (rehashed !== null) await replaceHash(run, user.id, rehashed.old, rehashed.hash)

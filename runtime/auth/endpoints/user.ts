@@ -149,8 +149,10 @@ async function apply(call: UserCall, tools: AuthTools, change: Change, password:
 
 /** What was checked took its time: the user and the session have to be there still. Throws as section 2.2 says. */
 async function lockCaller(run: RunStatement, { user, session }: UserCall): Promise<void> {
-  await lockUser(run, user.id)
-  const present = await findUserWithSession(run, user.id, session?.id ?? null)
+  const [, present] = await Promise.all([
+    lockUser(run, user.id),
+    findUserWithSession(run, user.id, session?.id ?? null),
+  ])
   if (present === null) throw refuse('user_not_found')
   if (session !== null && present.session === null) throw refuse('session_not_found')
   if (present.banned) throw refuse('user_banned')

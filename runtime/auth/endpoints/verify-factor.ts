@@ -63,16 +63,27 @@ async function stepUp(
   step: number,
 ): Promise<StartedSession> {
   const [userId, sessionId] = [call.user.id, call.session.id]
-  if (!(await lockUser(run, userId))) throw refuse('user_not_found')
-  if (!(await lockSessionOf(run, userId, sessionId))) throw refuse('session_not_found')
-  if (!(await markVerified(run, userId, factorId))) throw refuse('mfa_factor_not_found')
-  if (!(await challenges.acceptStep(run, factorId, step))) throw refuse('mfa_verification_rejected')
-  if (!(await challenges.useChallenge(run, challengeId))) throw refuse('mfa_ip_address_mismatch')
+  const [hasUser, hasSession, isFactor] = await Promise.all([
+    lockUser(run, userId),
+    lockSessionOf(run, userId, sessionId),
+    markVerified(run, userId, factorId),
+  ])
+  if (!hasUser) throw refuse('user_not_found')
+  if (!hasSession) throw refuse('session_not_found')
+  if (!isFactor) throw refuse('mfa_factor_not_found')
+  const [isNewStep, isUnused] = await Promise.all([
+    challenges.acceptStep(run, factorId, step),
+    challenges.useChallenge(run, challengeId),
+  ])
+  if (!isNewStep) throw refuse('mfa_verification_rejected')
+  if (!isUnused) throw refuse('mfa_ip_address_mismatch')
   const refreshToken = newRefreshToken()
-  await raiseSession(run, { userId, sessionId, factorId, refreshToken })
-  await deleteOtherEnrolments(run, userId, factorId)
-  await noteFactor(run, call, 'verification_attempted', factorId)
-  const found = await findUserWithSignedSession(run, userId, sessionId)
+  const [, , , found] = await Promise.all([
+    raiseSession(run, { userId, sessionId, factorId, refreshToken }),
+    deleteOtherEnrolments(run, userId, factorId),
+    noteFactor(run, call, 'verification_attempted', factorId),
+    findUserWithSignedSession(run, userId, sessionId),
+  ])
   if (found === null || found.session === null) throw new Error('A session is gone although its row is held.')
   if (found.banned) throw refuse('user_banned')
   return { user: found, session: found.session, refreshToken }

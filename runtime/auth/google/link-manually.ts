@@ -2,15 +2,14 @@ import { confirmAddress } from '../accounts.ts'
 import { refuse } from '../errors.ts'
 import { setUserEmail } from '../store/admin-users.ts'
 import { endGuestState, findAccountsByAddress, findIdentityOwner } from '../store/linking.ts'
-import { findUserById, lockUser } from '../store/users.ts'
+import { findLockedUser } from '../store/users.ts'
 import { link, provider, type Linked, type Linking } from './link.ts'
 
 /** A signed-in user adds the provider's identity to their account (section 5.6). Throws what that section lists. */
 export async function linkToUser(linking: Linking, userId: string): Promise<Linked> {
   const { run, call, profile } = linking
   if (!call.settings.manual_linking) throw refuse('manual_linking_disabled')
-  await lockUser(run, userId)
-  const user = await findUserById(run, userId)
+  const user = await findLockedUser(run, userId)
   if (user === null) throw refuse('user_not_found')
   if (user.banned) throw refuse('user_banned')
   const owner = await findIdentityOwner(run, provider, profile.subject)

@@ -50,7 +50,8 @@ export interface Raised {
 export const raiseSession = async (
   run: RunStatement,
   { userId, sessionId, factorId, refreshToken }: Raised,
-): Promise<void> => {
-  await run(raise, [sessionId, factorId, userId, refreshToken])
-  await run(endLower, [userId, sessionId])
-}
+): Promise<void> =>
+  void (await Promise.all([
+    run(raise, [sessionId, factorId, userId, refreshToken]),
+    run(endLower, [userId, sessionId]),
+  ]))

@@ -138,6 +138,12 @@ export const insertUser = async (run: RunStatement, user: NewUser, wanted = true
 /** Until the transaction ends nobody else changes the user; false when there is none. */
 export const lockUser = async (run: RunStatement, id: string): Promise<boolean> => (await run(lock, [id])).length > 0
 
+/** The same, with what the user is under the lock; null: there is none. */
+export const findLockedUser = async (run: RunStatement, id: string): Promise<UserRow | null> => {
+  const [, user] = await Promise.all([lockUser(run, id), findUserById(run, id)])
+  return user
+}
+
 export const setPasswordHash = async (run: RunStatement, id: string, hash: string): Promise<void> =>
   void (await run(setPassword, [id, hash]))
 

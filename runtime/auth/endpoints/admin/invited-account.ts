@@ -7,7 +7,7 @@ import { emailAppMetadata } from '../../rules/user-json.ts'
 import { markPasswordAmbiguous } from '../../store/account-marks.ts'
 import { ensureEmailIdentity } from '../../store/identities.ts'
 import { putOneTimeToken } from '../../store/one-time-tokens.ts'
-import { findUserByEmail, findUserById, insertUser, lockUser } from '../../store/users.ts'
+import { findLockedUser, findUserByEmail, insertUser } from '../../store/users.ts'
 import type { JsonObject, UserRow } from '../../types.ts'
 
 /** An account that an administrator makes for somebody who has yet to confirm it. */
@@ -60,8 +60,7 @@ async function takeWaiting(
   { id }: UserRow,
   { issued, provedHash }: AwaitedAccount,
 ): Promise<string> {
-  await lockUser(run, id)
-  const user = await findUserById(run, id)
+  const user = await findLockedUser(run, id)
   if (user === null || user.email_confirmed_at !== null) throw refuse('email_exists')
   const stored = user.encrypted_password || null
   if (stored !== null && stored !== provedHash) await markPasswordAmbiguous(run, id)

@@ -7,13 +7,7 @@ import { noteAddressProof } from '../../store/account-marks.ts'
 import { mergeAppMetadata, setUserBan, setUserEmail, setUserRole } from '../../store/admin-users.ts'
 import { setEmailIdentity } from '../../store/identities.ts'
 import { deleteSessionsOf } from '../../store/sessions.ts'
-import {
-  findUserByEmail,
-  findUserById,
-  lockUser,
-  mergeUserMetadata,
-  setPasswordHash,
-} from '../../store/users.ts'
+import { findLockedUser, findUserByEmail, findUserById, mergeUserMetadata, setPasswordHash } from '../../store/users.ts'
 import type { AuthTools } from '../../tools.ts'
 import type { JsonObject, UserRow } from '../../types.ts'
 import { auditAdmin } from './admin-audit.ts'
@@ -44,8 +38,7 @@ interface Update extends AdminUserInput {
 }
 
 async function update(run: RunStatement, call: AdminCall, id: string, input: Update): Promise<UserRow> {
-  await lockUser(run, id)
-  const before = await findUserById(run, id)
+  const before = await findLockedUser(run, id)
   if (before === null) throw noSuchUser()
   const { email } = input
   if (email !== null && email !== before.email) await moveAddress(run, before, email)
