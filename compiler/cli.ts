@@ -2,6 +2,7 @@
 import './commands/production.ts'
 import { text } from 'node:stream/consumers'
 import { authCommand } from './commands/auth.ts'
+import { codegenCommand } from './commands/codegen.ts'
 import { compileCommand } from './commands/compile.ts'
 import { diffCommand } from './commands/diff.ts'
 import { keysCommand } from './commands/keys.ts'
@@ -13,7 +14,18 @@ import { awaitStopSignal } from './commands/signals.ts'
 import { startCommand } from './commands/start.ts'
 import { verifyCommand } from './commands/verify.ts'
 
-const commands = [startCommand, serveCommand, compileCommand, diffCommand, verifyCommand, keysCommand, authCommand, mailsCommand, settingsCommand]
+const commands = [
+  startCommand,
+  serveCommand,
+  compileCommand,
+  codegenCommand,
+  diffCommand,
+  verifyCommand,
+  keysCommand,
+  authCommand,
+  mailsCommand,
+  settingsCommand,
+]
 
 const exitCode = await runArguments(commands, process.argv.slice(2), {
   environment: process.env,

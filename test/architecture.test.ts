@@ -27,6 +27,7 @@ const ranks: Readonly<Record<string, number>> = {
   'compiler/model': 5,
   'runtime/app.ts': 6,
   'compiler/emit': 6,
+  'compiler/codegen': 7,
   'runtime/main.ts': 7,
   'compiler/compile.ts': 8,
   'compiler/diff': 8,

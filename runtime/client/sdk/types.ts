@@ -1,0 +1,180 @@
+import type { GraphqlResult } from '../graphql.ts'
+
+/**
+ * What generated declarations say of a schema, and what becomes of a selection. Generated interfaces list the fields of
+ * an object type with the types of their values; a field that is more than a value is marked by one of the three types
+ * below. Marks exist for the compiler only.
+ */
+
+declare const fields: unique symbol
+declare const takes: unique symbol
+declare const value: unique symbol
+
+/** A field whose value is an object: something is selected of it in turn. */
+export interface Of<Fields, Args = {}> {
+  readonly [fields]: Fields
+  readonly [takes]: Args
+}
+
+/** A field whose value is a list of objects. */
+export interface ListOf<Fields> {
+  readonly [fields]: readonly Fields[]
+}
+
+/** A field of a plain value that takes arguments. */
+export interface Computed<Value, Args> {
+  readonly [value]: Value
+  readonly [takes]: Args
+}
+
+/** What can be selected of an object: fields, each with `true`, a selection, or `[arguments, selection]`. */
+export type Selection<Fields> = { readonly [Name in keyof Fields]?: Choice<NonNullable<Fields[Name]>> }
+
+type Choice<Field> =
+  Field extends ListOf<infer Fields>
+    ? Selection<Fields>
+    : Field extends Of<infer Fields, infer Args>
+      ? WithArguments<Args, Selection<Fields>>
+      : Field extends Computed<unknown, infer Args>
+        ? WithArguments<Args, true>
+        : true
+
+/** Arguments may be left out where every one of them may. */
+type WithArguments<Args, Select> = {} extends Args
+  ? Select | readonly [args: Args, select: Select]
+  : readonly [args: Args, select: Select]
+
+/** The object that a selection answers: what was selected, and nothing else. */
+export type Answer<Fields, Select> = Chosen<Fields, Select, keyof Fields & keyof Select>
+
+/** By way of `Names` the compiler keeps what the fields' comments say. */
+type Chosen<Fields, Select, Names extends keyof Fields> = {
+  readonly [Name in Names]: Answered<Fields[Name], Select[Name & keyof Select]>
+}
+
+type Answered<Field, Select> =
+  Field extends ListOf<infer Fields>
+    ? readonly Answer<Fields, Select>[]
+    : Field extends Of<infer Fields, unknown>
+      ? Answer<Fields, Select extends readonly [unknown, infer Inner] ? Inner : Select>
+      : Field extends Computed<infer Value, unknown>
+        ? Value
+        : Field
+
+/** The selection itself where all of its names are names of fields; a name that is none has to be `never`. */
+export type Checked<Fields, Select> = {
+  readonly [Name in keyof Select]: Name extends keyof Fields
+    ? CheckedField<NonNullable<Fields[Name]>, Select[Name]>
+    : never
+}
+
+type CheckedField<Field, Select> =
+  Field extends ListOf<infer Fields>
+    ? Checked<Fields, Select>
+    : Field extends { readonly [takes]: infer Args }
+      ? Select extends readonly [infer Given, infer Inner]
+        ? readonly [CheckedArguments<Args, Given>, CheckedObject<Field, Inner>]
+        : CheckedObject<Field, Select>
+      : Select
+
+type CheckedObject<Field, Select> = Field extends Of<infer Fields, unknown> ? Checked<Fields, Select> : Select
+
+/** The same for arguments, whose objects the compiler would otherwise let pass with names that they do not have. */
+type CheckedArguments<Args, Given> = Given extends string | number | bigint | boolean | null | undefined | Date
+  ? Given
+  : Args extends readonly (infer Item)[]
+    ? { readonly [Index in keyof Given]: CheckedArguments<NonNullable<Item>, Given[Index]> }
+    : {
+        readonly [Name in keyof Given]: Name extends keyof Args
+          ? CheckedArguments<NonNullable<Args[Name]>, Given[Name]>
+          : never
+      }
+
+/** A page of a collection. `rows` stands for `edges { node }`. */
+export interface Connection<Row> {
+  /** The rows of the page. */
+  readonly rows: ListOf<Row>
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ListOf<Edge<Row>>
+  /** Where the page stands in the collection. */
+  readonly pageInfo: Of<PageInfo>
+}
+
+export interface Edge<Row> {
+  /** The place of the row in the collection: for `after` and `before`. */
+  readonly cursor: string
+  readonly node: Of<Row>
+}
+
+export interface PageInfo {
+  /** Cursor of the last row of the page; null when the page is empty. */
+  readonly endCursor: string | null
+  readonly hasNextPage: boolean
+  readonly hasPreviousPage: boolean
+  /** Cursor of the first row of the page; null when the page is empty. */
+  readonly startCursor: string | null
+}
+
+/** Which rows of a collection, and in what order; tables add `filter` and `orderBy`. */
+export interface Page {
+  /** How many rows to take from the start; the default is the most that the table gives at once. */
+  readonly first?: Maybe<number>
+  /** How many rows to take from the end. */
+  readonly last?: Maybe<number>
+  /** Take rows that come before this cursor; goes with last. */
+  readonly before?: Maybe<string>
+  /** Take rows that come after this cursor; goes with first. */
+  readonly after?: Maybe<string>
+  /** How many rows to leave out at the start; goes with first and after. */
+  readonly offset?: Maybe<number>
+}
+
+/** What may be null may also be left out. */
+export type Maybe<Value> = Value | null | undefined
+
+/** What an insert, an update or a delete did. */
+export interface Written<Row> {
+  /** How many rows were added, changed or removed. */
+  readonly affectedCount: number
+  /** These rows. */
+  readonly records: ListOf<Row>
+}
+
+/** The rows of a page. */
+export interface List<Row, Args> {
+  <const Select extends Selection<Row>>(
+    args: Args,
+    select: Select & Checked<Row, Select>,
+  ): Promise<GraphqlResult<readonly Answer<Row, Select>[]>>
+}
+
+/** Asks for an object, or for null where `Field` may be null. */
+export interface Ask<Field, Args> {
+  <const Select extends Selection<FieldsOf<Field>>>(
+    args: Args,
+    select: Select & Checked<FieldsOf<Field>, Select>,
+  ): Promise<GraphqlResult<Answered<Field, Select>>>
+}
+
+type FieldsOf<Field> = Field extends Of<infer Fields, unknown> ? Fields : never
+
+/** Calls a function that returns a plain value. */
+export type Call<Value, Args> = {} extends Args
+  ? (args?: Args) => Promise<GraphqlResult<Value>>
+  : (args: Args) => Promise<GraphqlResult<Value>>
+
+/** A geometry of GeoJSON (RFC 7946, 3.1). */
+export type Geometry =
+  | Shape<'Point', Position>
+  | Shape<'MultiPoint' | 'LineString', readonly Position[]>
+  | Shape<'MultiLineString' | 'Polygon', readonly (readonly Position[])[]>
+  | Shape<'MultiPolygon', readonly (readonly (readonly Position[])[])[]>
+  | { readonly type: 'GeometryCollection'; readonly geometries: readonly Geometry[] }
+
+interface Shape<Type, Coordinates> {
+  readonly type: Type
+  readonly coordinates: Coordinates
+}
+
+/** Longitude, latitude and, where there is one, altitude; or what the coordinates of the column's system are. */
+export type Position = readonly number[]

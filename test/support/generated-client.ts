@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { codegenCommand } from '../../compiler/commands/codegen.ts'
+import { runArguments } from '../../compiler/commands/run.ts'
+
+const root = new URL('../..', import.meta.url).pathname
+
+/** A folder of an application that has installed the package, as `npm run build` made it. */
+export interface Application {
+  readonly folder: string
+  /** Runs `catalograph codegen`. */
+  readonly codegen: (args: readonly string[], environment?: Environment) => Promise<CommandAnswer>
+  /** What a module of the folder exports. */
+  readonly load: (path: string) => Promise<Module>
+  /** What the compiler has to say about files of the folder, also about declarations; empty when it is content. */
+  readonly typeCheck: (files: readonly string[], options?: readonly string[]) => string
+  readonly write: (path: string, text: string) => void
+  readonly remove: () => void
+}
+
+export type Environment = Readonly<Record<string, string>>
+// biome-ignore lint: what generated modules export depends on what they were made from
+export type Module = any
+
+export interface CommandAnswer {
+  readonly exitCode: number
+  readonly printed: string
+  readonly noted: string
+}
+
+export function createApplication(): Application {
+  const folder = mkdtempSync(join(tmpdir(), 'generated-client-'))
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(root, join(folder, 'node_modules/catalograph'))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  return {
+    folder,
+    codegen: (args, environment = {}) => runCodegen(args, environment),
+    load: (path) => import(/* @vite-ignore */ pathToFileURL(join(folder, path)).href),
+    typeCheck: (files, options = []) => typeCheck(folder, files, options),
+    write: (path, text) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), text)
+    },
+    remove: () => rmSync(folder, { recursive: true }),
+  }
+}
+
+async function runCodegen(args: readonly string[], environment: Environment): Promise<CommandAnswer> {
+  const printed: string[] = []
+  const noted: string[] = []
+  const exitCode = await runArguments([codegenCommand], ['codegen', ...args], {
+    environment,
+    print: (line) => printed.push(line),
+    note: (line) => noted.push(line),
+    human: false,
+    stopRequested: () => new Promise(() => undefined),
+  })
+  return { exitCode, printed: printed.join('\n'), noted: noted.join('\n') }
+}
+
+const strict = [
+  '--noEmit',
+  '--strict',
+  '--exactOptionalPropertyTypes',
+  '--noUncheckedIndexedAccess',
+  '--target',
+  'es2022',
+]
+
+function typeCheck(folder: string, files: readonly string[], options: readonly string[]): string {
+  const all = [...strict, '--types', '', '--lib', 'ES2023,DOM', '--module', 'nodenext', ...options, ...files]
+  const { stdout, stderr } = spawnSync(join(root, 'node_modules/.bin/tsc'), all, { cwd: folder, encoding: 'utf8' })
+  return stdout + stderr
+}
