@@ -15,6 +15,7 @@ export function renderWelcome({ url, keys, adminUrl }: Welcome): string {
     '',
     `GraphQL       ${url}/graphql/v1`,
     `Auth          ${url}/auth/v1`,
+    `Dashboard     ${url}/dashboard`,
     `Postgres      ${adminUrl}`,
     `anon          ${keys.anon}`,
     `service_role  ${keys.serviceRole}`,

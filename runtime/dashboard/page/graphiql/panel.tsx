@@ -1,6 +1,6 @@
 import { GraphiQL } from 'graphiql'
 import { buildClientSchema, type IntrospectionQuery } from 'graphql'
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useMemo, useRef, useState } from 'react'
 import type { Api, GraphqlAnswer, GraphqlParams, Result } from '../api.ts'
 import { useBearers } from '../bearer.ts'
 import { useAsked, useDesk } from '../context.tsx'
@@ -9,6 +9,7 @@ import { Field } from '../parts/field.tsx'
 import { SwitchOn } from '../parts/switch-on.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
 import { roleOf, type Whom } from '../whom.ts'
+import { useEditorNames } from './names.ts'
 import { Plans } from './plans.tsx'
 import type { Explained } from '../../../graphql/explain.ts'
 
@@ -63,14 +64,20 @@ interface ConsoleProps {
 /** The schema is the owner's answer: the API itself need not answer introspection. */
 function Console({ introspection, fetcher }: ConsoleProps) {
   const schema = useMemo(() => buildClientSchema(introspection, { assumeValid: true }), [introspection])
+  const root = useRef<HTMLDivElement>(null)
+  useEditorNames(root)
   return (
-    <GraphiQL
-      fetcher={fetcher}
-      schema={schema}
-      defaultQuery={welcome}
-      isHeadersEditorEnabled={false}
-      showPersistHeadersSettings={false}
-    />
+    <div ref={root}>
+      <GraphiQL
+        fetcher={fetcher}
+        schema={schema}
+        defaultQuery={welcome}
+        isHeadersEditorEnabled={false}
+        showPersistHeadersSettings={false}
+      >
+        <GraphiQL.Logo> </GraphiQL.Logo>
+      </GraphiQL>
+    </div>
   )
 }
 

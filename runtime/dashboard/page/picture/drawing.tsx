@@ -1,5 +1,5 @@
 import { memo } from 'react'
-import { boxWidth, mostFields, rowHeight, type Box, type Layout, type Line } from './layout.ts'
+import { boxWidth, rowHeight, type Box, type Layout, type Line } from './layout.ts'
 
 interface DrawingProps {
   readonly layout: Layout
@@ -57,15 +57,15 @@ interface TypeBoxProps {
   readonly choose: (name: string) => void
 }
 
-const TypeBox = memo(function TypeBox({ box: { type, x, y, height }, dim, choose }: TypeBoxProps) {
-  const hidden = type.fields.length - mostFields
+const TypeBox = memo(function TypeBox({ box: { type, fields, x, y, height }, dim, choose }: TypeBoxProps) {
+  const hidden = type.fields.length - fields.length
   return (
     <g className={dim ? 'box dim' : 'box'} transform={`translate(${x} ${y})`} onClick={() => choose(type.name)}>
       <rect width={boxWidth} height={height} rx="6" />
       <text x="10" y={rowHeight * 0.75} className="head">
         {type.name}
       </text>
-      {type.fields.slice(0, mostFields).map((field, index) => (
+      {fields.map((field, index) => (
         <text key={field.name} x="10" y={rowHeight * (index + 1.75)}>
           {shorten(field.name, longestName)}
           <tspan x={boxWidth - 10} textAnchor="end" className="type">
@@ -74,7 +74,7 @@ const TypeBox = memo(function TypeBox({ box: { type, x, y, height }, dim, choose
         </text>
       ))}
       {hidden > 0 && (
-        <text x="10" y={rowHeight * (mostFields + 1.75)} className="type">
+        <text x="10" y={rowHeight * (fields.length + 1.75)} className="type">
           {hidden} more
         </text>
       )}
@@ -83,7 +83,7 @@ const TypeBox = memo(function TypeBox({ box: { type, x, y, height }, dim, choose
 })
 
 /** Characters that a line of a box has room for, and those of them that a name may take. */
-const lineLength = 33
-const longestName = 27
+const lineLength = 31
+const longestName = 24
 
 const shorten = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)

@@ -1,4 +1,4 @@
-import type { Graph, GraphType, Relation } from './graph.ts'
+import type { Graph, GraphField, GraphType, Relation } from './graph.ts'
 
 /** Where everything of the picture stands, in pixels of its own. */
 export interface Layout {
@@ -10,6 +10,8 @@ export interface Layout {
 
 export interface Box {
   readonly type: GraphType
+  /** Those that are shown; where there are too many the ones that lines begin at are among them. */
+  readonly fields: readonly GraphField[]
   readonly x: number
   readonly y: number
   readonly height: number
@@ -21,10 +23,10 @@ export interface Line {
   readonly path: string
 }
 
-export const boxWidth = 264
+export const boxWidth = 288
 export const rowHeight = 20
 /** Fields of one box that are shown; of more the rest is counted. */
-export const mostFields = 16
+const mostFields = 16
 
 const gapX = 90
 const gapY = 24
@@ -41,7 +43,7 @@ const heightOf = ({ fields }: GraphType): number =>
  */
 export function layOut(graph: Graph): Layout {
   const columns = columnsOf(graph).flatMap(splitColumn)
-  const boxes = columns.flatMap(placeColumn)
+  const boxes = columns.flatMap((column, index) => placeColumn(column, index, graph.relations))
   const byName = new Map(boxes.map((box) => [box.type.name, box]))
   return {
     // The last column's bows need as much room as lines between columns.
@@ -128,21 +130,30 @@ function splitColumn(column: Column): readonly Column[] {
   return parts
 }
 
-function placeColumn(column: Column, index: number): readonly Box[] {
+function placeColumn(column: Column, index: number, relations: readonly Relation[]): readonly Box[] {
   let y = margin
   return column.map((type) => {
     const height = heightOf(type)
-    const box = { type, x: margin + index * (boxWidth + gapX), y, height }
+    const box = { type, fields: shownFields(type, relations), x: margin + index * (boxWidth + gapX), y, height }
     y += height + gapY
     return box
   })
+}
+
+function shownFields({ name, fields }: GraphType, relations: readonly Relation[]): readonly GraphField[] {
+  if (fields.length <= mostFields) return fields
+  const leading = new Set(relations.filter(({ from }) => from === name).map(({ field }) => field))
+  const places = fields.map((field, place) => ({ place, first: leading.has(field.name) }))
+  const chosen = places.sort((a, b) => Number(b.first) - Number(a.first)).slice(0, mostFields)
+  return chosen.map(({ place }) => place).sort((a, b) => a - b).flatMap((place) => fields[place] ?? [])
 }
 
 /** From the field that refers to the head of what it refers to; within a column in a bow around it. */
 function lineOf(relation: Relation, boxes: ReadonlyMap<string, Box>): readonly Line[] {
   const [from, to] = [boxes.get(relation.from), boxes.get(relation.to)]
   if (from === undefined || to === undefined) return []
-  const row = Math.min(from.type.fields.findIndex(({ name }) => name === relation.field), mostFields)
+  const found = from.fields.findIndex(({ name }) => name === relation.field)
+  const row = found === -1 ? from.fields.length : found
   const startY = from.y + (row + 1.5) * rowHeight
   const endY = to.y + rowHeight / 2
   const toLeft = to.x < from.x
