@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { blogSize, createBlog } from './blog/data.ts'
-import { operations, type Operation } from './blog/operations.ts'
+import { operations, persisted, type Operation } from './blog/operations.ts'
 import { selfTimes, type CpuProfile } from './serve/cpu-profile.ts'
 import { loadFor, warmUp } from './serve/measure.ts'
 import { createAccess, startLimit, startProduct, type Access } from './serve/subjects.ts'
@@ -58,6 +58,6 @@ await withCleanup(async (later) => {
   const db = await createBlog(18, size)
   later(db.drop)
   const access = await createAccess()
-  for (const operation of operations.filter(({ name }) => only?.includes(name) ?? true))
+  for (const operation of [...operations, persisted].filter(({ name }) => only?.includes(name) ?? true))
     await profileOf(db, access, operation)
 })

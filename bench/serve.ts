@@ -1,5 +1,5 @@
 import { blogSize, createBlog } from './blog/data.ts'
-import { operations } from './blog/operations.ts'
+import { operations, persisted } from './blog/operations.ts'
 import { checkAnswer, effortOf, measure, type Measured } from './serve/measure.ts'
 import { serveFigures, serveRows } from './serve/report.ts'
 import { createAccess, startLimit, startPeer, startProduct, type Subject } from './serve/subjects.ts'
@@ -10,16 +10,17 @@ import { writeRecord } from './support/record.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * Serving: one row by key, a filtered and ordered page of 30, three levels of nesting, and an insert that returns,
- * against the hand-written limit and, with --peer, against PostGraphile 5. Throughput comes from a closed loop of 16
- * connections, latency from random arrivals at a fixed rate. Server, Postgres and the load generator share the machine.
+ * Serving: one row by key, a filtered and ordered page of 30, three levels of nesting, an insert that returns, a page
+ * of 1,000, and the first once more by the hash of its document (`persisted`), against the hand-written limit and, with
+ * --peer, against PostGraphile 5. Throughput comes from a closed loop of 16 connections, latency from random arrivals at
+ * a fixed rate. Server, Postgres and the load generator share the machine.
  *
  * --seconds 1 (of a slice) --rounds 5 --rate 200 --warm-up 3000 --connections 16 --scale 1 --only key,page --pg 18
  * --peer --json FILE
  */
 const options = readOptions()
 const only = options.text('only')?.split(',')
-const chosen = operations.filter(({ name }) => only?.includes(name) ?? true)
+const chosen = [...operations, persisted].filter(({ name }) => only?.includes(name) ?? true)
 const major = options.number('pg', 18) === 15 ? 15 : 18
 const size = blogSize(options.number('scale', 1))
 const effort = effortOf(options)

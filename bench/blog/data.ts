@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createDatabase, type Major, type TestDatabase } from '../../test/support/database.ts'
+import { sha256Hex } from '../../runtime/lib/sha256.ts'
 import { projectFolder } from '../support/record.ts'
+import { persisted } from './operations.ts'
 
 /** How many rows there are; every tenth post is a draft and every hundredth comment hidden. */
 export interface BlogSize {
@@ -48,6 +50,7 @@ export const createBlog = async (major: Major, size: BlogSize): Promise<TestData
   await db.query('set session_replication_role = replica')
   await db.query(fill(size))
   await db.query('set session_replication_role = origin')
+  await db.query('insert into private.documents values ($1, $2)', [sha256Hex(persisted.document), persisted.document])
   await db.query(await script('blog/indexes.sql'))
   await db.query('vacuum analyze')
   return db

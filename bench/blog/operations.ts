@@ -4,7 +4,7 @@ import type { BlogSize } from './data.ts'
  * One operation in the words of the product and of the peer: the same rows, columns and page, as far as both allow it.
  */
 export interface Operation {
-  readonly name: 'key' | 'page' | 'nested' | 'insert' | 'thousand'
+  readonly name: 'key' | 'page' | 'nested' | 'insert' | 'thousand' | 'persisted'
   readonly document: string
   readonly variables: (draw: Draw, size: BlogSize) => Readonly<Record<string, unknown>>
   /** PostGraphile's words for it; the variables are the same. */
@@ -38,15 +38,20 @@ const pageOf = (rows: number): Omit<Operation, 'name'> => ({
   answers: /"title":"The title of post \d+"/,
 })
 
+const key: Operation = {
+  name: 'key',
+  document: 'query Key($id: Int!) { postsByPk(id: $id) { id title status createdAt authorId } }',
+  // Neither a draft nor archived, which only their authors see.
+  variables: (draw, { posts }) => ({ id: Math.ceil(draw(posts - 10) / 10) * 10 - 3 }),
+  peer: 'query Key($id: Int!) { postByRowId(rowId: $id) { rowId title status createdAt authorId } }',
+  answers: /"title":"The title of post \d+"/,
+}
+
+/** The same, of the product asked by the hash of its document alone, which an allow-list holds. */
+export const persisted: Operation = { ...key, name: 'persisted' }
+
 export const operations: readonly Operation[] = [
-  {
-    name: 'key',
-    document: 'query Key($id: Int!) { postsByPk(id: $id) { id title status createdAt authorId } }',
-    // Neither a draft nor archived, which only their authors see.
-    variables: (draw, { posts }) => ({ id: Math.ceil(draw(posts - 10) / 10) * 10 - 3 }),
-    peer: 'query Key($id: Int!) { postByRowId(rowId: $id) { rowId title status createdAt authorId } }',
-    answers: /"title":"The title of post \d+"/,
-  },
+  key,
   { name: 'page', ...pageOf(30) },
   {
     name: 'nested',

@@ -1,8 +1,12 @@
 -- What serving is measured on: users, their posts, and comments, with row-level security on the two that people write.
 
 comment on schema public is '@graphql({
-  "inflect_names": true, "relationFilters": {"enabled": true}, "orderByRelated": {"enabled": true}
+  "inflect_names": true, "relationFilters": {"enabled": true}, "orderByRelated": {"enabled": true},
+  "allowlist": {"table": "private.documents", "roles": ["anon"]}
 })';
+
+create schema private;
+create table private.documents (hash text primary key, document text not null);
 
 create type post_status as enum ('draft', 'published', 'archived');
 
@@ -46,6 +50,7 @@ create policy seen on posts for select using (status = 'published' or author_id 
 create policy seen on comments for select using (not hidden or author_id = (select me()));
 create policy own on comments for insert to authenticated with check (author_id = (select me()));
 
-grant usage on schema public to anon, authenticated;
+grant usage on schema public, private to anon, authenticated;
+grant select on private.documents to anon, authenticated;
 grant select on users, posts, comments to anon, authenticated;
 grant insert on comments to authenticated;

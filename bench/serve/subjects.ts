@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { projectKeys } from '../../runtime/identity/keys.ts'
 import { signToken } from '../../runtime/identity/jwt.ts'
 import type { TestDatabase } from '../../test/support/database.ts'
-import { caller, operations, type Operation } from '../blog/operations.ts'
+import { sha256Hex } from '../../runtime/lib/sha256.ts'
+import { caller, operations, persisted, type Operation } from '../blog/operations.ts'
 import type { BlogSize } from '../blog/data.ts'
 import { httpRequest } from '../support/http-client.ts'
 import { projectFolder } from '../support/record.ts'
@@ -52,10 +53,18 @@ const draw = (limit: number): number => 1 + Math.floor(Math.random() * limit)
 const post = (path: string, { apikey, token }: Access, body: unknown): Buffer =>
   httpRequest({ path, headers: { apikey, authorization: `Bearer ${token}` }, body })
 
-const ours =
+const byText =
   (access: Access): Subject['request'] =>
   ({ document, variables }, size) =>
     post('/graphql/v1', access, { query: document, variables: variables(draw, size) })
+
+const ours =
+  (access: Access): Subject['request'] =>
+  (operation, size) => {
+    if (operation !== persisted) return byText(access)(operation, size)
+    const extensions = { persistedQuery: { version: 1, sha256Hash: sha256Hex(operation.document) } }
+    return post('/graphql/v1', access, { extensions, variables: operation.variables(draw, size) })
+  }
 
 const theirs =
   (access: Access): Subject['request'] =>
@@ -68,12 +77,17 @@ const health = httpRequest({ method: 'GET', path: '/health' })
 export const startProduct = async (
   db: TestDatabase,
   access: Access,
-  options: { readonly name?: string; readonly folder?: string; readonly nodeOptions?: readonly string[] } = {},
+  options: {
+    readonly name?: string
+    readonly folder?: string
+    readonly nodeOptions?: readonly string[]
+    readonly args?: readonly string[]
+  } = {},
 ): Promise<Subject> => {
-  const { name = 'catalograph', folder = projectFolder, nodeOptions = [] } = options
+  const { name = 'catalograph', folder = projectFolder, nodeOptions = [], args = [] } = options
   const server = await startServer({
     name,
-    args: [...nodeOptions, join(folder, 'dist/compiler/cli.js'), 'serve'],
+    args: [...nodeOptions, join(folder, 'dist/compiler/cli.js'), 'serve', ...args],
     env: { DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET: access.secret, LOG_LEVEL: 'warn' },
     ready: health,
   })
@@ -91,7 +105,7 @@ export const startLimit = async (
     env: { DATABASE_URL: db.url, JWT_SECRET: access.secret },
     ready: health,
   })
-  return { name: 'limit', server, request: ours(access) }
+  return { name: 'limit', server, request: byText(access) }
 }
 
 /** PostGraphile 5 from its own package, on the Node 22 that it needs. */
