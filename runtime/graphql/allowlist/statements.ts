@@ -1,4 +1,5 @@
-import type { BoundStatement } from '../../contract/execution.ts'
+import type { BoundStatement, PreparedText } from '../../contract/execution.ts'
+import { createLru } from '../../lib/lru.ts'
 import { qualified } from '../../sql/ident.ts'
 import { named } from '../statements/statements.ts'
 import type { ListTable } from './admission.ts'
@@ -12,14 +13,22 @@ const bound = (role: string, text: string, values: BoundStatement['values']): Bo
   values,
 })
 
+/** Every request by hash asks with one of a few texts: they are named once. */
+const guards = createLru<string, PreparedText>(100)
+
 /** Fails with SQLSTATE CG002 unless the list holds this very document; what follows it in a request then never runs. */
-export const guard = (role: string, { schema, name }: ListTable, hash: string, text: string): BoundStatement =>
-  bound(
-    role,
-    `select from (select exists (select from ${qualified(schema, name)} l where l.hash = $1 and l.document = $2) as listed offset 0) x
-where case when x.listed then true else catalograph.refuse('PersistedQueryNotFound') end`,
-    [hash, text],
-  )
+export function guard(role: string, { schema, name }: ListTable, hash: string, text: string): BoundStatement {
+  const table = qualified(schema, name)
+  const key = `${table} ${role}`
+  const known = guards.get(key)
+  const prepared = known ?? named(role, guardText(table))
+  if (known === undefined) guards.set(key, prepared)
+  return { ...prepared, values: [hash, text] }
+}
+
+const guardText = (table: string): string =>
+  `select from (select exists (select from ${table} l where l.hash = $1 and l.document = $2) as listed offset 0) x
+where case when x.listed then true else catalograph.refuse('PersistedQueryNotFound') end`
 
 /** One column: the document that stands under a hash. */
 export const lookUp = (role: string, { schema, name }: ListTable, hash: string): BoundStatement =>
