@@ -1,11 +1,11 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
-import { createRecall, sameJson } from '../../runtime/lib/recall.ts'
+import { createRecall, share } from '../../runtime/lib/recall.ts'
 import type { Answer, ReadFunction, ReadRelation } from './decode.ts'
 import type { Catalog, CatalogFunction, CatalogRelation, CatalogType, Oid } from './types.ts'
 
 /**
  * What earlier answers told, so that the next question is about changes only. An object that reads as it did before
- * keeps its identity, by which later stages find what they made of it.
+ * keeps its identity, and so do the parts of one that changed elsewhere: by it later stages find what they made of them.
  */
 export interface Known {
   /** The snapshot and counter from which recorded changes lead on; null when only a whole comparison will do. */
@@ -134,7 +134,7 @@ function learn(known: Known, answer: Answer): Known {
     functions: sorted(functions, bySignature),
     types: typesIn(known, answer, mentionedBy(relations, functions)),
     schemas: answer.schemas.map((schema) =>
-      same(
+      share(
         known.schemas.find(({ oid }) => oid === schema.oid),
         schema,
       ),
@@ -144,11 +144,8 @@ function learn(known: Known, answer: Answer): Known {
 
 const keep = <T, R extends { readonly object: T }>(before: R | undefined, read: R): R => ({
   ...read,
-  object: same(before?.object, read.object),
+  object: share(before?.object, read.object),
 })
-
-/** The value before when nothing in it changed. */
-const same = <T>(before: T | undefined, now: T): T => (before !== undefined && sameJson(before, now) ? before : now)
 
 type Order<T> = (a: T, b: T) => number
 
@@ -181,7 +178,7 @@ function typesIn(known: Known, { types }: Answer, seeds: ReadonlySet<Oid>): Read
     for (const attribute of type?.attributes ?? []) mentioned.add(attribute.type)
   }
   const kept = types.filter(({ oid }) => mentioned.has(oid))
-  return new Map(kept.map((type) => [type.oid, same(known.types.get(type.oid), type)]))
+  return new Map(kept.map((type) => [type.oid, share(known.types.get(type.oid), type)]))
 }
 
 const isListedEnum = ({ kind, schema }: CatalogType): boolean =>

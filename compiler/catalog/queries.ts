@@ -79,17 +79,29 @@ const markOf = (row: string, number: string): string =>
 
 const allRelations = `c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relpersistence <> 't'`
 
-/** Served relations, and those that are not served but referred to by foreign keys: the keys tell their names. */
-const PLACES = `owned as materialized (
+const OWNED = `owned as materialized (
   select c.oid, n.nspname, ${writtenBy('c')} as written
   from pg_catalog.pg_class c join served n on n.oid = c.relnamespace where ${allRelations}
+)`
+
+/**
+ * Served relations, and those that are not served but referred to by foreign keys: the keys tell their names. Where it is
+ * recorded what changed, the latter are those that were, and what the relations that changed refer to.
+ */
+const PLACES = `referred as materialized (
+  select k.confrelid as oid from pg_catalog.pg_constraint k
+  where (select everything from told) is not true and k.contype = 'f'
+    and k.conrelid in (select oid from owned) and k.confrelid not in (select oid from owned)
+  union all select k.confrelid from pg_catalog.pg_constraint k
+  where k.conrelid = any (array(select oid from touched)) and k.contype = 'f'
+    and k.conrelid in (select oid from owned) and k.confrelid not in (select oid from owned)
+  union all select oid from known where (select everything from told) and oid not in (select oid from owned)
 ), places as materialized (
   select oid, nspname, written, true as served from owned
   union all
   select c.oid, n.nspname, ${writtenBy('c')}, false
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-  where c.oid = any (array(select distinct k.confrelid from pg_catalog.pg_constraint k
-    where k.contype = 'f' and k.conrelid in (select oid from owned) and k.confrelid not in (select oid from owned)))
+  where c.oid = any (array(select oid from referred))
 )`
 
 /** Whatever is below was made with the cluster and keeps its columns (FirstNormalObjectId). */
@@ -119,18 +131,23 @@ const NOTHING_RECORDED = `recorded as (
 )`
 
 /**
- * Relations that may read otherwise than before: those that were recorded, where that tells everything, otherwise all.
- * Whatever writes a relation's row in pg_class (its grants, owner, name, schema, number of columns) shows there in any
- * case. GRANT does not tell its object, so columns are looked through for rows written since then: by a transaction that
- * is not older than the oldest that was under way.
+ * Relations that were recorded, and those that a GRANT may have been about: it does not tell its object, so columns are
+ * looked through for rows written since then, by a transaction that is not older than the oldest that was under way.
  */
-const SUSPECTS = `touched as materialized (
+const TOUCHED = `touched as materialized (
   select pg_catalog.unnest(relations) as oid from recorded
   union select a.attrelid from pg_catalog.pg_attribute a
   where (select everything and granted from told) and a.attrelid >= ${firstNormalOid} and a.attnum > '0'
     and pg_catalog.age(a.xmin)
       <= pg_catalog.age(pg_catalog.pg_snapshot_xmin($8::pg_catalog.pg_snapshot)::pg_catalog.xid)
-), suspects as materialized (
+)`
+
+/**
+ * Relations that may read otherwise than before: those that were touched, where that tells everything, otherwise all.
+ * Whatever writes a relation's row in pg_class (its grants, owner, name, schema, number of columns) shows there in any
+ * case.
+ */
+const SUSPECTS = `suspects as materialized (
   select p.oid, p.nspname, p.written from places p left join known on known.oid = p.oid
   where (select everything from told) is not true
     or p.written is distinct from known.written or p.oid in (select oid from touched)
@@ -176,7 +193,7 @@ const RELATIONS = `relations as materialized (
     ${aclOf('c.relacl', 'r', 'c.relowner')} as acl
   from marks join places p on p.oid = marks.oid join pg_catalog.pg_class c on c.oid = marks.oid
   left join known on known.oid = marks.oid
-  where marks.mark is distinct from known.mark
+  where marks.mark is distinct from known.mark and c.oid = any (array(select oid from marks))
 )`
 
 /** The relations to answer, as an array: where they are few, indexes serve. */
@@ -299,8 +316,8 @@ const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum 
     a.attgenerated <> '' as generated, a.attidentity <> '' as identity, serial.attnum is not null as serial,
     a.atthasdef as "hasDefault", d.description as comment, a.attacl::pg_catalog.text as acl
   from attributes a ${commentOf('d', 'pg_class', 'a.attrelid', 'a.attnum')}
-  left join pg_catalog.pg_constraint unproven on unproven.conrelid = a.attrelid and unproven.contype = 'n'
-    and not unproven.convalidated and unproven.conkey[1] = a.attnum
+  left join pg_catalog.pg_constraint unproven on unproven.conrelid = a.attrelid and unproven.conrelid = ${asked}
+    and unproven.contype = 'n' and not unproven.convalidated and unproven.conkey[1] = a.attnum
   left join (select distinct owned.refobjid as attrelid, owned.refobjsubid as attnum
     from pg_catalog.pg_depend owned join pg_catalog.pg_class sequence on sequence.oid = owned.objid
     where owned.classid = ${classOf('pg_class')} and owned.refclassid = owned.classid
@@ -397,8 +414,10 @@ export const catalogQuery = (version: string | null, counter: string | null): st
   PATH,
   SERVED,
   KNOWN,
-  PLACES,
+  OWNED,
   counter === null ? NOTHING_RECORDED : recordedSince(counter),
+  TOUCHED,
+  PLACES,
   SUSPECTS,
   MARKS,
   RELATIONS,

@@ -1,7 +1,6 @@
 import { revisionId } from '../../runtime/contract/artifact.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Revision } from '../../runtime/contract/revision.ts'
-import { createRecall } from '../../runtime/lib/recall.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
 import type { CallSql, EntitySql, Model } from '../model/types.ts'
 import { noted, type Noted } from '../report/noted.ts'
@@ -30,11 +29,21 @@ interface Part {
  */
 export function createEmitter(): Emit {
   const parse = createSqlParser()
-  const recallPart = createRecall<Promise<Part>>()
+  const known = new WeakMap<EntitySql, Part>()
   let lastCalls: { readonly key: string; readonly part: Part } | null = null
 
-  const entityPart = (entity: EntitySql): Promise<Part> =>
-    recallPart(entity, [], () => makePart(entityModule(entity), (text) => checkEntity(entity.id, text, parse)))
+  const entityParts = async (entities: readonly EntitySql[]): Promise<ReadonlyMap<ObjectId, Part>> => {
+    const parts = new Map<ObjectId, Part>()
+    for (const entity of entities) {
+      let part = known.get(entity)
+      if (part === undefined) {
+        part = await makePart(entityModule(entity), (text) => checkEntity(entity.id, text, parse))
+        known.set(entity, part)
+      }
+      parts.set(entity.id, part)
+    }
+    return parts
+  }
   const callsPart = async (calls: readonly CallSql[]): Promise<Part> => {
     const key = sha256Hex(JSON.stringify(calls))
     if (lastCalls?.key !== key) {
@@ -43,8 +52,7 @@ export function createEmitter(): Emit {
     return lastCalls.part
   }
   return async (model, version) => {
-    const parts = new Map<ObjectId, Part>()
-    for (const entity of Object.values(model.entities)) parts.set(entity.id, await entityPart(entity))
+    const parts = await entityParts(Object.values(model.entities))
     const functions = await callsPart(Object.values(model.functions))
     const served = leaveOut(model, {
       entities: new Set([...parts.values()].flatMap(({ checked }) => checked.refused)),

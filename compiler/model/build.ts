@@ -13,9 +13,8 @@ import { buildEntity, type Entity } from './entities.ts'
 import { buildEnums } from './enums.ts'
 import { buildFunctions, type RootFunction } from './functions.ts'
 import { buildHeads } from './heads.ts'
-import { buildLinks } from './links.ts'
+import { buildLinks, unlinked, type Sides } from './links.ts'
 import { schemaUsage } from './privileges.ts'
-import { groupLinks } from './relations.ts'
 import { buildReport } from './report.ts'
 import type { ResultContext } from './results.ts'
 import { neededRoles } from './roles.ts'
@@ -33,11 +32,12 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
   const values = readValues(scope, enums.value)
   const composites = buildComposites(scope, annotated, values)
   const heads = buildHeads(scope, annotated)
-  const links = buildLinks(heads.value)
-  const context: ResultContext = { scope, values, heads: new Map(heads.value.map((head) => [head.id, head])) }
+  const byId = new Map(heads.value.map((head) => [head.id, head]))
+  const links = buildLinks(scope, byId)
+  const context: ResultContext = { scope, values, heads: byId }
   const functions = inOrder(scope, annotated.functions).map(({ object }) => object)
 
-  const sidesOf = groupLinks(links.value)
+  const sidesOf = (id: ObjectId): Sides => links.value.get(id) ?? unlinked
   const functionsOf = groupByRow(scope, functions)
   const entities = gather(
     heads.value.map((head) => buildEntity(context, head, { sides: sidesOf(head.id), functions: functionsOf(head.id) })),

@@ -27,7 +27,7 @@ export interface Computed {
 export function rowArgument(scope: Scope, fn: AnnotatedFunction): ObjectId | undefined {
   const [first, ...others] = fn.args
   if (first === undefined || (others.length > 0 && !askedBy(scope, fn.schema).functionShapes)) return undefined
-  return others.some(({ type }) => scope.rowTypes.has(type)) ? undefined : scope.rowTypes.get(first.type)
+  return others.some(({ type }) => scope.rowTypes().has(type)) ? undefined : scope.rowTypes().get(first.type)
 }
 
 /**

@@ -6,8 +6,9 @@ import { noted, type Noted } from '../report/noted.ts'
 import { buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
 import type { Head } from './heads.ts'
+import type { Sides } from './links.ts'
 import { tableGrants } from './privileges.ts'
-import { buildRelations, type Sides } from './relations.ts'
+import { buildRelations } from './relations.ts'
 import type { ResultContext } from './results.ts'
 import { tableAdditions } from './table-additions.ts'
 import { buildArbiters, type Arbiters } from './upsert.ts'
@@ -41,7 +42,7 @@ const recallWhole = createRecall<Noted<Entity>>()
 export function buildEntity(context: ResultContext, head: Head, surroundings: Surroundings): Noted<Entity> {
   const { sides, functions } = surroundings
   const { meanings, schemas } = context.scope
-  const all = [meanings, schemas, functions.length === 0 ? null : context, ...sides.forward, null, ...sides.reverse]
+  const all = [meanings, schemas, functions.length === 0 ? null : context, sides]
   return recallWhole(head, all, () => putTogether(context, head, surroundings))
 }
 
@@ -51,9 +52,7 @@ function putTogether(context: ResultContext, head: Head, { sides, functions }: S
   const witnesses = [...columnWitnesses(context.scope, head.relation), ...needed]
   const columns = recallColumns(head, witnesses, () => readColumns(context, head, needed))
   const ordered = tableAdditions(head.relation, head.schema).orderByRelated === true
-  const relations = recallRelations(head, [...sides.forward, null, ...sides.reverse], () =>
-    buildRelations(sides, ordered),
-  )
+  const relations = recallRelations(head, [sides], () => buildRelations(head, sides, ordered))
   const asked = functions.length === 0 ? [] : [context]
   const computed = recallComputed(head, asked, () => buildComputed(context, functions))
   return recallEntity(head, [columns, relations, computed], () =>

@@ -1,4 +1,4 @@
-import { createRecall } from '../../runtime/lib/recall.ts'
+import { createRecall, sameJson } from '../../runtime/lib/recall.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedRelation } from '../comments/types.ts'
@@ -9,15 +9,23 @@ import { nameRelation } from '../report/object-name.ts'
 import { isValidName, typeName } from './names.ts'
 import { inOrder, type Scope, type ServedSchema } from './scope.ts'
 
-/** A relation that has a place in the manifest, before its fields are known. */
-export interface Head {
+/**
+ * What other relations see of one. It is the same object for as long as it says the same, so that what changes behind
+ * it changes nothing elsewhere.
+ */
+export interface Face extends Pick<AnnotatedRelation, 'primaryKey' | 'uniques' | 'rowSecurity'> {
   readonly id: ObjectId
-  readonly relation: AnnotatedRelation
   /** Base name B of section 2.2. */
   readonly name: string
   readonly schema: ServedSchema
   /** Key columns in node-id order; empty when there is no key. */
   readonly key: readonly string[]
+}
+
+/** A relation that has a place in the manifest, before its fields are known. */
+export interface Head extends Pick<Face, 'id' | 'name' | 'schema' | 'key'> {
+  readonly relation: AnnotatedRelation
+  readonly face: Face
 }
 
 /** Relations of the served schemas with a valid base name, in manifest order (spec/graphql.md 1.2). */
@@ -37,11 +45,14 @@ function buildHead(relation: AnnotatedRelation, schema: ServedSchema): Noted<Hea
     return noted(null, [diagnose('name-unusable', object, { name, what: 'it has no type in the API' })])
   }
   const key = readKey(relation, object)
-  return noted(
-    { id: objectId(relation.schema, relation.name), relation, schema, name, key: key.value },
-    key.diagnostics,
-  )
+  const { primaryKey, uniques, rowSecurity } = relation
+  const own = { id: objectId(relation.schema, relation.name), name, schema, key: key.value }
+  const face = recallFace(uniques, [relation], () => ({ ...own, primaryKey, uniques, rowSecurity }))
+  return noted({ ...own, relation, face }, key.diagnostics)
 }
+
+/** By the list of unique keys: it is the relation's own, and stays as long as it says the same (runtime/lib/recall.ts, share). */
+const recallFace = createRecall<Face>(sameJson)
 
 /** The real key counts before the comment's; one unknown column makes the comment's key void (1.2). */
 function readKey(relation: AnnotatedRelation, object: string): Noted<readonly string[]> {

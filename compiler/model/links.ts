@@ -1,4 +1,5 @@
-import { createRecall } from '../../runtime/lib/recall.ts'
+import { groupBy } from '../../runtime/lib/group-by.ts'
+import { createRecall, sameItems, sameJson } from '../../runtime/lib/recall.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { DeclaredForeignKey } from '../comments/decoders.ts'
@@ -6,15 +7,18 @@ import type { AnnotatedForeignKey } from '../comments/types.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import { nameConstraint, nameRelation } from '../report/object-name.ts'
-import type { Head } from './heads.ts'
+import type { Face, Head } from './heads.ts'
+import type { Scope } from './scope.ts'
 
 /** A foreign key between two relations of the manifest, be it a constraint or declared by comment. */
 export interface Link {
   /** As its owner would name it. */
   readonly object: string
   readonly declared: boolean
-  readonly child: Head
-  readonly parent: Head
+  /** The lower one comes first: constraints by their oid, then what comments declare. */
+  readonly order: number
+  readonly child: Face
+  readonly parent: Face
   /** Columns of the child and of the parent, pairwise. */
   readonly columns: readonly string[]
   readonly foreignColumns: readonly string[]
@@ -25,64 +29,88 @@ export interface Link {
   readonly guaranteed: boolean
 }
 
-/** Every link: constraints in catalogue order, then what comments declare, in the order of the manifest (1.3). */
-export function buildLinks(heads: readonly Head[]): Noted<readonly Link[]> {
-  const byId = new Map(heads.map((head) => [head.id, head]))
-  const constraints = heads
-    .flatMap((child) => constraintsOf(byId, child))
-    .sort((a, b) => a.order - b.order)
-    .map(({ link }) => link)
-  const declared = gatherPresent(
-    heads.flatMap((child) =>
-      (child.relation.settings.foreign_keys ?? []).map((key, index) => declaredLink(byId, child, key, index + 1)),
-    ),
-  )
-  return noted([...constraints, ...declared.value], declared.diagnostics)
+/** The links that touch a relation, from its side; the same objects for as long as they say the same. */
+export interface Sides {
+  readonly forward: readonly Link[]
+  readonly reverse: readonly Link[]
 }
-
-const recallConstraints = createRecall<readonly Ordered[]>()
-const recallConstraint = createRecall<Ordered>()
-const recallDeclared = createRecall<Noted<Link | null>>()
 
 type Heads = ReadonlyMap<ObjectId, Head>
 
-interface Ordered {
-  readonly order: number
-  readonly link: Link
+/**
+ * The links of each relation that has some: constraints in catalogue order, then what comments declare, in the order of
+ * the manifest (1.3).
+ */
+export function buildLinks(scope: Scope, heads: Heads): Noted<ReadonlyMap<ObjectId, Sides>> {
+  const constraints: (readonly Link[])[] = []
+  const declared: Noted<Link | null>[] = []
+  for (const child of heads.values()) {
+    if (child.relation.foreignKeys.length > 0) constraints.push(constraintsOf(heads, child))
+    for (const [index, key] of (child.relation.settings.foreign_keys ?? []).entries()) {
+      declared.push(declaredLink(heads, child, key, index + 1))
+    }
+  }
+  const { value, diagnostics } = gatherPresent(declared)
+  const sides = recallSides(scope.schemas, [...constraints, ...value], (before) =>
+    groupLinks([...constraints.flat(), ...value], before),
+  )
+  return noted(sides, diagnostics)
 }
 
+const recallSides = createRecall<ReadonlyMap<ObjectId, Sides>>()
+
+const noLinks: readonly Link[] = []
+
+/** Of a relation that no link touches. */
+export const unlinked: Sides = { forward: noLinks, reverse: noLinks }
+
+function groupLinks(
+  links: readonly Link[],
+  before: ReadonlyMap<ObjectId, Sides> | undefined,
+): ReadonlyMap<ObjectId, Sides> {
+  const ordered = links.toSorted((a, b) => a.order - b.order)
+  const forward = groupBy(ordered, (link) => link.child.id)
+  const reverse = groupBy(ordered, (link) => link.parent.id)
+  const sidesOf = (id: ObjectId): Sides => {
+    const known = before?.get(id)
+    const now = { forward: forward.get(id) ?? noLinks, reverse: reverse.get(id) ?? noLinks }
+    return known && sameItems(known.forward, now.forward) && sameItems(known.reverse, now.reverse) ? known : now
+  }
+  return new Map([...new Set([...forward.keys(), ...reverse.keys()])].map((id) => [id, sidesOf(id)]))
+}
+
+const recallConstraints = createRecall<readonly Link[]>()
+const recallConstraint = createRecall<Link>()
+const recallDeclared = createRecall<Noted<Link | null>>(sameJson)
 const recallTargets = createRecall<readonly ObjectId[]>()
 
 /** Links by a relation's own constraints. One that refers to what is not served makes no relation. */
-function constraintsOf(heads: Heads, child: Head): readonly Ordered[] {
+function constraintsOf(heads: Heads, child: Head): readonly Link[] {
   const { foreignKeys } = child.relation
-  if (foreignKeys.length === 0) return []
-  const targets = recallTargets(child, [], () =>
+  const targets = recallTargets(child.face, foreignKeys, () =>
     foreignKeys.map(({ foreignSchema, foreignRelation }) => objectId(foreignSchema, foreignRelation)),
   )
-  const parents = targets.map((id) => heads.get(id))
-  return recallConstraints(child, parents, () =>
+  const parents = targets.map((id) => heads.get(id)?.face)
+  return recallConstraints(child.face, [...foreignKeys, ...parents], () =>
     foreignKeys.flatMap((key, index) => {
       const parent = parents[index]
       if (parent === undefined) return []
-      return [recallConstraint(key, [child, parent], () => constraintLink(child, parent, key))]
+      return [recallConstraint(key, [child.face, parent], () => constraintLink(child, parent, key))]
     }),
   )
 }
 
-const constraintLink = (child: Head, parent: Head, key: AnnotatedForeignKey): Ordered => ({
+const constraintLink = ({ relation, face }: Head, parent: Face, key: AnnotatedForeignKey): Link => ({
+  object: nameConstraint(relation, key.name),
+  declared: false,
   order: Number(key.oid),
-  link: {
-    object: nameConstraint(child.relation, key.name),
-    declared: false,
-    child,
-    parent,
-    columns: key.columns,
-    foreignColumns: key.foreignColumns,
-    foreignName: key.settings.foreign_name ?? key.settings.name,
-    localName: key.settings.local_name,
-    guaranteed: key.guaranteed,
-  },
+  child: face,
+  parent,
+  columns: key.columns,
+  foreignColumns: key.foreignColumns,
+  foreignName: key.settings.foreign_name ?? key.settings.name,
+  localName: key.settings.local_name,
+  guaranteed: key.guaranteed,
 })
 
 /** An entry that names what does not exist is skipped (13.2). */
@@ -107,8 +135,9 @@ function linkDeclared(
   return noted({
     object,
     declared: true,
-    child,
-    parent,
+    order: Number.MAX_SAFE_INTEGER,
+    child: child.face,
+    parent: parent.face,
     columns: key.localColumns,
     foreignColumns: key.foreignColumns,
     foreignName: key.foreignName,

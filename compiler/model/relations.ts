@@ -1,61 +1,52 @@
-import { groupBy } from '../../runtime/lib/group-by.ts'
-import type { ObjectId, RelationFacts } from '../../runtime/contract/manifest.ts'
+import type { RelationFacts } from '../../runtime/contract/manifest.ts'
 import { rootField } from '../../runtime/contract/root-fields.ts'
+import type { AnnotatedRelation } from '../comments/types.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
-import type { Head } from './heads.ts'
-import type { Link } from './links.ts'
+import type { Face, Head } from './heads.ts'
+import type { Link, Sides } from './links.ts'
 import { isValidName, toOneField } from './names.ts'
 import { isAlways } from './rules/always-related.ts'
 import { isForwardNotNull } from './rules/forward-not-null.ts'
 import { isUnique } from './rules/one-to-one.ts'
 import { preferWhole } from './rules/whole-before-partitions.ts'
 
-/** The links that touch a relation, from its side. */
-export interface Sides {
-  readonly forward: readonly Link[]
-  readonly reverse: readonly Link[]
-}
-
-/** Finds a relation's links by its id. */
-export function groupLinks(links: readonly Link[]): (id: ObjectId) => Sides {
-  const forward = groupBy(links, (link) => link.child.id)
-  const reverse = groupBy(links, (link) => link.parent.id)
-  return (id) => ({ forward: forward.get(id) ?? [], reverse: reverse.get(id) ?? [] })
-}
-
 /**
  * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones. A target without a key has
  * no types of its own in the API, so nothing leads there; a name that GraphQL cannot spell loses its field.
  * @param ordered whether rows can be sorted by what is related to them
  */
-export function buildRelations({ forward, reverse }: Sides, ordered: boolean): Noted<readonly RelationFacts[]> {
+export function buildRelations(
+  { relation }: Head,
+  { forward, reverse }: Sides,
+  ordered: boolean,
+): Noted<readonly RelationFacts[]> {
   const towards = preferWhole(forward, forwardField).filter((link) => isReachable(link.parent))
   const back = reverse.filter((link) => isReachable(link.child))
   return gatherPresent([
-    ...towards.map((link) => checkName(link, forwardRelation(link, ordered))),
+    ...towards.map((link) => checkName(link, forwardRelation(relation, link, ordered))),
     ...back.map((link) => checkName(link, reverseRelation(link))),
   ])
 }
 
-const isReachable = (head: Head): boolean => head.key.length > 0
+const isReachable = (face: Face): boolean => face.key.length > 0
 
 const forwardField = (link: Link): string => link.foreignName ?? toOneField(link.columns, link.parent)
 
-const forwardRelation = (link: Link, ordered: boolean): RelationFacts => ({
+const forwardRelation = (child: AnnotatedRelation, link: Link, ordered: boolean): RelationFacts => ({
   field: forwardField(link),
   shape: 'one',
   direction: 'forward',
   target: link.parent.id,
   local: link.columns,
   foreign: link.foreignColumns,
-  notNull: isForwardNotNull(link),
-  unique: !link.declared || isUnique(link.parent.relation, link.foreignColumns),
-  ...(ordered && isAlways(link) && { always: true }),
+  notNull: isForwardNotNull(link, child),
+  unique: !link.declared || isUnique(link.parent, link.foreignColumns),
+  ...(ordered && isAlways(link, child) && { always: true }),
 })
 
 function reverseRelation(link: Link): RelationFacts {
-  const single = isUnique(link.child.relation, link.columns)
+  const single = isUnique(link.child, link.columns)
   const field = single ? toOneField(link.foreignColumns, link.child) : rootField('collection', link.child.name)
   return {
     field: link.localName ?? field,

@@ -32,7 +32,7 @@ const isSet = (fn: AnnotatedFunction): boolean => fn.returnsSet && fn.rows !== 1
  */
 export function readResult(context: ResultContext, fn: AnnotatedFunction): Result | null {
   if (fn.returnsSet && fn.hasOutColumns) return null
-  const entity = context.scope.rowTypes.get(fn.result)
+  const entity = context.scope.rowTypes().get(fn.result)
   if (entity !== undefined) return rowResult(context, fn, entity)
   return isSet(fn) ? null : valueResult(context, fn)
 }

@@ -27,12 +27,16 @@ function neededFacts(role: Grantee, facts: RoleFacts, holders: ReadonlySet<Grant
 }
 
 /** Whoever holds anything. */
-const holdersOf = ({ schemas, enums, entities, functions }: Omit<Manifest, 'roles'>): ReadonlySet<Grantee> =>
-  new Set([
+function holdersOf({ schemas, enums, entities, functions }: Omit<Manifest, 'roles'>): ReadonlySet<Grantee> {
+  const holders = new Set([
     ...[...schemas, ...enums].flatMap(({ usage }) => usage),
     ...functions.flatMap(({ execute }) => execute),
-    ...entities.flatMap((entity) => recallHolders(entity, [], () => entityHolders(entity))),
   ])
+  for (const entity of entities) {
+    for (const grantee of recallHolders(entity, [], () => entityHolders(entity))) holders.add(grantee)
+  }
+  return holders
+}
 
 const recallHolders = createRecall<Grantees>()
 

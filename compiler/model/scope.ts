@@ -1,5 +1,6 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'
+import { once } from '../../runtime/lib/once.ts'
 import { createRecall, type Recall } from '../../runtime/lib/recall.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
@@ -13,8 +14,8 @@ export interface Scope {
   readonly meanings: object
   /** In the order of precedence. */
   readonly schemas: ReadonlyMap<string, ServedSchema>
-  /** Row types of the served relations. */
-  readonly rowTypes: ReadonlyMap<Oid, ObjectId>
+  /** Row types of the served relations; only functions ask for them. */
+  readonly rowTypes: () => ReadonlyMap<Oid, ObjectId>
 }
 
 export interface ServedSchema {
@@ -35,7 +36,6 @@ const ofList =
     recall(list[0] ?? list, list, make)
 
 const recallNames = ofList(createRecall<Scope['schemas']>())
-const recallId = createRecall<ObjectId>()
 
 type Types = Pick<Scope, 'types' | 'meanings'>
 
@@ -56,11 +56,8 @@ function readTypes(list: readonly AnnotatedType[]): Types {
 export const readScope = (annotated: Annotated): Scope => ({
   ...readTypes(annotated.types),
   schemas: recallNames(annotated.schemas, () => new Map(annotated.schemas.map((one) => [one.name, servedSchema(one)]))),
-  rowTypes: new Map(
-    annotated.relations.map((relation) => [
-      relation.rowType,
-      recallId(relation, [], () => objectId(relation.schema, relation.name)),
-    ]),
+  rowTypes: once(
+    () => new Map(annotated.relations.map(({ rowType, schema, name }) => [rowType, objectId(schema, name)])),
   ),
 })
 

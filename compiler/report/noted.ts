@@ -8,14 +8,21 @@ export interface Noted<T> {
 
 export const noted = <T>(value: T, diagnostics: readonly Diagnostic[] = []): Noted<T> => ({ value, diagnostics })
 
-/** The values of a list in their order; what was told about them, in the same order. */
+/** The values of a list in their order; what was told about them, in the same order, is put together when it is read. */
 export const gather = <T>(list: readonly Noted<T>[]): Noted<readonly T[]> => ({
   value: list.map((item) => item.value),
-  diagnostics: list.flatMap((item) => item.diagnostics),
+  get diagnostics() {
+    return list.flatMap((item) => item.diagnostics)
+  },
 })
 
 /** Leaves out what turned out to be nothing, and keeps what was told about it. */
 export function gatherPresent<T>(list: readonly Noted<T | null>[]): Noted<readonly T[]> {
-  const { value, diagnostics } = gather(list)
-  return { value: value.filter((item): item is T & {} => item !== null), diagnostics }
+  const all = gather(list)
+  return {
+    value: all.value.filter((item): item is T & {} => item !== null),
+    get diagnostics() {
+      return all.diagnostics
+    },
+  }
 }

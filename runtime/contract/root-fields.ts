@@ -9,6 +9,9 @@ export function lowerFirst(name: string): string {
   return first.toLowerCase() + name.slice(first.length)
 }
 
+/** Of a GraphQL name, which is ASCII, the other name that lowerFirst makes the same. */
+export const upperFirst = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1)
+
 /** What stands before and after the base name; where nothing stands before it, it begins with a lower case letter. */
 const affixes = {
   collection: ['', 'Collection'],

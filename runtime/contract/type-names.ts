@@ -1,3 +1,4 @@
+import { createRecall } from '../lib/recall.ts'
 import type { CompositeFacts, EntityAdditions, EntityFacts, EnumFacts, Manifest } from './manifest.ts'
 
 /**
@@ -44,9 +45,11 @@ const additionOf: Readonly<Partial<Record<Part, keyof EntityAdditions>>> = {
 
 /** The parts that relations of this manifest have. */
 export function partsIn({ entities }: Pick<Manifest, 'entities'>): readonly Part[] {
+  const used = new Set<string>()
+  for (const entity of entities) for (const addition of namingOf(entity).additions) used.add(addition)
   return partList.filter((part) => {
     const addition = additionOf[part]
-    return addition === undefined || entities.some((entity) => entity[addition] === true)
+    return addition === undefined || used.has(addition)
   })
 }
 
@@ -115,6 +118,25 @@ const reservedWithGeo = reserve([...builtIn, 'GeoJSON', 'GeoJSONFilter', 'GeoJSO
 
 const validName = /^[_A-Za-z][_0-9A-Za-z]*$/
 
+/** What a relation alone says of its type names; each view of each revision asks again. */
+interface Naming {
+  /** Additions that bring it parts. */
+  readonly additions: readonly string[]
+  /** Its base name is one of GraphQL. */
+  readonly valid: boolean
+  /** Its base name ends like no part. */
+  readonly simple: boolean
+}
+
+const recallNaming = createRecall<Naming>()
+
+const namingOf = (entity: EntityFacts): Naming =>
+  recallNaming(entity, [], () => ({
+    additions: Object.values(additionOf).filter((addition) => entity[addition] === true),
+    valid: validName.test(entity.name) && !entity.name.startsWith('__'),
+    simple: !anyPart.test(entity.name),
+  }))
+
 export interface Names {
   /** True when the relation has the types that its base name promises. */
   readonly owns: (entity: EntityFacts) => boolean
@@ -148,10 +170,10 @@ export function createNames(manifest: Manifest, readable: (entity: EntityFacts) 
   const infixes = infixesOf(used)
 
   /** The relation and the part of it that a name would be, e.g. `PostEdge` -> Post, edge. */
-  const findEntity = (name: string): { entity: EntityFacts; part: Part } | undefined => {
+  const findEntity = (name: string, simple = !anyPart.test(name)): { entity: EntityFacts; part: Part } | undefined => {
     const own = entities.get(name)
     if (own !== undefined) return { entity: own, part: 'row' }
-    if (!anyPart.test(name)) return undefined
+    if (simple) return undefined
     for (const part of used) {
       if (!name.endsWith(parts[part])) continue
       const entity = entities.get(name.slice(0, name.length - parts[part].length))
@@ -167,19 +189,16 @@ export function createNames(manifest: Manifest, readable: (entity: EntityFacts) 
       (infix) =>
         entities.has(base + infix) || (base.endsWith(infix) && entities.has(base.slice(0, base.length - infix.length))),
     )
-  const isFree = (base: string): boolean =>
-    validName.test(base) &&
-    !base.startsWith('__') &&
-    !reserved.bases.has(base) &&
-    !blocked.has(base) &&
-    findEntity(base) === undefined &&
-    !sharesPart(base)
+  const isFree = (name: string, { valid, simple }: Naming): boolean =>
+    valid && !reserved.bases.has(name) && !blocked.has(name) && findEntity(name, simple) === undefined && !sharesPart(name)
 
   const claim = (candidates: readonly EntityFacts[]): void => {
     for (const entity of candidates) {
-      if (!isFree(entity.name)) continue
-      entities.set(entity.name, entity)
-      for (const base of basesOf(entity.name, used)) blocked.add(base)
+      const { name } = entity
+      const naming = namingOf(entity)
+      if (!isFree(name, naming)) continue
+      entities.set(name, entity)
+      if (!naming.simple) for (const base of basesOf(name, used)) blocked.add(base)
     }
   }
   const candidates = manifest.entities.filter(readable)

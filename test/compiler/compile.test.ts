@@ -49,6 +49,22 @@ describe('a compiler', () => {
     expect(after.revision.entities[objectId('public', 'two')]).toContain('"name"')
     expect(after.revision).toEqual((await compiler().compile()).revision)
   })
+
+  it('keeps what tables are that refer to one that changed, unless they see the change', async () => {
+    await database.query('create table of_two (id int primary key, two int references two)')
+    const one = compiler()
+    const factsOf = (name: string, { model }: Compiled) =>
+      model.manifest.entities.find(({ id }) => id === objectId('public', name))
+    const before = await one.compile()
+    await database.query('alter table two add column name text')
+    const wider = await one.compile()
+    expect(factsOf('two', wider)?.columns).toHaveLength(2)
+    expect(factsOf('of_two', wider)).toBe(factsOf('of_two', before))
+    await database.query(`comment on table two is '@graphql({"name": "Second"})'`)
+    const renamed = await one.compile()
+    expect(factsOf('of_two', renamed)).not.toEqual(factsOf('of_two', wider))
+    expect(renamed.revision).toEqual((await compiler().compile()).revision)
+  })
 })
 
 describe('a follower', () => {

@@ -1,3 +1,4 @@
+import type { AnnotatedRelation } from '../../comments/types.ts'
 import type { Link } from '../links.ts'
 
 /**
@@ -5,11 +6,11 @@ import type { Link } from '../links.ts'
  * row-level security may hide the row. For keys that a comment declares, the local table's row-level security is looked
  * at instead. A constraint that is not validated, or that is one partition's share of a key, guarantees nothing.
  */
-export function isForwardNotNull(link: Link): boolean {
-  const secured = link.declared ? link.child.relation : link.parent.relation
+export function isForwardNotNull(link: Link, child: AnnotatedRelation): boolean {
+  const secured = link.declared ? child : link.parent
   return (
     link.guaranteed &&
     !secured.rowSecurity &&
-    link.child.relation.columns.some((column) => column.notNull && link.columns.includes(column.name))
+    child.columns.some((column) => column.notNull && link.columns.includes(column.name))
   )
 }

@@ -1,7 +1,6 @@
 import type { GraphQLObjectType } from 'graphql'
 import type { EntityFacts, FunctionFacts, ValueType } from '../../contract/manifest.ts'
-import { baseOfField, lowerFirst, rootField } from '../../contract/root-fields.ts'
-import { groupBy } from '../../lib/group-by.ts'
+import { baseOfField, lowerFirst, rootField, upperFirst } from '../../contract/root-fields.ts'
 import type { Visible } from '../view.ts'
 import { collectionArguments } from './collections.ts'
 import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
@@ -23,9 +22,14 @@ export const makeQuery = (visible: Visible, types: Types): GraphQLObjectType =>
 
 function queryMakers(visible: Visible, types: Types): FieldMakers {
   const entities = visible.exposed.filter(({ root }) => root)
-  const byBase = groupBy(entities, ({ name }) => lowerFirst(name))
-  const named = (kind: 'collection' | 'byKey', field: string): readonly EntityFacts[] =>
-    byBase.get(baseOfField(kind, field) ?? '') ?? []
+  // No two exposed relations share a name, but two may share a field: "Post" and "post".
+  const places = new Map(entities.map(({ name }, place) => [name, place]))
+  const named = (kind: 'collection' | 'byKey', field: string): readonly EntityFacts[] => {
+    const base = baseOfField(kind, field)
+    if (base === undefined || base !== lowerFirst(base)) return []
+    const found = [...new Set([base, upperFirst(base)])].flatMap((name) => places.get(name) ?? [])
+    return found.sort((a, b) => a - b).flatMap((place) => entities[place] ?? [])
+  }
   const calls = callMakers(visible, types, (fn) => !fn.volatile)
   return {
     find: (name) => {

@@ -1,11 +1,15 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createDeadlines } from '../../../runtime/lib/deadlines.ts'
 import { createLru } from '../../../runtime/lib/lru.ts'
+import { sameJson, share } from '../../../runtime/lib/recall.ts'
 import { retry } from '../../../runtime/lib/retry.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { singleFlight } from '../../../runtime/lib/single-flight.ts'
 import { suggest } from '../../../runtime/lib/suggest.ts'
 import { within } from '../../../runtime/lib/within.ts'
+
+const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 
 describe('createDeadlines', () => {
   const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -80,6 +84,35 @@ describe('suggest', () => {
     expect(suggest('SERVR', ['keys', 'compile', 'serve'])).toBe('serve')
     expect(suggest('deploy', ['keys', 'compile', 'serve'])).toBeNull()
     expect(suggest('x'.repeat(1_000_000), ['serve'])).toBeNull()
+  })
+})
+
+describe('share', () => {
+  const before = { name: 'a', list: [{ id: 1 }, { id: 2, tags: ['x'] }], none: null }
+
+  it('gives what was before where the same is said', () => {
+    expect(share(before, structuredClone(before))).toBe(before)
+    expect(share(undefined, before)).toBe(before)
+  })
+
+  it('keeps the parts that are the same beside those that are not', () => {
+    const shared = share(before, { ...structuredClone(before), name: 'b' })
+    expect(shared).toEqual({ ...before, name: 'b' })
+    expect(shared.list).toBe(before.list)
+    const longer = share(before.list, [...structuredClone(before.list), { id: 3 }])
+    expect(longer).toEqual([...before.list, { id: 3 }])
+    expect(longer[1]).toBe(before.list[1])
+  })
+
+  it(`law: says what it was given, and is what was before only where that says the same JSON (SEED=${seed})`, () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
+        const shared = share(one, other)
+        expect(JSON.stringify(shared)).toBe(JSON.stringify(other))
+        if (typeof one === 'object' && one !== null) expect(shared === one).toBe(sameJson(one, other))
+      }),
+      { seed, numRuns: 500 },
+    )
   })
 })
 
