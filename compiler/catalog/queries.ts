@@ -228,18 +228,18 @@ const ROUTINES = `own_routines as materialized (
 /**
  * The closure of the mentioned types, by what is known ($7) and by what is new: an array mentions its element, a domain
  * what lies under it, a composite type that is no relation's the types of its attributes. Types are few and always
- * read. The seeds are picked from pg_type so that the planner expects no more of them than there are types: at its
- * default guess for recursion it would take the statement for a costly one and compile it (JIT), which takes seconds.
+ * read. The seeds are picked from pg_type by an array so that the planner expects few of them: at its default guess for
+ * recursion it would take the statement for a costly one and compile it (JIT), which takes seconds.
  */
 const MENTIONED = `mentioned(oid) as (
-  select oid from pg_catalog.pg_type where oid in (
-    select pg_catalog.unnest($7::pg_catalog.oid[]) as oid
-    union all select atttypid from attributes
-    union all select prorettype from routines
-    union all select pg_catalog.unnest(types) from routines
-    union all select t.oid from pg_catalog.pg_type t join pg_catalog.pg_namespace n on n.oid = t.typnamespace
+  select oid from pg_catalog.pg_type where oid = any (array(
+    select pg_catalog.unnest($7::pg_catalog.oid[])
+    union select atttypid from attributes
+    union select prorettype from routines
+    union select pg_catalog.unnest(types) from routines
+    union select t.oid from pg_catalog.pg_type t join pg_catalog.pg_namespace n on n.oid = t.typnamespace
       where t.typtype = 'e' and n.nspname <> 'information_schema' and not pg_catalog.starts_with(n.nspname, 'pg_')
-  )
+  ))
   union
   select further.oid from mentioned m join pg_catalog.pg_type t on t.oid = m.oid
   cross join lateral (
