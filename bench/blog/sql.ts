@@ -19,25 +19,26 @@ const page = (rows: number): string => `select row_to_json(z) from (select (sele
   select a[1:${rows}] as edges,
     (select row_to_json(i) from (select
       cardinality(a) > ${rows} as "hasNextPage", false as "hasPreviousPage") i) as "pageInfo"
-  from (select array(
-    select (select row_to_json(e) from (select
-      encode(timestamptz_send(p.created_at) || int4send(p.id), 'base64') as cursor,
-      (select row_to_json(n) from (select p.id, p.title, p.status, p."createdAt", p."authorId") n) as node) e)
-    from (select ${post}, p.created_at from posts p where p.status = $1::post_status
-      order by p.created_at desc, p.id limit ${rows + 1}) p) a offset 0) w) k) as "postsCollection") z`
+  from (select array_agg(row_to_json(e.*)) as a
+    from (select p.id, p.title, p.status, p.created_at, p.author_id from posts p where p.status = $1::post_status
+      order by p.created_at desc, p.id limit ${rows + 1}) p,
+    lateral (select ${post}) n,
+    lateral (select encode(timestamptz_send(p.created_at) || int4send(p.id), 'base64') as cursor,
+      (n.*)::record as node) e) w) k) as "postsCollection") z`
 
-const author = (table: string): string =>
-  `(select row_to_json(u) from (select u.id, u.name from users u where u.id = ${table}.author_id) u) as author`
-
-const nested = `select row_to_json(z) from (select (select row_to_json(k) from (select array(
-  select (select row_to_json(e) from (select (select row_to_json(n) from (select p.id, p.title, ${author('p')},
-    (select row_to_json(x) from (select array(
-      select (select row_to_json(f) from (select (select row_to_json(m) from (select
-        c.id, c.body, ${author('c')}) m) as node) f)
-      from (select c.id, c.body, c.author_id from comments c where c.post_id = p.id order by c.id limit 5) c
-    ) as edges) x) as "commentsCollection") n) as node) e)
+const nested = `select row_to_json(z) from (select (select row_to_json(k) from (select array_agg(row_to_json(e.*)) as edges
   from (select p.id, p.title, p.author_id from posts p where p.status = $1::post_status
-    order by p.created_at desc, p.id limit 10) p) as edges) k) as "postsCollection") z`
+    order by p.created_at desc, p.id limit 10) p
+  join users u on u.id = p.author_id,
+  lateral (select u.id, u.name) a,
+  lateral (select p.id, p.title, (a.*)::record as author, (select row_to_json(x) from (
+    select array_agg(row_to_json(f.*)) as edges
+    from (select c.id, c.body, c.author_id from comments c where c.post_id = p.id order by c.id limit 5) c
+    join users u on u.id = c.author_id,
+    lateral (select u.id, u.name) a,
+    lateral (select c.id, c.body, (a.*)::record as author) m,
+    lateral (select (m.*)::record as node) f) x) as "commentsCollection") n,
+  lateral (select (n.*)::record as node) e) k) as "postsCollection") z`
 
 const insert = `with i as (
   insert into comments (post_id, author_id, body) values ($1::int, $2::int, $3)

@@ -87,7 +87,7 @@ function valueSample(column: ColumnBuilder): string {
   return `with u as (
       update t set c = ${column.fromRecord('x.c')} from json_to_recordset($1::json) as x(c ${column.recordType})
       where ${tests} returning t.*
-    ) select ${column.json('u.c')}, jsonb_build_array(${column.cursor('u.c')}) from u order by u.c desc`
+    ) select ${column.json('u.c')}, json_build_array(${column.cursor('u.c')}) from u order by u.c desc`
 }
 
 const conditions = (value: string, type: Pick<ColumnBuilder, 'operand' | 'operands' | 'spatial'>): string =>

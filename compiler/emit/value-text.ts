@@ -64,23 +64,28 @@ const whenLabel = ([label, name]: readonly [string, string]): string => ` when $
 
 /** Start of each entity's module: what all types have in common. */
 export const valuesFunction = `/** Functions of a type's values; casts follow a text parameter, or one that holds an array. */
-const values = (type, recordType, cast, listCast, json) => ({
+const values = (type, recordType, cast, listCast, json, cursor = (value) => value) => ({
   json,
-  cursor: (value) => value,
+  cursor,
   operand: (parameter) => parameter + cast,
   operands: (parameter) => parameter + listCast,
   recordType,
   fromRecord: (value) => '(' + value + ')::' + type,
 })`
 
-/** A call of the function above: `values('int4', 'text', '::int4', '::int4[]', (value) => value)`. */
+/** A call of the function above: `values('int4', 'text', '::int4', '::int4[]', (value) => value)`; a cursor's form follows. */
 export function valuesText(column: ColumnSql): string {
   const { type, array, geo } = column
   const texts = [type, array ? 'text[]' : 'text', operandCast(column), listCast(column)]
-  const common = `values(${texts.map(jsString).join(', ')}, ${jsonText(column.json)})`
+  const cursor = column.alike ? '' : `, ${jsFunction('value', cursorPieces(column))}`
+  const common = `values(${texts.map(jsString).join(', ')}, ${jsonText(column.json)}${cursor})`
   if (geo === undefined) return common
   return `{ ...${common}, ${operandsText(column)}, fromRecord: ${jsFunction('value', geoPieces(geo, value))} }`
 }
+
+/** The value as JSON that prints as jsonb does, which is how cursors and node ids are written (spec/graphql.md 5.5). */
+export const cursorPieces = ({ alike }: Pick<ColumnSql, 'alike'>): Pieces =>
+  alike ? [value] : ['pg_catalog.to_jsonb(', value, ')']
 
 /** How operands of a filter become values of the type: members of an object. */
 export const operandsText = (type: CastType): string =>

@@ -82,12 +82,16 @@ function readAs(scope: Scope, column: AnnotatedColumn, asked: Asked): Pick<Colum
 
 /** What the builders need of every live column, served or not. */
 export const buildColumnSql = (scope: Scope, values: Values, head: Head): readonly ColumnSql[] =>
-  head.relation.columns.map((column) => ({
-    column: column.name,
-    type: castText(scope, column, askedOf(head)),
-    ...sqlType(scope, column.type, askedOf(head), column.modifier),
-    json: values(column.type, askedOf(head))?.json ?? { kind: 'native' },
-    notNull: isNotNull(head, column),
-    ...readAs(scope, column, askedOf(head)),
-    ...attributesOf(scope, values, column.type, askedOf(head)),
-  }))
+  head.relation.columns.map((column) => {
+    const value = values(column.type, askedOf(head))
+    return {
+      column: column.name,
+      type: castText(scope, column, askedOf(head)),
+      ...sqlType(scope, column.type, askedOf(head), column.modifier),
+      json: value?.json ?? { kind: 'native' },
+      alike: value?.alike ?? false,
+      notNull: isNotNull(head, column),
+      ...readAs(scope, column, askedOf(head)),
+      ...attributesOf(scope, values, column.type, askedOf(head)),
+    }
+  })

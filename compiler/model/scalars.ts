@@ -19,6 +19,8 @@ export interface Value {
   readonly order: boolean
   /** True when the type's modifier limits the number of characters. */
   readonly limited: boolean
+  /** True when a value prints the same in json as in jsonb. */
+  readonly alike: boolean
   readonly aggregate: AggregateFacts
 }
 
@@ -83,6 +85,7 @@ const compositeValue = (type: AnnotatedType): Value => ({
   filter: true,
   order: false,
   limited: false,
+  alike: false,
   aggregate: noAggregate,
 })
 
@@ -93,6 +96,7 @@ const geoValue = (type: AnnotatedType): Value => ({
   filter: true,
   order: false,
   limited: false,
+  alike: false,
   aggregate: noAggregate,
 })
 
@@ -125,6 +129,7 @@ const baseValue = (type: AnnotatedType, row: PgType): Value => ({
   filter: isScalarName(filterFamilies, row.scalar),
   order: row.orderable,
   limited: row.limited,
+  alike: row.alike,
   aggregate: row.aggregate,
 })
 
@@ -135,6 +140,7 @@ const enumValue = (type: AnnotatedType, { facts, mappings }: ServedEnum): Value 
   filter: true,
   order: true,
   limited: false,
+  alike: true,
   aggregate: noAggregate,
 })
 
@@ -155,6 +161,7 @@ function listValue(reading: Reading, elementOid: Oid): Value | null {
     filter: element.type.kind === 'scalar' ? filteredLists.has(element.type.name) : enumArrays,
     order: false,
     limited: false,
+    alike: false,
     aggregate: noAggregate,
   }
 }

@@ -53,6 +53,8 @@ export interface ColumnSql {
   /** For what is served as GeoJSON. */
   readonly geo?: GeoSql
   readonly json: JsonForm
+  /** Whether a value prints the same in json as in jsonb. */
+  readonly alike: boolean
   readonly notNull: boolean
   /** What it is read as, where Postgres has no operators for its own type: a domain over an enum. */
   readonly readAs?: string

@@ -13,7 +13,7 @@ export interface ColumnBuilder {
   readonly of: (row: Expression) => Expression
   /** The value as it prints in JSON (3.1): `p1.c1` -> `p1.c1::text` for int8. */
   readonly json: (value: Expression) => Expression
-  /** The value as an element of a cursor or node id, ready for jsonb_build_array. */
+  /** The value as an element of a cursor, ready for json_build_array, where it prints as it does in jsonb. */
   readonly cursor: (value: Expression) => Expression
   /** A text parameter as a value of the column's type, cut by nothing: `$1` -> `$1::numeric(6,2)`, `$1::varchar`. */
   readonly operand: (parameter: Expression) => Expression

@@ -94,7 +94,7 @@ function formOf(type: GraphQLInputType, value: unknown): string {
 }
 
 /**
- * Lists of objects of one form are told by that form alone: rows to insert are one parameter, however many there are. Rows that
+ * Several objects of one form are told by that form alone: rows to insert are one parameter, however many there are. Rows that
  * name no column are written one by one.
  */
 function listForm(type: GraphQLInputType, value: unknown): string {
@@ -106,7 +106,7 @@ function listForm(type: GraphQLInputType, value: unknown): string {
   const isInsert = item.name.endsWith('InsertInput')
   if (isInsert && forms.length > 0 && forms[0] !== '{}') {
     const named = forms.map((form) => form.replaceAll(':n', ':v'))
-    if (named.every((form) => form === named[0])) return `*${named[0]}`
+    if (named.every((form) => form === named[0])) return `${forms.length === 1 ? '' : '*'}${named[0]}`
   }
   return `[${forms.join(',')}]`
 }

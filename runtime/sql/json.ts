@@ -61,14 +61,15 @@ export function createItems(alias: () => string): Items {
   }
 }
 
-/** A function takes 100 arguments at most (FUNC_MAX_ARGS); longer arrays are joined from shorter ones. */
+/** A function takes 100 arguments at most (FUNC_MAX_ARGS). */
 const maxArguments = 100
 
-/** An expression of type jsonb: an array of these values. */
-export function jsonbArray(values: readonly string[]): string {
+/** An expression of type json: an array of these values. Long ones are joined from shorter ones, which only jsonb can be. */
+export function jsonArray(values: readonly string[]): string {
+  if (values.length <= maxArguments) return `json_build_array(${values.join(', ')})`
   const parts: string[] = []
   for (let start = 0; start < values.length; start += maxArguments) {
     parts.push(`jsonb_build_array(${values.slice(start, start + maxArguments).join(', ')})`)
   }
-  return parts.join(' || ')
+  return `(${parts.join(' || ')})::json`
 }

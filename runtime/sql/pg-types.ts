@@ -11,6 +11,8 @@ export interface PgType {
   readonly orderable: boolean
   /** True when atttypmod - 4 is the largest number of characters (3.4). */
   readonly limited: boolean
+  /** True when a value prints the same in json as in jsonb, which has one text for equal numbers and documents. */
+  readonly alike: boolean
   readonly aggregate: AggregateFacts
 }
 
@@ -30,23 +32,25 @@ const plain = (scalar: ScalarName, aggregate: AggregateFacts = compared(scalar))
   json: 'native',
   orderable: true,
   limited: false,
+  alike: true,
   aggregate,
 })
 const number = (scalar: ScalarName, sum: ScalarName, extreme: ScalarName): PgType => plain(scalar, summed(sum, extreme))
 const asText = (type: PgType): PgType => ({ ...type, json: 'text' })
+const float: PgType = { ...number('Float', 'BigFloat', 'BigFloat'), alike: false }
 const limitedText: PgType = { ...plain('String'), limited: true }
-const json: PgType = { ...plain('JSON', none), json: 'json-text', orderable: false }
+const json: PgType = { ...plain('JSON', none), json: 'json-text', orderable: false, alike: false }
 
 /** Whatever the table does not name. */
-export const opaqueType: PgType = plain('Opaque', none)
+export const opaqueType: PgType = { ...plain('Opaque', none), alike: false }
 
 /** Types of pg_catalog by name. */
 export const pgTypes: ReadonlyMap<string, PgType> = new Map([
   ['int2', number('Int', 'BigInt', 'Int')],
   ['int4', number('Int', 'BigInt', 'Int')],
   ['int8', asText(number('BigInt', 'BigInt', 'BigInt'))],
-  ['float4', number('Float', 'BigFloat', 'BigFloat')],
-  ['float8', number('Float', 'BigFloat', 'BigFloat')],
+  ['float4', float],
+  ['float8', float],
   ['numeric', asText(number('BigFloat', 'BigFloat', 'BigFloat'))],
   ['money', number('Opaque', 'BigFloat', 'Opaque')],
   ['text', plain('String')],

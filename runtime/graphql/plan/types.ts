@@ -288,11 +288,11 @@ export interface Delete extends Change {
 }
 
 export type InsertRows =
-  /** Every object names the same columns: one parameter holds them all. */
+  /** Several objects that name the same columns: one parameter holds them all. */
   | { readonly kind: 'uniform'; readonly columns: readonly string[]; readonly records: Value }
-  /** Objects name different columns; null stands for the column's default. */
+  /** One object, or several that name different columns: a parameter for each value; null stands for the column's default. */
   | {
-      readonly kind: 'mixed'
+      readonly kind: 'separate'
       readonly columns: readonly string[]
       readonly rows: readonly (readonly (Value | null)[])[]
     }

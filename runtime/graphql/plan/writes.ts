@@ -59,7 +59,7 @@ function planRows(planner: Planner, entity: EntityFacts, input: Input): InsertRo
   const insertable = planner.visible.insertable(entity)
   const inputs = byField(insertable)
   const columns = names.map((name) => columnNamed(inputs, name))
-  const uniform = objects.every((object) => object.fields.length === names.length)
+  const uniform = objects.length > 1 && objects.every((object) => object.fields.length === names.length)
   if (uniform && names.length > 0) {
     const members = columns.map((column, index) => ({ name: names[index] ?? '', maxLength: column.maxLength }))
     return {
@@ -71,7 +71,7 @@ function planRows(planner: Planner, entity: EntityFacts, input: Input): InsertRo
   // Nothing named: any column that may be written, so that all of them take their defaults.
   const used = columns.length > 0 ? columns : insertable.slice(0, 1)
   return {
-    kind: 'mixed',
+    kind: 'separate',
     columns: used.map((column) => column.column),
     rows: objects.map((object) => {
       const fields = new Map(object.fields)

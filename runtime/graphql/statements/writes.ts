@@ -1,5 +1,5 @@
 import { ident } from '../../sql/ident.ts'
-import { createItems, jsonObject, type Pair } from '../../sql/json.ts'
+import { createItems, jsonObjectFrom, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import type { Delete, Filter, Insert, InsertRows, Update } from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
@@ -17,42 +17,45 @@ export function writeStatement(writer: Writer, root: Write): string {
   const changed = writer.alias('i')
   const inner = directScope(writer, root.entity, target)
   const carried = carriedScope(inner, changed)
-  const count = `(select count(*) from ${changed})`
-  const answer = jsonObject(
-    root.members.map((member): Pair => [member.key, memberJson(writer, member, carried.scope, changed, count)]),
-  )
+  const answer = answerJson(writer, root, carried.scope)
   const change = changeSql(writer, root, inner, target)
   const used = carried.list()
   const list = used.length === 0 ? inner.column(root.readable) : used.join(', ')
-  return `with ${changed} as (${change} returning ${list}) select ${guarded(writer, root, count, answer)} as r`
+  return `with ${changed} as (${change} returning ${list}) select ${guarded(writer, root, changed, answer)} as r`
 }
 
-function memberJson(
-  writer: Writer,
-  member: Write['members'][number],
-  scope: Scope,
-  from: string,
-  count: string,
-): string {
-  switch (member.kind) {
-    case 'typename':
-      return `${literal(member.name)}::text`
-    case 'affectedCount':
-      return count
-    case 'records': {
-      const items = createItems(() => writer.alias('o'))
-      const json = writer.row(writer, member.row, scope, items.json)
-      return `coalesce((select array_agg(${json}) from ${from}${items.from()}), '{}')`
-    }
+/** The changed rows are counted and collected in one pass. */
+function answerJson(writer: Writer, root: Write, scope: Scope): string {
+  const all = writer.alias('w')
+  const items = createItems(() => writer.alias('o'))
+  const collected = ['count(*) as n']
+  const collect = (json: string): string => {
+    const name = `a${collected.length}`
+    collected.push(`array_agg(${json}) as ${name}`)
+    return `coalesce(${all}.${name}, '{}')`
   }
+  const pairs = root.members.map((member): Pair => {
+    switch (member.kind) {
+      case 'typename':
+        return [member.key, `${literal(member.name)}::text`]
+      case 'affectedCount':
+        return [member.key, `${all}.n`]
+      case 'records':
+        return [member.key, collect(writer.row(writer, member.row, scope, items.json))]
+    }
+  })
+  return jsonObjectFrom(pairs, `(select ${collected.join(', ')} from ${scope.alias}${items.from()}) ${all}`)
 }
 
-/** Fails the statement, and with it the request, when more rows were affected than allowed (10.4). */
-function guarded(writer: Writer, root: Write, count: string, answer: string): string {
+/**
+ * Fails the statement, and with it the request, when more rows were affected than allowed (10.4); they are counted by
+ * themselves, so that no more than allowed are collected.
+ */
+function guarded(writer: Writer, root: Write, changed: string, answer: string): string {
   if (root.kind === 'insert') return answer
   const atMost = `${writer.parameters.add(root.atMost)}::int4`
   const message = literal(`${root.kind} impacts too many records`)
-  return `case when ${count} > ${atMost} then catalograph.refuse(${message})::text::json else ${answer} end`
+  return `case when (select count(*) from ${changed}) > ${atMost} then catalograph.refuse(${message})::text::json else ${answer} end`
 }
 
 function changeSql(writer: Writer, root: Write, scope: Scope, alias: string): string {

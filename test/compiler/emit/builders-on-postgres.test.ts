@@ -48,6 +48,20 @@ const values = [
   ['interval[]', ['1 day'], ['1 day']],
 ] as const
 
+/** Values that json and jsonb may be suspected to print each in its own way. */
+const tricky: readonly (readonly [type: (typeof values)[number][0], value: string])[] = [
+  ...['NaN', 'Infinity', '-0.00', '1e-20', '1e30'].map((value) => ['numeric(6,2)', value] as const),
+  ...['1e20', '1e-7', '-0', 'Infinity'].map((value) => ['float8', value] as const),
+  ...['', 'ü€😀', '\u0001\u001f\u007f\n\t/\u2028'].map((value) => ['text', value] as const),
+  ...['infinity', '4713-01-01 00:00:00+00 BC', '294276-12-31 23:59:59.999999+00'].map(
+    (value) => ['timestamptz', value] as const,
+  ),
+  ...['-infinity', '5874897-12-31'].map((value) => ['date', value] as const),
+  ['jsonb', '{"b": [1.0, "x"], "a": {}}'],
+  ['int4[]', '{{1,2},{3,4}}'],
+  ['text[]', '{}'],
+]
+
 const name = (index: number): string => `col "${index}" 'x' \\ $$`
 
 describe.each(majors())('builders on PostgreSQL %i', (major) => {
@@ -137,10 +151,18 @@ describe.each(majors())('builders on PostgreSQL %i', (major) => {
   it('orders and makes cursors of every type', async () => {
     for (let index = 0; index < values.length; index++) {
       const { of, cursor } = column(index)
-      const value = `jsonb_build_array(${cursor(of('t'))})::text`
-      const sql = `select ${value} as v from ${entity.relation} t order by ${of('t')}`
-      expect(String(await one(sql))).toMatch(/^\[.*\]$/)
+      const value = `json_build_array(${cursor(of('t'))})::text`
+      const sql = `select ${value} = jsonb_build_array(${of('t')})::text as v from ${entity.relation} t order by ${of('t')}`
+      expect(await one(sql), values[index]?.[0]).toBe(true)
     }
+  })
+
+  it.each(tricky)('shows in cursors of %s what jsonb shows of %s', async (type, value) => {
+    const { cursor } = column(values.findIndex(([name]) => name === type))
+    const given = `${literal(value)}::${type.replace(/\(.*\)/, '')}`
+    expect(await one(`select json_build_array(${cursor(given)})::text as v`)).toBe(
+      await one(`select jsonb_build_array(${given})::text as v`),
+    )
   })
 
   it('makes node ids (7.1)', async () => {

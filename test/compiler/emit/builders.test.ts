@@ -45,8 +45,15 @@ describe('the builder of an entity', () => {
 
   it('makes node ids without line breaks (7.1)', () => {
     expect(built.nodeId(['t."id"'])).toBe(
-      `pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array(` +
-        `'public', 'posts', t."id")::text, 'UTF8'), 'base64'), E'\\n', '')`,
+      `pg_catalog.replace(pg_catalog.encode(pg_catalog.json_send(pg_catalog.json_build_array(` +
+        `'public', 'posts', t."id")), 'base64'), E'\\n', '')`,
+    )
+  })
+
+  it('makes node ids of keys that print otherwise in jsonb', () => {
+    const columns = [column('at', 'float8', { alike: false })]
+    expect(builderOf(entity('public', 'points', { columns, key: ['at'] })).nodeId(['t."at"'])).toContain(
+      `'points', pg_catalog.to_jsonb(t."at"))`,
     )
   })
 

@@ -14,6 +14,7 @@ export const column = (name: string, type = 'int4', over: Partial<ColumnSql> = {
   array: type.endsWith('[]'),
   plainDelimiter: true,
   json: { kind: 'native' },
+  alike: true,
   notNull: false,
   ...over,
 })

@@ -1,9 +1,9 @@
 /** SQL builders of "public"."users". Compiled from the database: change that, not this file. */
 
 /** Functions of a type's values; casts follow a text parameter, or one that holds an array. */
-const values = (type, recordType, cast, listCast, json) => ({
+const values = (type, recordType, cast, listCast, json, cursor = (value) => value) => ({
   json,
-  cursor: (value) => value,
+  cursor,
   operand: (parameter) => parameter + cast,
   operands: (parameter) => parameter + listCast,
   recordType,
@@ -30,7 +30,7 @@ module.exports = {
     'is_staff': { of: (row) => row + '."is_staff"', notNull: true, ...as_boolean },
     'joined_at': { of: (row) => row + '."joined_at"', notNull: true, ...as_timestamp_with_time_zone },
   },
-  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'users'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
+  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.json_send(pg_catalog.json_build_array('public', 'users'" + key.map((value) => ', ' + value).join('') + ")), 'base64'), E'\\n', '')",
   computed: {
     __proto__: null,
     '["public","full_name"]': { of: (row) => '"public"."full_name"(' + row + ')', json: (value) => value },

@@ -1,9 +1,9 @@
 /** SQL builders of "public"."author_activity". Compiled from the database: change that, not this file. */
 
 /** Functions of a type's values; casts follow a text parameter, or one that holds an array. */
-const values = (type, recordType, cast, listCast, json) => ({
+const values = (type, recordType, cast, listCast, json, cursor = (value) => value) => ({
   json,
-  cursor: (value) => value,
+  cursor,
   operand: (parameter) => parameter + cast,
   operands: (parameter) => parameter + listCast,
   recordType,
@@ -27,7 +27,7 @@ module.exports = {
     'view_count': { of: (row) => row + '."view_count"', notNull: false, ...as_bigint },
     'average_rating': { of: (row) => row + '."average_rating"', notNull: false, ...as_numeric },
   },
-  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'author_activity'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
+  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.json_send(pg_catalog.json_build_array('public', 'author_activity'" + key.map((value) => ', ' + value).join('') + ")), 'base64'), E'\\n', '')",
   computed: {
     __proto__: null,
   },

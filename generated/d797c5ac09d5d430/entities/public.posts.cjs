@@ -1,9 +1,9 @@
 /** SQL builders of "public"."posts". Compiled from the database: change that, not this file. */
 
 /** Functions of a type's values; casts follow a text parameter, or one that holds an array. */
-const values = (type, recordType, cast, listCast, json) => ({
+const values = (type, recordType, cast, listCast, json, cursor = (value) => value) => ({
   json,
-  cursor: (value) => value,
+  cursor,
   operand: (parameter) => parameter + cast,
   operands: (parameter) => parameter + listCast,
   recordType,
@@ -14,8 +14,8 @@ const as_integer = values('integer', 'text', '::integer', '::integer[]', (value)
 const as_uuid = values('uuid', 'text', '::uuid', '::uuid[]', (value) => value)
 const as_text = values('text', 'text', '::text', '::text[]', (value) => value)
 const as_public_post_status = values('public.post_status', 'text', '::public.post_status', '::public.post_status[]', (value) => 'case (' + value + ")::text when 'draft' then 'DRAFT' when 'in review' then 'IN_REVIEW' when 'published' then 'PUBLISHED' when 'archived' then 'ARCHIVED' else (" + value + ')::text end')
-const as_text_array = values('text[]', 'text[]', '::text[]', '::text[][]', (value) => value)
-const as_jsonb = values('jsonb', 'text', '::jsonb', '::jsonb[]', (value) => '((' + value + ") #>> '{}')")
+const as_text_array = values('text[]', 'text[]', '::text[]', '::text[][]', (value) => value, (value) => 'pg_catalog.to_jsonb(' + value + ')')
+const as_jsonb = values('jsonb', 'text', '::jsonb', '::jsonb[]', (value) => '((' + value + ") #>> '{}')", (value) => 'pg_catalog.to_jsonb(' + value + ')')
 const as_bigint = values('bigint', 'text', '::bigint', '::bigint[]', (value) => '(' + value + ')::text')
 const as_numeric_3_2 = values('numeric(3,2)', 'text', '::numeric(3,2)', '::numeric(3,2)[]', (value) => '(' + value + ')::text')
 const as_timestamp_with_time_zone = values('timestamp with time zone', 'text', '::timestamp with time zone', '::timestamp with time zone[]', (value) => value)
@@ -41,7 +41,7 @@ module.exports = {
     'created_at': { of: (row) => row + '."created_at"', notNull: true, ...as_timestamp_with_time_zone },
     'updated_at': { of: (row) => row + '."updated_at"', notNull: true, ...as_timestamp_with_time_zone },
   },
-  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'posts'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
+  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.json_send(pg_catalog.json_build_array('public', 'posts'" + key.map((value) => ', ' + value).join('') + ")), 'base64'), E'\\n', '')",
   computed: {
     __proto__: null,
     '["public","comment_count"]': { of: (row) => '"public"."comment_count"(' + row + ')', json: (value) => value },

@@ -1,9 +1,9 @@
 /** SQL builders of "public"."comments". Compiled from the database: change that, not this file. */
 
 /** Functions of a type's values; casts follow a text parameter, or one that holds an array. */
-const values = (type, recordType, cast, listCast, json) => ({
+const values = (type, recordType, cast, listCast, json, cursor = (value) => value) => ({
   json,
-  cursor: (value) => value,
+  cursor,
   operand: (parameter) => parameter + cast,
   operands: (parameter) => parameter + listCast,
   recordType,
@@ -26,7 +26,7 @@ module.exports = {
     'body': { of: (row) => row + '."body"', notNull: true, ...as_text },
     'created_at': { of: (row) => row + '."created_at"', notNull: true, ...as_timestamp_with_time_zone },
   },
-  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.convert_to(pg_catalog.jsonb_build_array('public', 'comments'" + key.map((value) => ', ' + value).join('') + ")::text, 'UTF8'), 'base64'), E'\\n', '')",
+  nodeId: (key) => "pg_catalog.replace(pg_catalog.encode(pg_catalog.json_send(pg_catalog.json_build_array('public', 'comments'" + key.map((value) => ', ' + value).join('') + ")), 'base64'), E'\\n', '')",
   computed: {
     __proto__: null,
   },
