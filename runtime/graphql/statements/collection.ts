@@ -3,7 +3,8 @@ import { createItems, jsonArray, jsonObject, jsonObjectFrom, type Items, type Pa
 import { literal } from '../../sql/literal.ts'
 import type { Collection, ConnectionMember, EdgeMember, OrderKey, OrderTerm, PageInfoMember, Row } from '../plan/types.ts'
 import { matchingRows, type Matching, type Source } from './matching.ts'
-import { afterCursor, orderBy, reversed, sameKey, withoutRepeats } from './order.ts'
+import { reversed, sameKey, withoutRepeats } from './order.ts'
+import { scanRows } from './scan.ts'
 import { carriedScope, selectList, type Scope, type Writer } from './source.ts'
 import { aggregateMember, writeTotals, type TotalsSql } from './totals.ts'
 
@@ -102,13 +103,10 @@ function writePage(
   scan: readonly OrderTerm[],
 ): PageSql {
   const { page, order } = collection
-  const inner = writer.alias('t')
+  const scanned = scanRows(writer, collection, matching, scan, page)
   const outer = writer.alias('p')
   const alias = writer.alias('w')
-  const position = page.cursor === null ? null : afterCursor(scan, page.cursor, writer.parameters)
-  const source = matching.read(inner, position, 'ordered')
-  const { scope } = source
-  const carried = carriedScope(scope, outer)
+  const carried = carriedScope(scanned.scope, outer)
 
   const items = itemsFor(writer, collection, needs)
   const edges = new Map<ConnectionMember, string>()
@@ -132,10 +130,7 @@ function writePage(
   }
   if (needs.lookahead || needs.ends) outputs.push('count(*) as n')
 
-  const limit = page.limit + (needs.lookahead ? 1 : 0)
-  const offset = page.offset === null ? '' : ` offset ${writer.parameters.add(page.offset)}::int8`
-  const sorted = orderBy(scan, scope)
-  const rows = `(select ${selectList(carried.list())} from ${source.from()}${sorted} limit ${limit}${offset})`
+  const rows = scanned.rows(carried, page.limit + (needs.lookahead ? 1 : 0))
   const forward = page.backward ? ' order by rn desc' : ''
   const numbered = needs.numbered ? `(select q.*, row_number() over () as rn from ${rows} q${forward})` : rows
   const cursor = (index: string): string =>
@@ -279,14 +274,13 @@ const lastShown = ({ page, collection }: Context): string => `least(${page?.alia
 /** Whether the page has rows and the first row of all, in the order in which they are read, is not among them (5.7). */
 function beginsLater(context: Context): string {
   const { writer, collection, matching, scan, page } = context
-  const { scope, from } = matching.read(writer.alias('t'), null, 'ordered')
+  const scanned = scanRows(writer, collection, matching, scan, null)
   const alias = writer.alias('f')
+  const carried = carriedScope(scanned.scope, alias)
   const { key } = collection.entity
-  const list = key.map((name, index) => `${plainValue(scope, name)} as c${index + 1}`)
-  const there = key.map((_, index) => `${alias}.c${index + 1}`)
+  const there = key.map((name) => plainValue(carried.scope, name))
   const index = collection.page.backward ? lastShown(context) : '1'
   const here = key.map((name) => `${page?.alias}.o${orderIndex(collection.order, name) + 1}[${index}]`)
-  const sorted = orderBy(scan, scope)
-  const first = `(select ${list.join(', ')} from ${from()}${sorted} limit 1) ${alias}`
+  const first = `${scanned.rows(carried, 1)} ${alias}`
   return `(${page?.alias}.n > 0 and exists (select from ${first} where (${there.join(', ')}) is distinct from (${here.join(', ')})))`
 }

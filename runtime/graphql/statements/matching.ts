@@ -17,6 +17,8 @@ export interface Source {
 
 /** The rows that satisfy filter and parent, as something that can be read several times. */
 export interface Matching {
+  /** They are taken from all rows of a relation, not from those of a parent or of a function, nor from one of each kind. */
+  readonly isWhole: boolean
   /** The rows under an alias, with a further condition; `ordered` ones can be sorted by the collection's order. */
   readonly read: (alias: string, extra: Condition | null, use: 'ordered' | 'counted') => Rows
   /** Puts what belongs in front of the expression. */
@@ -37,10 +39,10 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
   // A function runs once per request, whatever is asked of its rows; a volatile one runs even when none of them is wanted.
   const runsOnce = source.isFunction && (reads > 1 || source.volatile)
   const rows = writer.alias('s')
+  const isPicked = source.condition === null && !source.isFunction
 
   const plain = (alias: string, extra: Condition | null, ordered: boolean): Rows => {
     writer.note(alias, collection)
-    const isPicked = source.condition === null && !source.isFunction
     const picked: Picked | null = isPicked ? (scope) => filter()?.(scope) ?? null : null
     const own = directScope(writer, entity, alias)
     const { scope, joins } = ordered ? joinRelated(writer, own, collection, picked) : { scope: own, joins: '' }
@@ -59,6 +61,7 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
     return { scope: carried.scope, from }
   }
   return {
+    isWhole: isPicked && distinct === undefined,
     read: (alias, extra, use) =>
       distinct === undefined ? plain(alias, extra, use === 'ordered') : firsts(alias, extra, distinct),
     wrap: (json) => {

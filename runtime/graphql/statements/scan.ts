@@ -1,0 +1,107 @@
+import type { Collection, OrderTerm, Page, Value } from '../plan/types.ts'
+import type { Condition } from './filter.ts'
+import type { Matching } from './matching.ts'
+import { afterCursor, orderBy, sameKey } from './order.ts'
+import { columnOf, selectList, type Carried, type Scope, type Writer } from './source.ts'
+
+/** The first rows of a collection in some order, or the first after a cursor. */
+export interface Scan {
+  readonly scope: Scope
+  /** As a sub-select; `carried` is the scope seen from outside. To be asked for once everything that uses it is written. */
+  readonly rows: (carried: Carried, limit: number) => string
+}
+
+/** @param start the cursor and offset to begin at; null begins with the first row of all */
+export function scanRows(
+  writer: Writer,
+  collection: Collection,
+  matching: Matching,
+  order: readonly OrderTerm[],
+  start: Pick<Page, 'cursor' | 'offset'> | null,
+): Scan {
+  const alias = writer.alias('t')
+  const cursor = start?.cursor ?? null
+  const divided = matching.isWhole && !start?.offset ? nullParts(writer, collection, order, cursor) : null
+  const arms = (divided ?? [wholePart(writer, order, cursor)]).map((part) => {
+    const { scope, from } = matching.read(alias, part.condition, 'ordered')
+    // What it is sorted by is asked of the scope, and FROM comes once everything is.
+    const sorted = orderBy(part.order, part.seen(scope))
+    return { scope, text: (list: string) => `select ${list} from ${from()}${sorted}` }
+  })
+  const [first] = arms
+  if (first === undefined) throw new Error('a scan reads something')
+  const offset = start?.offset ? ` offset ${writer.parameters.add(start.offset)}::int8` : ''
+  return {
+    scope: first.scope,
+    rows: (carried, limit) => {
+      const together = arms.length === 1 ? null : orderBy(order, carried.scope)
+      const list = selectList(carried.list())
+      const texts = arms.map(({ text }) => `(${text(list)} limit ${limit}${offset})`)
+      if (together === null) return texts.join('')
+      return `(select * from (${texts.join(' union all ')}) ${carried.scope.alias}${together} limit ${limit})`
+    },
+  }
+}
+
+/** Rows that are read and sorted by themselves. */
+interface Part {
+  readonly condition: Condition | null
+  readonly order: readonly OrderTerm[]
+  /** What is known of these rows. */
+  readonly seen: (scope: Scope) => Scope
+}
+
+type Cursor = readonly (Value | null)[]
+
+const asItIs = (scope: Scope): Scope => scope
+
+const wholePart = ({ parameters }: Writer, order: readonly OrderTerm[], cursor: Cursor | null): Part => ({
+  condition: cursor === null ? null : afterCursor(order, cursor, parameters),
+  order,
+  seen: asItIs,
+})
+
+/**
+ * A plain index has its nulls at one end, all of them equal (PostgreSQL manual 11.4). It cannot serve an order that wants them at
+ * the other end, nor be entered where they begin or end; rows with a value and rows without one, each sorted by themselves, have
+ * an index each (engine-room 2.2). Null where one index serves both: it goes up and comes to the nulls last.
+ */
+function nullParts(
+  { engine, parameters }: Writer,
+  { entity }: Collection,
+  order: readonly OrderTerm[],
+  cursor: Cursor | null,
+): readonly Part[] | null {
+  const [first] = order
+  const name = first?.column
+  // What is joined for an order would be joined in each part.
+  if (first === undefined || typeof name !== 'string' || order.some(({ column }) => typeof column !== 'string')) return null
+  const rest = order.filter(({ column }) => !sameKey(column, name))
+  if (columnOf(engine.entity(entity.id), name).notNull || rest.length === 0 || cursor?.length === 0) return null
+  const { nullsFirst, descending } = first
+  const at = cursor === null ? 'start' : cursor[0] === null ? 'null' : 'value'
+  if (!nullsFirst && !descending && at === 'start') return null
+
+  const seen = (scope: Scope): Scope => withValue(scope, name)
+  const afterValue = at === 'value' && cursor !== null ? afterCursor(order, cursor, parameters) : null
+  const restOfCursor = cursor?.filter((_, index) => !sameKey(order[index]?.column ?? name, name)) ?? []
+  const afterNull = at === 'null' ? afterCursor(rest, restOfCursor, parameters) : null
+  const parts: Part[] = []
+  if (at !== 'null' || nullsFirst) {
+    parts.push({ condition: both((scope) => `${scope.column(name)} is not null`, afterValue, seen), order, seen })
+  }
+  if (at !== 'value' || !nullsFirst) {
+    parts.push({ condition: both((scope) => `${scope.column(name)} is null`, afterNull, asItIs), order: rest, seen: asItIs })
+  }
+  return parts
+}
+
+const withValue = (scope: Scope, name: string): Scope => ({
+  ...scope,
+  ordered: (key) => ({ ...scope.ordered(key), ...(sameKey(key, name) && { notNull: true }) }),
+})
+
+const both =
+  (condition: Condition, after: Condition | null, seen: Part['seen']): Condition =>
+  (scope) =>
+    after === null ? condition(scope) : `${condition(scope)} and ${after(seen(scope))}`
