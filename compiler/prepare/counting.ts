@@ -86,6 +86,34 @@ const record = `if exists (select from pg_catalog.pg_inherits i where i.inhrelid
       set xid = excluded.xid, relations = excluded.relations, granted = excluded.granted;
     perform pg_catalog.set_config('catalograph.changed', 'on', true);`
 
+/** What an event tells of a change, as SQL over the rows of `from`. */
+interface Told {
+  /** Whether an API may look different. */
+  readonly counts: string
+  /** Whether it is known which relations changed. */
+  readonly known: string
+  /** What happened, one row each; `relation.oid` is what it happened to. */
+  readonly from: string
+}
+
+const countingBody = ({ counts, known, from }: Told): string => `
+declare
+  counted bigint;
+  counts boolean;
+  changed oid[];
+begin
+  if tg_tag in (${list(ignoredTags)}) then return; end if;
+  select ${counts},
+    case when tg_tag in (${list(toldTags)})${known}
+    then coalesce(pg_catalog.array_agg(distinct relation.oid) filter (where relation.oid is not null), '{}') end
+  into counts, changed
+  from ${from};
+  if counts then
+    ${record}
+  end if;
+end
+`
+
 /**
  * ddl_command_end. Temporary objects name the schema pg_temp, or stand "on pg_temp.x" where they have no schema; GRANT
  * and REVOKE name nothing at all. Among indexes only unique ones matter: they are keys. Commands that drop report
@@ -93,21 +121,13 @@ const record = `if exists (select from pg_catalog.pg_inherits i where i.inhrelid
  *
  * A table that is made of a type changes with it, so of ALTER TYPE only what is done to enums is told.
  */
-export const commandBody = `
-declare
-  counted bigint;
-  counts boolean;
-  changed oid[];
-begin
-  if tg_tag in (${list(ignoredTags)}) then return; end if;
-  select pg_catalog.count(*) > 0 or tg_tag = 'DROP OWNED',
-    case when tg_tag in (${list(toldTags)})
+export const commandBody = countingBody({
+  counts: "pg_catalog.count(*) > 0 or tg_tag = 'DROP OWNED'",
+  known: `
       and pg_catalog.bool_and(c.classid is null or c.classid in (${classes(toldClasses)}))
       and (tg_tag <> 'ALTER TYPE' or pg_catalog.bool_and(exists (
-        select from pg_catalog.pg_type t where t.oid = c.objid and t.typtype = 'e')))
-    then coalesce(pg_catalog.array_agg(distinct relation.oid) filter (where relation.oid is not null), '{}') end
-  into counts, changed
-  from pg_catalog.pg_event_trigger_ddl_commands() c
+        select from pg_catalog.pg_type t where t.oid = c.objid and t.typtype = 'e')))`,
+  from: `pg_catalog.pg_event_trigger_ddl_commands() c
   cross join lateral (select case c.classid
     when ${classes(['pg_class'])} then coalesce(
       (select i.indrelid from pg_catalog.pg_index i where i.indexrelid = c.objid), c.objid)
@@ -118,43 +138,27 @@ begin
     and c.schema_name is distinct from 'pg_temp'
     and coalesce(c.object_identity, '') not like '% on pg\\_temp.%'
     and (c.object_type <> 'index' or exists (
-      select from pg_catalog.pg_index i where i.indexrelid = c.objid and i.indisunique));
-  if counts then
-    ${record}
-  end if;
-end
-`
+      select from pg_catalog.pg_index i where i.indexrelid = c.objid and i.indisunique))`,
+})
 
 /**
  * sql_drop. Parts of a dropped object come with it; alone they count when they were dropped by a command of their own.
  * Parts of temporary tables do not always say is_temporary, but their address begins with pg_temp. A constraint or a
  * default that went because of something else is told by the names in its address.
  */
-export const dropBody = `
-declare
-  counted bigint;
-  counts boolean;
-  changed oid[];
-begin
-  if tg_tag in (${list(ignoredTags)}) then return; end if;
-  select coalesce(pg_catalog.bool_or(d.object_type not in (${list(partTypes)})
-      or tg_tag in ('DROP TRIGGER', 'DROP POLICY', 'DROP RULE')), false),
-    case when tg_tag in (${list(toldTags)}) and pg_catalog.bool_and(d.classid in (${classes(toldClasses)}))
-    then coalesce(pg_catalog.array_agg(distinct relation.oid) filter (where relation.oid is not null), '{}') end
-  into counts, changed
-  from pg_catalog.pg_event_trigger_dropped_objects() d
+export const dropBody = countingBody({
+  counts: `coalesce(pg_catalog.bool_or(d.object_type not in (${list(partTypes)})
+      or tg_tag in ('DROP TRIGGER', 'DROP POLICY', 'DROP RULE')), false)`,
+  known: ` and pg_catalog.bool_and(d.classid in (${classes(toldClasses)}))`,
+  from: `pg_catalog.pg_event_trigger_dropped_objects() d
   cross join lateral (select case
     when d.classid = ${classes(['pg_class'])} then d.objid
     when d.classid in (${classes(['pg_constraint', 'pg_attrdef'])}) then
       (select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
       where n.nspname = d.address_names[1] and c.relname = d.address_names[2])
     end as oid) relation
-  where not d.is_temporary and d.address_names[1] is distinct from 'pg_temp';
-  if counts then
-    ${record}
-  end if;
-end
-`
+  where not d.is_temporary and d.address_names[1] is distinct from 'pg_temp'`,
+})
 
 /**
  * Folds the rows of many backends into row 0; the sum stays. Rows that an open transaction holds are left for later, so
