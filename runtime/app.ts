@@ -29,6 +29,10 @@ export interface AppParts extends Omit<GraphqlRoute, 'closedFor'> {
 /** A client gets this long to send one request: slow ones would hold sockets for ever. */
 const requestTimeoutMs = 30_000
 
+const noSchemas = (): never => {
+  throw new Error('No route has a schema.')
+}
+
 /** Makes the application; it listens nowhere yet. */
 export function buildApp(parts: AppParts): FastifyInstance {
   const app = fastify({
@@ -39,6 +43,8 @@ export function buildApp(parts: AppParts): FastifyInstance {
     // While it closes, what still arrives on an open connection is answered as ever, and the connection ends with it.
     return503OnClosing: false,
     requestIdHeader: false,
+    // Every body is read by a decoder of ours: without these Fastify loads a validator and a serializer of JSON Schema.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     genReqId: requestIdOf,
     frameworkErrors: (_error, _request, reply) =>
       void sendFailure(openToEveryOrigin(reply), new HttpFailure('REQUEST_MALFORMED'), renderPlainFailure),

@@ -10,6 +10,7 @@ import { logOf } from './log.ts'
 import { demand, settingsOf } from './needed-settings.ts'
 import type { SettingsWith } from './needed-settings.ts'
 import { createPrepareOnce } from './prepare-once.ts'
+import { keepHeapSmall } from './small-heap.ts'
 
 /** Serves the database of DATABASE_URL. */
 export const serveCommand: Command = {
@@ -26,7 +27,7 @@ export const serveCommand: Command = {
     const stored = typeof artifacts === 'string' ? await loadRevision(artifacts) : null
     const database = openServerDatabase(settings)
     const source = stored === null ? followedSource(settings, database, log) : () => Promise.resolve(stored)
-    await runServer({ settings, database, source, log, onReady: () => undefined, stopRequested })
+    await runServer({ settings, database, source, log, onReady: keepHeapSmall, stopRequested })
     return exitCodes.done
   },
 }

@@ -13,6 +13,7 @@ import { ensureLocalSecret } from './local-secret.ts'
 import { logOf } from './log.ts'
 import { settingsOf } from './needed-settings.ts'
 import { createPrepareOnce } from './prepare-once.ts'
+import { keepHeapSmall } from './small-heap.ts'
 
 /** Serves an embedded Postgres that holds the demo at first: something to look at without setting anything up. */
 export const startCommand: Command = {
@@ -56,6 +57,9 @@ async function serveEmbedded(
   const database = openServerDatabase(settings)
   const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, log })
   const keys = projectKeys(jwtSecret)
-  const onReady = (url: string): void => terminal.print(renderWelcome({ url, keys, adminUrl }))
+  const onReady = (url: string): void => {
+    keepHeapSmall()
+    terminal.print(renderWelcome({ url, keys, adminUrl }))
+  }
   await runServer({ settings, database, source, log, onReady, stopRequested })
 }
