@@ -33,11 +33,16 @@ export async function enrolFactor(call: SessionCall, { database }: AuthTools): P
   const { friendlyName, issuer } = readEnrolment(call)
   const [id, secret] = [randomUUID(), newTotpSecret()]
   await database.transaction(async (run) => {
-    await lockUser(run, call.user.id)
-    await deleteAbandonedFactors(run, call.user.id, friendlyName === null)
-    checkRoom(call, await listFactors(run, call.user.id), friendlyName)
-    await insertFactor(run, { id, userId: call.user.id, friendlyName, secret })
-    await noteFactor(run, call, 'factor_in_progress', id)
+    const [, , factors] = await Promise.all([
+      lockUser(run, call.user.id),
+      deleteAbandonedFactors(run, call.user.id, friendlyName === null),
+      listFactors(run, call.user.id),
+    ])
+    checkRoom(call, factors, friendlyName)
+    await Promise.all([
+      insertFactor(run, { id, userId: call.user.id, friendlyName, secret }),
+      noteFactor(run, call, 'factor_in_progress', id),
+    ])
   })
   const uri = totpUri({ issuer, account: call.user.email ?? '' }, secret)
   return json({ id, type: 'totp', friendly_name: friendlyName ?? '', totp: { qr_code: qrCode(uri), secret, uri } })
@@ -80,8 +85,10 @@ export async function challengeFactor(call: SessionCall, { database }: AuthTools
   const factor = await ownFactor(database.run, call)
   const id = randomUUID()
   const challenge = async (run: RunStatement): Promise<number> => {
-    const at = await insertChallenge(run, { id, factorId: factor.id, address: call.client.address })
-    await noteFactor(run, call, 'challenge_created', factor.id)
+    const [at] = await Promise.all([
+      insertChallenge(run, { id, factorId: factor.id, address: call.client.address }),
+      noteFactor(run, call, 'challenge_created', factor.id),
+    ])
     return at
   }
   const expiresAt = await atAnotherInstant(() => database.transaction(challenge))

@@ -13,10 +13,7 @@ type End = (run: RunStatement, call: UserCall) => Promise<void>
 const scopes = new Map<string, End>([
   [
     'global',
-    async (run, { user }) => {
-      await deleteSessionsOf(run, user.id)
-      await deleteFlowsOf(run, user.id)
-    },
+    async (run, { user }) => void (await Promise.all([deleteSessionsOf(run, user.id), deleteFlowsOf(run, user.id)])),
   ],
   ['local', async (run, { session }) => (session === null ? undefined : deleteSession(run, session.id))],
   ['others', (run, { user, session }) => deleteOtherSessions(run, user.id, session?.id ?? null)],
@@ -30,10 +27,12 @@ export async function logout(call: UserCall, { database }: AuthTools): Promise<O
   const scope = call.query['scope'] || 'global'
   const end = scopes.get(scope)
   if (end === undefined) throw refuse('validation_failed', `Unsupported logout scope "${scope}"`)
-  await database.transaction(async (run) => {
-    await lockUser(run, call.user.id)
-    await end(run, call)
-    await audit(run, { action: 'logout', actor: call.user, address: call.client.address })
-  })
+  await database.transaction((run) =>
+    Promise.all([
+      lockUser(run, call.user.id),
+      end(run, call),
+      audit(run, { action: 'logout', actor: call.user, address: call.client.address }),
+    ]),
+  )
   return noContent()
 }

@@ -168,8 +168,10 @@ async function applyOwn(
   await lockCaller(run, call)
   if (password !== null) await applyPassword(run, call, password)
   if (data === null) return
-  await mergeUserMetadata(run, user.id, data)
-  await audit(run, { action: 'user_modified', actor: user, address: client.address })
+  await Promise.all([
+    mergeUserMetadata(run, user.id, data),
+    audit(run, { action: 'user_modified', actor: user, address: client.address }),
+  ])
 }
 
 /** A new password ends what the old one opened: every pending code and link, and every other session. */
@@ -181,17 +183,13 @@ async function applyPassword(
   if (nonceToken !== null && !(await spendOneTimeToken(run, user.id, 'reauthentication', nonceToken))) {
     throw refuse('reauthentication_not_valid')
   }
-  await setPasswordHash(run, user.id, hash)
-  await endPending(run, user.id)
-  await deleteOtherSessions(run, user.id, session?.id ?? null)
-  if (user.email !== null) {
-    const verified = user.email_confirmed_at !== null
-    await ensureEmailIdentity(run, user.id, {
-      sub: user.id,
-      email: user.email,
-      email_verified: verified,
-      phone_verified: false,
-    })
-  }
-  await audit(run, { action: 'user_updated_password', actor: user, address: client.address })
+  const { id, email } = user
+  const identity = { sub: id, email, email_verified: user.email_confirmed_at !== null, phone_verified: false }
+  await Promise.all([
+    setPasswordHash(run, id, hash),
+    endPending(run, id),
+    deleteOtherSessions(run, id, session?.id ?? null),
+    ensureEmailIdentity(run, id, identity, email !== null),
+    audit(run, { action: 'user_updated_password', actor: user, address: client.address }),
+  ])
 }
