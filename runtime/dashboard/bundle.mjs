@@ -1,5 +1,6 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
 // Bundles page/ into dist/runtime/dashboard/built/, which register.ts serves. Run by `npm run build`.
@@ -20,14 +21,16 @@ await writeFile(new URL('graphiql.css', built), await graphiqlStyles())
 /** What only GraphiQL needs, React's own part aside, comes in a file of its own when it is first opened. */
 async function bundleScripts() {
   const bundle = await rolldown({
-    input: { main: new URL('main.tsx', page).pathname },
+    input: { main: fileURLToPath(new URL('main.tsx', page)) },
     platform: 'browser',
     transform: { define: { 'process.env.NODE_ENV': '"production"' }, jsx: { runtime: 'automatic' } },
     onLog: (level, log) => {
-      if (level === 'warn' && !harmless.has(log.code)) throw new Error(`the dashboard cannot be bundled: ${log.message}`)
+      if (level !== 'warn' || harmless.has(log.code)) return
+      throw new Error(`the dashboard cannot be bundled: ${log.message}`)
     },
   })
-  await bundle.write({ dir: built.pathname, format: 'es', minify: true, entryFileNames: '[name].js', chunkFileNames: '[name].js' })
+  const names = { entryFileNames: '[name].js', chunkFileNames: '[name].js' }
+  await bundle.write({ dir: fileURLToPath(built), format: 'es', minify: true, ...names })
   await bundle.close()
 }
 

@@ -9,7 +9,7 @@ export interface PageFile {
   readonly type: string
   readonly bytes: Buffer
   readonly gzipped: Buffer
-  /** Entity tag (RFC 9110 section 8.8.3): names keep from version to version, so browsers ask whether it is the same. */
+  /** Entity tag (RFC 9110 section 8.8.3): versions share their names, so browsers ask whether it is the same. */
   readonly tag: string
 }
 
@@ -26,7 +26,8 @@ const folders = [new URL('./built/', import.meta.url), new URL('../../dist/runti
 export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   for (const folder of folders) {
     const names = await readdir(folder).catch(() => [])
-    if (names.length > 0) return new Map(await Promise.all(names.map(async (name) => [name, await read(folder, name)] as const)))
+    if (names.length === 0) continue
+    return new Map(await Promise.all(names.map(async (name) => [name, await read(folder, name)] as const)))
   }
   return new Map()
 }

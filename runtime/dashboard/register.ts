@@ -22,8 +22,14 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const mailPolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-same-origin"
+const mailPolicy = [
+  "default-src 'none'",
+  "style-src 'unsafe-inline'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+  'sandbox allow-same-origin',
+].join('; ')
 
 /**
  * Registers the owner's page: static files that anybody may have, since whatever they show is asked of /admin/v1 with

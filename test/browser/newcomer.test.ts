@@ -62,6 +62,13 @@ describe.skipIf(path === null)('the way of somebody new', { timeout: 120_000 }, 
     await owner.keyboard.press('Control+Enter')
     await owner.locator('.graphiql-response').getByText('"A first post"').waitFor()
     await shoot('newcomer-graphiql')
+    // What the demo has off says how it is switched on.
+    await owner.getByLabel('Explain').check()
+    await editor.click()
+    await owner.keyboard.press('Control+Enter')
+    await owner.getByText('explain is off.').waitFor()
+    await owner.getByRole('link', { name: 'Schema report' }).click()
+    await owner.getByText('schemaReport is off.').waitFor()
     await owner.getByRole('link', { name: 'Schema picture' }).click()
     await owner.getByRole('img', { name: /types and \d+ relations/ }).waitFor()
     await owner.getByLabel('Look at').selectOption('Post')

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
 import { chromium, type Browser, type BrowserContext, type Page, type Request } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 
-/** Debian's Chromium, or the one that CHROMIUM names; null: there is none, and whoever needs it says so and is skipped. */
+/** Debian's Chromium, or the one that CHROMIUM names; null: there is none, as the run is told. */
 export function findChromium(): string | null {
   const path = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
   if (existsSync(path)) return path
@@ -37,7 +38,10 @@ export interface WatchedPage {
 }
 
 /** A browser for the tests of a file. `hosts`, asked once the hooks before it are done, says what names lead to. */
-export function useBrowser(executablePath: string, hosts: () => Readonly<Record<string, string>> = () => ({})): BrowserRun {
+export function useBrowser(
+  executablePath: string,
+  hosts: () => Readonly<Record<string, string>> = () => ({}),
+): BrowserRun {
   const run: { browser: Browser | null } = { browser: null }
   beforeAll(async () => {
     await mkdir(screenshots, { recursive: true })
@@ -90,7 +94,9 @@ function watch(page: Page): WatchedPage {
     errors,
     origins,
     bytes: async () => (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0),
-    shoot: async (name) => void (await page.screenshot({ path: new URL(`${name}.png`, screenshots).pathname, fullPage: true })),
+    shoot: async (name) => {
+      await page.screenshot({ path: fileURLToPath(new URL(`${name}.png`, screenshots)), fullPage: true })
+    },
     checkAccess: (exclude = []) => checkAccess(page, exclude),
   }
 }

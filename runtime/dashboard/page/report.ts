@@ -36,7 +36,8 @@ export function reportRows({ relations, functions, remarks }: Report): readonly 
     fix: remark.fix,
   })
   // What keeps an object out stands in its own row.
-  const explained = new Set([...relations, ...functions].filter(({ inSchema }) => !inSchema).map(({ object }) => object))
+  const missing = [...relations, ...functions].filter(({ inSchema }) => !inSchema)
+  const explained = new Set(missing.map(({ object }) => object))
   return [
     ...relations.flatMap(({ object, kind, type, reason, message, fix, conflicts }): readonly ReportRow[] => [
       { key: object, object, kind, name: type, reason, message, fix },

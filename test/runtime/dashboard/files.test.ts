@@ -30,7 +30,9 @@ describe('the files of the dashboard', () => {
 
   it('show mails in a frame where nothing runs and nothing is fetched', async () => {
     const { headers } = await get('/dashboard/mail.html')
-    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'unsafe-inline'; .*sandbox allow-same-origin$/)
+    expect(headers['content-security-policy']).toMatch(
+      /^default-src 'none'; style-src 'unsafe-inline'; .*sandbox allow-same-origin$/,
+    )
   })
 
   it('come compressed to whoever takes them so', async () => {

@@ -4,7 +4,10 @@ import { authSettingKeys, type AuthSettingName } from '../../../runtime/auth/set
 import { groupSettings } from '../../../runtime/dashboard/page/panels/setting-groups.ts'
 import { draftOf, valueOf } from '../../../runtime/dashboard/page/panels/setting-text.ts'
 
-const settings = showSettings({ redirect_allow_list: 'https://a.example/**,https://{b,c}.example', session_timebox: '60' })
+const settings = showSettings({
+  redirect_allow_list: 'https://a.example/**,https://{b,c}.example',
+  session_timebox: '60',
+})
 
 describe('settings in the dashboard', () => {
   it('are each shown once', () => {

@@ -18,7 +18,8 @@ export function GraphiqlPanel() {
   const { whom } = useDesk()
   const role = roleOf(whom)
   const ask = useCallback(
-    (api: Api): Promise<Result<IntrospectionQuery>> => api.call('GET', `admin/v1/schema?role=${encodeURIComponent(role)}`),
+    (api: Api): Promise<Result<IntrospectionQuery>> =>
+      api.call('GET', `admin/v1/schema?role=${encodeURIComponent(role)}`),
     [role],
   )
   const [asked, reload] = useAsked(ask)
@@ -92,6 +93,12 @@ type Explaining =
   | { readonly kind: 'off' }
   | { readonly kind: 'plans'; readonly plans: readonly Explained[] }
 
+/** A document that was refused has no plans either. */
+function explainingOf(explain: unknown, { errors }: GraphqlAnswer): Explaining {
+  if (explain !== undefined) return { kind: 'plans', plans: explain as readonly Explained[] }
+  return { kind: errors === undefined ? 'off' : 'nothing' }
+}
+
 function ExplainPane({ plans }: { readonly plans: Explaining }) {
   return (
     <section className="explain" aria-label="Plans" tabIndex={0}>
@@ -117,7 +124,7 @@ function useFetcher(whom: Whom, explains: boolean, tell: (plans: Explaining) => 
       const answer = await api.graphql({ query, variables, operationName, ...extensions }, bearer.value)
       if (!explains) return answer
       const { explain, ...others } = answer.extensions ?? {}
-      tell(explain === undefined ? { kind: 'off' } : { kind: 'plans', plans: explain as readonly Explained[] })
+      tell(explainingOf(explain, answer))
       const { extensions: _taken, ...plain } = answer
       return Object.keys(others).length === 0 ? plain : { ...plain, extensions: others }
     },

@@ -23,7 +23,9 @@ export function ReportPanel() {
           Look again
         </button>
       </div>
-      <Answer asked={asked}>{(report) => (report === null ? <SwitchOn name="schemaReport" /> : <Report {...report} />)}</Answer>
+      <Answer asked={asked}>
+        {(report) => (report === null ? <SwitchOn name="schemaReport" /> : <Report {...report} />)}
+      </Answer>
     </>
   )
 }

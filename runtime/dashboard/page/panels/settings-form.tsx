@@ -79,7 +79,12 @@ function SettingField({ setting, draft, problem, change, reset }: SettingFieldPr
   const label = labelOf(setting.name)
   return (
     <div className="setting">
-      <Field label={label} help={setting.help} problem={problem && `${label} ${problem}`} inline={setting.type === 'switch'}>
+      <Field
+        label={label}
+        help={setting.help}
+        problem={problem && `${label} ${problem}`}
+        inline={setting.type === 'switch'}
+      >
         {(described) => control(setting, draft, change, described)}
       </Field>
       {setting.set && setting.type !== 'switch' && (

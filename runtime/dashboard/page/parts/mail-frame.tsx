@@ -8,7 +8,7 @@ export interface MailFrameProps {
 }
 
 /**
- * HTML that somebody else wrote, in a frame whose policy lets nothing run, leave or load (mailPolicy in ../register.ts):
+ * HTML that somebody else wrote, in a frame whose policy lets nothing run, leave or load (mailPolicy of register.ts):
  * its markup is put there as data, and styles are all that works of it.
  */
 export function MailFrame({ html, title, onLinks }: MailFrameProps) {

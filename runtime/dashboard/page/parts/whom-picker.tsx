@@ -60,7 +60,13 @@ function UserPicker() {
     <>
       <Field label="User" help={chosen === null ? 'Nobody is chosen yet.' : `Chosen: ${chosen.name}`}>
         {(described) => (
-          <input {...described} type="search" list={listId} value={filter} onChange={({ target }) => search(target.value)} />
+          <input
+            {...described}
+            type="search"
+            list={listId}
+            value={filter}
+            onChange={({ target }) => search(target.value)}
+          />
         )}
       </Field>
       <datalist id={listId}>

@@ -12,7 +12,8 @@ interface DrawingProps {
 /** The picture itself. Whoever does not see it finds the same as a list beneath it. */
 export function Drawing({ layout, zoom, chosen, choose }: DrawingProps) {
   const { width, height, boxes, lines } = layout
-  const near = new Set(lines.filter((line) => touches(line, chosen)).flatMap(({ relation }) => [relation.from, relation.to]))
+  const chosenLines = lines.filter((line) => touches(line, chosen))
+  const near = new Set(chosenLines.flatMap(({ relation }) => [relation.from, relation.to]))
   const isDim = (name: string): boolean => chosen !== null && name !== chosen && !near.has(name)
   return (
     <svg

@@ -1,4 +1,9 @@
-import type { IntrospectionObjectType, IntrospectionOutputTypeRef, IntrospectionQuery, IntrospectionType } from 'graphql'
+import type {
+  IntrospectionObjectType,
+  IntrospectionOutputTypeRef,
+  IntrospectionQuery,
+  IntrospectionType,
+} from 'graphql'
 
 /** The row types of an API and how they hang together, read from what introspection answers. */
 export interface Graph {
@@ -33,7 +38,9 @@ const isRow = (type: IntrospectionType): type is IntrospectionObjectType =>
 export function readGraph({ __schema: schema }: IntrospectionQuery): Graph {
   const byName = new Map(schema.types.map((type) => [type.name, type]))
   const rows = schema.types.filter(isRow)
-  const all = rows.flatMap((row) => row.fields.flatMap((field) => relationOf(byName, row.name, field.name, field.type) ?? []))
+  const all = rows.flatMap(({ name, fields }) =>
+    fields.flatMap((field) => relationOf(byName, name, field.name, field.type) ?? []),
+  )
   return {
     types: rows.map(({ name, fields }) => ({
       name,

@@ -94,8 +94,11 @@ function settle(columns: readonly Column[], relations: readonly Relation[]): rea
   const neighbours = neighboursOf(relations)
   let settled = columns
   for (let sweep = 0; sweep < sweeps; sweep += 1) {
-    const places = new Map(settled.flatMap((column) => column.map(({ name }, at) => [name, at / column.length] as const)))
-    const weight = ({ name }: GraphType): number => mean((neighbours.get(name) ?? []).map((one) => places.get(one) ?? 0))
+    const placed = settled.flatMap((column) => column.map(({ name }, at) => [name, at / column.length] as const))
+    const places = new Map(placed)
+    const weightOf = (name: string): number => mean((neighbours.get(name) ?? []).map((one) => places.get(one) ?? 0))
+    const weights = new Map(placed.map(([name]) => [name, weightOf(name)]))
+    const weight = ({ name }: GraphType): number => weights.get(name) ?? 0
     settled = settled.map((column) => [...column].sort((a, b) => weight(a) - weight(b)))
   }
   return settled
