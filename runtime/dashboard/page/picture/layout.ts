@@ -31,8 +31,8 @@ const mostFields = 16
 const gapX = 90
 const gapY = 24
 const margin = 24
-/** A column that is higher goes on in the next one. */
-const mostHeight = 2_400
+/** A column that is higher goes on in the next one, unless the picture would get much wider than high. */
+const leastLimit = 2_400
 
 const heightOf = ({ fields }: GraphType): number =>
   (1 + Math.min(fields.length, mostFields) + (fields.length > mostFields ? 1 : 0)) * rowHeight + 8
@@ -42,7 +42,8 @@ const heightOf = ({ fields }: GraphType): number =>
  * last. Within a column a type stands where its neighbours are, so that lines stay short.
  */
 export function layOut(graph: Graph): Layout {
-  const columns = columnsOf(graph).flatMap(splitColumn)
+  const limit = heightLimit(graph.types)
+  const columns = columnsOf(graph).flatMap((column) => splitColumn(column, limit))
   const boxes = columns.flatMap((column, index) => placeColumn(column, index, graph.relations))
   const byName = new Map(boxes.map((box) => [box.type.name, box]))
   return {
@@ -119,12 +120,17 @@ function neighboursOf(relations: readonly Relation[]): ReadonlyMap<string, reado
 const mean = (numbers: readonly number[]): number =>
   numbers.length === 0 ? 0 : numbers.reduce((sum, one) => sum + one, 0) / numbers.length
 
-function splitColumn(column: Column): readonly Column[] {
+function heightLimit(types: readonly GraphType[]): number {
+  const area = types.reduce((sum, type) => sum + (heightOf(type) + gapY) * (boxWidth + gapX), 0)
+  return Math.max(leastLimit, Math.sqrt(area))
+}
+
+function splitColumn(column: Column, limit: number): readonly Column[] {
   const parts: GraphType[][] = [[]]
   let height = 0
   for (const type of column) {
     height += heightOf(type) + gapY
-    if (height > mostHeight && (parts.at(-1)?.length ?? 0) > 0) {
+    if (height > limit && (parts.at(-1)?.length ?? 0) > 0) {
       parts.push([])
       height = heightOf(type) + gapY
     }
