@@ -139,7 +139,7 @@ const TOUCHED = `touched as materialized (
   union select a.attrelid from pg_catalog.pg_attribute a
   where (select everything and granted from told) and a.attrelid >= ${firstNormalOid} and a.attnum > '0'
     and pg_catalog.age(a.xmin)
-      <= pg_catalog.age(pg_catalog.pg_snapshot_xmin($8::pg_catalog.pg_snapshot)::pg_catalog.xid)
+      <= (select pg_catalog.age(pg_catalog.pg_snapshot_xmin($8::pg_catalog.pg_snapshot)::pg_catalog.xid))
 )`
 
 /**

@@ -1,5 +1,6 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
-import { createRecall } from '../../runtime/lib/recall.ts'
+import { once } from '../../runtime/lib/once.ts'
+import { createListRecall, createRecall } from '../../runtime/lib/recall.ts'
 import type {
   Catalog,
   CatalogColumn,
@@ -36,6 +37,9 @@ const recallColumn = createRecall<Read<AnnotatedColumn>>()
 const recallForeignKey = createRecall<Read<AnnotatedForeignKey>>()
 const recallFunction = createRecall<Read<AnnotatedFunction>>()
 const recallType = createRecall<Read<AnnotatedType>>()
+const recallRelations = createListRecall<CatalogRelation, Read<AnnotatedRelation>>()
+const recallObjects = createListRecall<Read<AnnotatedRelation>, AnnotatedRelation>()
+const recallRefusals = createListRecall<Read<AnnotatedRelation>, readonly Refusal[]>()
 
 /**
  * Puts decoded settings in the place of comment text. A comment that cannot be read refuses every request, whoever
@@ -43,24 +47,39 @@ const recallType = createRecall<Read<AnnotatedType>>()
  */
 export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics: readonly Diagnostic[] } {
   const schemas = catalog.schemas.map((schema) => recallSchema(schema, [], () => annotateSchema(schema)))
-  const relations = catalog.relations.map((item) => recallRelation(item, [], () => annotateRelation(item)))
+  // Lists of relations are long, and change by an item or two.
+  const key = catalog.schemas[0] ?? catalog
+  const relations = recallRelations(key, catalog.relations, [], (item) =>
+    recallRelation(item, [], () => annotateRelation(item)),
+  )
   const functions = catalog.functions.map((fn) => recallFunction(fn, [], () => annotateFunction(fn)))
   const types = catalog.types.map((type) => recallType(type, [], () => annotateType(type)))
-  const all: readonly Read<unknown>[] = [...schemas, ...relations, ...functions, ...types]
-  const diagnostics = all.flatMap((read) => read.diagnostics)
+  const others: readonly Read<unknown>[] = [...schemas, ...functions, ...types]
+  const diagnostics = once(() => [...schemas, ...relations, ...functions, ...types].flatMap((read) => read.diagnostics))
+  const refused = recallRefusals(key, relations, [], (read) => (read.refusals.length === 0 ? noRefusals : read.refusals))
   return {
     annotated: {
       ...catalog,
       schemas: schemas.map((read) => read.object),
-      relations: relations.map((read) => read.object),
+      relations: recallObjects(key, relations, [], (read) => read.object),
       functions: functions.map((read) => read.object),
       types: types.map((read) => read.object),
-      refusal: firstRefusal(all.flatMap((read) => read.refusals)),
-      told: diagnostics,
+      refusal: firstRefusal([
+        ...others.flatMap((read) => read.refusals),
+        ...refused.filter((refusals) => refusals !== noRefusals).flat(),
+      ]),
+      // Put together when it is asked for: most compiles need it for no answer.
+      get told() {
+        return diagnostics()
+      },
     },
-    diagnostics,
+    get diagnostics() {
+      return diagnostics()
+    },
   }
 }
+
+const noRefusals: readonly Refusal[] = []
 
 const stages: readonly Refusal['stage'][] = ['json', 'cast', 'load']
 

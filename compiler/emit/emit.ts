@@ -1,6 +1,7 @@
 import { revisionId } from '../../runtime/contract/artifact.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Revision } from '../../runtime/contract/revision.ts'
+import { createListRecall } from '../../runtime/lib/recall.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
 import type { CallSql, EntitySql, Model } from '../model/types.ts'
 import { noted, type Noted } from '../report/noted.ts'
@@ -23,24 +24,30 @@ interface Part {
   readonly checked: Checked
 }
 
+interface EntityPart extends Part {
+  readonly id: ObjectId
+}
+
 /**
  * An emitter recalls the module of each relation, so that a changed table costs one table, and that of the functions.
  * What it made of earlier revisions goes with them.
  */
 export function createEmitter(): Emit {
   const parse = createSqlParser()
-  const known = new WeakMap<EntitySql, Part>()
+  const known = new WeakMap<EntitySql, EntityPart>()
+  const recallTold = createListRecall<EntityPart, Checked | null>()
   let lastCalls: { readonly key: string; readonly part: Part } | null = null
 
-  const entityParts = async (entities: readonly EntitySql[]): Promise<ReadonlyMap<ObjectId, Part>> => {
-    const parts = new Map<ObjectId, Part>()
+  const entityParts = async (entities: readonly EntitySql[]): Promise<readonly EntityPart[]> => {
+    const parts: EntityPart[] = []
     for (const entity of entities) {
       let part = known.get(entity)
       if (part === undefined) {
-        part = await makePart(entityModule(entity), (text) => checkEntity(entity.id, text, parse))
+        const made = await makePart(entityModule(entity), (text) => checkEntity(entity.id, text, parse))
+        part = { ...made, id: entity.id }
         known.set(entity, part)
       }
-      parts.set(entity.id, part)
+      parts.push(part)
     }
     return parts
   }
@@ -54,12 +61,15 @@ export function createEmitter(): Emit {
   return async (model, version) => {
     const parts = await entityParts(Object.values(model.entities))
     const functions = await callsPart(Object.values(model.functions))
-    const served = leaveOut(model, {
-      entities: new Set([...parts.values()].flatMap(({ checked }) => checked.refused)),
-      functions: new Set(functions.checked.refused),
-    })
-    const all = [...parts.values(), functions].flatMap(({ checked }) => checked.diagnostics)
-    return noted(revisionOf(served, version, parts), all)
+    const told = recallTold(known, parts, [], (part) => (part.checked.diagnostics.length > 0 ? part.checked : null))
+    const checks = told.filter((checked) => checked !== null)
+    const refused = new Set(checks.flatMap((checked) => checked.refused))
+    const served = leaveOut(model, { entities: refused, functions: new Set(functions.checked.refused) })
+    const kept = refused.size === 0 ? parts : parts.filter(({ id }) => !refused.has(id))
+    return noted(
+      revisionOf(served, version, kept),
+      [...checks, functions.checked].flatMap(({ diagnostics }) => diagnostics),
+    )
   }
 }
 
@@ -69,21 +79,20 @@ const makePart = async (text: string, check: (text: string) => Promise<Checked>)
   checked: await check(text),
 })
 
-function revisionOf(
-  { manifest, functions }: Model,
-  version: string | null,
-  parts: ReadonlyMap<ObjectId, Part>,
-): Revision {
+const recallDigests = createListRecall<EntityPart, readonly [id: ObjectId, digest: string]>()
+
+function revisionOf({ manifest, functions }: Model, version: string | null, parts: readonly EntityPart[]): Revision {
   const calls = callsModule(Object.values(functions))
-  const entities = manifest.entities.flatMap(({ id }) => {
-    const part = parts.get(id)
-    return part === undefined ? [] : [[id, part] as const]
-  })
   const id = revisionId({
     manifest: manifestDigest(manifest),
     functions: sha256Hex(calls),
-    entities: entities.map(([entity, { digest }]) => [entity, digest]),
+    entities: recallDigests(parts[0] ?? parts, parts, [], ({ id, digest }) => [id, digest]),
   })
-  const texts = Object.fromEntries(entities.map(([entity, { text }]) => [entity, text]))
-  return { id, version, manifest, entities: texts, functions: calls }
+  return { id, version, manifest, entities: textsOf(parts), functions: calls }
+}
+
+function textsOf(parts: readonly EntityPart[]): Revision['entities'] {
+  const texts: Record<ObjectId, string> = {}
+  for (const { id, text } of parts) texts[id] = text
+  return texts
 }

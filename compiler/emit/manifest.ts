@@ -1,6 +1,6 @@
 import type { Manifest } from '../../runtime/contract/manifest.ts'
 import { joinDigests } from '../../runtime/contract/artifact.ts'
-import { createRecall } from '../../runtime/lib/recall.ts'
+import { createListRecall, createRecall } from '../../runtime/lib/recall.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
 
 /**
@@ -47,11 +47,20 @@ const blockText = ({ open, items, close }: Block): string =>
   items.length === 0 ? open + close : `${open}\n${items.map(itemText).join(',\n')}\n${close}`
 
 const blockDigests = ({ open, items, close }: Block): readonly string[] =>
-  items.length === 0 ? [sha256Hex(open + close)] : [sha256Hex(open), ...items.map(itemDigest), sha256Hex(close)]
+  items.length === 0 ? [sha256Hex(open + close)] : [sha256Hex(open), ...itemDigests(items), sha256Hex(close)]
 
 const [opening, closing, afterLast] = [sha256Hex('{'), sha256Hex('}'), sha256Hex('')]
 
 const itemText = ({ label, value }: Item): string => label + stableJson(value)
+
+const recallDigests = createListRecall<Item['value'], string>()
+
+/** Most entities of a manifest are those of the one before, and so is the first, to which the list then belongs. */
+function itemDigests(items: readonly Item[]): readonly string[] {
+  const [first] = items
+  if (first === undefined || first.label !== '' || !isRecord(first.value)) return items.map(itemDigest)
+  return recallDigests(first.value, items.map(({ value }) => value), [], (value) => itemDigest({ label: '', value }))
+}
 
 const recallDigest = createRecall<string>()
 

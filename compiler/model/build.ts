@@ -1,26 +1,26 @@
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import { once } from '../../runtime/lib/once.ts'
-import type { Manifest, ObjectId, SchemaFacts } from '../../runtime/contract/manifest.ts'
+import { createListRecall } from '../../runtime/lib/recall.ts'
+import type { EntityFacts, Manifest, ObjectId, SchemaFacts } from '../../runtime/contract/manifest.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedSchema } from '../comments/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
-import { gather } from '../report/noted.ts'
 import { additionFacts, type AdditionFacts } from './additions.ts'
 import { tellCollisions } from './collisions.ts'
 import { rowArgument } from './computed.ts'
 import { buildComposites } from './composites.ts'
-import { buildEntity, type Entity } from './entities.ts'
+import { buildEntities, type Entity, type RowFunctions } from './entities.ts'
 import { buildEnums } from './enums.ts'
-import { buildFunctions, type RootFunction } from './functions.ts'
+import { buildFunctions } from './functions.ts'
 import { buildHeads } from './heads.ts'
-import { buildLinks, unlinked, type Sides } from './links.ts'
+import { buildLinks } from './links.ts'
 import { schemaUsage } from './privileges.ts'
 import { buildReport } from './report.ts'
 import type { ResultContext } from './results.ts'
 import { neededRoles } from './roles.ts'
 import { readValues } from './scalars.ts'
 import { inOrder, readScope, type Scope } from './scope.ts'
-import type { Model } from './types.ts'
+import type { EntitySql, Model } from './types.ts'
 
 /**
  * Decides what the API will be, pass by pass: enums, values of types, relations with their keys, foreign keys between
@@ -32,23 +32,19 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
   const values = readValues(scope, enums.value)
   const composites = buildComposites(scope, annotated, values)
   const heads = buildHeads(scope, annotated)
-  const byId = new Map(heads.value.map((head) => [head.id, head]))
-  const links = buildLinks(scope, byId)
+  const byId = once(() => new Map(heads.value.map((head) => [head.id, head])))
+  const links = buildLinks(scope, heads.value, byId)
   const context: ResultContext = { scope, values, heads: byId }
   const functions = inOrder(scope, annotated.functions).map(({ object }) => object)
 
-  const sidesOf = (id: ObjectId): Sides => links.value.get(id) ?? unlinked
-  const functionsOf = groupByRow(scope, functions)
-  const entities = gather(
-    heads.value.map((head) => buildEntity(context, head, { sides: sidesOf(head.id), functions: functionsOf(head.id) })),
-  )
+  const entities = buildEntities(context, heads.value, links.value, groupByRow(scope, functions))
   const calls = buildFunctions(context, functions)
   const served = {
     ...schemaPart(annotated),
     enums: enums.value.map((item) => item.facts),
     ...(composites && { composites: composites.value }),
     ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
-    entities: entities.value.map((entity) => entity.facts),
+    entities: recallFacts(scope.schemas, entities.value, [], (entity) => entity.facts),
     functions: calls.value.map((call) => call.facts),
   }
   const manifest: Manifest = { ...served, roles: neededRoles(rolePrivileges(annotated), served) }
@@ -62,7 +58,11 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
     ? { ...manifest, report: buildReport(scope, annotated, manifest, [...annotated.told, ...diagnostics()]) }
     : manifest
   return {
-    model: { manifest: whole, entities: entitySql(entities.value), functions: callSql(calls.value) },
+    model: {
+      manifest: whole,
+      entities: byObject(recallSql(scope.schemas, entities.value, [], (entity) => entity.sql)),
+      functions: byObject(calls.value.map((call) => call.sql)),
+    },
     // Found out when asked for: a request that waits for the new schema need not wait for what is said about it.
     get diagnostics() {
       return diagnostics()
@@ -87,16 +87,18 @@ const schemaFacts = (schema: AnnotatedSchema): SchemaFacts => ({
   usage: schemaUsage(schema),
 })
 
-function groupByRow(
-  scope: Scope,
-  functions: readonly AnnotatedFunction[],
-): (entity: ObjectId) => readonly AnnotatedFunction[] {
-  const groups = groupBy(functions, (fn) => rowArgument(scope, fn))
-  return (entity) => groups.get(entity) ?? []
+const recallFacts = createListRecall<Entity, EntityFacts>()
+const recallSql = createListRecall<Entity, EntitySql>()
+
+function byObject<T extends { readonly id: ObjectId }>(items: readonly T[]): Readonly<Record<ObjectId, T>> {
+  const record: Record<ObjectId, T> = {}
+  for (const item of items) record[item.id] = item
+  return record
 }
 
-const entitySql = (entities: readonly Entity[]): Model['entities'] =>
-  Object.fromEntries(entities.map(({ sql }) => [sql.id, sql]))
-
-const callSql = (functions: readonly RootFunction[]): Model['functions'] =>
-  Object.fromEntries(functions.map(({ sql }) => [sql.id, sql]))
+const groupByRow = (scope: Scope, functions: readonly AnnotatedFunction[]): RowFunctions =>
+  new Map(
+    [...groupBy(functions, (fn) => rowArgument(scope, fn))].flatMap(([row, group]) =>
+      row === undefined ? [] : [[row, group] as const],
+    ),
+  )

@@ -1,12 +1,12 @@
-import { createRecall, sameJson } from '../../runtime/lib/recall.ts'
-import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
+import { createListRecall, createRecall, sameJson } from '../../runtime/lib/recall.ts'
+import type { ColumnFacts, EntityFacts, ObjectId, RelationFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import { relationWord } from '../report/object-name.ts'
-import { noted, type Noted } from '../report/noted.ts'
+import { createGather, noted, type Noted } from '../report/noted.ts'
 import { buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
 import type { Head } from './heads.ts'
-import type { Sides } from './links.ts'
+import { unlinked, type Sides } from './links.ts'
 import { tableGrants } from './privileges.ts'
 import { buildRelations } from './relations.ts'
 import type { ResultContext } from './results.ts'
@@ -36,10 +36,41 @@ const recallArbiters = createRecall<Noted<Arbiters> | null>()
 const recallEntity = createRecall<Noted<Entity>>()
 const recallWhole = createRecall<Noted<Entity>>()
 
+const recallEntities = createListRecall<Head, Noted<Entity>>()
+const gatherEntities = createGather<Entity>()
+
+/** What the rows of a relation are handed to. */
+export type RowFunctions = ReadonlyMap<ObjectId, readonly AnnotatedFunction[]>
+
+const noFunctions: readonly AnnotatedFunction[] = []
+
+/**
+ * All relations, put together. What functions make of rows depends on much else: where there are some, each relation is
+ * looked at.
+ */
+export function buildEntities(
+  context: ResultContext,
+  heads: readonly Head[],
+  links: ReadonlyMap<ObjectId, Sides>,
+  functions: RowFunctions,
+): Noted<readonly Entity[]> {
+  const { meanings, schemas } = context.scope
+  const inputs = [meanings, links, functions.size === 0 ? null : context]
+  return gatherEntities(
+    schemas,
+    recallEntities(schemas, heads, inputs, (head) =>
+      buildEntity(context, head, {
+        sides: links.get(head.id) ?? unlinked,
+        functions: functions.get(head.id) ?? noFunctions,
+      }),
+    ),
+  )
+}
+
 /**
  * Puts a relation together: columns, relations, computed fields, settings and privileges (spec/graphql.md 1.2 to 1.4).
  */
-export function buildEntity(context: ResultContext, head: Head, surroundings: Surroundings): Noted<Entity> {
+function buildEntity(context: ResultContext, head: Head, surroundings: Surroundings): Noted<Entity> {
   const { sides, functions } = surroundings
   const { meanings, schemas } = context.scope
   const all = [meanings, schemas, functions.length === 0 ? null : context, sides]

@@ -1,10 +1,10 @@
-import { createRecall, sameJson } from '../../runtime/lib/recall.ts'
+import { createListRecall, createRecall, sameJson } from '../../runtime/lib/recall.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedRelation } from '../comments/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
-import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { createGather, noted, type Noted } from '../report/noted.ts'
 import { nameRelation } from '../report/object-name.ts'
 import { isValidName, typeName } from './names.ts'
 import { inOrder, type Scope, type ServedSchema } from './scope.ts'
@@ -29,14 +29,30 @@ export interface Head extends Pick<Face, 'id' | 'name' | 'schema' | 'key'> {
 }
 
 /** Relations of the served schemas with a valid base name, in manifest order (spec/graphql.md 1.2). */
-export const buildHeads = (scope: Scope, annotated: Annotated): Noted<readonly Head[]> =>
-  gatherPresent(
-    inOrder(scope, annotated.relations).map(({ object, schema }) =>
-      recallHead(object, [schema], () => buildHead(object, schema)),
-    ),
+export const buildHeads = (scope: Scope, { relations }: Annotated): Noted<readonly Head[]> =>
+  gatherHeads(
+    scope.schemas,
+    recallHeads(scope.schemas, ordered(scope, relations), [], (relation) => {
+      const schema = scope.schemas.get(relation.schema)
+      return schema === undefined ? noted(null) : recallHead(relation, [schema], () => buildHead(relation, schema))
+    }),
   )
 
+const recallHeads = createListRecall<AnnotatedRelation, Noted<Head | null>>()
 const recallHead = createRecall<Noted<Head | null>>()
+const gatherHeads = createGather<Head>()
+
+const recallNames = createListRecall<AnnotatedRelation, ObjectId>()
+const recallPlaces = createRecall<readonly number[]>()
+
+/** The order depends on names alone, which seldom change. */
+function ordered(scope: Scope, relations: readonly AnnotatedRelation[]): readonly AnnotatedRelation[] {
+  const names = recallNames(scope.schemas, relations, [], ({ schema, name }) => objectId(schema, name))
+  const places = recallPlaces(scope.schemas, [names], () =>
+    inOrder(scope, relations.map(({ schema, name }, place) => ({ schema, name, place }))).map(({ object }) => object.place),
+  )
+  return places.flatMap((place) => relations[place] ?? [])
+}
 
 function buildHead(relation: AnnotatedRelation, schema: ServedSchema): Noted<Head | null> {
   const object = nameRelation(relation)

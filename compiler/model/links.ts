@@ -1,5 +1,5 @@
 import { groupBy } from '../../runtime/lib/group-by.ts'
-import { createRecall, sameItems, sameJson } from '../../runtime/lib/recall.ts'
+import { createListRecall, createRecall, sameItems, sameJson } from '../../runtime/lib/recall.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { DeclaredForeignKey } from '../comments/decoders.ts'
@@ -39,23 +39,29 @@ type Heads = ReadonlyMap<ObjectId, Head>
 
 /**
  * The links of each relation that has some: constraints in catalogue order, then what comments declare, in the order of
- * the manifest (1.3).
+ * the manifest (1.3). A relation's own constraints stay what they are while it and all faces do.
  */
-export function buildLinks(scope: Scope, heads: Heads): Noted<ReadonlyMap<ObjectId, Sides>> {
-  const constraints: (readonly Link[])[] = []
-  const declared: Noted<Link | null>[] = []
-  for (const child of heads.values()) {
-    if (child.relation.foreignKeys.length > 0) constraints.push(constraintsOf(heads, child))
-    for (const [index, key] of (child.relation.settings.foreign_keys ?? []).entries()) {
-      declared.push(declaredLink(heads, child, key, index + 1))
-    }
-  }
-  const { value, diagnostics } = gatherPresent(declared)
-  const sides = recallSides(scope.schemas, [...constraints, ...value], (before) =>
-    groupLinks([...constraints.flat(), ...value], before),
+export function buildLinks(
+  scope: Scope,
+  heads: readonly Head[],
+  byId: () => Heads,
+): Noted<ReadonlyMap<ObjectId, Sides>> {
+  const faces = recallFaces(scope.schemas, heads, [], (head) => head.face)
+  const constraints = recallOwn(scope.schemas, heads, [faces], (child) => constraintsOf(byId, child))
+  const keys = recallKeys(scope.schemas, heads, [], ({ relation }) => relation.settings.foreign_keys ?? noKeys)
+  const declared = gatherPresent(
+    heads.flatMap((child, place) => keys[place]?.map((key, index) => declaredLink(byId(), child, key, index + 1)) ?? []),
   )
-  return noted(sides, diagnostics)
+  const sides = recallSides(scope.schemas, [constraints, ...declared.value], (before) =>
+    groupLinks([...constraints.flat(), ...declared.value], before),
+  )
+  return noted(sides, declared.diagnostics)
 }
+
+const recallFaces = createListRecall<Head, Face>()
+const recallOwn = createListRecall<Head, readonly Link[]>()
+const recallKeys = createListRecall<Head, readonly DeclaredForeignKey[]>()
+const noKeys: readonly DeclaredForeignKey[] = []
 
 const recallSides = createRecall<ReadonlyMap<ObjectId, Sides>>()
 
@@ -85,12 +91,13 @@ const recallDeclared = createRecall<Noted<Link | null>>(sameJson)
 const recallTargets = createRecall<readonly ObjectId[]>()
 
 /** Links by a relation's own constraints. One that refers to what is not served makes no relation. */
-function constraintsOf(heads: Heads, child: Head): readonly Link[] {
+function constraintsOf(byId: () => Heads, child: Head): readonly Link[] {
   const { foreignKeys } = child.relation
+  if (foreignKeys.length === 0) return noLinks
   const targets = recallTargets(child.face, foreignKeys, () =>
     foreignKeys.map(({ foreignSchema, foreignRelation }) => objectId(foreignSchema, foreignRelation)),
   )
-  const parents = targets.map((id) => heads.get(id)?.face)
+  const parents = targets.map((id) => byId().get(id)?.face)
   return recallConstraints(child.face, [...foreignKeys, ...parents], () =>
     foreignKeys.flatMap((key, index) => {
       const parent = parents[index]

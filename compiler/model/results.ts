@@ -17,7 +17,7 @@ export interface Result {
 export interface ResultContext {
   readonly scope: Scope
   readonly values: Values
-  readonly heads: ReadonlyMap<ObjectId, Head>
+  readonly heads: () => ReadonlyMap<ObjectId, Head>
 }
 
 const native: JsonForm = { kind: 'native' }
@@ -38,7 +38,7 @@ export function readResult(context: ResultContext, fn: AnnotatedFunction): Resul
 }
 
 const rowResult = ({ heads }: ResultContext, fn: AnnotatedFunction, entity: ObjectId): Result | null =>
-  heads.has(entity) ? { facts: { kind: isSet(fn) ? 'set' : 'row', entity }, json: native } : null
+  heads().has(entity) ? { facts: { kind: isSet(fn) ? 'set' : 'row', entity }, json: native } : null
 
 function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): Result | null {
   if (isPseudo(scope, fn, 'void')) return fn.returnsSet ? null : { facts: { kind: 'void' }, json: native }

@@ -25,6 +25,48 @@ export function createRecall<Result>(equal: (before: Result, now: Result) => boo
   }
 }
 
+/**
+ * Gives what `make` makes of each item of a list; of items that were in the last list that belonged to `of`, what was
+ * made of them then, as long as the other inputs are the very same. When all results are the same ones, so is their list.
+ *
+ * To find that out it compares references only: whoever walks through thousands of objects waits for memory.
+ */
+export type ListRecall<Item, Result> = (
+  of: object,
+  items: readonly Item[],
+  inputs: readonly unknown[],
+  make: (item: Item) => Result,
+) => readonly Result[]
+
+interface LastList<Item, Result> {
+  readonly inputs: readonly unknown[]
+  readonly items: readonly Item[]
+  readonly results: readonly Result[]
+}
+
+/** How many items of the last list may have gone at one place; beyond that all that follow are made anew. */
+const reach = 16
+
+export function createListRecall<Item, Result>(): ListRecall<Item, Result> {
+  const memory = new WeakMap<object, LastList<Item, Result>>()
+  return (of, items, inputs, make) => {
+    const last = memory.get(of)
+    const known = last !== undefined && sameItems(last.inputs, inputs) ? last.items : []
+    const results: Result[] = []
+    let place = 0
+    for (const item of items) {
+      let found = place
+      while (found < place + reach && found < known.length && known[found] !== item) found += 1
+      const isKnown = last !== undefined && found < place + reach && found < known.length
+      results.push(isKnown ? (last.results[found] as Result) : make(item))
+      if (isKnown) place = found + 1
+    }
+    const kept = last !== undefined && sameItems(last.results, results) ? last.results : results
+    memory.set(of, { inputs, items, results: kept })
+    return kept
+  }
+}
+
 /** Whether two values are the same JSON, member by member in the same order. */
 export const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
