@@ -5,6 +5,7 @@ import { parseReadings, possibleReadings, type Readings } from '../codegen/scala
 import { printDifferences } from '../emit/diff.ts'
 import { credentialsOfKey, credentialsOfSecret, serviceSource } from './codegen/service-source.ts'
 import { databaseSource, folderSource, type SchemaSource } from './codegen/source.ts'
+import { watch } from './codegen/watch.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { readLocalSecret } from './local-secret.ts'
@@ -40,12 +41,28 @@ export const codegenCommand: Command = {
     },
     key: { value: 'KEY', help: 'Project key of the service, where JWT_SECRET is not at hand.' },
     check: { value: null, help: 'Write nothing; fail and show the difference when the folder is out of date.' },
+    watch: { value: null, help: 'Go on, and write again what a change of the schema changes.' },
   },
   run: async (given, terminal) => {
+    if (given['check'] === true && given['watch'] === true) throw misuse('--check looks once; --watch writes')
+    const stopRequested = given['watch'] === true ? terminal.stopRequested() : null
     const task = await taskOf(given, terminal)
+    if (stopRequested !== null) return watchSource(task, stopRequested, terminal)
     const files = await makeFiles(task, terminal)
-    return given['check'] === true ? checkFolder(task, files, terminal) : writeFolder(task, files, terminal)
+    if (given['check'] === true) return checkFolder(task, files, terminal)
+    await writeFolder(task, files, terminal)
+    return exitCodes.done
   },
+}
+
+async function watchSource(task: Task, stopRequested: Promise<unknown>, terminal: Terminal): Promise<number> {
+  await watch({
+    version: task.source.version,
+    onChange: async () => writeFolder(task, await makeFiles(task, terminal), terminal),
+    onFailure: (reason) => terminal.note(`catalograph: ${reason}`),
+    stopRequested,
+  })
+  return exitCodes.done
 }
 
 async function taskOf(given: GivenOptions, terminal: Terminal): Promise<Task> {
@@ -100,7 +117,7 @@ async function checkFolder({ out }: Task, files: Files, terminal: Terminal): Pro
   return exitCodes.failed
 }
 
-async function writeFolder({ out }: Task, files: Files, terminal: Terminal): Promise<number> {
+async function writeFolder({ out }: Task, files: Files, terminal: Terminal): Promise<void> {
   const changes = await findChanges(out, files)
   const [foreign] = changes.foreign
   if (foreign !== undefined)
@@ -108,5 +125,4 @@ async function writeFolder({ out }: Task, files: Files, terminal: Terminal): Pro
   await applyChanges(out, changes)
   const count = Object.keys(files).length
   terminal.print(`${out}: ${count} files, ${changes.files.length} of them changed`)
-  return exitCodes.done
 }

@@ -12,7 +12,11 @@ const root = new URL('../..', import.meta.url).pathname
 export interface Application {
   readonly folder: string
   /** Runs `catalograph codegen`. */
-  readonly codegen: (args: readonly string[], environment?: Environment) => Promise<CommandAnswer>
+  readonly codegen: (
+    args: readonly string[],
+    environment?: Environment,
+    stop?: Promise<string>,
+  ) => Promise<CommandAnswer>
   /** What a module of the folder exports. */
   readonly load: (path: string) => Promise<Module>
   /** What the compiler has to say about files of the folder, also about declarations; empty when it is content. */
@@ -38,7 +42,7 @@ export function createApplication(): Application {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   return {
     folder,
-    codegen: (args, environment = {}) => runCodegen(args, environment),
+    codegen: (args, environment = {}, stop = never) => runCodegen(args, environment, stop),
     load: (path) => import(/* @vite-ignore */ pathToFileURL(join(folder, path)).href),
     typeCheck: (files, options = []) => typeCheck(folder, files, options),
     write: (path, text) => {
@@ -49,7 +53,13 @@ export function createApplication(): Application {
   }
 }
 
-async function runCodegen(args: readonly string[], environment: Environment): Promise<CommandAnswer> {
+const never = new Promise<string>(() => undefined)
+
+async function runCodegen(
+  args: readonly string[],
+  environment: Environment,
+  stop: Promise<string>,
+): Promise<CommandAnswer> {
   const printed: string[] = []
   const noted: string[] = []
   const exitCode = await runArguments([codegenCommand], ['codegen', ...args], {
@@ -57,7 +67,7 @@ async function runCodegen(args: readonly string[], environment: Environment): Pr
     print: (line) => printed.push(line),
     note: (line) => noted.push(line),
     human: false,
-    stopRequested: () => new Promise(() => undefined),
+    stopRequested: () => stop,
   })
   return { exitCode, printed: printed.join('\n'), noted: noted.join('\n') }
 }

@@ -16,11 +16,14 @@ import {
   type GraphQLInputType,
   type GraphQLObjectType,
 } from 'graphql'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { clientFiles } from '../../../compiler/codegen/client.ts'
 import { layOut } from '../../../compiler/codegen/layout.ts'
 import { askedTables, methodsOf } from '../../../compiler/codegen/methods.ts'
 import { signToken } from '../../../runtime/identity/jwt.ts'
+import { createCompiler } from '../../../compiler/compile.ts'
+import { writeArtifacts } from '../../../compiler/emit/write.ts'
+import { withSession } from '../../../runtime/db/session.ts'
 import { createClient } from '../../../runtime/client/client.ts'
 import { startAuthServer, type AuthServer } from '../../support/auth.ts'
 import { createApplication, type Application, type Module } from '../../support/generated-client.ts'
@@ -194,6 +197,39 @@ describe('a generated client and the service', () => {
     expect(Object.keys(anon.letter).sort()).toEqual(['get', 'list', 'page'])
     expect((await anon.letter.list({}, { mood: true })).data).toHaveLength(2)
     expect(readFileSync(join(app.folder, 'anon/tables/Letter.d.ts'), 'utf8')).not.toContain('weight')
+  })
+
+  it.each(['database', 'service', 'folder'])('is followed with --watch (%s)', async (kind) => {
+    const environment = { JWT_SECRET: server.secret, DATABASE_URL: server.db.url }
+    const compile = async (): Promise<void> => {
+      const compiled = await withSession({ url: server.db.url }, (query) =>
+        createCompiler({ query, schemas: ['public'], version: null }).compile(),
+      )
+      await writeArtifacts(join(app.folder, 'artifacts'), await compiled.artifacts())
+    }
+    const place = { ...from(), folder: ['--from', join(app.folder, 'artifacts')] }[kind] ?? []
+    const out = join(app.folder, `watched-${kind}`)
+    const letter = (): string => readFileSync(join(out, 'tables/Letter.d.ts'), 'utf8')
+    const changed = async (column: string): Promise<void> => {
+      if (kind === 'folder') await compile()
+      await vi.waitFor(() => expect(letter()).toContain(column), { timeout: 15_000, interval: 100 })
+    }
+    let stop = (_: string): void => undefined
+    const stopped = new Promise<string>((resolve) => {
+      stop = resolve
+    })
+    const args = [...place, '--out', out, '--role', 'authenticated', '--watch']
+    if (kind === 'folder') await compile()
+    const running = app.codegen(args, environment, stopped)
+    await changed('weight')
+    await server.db.query(`alter table letter add column ${kind} int`)
+    await changed(kind)
+    await server.db.query('insert into person values (77, $1) on conflict do nothing', ['Cid'])
+    stop('the test')
+    const { exitCode, printed } = await running
+    expect([exitCode, printed.split('\n').length]).toEqual([0, 2])
+    // Only what changed was written again.
+    expect(printed.split('\n')[1]).toMatch(/ 1 of them changed$/)
   })
 
   it('says what is wrong with a source', async () => {
