@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectFolder } from '../support/record.ts'
+
+/** An application that has the package and a generated client in `db/`. */
+export const createApplication = (folder: string): void => {
+  mkdirSync(join(folder, 'node_modules'), { recursive: true })
+  symlinkSync(projectFolder, join(folder, 'node_modules', 'catalograph'))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  for (const [name, text] of Object.entries(uses)) writeFileSync(join(folder, `${name}.ts`), text)
+}
+
+const head = `import { createClient } from 'catalograph/client'
+const client = createClient('https://project.example.com', 'key')
+`
+
+const typical = (table: string): string => `
+const listed = await ${table}.list(
+  { filter: { c0: { eq: 'x' }, c3: { gt: '2024-01-01' } }, orderBy: [{ c1: 'AscNullsLast' }], first: 10 },
+  { id: true, c0: true, c3: true, tab_4: { id: true, c0: true, tab_2: { c0: true } } },
+)
+const paged = await ${table}.page({ first: 5 }, { rows: { id: true, c2: true }, pageInfo: { endCursor: true } })
+const added = await ${table}.insert({ objects: [{ c0: 'x', c4: true }] }, { affectedCount: true, records: { id: true } })
+export const texts: readonly (string | null | undefined)[] = [
+  listed.data?.[0]?.c0, listed.data?.[0]?.tab_4?.tab_2?.c0, paged.data?.rows[0]?.c2, added.data?.records[0]?.id,
+]
+`
+
+/** What a file may have to do with the client. The first is what the others cost without it. */
+const uses = {
+  unrelated: `${head}export const answer = await client.graphql<{ readonly n: number }>('{ n }')\n`,
+  table: `${head}import { tab_9 } from './db/tables/tab_9.js'\nconst table = tab_9(client)\n${typical('table')}`,
+  database: `${head}import { createDb } from './db/db.js'\nconst db = createDb(client)\n${typical('db.tab_9')}`,
+} as const
+
+export type Use = keyof typeof uses
+export const useNames = Object.keys(uses) as readonly Use[]
+
+/** What the compiler says of itself about one file and all that it leads to. */
+export interface Checked {
+  readonly files: number
+  readonly instantiations: number
+  readonly types: number
+  readonly memoryMb: number
+  readonly parseMs: number
+  readonly checkMs: number
+  readonly totalMs: number
+}
+
+const flags = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--types', '', '--lib', 'ES2023,DOM']
+
+/** Throws when the compiler has anything to complain of. */
+export const check = (folder: string, use: Use): Checked => {
+  const args = [...flags, '--module', 'nodenext', '--extendedDiagnostics', `${use}.ts`]
+  const tsc = join(projectFolder, 'node_modules/.bin/tsc')
+  const { stdout, status } = spawnSync(tsc, args, { cwd: folder, encoding: 'utf8' })
+  if (status !== 0) throw new Error(stdout)
+  const value = (name: string): number => Number(new RegExp(`^${name}:\\s+([\\d.]+)`, 'm').exec(stdout)?.[1])
+  return {
+    files: value('Files'),
+    instantiations: value('Instantiations'),
+    types: value('Types'),
+    memoryMb: value('Memory used') / 1_024,
+    parseMs: value('Parse time') * 1_000,
+    checkMs: value('Check time') * 1_000,
+    totalMs: value('Total time') * 1_000,
+  }
+}
