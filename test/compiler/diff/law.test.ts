@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compareApis } from '../../../compiler/diff/compare.ts'
+import { createCompiler } from '../../../compiler/compile.ts'
+import type { World } from '../../../compiler/verify/interpreter/world.ts'
+import { questions, usefulRoles } from '../../../compiler/verify/questions/document.ts'
+import type { Manifest } from '../../../runtime/contract/manifest.ts'
+import { withSession } from '../../../runtime/db/session.ts'
+import { worlds } from '../../support/arbitraries/world.ts'
+import { createDatabase } from '../../support/database.ts'
+import { schemaSql } from '../../support/exact/ddl.ts'
+import { simplerWorlds } from '../../support/exact/shrink-world.ts'
+
+const seed = Number(process.env['DIFF_SEED'] ?? '4100')
+const again = `DIFF_SEED=${seed} npx vitest run --config test/vitest.config.ts test/compiler/diff/law.test.ts`
+
+async function manifestOf(world: World): Promise<Manifest> {
+  const db = await createDatabase({ prepare: true, sql: schemaSql(world) })
+  try {
+    return await withSession({ url: db.adminUrl }, async (query) => {
+      const compiler = createCompiler({ query, schemas: ['public'], version: null })
+      return (await compiler.compile()).revision.manifest
+    })
+  } finally {
+    await db.drop()
+  }
+}
+
+/** Some of the ways in which a catalogue can become less or wider, from all over the list. */
+const variants = (world: World): readonly World[] => {
+  const all = [...simplerWorlds(world)]
+  return Array.from({ length: 7 }, (_, index) => all[Math.floor((index * all.length) / 7)]).filter((one) => one !== undefined)
+}
+
+describe(`what diff promises (again: ${again})`, () => {
+  it('tells of a breaking change wherever a document stops working, and of none where nothing changed', { timeout: 100_000 }, async () => {
+    const end = Date.now() + 15_000
+    const tally = { broken: 0, pairs: 0 }
+    const drawn = fc.sample(worlds, { seed, numRuns: 20 }).filter((world) => usefulRoles(world).length > 0)
+    for (const world of drawn) {
+      if (Date.now() > end) break
+      const { limits: _, ...free } = world
+      const before = await manifestOf(free)
+      const asked = fc.sample(questions(free), { seed, numRuns: 60 }).map(({ question: { document, role } }, index) => ({
+        source: String(index),
+        text: document,
+        roles: [role],
+      }))
+      const roles = usefulRoles(free)
+      expect(compareApis(before, before, roles, asked)).toMatchObject({ breaking: false, changes: [], documents: { broken: [] } })
+      for (const variant of variants(free)) {
+        if (Date.now() > end) break
+        tally.pairs += 1
+        const { changes, documents } = compareApis(before, await manifestOf(variant), roles, asked)
+        for (const { role, text } of documents.broken.flatMap((broken) =>
+          broken.roles.map((one) => ({ role: one, text: asked[Number(broken.source)]?.text })),
+        )) {
+          tally.broken += 1
+          const told = changes.some((change) => change.severity === 'breaking' && change.roles.includes(role))
+          expect(told, `${role}: ${text}`).toBe(true)
+        }
+      }
+    }
+    expect(tally.pairs).toBeGreaterThan(5)
+    expect(tally.broken).toBeGreaterThan(0)
+  })
+})
