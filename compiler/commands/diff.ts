@@ -9,6 +9,7 @@ import type { Compiled } from '../compile.ts'
 import { compareApis } from '../diff/compare.ts'
 import type { GivenDocument } from '../diff/documents.ts'
 import { findFiles } from '../diff/find-files.ts'
+import { withFragments } from '../diff/fragments.ts'
 import { listedDocuments } from '../diff/listed.ts'
 import { afterMigration, MigrationFailure, type LeftOut } from '../diff/migration.ts'
 import { printComparison } from '../diff/print.ts'
@@ -24,10 +25,12 @@ export const diffCommand: Command = {
   summary: 'Tell what a migration does to the API of each role: what breaks first.',
   description:
     'Compares the database of DATABASE_OWNER_URL, or DATABASE_URL (without either the embedded one), with what\n' +
-    '--against names, which is the state before. With --migration the state after is what the file makes of the database: its statements run in one\n' +
-    'transaction that is rolled back, and without --against the state before is the database as it is.\n' +
+    '--against names, which is the state before. With --migration the state after is what the file makes of the\n' +
+    'database: its statements run in one transaction that is rolled back, and without --against the state before is\n' +
+    'the database as it is.\n' +
     'Locks are held meanwhile, and waited for no longer than three seconds.\n\n' +
-    'Exit codes: 0 nothing breaks, 1 something breaks, 2 bad use, 3 no verdict (the migration fails, the database is away).',
+    'Exit codes: 0 nothing breaks, 1 something breaks, 2 bad use, 3 no verdict (the migration fails, the database\n' +
+    'is away).',
   options: {
     against: { value: 'DIR|URL', help: 'What `compile` wrote to this folder, or the URL of another database.' },
     migration: { value: 'FILE', help: 'SQL to apply and take back.' },
@@ -73,7 +76,15 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<DiffR
   if (roles.includes('')) throw misuse('--roles takes names with commas between them')
   const settings = settingsOf(terminal)
   const [url, { schemas }] = [await ownerUrl(settings), settings]
-  return { url, schemas, against, migration, documents: optionOf(given, 'documents'), roles, json: given['json'] === true }
+  return {
+    url,
+    schemas,
+    against,
+    migration,
+    documents: optionOf(given, 'documents'),
+    roles,
+    json: given['json'] === true,
+  }
 }
 
 async function compare(request: DiffRequest, terminal: Terminal): Promise<number> {
@@ -96,7 +107,7 @@ async function filesOf(pattern: string | null): Promise<readonly GivenDocument[]
   if (paths.length === 0) throw misuse(`--documents ${pattern} names no file`)
   const documents: GivenDocument[] = []
   for (const source of paths) documents.push({ source, text: await readGiven(source, '--documents'), roles: null })
-  return documents
+  return withFragments(documents)
 }
 
 const readGiven = (path: string, option: string): Promise<string> =>

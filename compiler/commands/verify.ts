@@ -58,7 +58,9 @@ interface VerifyRequest {
 }
 
 async function requestOf(given: GivenOptions, terminal: Terminal): Promise<VerifyRequest> {
-  const roles = textOf(given, 'role', 'anon,authenticated').split(',').map((role) => role.trim())
+  const roles = textOf(given, 'role', 'anon,authenticated')
+    .split(',')
+    .map((role) => role.trim())
   if (roles.includes('')) throw misuse('--role takes names with commas between them')
   const asked = {
     minutes: numberOf(given, 'minutes', 1, /^\d+(?:\.\d+)?$/),
@@ -102,6 +104,8 @@ async function verify(request: VerifyRequest): Promise<readonly Verdict[]> {
   const { annotated, revision } = await withSession({ url }, (query) =>
     createCompiler({ query, schemas, version: null }).compile(),
   )
+  const { refusal } = revision.manifest
+  if (refusal !== null) throw new CommandFailure(`a comment makes every request fail: ${refusal}`, noVerdict)
   const database = openDatabase({ url, schemas, poolSize: 1, statementTimeout })
   const pairs = roles.flatMap((role) => annotated.schemas.map((schema) => ({ role, schema })))
   const verdicts: Verdict[] = []

@@ -1,8 +1,9 @@
-import { Kind, parse, type DocumentNode } from 'graphql'
+import { Kind } from 'graphql'
 import type { RoleView } from '../../runtime/engine/schema/schema.ts'
 import { Refusal } from '../../runtime/graphql/failures.ts'
 import { toOperation } from '../../runtime/graphql/operation.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'
+import { parsedOf } from './parsed.ts'
 
 /** A document that somebody relies on. */
 export interface GivenDocument {
@@ -64,17 +65,9 @@ export function judgeDocuments(
 
 /** Null stands for an operation without a name, and for a text that has none that could be found. */
 function operationNames(text: string): readonly (string | null)[] {
-  const operations = parsed(text)?.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION) ?? []
+  const operations = parsedOf(text)?.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION) ?? []
   if (operations.length === 0) return [null]
   return operations.map((operation) => ('name' in operation ? (operation.name?.value ?? null) : null))
-}
-
-function parsed(text: string): DocumentNode | null {
-  try {
-    return parse(text, { noLocation: true })
-  } catch {
-    return null
-  }
 }
 
 function problemsOf(view: RoleView, text: string, operation: string | null): readonly string[] {

@@ -16,16 +16,29 @@ export async function findFiles(pattern: string): Promise<readonly string[]> {
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => wanted.test(path.slice(folder === '.' ? 0 : join(folder, sep).length).split(sep).join('/')))
+    .filter((path) =>
+      wanted.test(
+        path
+          .slice(folder === '.' ? 0 : join(folder, sep).length)
+          .split(sep)
+          .join('/'),
+      ),
+    )
     .sort()
 }
 
 const replacements: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' }
 
 function patternOf(glob: string): RegExp {
-  const source = glob.replace(/\*\*\/|\*\*|\*|\?|\{([^{}]*)\}|[.+^$()|[\]\\}{]/g, (found, either: string | undefined) => {
-    if (either === undefined) return replacements[found] ?? `\\${found}`
-    return `(?:${either.split(',').map((part) => patternOf(part).source.slice(1, -1)).join('|')})`
-  })
+  const source = glob.replace(
+    /\*\*\/|\*\*|\*|\?|\{([^{}]*)\}|[.+^$()|[\]\\}{]/g,
+    (found, either: string | undefined) => {
+      if (either === undefined) return replacements[found] ?? `\\${found}`
+      return `(?:${either
+        .split(',')
+        .map((part) => patternOf(part).source.slice(1, -1))
+        .join('|')})`
+    },
+  )
   return new RegExp(`^${source}$`)
 }

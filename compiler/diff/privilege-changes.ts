@@ -40,7 +40,10 @@ function privilegesOf({ manifest, can }: Visible): readonly Privilege[] {
 const ofTables = ['select', 'insert', 'update', 'delete'] as const
 const ofColumns = ['select', 'insert', 'update'] as const
 
-function entityPrivileges(can: Visible['can'], { schema, relation, grants, columns }: EntityFacts): readonly Privilege[] {
+function entityPrivileges(
+  can: Visible['can'],
+  { schema, relation, grants, columns }: EntityFacts,
+): readonly Privilege[] {
   const on = nameObject('TABLE', schema, relation)
   const privilege = (name: string, column: string | null): Privilege => ({ name: name.toUpperCase(), on, column })
   return [

@@ -63,11 +63,13 @@ function addedMembers(before: GraphQLNamedType, after: GraphQLNamedType): readon
   if (isEnumType(before) || isEnumType(after)) return []
   const known = membersOf(before)
   return [...membersOf(after)].flatMap(([name, isDemanded]) =>
-    known.has(name) || isDemanded ? [] : [addition(name.includes('(') ? 'ARG_ADDED' : 'FIELD_ADDED', `${name} was added.`)],
+    known.has(name) || isDemanded
+      ? []
+      : [addition(name.includes('(') ? 'ARG_ADDED' : 'FIELD_ADDED', `${name} was added.`)],
   )
 }
 
-/** Fields and arguments, and whether a document that leaves them out is refused, which makes their coming a breaking change. */
+/** Fields and arguments, and whether a document that leaves them out is refused: then their coming breaks. */
 function membersOf(type: GraphQLNamedType): ReadonlyMap<string, boolean> {
   if (isInputObjectType(type)) {
     const fields = Object.values(type.getFields())

@@ -27,7 +27,7 @@ export function splitSql(sql: string): readonly SqlStatement[] {
     if (first !== null) statements.push({ text: sql.slice(first.position, end).trimEnd(), line: first.line, head })
     state = untouched
   }
-  for (let position = 0; position < sql.length; ) {
+  for (let position = 0; position < sql.length;) {
     const found = tokenAt(sql, position)
     if (found === ';' && state.brackets === 0 && state.blocks === 0) close(position)
     else if (!isSpace(found)) state = after(state, found, { position, line })

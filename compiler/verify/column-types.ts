@@ -9,13 +9,13 @@ export interface Types {
   readonly schema: string
   /** Whether domains are served as what lies under them (spec/graphql.md 17). */
   readonly domains: boolean
+  /** Whether what PostGIS holds is served as GeoJSON. */
+  readonly geo: boolean
 }
 
 /** How a column's values are ordered: by bytes, by a collation, or in a way that texts cannot be told apart by. */
 export type Collation =
-  | { readonly kind: 'bytes' }
-  | { readonly kind: 'named'; readonly sql: string }
-  | { readonly kind: 'blurred' }
+  { readonly kind: 'bytes' } | { readonly kind: 'named'; readonly sql: string } | { readonly kind: 'blurred' }
 
 /** A column as the interpreter knows it, and the SQL that reads a cell in its canonical form. */
 export interface KnownColumn {
@@ -58,7 +58,7 @@ function typeOf(types: Types, oid: Oid, modifier: number, collation: Collation):
   if (found.kind === 'c') return null
   if (found.element !== null) return listType(typeOf(types, found.element, modifier, collation))
   const base = found.schema === 'pg_catalog' ? bases[found.name] : undefined
-  if (base === undefined) return plain('other')
+  if (base === undefined) return types.geo && /^geo(?:metry|graphy)$/.test(found.name) ? null : plain('other')
   return modified(base, modifier, collation)
 }
 

@@ -22,6 +22,8 @@ export interface NotJudged {
 export interface Sketched {
   readonly table: TableSketch
   readonly object: string
+  /** Whether Postgres holds that no two rows have the same key. */
+  readonly isUnique: boolean
   /** In the order of the sketch's columns. */
   readonly columns: readonly KnownColumn[]
 }
@@ -40,16 +42,20 @@ export function sketchOf(annotated: Annotated, schema: AnnotatedSchema, role: st
     types: new Map(annotated.types.map((type) => [type.oid, type])),
     schema: schema.name,
     domains: schema.settings.domains,
+    geo: schema.settings.geo,
   }
   const relations = annotated.relations.filter((relation) => relation.schema === schema.name)
   const tables = relations.flatMap((relation) => {
-    const columns = new Map(found.columns.filter((one) => one.relation === relation.name).map((one) => [one.column, one]))
+    const columns = new Map(
+      found.columns.filter((one) => one.relation === relation.name).map((one) => [one.column, one]),
+    )
     return found.usable && [...columns.values()].some(({ readable }) => readable)
       ? sketchTable(types, relation, role, { ...found, columns: [...columns.values()] }, put)
       : []
   })
   for (const fn of annotated.functions) {
-    if (fn.schema === schema.name && fn.kind === 'f') put(nameFunction(fn.schema, fn.name), 'what functions do is not known')
+    if (fn.schema === schema.name && fn.kind === 'f')
+      put(nameFunction(fn.schema, fn.name), 'what functions do is not known')
   }
   const linked = tables.map((one) => ({ ...one, table: withKeys(one.table, relations) }))
   return { world: worldOf(annotated, schema, linked), tables: linked, notJudged }
@@ -106,7 +112,8 @@ function sketchTable(
     const { readable = false, collation = bytes } = lookedAt.get(column.name) ?? {}
     const known = knownColumn(types, column, collation)
     const isLocked = known?.type.enum != null && lockedEnums.includes(known.type.enum)
-    if (readable && (known === null || isLocked)) put(nameColumn(relation, column.name), `${column.typeText} is not known`)
+    if (readable && (known === null || isLocked))
+      put(nameColumn(relation, column.name), `${column.typeText} is not known`)
     const isKnown = known !== null && !isLocked
     return readable && isKnown ? [{ sketch: columnSketch(column, known), known }] : []
   })
@@ -134,7 +141,8 @@ function sketchTable(
     grants: { [role]: { select, insert: [], update: [], delete: false } },
     rows: [],
   }
-  return [{ table, object: nameRelation(relation), columns: columns.map(({ known }) => known) }]
+  const isUnique = relation.primaryKey !== null
+  return [{ table, object: nameRelation(relation), isUnique, columns: columns.map(({ known }) => known) }]
 }
 
 /** How these are written in a node id is the server's affair. */
@@ -154,17 +162,15 @@ function withKeys(table: TableSketch, relations: readonly AnnotatedRelation[]): 
   const foreignKeys = (relation?.foreignKeys ?? []).filter((key) => key.foreignSchema === relation?.schema)
   return {
     ...table,
-    foreignKeys: foreignKeys.map(
-      (key): ForeignKeySketch => ({
-        name: key.name,
-        columns: key.columns,
-        target: key.foreignRelation,
-        targetColumns: key.foreignColumns,
-        onDelete: 'no action',
-        foreignName: key.settings.foreign_name,
-        localName: key.settings.local_name,
-      }),
-    ),
+    foreignKeys: foreignKeys.map((key): ForeignKeySketch => ({
+      name: key.name,
+      columns: key.columns,
+      target: key.foreignRelation,
+      targetColumns: key.foreignColumns,
+      onDelete: 'no action',
+      foreignName: key.settings.foreign_name,
+      localName: key.settings.local_name,
+    })),
   }
 }
 

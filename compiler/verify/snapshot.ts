@@ -1,6 +1,13 @@
 import { DatabaseFailure } from '../../runtime/db/failures.ts'
 import { readValue } from './interpreter/types.ts'
-import { schemaOf, type BaseType, type ColumnType, type Json, type TableSketch, type World } from './interpreter/world.ts'
+import {
+  schemaOf,
+  type BaseType,
+  type ColumnType,
+  type Json,
+  type TableSketch,
+  type World,
+} from './interpreter/world.ts'
 import { poolOf } from './questions/values.ts'
 import { readRows, sortedTexts, type Ask } from './rows.ts'
 import { withoutDangling, type NotJudged, type Sketched } from './sketch.ts'
@@ -12,9 +19,9 @@ export interface Snapshot {
 }
 
 /**
- * Reads the rows of every table of the world. Of tables with more than `most` rows a sample is taken, with the rows that
- * others refer to, where they have a key of one column; other large ones, and those that cannot be read, are taken out,
- * and so are columns that hold what the interpreter has no canonical form for. Rejects with DatabaseFailure.
+ * Reads the rows of every table of the world. Of tables with more than `most` rows a sample is taken, with the rows
+ * that others refer to, where they have a key of one column; other large ones, and those that cannot be read, are taken
+ * out, and so are columns that hold what the interpreter has no canonical form for. Rejects with DatabaseFailure.
  */
 export async function takeSnapshot(
   ask: Ask,
@@ -52,15 +59,31 @@ async function readTable(ask: Ask, world: World, sketched: Sketched, most: numbe
   const reading = { schema: schemaOf(world), relation: table.name, key: table.primaryKey, columns, under: null }
   try {
     const rows = await readRows(ask, { ...reading, most: most + 1 })
-    if (rows.length <= most) return { ...sketched, table: { ...table, rows } }
+    if (rows.length <= most) {
+      const whole = { ...sketched, table: { ...table, rows } }
+      return sketched.isUnique || isToldApart(whole.table) ? whole : { reason: 'its key does not tell its rows apart' }
+    }
     const reason = `more than ${most} rows are visible`
-    if (keyColumn(sketched) === null) return { reason: `${reason}, and no key of one column tells them apart` }
+    if (!sketched.isUnique || keyColumn(sketched) === null)
+      return { reason: `${reason}, and no key of one column tells them apart` }
     const sample = rows.slice(0, sampleSize)
-    return { ...sketched, table: { ...table, rows: sample, sampled: true }, reason: `${reason}: only some are asked for` }
+    return {
+      ...sketched,
+      table: { ...table, rows: sample, sampled: true },
+      reason: `${reason}: only some are asked for`,
+    }
   } catch (error) {
     if (!(error instanceof DatabaseFailure) || error.kind === 'unavailable') throw error
     return { reason: error.message }
   }
+}
+
+/** Keys that a comment declares are the owner's word: rows of one key stand in no order that anybody promises. */
+function isToldApart({ columns, primaryKey, rows }: TableSketch): boolean {
+  const positions = primaryKey.map((key) => columns.findIndex(({ name }) => name === key))
+  const keys = rows.map((row) => positions.map((position) => row[position] ?? null))
+  const texts = new Set(keys.map((key) => JSON.stringify(key)))
+  return texts.size === rows.length && keys.every((key) => !key.includes(null))
 }
 
 const keyBases: ReadonlySet<BaseType> = new Set(['int2', 'int4', 'int8', 'text', 'uuid'])
@@ -130,7 +153,8 @@ async function collationsOf(ask: Ask, world: World): Promise<Readonly<Record<str
   for (const { columns, rows } of world.tables) {
     columns.forEach(({ type }, index) => {
       if (type.collation === undefined) return
-      const known = texts.get(type.collation) ?? new Set(poolOf(world, { base: 'text', list: false, enum: null }).map(String))
+      const known =
+        texts.get(type.collation) ?? new Set(poolOf(world, { base: 'text', list: false, enum: null }).map(String))
       texts.set(type.collation, known)
       for (const row of rows) if (typeof row[index] === 'string') known.add(row[index])
     })

@@ -39,6 +39,8 @@ export interface Verdict {
   readonly documents: number
   /** Of the documents those that both refuse. */
   readonly refused: number
+  /** Drawn besides, and not judged: they reach rows that were not read, or rows that changed meanwhile. */
+  readonly skipped: number
   /** Null: none was found. */
   readonly difference: Difference | null
   readonly notJudged: readonly NotJudged[]
@@ -72,7 +74,7 @@ interface Trial {
  */
 export async function verifySchema(options: VerifyOptions, schema: AnnotatedSchema): Promise<Verdict> {
   const trial = await beginTrial(options, schema)
-  const tally = { documents: 0, refused: 0 }
+  const tally = { documents: 0, refused: 0, skipped: 0 }
   let difference: Difference | null = null
   for (let round = 0; difference === null && isGoing(options, trial, round); round += 1) {
     difference = await playRound(options, trial, round, tally)
@@ -130,20 +132,21 @@ async function playRound(
   { seed, deadline }: VerifyOptions,
   trial: Trial,
   round: number,
-  tally: { documents: number; refused: number },
+  tally: { documents: number; refused: number; skipped: number },
 ): Promise<Difference | null> {
   const drawn = fc.sample(questions(trial.world), { seed: seed + round, numRuns: documentsPerRound })
   for (const { question, again } of drawn) {
     for (const asked of [question, again]) {
       const judged = await judge(trial, asked).catch(passUnknown)
+      if (judged === null) tally.skipped += 1
       if (judged === null) continue
       tally.documents += 1
       if (judged.refused) tally.refused += 1
       if (judged.disagreement === null) continue
       const confirmed = await confirm(trial, asked)
       // The rows changed meanwhile: what is drawn next is about the new ones.
-      if (confirmed === null) return null
-      return shrink(trial, asked, confirmed)
+      if (confirmed === null) tally.skipped += 1
+      return confirmed === null ? null : shrink(trial, asked, confirmed)
     }
     if (round > 0 && Date.now() > deadline) return null
   }
@@ -198,7 +201,11 @@ const shrinkingMs = 30_000
 async function shrink(trial: Trial, question: Question, found: Disagreement): Promise<Difference> {
   const end = Date.now() + shrinkingMs
   let current = { question, message: found.message }
-  for (let next: typeof current | null = current; next !== null; next = await smaller(trial, current.question, found, end)) {
+  for (
+    let next: typeof current | null = current;
+    next !== null;
+    next = await smaller(trial, current.question, found, end)
+  ) {
     current = next
   }
   const { document, operationName, variables } = current.question

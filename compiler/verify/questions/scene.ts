@@ -30,7 +30,8 @@ export function inputType(scene: Scene, type: ColumnType): string {
   return kind === undefined ? rulesOf(type).graphql : enumName(scene.world, kind)
 }
 
-const enumName = (world: World, kind: EnumSketch): string =>
+/** The name of an enum's type. */
+export const enumName = (world: World, kind: EnumSketch): string =>
   kind.typeName ?? (world.inflects
     ? kind.name.replace(/(^|_)([a-z])/g, (_all, _before, letter: string) => letter.toUpperCase()).replaceAll('_', '')
     : kind.name)

@@ -30,8 +30,12 @@ describe('catalograph diff', () => {
     db = await createDatabase({ prepare: true, sql: schema })
     folder = await mkdtemp(join(tmpdir(), 'catalograph-diff-'))
     await mkdir(join(folder, 'app/posts'), { recursive: true })
-    await file('app/posts/titles.graphql', 'query Titles { postsCollection { edges { node { title } } } }')
-    await file('app/bodies.graphql', 'query Bodies { postsCollection { edges { node { id body } } } } query Name { __typename }')
+    await file('app/posts/titles.graphql', 'query Titles { postsCollection { edges { node { ...Title } } } }')
+    await file('app/fragments.graphql', 'fragment Title on Posts { ...Key title } fragment Key on Posts { id }')
+    await file(
+      'app/bodies.graphql',
+      'query Bodies { postsCollection { edges { node { id body } } } } query Name { __typename }',
+    )
   })
   afterAll(async () => {
     await db.drop()
@@ -65,7 +69,9 @@ describe('catalograph diff', () => {
     expect(ran.stdout).toContain('  Mutation.insertIntoPostsCollection was removed.  (authenticated)')
     expect(ran.stdout).toContain('  Authors.bio was added.  (anon, authenticated, service_role)')
     expect(ran.stdout).toContain('authenticated lost INSERT ON TABLE public.posts')
-    expect(ran.stdout).toContain(`${join(folder, 'app/bodies.graphql')}, Bodies  (anon, authenticated, service_role)\n    Cannot query field "body" on type "Posts"`)
+    expect(ran.stdout).toContain(
+      `${join(folder, 'app/bodies.graphql')}, Bodies  (anon, authenticated, service_role)\n    Cannot query field "body" on type "Posts"`,
+    )
     expect(ran.stdout).not.toContain('Titles')
     expect(ran.stdout.indexOf('Breaking')).toBeLessThan(ran.stdout.indexOf('Additions'))
     expect((await db.query(catalogue)).rows).toEqual(before)
@@ -91,7 +97,10 @@ describe('catalograph diff', () => {
     await runBuilt(['compile', '--out', artifacts], { DATABASE_URL: db.adminUrl })
     const other = await createDatabase({ prepare: true, sql: `${schema} alter table posts rename title to heading;` })
     try {
-      expect(await run(['--against', artifacts])).toMatchObject({ exitCode: 0, stdout: '0 breaking, 0 dangerous, 0 additions\n' })
+      expect(await run(['--against', artifacts])).toMatchObject({
+        exitCode: 0,
+        stdout: '0 breaking, 0 dangerous, 0 additions\n',
+      })
       for (const against of [artifacts, db.adminUrl]) {
         const ran = await run(['--against', against, '--roles', 'anon', '--json'], { DATABASE_URL: other.adminUrl })
         expect(ran.exitCode).toBe(1)
@@ -120,10 +129,25 @@ describe('catalograph diff', () => {
 
   it.each([
     ['lowers pages', `comment on table posts is '@graphql({"max_rows": 5})'`, 'PAGES_SMALLER', 0],
-    ['makes other node ids', 'alter table posts drop constraint posts_pkey, add primary key (id, title)', 'NODE_IDS_CHANGED', 1],
-    ['limits documents', `comment on schema public is '@graphql({"inflect_names": true, "limits": {"fields": 9}})'`, 'LIMIT_LOWERED', 0],
+    [
+      'makes other node ids',
+      'alter table posts drop constraint posts_pkey, add primary key (id, title)',
+      'NODE_IDS_CHANGED',
+      1,
+    ],
+    [
+      'limits documents',
+      `comment on schema public is '@graphql({"inflect_names": true, "limits": {"fields": 9}})'`,
+      'LIMIT_LOWERED',
+      0,
+    ],
     ['refuses everything', `comment on schema public is '@graphql({oops})'`, 'EVERYTHING_REFUSED', 1],
-    ['lists documents', `comment on schema public is '@graphql({"inflect_names": true, "allowlist": {"table": "a.b"}})'`, 'ALLOWLIST_ADDED', 1],
+    [
+      'lists documents',
+      `comment on schema public is '@graphql({"inflect_names": true, "allowlist": {"table": "a.b"}})'`,
+      'ALLOWLIST_ADDED',
+      1,
+    ],
   ] as const)('sees that a migration %s, which no type shows', async (_what, sql, kind, exitCode) => {
     const ran = await migrate(sql, '--json')
     expect(ran.exitCode).toBe(exitCode)
@@ -131,7 +155,9 @@ describe('catalograph diff', () => {
   })
 
   it('names what cannot run in a transaction, and judges the rest', async () => {
-    const ran = await migrate('create index concurrently i on posts (title);\nalter table posts drop column body;\nvacuum posts')
+    const ran = await migrate(
+      'create index concurrently i on posts (title);\nalter table posts drop column body;\nvacuum posts',
+    )
     expect(ran.exitCode).toBe(1)
     expect(ran.stderr).toMatch(/migration\.sql:1: not judged: CREATE INDEX CONCURRENTLY cannot run inside/)
     expect(ran.stderr).toMatch(/migration\.sql:3: not judged: VACUUM cannot run inside/)
@@ -174,11 +200,17 @@ describe('catalograph diff', () => {
 
   it('says what it was not given, and keeps secrets to itself', async () => {
     expect(await run([])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--against') })
-    expect(await run(['--migration', '/nowhere.sql'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('ENOENT') })
+    expect(await run(['--migration', '/nowhere.sql'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('ENOENT'),
+    })
     expect(await run(['--agianst', 'x'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--against') })
     const none = await run(['--against', '.', '--documents', 'no/**/such.graphql'])
     expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('names no file') })
-    expect(await run(['--against', '/nowhere'])).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('/nowhere') })
+    expect(await run(['--against', '/nowhere'])).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('/nowhere'),
+    })
     const away = await run(['--against', 'postgres://someone:hunter2@127.0.0.1:1/none'])
     expect(away.exitCode).toBe(3)
     expect(away.stderr).not.toContain('hunter2')

@@ -29,39 +29,51 @@ async function manifestOf(world: World): Promise<Manifest> {
 /** Some of the ways in which a catalogue can become less or wider, from all over the list. */
 const variants = (world: World): readonly World[] => {
   const all = [...simplerWorlds(world)]
-  return Array.from({ length: 7 }, (_, index) => all[Math.floor((index * all.length) / 7)]).filter((one) => one !== undefined)
+  return Array.from({ length: 7 }, (_, index) => all[Math.floor((index * all.length) / 7)]).filter(
+    (one) => one !== undefined,
+  )
 }
 
 describe(`what diff promises (again: ${again})`, () => {
-  it('tells of a breaking change wherever a document stops working, and of none where nothing changed', { timeout: 100_000 }, async () => {
-    const end = Date.now() + 15_000
-    const tally = { broken: 0, pairs: 0 }
-    const drawn = fc.sample(worlds, { seed, numRuns: 20 }).filter((world) => usefulRoles(world).length > 0)
-    for (const world of drawn) {
-      if (Date.now() > end) break
-      const { limits: _, ...free } = world
-      const before = await manifestOf(free)
-      const asked = fc.sample(questions(free), { seed, numRuns: 60 }).map(({ question: { document, role } }, index) => ({
-        source: String(index),
-        text: document,
-        roles: [role],
-      }))
-      const roles = usefulRoles(free)
-      expect(compareApis(before, before, roles, asked)).toMatchObject({ breaking: false, changes: [], documents: { broken: [] } })
-      for (const variant of variants(free)) {
+  it(
+    'tells of a breaking change wherever a document stops working, and of none where nothing changed',
+    { timeout: 100_000 },
+    async () => {
+      const end = Date.now() + 15_000
+      const tally = { broken: 0, pairs: 0 }
+      const drawn = fc.sample(worlds, { seed, numRuns: 20 }).filter((world) => usefulRoles(world).length > 0)
+      for (const world of drawn) {
         if (Date.now() > end) break
-        tally.pairs += 1
-        const { changes, documents } = compareApis(before, await manifestOf(variant), roles, asked)
-        for (const { role, text } of documents.broken.flatMap((broken) =>
-          broken.roles.map((one) => ({ role: one, text: asked[Number(broken.source)]?.text })),
-        )) {
-          tally.broken += 1
-          const told = changes.some((change) => change.severity === 'breaking' && change.roles.includes(role))
-          expect(told, `${role}: ${text}`).toBe(true)
+        const { limits: _, ...free } = world
+        const before = await manifestOf(free)
+        const asked = fc
+          .sample(questions(free), { seed, numRuns: 60 })
+          .map(({ question: { document, role } }, index) => ({
+            source: String(index),
+            text: document,
+            roles: [role],
+          }))
+        const roles = usefulRoles(free)
+        expect(compareApis(before, before, roles, asked)).toMatchObject({
+          breaking: false,
+          changes: [],
+          documents: { broken: [] },
+        })
+        for (const variant of variants(free)) {
+          if (Date.now() > end) break
+          tally.pairs += 1
+          const { changes, documents } = compareApis(before, await manifestOf(variant), roles, asked)
+          for (const { role, text } of documents.broken.flatMap((broken) =>
+            broken.roles.map((one) => ({ role: one, text: asked[Number(broken.source)]?.text })),
+          )) {
+            tally.broken += 1
+            const told = changes.some((change) => change.severity === 'breaking' && change.roles.includes(role))
+            expect(told, `${role}: ${text}`).toBe(true)
+          }
         }
       }
-    }
-    expect(tally.pairs).toBeGreaterThan(5)
-    expect(tally.broken).toBeGreaterThan(0)
-  })
+      expect(tally.pairs).toBeGreaterThan(5)
+      expect(tally.broken).toBeGreaterThan(0)
+    },
+  )
 })
