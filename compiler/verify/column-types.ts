@@ -106,11 +106,15 @@ function modified(base: BaseType, modifier: number, collation: Collation): Colum
 
 const asText: ReadonlySet<BaseType> = new Set(['int8', 'numeric'])
 
-function cellOf({ types }: Types, type: ColumnType, { name, type: oid }: AnnotatedColumn): string {
+function cellOf(types: Types, type: ColumnType, { name, type: oid }: AnnotatedColumn): string {
   const column = ident(name)
   if (asText.has(type.base)) return `${column}::text${type.list ? '[]' : ''}`
-  const found = types.get(oid)
+  const served = servedType(types, types.types.get(oid))
   // JSON is answered as text, and a string in it without its quotes (3.3).
-  if (found?.schema === 'pg_catalog' && /^jsonb?$/.test(found.name)) return `${column} #>> '{}'`
+  if (served?.schema === 'pg_catalog' && /^jsonb?$/.test(served.name)) return `${column} #>> '{}'`
   return type.base === 'other' ? `to_jsonb(${column})` : column
 }
+
+/** What lies under a domain, where domains are served as that. */
+const servedType = (types: Types, type: AnnotatedType | undefined): AnnotatedType | undefined =>
+  types.domains && type?.kind === 'd' ? servedType(types, types.types.get(type.base ?? '')) : type

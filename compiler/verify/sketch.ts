@@ -168,7 +168,7 @@ function withKeys(table: TableSketch, relations: readonly AnnotatedRelation[]): 
       target: key.foreignRelation,
       targetColumns: key.foreignColumns,
       onDelete: 'no action',
-      foreignName: key.settings.foreign_name,
+      foreignName: key.settings.foreign_name ?? key.settings.name,
       localName: key.settings.local_name,
     })),
   }

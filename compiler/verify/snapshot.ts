@@ -129,7 +129,10 @@ const strangeColumns = (world: World, { columns, rows }: TableSketch): readonly 
   )
 
 function isCanonical(world: World, type: ColumnType, cell: Json): boolean {
-  if (cell === null || type.base === 'other' || type.base === 'enum') return true
+  if (cell === null || type.base === 'other') return true
+  // The interpreter knows arrays of one dimension.
+  if (type.list && Array.isArray(cell) && cell.some(Array.isArray)) return false
+  if (type.base === 'enum') return true
   if (type.base === 'date' && typeof cell === 'string') return /^\d{4}-\d\d-\d\d$/.test(cell)
   try {
     return JSON.stringify(readValue(world, type, cell)) === JSON.stringify(cell)

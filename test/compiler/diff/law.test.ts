@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareApis } from '../../../compiler/diff/compare.ts'
+import { compareApis, type Comparison } from '../../../compiler/diff/compare.ts'
 import { createCompiler } from '../../../compiler/compile.ts'
 import type { World } from '../../../compiler/verify/interpreter/world.ts'
 import { questions, usefulRoles } from '../../../compiler/verify/questions/document.ts'
@@ -15,7 +15,7 @@ const seed = Number(process.env['DIFF_SEED'] ?? '4100')
 const again = `DIFF_SEED=${seed} npx vitest run --config test/vitest.config.ts test/compiler/diff/law.test.ts`
 
 async function manifestOf(world: World): Promise<Manifest> {
-  const db = await createDatabase({ prepare: true, sql: schemaSql(world) })
+  const db = await createDatabase({ sql: schemaSql(world) })
   try {
     return await withSession({ url: db.adminUrl }, async (query) => {
       const compiler = createCompiler({ query, schemas: ['public'], version: null })
@@ -29,21 +29,29 @@ async function manifestOf(world: World): Promise<Manifest> {
 /** Some of the ways in which a catalogue can become less or wider, from all over the list. */
 const variants = (world: World): readonly World[] => {
   const all = [...simplerWorlds(world)]
-  return Array.from({ length: 7 }, (_, index) => all[Math.floor((index * all.length) / 7)]).filter(
+  return Array.from({ length: 4 }, (_, index) => all[Math.floor((index * all.length) / 4)]).filter(
     (one) => one !== undefined,
   )
 }
 
+/** Documents that stopped working for a role that was told of nothing that breaks. */
+const untold = ({ changes, documents }: Comparison): readonly unknown[] =>
+  documents.broken.filter(
+    ({ roles }) =>
+      !roles.every((role) => changes.some((change) => change.severity === 'breaking' && change.roles.includes(role))),
+  )
+
 describe(`what diff promises (again: ${again})`, () => {
   it(
     'tells of a breaking change wherever a document stops working, and of none where nothing changed',
-    { timeout: 100_000 },
+    { timeout: 150_000 },
     async () => {
-      const end = Date.now() + 15_000
-      const tally = { broken: 0, pairs: 0 }
-      const drawn = fc.sample(worlds, { seed, numRuns: 20 }).filter((world) => usefulRoles(world).length > 0)
+      const tally = { broken: 0 }
+      const drawn = fc
+        .sample(worlds, { seed, numRuns: 20 })
+        .filter((world) => usefulRoles(world).length > 0)
+        .slice(0, 2)
       for (const world of drawn) {
-        if (Date.now() > end) break
         const { limits: _, ...free } = world
         const before = await manifestOf(free)
         const asked = fc
@@ -60,19 +68,11 @@ describe(`what diff promises (again: ${again})`, () => {
           documents: { broken: [] },
         })
         for (const variant of variants(free)) {
-          if (Date.now() > end) break
-          tally.pairs += 1
-          const { changes, documents } = compareApis(before, await manifestOf(variant), roles, asked)
-          for (const { role, text } of documents.broken.flatMap((broken) =>
-            broken.roles.map((one) => ({ role: one, text: asked[Number(broken.source)]?.text })),
-          )) {
-            tally.broken += 1
-            const told = changes.some((change) => change.severity === 'breaking' && change.roles.includes(role))
-            expect(told, `${role}: ${text}`).toBe(true)
-          }
+          const compared = compareApis(before, await manifestOf(variant), roles, asked)
+          tally.broken += compared.documents.broken.length
+          expect(untold(compared)).toEqual([])
         }
       }
-      expect(tally.pairs).toBeGreaterThan(5)
       expect(tally.broken).toBeGreaterThan(0)
     },
   )

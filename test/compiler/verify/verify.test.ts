@@ -9,7 +9,8 @@ import { createDatabase, majors, type TestDatabase } from '../../support/databas
 
 const schema = `
   comment on schema public is '@graphql({"inflect_names": true, "relationFilters": {"enabled": true},
-    "orderByRelated": {"enabled": true}, "distinctOn": {"enabled": true}, "enumArrays": {"enabled": true}})';
+    "orderByRelated": {"enabled": true}, "distinctOn": {"enabled": true}, "enumArrays": {"enabled": true},
+    "domains": {"enabled": true}})';
   create type mood as enum ('so so', 'fine', 'bad');
   comment on type mood is '@graphql({"name": "Feeling", "mappings": {"so so": "SO_SO"}})';
   create domain positive as int check (value > 0);
@@ -27,6 +28,9 @@ const schema = `
       i % 4, gen_random_uuid(), (array['{"a": [1, 2]}', '"text"', 'null', '3']::jsonb[])[1 + i % 4], 1 + i % 3,
       nullif(i / 3, 0), array['x', null, 'y'], interval '1 day'
     from generate_series(1, 40) i;
+  create domain blob as jsonb;
+  alter table people add column blob blob default '{"a": [1]}', add column grid int[];
+  update people set grid = '{{1, 2}, {3, 4}}' where id = 3;
   create table teams (a int, b text collate "C", primary key (b, a), unique (a), owner_id bigint references people);
   insert into teams select i, chr(64 + i), 1 + i from generate_series(1, 9) i;
   create table members (id int primary key, team_a int, team_b text, person_id bigint unique references people,
@@ -53,7 +57,7 @@ const schema = `
   comment on view writing is '@graphql({"primary_key_columns": ["id"]})';
   grant select on all tables in schema public to authenticated;
   revoke select on people from authenticated;
-  grant select (id, name, nick, blurry, moods, mood, born, seen, at, hour, height, weight, small, token, settings, n, boss_id, words, span)
+  grant select (id, name, nick, blurry, moods, mood, born, seen, at, hour, height, weight, small, token, settings, n, boss_id, words, span, blob, grid)
     on people to authenticated;`
 
 interface Told {
@@ -86,6 +90,7 @@ describe.each(majors())('catalograph verify on PostgreSQL %i', (major) => {
       'table public.by_range: its key (r) is not readable, or of a type that is not known',
       'table public.events: more than 200 rows are visible: only some are asked for',
       'table public.odd: day: values that are not known',
+      'table public.people: grid: values that are not known',
       'view public.doubled: its key does not tell its rows apart',
       'view public.writing: cannot execute INSERT in a read-only transaction',
     ])
