@@ -35,6 +35,8 @@ const fastifyCodes: Readonly<Record<string, AuthErrorCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_json',
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',
   FST_ERR_BAD_URL: 'not_found',
+  // QUERY without a type (RFC 10008 section 2), which nothing here answers.
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'method_not_allowed',
   ECONNRESET: 'bad_json',
 }
 

@@ -24,7 +24,7 @@ export interface AuthParts {
 
 const prefix = '/auth/v1'
 const largestBody = 1_048_576
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'] as const
 const versionHeader = 'x-supabase-api-version'
 
 /** Registers every row of routes.ts below /auth/v1. Fastify's requests go no further than this file. */

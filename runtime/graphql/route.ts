@@ -21,7 +21,7 @@ export interface GraphqlRoute {
 }
 
 const path = '/graphql/v1'
-const otherMethods = ['PUT', 'PATCH', 'DELETE', 'TRACE']
+const otherMethods = ['PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY']
 
 /** The default first (GraphQL over HTTP, section Legacy watershed). */
 const mediaTypes = ['application/json', 'application/graphql-response+json'] as const

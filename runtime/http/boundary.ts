@@ -15,6 +15,8 @@ const fastifyCodes: Readonly<Record<string, FailureCode>> = {
   FST_ERR_BAD_URL: 'REQUEST_MALFORMED',
   FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
   FST_ERR_ASYNC_CONSTRAINT: 'REQUEST_MALFORMED',
+  // QUERY without a type (RFC 10008 section 2), which nothing here answers.
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'METHOD_NOT_ALLOWED',
   ECONNRESET: 'REQUEST_MALFORMED',
 }
 

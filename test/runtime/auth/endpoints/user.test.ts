@@ -83,7 +83,17 @@ describe('what anybody may read', () => {
     expect((await server.call('GET', '/nowhere')).body).toMatchObject({ code: 404, error_code: 'not_found' })
     const wrong = await server.call('DELETE', '/signup')
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
-    expect((await fetch(`${server.url}/auth/v1/health`, { method: 'HEAD' })).status).toBe(405)
+    for (const [method, path] of [
+      ['HEAD', '/auth/v1/health'],
+      ['QUERY', '/auth/v1/user'],
+      ['QUERY', '/admin/v1/settings'],
+      ['QUERY', '/graphql/v1'],
+      ['QUERY', '/health'],
+    ]) {
+      const headers = { authorization: `Bearer ${server.serviceRole}` }
+      const { status } = await fetch(server.url + path, { headers, ...(method !== undefined && { method }) })
+      expect([method, path, status]).toEqual([method, path, 405])
+    }
   })
 })
 
