@@ -8,6 +8,7 @@ import { hasWayIn } from './rules/ways-in.ts'
 import { markPasswordAmbiguous } from './store/account-marks.ts'
 import { audit } from './store/audit-log.ts'
 import { noteFirstConfirmation, pendingChangeSlots } from './store/email-changes.ts'
+import type { GuessedAt } from './store/codes.ts'
 import { findTokenHolder, spendOneTimeToken, type Slot } from './store/one-time-tokens.ts'
 import { deleteSessionsOf } from './store/sessions.ts'
 import { findLockedUser } from './store/users.ts'
@@ -17,7 +18,7 @@ import type { UserRow } from './types.ts'
 /** Codes and links that come back from mailboxes (sections 4.12, 4.13 and 5.4). */
 
 /** The slots that a type may stand for, in the order in which they are tried. */
-export const slotsOfType = {
+const slotsOfType = {
   signup: ['confirmation'],
   invite: ['confirmation'],
   recovery: ['recovery'],
@@ -27,6 +28,16 @@ export const slotsOfType = {
 } as const satisfies Readonly<Record<string, readonly Slot[]>>
 
 export type VerificationType = keyof typeof slotsOfType
+
+/** The same for a typed code. */
+const guessedAtOfType: Readonly<Record<VerificationType, GuessedAt>> = {
+  signup: 'confirmation',
+  invite: 'confirmation',
+  recovery: 'recovery',
+  magiclink: 'recovery',
+  email_change: 'email_change',
+  email: 'either',
+}
 
 export function isVerificationType(type: string): type is VerificationType {
   return Object.hasOwn(slotsOfType, type)
@@ -40,7 +51,7 @@ export function presentCode(
   address: string,
   code: string,
 ): Promise<Presented | null> {
-  return oneTime.find(database.run, { address, code, lifetime: settings.otp_exp }, slotsOfType[type])
+  return oneTime.find(database.run, { address, code, lifetime: settings.otp_exp }, guessedAtOfType[type])
 }
 
 /** By the token of a link. Null: unknown, spent or old. */

@@ -1,6 +1,6 @@
 import type { RunStatement } from '../../db/statements.ts'
 import { equalTexts } from '../rules/pkce.ts'
-import { reserveGuess, reserveGuesses, type ReservedGuess } from '../store/codes.ts'
+import { reserveGuess, reserveGuesses, type GuessedAt, type ReservedGuess } from '../store/codes.ts'
 import type { Slot } from '../store/one-time-tokens.ts'
 import { importedToken, linkKey, linkToken, newCode, newSalt, pkcePrefix, withoutPrefix } from './link-token.ts'
 
@@ -44,8 +44,8 @@ export interface OneTimeTokens {
    * call fails later: `run` must not be a transaction's.
    */
   readonly check: (run: RunStatement, attempt: CodeAttempt) => Promise<string | null>
-  /** The same of whatever account and slot, of some, the code may be for: a guess of each of them. */
-  readonly find: (run: RunStatement, typed: TypedCode, among: readonly Slot[]) => Promise<Presented | null>
+  /** The same of whatever account and slot the code may be for: a guess of each of them. */
+  readonly find: (run: RunStatement, typed: TypedCode, at: GuessedAt) => Promise<Presented | null>
 }
 
 /** Issues one token for each mailbox, however often it is asked: for work of mails, which may be done twice. */
@@ -73,8 +73,8 @@ export function createOneTimeTokens(projectSecret: string): OneTimeTokens {
       const guess = await reserveGuess(run, userId, slot)
       return guess !== null && isRight(key, guess, typed) ? guess.token : null
     },
-    find: async (run, typed, among) => {
-      const guesses = await reserveGuesses(run, typed.address, among, typed.lifetime)
+    find: async (run, typed, at) => {
+      const guesses = await reserveGuesses(run, typed.address, at, typed.lifetime)
       const right = guesses.filter((guess) => isRight(key, guess, typed))[0]
       return right === undefined ? null : { userId: right.user_id, slot: right.slot, token: right.token }
     },

@@ -19,19 +19,20 @@ export interface ReservedGuess {
 
 const slotNames = Object.keys(slots) as readonly Slot[]
 
-/** What the slots of `u` hold. The mailbox that an account has is asked only while another is to take its place. */
-const slotValues = slotNames
-  .map((slot) => {
-    const { column, sent } = slots[slot]
-    const token = slot === 'email_change_current' ? `case when u.email_change <> '' then u.${column} end` : `u.${column}`
-    return `('${slot}', ${token}, u.${sent})`
-  })
-  .join(', ')
+/** What a slot of `u` holds. The mailbox that an account has is asked only while another is to take its place. */
+const slotValue = (slot: Slot): string => {
+  const { column, sent } = slots[slot]
+  const token = slot === 'email_change_current' ? `case when u.email_change <> '' then u.${column} end` : `u.${column}`
+  return `('${slot}', ${token}, u.${sent})`
+}
 
-/** The pending tokens of the users that `whose` finds, in the slots $2. */
-const heldBy = (whose: string): string => `select u.id as user_id, s.slot, s.token, s.sent
-    from (select u.* ${whose}) u cross join lateral (values ${slotValues}) s (slot, token, sent)
-    where s.slot = any ($2::text[]) and s.token <> ''`
+/**
+ * The pending tokens in some slots of the users that `whose` finds. The slots are no parameter: Postgres would plan the
+ * statement anew each time, in four times the time that it takes.
+ */
+const heldBy = (whose: string, among: readonly Slot[]): string => `select u.id as user_id, s.slot, s.token, s.sent
+    from (select u.* ${whose}) u cross join lateral (values ${among.map(slotValue).join(', ')}) s (slot, token, sent)
+    where s.token <> ''`
 
 /**
  * Takes the guesses of all codes in `held` by one statement, so that it takes as long where there is none. What came
@@ -64,22 +65,38 @@ const reserve = (name: string, held: string) =>
     join held h on h.user_id = t.user_id and h.slot = t.slot`,
   )
 
-const ofUser = reserve('of-user', heldBy('from auth.users u where u.id = $1::uuid'))
+const ofUser = (slot: Slot) => reserve(`of-user.${slot}`, heldBy('from auth.users u where u.id = $1::uuid', [slot]))
+
+const ofMailbox = (among: readonly Slot[]) => reserve(`of-mailbox.${among.join('.')}`, heldBy(ofAddress, among))
 
 /**
- * $3: seconds that a code lives. Many accounts may want the address: each code of them that lives is one that it may be,
+ * $2: seconds that a code lives. Many accounts may want the address: each code of them that lives is one that it may be,
  * and the cooldown and the ceiling of mails bound how many do.
  */
-const ofAddressHeld = reserve(
-  'of-address',
-  `${heldBy(ofAddress)} and s.slot <> 'email_change_new'
+const ofChange = reserve(
+  'of-change',
+  `${heldBy(ofAddress, ['email_change_current'])}
     union all
     select u.id, 'email_change_new', u.email_change_token_new, u.email_change_sent_at
     from auth.one_time_tokens o join auth.users u on u.id = o.user_id
-    where 'email_change_new' = any ($2::text[]) and o.relates_to = $1::text and o.token_type = 'email_change_token_new'
+    where o.relates_to = $1::text and o.token_type = 'email_change_token_new'
       and lower(u.email_change) = $1::text and u.email_change_token_new <> '' and u.deleted_at is null
-      and u.email_change_sent_at > now() - $3::float8 * interval '1 second'`,
+      and u.email_change_sent_at > now() - $2::float8 * interval '1 second'`,
 )
+
+/** What a typed code can be for: the codes of one kind of mail, or of both kinds that `email` stands for. */
+const guesses = {
+  confirmation: ofMailbox(['confirmation']),
+  recovery: ofMailbox(['recovery']),
+  either: ofMailbox(['confirmation', 'recovery']),
+  email_change: ofChange,
+} as const
+
+export type GuessedAt = keyof typeof guesses
+
+const reserveIn = Object.fromEntries(slotNames.map((slot) => [slot, ofUser(slot)])) as Readonly<
+  Record<Slot, ReturnType<typeof reserve>>
+>
 
 /**
  * Takes one of the five guesses of a user's code, and only then tells what to compare with; null when none is left or
@@ -87,12 +104,12 @@ const ofAddressHeld = reserve(
  * taken.
  */
 export const reserveGuess = async (run: RunStatement, userId: string, slot: Slot): Promise<ReservedGuess | null> =>
-  (await run(ofUser, [userId, [slot]]))[0] ?? null
+  (await run(reserveIn[slot], [userId]))[0] ?? null
 
-/** The same of every code in some slots that may have gone to an address, in lower case, within its `lifetime`. */
+/** The same of every code that may have gone to an address, in lower case, within its `lifetime` in seconds. */
 export const reserveGuesses = (
   run: RunStatement,
   address: string,
-  among: readonly Slot[],
+  at: GuessedAt,
   lifetime: number,
-): Promise<readonly ReservedGuess[]> => run(ofAddressHeld, [address, among, lifetime])
+): Promise<readonly ReservedGuess[]> => run(guesses[at], at === 'email_change' ? [address, lifetime] : [address])

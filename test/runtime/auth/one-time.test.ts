@@ -6,7 +6,6 @@ import { openAuth, type OpenAuth } from '../../../runtime/auth/open.ts'
 import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
 import { putOneTimeToken, spendOneTimeToken } from '../../../runtime/auth/store/one-time-tokens.ts'
 import { insertUser } from '../../../runtime/auth/store/users.ts'
-import { slotsOfType } from '../../../runtime/auth/verification.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 
 let db: TestDatabase
@@ -113,7 +112,7 @@ describe('a typed code', () => {
       codes.push({ userId, code: issued.code })
     }
     const find = (code: string) =>
-      auth.tools.oneTime.find(auth.tools.database.run, { address, code, lifetime: 3600 }, slotsOfType.email_change)
+      auth.tools.oneTime.find(auth.tools.database.run, { address, code, lifetime: 3600 }, 'email_change')
     const [first, last] = [codes[0], codes[7]]
     expect(await find(first?.code ?? '')).toMatchObject({ userId: first?.userId, slot: 'email_change_new' })
     expect(await find(last?.code ?? '')).toMatchObject({ userId: last?.userId })
