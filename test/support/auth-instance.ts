@@ -84,15 +84,18 @@ function stagedDatabase(database: StatementsDatabase, { actors, stage }: Turns):
     const actor = actors.getStore()
     if (actor !== undefined) await stage.pause(actor, at)
   }
-  const inTurn =
-    (run: RunStatement): RunStatement =>
-    async (statement, values) => {
-      await turn(statement.name)
-      return run(statement, values)
+  /** What is asked for at once goes one after the other here, so that others may come between; one fails, all do. */
+  const inTurn = (run: RunStatement): RunStatement => {
+    let last: Promise<unknown> = Promise.resolve()
+    return (statement, values) => {
+      const next = last.then(() => turn(statement.name)).then(() => run(statement, values))
+      last = next
+      return next
     }
+  }
   return {
     ...database,
-    run: inTurn(database.run),
+    run: (statement, values) => inTurn(database.run)(statement, values),
     transaction: async (work) => {
       await turn('begin')
       return database.transaction(async (run) => {
