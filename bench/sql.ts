@@ -21,7 +21,7 @@ import { compileOnce, createTranslator } from './translate/translate.ts'
  * trip). What counts is the CPU time of the backend, which a busy machine disturbs least; the time of the round trip
  * stands beside it.
  *
- * --rounds 10 --runs 200 (statements of a slice) --scale 1 --only key,page --pg 18 --json FILE
+ * --rounds 10 --runs 200 (statements of a slice, at most half a second of them) --scale 1 --only key,page --pg 18 --json FILE
  */
 const options = readOptions()
 const only = options.text('only')?.split(',')
@@ -41,15 +41,18 @@ interface Series {
 const claims = JSON.stringify({ sub: String(caller), role: 'authenticated', aud: 'authenticated' })
 const draw = (limit: number): number => 1 + Math.floor(Math.random() * limit)
 
+/** Statements that read a whole table are repeated less often; one alone tells enough of them. */
+const longestMs = 500
+
 const slice = async (run: Run, database: number, into: Series): Promise<void> => {
   const times: number[] = []
   const before = await cpuTime(database)
-  for (let index = 0; index < runs; index += 1) {
-    const started = performance.now()
+  const end = performance.now() + longestMs
+  for (let started = performance.now(); times.length < runs && started < end; started = performance.now()) {
     await run()
     times.push((performance.now() - started) * 1_000)
   }
-  into.cpu.push(((await cpuTime(database)) - before) / runs)
+  into.cpu.push(((await cpuTime(database)) - before) / times.length)
   into.time.push(quantile(times, 0.5))
 }
 
@@ -59,7 +62,8 @@ const compare = async (ours: Run, theirs: Run, database: number): Promise<readon
     { cpu: [], time: [] },
   ]
   // The first executions are planned one by one before Postgres settles on a generic plan (manual, PREPARE).
-  for (let warmUp = 0; warmUp < 50; warmUp += 1) await ours().then(theirs)
+  const end = performance.now() + longestMs
+  for (let warmUp = 0; warmUp < 8 || (warmUp < 50 && performance.now() < end); warmUp += 1) await ours().then(theirs)
   for (let round = 0; round < rounds; round += 1) {
     if (round % 2 === 0) await slice(ours, database, our)
     await slice(theirs, database, their)
