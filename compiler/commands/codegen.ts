@@ -1,7 +1,10 @@
+import { stat } from 'node:fs/promises'
 import type { GraphQLSchema } from 'graphql'
 import { clientFiles, type Files } from '../codegen/client.ts'
+import { documentFiles } from '../codegen/documents.ts'
 import { applyChanges, differencesOf, findChanges, marked } from '../codegen/folder.ts'
 import { parseReadings, possibleReadings, type Readings } from '../codegen/scalars.ts'
+import { findFiles } from '../diff/find-files.ts'
 import { printDifferences } from '../emit/diff.ts'
 import { credentialsOfKey, credentialsOfSecret, serviceSource } from './codegen/service-source.ts'
 import { databaseSource, folderSource, type SchemaSource } from './codegen/source.ts'
@@ -18,6 +21,8 @@ interface Task {
   readonly role: string
   readonly out: string
   readonly readings: Readings
+  /** Files whose documents are typed as well; null for none. */
+  readonly documents: string | null
 }
 
 /** Writes a typed client for what a role may do. */
@@ -39,6 +44,7 @@ export const codegenCommand: Command = {
       value: 'LIST',
       help: `What values are read as, for example ${possibleReadings.join(',')}; text otherwise.`,
     },
+    documents: { value: 'GLOB', help: 'Files with documents to type as well, such as "src/**/*.{graphql,ts}".' },
     key: { value: 'KEY', help: 'Project key of the service, where JWT_SECRET is not at hand.' },
     check: { value: null, help: 'Write nothing; fail and show the difference when the folder is out of date.' },
     watch: { value: null, help: 'Go on, and write again what a change of the schema changes.' },
@@ -57,7 +63,7 @@ export const codegenCommand: Command = {
 
 async function watchSource(task: Task, stopRequested: Promise<unknown>, terminal: Terminal): Promise<number> {
   await watch({
-    version: task.source.version,
+    version: async () => JSON.stringify([await task.source.version(), await timesOf(task.documents)]),
     onChange: async () => writeFolder(task, await makeFiles(task, terminal), terminal),
     onFailure: (reason) => terminal.note(`catalograph: ${reason}`),
     stopRequested,
@@ -73,6 +79,7 @@ async function taskOf(given: GivenOptions, terminal: Terminal): Promise<Task> {
     role: String(role),
     out: out.replace(/\/+$/, ''),
     readings: typeof scalars === 'string' ? readingsOf(scalars) : {},
+    documents: typeof given['documents'] === 'string' ? given['documents'] : null,
   }
 }
 
@@ -83,26 +90,36 @@ function readingsOf(text: string): Readings {
 }
 
 async function sourceOf({ from, key }: GivenOptions, role: string, terminal: Terminal): Promise<SchemaSource> {
+  if (typeof from === 'string' && !/^[a-z]+:\/\//.test(from)) return folderSource(from, role)
   const settings = settingsOf(terminal)
   const place = typeof from === 'string' ? from : await ownerUrl(settings)
   if (/^postgres(?:ql)?:/.test(place)) {
     return databaseSource({ url: place, schemas: settings.schemas }, role)
   }
-  if (!/^https?:/.test(place)) return folderSource(place, role)
+  if (!/^https?:/.test(place)) throw misuse('--from takes a folder, an http(s) URL or a postgres URL')
   if (typeof key === 'string') return serviceSource(place, credentialsOfKey(key, role))
   const secret = settings.jwtSecret ?? (await readLocalSecret(settings.dataFolder))
   if (secret === null) throw new CommandFailure('a service is asked with --key, or with JWT_SECRET set')
   return serviceSource(place, credentialsOfSecret(secret, role))
 }
 
-async function makeFiles({ source, role, readings }: Task, terminal: Terminal): Promise<Files> {
+/** When the files with documents were last written. */
+async function timesOf(pattern: string | null): Promise<readonly (readonly [path: string, time: number])[]> {
+  const paths = pattern === null ? [] : await findFiles(pattern)
+  return Promise.all(paths.map(async (path) => [path, (await stat(path)).mtimeMs] as const))
+}
+
+async function makeFiles({ source, role, readings, documents }: Task, terminal: Terminal): Promise<Files> {
   const { note } = terminal
   note(`Reading the schema of ${role} from ${source.name}`)
   const schema = await source.load()
   if (isEmpty(schema))
     throw new CommandFailure(`${role} may neither read nor call anything; are its name and its grants right?`)
   note('Making the client')
-  return marked(clientFiles(schema, readings), role)
+  const client = clientFiles(schema, readings)
+  if (documents === null) return marked(client, role)
+  note('Making the documents')
+  return marked({ ...client, ...(await documentFiles(schema, { pattern: documents, folder: process.cwd() })) }, role)
 }
 
 /** Every schema has `node`. */
