@@ -1,6 +1,7 @@
 import { ident } from '../../runtime/sql/ident.ts'
 import type { Oid } from '../catalog/types.ts'
 import type { AnnotatedColumn, AnnotatedType } from '../comments/types.ts'
+import { isGeo } from '../model/geo.ts'
 import type { BaseType, ColumnType } from './interpreter/world.ts'
 
 /** What a type is looked up in. */
@@ -58,7 +59,7 @@ function typeOf(types: Types, oid: Oid, modifier: number, collation: Collation):
   if (found.kind === 'c') return null
   if (found.element !== null) return listType(typeOf(types, found.element, modifier, collation))
   const base = found.schema === 'pg_catalog' ? bases[found.name] : undefined
-  if (base === undefined) return types.geo && /^geo(?:metry|graphy)$/.test(found.name) ? null : plain('other')
+  if (base === undefined) return types.geo && isGeo(found) ? { ...plain('other'), json: true } : plain('other')
   return modified(base, modifier, collation)
 }
 
@@ -112,6 +113,7 @@ function cellOf(types: Types, type: ColumnType, { name, type: oid }: AnnotatedCo
   const served = servedType(types, types.types.get(oid))
   // JSON is answered as text, and a string in it without its quotes (3.3).
   if (served?.schema === 'pg_catalog' && /^jsonb?$/.test(served.name)) return `${column} #>> '{}'`
+  if (type.json === true) return `${ident(served?.schema ?? '')}.st_asgeojson(${column}, 40)`
   return type.base === 'other' ? `to_jsonb(${column})` : column
 }
 

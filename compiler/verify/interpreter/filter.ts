@@ -1,5 +1,6 @@
 import { apiTableOf, type Api, type ApiTable, type RelationField } from './api.ts'
 import { isSame } from './constraints.ts'
+import { readSpatial } from './geometry.ts'
 import { matches } from './patterns.ts'
 import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
@@ -154,6 +155,10 @@ function readOperator(
     return (row) => (valueOf(row) === null) === (input === 'NULL')
   }
   if (input === null) return () => null
+  if (type.base === 'geometry') {
+    const meets = readSpatial(operator, input)
+    return (row) => meets(valueOf(row) as string | null)
+  }
   if (operator === 'in') {
     const list = asList(input).map((item) => readOperand(world, type, item))
     return (row) => isIn(world, type, valueOf(row), list)

@@ -1,3 +1,4 @@
+import { spatialOperators } from './geometry.ts'
 import { compareDecimals, printDecimal, readDecimal, roundDecimal } from './decimal.ts'
 import { compositeNamed, type BaseType, type ColumnType, type CompositeValue, type Json, type Value, type World } from './world.ts'
 
@@ -160,6 +161,16 @@ const rules: Readonly<Record<BaseType, TypeRules>> = {
     canon: canonText,
     maxLength: null,
   },
+  geometry: {
+    graphql: 'GeoJSON',
+    operators: spatialOperators,
+    listFilter: false,
+    aggregates: [],
+    number: false,
+    compare: compareText,
+    canon: (value) => JSON.stringify(value),
+    maxLength: null,
+  },
   other: {
     graphql: '',
     operators: [],
@@ -194,7 +205,7 @@ export const operatorsOf = (type: ColumnType, enumArrays: boolean): readonly str
 
 export const aggregatesOf = (type: ColumnType): TypeRules['aggregates'] => (type.list ? [] : rulesOf(type).aggregates)
 
-const unordered: ReadonlySet<BaseType> = new Set(['composite', 'float8', 'other'])
+const unordered: ReadonlySet<BaseType> = new Set(['composite', 'float8', 'geometry', 'other'])
 
 export const isOrderable = (type: ColumnType): boolean => !type.list && !unordered.has(type.base)
 
@@ -276,6 +287,7 @@ const labelOf = (world: World, type: ColumnType, word: string): string =>
  * names too with `enumArrays` (section 0, decision 4).
  */
 export function toAnswer(world: World, type: ColumnType, value: Value, enumArrays: boolean): Json {
+  if ((type.base === 'geometry' || type.json === true) && value !== null) return JSON.parse(String(value)) as Json
   if (type.base !== 'enum' || value === null) return value
   if (Array.isArray(value)) {
     return enumArrays ? value.map((item) => toAnswer(world, { ...type, list: false }, item as Value, false)) : value

@@ -29,6 +29,8 @@ export type BaseType =
   | 'float8'
   | 'enum'
   | 'composite'
+  /** Of PostGIS: points and boxes, as the text of their GeoJSON. */
+  | 'geometry'
   /** Answered as it is, and never asked for. */
   | 'other'
 
@@ -43,6 +45,8 @@ export interface ColumnType {
   readonly length?: number
   /** Digits behind the point of a `numeric` that has so many. */
   readonly scale?: number
+  /** Whether the value of an `other` is the text of the JSON that is answered. */
+  readonly json?: true
   /** What orders a `text`; without it UTF-8 bytes do. */
   readonly collation?: string
   /** The composite type's name where `base` is `composite`. */
@@ -205,6 +209,8 @@ export interface World {
   /** The `limits` setting of the schema. */
   readonly limits?: { readonly fields: number | null; readonly rows: number | null }
   readonly additions?: Additions
+  /** Whether PostGIS is there and the `geo` setting on. */
+  readonly geo?: true
   /** The `explain` setting of the schema: it changes no answer. */
   readonly explain?: true
   /** The `schemaReport` setting of the schema, which changes none either. */

@@ -107,6 +107,7 @@ function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operat
     if (scene.spoil()) return null
     return place(draw, variables, 'FilterIs', { word: draw.pick(['NULL', 'NOT_NULL']) })
   }
+  if (operator === 'dWithin') return drawDistance(scene, table, column)
   const isList = operator === 'in' || column.type.list
   const declared = isList ? `[${type}!]` : type
   if (draw.chance(4)) return absent(variables, declared)
@@ -126,6 +127,20 @@ function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operat
   const items = Array.from({ length: draw.int(4) }, () => one()).filter((item) => item !== undefined)
   const [first] = items
   return place(draw, variables, declared, draw.chance(15) && first !== undefined ? first : items)
+}
+
+/** How far apart rows of the few places are, and in between. */
+const distances = [1, 0, 1.5, 2, 3]
+
+function drawDistance(scene: Scene, table: ApiTable, column: ColumnSketch): Tree | undefined {
+  const { draw, variables } = scene
+  if (draw.chance(4)) return absent(variables, 'GeoJSONDistance')
+  if (draw.chance(5)) return place(draw, variables, 'GeoJSONDistance', null)
+  const value = columnValue(scene, table, column)
+  if (value === undefined) return undefined
+  const geometry = place(draw, variables, 'GeoJSON!', toTree(scene, column.type, value))
+  const distance = place(draw, variables, 'Float!', draw.pick(distances))
+  return place(draw, variables, 'GeoJSONDistance', new Map([['geometry', geometry], ['distance', distance]]))
 }
 
 /** A node id of the table, of one of its rows or of none. */

@@ -1,7 +1,7 @@
 import type { Api, ApiTable } from '../interpreter/api.ts'
 import { isName } from '../interpreter/names.ts'
 import { rulesOf } from '../interpreter/types.ts'
-import type { ColumnSketch, ColumnType, EnumSketch, Value, World } from '../interpreter/world.ts'
+import type { ColumnSketch, ColumnType, EnumSketch, Json, Value, World } from '../interpreter/world.ts'
 import type { Draw } from './draw.ts'
 import type { Tree, Variables } from './input.ts'
 import { drawValue } from './values.ts'
@@ -45,12 +45,20 @@ export function isWritable(scene: Scene, type: ColumnType, value: Value): boolea
   return isName(name) && name !== 'null'
 }
 
+/** JSON as a literal, its objects with bare names. */
+const treeOf = (json: Json): Tree => {
+  if (Array.isArray(json)) return json.map(treeOf)
+  if (typeof json !== 'object' || json === null) return json as Tree
+  return new Map(Object.entries(json).map(([name, value]) => [name, treeOf(value)]))
+}
+
 /** A value that is not null as an input. */
 export function toTree(scene: Scene, type: ColumnType, value: Exclude<Value, null>): Tree {
   if (Array.isArray(value))
     return value.map((item): Tree => (item === null ? null : toTree(scene, { ...type, list: false }, item)))
   const kind = enumOf(scene, type)
   if (kind !== undefined) return { word: kind.mappings[String(value)] ?? String(value) }
+  if (type.base === 'geometry') return treeOf(JSON.parse(String(value)) as Json)
   if (type.base === 'int8' && scene.draw.chance(30) && Number.isSafeInteger(Number(value))) return Number(value)
   return value as string
 }

@@ -47,6 +47,13 @@ const pools: Readonly<Record<Exclude<BaseType, 'enum' | 'composite' | 'other'>, 
   timestamp: ['2024-01-01T00:00:00', '2024-01-01T00:00:00.5', '1999-12-31T23:59:59.999999'],
   time: ['00:00:00', '18:23:00', '23:59:59.999999'],
   date: ['2024-01-01', '2024-02-29', '1999-12-31'],
+  geometry: [
+    ...[[1, 1], [2, 1], [0, 0], [4, 3]].map((coordinates) => JSON.stringify({ type: 'Point', coordinates })),
+    ...[[0, 0, 2], [1, 1, 1], [1, 0, 3], [4, 3, 2]].map(([x = 0, y = 0, size = 1]) => {
+      const corners = [[x, y], [x + size, y], [x + size, y + size], [x, y + size], [x, y]]
+      return JSON.stringify({ type: 'Polygon', coordinates: [corners] })
+    }),
+  ],
   uuid: [
     '00000000-0000-4000-8000-000000000001',
     '00000000-0000-4000-8000-000000000002',

@@ -19,6 +19,7 @@ import {
   type Value,
   type World,
 } from '../../../compiler/verify/interpreter/world.ts'
+import { postgisMajor } from '../clusters.ts'
 import { choices, drawFrom, fresh, type Draw } from '../../../compiler/verify/questions/draw.ts'
 import { columnNames, fieldOverrides, linkNames, relationOverrides, tableNames, typeOverrides } from './names.ts'
 import { withFunctions } from './functions.ts'
@@ -26,6 +27,8 @@ import { drawValue, orDomain } from '../../../compiler/verify/questions/values.t
 
 /** Catalogues with their data and roles. */
 export const worlds: fc.Arbitrary<World> = choices(600).map((numbers) => drawWorld(drawFrom(numbers)))
+
+const hasPostgis = postgisMajor() !== null
 
 function drawWorld(draw: Draw): World {
   const enums = drawEnums(draw)
@@ -38,6 +41,7 @@ function drawWorld(draw: Draw): World {
     composites: drawComposites(draw, enums),
     domains: drawDomains(draw, enums),
     functionShapes: draw.chance(45),
+    ...(draw.chance(20) && hasPostgis && { geo: true as const }),
     tables: [],
     functions: [],
   }
@@ -128,6 +132,10 @@ function drawEnums(draw: Draw): readonly EnumSketch[] {
   ]
 }
 
+/** Where PostGIS is, now and then a geometry instead. */
+const orGeometry = (draw: Draw, { geo }: World, type: ColumnType): ColumnType =>
+  geo === true && draw.chance(30) ? plain('geometry') : type
+
 const plain = (base: BaseType): ColumnType => ({ base, list: false, enum: null })
 
 const keyBases: readonly BaseType[] = [
@@ -185,7 +193,7 @@ function drawKeyColumns(draw: Draw, world: World, names: Set<string>): readonly 
 }
 
 function drawColumn(draw: Draw, world: World, names: Set<string>): ColumnSketch {
-  const type = orComposite(draw, world, orDomain(draw, world, drawType(draw, world)))
+  const type = orGeometry(draw, world, orComposite(draw, world, orDomain(draw, world, drawType(draw, world))))
   return {
     name: fresh(draw, names, columnNames),
     type,

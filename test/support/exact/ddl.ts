@@ -32,7 +32,7 @@ import { roles } from '../arbitraries/roles.ts'
 const typeSql = ({ domain, ...under }: ColumnType): string => (domain === undefined ? underSql(under) : ident(domain))
 
 const underSql = ({ base, list, enum: name, composite }: Omit<ColumnType, 'domain'>): string =>
-  `${base === 'composite' ? ident(composite ?? '') : base === 'enum' ? ident(name ?? '') : base}${list ? '[]' : ''}`
+  base === 'geometry' ? 'gis.geometry' : `${base === 'composite' ? ident(composite ?? '') : base === 'enum' ? ident(name ?? '') : base}${list ? '[]' : ''}`
 
 /** A value as a literal of its type. */
 function valueSql(world: World, type: ColumnType, value: Value): string {
@@ -43,6 +43,7 @@ function valueSql(world: World, type: ColumnType, value: Value): string {
     )
     return `row(${cells.join(', ')})::${typeSql(type)}`
   }
+  if (type.base === 'geometry') return `gis.st_geomfromgeojson(${literal(String(value))})`
   if (!Array.isArray(value)) return `${literal(String(value))}::${typeSql(type)}`
   return `array[${value.map((item) => (item === null ? 'null' : literal(String(item)))).join(', ')}]::${typeSql(type)}`
 }
@@ -241,6 +242,8 @@ grant select on private.documents to public;`
 /** Puts a document on the list. */
 export const listSql = 'insert into private.documents values ($1, $2) on conflict do nothing'
 
+const postgisSql = 'create schema gis; create extension postgis schema gis; grant usage on schema gis to public;'
+
 /** Everything that is declared. */
 export function schemaSql(world: World): string {
   const enums = world.enums.flatMap((item) => [
@@ -251,6 +254,7 @@ export function schemaSql(world: World): string {
     introspection: true,
     inflect_names: world.inflects,
     max_rows: world.maxRows,
+    geo: world.geo && { enabled: true },
     explain: world.explain && { enabled: true },
     schemaReport: world.schemaReport && { enabled: true },
     limits: world.limits,
@@ -264,6 +268,7 @@ export function schemaSql(world: World): string {
     domains: (world.domains ?? []).length > 0 && { enabled: true },
   }
   return [
+    ...(world.geo === true ? [postgisSql] : []),
     ...setting(world, 'schema public', settings),
     ...enums,
     ...(world.composites ?? []).map(compositeSql),
@@ -312,8 +317,9 @@ export function resetSql(world: World): string {
 /** The rows of a table as one JSON array of arrays, in the canonical form of values. */
 export function dumpSql(table: TableSketch): string {
   const asText = new Set(['int8', 'numeric', 'numeric(8,2)'])
-  const cells = table.columns.map(({ name, type }) =>
-    asText.has(type.base) ? `${ident(name)}::text${type.list ? '[]' : ''}` : ident(name),
-  )
+  const cells = table.columns.map(({ name, type }) => {
+    if (type.base === 'geometry') return `gis.st_asgeojson(${ident(name)})`
+    return asText.has(type.base) ? `${ident(name)}::text${type.list ? '[]' : ''}` : ident(name)
+  })
   return `select coalesce(json_agg(json_build_array(${cells.join(', ')})), '[]') as rows from ${ident(table.name)}`
 }

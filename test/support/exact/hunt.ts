@@ -102,6 +102,7 @@ function describe(world: World): readonly string[] {
     ...say(world.schemaReport === true, 'world: schema report'),
     ...say((world.composites ?? []).length > 0, 'world: composites'),
     ...say((world.domains ?? []).length > 0, 'world: domains'),
+    ...say(world.geo === true, 'world: geo'),
     ...say(
       world.enums.some((item) => Object.keys(item.mappings).length > 0),
       'world: mapped enum',

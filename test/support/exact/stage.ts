@@ -1,3 +1,4 @@
+import { postgisMajor } from '../clusters.ts'
 import { createTestService, type Answer, type TestService } from '../service.ts'
 import type { Store } from '../../../compiler/verify/interpreter/store.ts'
 import type { Json, Question, TableSketch, World } from '../../../compiler/verify/interpreter/world.ts'
@@ -29,11 +30,15 @@ const crashed = (error: unknown): Answer => ({
   ],
 })
 
+const noPostgis = (): never => {
+  throw new Error('PostGIS is installed for no server of this run.')
+}
+
 /** Times are written in UTC in every session. */
 const settings = `do $$ begin execute format('alter database %I set timezone to ''UTC''', current_database()); end $$; set timezone to 'UTC';`
 
 export async function openStage(world: World): Promise<Stage> {
-  const service = await createTestService({ sql: `${settings}\n${schemaSql(world)}\n${dataSql(world)}` })
+  const service = await createTestService({ ...(world.geo === true && { major: postgisMajor() ?? noPostgis() }), sql: `${settings}\n${schemaSql(world)}\n${dataSql(world)}` })
   return stageOn(world, service)
 }
 

@@ -4,6 +4,7 @@ import { column, extensionType, schema, table } from '../../../support/catalog-l
 import { fieldsOf, introspect } from '../../../support/api-schema.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { postgisMajor } from '../../../support/clusters.ts'
+import { runBuilt } from '../../../support/built-cli.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
 import { build } from '../../../compiler/model/build.ts'
@@ -200,6 +201,13 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
   it('take variables for whole geometries, not for parts of one', async () => {
     const query = 'query Q($x: Float) { placeCollection(filter: {at: {intersects: {type: Point, coordinates: [$x, 1]}}}) { edges { cursor } } }'
     expect(messagesOf(await service.graphql(query, { variables: { x: 1 } }))[0]).toMatch(/a position consists of numbers/)
+  })
+
+  it('are known to verify', async () => {
+    const run = ['verify', '--role', 'anon', '--minutes', '0.05', '--rows', '300', '--json']
+    const { exitCode, stdout } = await runBuilt(run, { DATABASE_URL: service.db.url })
+    expect(exitCode, stdout).toBe(0)
+    expect(JSON.parse(stdout).verdicts[0]).toMatchObject({ role: 'anon', difference: null })
   })
 
   it('law: what is written is read, to the last digit and in the reference system of the column', async () => {
