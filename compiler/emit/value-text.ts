@@ -108,8 +108,16 @@ function geoPieces({ schema, kind, srid }: GeoSql, text: Hole): Pieces {
   const plain: Pieces = srid === 0 ? read : [`${of('st_setsrid')}(`, ...read, `, ${srid})`]
   const transformed: Pieces = [`${of('st_transform')}(`, ...read, ', ', ...known, ')']
   const geometry = ['(case when ', text, "::text::jsonb ? 'crs' then ", ...transformed, ' else ', ...plain, ' end)']
-  return kind === 'geometry' ? geometry : [...geometry, `::${of('geography')}`]
+  return merged(kind === 'geometry' ? geometry : [...geometry, `::${of('geography')}`])
 }
+
+/** The same text in as few pieces as it has. */
+const merged = (pieces: Pieces): Pieces =>
+  pieces.reduce<Pieces>((before, piece) => {
+    const last = before.at(-1)
+    const joins = typeof piece === 'string' && typeof last === 'string'
+    return joins ? [...before.slice(0, -1), last + piece] : [...before, piece]
+  }, [])
 
 /** The member that tells the functions of conditions on places. */
 const spatialText = (geo: GeoSql | undefined): string =>
