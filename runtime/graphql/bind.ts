@@ -56,13 +56,19 @@ function encode(encoding: Encoding, value: unknown): string | null {
   }
 }
 
-/** Counted in characters as Postgres counts them (section 0, decision 4): code points, not UTF-16 units. */
+/**
+ * Half of a surrogate pair has no form in UTF-8 and would be stored as another character. Lengths are counted in characters as
+ * Postgres counts them (section 0, decision 4): code points, not UTF-16 units.
+ */
 function checked(text: string, maxLength: number | null): string {
+  if (loneSurrogate.test(text)) throw badArgument('Invalid input for String type. Half of a surrogate pair is no character')
   if (maxLength !== null && text.length > maxLength && [...text].length > maxLength) {
     throw badArgument(`Invalid input for String type. Maximum character length ${maxLength}`)
   }
   return text
 }
+
+const loneSurrogate = /\p{Surrogate}/u
 
 function arrayLiteral(value: unknown, maxLength: number | null): string {
   const items: readonly unknown[] = Array.isArray(value) ? value : [value]

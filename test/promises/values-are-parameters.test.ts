@@ -93,13 +93,29 @@ describe('texts of any kind', () => {
       expect(
         messagesOf(await service.graphql('query($a: String!) { echo(value: $a) }', { variables: { a: body } })),
       ).toEqual(['invalid byte sequence for encoding "UTF8": 0x00'])
-      expect(messagesOf(await service.graphql(write, { variables: { rows: [{ id: 1, body }] } }))).toEqual([
+      const row = { id: 1, body }
+      expect(messagesOf(await service.graphql(write, { variables: { rows: [row] } }))).toEqual([
+        'invalid byte sequence for encoding "UTF8": 0x00',
+      ])
+      expect(messagesOf(await service.graphql(write, { variables: { rows: [row, row] } }))).toEqual([
         'unsupported Unicode escape sequence',
       ])
     }
-    expect(messagesOf(await service.graphql(write, { variables: { rows: [{ id: 1, body: '\ud800' }] } }))).toEqual([
-      'invalid input syntax for type json',
-    ])
+    const half = '\ud800'
+    const row = { id: 1, body: half }
+    const read = 'query($a: String!, $b: [String]!) { echo(value: $a) tagsOf(tags: $b) }'
+    for (const [query, variables] of [
+      [write, { rows: [row] }],
+      [write, { rows: [row, row] }],
+      [write, { rows: [{ id: 1, tags: [half] }] }],
+      ['mutation($a: String!) { updateNoteCollection(set: {body: $a}) { affectedCount } }', { a: `a${half}b` }],
+      [read, { a: half, b: [] }],
+      [read, { a: '😀', b: [half] }],
+    ] as const) {
+      expect(messagesOf(await service.graphql(query, { variables }))).toEqual([
+        'Invalid input for String type. Half of a surrogate pair is no character',
+      ])
+    }
     expect(dataOf(await service.graphql('{ __typename }'))).toEqual({ __typename: 'Query' })
   })
 })
