@@ -34,7 +34,10 @@ const typeInputs = ({ entities, enums, composites = [], geo }: Manifest): readon
 ]
 
 function tellTypes(manifest: Manifest): readonly Diagnostic[] {
-  const names = createNames(manifest, () => true)
+  const names = createNames(
+    manifest,
+    manifest.entities.map(() => true),
+  )
   return [
     ...manifest.entities.filter((entity) => !names.owns(entity)).map((entity) => tellType(names, entity)),
     ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => tellEnum(names, item)),

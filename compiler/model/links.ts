@@ -74,12 +74,13 @@ function groupLinks(
   links: readonly Link[],
   before: ReadonlyMap<ObjectId, Sides> | undefined,
 ): ReadonlyMap<ObjectId, Sides> {
-  const ordered = links.toSorted((a, b) => a.order - b.order)
-  const forward = groupBy(ordered, (link) => link.child.id)
-  const reverse = groupBy(ordered, (link) => link.parent.id)
+  const forward = groupBy(links, (link) => link.child.id)
+  const reverse = groupBy(links, (link) => link.parent.id)
+  const ordered = (side: readonly Link[] = noLinks): readonly Link[] =>
+    side.length > 1 ? side.toSorted((a, b) => a.order - b.order) : side
   const sidesOf = (id: ObjectId): Sides => {
     const known = before?.get(id)
-    const now = { forward: forward.get(id) ?? noLinks, reverse: reverse.get(id) ?? noLinks }
+    const now = { forward: ordered(forward.get(id)), reverse: ordered(reverse.get(id)) }
     return known && sameItems(known.forward, now.forward) && sameItems(known.reverse, now.reverse) ? known : now
   }
   return new Map([...new Set([...forward.keys(), ...reverse.keys()])].map((id) => [id, sidesOf(id)]))

@@ -1,4 +1,4 @@
-import { createRecall } from '../lib/recall.ts'
+import { createListRecall, createRecall } from '../lib/recall.ts'
 import type { CompositeFacts, EntityAdditions, EntityFacts, EnumFacts, Manifest } from './manifest.ts'
 
 /**
@@ -43,15 +43,27 @@ const additionOf: Readonly<Partial<Record<Part, keyof EntityAdditions>>> = {
   updateField: 'upsert',
 }
 
+const additions = [...new Set(Object.values(additionOf)), 'enumArrays'] as const
+
 /** The parts that relations of this manifest have. */
-export function partsIn({ entities }: Pick<Manifest, 'entities'>): readonly Part[] {
-  const used = new Set<string>()
-  for (const entity of entities) for (const addition of namingOf(entity).additions) used.add(addition)
-  return partList.filter((part) => {
+export const partsIn = ({ entities }: Pick<Manifest, 'entities'>): readonly Part[] => partsWith(additionsIn(entities))
+
+const partsWith = (additions: ReadonlySet<string>): readonly Part[] =>
+  partList.filter((part) => {
     const addition = additionOf[part]
-    return addition === undefined || used.has(addition)
+    return addition === undefined || additions.has(addition)
   })
+
+const recallAdditions = createRecall<readonly string[]>()
+
+/** Additions that some relation has. */
+function additionsIn(entities: readonly EntityFacts[]): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (const entity of entities) for (const addition of recallAdditions(entity, [], () => additionsOf(entity))) found.add(addition)
+  return found
 }
+
+const additionsOf = (entity: EntityFacts): readonly string[] => additions.filter((addition) => entity[addition] === true)
 
 /** What stands between a base and a part where both together are another part: `Relation` + `Filter`. */
 const infixesOf = (used: readonly Part[]): readonly string[] => [
@@ -118,25 +130,6 @@ const reservedWithGeo = reserve([...builtIn, 'GeoJSON', 'GeoJSONFilter', 'GeoJSO
 
 const validName = /^[_A-Za-z][_0-9A-Za-z]*$/
 
-/** What a relation alone says of its type names; each view of each revision asks again. */
-interface Naming {
-  /** Additions that bring it parts. */
-  readonly additions: readonly string[]
-  /** Its base name is one of GraphQL. */
-  readonly valid: boolean
-  /** Its base name ends like no part. */
-  readonly simple: boolean
-}
-
-const recallNaming = createRecall<Naming>()
-
-const namingOf = (entity: EntityFacts): Naming =>
-  recallNaming(entity, [], () => ({
-    additions: Object.values(additionOf).filter((addition) => entity[addition] === true),
-    valid: validName.test(entity.name) && !entity.name.startsWith('__'),
-    simple: !anyPart.test(entity.name),
-  }))
-
 export interface Names {
   /** True when the relation has the types that its base name promises. */
   readonly owns: (entity: EntityFacts) => boolean
@@ -148,6 +141,8 @@ export interface Names {
   ) => { readonly kind: 'entity'; readonly entity: EntityFacts; readonly part: Part } | ValuePart | undefined
   /** Whether enums have filters for arrays of them. */
   readonly listFilters: boolean
+  /** The same object for as long as the same relations own the same names. */
+  readonly claims: object
 }
 
 type ValuePart = EnumPart | CompositePart
@@ -162,67 +157,98 @@ interface EnumPart {
   readonly enum: EnumFacts
 }
 
-export function createNames(manifest: Manifest, readable: (entity: EntityFacts) => boolean): Names {
-  const entities = new Map<string, EntityFacts>()
-  const others = new Map<string, ValuePart>()
-  const used = partsIn(manifest)
-  const reserved = manifest.geo === true ? reservedWithGeo : reservedAlways
-  const infixes = infixesOf(used)
+/** Which relations have the types that their base names promise. */
+interface Claims {
+  /** By base name: the place in the manifest's list. */
+  readonly places: ReadonlyMap<string, number>
+  readonly used: readonly Part[]
+  /** Whether enums have filters for arrays of them. */
+  readonly listFilters: boolean
+}
 
-  /** The relation and the part of it that a name would be, e.g. `PostEdge` -> Post, edge. */
-  const findEntity = (name: string, simple = !anyPart.test(name)): { entity: EntityFacts; part: Part } | undefined => {
-    const own = entities.get(name)
-    if (own !== undefined) return { entity: own, part: 'row' }
-    if (simple) return undefined
-    for (const part of used) {
-      if (!name.endsWith(parts[part])) continue
-      const entity = entities.get(name.slice(0, name.length - parts[part].length))
-      if (entity !== undefined) return { entity, part }
-    }
-    return undefined
+/** The relation and the part of it that a name would be, e.g. `PostEdge` -> Post, edge. */
+function findPart({ places, used }: Omit<Claims, 'listFilters'>, name: string): { place: number; part: Part } | undefined {
+  const own = places.get(name)
+  if (own !== undefined) return { place: own, part: 'row' }
+  if (!anyPart.test(name)) return undefined
+  for (const part of used) {
+    if (!name.endsWith(parts[part])) continue
+    const place = places.get(name.slice(0, name.length - parts[part].length))
+    if (place !== undefined) return { place, part }
   }
+  return undefined
+}
+
+function claimNames(entities: readonly EntityFacts[], readable: readonly boolean[], reserved: Reserved): Claims {
+  const places = new Map<string, number>()
+  const present = additionsIn(entities)
+  const used = partsWith(present)
+  const infixes = infixesOf(used)
   /** Names one of whose parts would be the name of a claimed relation. */
   const blocked = new Set<string>()
   /** Whether a part of one would be a part of the other: the filter of PostRelation is the relation filter of Post. */
   const sharesPart = (base: string): boolean =>
     infixes.some(
       (infix) =>
-        entities.has(base + infix) || (base.endsWith(infix) && entities.has(base.slice(0, base.length - infix.length))),
+        places.has(base + infix) || (base.endsWith(infix) && places.has(base.slice(0, base.length - infix.length))),
     )
-  const isFree = (name: string, { valid, simple }: Naming): boolean =>
-    valid && !reserved.bases.has(name) && !blocked.has(name) && findEntity(name, simple) === undefined && !sharesPart(name)
-
-  const claim = (candidates: readonly EntityFacts[]): void => {
-    for (const entity of candidates) {
-      const { name } = entity
-      const naming = namingOf(entity)
-      if (!isFree(name, naming)) continue
-      entities.set(name, entity)
-      if (!naming.simple) for (const base of basesOf(name, used)) blocked.add(base)
+  const isFree = (base: string): boolean =>
+    validName.test(base) &&
+    !base.startsWith('__') &&
+    !reserved.bases.has(base) &&
+    !blocked.has(base) &&
+    findPart({ places, used }, base) === undefined &&
+    !sharesPart(base)
+  const claim = (keyed: boolean): void => {
+    for (const [place, { name, key }] of entities.entries()) {
+      if (readable[place] !== true || key.length > 0 !== keyed || !isFree(name)) continue
+      places.set(name, place)
+      for (const base of basesOf(name, used)) blocked.add(base)
     }
   }
-  const candidates = manifest.entities.filter(readable)
-  claim(candidates.filter((entity) => entity.key.length > 0))
-  claim(candidates.filter((entity) => entity.key.length === 0))
+  claim(true)
+  claim(false)
+  return { places, used, listFilters: present.has('enumArrays') }
+}
+
+/** What of a relation decides who gets which name. */
+const namingOf = (entity: EntityFacts): string =>
+  JSON.stringify([entity.name, entity.key.length > 0, ...additionsOf(entity)])
+
+const recallNamings = createListRecall<EntityFacts, string>()
+const recallClaims = createRecall<Claims>()
+
+/**
+ * @param readable of each relation of the manifest, whether it counts
+ * @param of what the names belong to: where another manifest comes to the same names, they are not looked for again
+ */
+export function createNames(manifest: Manifest, readable: readonly boolean[], of: object = {}): Names {
+  const others = new Map<string, ValuePart>()
+  const reserved = manifest.geo === true ? reservedWithGeo : reservedAlways
+  const namings = recallNamings(of, manifest.entities, [], namingOf)
+  const claims = recallClaims(of, [namings, readable, reserved], () =>
+    claimNames(manifest.entities, readable, reserved),
+  )
+  const entityAt = (place: number): EntityFacts | undefined => manifest.entities[place]
 
   const isFreeOfOthers = (name: string): boolean =>
     validName.test(name) &&
     !name.startsWith('__') &&
     !reserved.names.has(name) &&
     !others.has(name) &&
-    findEntity(name) === undefined
+    findPart(claims, name) === undefined
   const claimOthers = (types: readonly (readonly [name: string, type: ValuePart])[]): void => {
     if (!types.every(([name]) => isFreeOfOthers(name))) return
     for (const [name, type] of types) others.set(name, type)
   }
-  const listFilters = manifest.entities.some((entity) => entity.enumArrays === true)
+  const { listFilters } = claims
   for (const item of manifest.enums) {
     if (item.values.length > 0) claimOthers(enumTypes(item, listFilters))
   }
   for (const item of manifest.composites ?? []) if (item.fields.length > 0) claimOthers(compositeTypes(item))
 
   return {
-    owns: (entity) => entities.get(entity.name) === entity,
+    owns: (entity) => entityAt(claims.places.get(entity.name) ?? -1) === entity,
     ownsEnum: (item) => {
       const found = others.get(item.name)
       return found !== undefined && 'enum' in found && found.enum === item
@@ -232,9 +258,11 @@ export function createNames(manifest: Manifest, readable: (entity: EntityFacts) 
       return found !== undefined && 'composite' in found && found.composite === item
     },
     listFilters,
+    claims,
     find: (name) => {
-      const found = findEntity(name)
-      return found === undefined ? others.get(name) : { kind: 'entity', ...found }
+      const found = findPart(claims, name)
+      const entity = found && entityAt(found.place)
+      return entity === undefined ? others.get(name) : { kind: 'entity', entity, part: found?.part ?? 'row' }
     },
   }
 }

@@ -20,7 +20,19 @@ export interface Engine {
 /** A token can only name roles that exist, but a database may have thousands of them. */
 const maxViews = 64
 
-export function createEngine(revision: Revision): Engine {
+/** What views belong to, role by role, from one revision to the next: see seeAs. */
+export type Roles = (role: string) => object
+
+export function createRoles(): Roles {
+  const known = createLru<string, object>(maxViews)
+  return (role) => {
+    const of = known.get(role) ?? {}
+    known.set(role, of)
+    return of
+  }
+}
+
+export function createEngine(revision: Revision, roles: Roles = createRoles()): Engine {
   const views = createLru<string, RoleView>(maxViews)
   const entities = new Map<ObjectId, EntityBuilder>()
   let calls: Readonly<Record<ObjectId, CallBuilder>> | undefined
@@ -31,7 +43,7 @@ export function createEngine(revision: Revision): Engine {
     view: (role) => {
       const known = views.get(role)
       if (known !== undefined) return known
-      const view = buildView(revision.manifest, role)
+      const view = buildView(revision.manifest, role, roles(role))
       views.set(role, view)
       return view
     },

@@ -14,7 +14,7 @@ import type {
 } from '../contract/manifest.ts'
 import { factsOf } from '../contract/role-facts.ts'
 import { createNames, type Names } from '../contract/type-names.ts'
-import { createRecall } from '../lib/recall.ts'
+import { createListRecall, createRecall } from '../lib/recall.ts'
 
 /**
  * What one role may see of a manifest (spec/graphql.md 1.4), before it is put into GraphQL types. Everything about single relations is
@@ -67,14 +67,26 @@ export const byField = (columns: readonly ColumnFacts[]): ReadonlyMap<string, Co
 /** Whether values of the type are places, which only spatial operators compare. */
 export const isGeo = (type: ValueType | null): boolean => type?.kind === 'scalar' && type.name === 'GeoJSON' && !type.list
 
-export function seeAs(manifest: Manifest, role: string): Visible {
+const recallIds = createListRecall<EntityFacts, ObjectId>()
+const recallPlaces = createRecall<ReadonlyMap<ObjectId, number>>()
+const recallReadable = createListRecall<EntityFacts, boolean>()
+const recallExposed = createListRecall<EntityFacts, boolean>()
+
+function placesOf(entities: readonly EntityFacts[], of: object): ReadonlyMap<ObjectId, number> {
+  const ids = recallIds(of, entities, [], ({ id }) => id)
+  return recallPlaces(of, [ids], () => new Map(ids.map((id, place) => [id, place])))
+}
+
+/** @param of what the view belongs to: what another manifest says the same for the role is not looked for again */
+export function seeAs(manifest: Manifest, role: string, of: object = {}): Visible {
   const facts = factsOf(manifest, role)
   const effective = new Set(facts.effective)
   const can = (grantees: Grantees): boolean => facts.superuser || grantees.some((grantee) => effective.has(grantee))
 
   const usable = new Set(manifest.schemas.filter((schema) => can(schema.usage)).map((schema) => schema.name))
   const served = new Set(manifest.schemas.map((schema) => schema.name))
-  const entities = new Map(manifest.entities.map((entity) => [entity.id, entity]))
+  const places = placesOf(manifest.entities, of)
+  const entityOf = (id: ObjectId): EntityFacts | undefined => manifest.entities[places.get(id) ?? -1]
   const enums = new Map(manifest.enums.map((item) => [item.id, item]))
 
   const selects = (entity: EntityFacts, column: ColumnFacts): boolean =>
@@ -83,9 +95,11 @@ export function seeAs(manifest: Manifest, role: string): Visible {
     usable.has(entity.schema) &&
     (can(entity.grants.select) || entity.columns.some((column) => can(column.grants.select)))
 
-  const names = createNames(manifest, readable)
+  const holder = JSON.stringify([facts, [...usable]])
+  const names = createNames(manifest, recallReadable(of, manifest.entities, [holder], readable), of)
   const isTyped = (entity: EntityFacts): boolean => names.owns(entity)
   const isExposed = (entity: EntityFacts): boolean => entity.key.length > 0 && names.owns(entity)
+  const exposed = recallExposed(of, manifest.entities, [names.claims], isExposed)
 
   const seesType = (type: ValueType, schema: string | null): boolean => {
     if (schema !== null && served.has(schema) && !usable.has(schema)) return false
@@ -137,11 +151,11 @@ export function seeAs(manifest: Manifest, role: string): Visible {
   const seesResult = (fn: FunctionFacts): boolean => {
     if (fn.result.kind === 'void') return true
     if (fn.result.kind === 'value') return seesType(fn.result.type, fn.result.typeSchema)
-    const target = entities.get(fn.result.entity)
+    const target = entityOf(fn.result.entity)
     return target !== undefined && isTyped(target)
   }
   const hasExposedResult = ({ result }: FunctionFacts): boolean => {
-    const target = result.kind === 'row' || result.kind === 'set' ? entities.get(result.entity) : undefined
+    const target = result.kind === 'row' || result.kind === 'set' ? entityOf(result.entity) : undefined
     return target === undefined || isExposed(target)
   }
   const executes = (fn: FunctionFacts): boolean =>
@@ -163,10 +177,10 @@ export function seeAs(manifest: Manifest, role: string): Visible {
     manifest,
     role,
     names,
-    exposed: manifest.entities.filter(isExposed),
+    exposed: manifest.entities.filter((_, place) => exposed[place]),
     isTyped,
     isExposed,
-    entity: (id) => entities.get(id),
+    entity: entityOf,
     enum: (id) => enums.get(id),
     composite: compositeOf,
     attributes: attributesOf,
@@ -182,7 +196,7 @@ export function seeAs(manifest: Manifest, role: string): Visible {
       return readable.column
     },
     seesRelation: (entity, relation) => {
-      const target = entities.get(relation.target)
+      const target = entityOf(relation.target)
       return (
         target !== undefined &&
         isExposed(target) &&

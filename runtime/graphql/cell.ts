@@ -1,5 +1,5 @@
 import type { Revision, RevisionSource } from '../contract/revision.ts'
-import { createEngine, type Engine } from '../engine/engine.ts'
+import { createEngine, createRoles, type Engine, type Roles } from '../engine/engine.ts'
 import { anybody, createDocuments, listed, type Documents } from './documents.ts'
 
 /** An engine with what was found out about documents under it. */
@@ -26,12 +26,13 @@ const lookEveryMs = 1_000
 
 /** Calls reject with what the source rejects with; an engine that was loaded before is kept. */
 export function createCell(source: RevisionSource, now: () => number): Cell {
+  const roles = createRoles()
   let loaded: Loaded | null = null
   let lookedAt = Number.NEGATIVE_INFINITY
   let running: Promise<Loaded> | null = null
 
   const refresh = (): Promise<Loaded> => {
-    running ??= load(source, loaded, () => (lookedAt = now()))
+    running ??= load(source, roles, loaded, () => (lookedAt = now()))
       .then((made) => (loaded = made))
       .finally(() => (running = null))
     return running
@@ -55,12 +56,17 @@ export function createCell(source: RevisionSource, now: () => number): Cell {
   }
 }
 
-async function load(source: RevisionSource, before: Loaded | null, starting: () => void): Promise<Loaded> {
+async function load(
+  source: RevisionSource,
+  roles: Roles,
+  before: Loaded | null,
+  starting: () => void,
+): Promise<Loaded> {
   starting()
   const revision = await source()
   const standsIn = revision.failure !== undefined
   if (before === null || before.engine.revision !== revision.id) {
-    const engine = createEngine(revision)
+    const engine = createEngine(revision, roles)
     return { engine, documents: createDocuments(engine, anybody), listed: createDocuments(engine, listed), standsIn }
   }
   if (isSame(before, revision, standsIn)) return before

@@ -44,35 +44,47 @@ interface LastList<Item, Result> {
   readonly results: readonly Result[]
 }
 
-/** How many items of the last list may have gone at one place; beyond that all that follow are made anew. */
-const reach = 16
-
 export function createListRecall<Item, Result>(): ListRecall<Item, Result> {
   const memory = new WeakMap<object, LastList<Item, Result>>()
   return (of, items, inputs, make) => {
     const last = memory.get(of)
-    const known = last !== undefined && sameItems(last.inputs, inputs) ? last.items : []
-    const results: Result[] = []
-    let place = 0
-    for (const item of items) {
-      let found = place
-      while (found < place + reach && found < known.length && known[found] !== item) found += 1
-      const isKnown = last !== undefined && found < place + reach && found < known.length
-      results.push(isKnown ? (last.results[found] as Result) : make(item))
-      if (isKnown) place = found + 1
-    }
+    const results = last !== undefined && sameItems(last.inputs, inputs) ? remake(last, items, make) : items.map((item) => make(item))
     const kept = last !== undefined && sameItems(last.results, results) ? last.results : results
     memory.set(of, { inputs, items, results: kept })
     return kept
   }
 }
 
+/** How many items of the last list may have gone at one place; beyond that all that follow are made anew. */
+const reach = 16
+
+/** Stands by itself so that all lists are walked by the same compiled code. */
+function remake<Item, Result>(
+  last: LastList<Item, Result>,
+  items: readonly Item[],
+  make: (item: Item) => Result,
+): readonly Result[] {
+  const results: Result[] = []
+  let place = 0
+  for (const item of items) {
+    const end = Math.min(place + reach, last.items.length)
+    let found = place
+    while (found < end && last.items[found] !== item) found += 1
+    if (found < end) place = found + 1
+    results.push(found < end ? (last.results[found] as Result) : make(item))
+  }
+  return results
+}
+
 /** Whether two values are the same JSON, member by member in the same order. */
 export const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** Whether two lists hold the very same values. */
-export const sameItems = (a: readonly unknown[], b: readonly unknown[]): boolean =>
-  a.length === b.length && a.every((item, index) => item === b[index])
+export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false
+  for (let index = 0; index < a.length; index += 1) if (a[index] !== b[index]) return false
+  return true
+}
 
 /**
  * What `now` says, made of what was before as far as that said the same: every object and list in it that is the same

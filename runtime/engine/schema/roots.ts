@@ -21,14 +21,17 @@ export const makeQuery = (visible: Visible, types: Types): GraphQLObjectType =>
   new LazyObjectType('Query', 'Everything that can be read.', () => queryMakers(visible, types))
 
 function queryMakers(visible: Visible, types: Types): FieldMakers {
-  const entities = visible.exposed.filter(({ root }) => root)
+  const { exposed } = visible
+  const placeOf = (name: string): number => {
+    const found = visible.names.find(name)
+    return found?.kind === 'entity' && found.part === 'row' && found.entity.root ? exposed.indexOf(found.entity) : -1
+  }
   // No two exposed relations share a name, but two may share a field: "Post" and "post".
-  const places = new Map(entities.map(({ name }, place) => [name, place]))
   const named = (kind: 'collection' | 'byKey', field: string): readonly EntityFacts[] => {
     const base = baseOfField(kind, field)
     if (base === undefined || base !== lowerFirst(base)) return []
-    const found = [...new Set([base, upperFirst(base)])].flatMap((name) => places.get(name) ?? [])
-    return found.sort((a, b) => a - b).flatMap((place) => entities[place] ?? [])
+    const places = [...new Set([base, upperFirst(base)])].map(placeOf).sort((a, b) => a - b)
+    return places.flatMap((place) => exposed[place] ?? [])
   }
   const calls = callMakers(visible, types, (fn) => !fn.volatile)
   return {
@@ -42,7 +45,12 @@ function queryMakers(visible: Visible, types: Types): FieldMakers {
       }
       return calls.get(name)
     },
-    names: () => sorted(['node', ...entities.flatMap((entity) => readNames(visible, entity)), ...calls.keys()]),
+    names: () =>
+      sorted([
+        'node',
+        ...exposed.filter(({ root }) => root).flatMap((entity) => readNames(visible, entity)),
+        ...calls.keys(),
+      ]),
   }
 }
 

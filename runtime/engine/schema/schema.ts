@@ -79,8 +79,9 @@ const makers = (visible: Visible): Readonly<Record<Part, MakePart>> => ({
   updateField: makeUpdateField(visible),
 })
 
-export function buildView(manifest: Manifest, role: string): RoleView {
-  const visible = seeAs(manifest, role)
+/** @param of see seeAs */
+export function buildView(manifest: Manifest, role: string, of: object = {}): RoleView {
+  const visible = seeAs(manifest, role, of)
   const types = createTypes(visible, makers(visible), compositeMakers(visible))
   const lazy = new LazySchema(visible, types)
   const introspection = manifest.schemas.some((schema) => schema.introspection)
