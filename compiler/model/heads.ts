@@ -48,9 +48,10 @@ const recallPlaces = createRecall<readonly number[]>()
 /** The order depends on names alone, which seldom change. */
 function ordered(scope: Scope, relations: readonly AnnotatedRelation[]): readonly AnnotatedRelation[] {
   const names = recallNames(scope.schemas, relations, [], ({ schema, name }) => objectId(schema, name))
-  const places = recallPlaces(scope.schemas, [names], () =>
-    inOrder(scope, relations.map(({ schema, name }, place) => ({ schema, name, place }))).map(({ object }) => object.place),
-  )
+  const places = recallPlaces(scope.schemas, [names], () => {
+    const all = relations.map(({ schema, name }, place) => ({ schema, name, place }))
+    return inOrder(scope, all).map(({ object }) => object.place)
+  })
   return places.flatMap((place) => relations[place] ?? [])
 }
 
@@ -63,11 +64,11 @@ function buildHead(relation: AnnotatedRelation, schema: ServedSchema): Noted<Hea
   const key = readKey(relation, object)
   const { primaryKey, uniques, rowSecurity } = relation
   const own = { id: objectId(relation.schema, relation.name), name, schema, key: key.value }
-  const face = recallFace(uniques, [relation], () => ({ ...own, primaryKey, uniques, rowSecurity }))
+  const face = recallFace(uniques, [relation, schema], () => ({ ...own, primaryKey, uniques, rowSecurity }))
   return noted({ ...own, relation, face }, key.diagnostics)
 }
 
-/** By the list of unique keys: it is the relation's own, and stays as long as it says the same (runtime/lib/recall.ts, share). */
+/** By the list of unique keys, which is the relation's own and stays as long as it says the same. */
 const recallFace = createRecall<Face>(sameJson)
 
 /** The real key counts before the comment's; one unknown column makes the comment's key void (1.2). */

@@ -48,10 +48,10 @@ const additions = [...new Set(Object.values(additionOf)), 'enumArrays'] as const
 /** The parts that relations of this manifest have. */
 export const partsIn = ({ entities }: Pick<Manifest, 'entities'>): readonly Part[] => partsWith(additionsIn(entities))
 
-const partsWith = (additions: ReadonlySet<string>): readonly Part[] =>
+const partsWith = (present: ReadonlySet<string>): readonly Part[] =>
   partList.filter((part) => {
     const addition = additionOf[part]
-    return addition === undefined || additions.has(addition)
+    return addition === undefined || present.has(addition)
   })
 
 const recallAdditions = createRecall<readonly string[]>()
@@ -59,7 +59,9 @@ const recallAdditions = createRecall<readonly string[]>()
 /** Additions that some relation has. */
 function additionsIn(entities: readonly EntityFacts[]): ReadonlySet<string> {
   const found = new Set<string>()
-  for (const entity of entities) for (const addition of recallAdditions(entity, [], () => additionsOf(entity))) found.add(addition)
+  for (const entity of entities) {
+    for (const addition of recallAdditions(entity, [], () => additionsOf(entity))) found.add(addition)
+  }
   return found
 }
 
@@ -167,7 +169,10 @@ interface Claims {
 }
 
 /** The relation and the part of it that a name would be, e.g. `PostEdge` -> Post, edge. */
-function findPart({ places, used }: Omit<Claims, 'listFilters'>, name: string): { place: number; part: Part } | undefined {
+function findPart(
+  { places, used }: Omit<Claims, 'listFilters'>,
+  name: string,
+): { readonly place: number; readonly part: Part } | undefined {
   const own = places.get(name)
   if (own !== undefined) return { place: own, part: 'row' }
   if (!anyPart.test(name)) return undefined

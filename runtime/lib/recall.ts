@@ -27,7 +27,8 @@ export function createRecall<Result>(equal: (before: Result, now: Result) => boo
 
 /**
  * Gives what `make` makes of each item of a list; of items that were in the last list that belonged to `of`, what was
- * made of them then, as long as the other inputs are the very same. When all results are the same ones, so is their list.
+ * made of them then, as long as the other inputs are the very same. When all results are those of the last list, the
+ * list is that one.
  *
  * To find that out it compares references only: whoever walks through thousands of objects waits for memory.
  */
@@ -48,7 +49,8 @@ export function createListRecall<Item, Result>(): ListRecall<Item, Result> {
   const memory = new WeakMap<object, LastList<Item, Result>>()
   return (of, items, inputs, make) => {
     const last = memory.get(of)
-    const results = last !== undefined && sameItems(last.inputs, inputs) ? remake(last, items, make) : items.map((item) => make(item))
+    const comparable = last !== undefined && sameItems(last.inputs, inputs)
+    const results = comparable ? remake(last, items, make) : items.map((item) => make(item))
     const kept = last !== undefined && sameItems(last.results, results) ? last.results : results
     memory.set(of, { inputs, items, results: kept })
     return kept
@@ -93,12 +95,11 @@ export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean
 export function share<T>(before: unknown, now: T): T {
   if (typeof now !== 'object' || now === null || typeof before !== 'object' || before === null) return now
   if (Array.isArray(now)) return (Array.isArray(before) ? shareItems(before, now) : now) as T
-  const members = Object.entries(now)
+  const names = Object.keys(now)
+  if (Array.isArray(before) || !sameItems(Object.keys(before), names)) return now
   const values = Object.values(before)
-  const names = Object.keys(before)
-  const shared = members.map(([name, value], index) => [name, share(name === names[index] ? values[index] : undefined, value)] as const)
-  const same = members.length === names.length && shared.every(([name, value], index) => name === names[index] && value === values[index])
-  return (same ? before : Object.fromEntries(shared)) as T
+  const shared = shareItems(values, Object.values(now))
+  return (shared === values ? before : Object.fromEntries(names.map((name, index) => [name, shared[index]]))) as T
 }
 
 function shareItems(before: readonly unknown[], now: readonly unknown[]): readonly unknown[] {

@@ -51,7 +51,7 @@ describe('a compiler', () => {
   })
 
   it('keeps what tables are that refer to one that changed, unless they see the change', async () => {
-    await database.query('create table of_two (id int primary key, two int references two)')
+    await database.query('create table of_two (id int primary key, big_two_id int references two)')
     const one = compiler()
     const factsOf = (name: string, { model }: Compiled) =>
       model.manifest.entities.find(({ id }) => id === objectId('public', name))
@@ -64,6 +64,10 @@ describe('a compiler', () => {
     const renamed = await one.compile()
     expect(factsOf('of_two', renamed)).not.toEqual(factsOf('of_two', wider))
     expect(renamed.revision).toEqual((await compiler().compile()).revision)
+    await database.query(`comment on schema public is '@graphql({"inflect_names": true})'`)
+    const inflected = await one.compile()
+    expect(factsOf('of_two', inflected)?.relations.map(({ field }) => field)).toEqual(['bigTwo'])
+    expect(inflected.revision).toEqual((await compiler().compile()).revision)
   })
 })
 
