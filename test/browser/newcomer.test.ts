@@ -1,9 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient } from '../../runtime/client/client.ts'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
 import { findChromium, useBrowser } from '../support/chromium.ts'
+import { createApplication, type Application as Project, type Module } from '../support/generated-client.ts'
 
 const path = findChromium()
 const fixture = (name: string): URL => new URL(`../../fixtures/${name}`, import.meta.url)
@@ -21,7 +24,7 @@ describe.skipIf(path === null)('the way of somebody new', { timeout: 120_000 }, 
     await server?.stop()
   })
 
-  it('leads from the dashboard over a mailed link into the application and back to one’s own rows', async () => {
+  it('leads from the dashboard over a mailed link into the application, to one’s own rows and to a typed client', async () => {
     const { page: owner, context, shoot, errors } = await browser.open()
     await owner.goto(`${server.url}/dashboard`)
     await owner.getByLabel('service_role key').fill(server.serviceRole)
@@ -69,6 +72,9 @@ describe.skipIf(path === null)('the way of somebody new', { timeout: 120_000 }, 
     await owner.getByText('explain is off.').waitFor()
     await owner.getByRole('link', { name: 'Schema report' }).click()
     await owner.getByText('schemaReport is off.').waitFor()
+    const titles = await titlesByTypedClient(server, 'ada@example.com')
+    expect(titles).toMatchObject({ data: [{ title: 'A first post', status: 'DRAFT' }], error: null })
+
     await owner.getByRole('link', { name: 'Schema picture' }).click()
     await owner.getByRole('img', { name: /types and \d+ relations/ }).waitFor()
     await owner.getByLabel('Look at').selectOption('Post')
@@ -77,6 +83,30 @@ describe.skipIf(path === null)('the way of somebody new', { timeout: 120_000 }, 
     await context.close()
   })
 })
+
+/** What somebody asks for with the client that is made for them. */
+async function titlesByTypedClient(server: AuthServer, email: string): Promise<unknown> {
+  const project = createApplication()
+  const { client, createDb } = await generated(project, server)
+  try {
+    await client.auth.signInWithPassword({ email, password: 'correct horse' })
+    return await createDb(client).post.list({ first: 5 }, { title: true, status: true })
+  } finally {
+    client.close()
+    project.remove()
+  }
+}
+
+async function generated(project: Project, { url, anon, secret }: AuthServer): Promise<Module> {
+  const environment = { JWT_SECRET: secret }
+  const made = await project.codegen(
+    ['--from', url, '--role', 'authenticated', '--out', join(project.folder, 'db')],
+    environment,
+  )
+  expect(made.exitCode, made.noted).toBe(0)
+  const { createDb } = await project.load('db/db.js')
+  return { createDb, client: createClient(url, anon, { auth: { persistSession: false, autoRefreshToken: false } }) }
+}
 
 interface Application {
   readonly url: string
