@@ -33,10 +33,26 @@ type Fields = Readonly<Record<string, Json>>
 const isObject = (input: Input): input is Fields => typeof input === 'object' && input !== null && !Array.isArray(input)
 const asList = (input: Json): readonly Json[] => (Array.isArray(input) ? input : [input as Json])
 
+/** Reads every part; where several are refused, nobody says which of them is told. */
+function readAll<Part, Result>(parts: readonly Part[], read: (part: Part) => Result): readonly Result[] {
+  const reasons: string[] = []
+  const results = parts.flatMap((part) => {
+    try {
+      return [read(part)]
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      reasons.push(...error.reasons)
+      return []
+    }
+  })
+  if (reasons.length > 0) throw new Refused(...reasons)
+  return results
+}
+
 /** The conjunction of a filter's entries; null when nothing is asked for (spec/graphql.md 4.2, 4.3). */
 export function readFilter(around: Surroundings, table: ApiTable, input: Input): Condition | null {
   if (!isObject(input)) return null
-  return every(Object.entries(input).map(([name, value]) => readEntry(around, table, name, value)))
+  return every(readAll(Object.entries(input), ([name, value]) => readEntry(around, table, name, value)))
 }
 
 function readEntry(around: Surroundings, table: ApiTable, name: string, value: Json): Condition | null {
@@ -48,9 +64,9 @@ function readEntry(around: Surroundings, table: ApiTable, name: string, value: J
   if (relation !== undefined) return readRelated(around, table, relation, value)
   switch (name) {
     case 'and':
-      return every(asList(value).map((item) => readFilter(around, table, item)))
+      return every(readAll(asList(value), (item) => readFilter(around, table, item)))
     case 'or':
-      return some(asList(value).map((item) => readFilter(around, table, item)))
+      return some(readAll(asList(value), (item) => readFilter(around, table, item)))
     case 'not':
       return negation(readFilter(around, table, value))
     case 'nodeId':
@@ -76,7 +92,7 @@ function readRelated(around: Surroundings, table: ApiTable, relation: RelationFi
     return (row) => relatedTo(row).some(meets) === (quantifier === 'some')
   }
   if (!relation.many) return quantified('some', input)
-  return every(Object.entries(input as Fields).map(([quantifier, filter]) => quantified(quantifier, filter)))
+  return every(readAll(Object.entries(input as Fields), ([quantifier, filter]) => quantified(quantifier, filter)))
 }
 
 const given = (conditions: readonly (Condition | null)[]): readonly Condition[] =>
@@ -118,13 +134,20 @@ function readColumn(
 ): Condition | null {
   if (!isObject(input)) return null
   if (column.type.base === 'composite') return readAttributes(world, column.type, input, valueOf)
-  return every(Object.entries(input).map(([operator, operand]) => readOperator(world, column, operator, operand, valueOf)))
+  return every(
+    readAll(Object.entries(input), ([operator, operand]) => readOperator(world, column, operator, operand, valueOf)),
+  )
 }
 
 /** Conditions on attributes of a composite value (17); those of a null are null. */
-const readAttributes = (world: World, type: ColumnType, input: Fields, valueOf: (row: Row) => Value): Condition | null =>
+const readAttributes = (
+  world: World,
+  type: ColumnType,
+  input: Fields,
+  valueOf: (row: Row) => Value,
+): Condition | null =>
   every(
-    Object.entries(input).map(([field, value]) => {
+    readAll(Object.entries(input), ([field, value]) => {
       const attribute = attributeOf(world, type, field)
       return readColumn(world, attribute, value, (row) => part(valueOf(row), attribute.name))
     }),
@@ -237,7 +260,8 @@ function readNodeId(world: World, table: ApiTable, input: Json): Condition | nul
   const token = input['eq']
   if (token === null || token === undefined) throw new Refused('Invalid value passed to nodeId argument, Error 1')
   const { schema, name, keys } = readNodeToken(String(token))
-  if (schema !== table.schema || name !== table.sketch.name) throw new Refused('nodeId belongs to a different collection')
+  if (schema !== table.schema || name !== table.sketch.name)
+    throw new Refused('nodeId belongs to a different collection')
   return keyCondition(world, table, keys)
 }
 
