@@ -246,7 +246,7 @@ async function authUrl({ adminUrl }: TestDatabase, { authPort }: AuthServerOptio
 }
 
 function serverSettings(db: TestDatabase, { googleIssuer, smtpUrl }: AuthServerOptions): ServerSettings {
-  const read = readSettings({})
+  const read = readSettings({ LOG_LEVEL: 'debug' })
   if (read.kind === 'invalid') throw new Error(read.problems.join())
   const urls = { databaseUrl: db.url, databaseOwnerUrl: db.adminUrl }
   return {
