@@ -1,10 +1,9 @@
 import { join } from 'node:path'
+import { withAuthDatabase } from '../../compiler/commands/auth-database.ts'
 import { loadDemo } from '../../compiler/commands/demo.ts'
 import { makeHash } from '../../runtime/auth/hashing/algorithms.ts'
-import { authOwner } from '../../runtime/auth/schema/auth-schema.ts'
 import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
 import { setFirstSettings } from '../../runtime/auth/settings/store.ts'
-import { openStatements } from '../../runtime/db/statements.ts'
 import { projectKeys } from '../../runtime/identity/keys.ts'
 import { createDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { httpRequest } from '../support/http-client.ts'
@@ -36,15 +35,7 @@ const settings = { auth_enabled: 'on', site_url: 'https://app.example.com', mail
 
 async function enableAuth(db: TestDatabase): Promise<void> {
   await migrateAuth({ url: db.adminUrl })
-  const owner = openStatements({
-    url: db.adminUrl,
-    schemas: ['auth'],
-    role: authOwner,
-    poolSize: 1,
-    statementTimeout: 0,
-  })
-  await setFirstSettings(owner.run, settings)
-  await owner.close()
+  await withAuthDatabase(db.adminUrl, ({ run }) => setFirstSettings(run, settings))
 }
 
 const ready = (headers = {}): Buffer => httpRequest({ method: 'GET', path: '/health', headers })

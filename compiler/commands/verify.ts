@@ -1,5 +1,6 @@
 import { withSession } from '../../runtime/db/session.ts'
 import { openDatabase } from '../../runtime/db/pool.ts'
+import { messageOf } from '../../runtime/lib/message-of.ts'
 import { createCompiler } from '../compile.ts'
 import type { Json } from '../verify/interpreter/world.ts'
 import { printVerdict } from '../verify/print.ts'
@@ -30,7 +31,7 @@ export const verifyCommand: Command = {
   run: async (given, terminal) => {
     const request = await requestOf(given, terminal)
     const verdicts = await verify(request).catch((error: unknown) => {
-      throw new CommandFailure(error instanceof Error ? error.message : String(error), noVerdict)
+      throw new CommandFailure(messageOf(error), noVerdict)
     })
     const judged = verdicts.filter(({ documents }) => documents > 0)
     terminal.print(

@@ -86,6 +86,7 @@ describe('what anybody may read', () => {
     for (const [method, path] of [
       ['HEAD', '/auth/v1/health'],
       ['QUERY', '/auth/v1/user'],
+      ['QUERY', '/auth/v1/nowhere'],
       ['QUERY', '/admin/v1/settings'],
       ['QUERY', '/graphql/v1'],
       ['QUERY', '/health'],
