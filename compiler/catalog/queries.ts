@@ -199,6 +199,12 @@ const RELATIONS = `relations as materialized (
 /** The relations to answer, as an array: where they are few, indexes serve. */
 const asked = 'any (array(select oid from relations))'
 
+/**
+ * Those of them that are served. As an array once more, and never by a join: expecting one relation, the planner would look
+ * through an array of thousands for each of thousands.
+ */
+const askedServed = 'any (array(select oid from relations where served))'
+
 /** Columns of the relations and of what their foreign keys refer to. */
 const ATTRIBUTES = `attributes as materialized (
   select a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attgenerated, a.attidentity,
@@ -334,9 +340,8 @@ const UNIQUE_LIST = `select i.indrelid as relation, u.relname as name, i.indispr
       select pg_catalog.pg_get_indexdef(i.indexrelid, part.number, false)
       from pg_catalog.generate_series(1, i.indnkeyatts::pg_catalog.int4) part(number) order by part.number) end end as parts,
     case path.value when '' then pg_catalog.pg_get_expr(i.indpred, i.indrelid) end as predicate
-  from pg_catalog.pg_index i join relations r on r.oid = i.indrelid and r.served
-  join pg_catalog.pg_class u on u.oid = i.indexrelid cross join path
-  where i.indrelid = ${asked} and i.indisunique and i.indisvalid and i.indisready order by u.relname`
+  from pg_catalog.pg_index i join pg_catalog.pg_class u on u.oid = i.indexrelid cross join path
+  where i.indrelid = ${askedServed} and i.indisunique and i.indisvalid and i.indisready order by u.relname`
 
 /**
  * `guaranteed`: unless the constraint is not validated or not enforced, or is the clone that Postgres keeps for a
@@ -348,8 +353,7 @@ const FOREIGN_KEY_LIST = `select c.oid, c.conname as name, c.conrelid as relatio
     c.convalidated and (whole.oid is null or whole.confrelid = c.confrelid) as guaranteed, d.description as comment
   from (select false as conperiod) before_18
   cross join lateral (select k.*, conperiod as temporal from pg_catalog.pg_constraint k
-    where k.conrelid = ${asked} and k.contype = 'f') c
-  join relations r on r.oid = c.conrelid and r.served
+    where k.conrelid = ${askedServed} and k.contype = 'f') c
   join pg_catalog.pg_class f on f.oid = c.confrelid
   join pg_catalog.pg_namespace n on n.oid = f.relnamespace
   left join pg_catalog.pg_constraint whole on whole.oid = c.conparentid
