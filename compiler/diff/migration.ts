@@ -35,12 +35,13 @@ export async function afterMigration<T>(
   const statements = withoutFrame(splitSql(sql))
   await query('begin')
   try {
-    await query(`set local lock_timeout = ${lockTimeoutMs}`)
     const leftOut = await applyAll(query, command, statements)
-    // A migration may have become somebody else, and nothing of its search path may stand in for the catalogue.
+    // A migration may have become somebody else and set what it liked, and nothing of its own may stand in for the
+    // catalogue.
     await query('reset session authorization')
     await query('set local role none')
-    await query('set local search_path = pg_catalog')
+    await query('reset all')
+    await query('set local search_path = pg_catalog, pg_temp')
     return await work(leftOut)
   } finally {
     await query('rollback').catch(() => undefined)
@@ -50,15 +51,26 @@ export async function afterMigration<T>(
 const begins = /^(?:BEGIN|START TRANSACTION|COMMIT(?! PREPARED)|END)\b/
 const leaves = /^(?:ABORT|PREPARE TRANSACTION|COMMIT PREPARED|ROLLBACK(?! (?:(?:WORK|TRANSACTION) )?TO\b))\b/
 const marks = /^(?:SAVEPOINT|RELEASE|ROLLBACK)\b/
+const copiesIn = /^COPY\b.* FROM STDIN\b/
 
 const starts = ({ head }: SqlStatement, words: RegExp): boolean => words.test(head.join(' '))
 
-/** Files often stand between `begin` and `commit`: all is one transaction here. What takes back is no migration. */
+/** Files often stand between `begin` and `commit`: all is one transaction here. */
 function withoutFrame(statements: readonly SqlStatement[]): readonly SqlStatement[] {
-  const leaving = statements.find((statement) => starts(statement, leaves))
-  if (leaving === undefined) return statements.filter((statement) => !starts(statement, begins))
-  const { line, head } = leaving
-  throw new MigrationFailure(line, `${head.join(' ')} would end the transaction in which the migration is tried`)
+  for (const statement of statements) {
+    const problem = whyNoMigration(statement)
+    if (problem !== null) throw new MigrationFailure(statement.line, problem)
+  }
+  return statements.filter((statement) => !starts(statement, begins))
+}
+
+/** Why a statement cannot be tried, or null; whatever else is wrong with it Postgres says. */
+function whyNoMigration(statement: SqlStatement): string | null {
+  const words = statement.head.join(' ')
+  if (starts(statement, leaves)) return `${words} would end the transaction in which the migration is tried`
+  if (starts(statement, copiesIn)) return `${words} takes rows from psql, and a file has none to give: use INSERT`
+  const [meta] = /^\\\S*/.exec(statement.text) ?? []
+  return meta === undefined ? null : `${meta} is a command of psql, which Postgres does not know`
 }
 
 /** active_sql_transaction (PostgreSQL manual, appendix A). */
@@ -84,8 +96,9 @@ async function applyAll(
   return leftOut
 }
 
-/** Whatever fails here leaves the transaction as it was. */
+/** Whatever fails here leaves the transaction as it was. Files set the time for locks as well: dumps to any. */
 async function within(query: Query, work: () => Promise<void>): Promise<void> {
+  await query(`set local lock_timeout = ${lockTimeoutMs}`)
   await query('savepoint catalograph_statement')
   try {
     await work()

@@ -3,7 +3,7 @@ export interface SqlStatement {
   readonly text: string
   /** Line of its first word, from 1. */
   readonly line: number
-  /** Its words outside of quotes and brackets, in capitals, at most four: `CREATE INDEX CONCURRENTLY ...`. */
+  /** Its words outside of quotes and brackets, in capitals, at most six: `CREATE INDEX CONCURRENTLY ...`. */
   readonly head: readonly string[]
 }
 
@@ -62,7 +62,7 @@ function after(state: State, found: string, place: Place): State {
   const word = isWord(found) ? found.toUpperCase() : found
   return {
     first: state.first ?? place,
-    head: isWord(found) && state.head.length < 4 && state.brackets === 0 ? [...state.head, word] : state.head,
+    head: isWord(found) && state.head.length < 6 && state.brackets === 0 ? [...state.head, word] : state.head,
     brackets: Math.max(0, state.brackets + (found === '(' ? 1 : found === ')' ? -1 : 0)),
     blocks: state.blocks + blockStep(state, word),
     last: word,

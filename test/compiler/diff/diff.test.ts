@@ -169,7 +169,8 @@ describe('catalograph diff', () => {
     ["prepare transaction 'x'", 'PREPARE TRANSACTION would end', 1],
     ['select 1;\nalter table nowhere add a int', 'relation "nowhere" does not exist', 2],
     ['do $$ begin alter table posts drop column body; commit; end $$', 'invalid transaction termination', 1],
-    ['\\connect other', 'syntax error', 1],
+    ['select 1;\n\\connect other', '\\connect is a command of psql', 2],
+    ['select 1;\ncopy public.posts (id) from stdin;\n1\n\\.', 'FROM STDIN takes rows from psql', 2],
   ])('gives no verdict on %j, and keeps nothing', async (sql, reason, line) => {
     const before = (await db.query(catalogue)).rows
     const ran = await migrate(sql)
@@ -179,9 +180,9 @@ describe('catalograph diff', () => {
     expect((await db.query(catalogue)).rows).toEqual(before)
   })
 
-  it('lets a migration keep savepoints, search path and role of its own', async () => {
+  it('lets a migration keep savepoints, settings and role of its own', async () => {
     const ran = await migrate(
-      `set role anon; reset role; create schema s; set search_path = s; savepoint a; create table lost (id int primary key);
+      `set statement_timeout = 1000; set client_encoding = latin1; set lock_timeout = 0; set role anon; reset role; create schema s; set search_path = s; savepoint a; create table lost (id int primary key);
        rollback to a; create table public.kept (id int primary key); grant select on public.kept to anon; set role anon`,
     )
     expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Kept was added.') })
@@ -191,7 +192,7 @@ describe('catalograph diff', () => {
   it('waits for no lock longer than three seconds', async () => {
     await db.query('begin; lock table posts in access share mode')
     try {
-      const ran = await migrate('alter table posts drop column body')
+      const ran = await migrate('set lock_timeout = 0; alter table posts drop column body')
       expect(ran).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('lock timeout') })
     } finally {
       await db.query('rollback')

@@ -27,7 +27,7 @@ it.each([
 
 it('tells lines and first words, comments and case aside', () => {
   const [first, second] = splitSql('\n-- one\ncreate /* x */ Index concurrently i on t (a);\n\n\nCommit')
-  expect(first).toMatchObject({ line: 3, head: ['CREATE', 'INDEX', 'CONCURRENTLY', 'I'] })
+  expect(first).toMatchObject({ line: 3, head: ['CREATE', 'INDEX', 'CONCURRENTLY', 'I', 'ON', 'T'] })
   expect(second).toMatchObject({ line: 6, head: ['COMMIT'] })
 })
 
