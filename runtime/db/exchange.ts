@@ -3,7 +3,7 @@ import type { BoundStatement, Row } from '../contract/execution.ts'
 import { DatabaseFailure } from './failures.ts'
 import { createMessageReader, messageTypes, readColumns, readError, readRow, type Column } from './messages.ts'
 import { createPreparedNames, maxWeight, weightOf, type PreparedNames } from './prepared-names.ts'
-import { encode, type Outgoing, type SentStatement, type Step } from './wire.ts'
+import { encode, type Outgoing, type SentStatement } from './wire.ts'
 
 /**
  * One request on one connection: everything in one write, one Sync, one implicit transaction (PostgreSQL manual 54.2.3
@@ -29,7 +29,7 @@ interface Flight {
   completed: number
   bytes: number
   failure: { readonly error: unknown } | null
-  readonly settle: (result: ExchangeResult) => void
+  readonly settle: Settle
 }
 
 /** A connection and what it has prepared. */
@@ -143,41 +143,58 @@ const namedWithin = (statements: readonly SentStatement[]): readonly SentStateme
   })
 }
 
-/** Each statement, and whether it has to be parsed right before it. */
-const stepsOf = (prepared: PreparedNames, statements: readonly SentStatement[]): readonly Step[] => {
-  const parsed = new Set<string>()
-  return namedWithin(statements).map((statement) => {
-    const { name } = statement
-    const parse = name === '' || !(prepared.use(name) || parsed.has(name))
-    if (parse) parsed.add(name)
-    return { statement, parse }
+/** The places of the statements that have to be parsed before they are used. */
+const unprepared = (prepared: PreparedNames, statements: readonly SentStatement[]): ReadonlySet<number> => {
+  const names = new Set<string>()
+  const places = new Set<number>()
+  statements.forEach(({ name }, index) => {
+    if (name !== '' && (prepared.use(name) || names.has(name))) return
+    names.add(name)
+    places.add(index)
   })
+  return places
 }
 
-const outgoing = ({ prepared, described }: Line, statements: readonly SentStatement[]): Outgoing => {
-  const steps = stepsOf(prepared, statements)
-  const added = steps.flatMap(({ statement, parse }) => (parse && statement.name !== '' ? [statement] : []))
-  const needed = () => new Set(steps.map(({ statement }) => statement.name))
+const preparing = ({ prepared, described }: Line, given: readonly SentStatement[]): Outgoing => {
+  const statements = namedWithin(given)
+  const parsed = unprepared(prepared, statements)
+  const added = statements.filter(({ name }, index) => name !== '' && parsed.has(index))
+  const needed = () => new Set(statements.map(({ name }) => name))
   const closed = added.length === 0 ? [] : prepared.evict(totalWeight(added), needed())
-  return { closed, steps, describe: described !== null }
+  return { closed, statements, parsed, describe: described !== null }
 }
+
+const nothingParsed: ReadonlySet<number> = new Set()
+
+/** Almost every request finds all of its statements prepared: that these fit onto the connection was seen to then. */
+const outgoing = (line: Line, statements: readonly SentStatement[]): Outgoing =>
+  statements.every(({ name }) => line.prepared.use(name))
+    ? { closed: [], statements, parsed: nothingParsed, describe: false }
+    : preparing(line, statements)
+
+/** Is told how a request ended, once. It must not throw. */
+export type Settle = (result: ExchangeResult) => void
 
 /**
  * Runs the statements in one round trip. A failure is a result, told only once Postgres is ready for the next request
  * or the connection is gone, so that no answer can reach another request. The commit comes before ReadyForQuery and
  * may itself fail (deferred constraints), hence rows count only then.
  */
+export const sendStatements = (line: Line, statements: readonly SentStatement[], settle: Settle): void => {
+  const sent = outgoing(line, statements)
+  const bytes = encode(sent)
+  line.flight = {
+    parsing: sent.parsed.size === 0 ? [] : sent.statements.filter((_, index) => sent.parsed.has(index)),
+    parsed: '',
+    rows: sent.statements.map(() => []),
+    completed: 0,
+    bytes: 0,
+    failure: null,
+    settle,
+  }
+  line.client.connection.stream.write(bytes)
+}
+
+/** The same as a promise, which never rejects for what the database did. */
 export const runStatements = (line: Line, statements: readonly SentStatement[]): Promise<ExchangeResult> =>
-  new Promise((resolve) => {
-    const sent = outgoing(line, statements)
-    line.flight = {
-      parsing: sent.steps.flatMap(({ statement, parse }) => (parse ? [statement] : [])),
-      parsed: '',
-      rows: sent.steps.map(() => []),
-      completed: 0,
-      bytes: 0,
-      failure: null,
-      settle: resolve,
-    }
-    line.client.connection.stream.write(encode(sent))
-  })
+  new Promise((resolve) => sendStatements(line, statements, resolve))

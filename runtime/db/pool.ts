@@ -1,7 +1,8 @@
 import pg from 'pg'
 import type { Exchange, RunExchange } from '../contract/execution.ts'
-import { classifyConnecting, spoilsConnection, sqlstateOf } from './classify.ts'
+import { after } from '../lib/after.ts'
 import { createDeadlines, type SetDeadline } from '../lib/deadlines.ts'
+import { classifyConnecting, spoilsConnection, sqlstateOf } from './classify.ts'
 import type { ExchangeResult, Line } from './exchange.ts'
 import { createLines, type Lines } from './lines.ts'
 import { queryOn, type Query } from './session.ts'
@@ -90,21 +91,32 @@ const deadlineFor = (line: Line, setDeadline: SetDeadline, deadline: number): ((
 const isSuspect = (exchange: Exchange, error: unknown): boolean =>
   spoilsConnection(error) && !(exchange.readOnly && sqlstateOf(error) === '25006')
 
-const runOnce = (lines: Lines, timeout: number): ((exchange: Exchange) => Promise<ExchangeResult>) => {
+const isSpoilt = (exchange: Exchange, result: ExchangeResult): boolean =>
+  result.kind === 'failed' && (result.broken || isSuspect(exchange, result.error))
+
+/** Runs an exchange on a line that is free by the time that the result is told. Fails where no line is to be had. */
+type RunOnce = (exchange: Exchange) => ExchangeResult | Promise<ExchangeResult>
+
+const runOnce = (lines: Lines, timeout: number): RunOnce => {
   const setDeadline = createDeadlines(lookEveryMs)
-  return async (exchange) => {
-    const line = await lines.borrow()
-    const clear = deadlineFor(line, setDeadline, deadlineOf(exchange, timeout))
-    let spoilt = true
-    try {
-      const result = await runOnLine(line, exchange)
-      spoilt = result.kind === 'failed' && (result.broken || isSuspect(exchange, result.error))
-      return result
-    } finally {
-      clear?.()
-      lines.giveBack(line, spoilt)
-    }
-  }
+  const runOn = (line: Line, exchange: Exchange): Promise<ExchangeResult> =>
+    new Promise((resolve, reject) => {
+      const clear = deadlineFor(line, setDeadline, deadlineOf(exchange, timeout))
+      const giveBack = (spoilt: boolean): void => {
+        clear?.()
+        lines.giveBack(line, spoilt)
+      }
+      try {
+        runOnLine(line, exchange, (result) => {
+          giveBack(isSpoilt(exchange, result))
+          resolve(result)
+        })
+      } catch (error) {
+        giveBack(true)
+        reject(error)
+      }
+    })
+  return (exchange) => after(lines.borrow(), (line) => runOn(line, exchange))
 }
 
 /**
@@ -115,7 +127,7 @@ const deservesAnother = (exchange: Exchange, result: ExchangeResult): boolean =>
   result.kind === 'failed' && !result.broken && isSuspect(exchange, result.error)
 
 const runWith =
-  (once: (exchange: Exchange) => Promise<ExchangeResult>): RunExchange =>
+  (once: RunOnce): RunExchange =>
   async (exchange) => {
     const first = await once(exchange)
     return outcome(exchange, deservesAnother(exchange, first) ? await once(exchange) : first)

@@ -3,7 +3,7 @@ import { createLru } from '../lib/lru.ts'
 import { sha256Hex } from '../lib/sha256.ts'
 import { claimSettings } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from './classify.ts'
-import { runStatements, type ExchangeResult, type Line } from './exchange.ts'
+import { sendStatements, type ExchangeResult, type Line, type Settle } from './exchange.ts'
 import { counterCall, versionCall } from './version.ts'
 import { writeValues, type SentStatement, type WrittenValues } from './wire.ts'
 
@@ -108,8 +108,8 @@ const snapshotOf = (line: Line, version: string): string => {
 const opening = (line: Line, { caller, version, readOnly }: Exchange): SentStatement => {
   const { guarded, plain, written } = openingOf(caller)
   const mode = readOnly ? 'on' : 'off'
-  if (version === null) return { ...plain, written, values: [mode] }
-  return { ...guarded, written, values: [mode, version, snapshotOf(line, version)] }
+  if (version === null) return { name: plain.name, text: plain.text, written, values: [mode] }
+  return { name: guarded.name, text: guarded.text, written, values: [mode, version, snapshotOf(line, version)] }
 }
 
 /**
@@ -125,10 +125,10 @@ const closingText = `select where case
   else catalograph.stale(${counterCall})
 end`
 
-const preparedClosing: PreparedText = { name: 'catalograph.close', text: closingText }
-
 const closing = ({ version, statements }: Exchange): readonly BoundStatement[] =>
-  version === null || statements.length === 0 ? [] : [{ ...preparedClosing, values: [version] }]
+  version === null || statements.length === 0
+    ? []
+    : [{ name: 'catalograph.close', text: closingText, values: [version] }]
 
 /** What stands before the request's own statements: the reset, then the opening. */
 const openingLength = 2
@@ -139,12 +139,13 @@ const remember = (line: Line, { version }: Exchange, result: ExchangeResult): vo
   seen.set(line, { version, snapshot })
 }
 
-/** Runs an exchange on a connection; a failure is a result, see runStatements. */
-export const runOnLine = async (line: Line, exchange: Exchange): Promise<ExchangeResult> => {
+/** Runs an exchange on a connection; a failure is a result, see sendStatements. */
+export const runOnLine = (line: Line, exchange: Exchange, settle: Settle): void => {
   const statements = [reset, opening(line, exchange), ...exchange.statements, ...closing(exchange)]
-  const result = await runStatements(line, statements)
-  remember(line, exchange, result)
-  return result
+  sendStatements(line, statements, (result) => {
+    remember(line, exchange, result)
+    settle(result)
+  })
 }
 
 const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'

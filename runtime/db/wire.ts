@@ -20,16 +20,12 @@ export interface SentStatement extends BoundStatement {
   readonly written?: WrittenValues
 }
 
-export interface Step {
-  readonly statement: SentStatement
-  /** Whether it is parsed right before it is used; one without a name always is. */
-  readonly parse: boolean
-}
-
 export interface Outgoing {
   /** Prepared statements to give back. */
   readonly closed: readonly string[]
-  readonly steps: readonly Step[]
+  readonly statements: readonly SentStatement[]
+  /** Which of them, by their places, are parsed right before they are used; one without a name always is. */
+  readonly parsed: ReadonlySet<number>
   /** Whether Postgres shall tell the columns of what is parsed. */
   readonly describe: boolean
 }
@@ -45,20 +41,23 @@ const bindSize = ({ name, written, values }: SentStatement): number =>
 const executeSize = header + 1 + 4
 const syncSize = header
 
-const sum = <T>(items: Iterable<T>, sizeOf: (item: T) => number): number => {
+const sum = <T>(items: readonly T[], sizeOf: (item: T, index: number) => number): number => {
   let total = 0
-  for (const item of items) total += sizeOf(item)
+  for (let index = 0; index < items.length; index += 1) total += sizeOf(items[index] as T, index)
   return total
 }
 
-const stepSize = ({ statement, parse }: Step, describe: boolean): number =>
-  (parse ? parseSize(statement.name, statement.text) : 0) +
-  (parse && describe ? namedSize(statement.name) : 0) +
-  bindSize(statement) +
-  executeSize
+const preparingSize = ({ name, text }: SentStatement, describe: boolean): number =>
+  parseSize(name, text) + (describe ? namedSize(name) : 0)
 
-const sizeOf = ({ closed, steps, describe }: Outgoing): number =>
-  sum(closed, namedSize) + sum(steps, (step) => stepSize(step, describe)) + syncSize
+const sizeOf = ({ closed, statements, parsed, describe }: Outgoing): number =>
+  sum(closed, namedSize) +
+  sum(
+    statements,
+    (statement, index) =>
+      (parsed.has(index) ? preparingSize(statement, describe) : 0) + bindSize(statement) + executeSize,
+  ) +
+  syncSize
 
 const putInt16 = (cursor: Cursor, value: number): void => {
   cursor.at = cursor.buffer.writeUInt16BE(value, cursor.at)
@@ -66,18 +65,35 @@ const putInt16 = (cursor: Cursor, value: number): void => {
 const putInt32 = (cursor: Cursor, value: number): void => {
   cursor.at = cursor.buffer.writeInt32BE(value, cursor.at)
 }
+
+/** Up to about this length, letters are written faster one by one than by a call that leaves JavaScript. */
+const shortText = 40
+
+/** Writes a text in UTF-8; answers where it ends. */
+const writeText = (buffer: Buffer, text: string, start: number): number => {
+  const { length } = text
+  if (length > shortText) return start + buffer.write(text, start, 'utf8')
+  for (let index = 0; index < length; index += 1) {
+    const unit = text.charCodeAt(index)
+    if (unit > 0x7f) return start + buffer.write(text, start, 'utf8')
+    buffer[start + index] = unit
+  }
+  return start + length
+}
+
 const putText = (cursor: Cursor, text: string): void => {
-  if (text !== '') cursor.at += cursor.buffer.write(text, cursor.at, 'utf8')
-  cursor.buffer[cursor.at++] = 0
+  const end = writeText(cursor.buffer, text, cursor.at)
+  cursor.buffer[end] = 0
+  cursor.at = end + 1
 }
 
 /** A parameter: its length in bytes, then its text; null is the length -1. */
 const putValue = (cursor: Cursor, value: string | null): void => {
   if (value === null) return putInt32(cursor, -1)
-  if (value === '') return putInt32(cursor, 0)
-  const length = cursor.buffer.write(value, cursor.at + 4, 'utf8')
-  putInt32(cursor, length)
-  cursor.at += length
+  const start = cursor.at + 4
+  const end = writeText(cursor.buffer, value, start)
+  putInt32(cursor, end - start)
+  cursor.at = end
 }
 
 export const writeValues = (values: readonly (string | null)[]): WrittenValues => {
@@ -118,6 +134,11 @@ const putParse = (cursor: Cursor, name: string, text: string): void => {
   endMessage(cursor, start)
 }
 
+const putPreparing = (cursor: Cursor, { name, text }: SentStatement, describe: boolean): void => {
+  putParse(cursor, name, text)
+  if (describe) putNamed(cursor, 'describe', name)
+}
+
 /** Into the unnamed portal; no format codes, which means text for every parameter and every result column. */
 const putBind = (cursor: Cursor, { name, written, values }: SentStatement): void => {
   const start = beginMessage(cursor, messageTypes.bind)
@@ -147,12 +168,11 @@ const putSync = (cursor: Cursor): void => endMessage(cursor, beginMessage(cursor
 export const encode = (outgoing: Outgoing): Buffer => {
   const cursor: Cursor = { buffer: Buffer.allocUnsafe(sizeOf(outgoing)), at: 0 }
   for (const name of outgoing.closed) putNamed(cursor, 'close', name)
-  for (const { statement, parse } of outgoing.steps) {
-    if (parse) putParse(cursor, statement.name, statement.text)
-    if (parse && outgoing.describe) putNamed(cursor, 'describe', statement.name)
+  outgoing.statements.forEach((statement, index) => {
+    if (outgoing.parsed.has(index)) putPreparing(cursor, statement, outgoing.describe)
     putBind(cursor, statement)
     putExecute(cursor)
-  }
+  })
   putSync(cursor)
   return cursor.buffer
 }
