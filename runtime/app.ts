@@ -10,7 +10,7 @@ import type { GraphqlRoute } from './graphql/route.ts'
 import { registerGraphql } from './graphql/route.ts'
 import { answerFailures, renderPlainFailure, sendFailure } from './http/boundary.ts'
 import { clientAddress, limitSource } from './http/client-address.ts'
-import { allowEveryOrigin, openToEveryOrigin } from './http/cors.ts'
+import { answerPreflight, openToEveryOrigin } from './http/cors.ts'
 import { HttpFailure } from './http/failures.ts'
 import { registerHealth } from './http/health.ts'
 import type { Health } from './http/health.ts'
@@ -49,9 +49,8 @@ export function buildApp(parts: AppParts): FastifyInstance {
     frameworkErrors: (_error, _request, reply) =>
       void sendFailure(openToEveryOrigin(reply), new HttpFailure('REQUEST_MALFORMED'), renderPlainFailure),
   })
-  nameRequests(app)
+  meetRequests(app)
   if (parts.logsRequests) logRequests(app, parts.log)
-  allowEveryOrigin(app)
   answerFailures(app, parts.log, renderPlainFailure)
   app.setNotFoundHandler((_request, reply) => sendFailure(reply, new HttpFailure('NOT_FOUND'), renderPlainFailure))
   registerHealth(app, parts.health)
@@ -72,11 +71,15 @@ function closedAddresses(auth: AuthParts | null): GraphqlRoute['closedFor'] {
   return (request) => tools.throttle.closedFor(() => limitSource(clientAddress(request, addressHeader)))
 }
 
-/** Puts the request's id on every answer. */
-function nameRequests(app: FastifyInstance): void {
+/**
+ * Puts the request's id on every answer, and lets pages of every origin call. A preflight is answered at once and needs
+ * no key, since browsers send none. One hook, since each of them costs every request.
+ */
+function meetRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    done()
+    openToEveryOrigin(reply.header('x-request-id', request.id))
+    if (request.method === 'OPTIONS') answerPreflight(request, reply)
+    else done()
   })
 }
 

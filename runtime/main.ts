@@ -139,7 +139,7 @@ function assemble(
   const verify = createTokenVerifier({ secret: settings.jwtSecret, now: Date.now, keys: auth.keys })
   const app = buildApp({
     authenticate: createAuthenticate(verify),
-    serve: async (request, caller) => (service === null ? unavailableResponse : service.serve(request, caller)),
+    serve: (request, caller) => (service === null ? unavailableResponse : service.serve(request, caller)),
     health: createHealthCheck({
       revision: watched.revision,
       compileFailedAt: watched.failedAt,

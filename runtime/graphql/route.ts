@@ -7,6 +7,7 @@ import { HttpFailure, failureTable, retryAfterSeconds } from '../http/failures.t
 import type { RenderFailure } from '../http/boundary.ts'
 import type { Authenticate, Credentials, Identified, Refusal } from '../identity/caller.ts'
 import type { TokenFault } from '../identity/jwt.ts'
+import { after } from '../lib/after.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import type { Log } from '../log/events.ts'
 import { readBody, readQueryString } from './request.ts'
@@ -14,7 +15,7 @@ import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from './types.ts
 
 export interface GraphqlRoute {
   readonly authenticate: Authenticate
-  readonly serve: (request: GraphqlRequest, caller: Caller) => Promise<GraphqlResponse>
+  readonly serve: (request: GraphqlRequest, caller: Caller) => GraphqlResponse | Promise<GraphqlResponse>
   readonly log: Log
   /** Seconds for which the address that a request comes from is refused yet; 0: it is not. Never rejects. */
   readonly closedFor: (request: FastifyRequest) => number | Promise<number>
@@ -26,6 +27,11 @@ const otherMethods = ['PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY']
 /** The default first (GraphQL over HTTP, section Legacy watershed). */
 const mediaTypes = ['application/json', 'application/graphql-response+json'] as const
 type MediaType = (typeof mediaTypes)[number]
+
+const contentTypes: Readonly<Record<MediaType, string>> = {
+  'application/json': 'application/json; charset=utf-8',
+  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
+}
 
 /** Status of each outcome by the media type of the answer (spec/graphql.md section 0, decision 6). */
 const statusTable: Readonly<Record<GraphqlOutcome, Readonly<Record<MediaType, number>>>> = {
@@ -48,19 +54,25 @@ export function registerGraphql(app: FastifyInstance, route: GraphqlRoute): void
   })
 }
 
-async function answer(
+/** The body of the answer; what else belongs to it is said to the reply. */
+function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   route: GraphqlRoute,
   read: () => GraphqlRequest,
-): Promise<FastifyReply> {
+): string | Promise<string> {
   const media = acceptedMedia(request)
-  reply.header('content-type', `${media}; charset=utf-8`).header('vary', 'accept').header('cache-control', 'no-store')
-  refuseClosed(reply, await route.closedFor(request))
-  const caller = callerOf(await route.authenticate(credentialsOf(request)))
-  const response = await route.serve(read(), caller)
-  addOutcomeHeaders(reply, response.outcome)
-  return reply.code(statusTable[response.outcome][media]).send(response.body)
+  reply.header('content-type', contentTypes[media]).header('vary', 'accept').header('cache-control', 'no-store')
+  const authenticated = after(route.closedFor(request), (seconds) => {
+    refuseClosed(reply, seconds)
+    return route.authenticate(credentialsOf(request))
+  })
+  const served = after(authenticated, (identified) => route.serve(read(), callerOf(identified)))
+  return after(served, ({ outcome, body }) => {
+    reply.code(statusTable[outcome][media])
+    addOutcomeHeaders(reply, outcome)
+    return body
+  })
 }
 
 function refuseClosed(reply: FastifyReply, seconds: number): void {

@@ -1,5 +1,5 @@
 import { introspectionFromSchema, type IntrospectionQuery } from 'graphql'
-import type { Caller, RunExchange } from '../contract/execution.ts'
+import type { Caller, Exchange, RunExchange } from '../contract/execution.ts'
 import type { RevisionSource } from '../contract/revision.ts'
 import { DatabaseFailure } from '../db/failures.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -9,6 +9,7 @@ import { behindList, createTexts, textOf, type Asker, type Texts } from './allow
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
 import { bind } from './bind.ts'
 import { createCell, type Cell, type Loaded } from './cell.ts'
+import type { Document } from './document.ts'
 import { extensionsOf, runExtended } from './extensions.ts'
 import { refuse, Refusal } from './failures.ts'
 import { withinStack } from './limits.ts'
@@ -31,6 +32,12 @@ export interface GraphqlService {
 /** A request that meets a schema change begins again; changes that come faster than this are told to the caller. */
 const maxAttempts = 8
 
+/** How far an attempt came. */
+interface Tried {
+  loaded: Loaded | null
+  statements: Statements | null
+}
+
 /** Whatever the last attempt met was about a schema that is gone. */
 const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', null, null)
 
@@ -48,10 +55,12 @@ export function createService({ database: { run }, source, now = Date.now }: Ser
   return {
     serve: async (request, caller) => {
       for (let attempt = 1; ; attempt += 1) {
-        const tried: { loaded: Loaded | null; statements: Statements | null } = { loaded: null, statements: null }
+        const tried: Tried = { loaded: null, statements: null }
         try {
-          tried.loaded = await engineFor(cell, request)
-          return await answer(run, texts, tried.loaded, request, caller, tried)
+          return await after(engineFor(cell, request), (loaded) => {
+            tried.loaded = loaded
+            return answer(run, texts, loaded, request, caller, tried)
+          })
         } catch (error) {
           const again = await deservesAnother(cell, tried.loaded, error).catch((failure: unknown) => ({ failure }))
           if (typeof again === 'object') return toFailure(again.failure, null)
@@ -102,38 +111,60 @@ const speaksOfSchema = (error: unknown, { version }: Engine): boolean =>
 
 const schemaClasses: ReadonlySet<string> = new Set(['0A', '3F', '42', 'XX'])
 
-async function answer(
+function answer(
   run: RunExchange,
   texts: Texts,
   loaded: Loaded,
   request: GraphqlRequest,
   caller: Caller,
-  tried: { statements: Statements | null },
-): Promise<GraphqlResponse> {
-  const { version } = loaded.engine
-  const admission = await checked(run, { caller, version }, () => admitted(loaded, request, caller))
-  const text = admission === null ? null : await textOf(run, texts, admission, { caller, version })
-  const send = admission === null || text === null ? run : behindList(run, admission, text)
-  const { document, statements, bound } = await checked(send, { caller, version }, () => {
-    const document =
-      admission === null || text === null
-        ? loaded.documents.find(caller.role, request.query ?? '', request.operationName)
-        : loaded.listed.find(caller.role, text, request.operationName, admission.hash)
-    if (request.queryOnly && document.writes) throw refuse('MUTATION_BY_GET', 'Mutations are only answered by POST.')
-    const { statements, variables } = document.prepare(request.variables)
-    return { document, statements, bound: statements.statements.map((statement) => bind(statement, variables)) }
+  tried: Tried,
+): GraphqlResponse | Promise<GraphqlResponse> {
+  const asker: Asker = { caller, version: loaded.engine.version }
+  const { query, operationName } = request
+  const find = (): Document => loaded.documents.find(caller.role, query ?? '', operationName)
+  const admission = checked(run, asker, () => admitted(loaded, request, caller))
+  return after(admission, (listed) => {
+    if (listed === null) return answerWith(run, loaded, request, asker, tried, find)
+    return after(textOf(run, texts, listed, asker), (text) => {
+      const findListed = (): Document => loaded.listed.find(caller.role, text, operationName, listed.hash)
+      return answerWith(behindList(run, listed, text), loaded, request, asker, tried, findListed)
+    })
   })
-  tried.statements = statements
-  const exchange = { caller, version, readOnly: !statements.writes, statements: bound }
-  const asked = extensionsOf(loaded.engine, request)
-  if (asked === null) return toResponse(statements, await send(exchange))
-  const { rows, extensions } = await runExtended(send, loaded.engine, asked, exchange, () => ({
-    statements,
-    plan: document.plan(request.variables),
-  }))
-  return toResponse(statements, rows, extensions)
 }
 
+interface Ready {
+  readonly document: Document
+  readonly statements: Statements
+  readonly exchange: Exchange
+}
+
+/** Answers with the document that is found; `send` runs what it asks for. */
+function answerWith(
+  send: RunExchange,
+  loaded: Loaded,
+  request: GraphqlRequest,
+  asker: Asker,
+  tried: Tried,
+  find: () => Document,
+): GraphqlResponse | Promise<GraphqlResponse> {
+  const ready = checked(send, asker, () => makeReady(find(), request, asker))
+  return after(ready, ({ document, statements, exchange }) => {
+    tried.statements = statements
+    const asked = extensionsOf(loaded.engine, request)
+    if (asked === null) return after(send(exchange), (rows) => toResponse(statements, rows))
+    const made = () => ({ statements, plan: document.plan(request.variables) })
+    return after(runExtended(send, loaded.engine, asked, exchange, made), ({ rows, extensions }) =>
+      toResponse(statements, rows, extensions),
+    )
+  })
+}
+
+function makeReady(document: Document, request: GraphqlRequest, { caller, version }: Asker): Ready {
+  if (request.queryOnly && document.writes) throw refuse('MUTATION_BY_GET', 'Mutations are only answered by POST.')
+  const { statements, variables } = document.prepare(request.variables)
+  const bound = statements.statements.map((statement) => bind(statement, variables))
+  return { document, statements, exchange: { caller, version, readOnly: !statements.writes, statements: bound } }
+}
 
 /**
  * A refusal speaks about the schema, so it has to be about the schema of now: before it is given, the version and the

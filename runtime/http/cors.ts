@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const usualHeaders =
   'authorization, apikey, content-type, accept, x-client-info, x-client-ip, x-jwt-aud, x-use-cookie, ' +
@@ -11,23 +11,15 @@ const daySeconds = '86400'
 
 /**
  * Lets pages of every origin call (Fetch standard, section CORS protocol). Nothing here rests on cookies: whoever calls
- * has to know a key, so the origin decides nothing. Failures carry the headers too, else a page could not read them.
- * A preflight is answered at once and needs no key, since browsers send none.
+ * has to know a key, so the origin decides nothing. Every answer carries these two headers, failures and those that come
+ * before all hooks too, else a page could not read them.
  */
-export function allowEveryOrigin(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    openToEveryOrigin(reply)
-    if (request.method === 'OPTIONS') answerPreflight(request, reply)
-    else done()
-  })
-}
-
-/** The two headers that every answer carries, those that come before all hooks too. */
 export function openToEveryOrigin(reply: FastifyReply): FastifyReply {
   return reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders)
 }
 
-function answerPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** Answers an OPTIONS request: whatever a page asks for is allowed. */
+export function answerPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply
     .code(204)
     .header('access-control-allow-methods', answeredMethods)

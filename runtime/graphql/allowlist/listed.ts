@@ -37,10 +37,17 @@ export type Asker = Pick<Exchange, 'caller' | 'version'>
  * The text of a listed document, which is asked for when it is not known yet.
  * @throws Refusal when it is not listed for the caller
  */
-export async function textOf(run: RunExchange, texts: Texts, admission: Admission, asker: Asker): Promise<string> {
+export function textOf(
+  run: RunExchange,
+  texts: Texts,
+  admission: Admission,
+  asker: Asker,
+): string | Promise<string> {
+  return texts.get(admission.hash) ?? askForText(run, texts, admission, asker)
+}
+
+async function askForText(run: RunExchange, texts: Texts, admission: Admission, asker: Asker): Promise<string> {
   const { table, hash } = admission
-  const known = texts.get(hash)
-  if (known !== undefined) return known
   const question = lookUp(asker.caller.role, table, hash)
   const rows = await asking(run, admission, { ...asker, readOnly: true, statements: [question] })
   const text = rows[0]?.[0] ?? null
@@ -56,26 +63,30 @@ export async function textOf(run: RunExchange, texts: Texts, admission: Admissio
  */
 export const behindList =
   (run: RunExchange, admission: Admission, text: string): RunExchange =>
-  async (exchange) => {
-    const check = guard(exchange.caller.role, admission.table, admission.hash, text)
-    const rows = await asking(run, admission, { ...exchange, statements: [check, ...exchange.statements] })
-    return rows.slice(1)
+  ({ caller, version, readOnly, statements }) => {
+    const check = guard(caller.role, admission.table, admission.hash, text)
+    const exchange = { caller, version, readOnly, statements: [check, ...statements] }
+    return asking(run, admission, exchange).then((rows) => rows.slice(1))
   }
 
 /** Raised by catalograph.refuse. */
 const refusedByUs = 'CG002'
 
 /** Runs an exchange whose first statement is about the list. A table, column or right that it lacks lists nothing. */
-async function asking(run: RunExchange, admission: Admission, exchange: Exchange): Promise<readonly Row[]> {
-  try {
-    return await run(exchange)
-  } catch (error) {
-    if (!(error instanceof DatabaseFailure) || error.statement === null) throw error
-    // The request's own statements are counted without it.
-    if (error.statement > 0) throw atStatement(error, error.statement - 1)
-    if (error.kind !== 'refused') throw atStatement(error, null)
-    // Unless the schema changed right now, in which case this fails and the request begins again.
-    if (error.sqlstate !== refusedByUs) await run({ ...exchange, statements: [] })
-    throw notListed(admission)
-  }
+const asking = (run: RunExchange, admission: Admission, exchange: Exchange): Promise<readonly Row[]> =>
+  run(exchange).catch((error: unknown) => failedAsking(run, admission, exchange, error))
+
+async function failedAsking(
+  run: RunExchange,
+  admission: Admission,
+  exchange: Exchange,
+  error: unknown,
+): Promise<never> {
+  if (!(error instanceof DatabaseFailure) || error.statement === null) throw error
+  // The request's own statements are counted without it.
+  if (error.statement > 0) throw atStatement(error, error.statement - 1)
+  if (error.kind !== 'refused') throw atStatement(error, null)
+  // Unless the schema changed right now, in which case this fails and the request begins again.
+  if (error.sqlstate !== refusedByUs) await run({ ...exchange, statements: [] })
+  throw notListed(admission)
 }

@@ -1,5 +1,5 @@
 import type { BoundStatement, PreparedText } from '../../contract/execution.ts'
-import { createLru } from '../../lib/lru.ts'
+import { createLru, type Lru } from '../../lib/lru.ts'
 import { qualified } from '../../sql/ident.ts'
 import { named } from '../statements/statements.ts'
 import type { ListTable } from './admission.ts'
@@ -13,17 +13,24 @@ const bound = (role: string, text: string, values: BoundStatement['values']): Bo
   values,
 })
 
-/** Every request by hash asks with one of a few texts: they are named once. */
-const guards = createLru<string, PreparedText>(100)
+/** Every request by hash asks with one of a few texts: they are named once for each table, by role. */
+const guards = new WeakMap<ListTable, Lru<string, PreparedText>>()
+const maxRoles = 100
+
+function preparedGuard(role: string, table: ListTable): PreparedText {
+  const ofTable = guards.get(table) ?? createLru(maxRoles)
+  const known = ofTable.get(role)
+  if (known !== undefined) return known
+  const prepared = named(role, guardText(qualified(table.schema, table.name)))
+  ofTable.set(role, prepared)
+  guards.set(table, ofTable)
+  return prepared
+}
 
 /** Fails with SQLSTATE CG002 unless the list holds this very document; what follows it in a request then never runs. */
-export function guard(role: string, { schema, name }: ListTable, hash: string, text: string): BoundStatement {
-  const table = qualified(schema, name)
-  const key = `${table} ${role}`
-  const known = guards.get(key)
-  const prepared = known ?? named(role, guardText(table))
-  if (known === undefined) guards.set(key, prepared)
-  return { ...prepared, values: [hash, text] }
+export function guard(role: string, table: ListTable, hash: string, text: string): BoundStatement {
+  const prepared = preparedGuard(role, table)
+  return { name: prepared.name, text: prepared.text, values: [hash, text] }
 }
 
 const guardText = (table: string): string =>
