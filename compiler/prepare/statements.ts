@@ -1,6 +1,6 @@
 import { ident } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
-import { counterExpression, versionExpression } from '../../runtime/db/version.ts'
+import { currentBody } from '../../runtime/db/version.ts'
 import { commandBody, dropBody, foldBody } from './counting.ts'
 
 /** What a database needs before it can be served: one row per thing, in the order in which they are made. */
@@ -73,7 +73,7 @@ interface OwnFunction {
   readonly returns: string
   readonly language: 'plpgsql' | 'sql'
   readonly definer: boolean
-  /** It reads in the snapshot of the statement that calls it (manual 36.7). */
+  /** It reads in the snapshot of the statement that calls it (manual 36.7), and keeps no statement from being parallel. */
   readonly stable?: true
   readonly body: string
 }
@@ -82,7 +82,7 @@ interface OwnFunction {
 const definerClause = 'security definer set search_path = pg_catalog, pg_temp'
 
 const createFunction = ({ name, args, returns, language, definer, stable, body }: OwnFunction): string =>
-  `create or replace function ${name}(${args}) returns ${returns} language ${language}${stable ? ' stable' : ''}
+  `create or replace function ${name}(${args}) returns ${returns} language ${language}${stable ? ' stable parallel safe' : ''}
   ${definer ? definerClause : 'security invoker'} as ${literal(body)}`
 
 const signature = ({ name, args }: OwnFunction): string => `${name}(${args.split(' ').at(-1)})`
@@ -101,31 +101,25 @@ const functionIs = (fn: OwnFunction): string => `exists (
 
 const ownFunction = (fn: OwnFunction): Need => need(`function ${fn.name}`, functionIs(fn), createFunction(fn))
 
-const raising = (name: string, sqlstate: string, message: string): OwnFunction => ({
-  name,
+const refuse: OwnFunction = {
+  name: 'catalograph.refuse',
   args: 'reason text',
   returns: 'boolean',
   language: 'plpgsql',
   definer: false,
-  body: ` begin raise exception using errcode = '${sqlstate}', message = ${message}; end `,
-})
+  body: ` begin raise exception using errcode = 'CG002', message = reason; end `,
+}
 
-const stale = raising('catalograph.stale', 'CG001', `'the schema is now at version ' || reason`)
-const refuse = raising('catalograph.refuse', 'CG002', 'reason')
-
-/** In plpgsql, which keeps the plan from one call to the next. */
-const reading = (name: string, expression: string): OwnFunction => ({
-  name,
-  args: '',
-  returns: 'text',
+/** In plpgsql, which keeps plans from one call to the next. */
+const current: OwnFunction = {
+  name: 'catalograph.current',
+  args: 'version text',
+  returns: 'boolean',
   language: 'plpgsql',
   definer: false,
   stable: true,
-  body: ` begin return ${expression}; end `,
-})
-
-const readCounter = reading('catalograph.counter', counterExpression)
-const readVersion = reading('catalograph.version', versionExpression)
+  body: currentBody,
+}
 
 const fold: OwnFunction = {
   name: 'catalograph.fold_versions',
@@ -166,7 +160,7 @@ const tables: Readonly<Record<string, string>> = {
 }
 
 /**
- * The guard runs under whatever role an earlier request left behind, so everybody may read the version. Changes are read
+ * The check runs as the role of the request, so everybody may read the counter. Changes are read
  * by the login role; oids of relations are no secret.
  */
 const publicRights: readonly Need[] = [
@@ -184,7 +178,7 @@ const publicRights: readonly Need[] = [
       `grant select on catalograph.${table} to public`,
     ),
   ),
-  ...[stale, refuse, readCounter, readVersion, fold].map((fn) =>
+  ...[current, refuse, fold].map((fn) =>
     need(
       `execute on ${fn.name}`,
       `exists (select from pg_catalog.pg_proc p where p.oid = ${ownOid(fn)}
@@ -251,7 +245,7 @@ export const needs = (login: string): readonly Need[] => [
   ...apiRoles.map(membership(login)),
   schema('catalograph'),
   ...Object.entries(tables).map(([name, columns]) => ownTable(name, columns)),
-  ...[stale, refuse, readCounter, readVersion, fold, onCommand, onDrop].map(ownFunction),
+  ...[current, refuse, fold, onCommand, onDrop].map(ownFunction),
   ...publicRights,
   schema('auth'),
   ...authFunctions,

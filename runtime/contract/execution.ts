@@ -9,6 +9,11 @@ export interface PreparedText {
 export interface BoundStatement extends PreparedText {
   /** Parameters in text format, in order of $1, $2, ... */
   readonly values: readonly (string | null)[]
+  /**
+   * True where the text is a select list without FROM, WITH before it or not: the exchange's check of the version then
+   * travels in this statement, as a condition. In a reading exchange its row has a further column, the check's own.
+   */
+  readonly carriesCheck?: true
 }
 
 /** Columns of the first row in text format; empty when the statement returned no row. */

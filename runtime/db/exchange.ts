@@ -13,8 +13,17 @@ import { encode, type Outgoing, type SentStatement } from './wire.ts'
 export type ExchangeResult =
   /** The rows of each statement. */
   | { readonly kind: 'rows'; readonly rows: readonly (readonly Row[])[] }
-  /** `completed`: how many statements ended before the error. `broken`: the connection is unusable or unknown. */
-  | { readonly kind: 'failed'; readonly error: unknown; readonly completed: number; readonly broken: boolean }
+  /**
+   * `begun`: how many statements were planned and had their parameters read, `completed`: how many of them ended before
+   * the error. `broken`: the connection is unusable or unknown.
+   */
+  | {
+      readonly kind: 'failed'
+      readonly error: unknown
+      readonly begun: number
+      readonly completed: number
+      readonly broken: boolean
+    }
 
 /** Told the columns of each named statement that a connection prepares and that returns rows. */
 export type Described = (name: string, columns: readonly Column[]) => void
@@ -26,6 +35,7 @@ interface Flight {
   /** Of the statement that was parsed last. */
   parsed: string
   readonly rows: Row[][]
+  begun: number
   completed: number
   bytes: number
   failure: { readonly error: unknown } | null
@@ -62,10 +72,10 @@ const settle = (line: Line, result: ExchangeResult): void => {
   flight?.settle(result)
 }
 
-const fail = (line: Line, { completed }: Flight, error: unknown, broken: boolean): void => {
+const fail = (line: Line, { begun, completed }: Flight, error: unknown, broken: boolean): void => {
   // Whatever it still sends, or does not send, is not waited for.
   if (broken) line.client.connection.stream.destroy()
-  settle(line, { kind: 'failed', error, completed, broken })
+  settle(line, { kind: 'failed', error, begun, completed, broken })
 }
 
 type Receive = (line: Line, flight: Flight, bytes: Buffer, start: number) => void
@@ -81,6 +91,9 @@ const receive: Readonly<Record<number, Receive>> = {
     const statement = flight.parsing.shift()
     if (statement !== undefined && statement.name !== '') line.prepared.add(statement)
     flight.parsed = statement?.name ?? ''
+  },
+  [messageTypes.bindComplete]: (_line, flight) => {
+    flight.begun += 1
   },
   // Right after the Parse of the statement that it is about, or never.
   [messageTypes.rowDescription]: ({ described }, { parsed }, bytes, start) =>
@@ -187,6 +200,7 @@ export const sendStatements = (line: Line, statements: readonly SentStatement[],
     parsing: sent.parsed.size === 0 ? [] : sent.statements.filter((_, index) => sent.parsed.has(index)),
     parsed: '',
     rows: sent.statements.map(() => []),
+    begun: 0,
     completed: 0,
     bytes: 0,
     failure: null,

@@ -9,6 +9,7 @@ import type { Row } from '../contract/execution.ts'
 /** Types of messages, as ASCII letters. All others say nothing that a request needs. */
 export const messageTypes = {
   parseComplete: 0x31,
+  bindComplete: 0x32,
   commandComplete: 0x43,
   dataRow: 0x44,
   errorResponse: 0x45,

@@ -7,7 +7,7 @@ import type { ExchangeResult, Line } from './exchange.ts'
 import { createLines, type Lines } from './lines.ts'
 import { queryOn, type Query } from './session.ts'
 import { connectionConfig, startupSettings, type StartupSettings } from './startup.ts'
-import { outcome, runOnLine } from './transaction.ts'
+import { isUnchecked, outcome, runOnLine } from './transaction.ts'
 
 export interface DatabaseOptions {
   readonly url: string
@@ -126,11 +126,19 @@ const runOnce = (lines: Lines, timeout: number): RunOnce => {
 const deservesAnother = (exchange: Exchange, result: ExchangeResult): boolean =>
   result.kind === 'failed' && !result.broken && isSuspect(exchange, result.error)
 
+/** Fails where the schema is not that of the exchange, or its role not to be had. */
+const check = async (once: RunOnce, { caller, version }: Exchange): Promise<void> => {
+  const alone: Exchange = { caller, version, readOnly: true, statements: [] }
+  outcome(alone, await once(alone))
+}
+
 const runWith =
   (once: RunOnce): RunExchange =>
   async (exchange) => {
     const first = await once(exchange)
-    return outcome(exchange, deservesAnother(exchange, first) ? await once(exchange) : first)
+    const result = deservesAnother(exchange, first) ? await once(exchange) : first
+    if (isUnchecked(exchange, result)) await check(once, exchange)
+    return outcome(exchange, result)
   }
 
 /** Opens nothing yet: connections are made when they are first needed, and again whenever they were lost. */

@@ -4,7 +4,7 @@ import { sha256Hex } from '../lib/sha256.ts'
 import { claimSettings } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from './classify.ts'
 import { sendStatements, type ExchangeResult, type Line, type Settle } from './exchange.ts'
-import { counterCall, versionCall } from './version.ts'
+import { counterOf, currentCall } from './version.ts'
 import { writeValues, type SentStatement, type WrittenValues } from './wire.ts'
 
 /**
@@ -16,7 +16,7 @@ import { writeValues, type SentStatement, type WrittenValues } from './wire.ts'
  */
 const reset: BoundStatement = { name: 'catalograph.reset', text: 'reset all', values: [] }
 
-/** $1 role, $2 claims, then each claim; after these 'on' for read-only, then what the guard needs, where there is one. */
+/** $1 role, $2 claims, then each claim; after these 'on' for read-only. */
 const fixedParameters = 2
 
 const setting = (name: string, value: string): string => `pg_catalog.set_config('${name}', ${value}::text, true)`
@@ -26,47 +26,31 @@ const claimArms = (names: readonly string[]): string =>
   names.map((name, index) => `when ${setting(name, `$${fixedParameters + 1 + index}`)} is null then false`).join('\n  ')
 
 /**
- * The version check. What two snapshots with the same text see is the same (manual 9.26.8): as long as no transaction
- * that wrote anything has ended since the version was last seen right on this connection, it still is, and finding that out costs a
- * tenth of looking. The closing check starts from this snapshot.
+ * Claims, read-only mode and role, in this order: the arms of one CASE are evaluated in turn, where AND has no order that
+ * one may rely on. The role comes last, since whatever precedes it needs no right that PUBLIC lacks. The result has no
+ * columns: claims are not echoed.
  */
-const guardArms = (version: string, snapshot: string): string => `when case when s = ${snapshot}::text then false
-    else ${versionCall} <> ${version}::text end then catalograph.stale(${versionCall})
-  when ${setting('catalograph.snapshot', 's')} is null then false`
-
-/**
- * Version check, claims, read-only mode and role, in this order: the arms of one CASE are evaluated in turn, where AND
- * has no order that one may rely on. The role comes last, since whatever precedes it needs no right that PUBLIC lacks.
- * The result is the snapshot, or has no columns: claims are not echoed.
- */
-const openingText = (guarded: boolean, names: readonly string[]): string => {
-  const readOnly = fixedParameters + names.length + 1
-  return `select ${guarded ? 's from (select pg_catalog.pg_current_snapshot()::text as s offset 0) x' : ''}
-where case
-  ${guarded ? guardArms(`$${readOnly + 1}`, `$${readOnly + 2}`) : ''}
+const openingText = (names: readonly string[]): string => `select where case
   ${claimArms(names)}
   when ${setting('request.jwt.claims', '$2')} is null then false
-  when $${readOnly}::text = 'on' and ${setting('transaction_read_only', `'on'`)} is null then false
+  when $${fixedParameters + names.length + 1}::text = 'on' and ${setting('transaction_read_only', `'on'`)} is null then false
   else ${setting('role', '$1')} is not null
 end`
-}
 
-const preparedOpening = (guarded: boolean, names: readonly string[]): PreparedText => {
-  const text = openingText(guarded, names)
+const preparedOpening = (names: readonly string[]): PreparedText => {
+  const text = openingText(names)
   return { name: `catalograph.open.${sha256Hex(text).slice(0, 16)}`, text }
 }
 
 interface Opening {
-  readonly guarded: PreparedText
-  readonly plain: PreparedText
+  readonly prepared: PreparedText
   /** The role, the claims and each claim. */
   readonly written: WrittenValues
 }
 
 const createOpening = ({ role, claims }: Caller): Opening => {
   const { names, values } = claimSettings(claims)
-  const written = writeValues([role, claims, ...values])
-  return { guarded: preparedOpening(true, names), plain: preparedOpening(false, names), written }
+  return { prepared: preparedOpening(names), written: writeValues([role, claims, ...values]) }
 }
 
 interface Known {
@@ -78,7 +62,10 @@ interface Known {
 const keptBytes = 4_000_000
 
 /** A caller asks again and again with the same claims: they are taken apart and written once. */
-const openings = createLru<string, Known>(keptBytes, ({ opening }, claims) => claims.length + opening.written.bytes.length)
+const openings = createLru<string, Known>(
+  keptBytes,
+  ({ opening }, claims) => claims.length + opening.written.bytes.length,
+)
 
 const openingOf = (caller: Caller): Opening => {
   const { role, claims } = caller
@@ -105,45 +92,81 @@ const snapshotOf = (line: Line, version: string): string => {
   return last?.version === version ? last.snapshot : noSnapshot
 }
 
-const opening = (line: Line, { caller, version, readOnly }: Exchange): SentStatement => {
-  const { guarded, plain, written } = openingOf(caller)
-  const mode = readOnly ? 'on' : 'off'
-  if (version === null) return { name: plain.name, text: plain.text, written, values: [mode] }
-  return { name: guarded.name, text: guarded.text, written, values: [mode, version, snapshotOf(line, version)] }
+const opening = ({ caller, readOnly }: Exchange): SentStatement => {
+  const { prepared, written } = openingOf(caller)
+  return { name: prepared.name, text: prepared.text, written, values: [readOnly ? 'on' : 'off'] }
 }
 
 /**
- * A change that is committed after the opening has looked and before a statement has its locks would be met by a plan
- * of the schema before. Once the statements ran, nothing that they used can change any more; if no transaction ended
- * since, or the counter is still the same, it was the same for them. What changes the schema itself, by a function that
- * it calls, is left alone.
+ * The version check is a condition of the request's own statement, which Postgres evaluates once and before anything
+ * else of it, under the statement's snapshot. That is taken when the statement is planned and its relations are locked:
+ * what changes the schema either shows in this snapshot, and the statement fails and does nothing, or comes after all that
+ * it reads.
+ *
+ * What two snapshots with the same text see is the same (manual 9.26.8): as long as no transaction that wrote anything
+ * has ended since the version was last seen right on this connection, it still is, and finding that out costs a tenth
+ * of looking.
  */
-const closingText = `select where case
-  when pg_catalog.pg_current_snapshot()::text = pg_catalog.current_setting('catalograph.snapshot', true) then false
-  when pg_catalog.starts_with($1::text, ${counterCall} || '.') then false
-  when pg_catalog.current_setting('catalograph.changed', true) = 'on' then false
-  else catalograph.stale(${counterCall})
-end`
+const snapshot = 'pg_catalog.pg_current_snapshot()::text'
 
-const closing = ({ version, statements }: Exchange): readonly BoundStatement[] =>
-  version === null || statements.length === 0
-    ? []
-    : [{ name: 'catalograph.close', text: closingText, values: [version] }]
+/** @param text a select list @param count of its parameters @param tells whether its last column is a new snapshot */
+const checkedText = (text: string, count: number, tells: boolean): string => {
+  const same = `${snapshot} = $${count + 1}::text`
+  const told = tells ? `, case when ${same} then null else ${snapshot} end` : ''
+  return `${text}${told} where case when ${same} then true else ${currentCall(`$${count + 2}::text`)} end`
+}
+
+/** A statement that writes ends the snapshot that it has seen, so it does not tell it. */
+const withCheck = (statement: BoundStatement, last: string, version: string, tells: boolean): BoundStatement => ({
+  name: `${statement.name}${tells ? '.r' : '.w'}`,
+  text: checkedText(statement.text, statement.values.length, tells),
+  values: [...statement.values, last, version],
+  carriesCheck: true,
+})
+
+const bareCheck: BoundStatement = { name: 'catalograph.check', text: 'select null', values: [], carriesCheck: true }
+
+const needsBareCheck = ({ version, statements }: Exchange): boolean =>
+  version !== null && !statements.some(({ carriesCheck }) => carriesCheck)
+
+/**
+ * The statements of an exchange with their checks. From the second on they are compared by the counter alone: roles that
+ * changed meanwhile may be the first one's own doing.
+ */
+const checked = (line: Line, exchange: Exchange): readonly BoundStatement[] => {
+  const { version, readOnly, statements } = exchange
+  if (version === null) return statements
+  const last = snapshotOf(line, version)
+  let expected = version
+  return (needsBareCheck(exchange) ? [...statements, bareCheck] : statements).map((statement) => {
+    if (!statement.carriesCheck) return statement
+    const carrying = withCheck(statement, last, expected, readOnly)
+    expected = counterOf(version)
+    return carrying
+  })
+}
 
 /** What stands before the request's own statements: the reset, then the opening. */
 const openingLength = 2
 
-const remember = (line: Line, { version }: Exchange, result: ExchangeResult): void => {
-  const snapshot = result.kind === 'rows' ? result.rows[openingLength - 1]?.[0]?.[0] : undefined
-  if (version === null || typeof snapshot !== 'string' || snapshot === snapshotOf(line, version)) return
-  seen.set(line, { version, snapshot })
+/** Keeps the snapshot that the first check told, where it is a new one. */
+const remember = (
+  line: Line,
+  { version, readOnly }: Exchange,
+  statements: readonly BoundStatement[],
+  result: ExchangeResult,
+): void => {
+  if (version === null || !readOnly || result.kind !== 'rows') return
+  const at = statements.findIndex(({ carriesCheck }) => carriesCheck)
+  const told = result.rows[openingLength + at]?.[0]?.at(-1)
+  if (typeof told === 'string') seen.set(line, { version, snapshot: told })
 }
 
 /** Runs an exchange on a connection; a failure is a result, see sendStatements. */
 export const runOnLine = (line: Line, exchange: Exchange, settle: Settle): void => {
-  const statements = [reset, opening(line, exchange), ...exchange.statements, ...closing(exchange)]
-  sendStatements(line, statements, (result) => {
-    remember(line, exchange, result)
+  const statements = checked(line, exchange)
+  sendStatements(line, [reset, opening(exchange), ...statements], (result) => {
+    remember(line, exchange, statements, result)
     settle(result)
   })
 }
@@ -155,8 +178,20 @@ const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'
  * belongs to none of them.
  */
 export const outcome = (exchange: Exchange, result: ExchangeResult): readonly Row[] => {
-  if (result.kind === 'rows') return exchange.statements.map((_, index) => result.rows[openingLength + index]?.[0] ?? [])
+  const { statements } = exchange
+  if (result.kind === 'rows') return statements.map((_, index) => result.rows[openingLength + index]?.[0] ?? [])
   const index = result.completed - openingLength
-  if (index < 0 || isStale(result.error)) throw classifyOpening(result.error)
-  throw classify(result.error, index < exchange.statements.length ? index : null)
+  const isOwn = index < 0 || (index === statements.length && needsBareCheck(exchange))
+  if (isOwn || isStale(result.error)) throw classifyOpening(result.error)
+  throw classify(result.error, index < statements.length ? index : null)
+}
+
+/**
+ * True after a failure of a statement that had not come to its check: parameters that do not fit may be about a type that
+ * has changed.
+ */
+export const isUnchecked = ({ version, statements }: Exchange, result: ExchangeResult): boolean => {
+  if (version === null || result.kind === 'rows' || result.broken || result.begun > result.completed) return false
+  const index = result.completed - openingLength
+  return index >= 0 && index < statements.length
 }

@@ -22,9 +22,32 @@ export const versionExpression = `(
   ) facts (h))
 )`
 
+/** The part of a version that the counter is. */
+export const counterOf = (version: string): string => version.slice(0, version.indexOf('.'))
+
 /**
- * The same as functions, made by compiler/prepare. A statement that may have to ask calls them: an expression that is
- * not needed is set up all the same, which costs most of what evaluating it does.
+ * The version check as a function, made by compiler/prepare: true, or an error of SQLSTATE CG001. A statement that may
+ * have to look calls it: an expression that is not needed is set up all the same, which costs most of what evaluating it
+ * does. It sees what the statement that calls it sees.
+ * @param version SQL of type text: a whole version, or its counter alone where nothing else is to be compared
  */
-export const counterCall = 'catalograph.counter()'
-export const versionCall = 'catalograph.version()'
+export const currentCall = (version: string): string => `catalograph.current(${version})`
+
+/**
+ * Its body. A transaction that changed the schema itself, by a function that it calls, is left alone: `changed` is set
+ * by the event triggers.
+ */
+export const currentBody = `
+declare
+  now text;
+begin
+  if pg_catalog.current_setting('catalograph.changed', true) = 'on' then return true; end if;
+  if pg_catalog.strpos(version, '.') = 0 then
+    now := ${counterExpression};
+  else
+    now := ${versionExpression};
+  end if;
+  if now = version then return true; end if;
+  raise exception using errcode = 'CG001', message = 'the schema is now at version ' || now;
+end
+`

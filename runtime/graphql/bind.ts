@@ -13,6 +13,7 @@ export const bind = (statement: Statement, variables: Variables): BoundStatement
   name: statement.name,
   text: statement.text,
   values: statement.values.map((value) => bindValue(value, variables)),
+  carriesCheck: true,
 })
 
 const bindValue = (value: Value, variables: Variables): string | null =>

@@ -119,6 +119,12 @@ describe('the next request sees', () => {
   })
   const losses: readonly (readonly [string, string, string, string])[] = [
     [
+      'a renamed enum label',
+      `alter type mood rename value 'glad' to 'merry'`,
+      '{ itemCollection(filter: {mood: {eq: glad}}) { edges { node { id } } } }',
+      'Value "glad" does not exist in "Mood" enum.',
+    ],
+    [
       'a dropped column',
       'alter table item drop width',
       '{ itemByPk(id: 1) { width } }',

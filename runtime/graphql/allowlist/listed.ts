@@ -69,9 +69,6 @@ export const behindList =
     return asking(run, admission, exchange).then((rows) => rows.slice(1))
   }
 
-/** Raised by catalograph.refuse. */
-const refusedByUs = 'CG002'
-
 /** Runs an exchange whose first statement is about the list. A table, column or right that it lacks lists nothing. */
 const asking = (run: RunExchange, admission: Admission, exchange: Exchange): Promise<readonly Row[]> =>
   run(exchange).catch((error: unknown) => failedAsking(run, admission, exchange, error))
@@ -86,7 +83,7 @@ async function failedAsking(
   // The request's own statements are counted without it.
   if (error.statement > 0) throw atStatement(error, error.statement - 1)
   if (error.kind !== 'refused') throw atStatement(error, null)
-  // Unless the schema changed right now, in which case this fails and the request begins again.
-  if (error.sqlstate !== refusedByUs) await run({ ...exchange, statements: [] })
+  // Unless the schema changed, in which case this fails and the request begins again.
+  await run({ ...exchange, statements: [] })
   throw notListed(admission)
 }

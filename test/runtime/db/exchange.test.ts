@@ -242,6 +242,44 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
     expect((await database.query('select * from notes')).rowCount).toBe(0)
   })
 
+  const selecting = (text: string, values: readonly string[], version: string, readOnly = false): Exchange => ({
+    ...exchange([], { version, readOnly }),
+    statements: [{ name: `test ${text}`, text, values, carriesCheck: true }],
+  })
+  const versionNow = async (): Promise<string> =>
+    String((await database.query(`select ${versionExpression} as v`)).rows[0].v)
+
+  test('the check comes before anything else of the statement that carries it', async () => {
+    await database.query('create sequence counted; grant all on counted to authenticated')
+    const next = `select nextval('counted') as r`
+    const insert = `with i as (insert into notes select nextval('counted') returning id) select (select id from i) as r`
+    const version = await versionNow()
+    expect(await db.run(selecting(next, [], version))).toEqual([['1']])
+    for (const text of [next, insert]) expect(await fails(selecting(text, [], '0.0.0'))).toMatchObject({ kind: 'stale' })
+    expect(await db.run(selecting(insert, [], version))).toEqual([['2']])
+    await database.query('drop sequence counted')
+  })
+
+  test('parameters that the schema of now cannot read tell of the change', async () => {
+    await database.query(`create type mood as enum ('glad')`)
+    const version = await versionNow()
+    const request = selecting('select $1::mood as r', ['glad'], version, true)
+    expect((await db.run(request))[0]?.[0]).toBe('glad')
+    await database.query(`alter type mood rename value 'glad' to 'merry'`)
+    expect(await fails(request)).toMatchObject({ kind: 'stale' })
+    expect(await fails({ ...request, version: await versionNow() })).toMatchObject({ kind: 'refused', sqlstate: '22P02' })
+    await database.query('drop type mood')
+  })
+
+  test('a reading statement is told the snapshot when another transaction has ended', async () => {
+    const version = await versionNow()
+    const request = selecting('select 1 as r', [], version, true)
+    await db.run(request)
+    await database.query('insert into parents values (9)')
+    const [[one, snapshot] = []] = await db.run(request)
+    expect([one, snapshot]).toEqual(['1', expect.stringMatching(/^\d+:\d+:/)])
+  })
+
   test('a change of the schema is noticed by the next request, from its commit on', async () => {
     const version = String((await database.query(`select ${versionExpression} as v`)).rows[0].v)
     const request = exchange(['insert into notes values (2) returning id'], { version })
