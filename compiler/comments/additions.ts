@@ -3,8 +3,8 @@ import type { Decoder } from './decoders.ts'
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, member } from './json-value.ts'
 
 /**
- * How the settings of the additions are read (spec/graphql.md 17). Whatever is wrong with one is a remark for the owner
- * and never a refusal: a misspelt addition is off, and the rest of the API goes on.
+ * How the settings of the additions are read (spec/graphql.md 17), and all others that are an object of ours. Whatever
+ * is wrong with one is a remark for the owner and never a refusal: it counts as absent, and the rest of the API goes on.
  */
 
 /** An object with these members and no others, or null with the reason. */
@@ -37,11 +37,19 @@ export const switched: Decoder<boolean | null> = (value) => {
   return { ok: true, value: isSwitch ? String(told) === 'true' : null, remarks: [...remarks, ...missing] }
 }
 
-/** The same where what is not said is off. */
-export const switchedOn: Decoder<boolean> = (value) => {
-  const read = switched(value)
-  return read.ok ? { ...read, value: read.value === true } : read
-}
+/** The same where what is not said stands for `fallback`. */
+const switchedElse =
+  (fallback: boolean): Decoder<boolean> =>
+  (value) => {
+    const read = switched(value)
+    return read.ok ? { ...read, value: read.value ?? fallback } : read
+  }
+
+/** Off, unless `{"enabled": true}`. */
+export const switchedOn = switchedElse(false)
+
+/** On, unless `{"enabled": false}`. */
+export const unlessDisabled = switchedElse(true)
 
 /** The most that one document may select; null where the owner set no limit. */
 export interface Limits {

@@ -11,7 +11,7 @@ import type {
   CatalogType,
 } from '../catalog/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
-import { nameColumn, nameConstraint, nameEnum, nameFunction, nameRelation, nameSchema } from '../report/object-name.ts'
+import { nameColumn, nameConstraint, nameType, nameFunction, nameRelation, nameSchema } from '../report/object-name.ts'
 import { readComment, type Refusal } from './settings.ts'
 import type {
   Annotated,
@@ -135,8 +135,15 @@ function annotateFunction({ comment, ...fn }: CatalogFunction): Read<AnnotatedFu
   return { ...read, object: { ...fn, settings: read.settings, description: read.settings.description ?? read.outside } }
 }
 
-/** Only enums have settings: whatever stands in the comment of another type is not read. */
+/** Only enums have settings. What another type asks for is told, and no reason to refuse anything. */
 function annotateType({ comment, ...type }: CatalogType): Read<AnnotatedType> {
-  const read = readComment('enum', () => nameEnum(type.schema, type.name), type.kind === 'e' ? comment : null)
-  return { ...read, object: { ...type, settings: read.settings } }
+  const isEnum = type.kind === 'e'
+  const name = (): string => nameType(type.schema, type.name)
+  const read = readComment('enum', name, isEnum ? comment : null)
+  const other = isEnum ? [] : readComment('type', name, comment).diagnostics
+  return {
+    refusals: read.refusals,
+    diagnostics: [...read.diagnostics, ...other.filter(({ code }) => code !== 'comment-json')],
+    object: { ...type, settings: read.settings },
+  }
 }

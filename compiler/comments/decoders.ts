@@ -22,21 +22,16 @@ const textOf = (value: JsonValue): string | null =>
   value === null ? null : typeof value === 'string' ? value : JSON.stringify(value)
 
 /** Only JSON true switches it on. */
-export const onlyTrue: Decoder<boolean> = (value) => accept(value === true)
+export const onlyTrue: Decoder<boolean> = (value) => ({
+  ...accept(value === true),
+  remarks: value === null || typeof value === 'boolean' ? [] : [`${JSON.stringify(value)} is neither true nor false`],
+})
 
 /** Any scalar, as text. */
 export const anyText: Decoder<string | null> = (value) => accept(textOf(value))
 
 /** A string or null. */
 export const optionalString: Decoder<string | null> = (value) => (value === null ? accept(null) : requiredString(value))
-
-const enabledText = (value: JsonValue): string | null => (isJsonObject(value) ? textOf(member(value, 'enabled')) : null)
-
-/** `{"enabled": true}`, or the string "true"; any other shape is off. */
-export const enabled: Decoder<boolean> = (value) => accept(enabledText(value) === 'true')
-
-/** On, unless `{"enabled": false}`, or the string "false". */
-export const unlessDisabled: Decoder<boolean> = (value) => accept(enabledText(value) !== 'false')
 
 const maxInteger = 2_147_483_647
 

@@ -1,19 +1,20 @@
-import { allowlist, limits, switched, switchedOn } from './additions.ts'
+import { allowlist, limits, switched, switchedOn, unlessDisabled } from './additions.ts'
 import {
   anyText,
   type Decoder,
-  enabled,
   onlyTrue,
   optionalForeignKeys,
   optionalMap,
   optionalString,
   optionalStrings,
   pageSize,
-  unlessDisabled,
 } from './decoders.ts'
 
-/** Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. */
-export const objectKinds = ['schema', 'relation', 'column', 'function', 'enum', 'foreign key'] as const
+/**
+ * Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. A type that
+ * is no enum has no setting, which is worth telling whoever gives it one.
+ */
+export const objectKinds = ['schema', 'relation', 'column', 'function', 'enum', 'foreign key', 'type'] as const
 
 export type ObjectKind = (typeof objectKinds)[number]
 
@@ -72,13 +73,13 @@ export const keys = [
   {
     key: 'totalCount',
     on: ['relation'],
-    decode: enabled,
+    decode: switchedOn,
     help: '{"enabled": true} adds totalCount to its collection.',
   },
   {
     key: 'aggregate',
     on: ['relation'],
-    decode: enabled,
+    decode: switchedOn,
     help: '{"enabled": true} adds aggregate with count, sum, avg, min and max.',
   },
   {

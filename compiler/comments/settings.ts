@@ -87,8 +87,19 @@ function tellKey(kind: ObjectKind, object: () => string, key: string): readonly 
   return [diagnose('comment-key-unknown', object(), { key, nearest: suggest(key, valid), valid })]
 }
 
-const placesOf = (key: string): readonly ObjectKind[] =>
-  keys.filter((row) => row.key === key).flatMap((row) => [...row.on])
+/** How an owner calls each kind. */
+const kindWords: Readonly<Record<ObjectKind, string>> = {
+  schema: 'a schema',
+  relation: 'a table',
+  column: 'a column',
+  function: 'a function',
+  enum: 'an enum',
+  'foreign key': 'a foreign key',
+  type: 'a type',
+}
+
+const placesOf = (key: string): readonly string[] =>
+  keys.filter((row) => row.key === key).flatMap((row) => row.on.map((kind) => kindWords[kind]))
 
 /** What every object without a comment shares; most columns have none. */
 const absent = Object.fromEntries(objectKinds.map((kind) => [kind, readComment(kind, () => kind, '')])) as {

@@ -4,7 +4,7 @@ import { rootField, type RootField } from '../../runtime/contract/root-fields.ts
 import { createRecall } from '../../runtime/lib/recall.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
-import { nameEnum, nameFunction, nameObject } from '../report/object-name.ts'
+import { nameType, nameFunction, nameObject } from '../report/object-name.ts'
 
 const recallFields = createRecall<readonly Diagnostic[]>()
 
@@ -54,14 +54,14 @@ function ownerOf(names: Names, name: string): string {
   if (found === undefined) return 'a type that is always there, or that another object brings'
   if (found.kind === 'entity') return entityLabel(found.entity)
   const { schema, name: type } = 'enum' in found ? found.enum : found.composite
-  return nameEnum(schema, type)
+  return nameType(schema, type)
 }
 
 const tellType = (names: Names, entity: EntityFacts): Diagnostic =>
   diagnose('name-taken', entityLabel(entity), { name: entity.name, owner: ownerOf(names, entity.name) })
 
 const tellEnum = (names: Names, item: Pick<EnumFacts, 'schema' | 'name'>): Diagnostic =>
-  diagnose('name-taken', nameEnum(item.schema, item.name), { name: item.name, owner: ownerOf(names, item.name) })
+  diagnose('name-taken', nameType(item.schema, item.name), { name: item.name, owner: ownerOf(names, item.name) })
 
 interface Claim {
   readonly field: string

@@ -5,7 +5,7 @@ import type { Annotated, AnnotatedType } from '../comments/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
-import { nameEnum } from '../report/object-name.ts'
+import { nameType } from '../report/object-name.ts'
 import { isValidEnumValue, isValidName, typeName } from './names.ts'
 import { typeUsage } from './privileges.ts'
 import { inOrder, type Scope } from './scope.ts'
@@ -32,7 +32,7 @@ export const buildEnums = (scope: Scope, annotated: Annotated): Noted<readonly S
 const recallEnum = createRecall<Noted<ServedEnum | null>>()
 
 function buildEnum(type: AnnotatedType, inflected: boolean): Noted<ServedEnum | null> {
-  const object = nameEnum(type.schema, type.name)
+  const object = nameType(type.schema, type.name)
   const name = typeName(type.settings.name, type.name, inflected)
   if (!isValidName(name)) {
     return noted(null, [diagnose('name-unusable', object, { name, what: 'its values are served as Opaque' })])

@@ -14,6 +14,7 @@ const kind = <Facts>(
 ): Kind<Facts> => ({ severity, message, fix })
 
 const quote = (text: string): string => JSON.stringify(text)
+const ended = (sentence: string): string => (/[.?!]$/.test(sentence) ? sentence : `${sentence}.`)
 const list = (names: readonly string[]): string => names.map(quote).join(', ')
 
 /** Everything that the compiler can tell the owner of a database. */
@@ -32,7 +33,7 @@ export const diagnosticKinds = {
   ),
   'comment-value-unused': kind<{ key: string; reason: string; help: string }>(
     'warning',
-    ({ key, reason }) => `The setting ${quote(key)} in the comment cannot be used as it stands: ${reason}.`,
+    ({ key, reason }) => `The setting ${quote(key)} in the comment cannot be used as it stands: ${ended(reason)}`,
     ({ key, help }) => `Correct ${quote(key)} in the comment: ${help}`,
   ),
   'comment-shape': kind<{ text: string }>(
@@ -43,12 +44,15 @@ export const diagnosticKinds = {
   'comment-key-unknown': kind<{ key: string; nearest: string | null; valid: readonly string[] }>(
     'warning',
     ({ key }) => `The comment sets ${quote(key)}, which is no setting; it is ignored.`,
-    ({ nearest, valid }) => (nearest === null ? `Use one of ${list(valid)}.` : `Did you mean ${quote(nearest)}?`),
+    ({ nearest, valid }) => {
+      if (nearest !== null) return `Did you mean ${quote(nearest)}?`
+      return valid.length > 0 ? `Use one of ${list(valid)}.` : 'Remove it: objects of this kind have no settings.'
+    },
   ),
   'comment-key-misplaced': kind<{ key: string; places: readonly string[] }>(
     'warning',
     ({ key }) => `The comment sets ${quote(key)}, which has no effect on this kind of object.`,
-    ({ places }) => `Set it in the comment of a ${places.join(' or ')}.`,
+    ({ places }) => `Set it in the comment of ${places.join(' or ')}.`,
   ),
   'unique-key-unusable': kind<{ name: string }>(
     'warning',

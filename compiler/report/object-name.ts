@@ -45,4 +45,4 @@ export const nameConstraint = (relation: RelationLike, constraint: string): stri
 
 export const nameFunction = (schema: string, name: string): string => nameObject('function', schema, name)
 
-export const nameEnum = (schema: string, name: string): string => nameObject('type', schema, name)
+export const nameType = (schema: string, name: string): string => nameObject('type', schema, name)

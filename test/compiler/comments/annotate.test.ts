@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { annotate } from '../../../compiler/comments/annotate.ts'
-import { keys } from '../../../compiler/comments/keys.ts'
-import { catalog, column, enumType, fn, foreignKey, schema, table } from '../../support/catalog-literal.ts'
+import { keys, type ObjectKind } from '../../../compiler/comments/keys.ts'
+import { readComment } from '../../../compiler/comments/settings.ts'
+import { catalog, column, domain, enumType, fn, foreignKey, schema, table } from '../../support/catalog-literal.ts'
 
 const onTable = (comment: string | null) => {
   const { annotated, diagnostics } = annotate(catalog({ relations: [table('posts', undefined, { comment })] }))
@@ -191,6 +192,38 @@ describe('13.2 readings of the keys', () => {
   it('tells of keys that stand on the wrong kind of object', () => {
     const [diagnostic] = onTable('@graphql({"inflect_names": true})').diagnostics
     expect(diagnostic).toMatchObject({ code: 'comment-key-misplaced', fix: 'Set it in the comment of a schema.' })
+  })
+
+  it('tells of keys of types that have none, and refuses nothing for them', () => {
+    const comment = '@graphql({"domains": {"enabled": true}, "nme": "Positive"})'
+    const domains = [domain('positive', 'int4', { comment }), domain('broken', 'int4', { comment: '@graphql(x)' })]
+    const { annotated, diagnostics } = annotate(catalog({ types: domains }))
+    expect(annotated.refusal).toBeNull()
+    expect(diagnostics.map(({ code, object, fix }) => [code, object, fix])).toEqual([
+      ['comment-key-misplaced', 'type public.positive', 'Set it in the comment of a schema.'],
+      ['comment-key-unknown', 'type public.positive', 'Remove it: objects of this kind have no settings.'],
+    ])
+  })
+
+  const places = keys.flatMap(({ key, on }) => on.map((kind) => [key, kind] as const))
+  const told = (kind: ObjectKind, setting: object) =>
+    readComment(kind, () => 'it', `@graphql(${JSON.stringify(setting)})`).diagnostics
+
+  it.each(places)('tells of a misspelt %s on a %s, with the right spelling', (key, kind) => {
+    for (const wrong of [`${key}s`, key.slice(1), key.toUpperCase()]) {
+      const [diagnostic, ...others] = told(kind, { [wrong]: null })
+      expect(others).toEqual([])
+      expect(diagnostic?.message).toContain(JSON.stringify(wrong))
+      expect(diagnostic?.fix).toBe(`Did you mean "${key}"?`)
+    }
+  })
+
+  it.each(places)('tells of a value of %s on a %s that cannot be used', (key, kind) => {
+    const isText = ['name', 'foreign_name', 'local_name', 'description'].includes(key)
+    const about = told(kind, { [key]: '\u{1f600} \'";--' }).map(({ message }) => message)
+    expect(about.length > 0).toBe(!isText)
+    for (const message of about) expect(message).toContain(`The setting "${key}"`)
+    expect(told(kind, { [key]: null })).toEqual([])
   })
 
   it('does not take members of every object for keys', () => {

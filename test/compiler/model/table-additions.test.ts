@@ -45,7 +45,7 @@ describe.each(additions)('%s: the setting', (key, brought) => {
       expect(told(text)).toEqual([expect.stringMatching(`"${key}" .*cannot be used as it stands`)])
       expect(enabled(null, text)).toBeUndefined()
     }
-    expect(told('', on)).toEqual([expect.stringMatching(/column.*Set it in the comment of a schema or relation/)])
+    expect(told('', on)).toEqual([expect.stringMatching(/column.*Set it in the comment of a schema or a table/)])
   })
 
   it('takes no name from a schema that does not use it', () => {
