@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { keys } from '../../compiler/comments/keys.ts'
+import { postgisMajor } from '../support/clusters.ts'
+import { createTestService, type Answer, type TestService } from '../support/service.ts'
+
+/** What the README shows of the additions works as it stands there, on the demo, one example after the other. */
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const readme = read('README.md')
+const section = readme.slice(readme.indexOf('### Additions'), readme.indexOf('### Settings that cannot be read'))
+
+interface Example {
+  readonly language: string
+  readonly text: string
+}
+
+const examplesIn = (text: string): readonly Example[] =>
+  [...text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map(([, language = '', example = '']) => ({
+    language,
+    text: example,
+  }))
+
+/** What stands before the first key, and then each key with what is said of it. */
+const [before = '', ...others] = section.split(/^\*\*`(\w+)`\*\*/m)
+const explained = others.flatMap((key, index) =>
+  index % 2 === 0 ? [[key, examplesIn(others[index + 1] ?? '')] as const] : [],
+)
+
+const inRows = (text: string): readonly string[] =>
+  [...text.matchAll(/^\|([^|]*)\|([^|]*)\|/gm)].flatMap(([, ...cells]) =>
+    cells.flatMap((cell) => [...cell.matchAll(/`(\w+)/g)].map(([, key = '']) => key)),
+  )
+
+test('every setting has a row, and every addition an example that can be asked', () => {
+  const rows = inRows(readme)
+  expect(keys.map(({ key }) => key).filter((key) => !rows.includes(key))).toEqual([])
+  const additions = inRows(section)
+  expect(additions.length).toBeGreaterThan(13)
+  const shown = new Map(explained)
+  const asked = (key: string): boolean => shown.get(key)?.some(({ language }) => language !== 'sql') ?? false
+  expect(additions.filter((key) => !asked(key))).toEqual([])
+})
+
+const demo = (): string => read('fixtures/demo/schema.sql') + read('fixtures/demo/seed.sql')
+
+async function open(major: ReturnType<typeof postgisMajor>): Promise<TestService> {
+  const service = await createTestService({ sql: demo(), role: 'service_role', ...(major !== null && { major }) })
+  for (const { text } of examplesIn(before)) await service.db.query(text)
+  return service
+}
+
+/** What curl sends, as whoever has the anon key. */
+async function send({ graphql }: TestService, shell: string): Promise<Answer> {
+  const { query = null, extensions } = JSON.parse(/-d '([^']*)'/.exec(shell)?.[1] ?? '')
+  const answer = await graphql(query, { extensions, role: 'anon' })
+  const told = Object.keys(extensions).filter((name) => name !== 'persistedQuery')
+  expect(Object.keys(answer.extensions ?? {})).toEqual(told)
+  return answer
+}
+
+async function run(service: TestService, { language, text }: Example): Promise<void> {
+  if (language === 'sql') return void (await service.db.query(text))
+  const answer = language === 'sh' ? await send(service, text) : await service.graphql(text)
+  const [, code] = /# refused.*: (\w+)$/m.exec(text) ?? []
+  expect(answer.errors?.map(({ extensions }) => extensions.code)).toEqual(code === undefined ? undefined : [code])
+  if (code === undefined) expect(JSON.stringify(answer.data)).not.toMatch(/\[\]|^{}$/)
+}
+
+describe('the additions, as the README shows them', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await open(null)
+  })
+  afterAll(() => service.close())
+
+  test.each(explained.filter(([key]) => key !== 'geo'))('%s', async (_key, examples) => {
+    for (const example of examples) await run(service, example)
+  })
+})
+
+const major = postgisMajor()
+
+test.skipIf(major === null)(`geo${major === null ? ' (SKIPPED: PostGIS is not installed)' : ''}`, async () => {
+  const service = await open(major)
+  try {
+    for (const example of new Map(explained).get('geo') ?? []) await run(service, example)
+  } finally {
+    await service.close()
+  }
+})
