@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createCompiler } from '../../compiler/compile.ts'
+import { keysOn } from '../../compiler/comments/keys.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+
+/**
+ * A schema that enables no addition gets, byte for byte, what it would get if there were none. What that is stands in
+ * fixtures/additions-off/expected, and in generated/ for the demo.
+ */
+
+const sql = readFileSync(new URL('../../fixtures/additions-off/schema.sql', import.meta.url), 'utf8')
+
+/** Settings that no other server has. */
+const additions = {
+  relationFilters: { enabled: true },
+  orderByRelated: { enabled: true },
+  distinctOn: { enabled: true },
+  upsert: { enabled: true },
+  enumArrays: { enabled: true },
+  domains: { enabled: true },
+  composites: { enabled: true },
+  functionShapes: { enabled: true },
+  geo: { enabled: true },
+  limits: { fields: 10, rows: 10 },
+  allowlist: { table: 'private.documents' },
+  explain: { enabled: true },
+  schemaReport: { enabled: true },
+}
+
+const ofConvention = ['inflect_names', 'introspection', 'max_rows', 'validation']
+
+describe('additions that are off', () => {
+  let db: TestDatabase
+  let untouched: string
+  const made = async (): Promise<string> => {
+    const compiled = await createCompiler({ query: db.query, schemas: ['public'], version: null }).compile()
+    return JSON.stringify([compiled.revision, (await compiled.artifacts()).files])
+  }
+  const comment = async (object: string, settings: object): Promise<void> => {
+    await db.query(`comment on ${object} is '@graphql(${JSON.stringify(settings)})'`)
+  }
+  beforeAll(async () => {
+    db = await createDatabase({ sql })
+    untouched = await made()
+  })
+  afterAll(() => db.drop())
+
+  test('are these', () => {
+    expect([...Object.keys(additions), ...ofConvention].sort()).toEqual(keysOn('schema').map(({ key }) => key).sort())
+  })
+
+  test.each([{ enabled: false }, null, { enabled: 'of' }])('change no byte, switched off as %j', async (off) => {
+    const all = Object.fromEntries(Object.keys(additions).filter((key) => key !== 'allowlist').map((key) => [key, off]))
+    await comment('schema public', { ...all, allowlist: null })
+    await comment('table book', all)
+    await comment('table author', { ...all, root: { enabled: true } })
+    expect(await made()).toBe(untouched)
+    await db.query('comment on schema public is null; comment on table book is null; comment on table author is null')
+  })
+
+  test.each(Object.entries(additions))('leave nothing behind: %s, on and off again', async (key, on) => {
+    await comment('schema public', { [key]: on })
+    // Without PostGIS there is nothing that could be served otherwise.
+    if (key !== 'geo') expect(await made()).not.toBe(untouched)
+    await db.query('comment on schema public is null')
+    expect(await made()).toBe(untouched)
+  })
+})
