@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createEmitter } from '../../../compiler/emit/emit.ts'
 import { entitySamples } from '../../../compiler/emit/samples.ts'
-import { createSqlParser, statementShape } from '../../../compiler/emit/sql-parser.ts'
+import { gaveUp, parseApart, startParser } from '../../../compiler/emit/parse-apart.ts'
+import { createSqlParser, isUnchecked, statementShape } from '../../../compiler/emit/sql-parser.ts'
 import { builderOf, column, entity, model } from './models.ts'
 
 describe('statement shapes', () => {
@@ -56,5 +57,19 @@ describe('the parser', () => {
       expect(await parse(`select ${Array.from({ length: 40 }, (_, at) => `c${index}_${at}`).join(', ')}`)).toBeNull()
     }
     expect(await parse('select from where x')).toMatch(/syntax error/)
+  })
+
+  it('answers each of many who ask at once', async () => {
+    const counts = Array.from({ length: 30 }, (_, index) => (index % 3) + 1)
+    const problems = await Promise.all(counts.map((count) => parse(Array.from({ length: count }, () => 'select 2').join(';'))))
+    expect(problems).toEqual(counts.map((count) => (count === 1 ? null : `${count} statements instead of one`)))
+  })
+
+  it('is a process of its own: when that ends, what it was asked is unchecked, and the next one answers again', async () => {
+    const asked = parseApart('select 3')
+    startParser().child.kill('SIGKILL')
+    expect(await asked).toBe(gaveUp)
+    expect(isUnchecked(gaveUp)).toBe(true)
+    expect(await parseApart('select 3')).toBeNull()
   })
 })
