@@ -13,7 +13,7 @@ const samples = Number(process.env['BENCH_SAMPLES'] ?? 200)
 
 let server: AuthServer
 beforeAll(async () => {
-  server = await startAuthServer({ settings: { mail_cooldown: '0', mail_ceiling: '1000000' } })
+  server = await startAuthServer({ fullHashing: true, settings: { mail_cooldown: '0', mail_ceiling: '1000000' } })
 })
 afterAll(() => server.stop())
 

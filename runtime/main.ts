@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ProjectAnswer } from './admin/answers.ts'
 import { buildApp } from './app.ts'
+import type { Passwords } from './auth/hashing/passwords.ts'
 import { openAuth } from './auth/open.ts'
 import type { OpenAuth } from './auth/open.ts'
 import { migrateAuth } from './auth/schema/migrate.ts'
@@ -39,6 +40,8 @@ export interface ServerParts {
   readonly onReady: (url: string) => void
   /** Resolves with the reason when the process shall end. */
   readonly stopRequested: Promise<string>
+  /** Left out: passwords are hashed as section 12 of the auth specification wants it. */
+  readonly passwords?: Passwords
 }
 
 /** The address cannot be listened on. */
@@ -101,7 +104,7 @@ interface Assembled {
 }
 
 /** `listeningUrl` is asked when the first request is there: only then is it known. */
-function openServerAuth({ settings, log }: ServerParts, listeningUrl: () => string): OpenAuth {
+function openServerAuth({ settings, log, passwords }: ServerParts, listeningUrl: () => string): OpenAuth {
   const auth = openAuth({
     url: settings.databaseAuthUrl ?? settings.databaseOwnerUrl ?? settings.databaseUrl,
     poolSize: settings.authPoolSize,
@@ -111,6 +114,7 @@ function openServerAuth({ settings, log }: ServerParts, listeningUrl: () => stri
     now: Date.now,
     smtpUrl: settings.smtpUrl,
     mailFrom: settings.mailFrom,
+    ...(passwords !== undefined && { passwords }),
     log,
   })
   return settings.smtpUrl === null ? { ...auth, state: tellingThatMailsAreKept(auth.state, log) } : auth

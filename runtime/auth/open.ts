@@ -5,7 +5,7 @@ import { detailOf } from './boundary.ts'
 import { createKeySet, type KeySet } from '../identity/key-set.ts'
 import { createGoogle } from './google/provider.ts'
 import { startHousekeeping } from './housekeeping.ts'
-import { createPasswords } from './hashing/passwords.ts'
+import { createPasswords, type Passwords } from './hashing/passwords.ts'
 import { mailRequestActs } from './mail-request-acts.ts'
 import { createMailRequests } from './mail-requests.ts'
 import { createMailer } from './mails/create-mailer.ts'
@@ -33,6 +33,8 @@ export interface OpenAuthOptions {
   readonly smtpUrl?: string | null
   /** Sender of mails; null or left out: one at the host of the project's own address. */
   readonly mailFrom?: string | null
+  /** Left out: passwords are hashed as section 12 wants it. */
+  readonly passwords?: Passwords
   readonly log: Log
 }
 
@@ -77,7 +79,7 @@ const mailServerOf = ({ smtpUrl = null }: OpenAuthOptions): MailServer | null =>
   smtpUrl === null ? null : createSmtp(smtpUrl)
 
 function createTools(database: StatementsDatabase, state: ReadAuthState, options: OpenAuthOptions): AuthTools {
-  const { secret, now, log } = options
+  const { secret, now, log, passwords = createPasswords() } = options
   const mailer = createMailer({ database, secret, server: mailServerOf(options), from: options.mailFrom ?? null })
   const mailRequests = createMailRequests({
     database,
@@ -88,7 +90,7 @@ function createTools(database: StatementsDatabase, state: ReadAuthState, options
   })
   const tools: AuthTools = {
     database,
-    passwords: createPasswords(),
+    passwords,
     tokens: createAccessTokens(secret, now),
     oneTime: createOneTimeTokens(secret),
     mailer,

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import fastify from 'fastify'
+import { createPasswords } from '../../runtime/auth/hashing/passwords.ts'
 import { mailRequestActs } from '../../runtime/auth/mail-request-acts.ts'
 import { createMailer } from '../../runtime/auth/mails/create-mailer.ts'
 import { openAuth } from '../../runtime/auth/open.ts'
@@ -7,7 +8,7 @@ import { registerAuth } from '../../runtime/auth/register.ts'
 import type { AuthTools } from '../../runtime/auth/tools.ts'
 import type { RunStatement, StatementsDatabase } from '../../runtime/db/statements.ts'
 import { createTokenVerifier } from '../../runtime/identity/jwt.ts'
-import { secret } from './auth.ts'
+import { hashCost, secret } from './auth.ts'
 import type { Stage } from './interleavings/stage.ts'
 
 /** A process that serves auth and nothing else, as far as its clients and its database can tell. */
@@ -38,6 +39,7 @@ export async function startInstance({ databaseUrl, stage, poolSize }: InstanceOp
     baseUrl,
     googleIssuer: 'https://none.test',
     now: Date.now,
+    passwords: createPasswords({ cost: hashCost }),
     log: complain,
   })
   const actors = new AsyncLocalStorage<number>()

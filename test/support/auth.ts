@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, type SupabaseClient, type SupabaseClientOptions } from '@supabase/supabase-js'
 import { createFollowedSource } from '../../compiler/commands/followed-source.ts'
 import { createPrepareOnce } from '../../compiler/commands/prepare-once.ts'
+import { createPasswords } from '../../runtime/auth/hashing/passwords.ts'
 import { authOwner } from '../../runtime/auth/schema/auth-schema.ts'
 import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
 import type { AuthSettingName } from '../../runtime/auth/settings/keys.ts'
@@ -70,6 +71,8 @@ export interface AuthServerOptions {
   readonly googleIssuer?: string
   /** Mail server; without one mails stay in the outbox. */
   readonly smtpUrl?: string
+  /** Passwords are hashed at the cost that users meet; else at `hashCost`. */
+  readonly fullHashing?: true
   /** Port at which auth reaches the database, where that is not the server's own. */
   readonly authPort?: (port: number) => Promise<number>
 }
@@ -77,6 +80,9 @@ export interface AuthServerOptions {
 /** Of every project in tests. */
 export const secret = 'a secret that has more than thirty-two characters'
 const keptMs = 550
+
+/** Of bcrypt, where a test is not about hashing itself: a hash of full cost keeps a core busy for 60 ms. */
+export const hashCost = 5
 
 export const siteUrl = 'https://app.example.com'
 
@@ -230,7 +236,8 @@ async function listen(db: TestDatabase, events: LogEvent[], options: AuthServerO
   const listening = new Promise<string>((resolve) => {
     ready = resolve
   })
-  const whole = runServer({ settings, database, source, log, onReady: ready, stopRequested })
+  const passwords = createPasswords(options.fullHashing === true ? {} : { cost: hashCost })
+  const whole = runServer({ settings, database, source, log, onReady: ready, stopRequested, passwords })
   const url = await Promise.race([listening, whole.then(() => Promise.reject(new Error('The server has ended.')))])
   const stop = (): Promise<void> => {
     ask('the test')

@@ -10,11 +10,12 @@ const bcryptLibrary = once(() => import('@node-rs/bcrypt'))
 interface Algorithm {
   readonly matches: RegExp
   readonly verify: (password: string, stored: string) => Promise<boolean>
-  /** True when a hash like this is as strong as one that we make. */
-  readonly isCurrent: (stored: string) => boolean
+  /** True when a hash like this is as strong as one that we make at that cost. */
+  readonly isCurrent: (stored: string, cost: number) => boolean
 }
 
-const cost = 10
+/** Of new hashes (section 12): each step up doubles the work. */
+export const usualCost = 10
 
 /** After the version, in two digits. */
 const costOf = (stored: string): number => Number(stored.slice(4, 6))
@@ -23,7 +24,7 @@ const costOf = (stored: string): number => Number(stored.slice(4, 6))
 const bcrypt: Algorithm = {
   matches: /^\$2[aby]\$(?:0[4-9]|1[0-4])\$[./A-Za-z0-9]{53}$/,
   verify: async (password, stored) => (await bcryptLibrary()).verify(password, stored),
-  isCurrent: (stored) => costOf(stored) >= cost,
+  isCurrent: (stored, cost) => costOf(stored) >= cost,
 }
 
 /** Memory in KiB, passes and lanes of an Argon2 string; each bounded, since it decides what a check costs. */
@@ -73,19 +74,21 @@ const algorithmOf = (stored: string): Algorithm | null => algorithms.find(({ mat
 export const isHash = (stored: string): boolean => algorithmOf(stored) !== null
 
 /** True when a hash need not be made anew at the next sign-in. */
-export const isCurrentHash = (stored: string): boolean => algorithmOf(stored)?.isCurrent(stored) ?? false
+export const isCurrentHash = (stored: string, cost = usualCost): boolean =>
+  algorithmOf(stored)?.isCurrent(stored, cost) ?? false
 
 /** Versions 2a and 2b differ in nothing up to 72 bytes; other tools know the older name best (section 12). */
-export const makeHash = async (password: string): Promise<string> =>
+export const makeHash = async (password: string, cost = usualCost): Promise<string> =>
   (await (await bcryptLibrary()).hash(password, cost)).replace(/^\$2b/, '$2a')
 
 /** Of no password that anybody has: compared with where there is nothing to compare with, so that it takes as long. */
-const nobodysHash = '$2a$10$7EqJtq98hPqEX7fNZaFWoOhi5ZsVYvDQX7rVg7h8e7gPjG1Bqi2Ga'
+const nobodysHash = (cost: number): string =>
+  `$2a$${String(cost).padStart(2, '0')}$7EqJtq98hPqEX7fNZaFWoOhi5ZsVYvDQX7rVg7h8e7gPjG1Bqi2Ga`
 
-/** Compares with a stored hash; none, or one of an unknown kind, takes as long and fails. */
-export async function compareHash(password: string, stored: string | null): Promise<boolean> {
+/** Compares with a stored hash; none, or one of an unknown kind, takes as long as one of that cost and fails. */
+export async function compareHash(password: string, stored: string | null, cost = usualCost): Promise<boolean> {
   const algorithm = stored === null ? null : algorithmOf(stored)
   if (stored !== null && algorithm !== null) return algorithm.verify(password, stored)
-  await bcrypt.verify(password, nobodysHash)
+  await bcrypt.verify(password, nobodysHash(cost))
   return false
 }

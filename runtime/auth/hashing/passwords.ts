@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { createWorkQueue, QueueFull, type WorkQueue } from '../../lib/work-queue.ts'
 import { refuse } from '../errors.ts'
-import { compareHash, isCurrentHash, makeHash } from './algorithms.ts'
+import { compareHash, isCurrentHash, makeHash, usualCost } from './algorithms.ts'
 
 /**
  * Hashes passwords off the event loop. It leaves a core to everything else, and those that would wait longer than a
@@ -20,12 +20,21 @@ export interface Passwords {
 /** At 50 to 80 ms a hash the last in the queue waits for about five seconds. */
 const waitingPerWorker = 80
 
-export function createPasswords(cores = availableParallelism(), waiting = waitingPerWorker): Passwords {
-  const workers = Math.max(1, cores - 1)
-  return passwordsOf(createWorkQueue({ workers, waiting: workers * waiting }), () => undefined)
+export interface HashingOptions {
+  readonly cores?: number
+  /** How many may wait for each worker. */
+  readonly waiting?: number
+  /** Of bcrypt. */
+  readonly cost?: number
 }
 
-function passwordsOf(queue: WorkQueue, check: () => void): Passwords {
+export function createPasswords(options: HashingOptions = {}): Passwords {
+  const { cores = availableParallelism(), waiting = waitingPerWorker, cost = usualCost } = options
+  const workers = Math.max(1, cores - 1)
+  return passwordsOf(createWorkQueue({ workers, waiting: workers * waiting }), cost, () => undefined)
+}
+
+function passwordsOf(queue: WorkQueue, cost: number, check: () => void): Passwords {
   const queued = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await queue.run(() => {
@@ -38,9 +47,9 @@ function passwordsOf(queue: WorkQueue, check: () => void): Passwords {
     }
   }
   return {
-    hash: (password) => queued(() => makeHash(password)),
-    compare: (password, stored) => queued(() => compareHash(password, stored)),
-    isOutdated: (stored) => !isCurrentHash(stored),
-    on: (budget) => passwordsOf(queue, budget.check),
+    hash: (password) => queued(() => makeHash(password, cost)),
+    compare: (password, stored) => queued(() => compareHash(password, stored, cost)),
+    isOutdated: (stored) => !isCurrentHash(stored, cost),
+    on: (budget) => passwordsOf(queue, cost, budget.check),
   }
 }

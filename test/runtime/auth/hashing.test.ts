@@ -37,8 +37,17 @@ describe('a hash', () => {
 })
 
 describe('hashing', () => {
+  it('costs what it is told, and takes for outdated what cost less', async () => {
+    const [cheap, dearer] = [createPasswords({ cost: 4 }), createPasswords({ cost: 5 })]
+    const stored = await cheap.hash('correct horse')
+    expect(stored).toMatch(/^\$2a\$04\$/)
+    expect([cheap.isOutdated(stored), dearer.isOutdated(stored)]).toEqual([false, true])
+    expect(await dearer.compare('correct horse', stored)).toBe(true)
+    expect(await cheap.compare('correct horse', null)).toBe(false)
+  })
+
   it('refuses at once, with a time to come back, what would wait for too long', async () => {
-    const passwords = createPasswords(2, 5)
+    const passwords = createPasswords({ cores: 2, waiting: 5 })
     const all = await Promise.allSettled(Array.from({ length: 9 }, () => passwords.hash('x')))
     const refused = all.filter((one) => one.status === 'rejected')
     expect(refused).toHaveLength(3)
@@ -47,7 +56,7 @@ describe('hashing', () => {
   }, 60_000)
 
   it('is not done for calls whose time is up when their turn comes', async () => {
-    const passwords = createPasswords(2)
+    const passwords = createPasswords({ cores: 2 })
     const late = { is: false, asked: 0 }
     const check = (): void => {
       late.asked += 1

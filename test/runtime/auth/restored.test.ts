@@ -77,7 +77,7 @@ const dump = `create schema if not exists auth;
 describe.each(majors())('a restored project on PostgreSQL %i', (major) => {
   let server: AuthServer
   beforeAll(async () => {
-    server = await startAuthServer({ major, before: dump })
+    server = await startAuthServer({ major, before: dump, fullHashing: true })
   })
   afterAll(() => server?.stop())
 
