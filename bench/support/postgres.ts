@@ -25,8 +25,8 @@ const binariesOf = async (major: Major) => {
 export const startPostgres = async (major: Major = 18): Promise<BenchPostgres> => {
   await sweepClusters()
   const binaries = await binariesOf(major)
-  const cluster = await startCluster(binaries)
-  publishClusters([{ major, port: cluster.port, postgis: false, binaries }])
+  const cluster = await startCluster({ binaries, pristine: null })
+  publishClusters([{ major, port: cluster.port, postgis: false, templates: null, binaries, pristine: null }])
   const [pid] = (await readFile(join(cluster.folder, 'postmaster.pid'), 'utf8')).split('\n')
   return { major, port: cluster.port, pid: Number(pid), stop: cluster.remove }
 }

@@ -102,9 +102,7 @@ export const enabled: SettingTexts = {
 export const addressHeader = 'x-test-address'
 
 export async function startAuthServer(options: AuthServerOptions = {}): Promise<AuthServer> {
-  const db = await createDatabase({ prepare: true, ...(options.major !== undefined && { major: options.major }) })
-  if (options.before !== undefined) await db.query(options.before)
-  await migrateAuth({ url: db.adminUrl })
+  const db = await databaseOf(options)
   if (options.sql !== undefined) await db.query(options.sql)
   const owner = openStatements({
     url: db.adminUrl,
@@ -139,6 +137,14 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
       await db.drop()
     },
   }
+}
+
+async function databaseOf({ before, major }: AuthServerOptions): Promise<TestDatabase> {
+  const more = major === undefined ? {} : { major }
+  if (before === undefined) return createDatabase({ prepare: 'auth', ...more })
+  const db = await createDatabase({ prepare: true, sql: before, ...more })
+  await migrateAuth({ url: db.adminUrl })
+  return db
 }
 
 /** Changes settings as the owner's tools do. */

@@ -1,11 +1,12 @@
 import { chmod, chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { clearOrphan } from '../../runtime/db/folder-claim.ts'
 import { freePort } from '../../runtime/db/free-port.ts'
 import { serverAccount } from '../../runtime/db/postgres-account.ts'
-import { runProgram, startServer, type Binaries, type ServerProcess } from '../../runtime/db/postgres-process.ts'
+import { runProgram, startServer } from '../../runtime/db/postgres-process.ts'
+import type { Account, Binaries, ServerProcess } from '../../runtime/db/postgres-process.ts'
 import { processIdentity } from '../../runtime/db/processes.ts'
 
 /** A throw-away server: nothing is synced to disk, everybody on 127.0.0.1 is trusted, the folder goes away with it. */
@@ -61,17 +62,45 @@ export const sweepClusters = async (): Promise<void> => {
   }
 }
 
-/** Makes a cluster with the roles of the API and starts it. */
-export const startCluster = async (binaries: Binaries): Promise<ThrowAwayCluster> => {
-  const account = await serverAccount()
+/** What clusters are made of. */
+export interface ClusterSource {
+  readonly binaries: Binaries
+  /** A folder of initClusterFolder to copy, which takes a tenth of the time that making one takes; null: make one. */
+  readonly pristine: string | null
+}
+
+const newFolder = async (account: Account): Promise<string> => {
   const parent = await mkdtemp(join(tmpdir(), prefix))
   await writeFile(ownerFile(parent), (await processIdentity(process.pid)) ?? '')
   await chmod(parent, 0o755)
   if (account !== null) await chown(parent, account.uid, account.gid)
-  const folder = join(parent, 'data')
-  const port = await freePort()
+  return join(parent, 'data')
+}
+
+const fill = async (account: Account, folder: string, { binaries, pristine }: ClusterSource): Promise<void> => {
   const flags = ['--no-sync', '--auth=trust', '--username=postgres', '--encoding=UTF8', '--locale=C']
-  await runProgram(account, binaries.initdb, [`--pgdata=${folder}`, ...flags])
+  if (pristine !== null) return runProgram(account, 'cp', ['-a', pristine, folder])
+  return runProgram(account, binaries.initdb, [`--pgdata=${folder}`, ...flags])
+}
+
+/** A data folder that no server has run on. */
+export const initClusterFolder = async (binaries: Binaries): Promise<string> => {
+  const account = await serverAccount()
+  const folder = await newFolder(account)
+  await fill(account, folder, { binaries, pristine: null })
+  return folder
+}
+
+export const removeClusterFolder = (folder: string): Promise<void> =>
+  rm(dirname(folder), { recursive: true, force: true })
+
+/** Makes a cluster with the roles of the API and starts it. */
+export const startCluster = async (source: ClusterSource): Promise<ThrowAwayCluster> => {
+  const { binaries } = source
+  const account = await serverAccount()
+  const folder = await newFolder(account)
+  const port = await freePort()
+  await fill(account, folder, source)
   const start = (): Promise<ServerProcess> => startServer(account, binaries, folder, settings(port))
   let server = await start()
   await createRoles(port)
@@ -84,7 +113,7 @@ export const startCluster = async (binaries: Binaries): Promise<ThrowAwayCluster
     stop: () => server.stop(),
     remove: async () => {
       await server.stop()
-      await rm(parent, { recursive: true, force: true })
+      await removeClusterFolder(folder)
     },
   }
 }

@@ -1,16 +1,20 @@
-import type { Binaries } from '../../runtime/db/postgres-process.ts'
+import type { ClusterSource } from './cluster.ts'
 
 /** The Postgres servers of one test run, as the global set-up hands them to the workers through the environment. */
 
 export type Major = 15 | 18
 
-export interface Cluster {
+/** What a database may hold from its beginning: what compiler/prepare makes, and the tables of auth beside it. */
+export type Prepared = 'api' | 'auth'
+
+/** The source is for tests that need a server of their own. */
+export interface Cluster extends ClusterSource {
   readonly major: Major
   readonly port: number
   /** Whether PostGIS can be created on it. */
   readonly postgis: boolean
-  /** For tests that need a server of their own. */
-  readonly binaries: Binaries
+  /** Names of databases to copy, to which nobody connects; null: there are none. */
+  readonly templates: Readonly<Record<Prepared, string>> | null
 }
 
 const variable = 'CATALOGRAPH_TEST_CLUSTERS'

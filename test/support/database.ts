@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { prepareDatabase } from '../../compiler/prepare/prepare.ts'
+import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
 import { startCluster } from './cluster.ts'
-import { clusterOf, majors, type Major } from './clusters.ts'
+import { clusterOf, majors, type Cluster, type Major, type Prepared } from './clusters.ts'
 
 export { majors, type Major } from './clusters.ts'
 
@@ -25,11 +26,12 @@ export interface TestDatabaseOptions {
    * and count in the schema version, so whoever creates, grants or alters roles has to take one.
    */
   readonly isolated?: boolean
-  /** True also makes what compiler/prepare makes: schema catalograph, event triggers, schema auth. */
-  readonly prepare?: boolean
+  /** True: what compiler/prepare makes is there, schema catalograph, event triggers, schema auth; 'auth': its tables too. */
+  readonly prepare?: true | 'auth'
 }
 
-const asMaintenance = async (port: number, sql: string): Promise<void> => {
+/** Runs on the database that every server has. */
+export const asMaintenance = async (port: number, sql: string): Promise<void> => {
   const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
   await client.connect()
   try {
@@ -41,23 +43,31 @@ const asMaintenance = async (port: number, sql: string): Promise<void> => {
 
 interface Place {
   readonly port: number
+  readonly templates: Cluster['templates']
   readonly leave: () => Promise<void>
 }
 
-const sharedPlace = (major: Major): Place => ({ port: clusterOf(major).port, leave: () => Promise.resolve() })
+const sharedPlace = (major: Major): Place => ({ ...clusterOf(major), leave: () => Promise.resolve() })
 
 const isolatedPlace = async (major: Major): Promise<Place> => {
-  const cluster = await startCluster(clusterOf(major).binaries)
-  return { port: cluster.port, leave: cluster.remove }
+  const cluster = await startCluster(clusterOf(major))
+  return { port: cluster.port, templates: null, leave: cluster.remove }
+}
+
+export const prepareAs = async (kind: Prepared, url: string): Promise<void> => {
+  await prepareDatabase({ url })
+  if (kind === 'auth') await migrateAuth({ url })
 }
 
 /** A fresh, empty, randomly named database on a server of that major version, by default the run's shared one. */
 export const createDatabase = async (options: TestDatabaseOptions = {}): Promise<TestDatabase> => {
   const major = options.major ?? majors()[0] ?? 18
-  const { port, leave } = options.isolated === true ? await isolatedPlace(major) : sharedPlace(major)
+  const { port, templates, leave } = options.isolated === true ? await isolatedPlace(major) : sharedPlace(major)
   const name = `t_${randomBytes(6).toString('hex')}`
   const url = (user: string): string => `postgres://${user}@127.0.0.1:${port}/${name}`
-  await asMaintenance(port, `create database ${name}`)
+  const prepared = options.prepare === true ? 'api' : (options.prepare ?? null)
+  const template = prepared === null ? undefined : templates?.[prepared]
+  await asMaintenance(port, `create database ${name} template ${template ?? 'template1'}`)
   const client = new pg.Client(url('postgres'))
   client.on('error', () => undefined)
   await client.connect()
@@ -67,7 +77,7 @@ export const createDatabase = async (options: TestDatabaseOptions = {}): Promise
     await leave()
   }
   try {
-    if (options.prepare === true) await prepareDatabase({ url: url('postgres') })
+    if (prepared !== null && template === undefined) await prepareAs(prepared, url('postgres'))
     if (options.sql !== undefined) await client.query(options.sql)
   } catch (error) {
     await drop()

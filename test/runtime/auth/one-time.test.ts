@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importedToken } from '../../../runtime/auth/one-time/link-token.ts'
 import { openAuth, type OpenAuth } from '../../../runtime/auth/open.ts'
-import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
 import { putOneTimeToken, spendOneTimeToken } from '../../../runtime/auth/store/one-time-tokens.ts'
 import { insertUser } from '../../../runtime/auth/store/users.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
@@ -11,8 +10,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.ts'
 let db: TestDatabase
 let auth: OpenAuth
 beforeAll(async () => {
-  db = await createDatabase()
-  await migrateAuth({ url: db.adminUrl })
+  db = await createDatabase({ prepare: 'auth' })
   const baseUrl = (): string => 'https://project.example.com'
   auth = openAuth({
     url: db.adminUrl,

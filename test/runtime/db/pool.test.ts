@@ -3,8 +3,8 @@ import type { Exchange, Row } from '../../../runtime/contract/execution.ts'
 import { createBackoff } from '../../../runtime/db/backoff.ts'
 import { freePort } from '../../../runtime/db/free-port.ts'
 import { openDatabase, type Database, type DatabaseOptions } from '../../../runtime/db/pool.ts'
-import { embeddedBinaries } from '../../../runtime/db/postgres-binaries.ts'
 import { startCluster, type ThrowAwayCluster } from '../../support/cluster.ts'
+import { clusterOf } from '../../support/clusters.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { startProxy, type RecordingProxy } from '../../support/recording-proxy.ts'
 
@@ -195,7 +195,7 @@ describe('the pool', () => {
 describe('a server that restarts', () => {
   let cluster: ThrowAwayCluster
   beforeAll(async () => {
-    cluster = await startCluster(await embeddedBinaries())
+    cluster = await startCluster(clusterOf(18))
   })
   afterAll(() => cluster.remove())
 

@@ -1,4 +1,3 @@
-import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
 import { projectKeys } from '../../../runtime/identity/keys.ts'
 import {
   call,
@@ -25,8 +24,7 @@ export interface Project {
 }
 
 export async function startProject(settings: SettingTexts): Promise<Project> {
-  const db = await createDatabase()
-  await migrateAuth({ url: db.adminUrl })
+  const db = await createDatabase({ prepare: 'auth' })
   const { anon, serviceRole } = await projectKeys(secret)
   const start = (): Promise<Instance> => startInstance({ databaseUrl: db.adminUrl, stage: null, poolSize: 10 })
   let processes: readonly Instance[] = [await start(), await start()]

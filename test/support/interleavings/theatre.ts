@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { drawFrom } from '../../../compiler/verify/questions/draw.ts'
-import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
 import { projectKeys } from '../../../runtime/identity/keys.ts'
 import { enabled, secret, storeSettings, type SettingTexts } from '../auth.ts'
 import { createDatabase } from '../database.ts'
@@ -40,8 +39,7 @@ const poolSize = 6
 
 /** `settings` on top of those that every theatre has. */
 export async function openTheatre(settings: SettingTexts = {}): Promise<Theatre> {
-  const db = await createDatabase()
-  await migrateAuth({ url: db.adminUrl })
+  const db = await createDatabase({ prepare: 'auth' })
   const stage = createStage({ blocked: async () => (await db.query(waitingForLocks)).rows[0].count })
   const start = () => startInstance({ databaseUrl: db.adminUrl, stage, poolSize })
   const instances = [await start(), await start()] as const
