@@ -3,6 +3,7 @@ import type { BoundStatement, Row } from '../contract/execution.ts'
 import { DatabaseFailure } from './failures.ts'
 import { createMessageReader, messageTypes, readColumns, readError, readRow, type Column } from './messages.ts'
 import { createPreparedNames, maxWeight, weightOf, type PreparedNames } from './prepared-names.ts'
+import { readWith } from './socket.ts'
 import { encode, type Outgoing, type SentStatement } from './wire.ts'
 
 /**
@@ -128,9 +129,9 @@ export const createLine = (client: pg.Client, described: Described | null): Line
   }
   client.on('error', lost)
   client.connection.on('end', () => lost(new Error('The connection ended during a request.')))
-  client.connection.stream.removeAllListeners('data').on('data', (chunk: Buffer) => {
-    if (line.flight !== null) countBytes(line, line.flight, chunk.length)
-    read(chunk)
+  readWith(client.connection.stream, (bytes) => {
+    if (line.flight !== null) countBytes(line, line.flight, bytes.length)
+    return read(bytes)
   })
   return line
 }

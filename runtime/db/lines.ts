@@ -3,6 +3,7 @@ import { createDeadlines } from '../lib/deadlines.ts'
 import { createBackoff } from './backoff.ts'
 import { classifyConnecting } from './classify.ts'
 import { createLine, type Described, type Line } from './exchange.ts'
+import { createSocket } from './socket.ts'
 
 /** Connections that are lent to one borrower at a time, made when they are needed and kept for the next. */
 export interface Lines {
@@ -40,7 +41,12 @@ interface Idle {
 }
 
 const connect = async ({ config, connectTimeout, described, prepare }: LinesOptions): Promise<Line> => {
-  const client = new pg.Client({ ...config, connectionTimeoutMillis: connectTimeout, keepAlive: true })
+  const client = new pg.Client({
+    ...config,
+    stream: createSocket,
+    connectionTimeoutMillis: connectTimeout,
+    keepAlive: true,
+  })
   // Whoever works on it is told; without a listener the process would end.
   client.on('error', () => undefined)
   try {

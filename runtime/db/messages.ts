@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Row } from '../contract/execution.ts'
+import type { TakeBytes } from './socket.ts'
 
 /**
  * What Postgres sends on a connection that is set up, read by hand: a request is answered by a dozen messages, of which only its
@@ -23,15 +24,18 @@ export type TakeMessage = (type: number, bytes: Buffer, start: number) => void
 
 const header = 5
 
-/** Cuts what a socket brings into messages. One that comes in parts is put together once, when it is whole. */
-export function createMessageReader(take: TakeMessage): (chunk: Buffer) => void {
+/**
+ * Cuts what a socket brings into messages. One that comes in parts is put together once, when it is whole: until then
+ * its parts are kept, which is what is told of each chunk.
+ */
+export function createMessageReader(take: TakeMessage): TakeBytes {
   let parts: Buffer[] = []
   let held = 0
   let wanted = header
   return (chunk) => {
     parts.push(chunk)
     held += chunk.length
-    if (held < wanted) return
+    if (held < wanted) return true
     const bytes = parts.length === 1 ? chunk : Buffer.concat(parts, held)
     let at = 0
     for (;;) {
@@ -42,6 +46,7 @@ export function createMessageReader(take: TakeMessage): (chunk: Buffer) => void 
     }
     parts = at < bytes.length ? [bytes.subarray(at)] : []
     held = bytes.length - at
+    return held > 0
   }
 }
 

@@ -26,13 +26,20 @@ const column = (text: string | null): readonly Buffer[] =>
 const dataRow = (row: readonly (string | null)[]): Buffer =>
   message('D', Buffer.concat([int16(row.length), ...row.flatMap(column)]))
 
-/** The rows in some bytes that come in pieces of these lengths; the last piece is what is left. */
+/**
+ * The rows in some bytes that come in pieces of these lengths; the last piece is what is left. Pieces that are not kept
+ * are overwritten, as those of a socket are by the next ones.
+ */
 const rowsIn = (bytes: Buffer, lengths: readonly number[]): unknown[] => {
   const rows: unknown[] = []
   const read = createMessageReader((type, body, start) => rows.push(type === 0x44 ? readRow(body, start) : type))
+  const readPiece = (from: number, to: number): void => {
+    const piece = Buffer.from(bytes.subarray(from, to))
+    if (!read(piece)) piece.fill(0xff)
+  }
   let from = 0
-  for (const length of lengths) read(bytes.subarray(from, (from += length)))
-  read(bytes.subarray(from))
+  for (const length of lengths) readPiece(from, (from += length))
+  readPiece(from, bytes.length)
   return rows
 }
 
