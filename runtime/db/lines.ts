@@ -26,7 +26,8 @@ export interface LinesOptions {
 }
 
 const idleMs = 60_000
-/** How much later than they say waiting and idling may end. */
+/** How much later than they say idling and waiting may end. */
+const sweepEveryMs = 1_000
 const lookEveryMs = 50
 
 /** One who waits for a line. */
@@ -36,8 +37,8 @@ interface Borrower {
 
 interface Idle {
   readonly line: Line
-  /** Forgets when it would have been closed. */
-  readonly leave: () => void
+  /** The monotonic clock, in milliseconds. */
+  readonly since: number
 }
 
 const connect = async ({ config, connectTimeout, described, prepare }: LinesOptions): Promise<Line> => {
@@ -62,8 +63,46 @@ const connect = async ({ config, connectTimeout, described, prepare }: LinesOpti
 /** Says goodbye; what comes of it is told by the connection's `end`. */
 const end = ({ client }: Line): void => void client.end().catch(() => undefined)
 
-export const createLines = (options: LinesOptions): Lines => {
+/** Lines that nobody uses, until somebody does or they were idle for too long. */
+interface IdleLines {
+  readonly keep: (line: Line) => void
+  /** The one that was kept last. */
+  readonly take: () => Line | undefined
+  readonly forget: (line: Line) => void
+  readonly endAll: () => void
+}
+
+const createIdleLines = (): IdleLines => {
+  // Taken from the end, so those that were idle for longest stand first.
   const idle: Idle[] = []
+  let sweeping: NodeJS.Timeout | null = null
+  const endFirst = (count: number): void => {
+    for (const { line } of idle.splice(0, count)) end(line)
+    if (idle.length > 0 || sweeping === null) return
+    clearInterval(sweeping)
+    sweeping = null
+  }
+  const sweep = (): void => {
+    const now = performance.now()
+    const fresh = idle.findIndex(({ since }) => now - since < idleMs)
+    endFirst(fresh === -1 ? idle.length : fresh)
+  }
+  return {
+    keep: (line) => {
+      idle.push({ line, since: performance.now() })
+      sweeping ??= setInterval(sweep, sweepEveryMs).unref()
+    },
+    take: () => idle.pop()?.line,
+    forget: (line) => {
+      const at = idle.findIndex((one) => one.line === line)
+      if (at !== -1) idle.splice(at, 1)
+    },
+    endAll: () => endFirst(idle.length),
+  }
+}
+
+export const createLines = (options: LinesOptions): Lines => {
+  const idle = createIdleLines()
   const waiting = new Set<Borrower>()
   const backoff = createBackoff(() => performance.now())
   const setDeadline = createDeadlines(lookEveryMs)
@@ -78,7 +117,7 @@ export const createLines = (options: LinesOptions): Lines => {
       const line = await connect(options)
       backoff.succeeded()
       line.client.connection.once('end', () => {
-        dropIdle(line)
+        idle.forget(line)
         left()
       })
       return line
@@ -92,17 +131,6 @@ export const createLines = (options: LinesOptions): Lines => {
     open -= 1
     for (const borrower of waiting) if (open < options.max) borrower.take(make())
     if (open === 0) closed?.()
-  }
-  const dropIdle = (line: Line): void => {
-    const at = idle.findIndex((one) => one.line === line)
-    if (at !== -1) for (const { leave } of idle.splice(at, 1)) leave()
-  }
-  const keepIdle = (line: Line): void => {
-    const leave = setDeadline(idleMs, () => {
-      dropIdle(line)
-      end(line)
-    })
-    idle.push({ line, leave })
   }
   const wait = (): Promise<Line> =>
     new Promise((resolve, reject) => {
@@ -124,10 +152,7 @@ export const createLines = (options: LinesOptions): Lines => {
   return {
     borrow: () => {
       if (closed !== null) throw classifyConnecting(new Error('The connections are closed.'))
-      const last = idle.pop()
-      if (last === undefined) return open < options.max ? make() : wait()
-      last.leave()
-      return last.line
+      return idle.take() ?? (open < options.max ? make() : wait())
     },
     giveBack: (line, spoilt) => {
       // Its end makes room for another.
@@ -136,14 +161,11 @@ export const createLines = (options: LinesOptions): Lines => {
       if (spoilt) end(line)
       else if (next !== undefined) next.take(line)
       else if (closed !== null) end(line)
-      else keepIdle(line)
+      else idle.keep(line)
     },
     close: async () => {
       const gone = new Promise<void>((resolve) => (closed = resolve))
-      for (const { line, leave } of idle.splice(0)) {
-        leave()
-        end(line)
-      }
+      idle.endAll()
       if (open > 0) await gone
     },
   }

@@ -51,8 +51,8 @@ export function createDocuments(engine: Engine, bounds: Bounds): Documents {
   let made = 0
   return {
     find: (role, text, operationName, mark = text) => {
-      // A JSON list tells where it ends, so no two documents share an id.
-      const id = JSON.stringify([role, operationName]) + mark
+      // The lengths tell where each part ends, so no two documents share an id.
+      const id = `${role.length} ${operationName?.length ?? ''} ${role}${operationName ?? ''}${mark}`
       const known = documents.get(id)
       if (known !== undefined) return known.document
       const weight = Math.max(id.length, text.length)
