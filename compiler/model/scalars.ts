@@ -136,7 +136,8 @@ const baseValue = (type: AnnotatedType, row: PgType): Value => ({
 const enumValue = (type: AnnotatedType, { facts, mappings }: ServedEnum): Value => ({
   type: { kind: 'enum', id: facts.id, list: false },
   typeSchema: typeSchema(type),
-  json: mappings.length > 0 ? { kind: 'mapped', names: mappings } : { kind: 'native' },
+  // Of a type that is not its own, Postgres would ask for each value whether there is a cast to json.
+  json: mappings.length > 0 ? { kind: 'mapped', names: mappings } : { kind: 'text' },
   filter: true,
   order: true,
   limited: false,
@@ -157,7 +158,7 @@ function listValue(reading: Reading, elementOid: Oid): Value | null {
   return {
     ...element,
     type: { ...element.type, list: true },
-    json: listForm(element.json, enumArrays),
+    json: element.type.kind === 'enum' ? enumListForm(element.json, enumArrays) : listForm(element.json),
     filter: element.type.kind === 'scalar' ? filteredLists.has(element.type.name) : enumArrays,
     order: false,
     limited: false,
@@ -175,10 +176,11 @@ function elementValue(reading: Reading, type: AnnotatedType): Value | null {
 
 const filteredLists: ReadonlySet<ScalarName> = new Set(listFilterScalars)
 
-function listForm(element: JsonForm, enumArrays: boolean): JsonForm {
-  if (element.kind === 'mapped' && enumArrays) return { kind: 'mapped-array', names: element.names }
-  return element.kind === 'text' || element.kind === 'json-text' ? { kind: 'text-array' } : { kind: 'native' }
-}
+const listForm = (element: JsonForm): JsonForm =>
+  element.kind === 'text' || element.kind === 'json-text' ? { kind: 'text-array' } : { kind: 'native' }
+
+const enumListForm = (element: JsonForm, enumArrays: boolean): JsonForm =>
+  element.kind === 'mapped' && enumArrays ? { kind: 'mapped-array', names: element.names } : { kind: 'native' }
 
 /** The table's row: base types of pg_catalog by name, those of extensions by name whatever their schema. */
 function pgType(type: AnnotatedType): PgType {

@@ -2,9 +2,10 @@ import { ident } from './ident.ts'
 import { literal } from './literal.ts'
 
 /**
- * JSON objects in SQL. row_to_json over a sub-select is the fastest form (its keys are the column aliases), but Postgres cuts
- * aliases at 63 bytes (NAMEDATALEN) and has at most 1,664 columns in a list (MaxTupleAttributeNumber); beyond either, rows of
- * keys and values are aggregated instead, which has no limit.
+ * JSON objects in SQL. They are rows, whose columns' names are the keys, and lists of them are arrays of rows: one call turns all
+ * of it into text at once, where objects made text one by one would be copied at every level. Postgres cuts names at 63 bytes
+ * (NAMEDATALEN) and has at most 1,664 columns in a list (MaxTupleAttributeNumber); beyond either, keys and values are aggregated
+ * to json at once, which has no limit.
  */
 export type Pair = readonly [key: string, value: string]
 
@@ -22,28 +23,35 @@ const aggregated = (pairs: readonly Pair[]): string => {
   return `(select json_object_agg(v.k, v.v) from (values ${rows}) as v(k, v))`
 }
 
-/** An expression of type json: an object with these members, in this order. */
-export const jsonObject = (pairs: readonly Pair[]): string =>
-  isNarrow(pairs) ? `(select row_to_json(o.*) from (select ${columns(pairs)}) o)` : aggregated(pairs)
+/** The JSON of a value; of SQL's null it is null. */
+export const toJson = (value: string): string => `to_json(${value})`
+
+/** A value that becomes an object with these members, in this order, when JSON is made of it or of what holds it. */
+export const object = (pairs: readonly Pair[]): string =>
+  isNarrow(pairs) ? `(select (o.*)::record from (select ${columns(pairs)}) o)` : aggregated(pairs)
 
 /** The same over what a FROM clause yields: null when it yields no row, an error when it yields several. */
-export const jsonObjectFrom = (pairs: readonly Pair[], from: string): string =>
+export const objectFrom = (pairs: readonly Pair[], from: string): string =>
   isNarrow(pairs)
-    ? `(select row_to_json(o.*) from (select ${columns(pairs)} from ${from}) o)`
+    ? `(select (o.*)::record from (select ${columns(pairs)} from ${from}) o)`
     : `(select ${aggregated(pairs)} from ${from})`
 
 /**
  * Objects, one in another, as items of a FROM clause. Without a FROM of their own the planner dissolves them into one row of
- * rows, which becomes text at once; sub-selects in a list are run one by one for every row.
+ * rows; sub-selects in a list are run one by one for every row.
  */
 export interface Items {
-  /** A value that becomes an object with these members in the JSON that is made around it. */
+  /** As `object` above. */
   readonly object: (pairs: readonly Pair[]) => string
-  /** The same as an expression of type json. */
-  readonly json: (pairs: readonly Pair[]) => string
   /** What the FROM clause goes on with; to be asked for when everything is written. */
   readonly from: () => string
 }
+
+/** Objects by themselves: what they call is called where they stand. */
+export const aloneItems: Items = { object, from: () => '' }
+
+/** To plan items takes time that grows with the square of their number; objects beyond are sub-selects. */
+const mostItems = 32
 
 /** `alias` gives names that nothing else in the statement has. */
 export function createItems(alias: () => string): Items {
@@ -51,12 +59,11 @@ export function createItems(alias: () => string): Items {
   const add = (pairs: readonly Pair[]): string => {
     const name = alias()
     items.push(`, lateral (select ${columns(pairs)}) ${name}`)
-    return `${name}.*`
+    // The cast makes one value of it; a bare alias could be the name of a column.
+    return `(${name}.*)::record`
   }
   return {
-    // The cast makes one value of it; a bare alias could be the name of a column.
-    object: (pairs) => (isNarrow(pairs) ? `(${add(pairs)})::record` : aggregated(pairs)),
-    json: (pairs) => (isNarrow(pairs) ? `row_to_json(${add(pairs)})` : aggregated(pairs)),
+    object: (pairs) => (items.length < mostItems && isNarrow(pairs) ? add(pairs) : object(pairs)),
     from: () => items.join(''),
   }
 }

@@ -1,29 +1,31 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { createItems, jsonArray, jsonObject, jsonObjectFrom, type Items, type Pair } from '../../sql/json.ts'
+import { aloneItems, createItems, object, objectFrom, type Items, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import type { Collection, ConnectionMember, EdgeMember, OrderKey, OrderTerm, PageInfoMember, Row } from '../plan/types.ts'
+import { cursorText } from './cursor.ts'
+import { gather, type Made } from './gather.ts'
 import { matchingRows, type Matching, type Source } from './matching.ts'
 import { reversed, sameKey, withoutRepeats } from './order.ts'
 import { scanRows } from './scan.ts'
-import { carriedScope, selectList, type Scope, type Writer } from './source.ts'
+import { carriedScope, type Scope, type Writer } from './source.ts'
 import { aggregateMember, writeTotals, type TotalsSql } from './totals.ts'
 
 /**
- * A connection as one JSON expression. Up to three sub-selects feed it: the page (w), figures over all matching rows (u), and the
- * first of all rows, which tells whether the page begins there; each is written only when something selected needs it.
+ * A connection as one value that becomes an object. Up to three sub-selects feed it: the page (w), figures over all matching rows
+ * (u), and the first of all rows, which tells whether the page begins there; each is written only when something selected needs it.
  */
-export function collectionJson(writer: Writer, collection: Collection, source: Source): string {
+export function collectionObject(writer: Writer, collection: Collection, source: Source): string {
   const needs = needsOf(collection, source)
   const reads = Number(needs.page) + Number(needs.totals) + Number(needs.membership)
   const matching = matchingRows(writer, collection, source, reads)
   const scan = collection.page.backward ? reversed(collection.order) : collection.order
   const page = needs.page ? writePage(writer, collection, needs, matching, scan) : null
   const totals = needs.totals ? writeTotals(writer, collection, matching) : null
-  const context: Context = { writer, collection, scan, matching, page, totals, needs }
+  const from = [page?.from ?? null, totals?.from ?? null].filter((item) => item !== null)
+  const items = from.length === 0 ? aloneItems : createItems(() => writer.alias('o'))
+  const context: Context = { writer, collection, scan, matching, page, totals, needs, items }
   const pairs = collection.members.map((member): Pair => [member.key, connectionMember(context, member)])
-  const from = [page?.from, totals?.from].filter((item) => item !== undefined)
-  const json = from.length === 0 ? jsonObject(pairs) : jsonObjectFrom(pairs, from.join(', '))
-  return matching.wrap(json)
+  return matching.wrap(from.length === 0 ? object(pairs) : objectFrom(pairs, `${from.join(', ')}${items.from()}`))
 }
 
 interface Needs {
@@ -80,20 +82,21 @@ interface Context {
   readonly page: PageSql | null
   readonly totals: TotalsSql | null
   readonly needs: Needs
+  readonly items: Items
 }
 
 interface PageSql {
-  readonly from: string
-  readonly alias: string
+  /** Its item of FROM; null where nothing needs one. */
+  readonly from: string | null
   /** By edges member: the array of its edges. */
   readonly edges: ReadonlyMap<ConnectionMember, string>
-  /** The cursor of the row at this position, where the page's ends are needed. */
+  /** How many rows were read, where one is read to look ahead or the page's ends are needed. */
+  readonly count: string
+  /** The value of a key in the row at this position, where the page's ends are needed. */
+  readonly valueAt: (key: OrderKey, index: string) => string
+  /** The cursor of that row. */
   readonly cursor: (index: string) => string
 }
-
-/** Position of a key in the order: the arrays of order values are named after it. */
-const orderIndex = (order: readonly OrderTerm[], key: OrderKey): number =>
-  order.findIndex((term) => sameKey(term.column, key))
 
 function writePage(
   writer: Writer,
@@ -109,36 +112,31 @@ function writePage(
   const carried = carriedScope(scanned.scope, outer)
 
   const items = itemsFor(writer, collection, needs)
-  const edges = new Map<ConnectionMember, string>()
-  const outputs: string[] = []
-  for (const member of page.limit === 0 ? [] : collection.members) {
-    if (member.kind !== 'edges') continue
-    const name = `e${edges.size + 1}`
-    edges.set(member, name)
-    const json = items.json(
-      member.members.map((part): Pair => [part.key, edgeMember(writer, collection, part, carried.scope, items)]),
-    )
-    outputs.push(`${collectEdges(json, collection, needs, carried.scope, outer)} as ${name}`)
-  }
-  if (needs.ends) {
-    const shown = filterWhere([withinPage(collection, needs, outer)])
-    outputs.push(
-      ...withoutRepeats(order).map(
-        ({ column }) => `array_agg(${plainValue(carried.scope, column)})${shown} as o${orderIndex(order, column) + 1}`,
-      ),
-    )
-  }
-  if (needs.lookahead || needs.ends) outputs.push('count(*) as n')
+  const shown = withinPage(collection, needs, outer)
+  const members = page.limit === 0 ? [] : collection.members.filter((member) => member.kind === 'edges')
+  const edges = members.map((member): Made => {
+    const pairs = member.members.map((part): Pair => [part.key, edgeMember(writer, collection, part, carried.scope, items)])
+    const keyed = needs.keyless ? `${carried.scope.column(collection.entity.key[0] ?? '')} is not null` : null
+    return { value: items.object(pairs), condition: bothOf(shown, keyed) }
+  })
+  const ends = needs.ends ? withoutRepeats(order) : []
+  const values = ends.map(({ column }): Made => ({ value: plainValue(carried.scope, column), condition: shown }))
 
   const rows = scanned.rows(carried, page.limit + (needs.lookahead ? 1 : 0))
   const forward = page.backward ? ' order by rn desc' : ''
   const numbered = needs.numbered ? `(select q.*, row_number() over () as rn from ${rows} q${forward})` : rows
+  const counted = needs.lookahead || needs.ends
+  const { from, arrays, count } = gather(alias, [...edges, ...values], counted, `${numbered} ${outer}${items.from()}`)
+  const valueAt = (key: OrderKey, index: string): string =>
+    `${arrays[edges.length + ends.findIndex((term) => sameKey(term.column, key))]}[${index}]`
   const cursor = (index: string): string =>
     cursorText(
-      order.map(({ column }) => carried.scope.ordered(column).cursor(`${alias}.o${orderIndex(order, column) + 1}[${index}]`)),
+      order.map(({ column }) => {
+        const { cursor, longest } = carried.scope.ordered(column)
+        return { value: cursor(valueAt(column, index)), longest }
+      }),
     )
-  const from = `(select ${selectList(outputs)} from ${numbered} ${outer}${items.from()}) ${alias}`
-  return { from, alias, edges, cursor }
+  return { from, edges: new Map(members.map((member, index) => [member, arrays[index] ?? ''])), count, valueAt, cursor }
 }
 
 /** An array of arrays would lose its shape; those values travel as jsonb, which is how cursors show them anyway. */
@@ -147,22 +145,12 @@ function plainValue(scope: Scope, key: OrderKey): string {
   return isArray ? `to_jsonb(${value})` : value
 }
 
-function collectEdges(json: string, collection: Collection, needs: Needs, scope: Scope, alias: string): string {
-  const keyed = needs.keyless ? `${scope.column(collection.entity.key[0] ?? '')} is not null` : null
-  return `array_agg(${json})${filterWhere([withinPage(collection, needs, alias), keyed])}`
-}
-
 /** Rows come in forward order; where they are numbered, this leaves out the one that was read to look ahead. */
 const withinPage = ({ page }: Collection, needs: Needs, alias: string): string | null =>
   needs.numbered && needs.lookahead ? `${alias}.rn <= ${page.limit}` : null
 
-function filterWhere(conditions: readonly (string | null)[]): string {
-  const given = conditions.filter((condition) => condition !== null)
-  return given.length === 0 ? '' : ` filter (where ${given.join(' and ')})`
-}
-
-/** Objects by themselves: what they call is only called for rows that are shown. */
-const aloneItems: Items = { object: jsonObject, json: jsonObject, from: () => '' }
+const bothOf = (left: string | null, right: string | null): string | null =>
+  left === null || right === null ? (left ?? right) : `${left} and ${right}`
 
 /**
  * An item of FROM that calls a volatile function is not dissolved, so it would be made for rows that are left out too, as for
@@ -202,21 +190,14 @@ function edgeMember(
     case 'cursor':
       return cursorText(
         collection.order.map(({ column }) => {
-          const { value, cursor } = scope.ordered(column)
-          return cursor(value)
+          const { value, cursor, longest } = scope.ordered(column)
+          return { value: cursor(value), longest }
         }),
       )
     case 'node':
       return writer.row(writer, member.row, scope, items.object)
   }
 }
-
-/**
- * Text of a cursor (5.5): base64, without the line breaks that Postgres puts in. Made as json, which takes half the time of
- * jsonb; elements are of types that print the same in both.
- */
-const cursorText = (values: readonly string[]): string =>
-  `replace(encode(json_send(${jsonArray(values)}), 'base64'), E'\\n', '')`
 
 function connectionMember(context: Context, member: ConnectionMember): string {
   switch (member.kind) {
@@ -225,11 +206,13 @@ function connectionMember(context: Context, member: ConnectionMember): string {
     case 'totalCount':
       return `${totalsOf(context).alias}.n`
     case 'aggregate':
-      return jsonObject(member.members.map((part): Pair => [part.key, aggregateMember(totalsOf(context), part)]))
+      return context.items.object(
+        member.members.map((part): Pair => [part.key, aggregateMember(totalsOf(context), part, context.items)]),
+      )
     case 'pageInfo':
-      return jsonObject(member.members.map((part): Pair => [part.key, pageInfoMember(context, part)]))
+      return context.items.object(member.members.map((part): Pair => [part.key, pageInfoMember(context, part)]))
     case 'edges':
-      return edgesJson(context, member)
+      return shownEdges(context, member)
   }
 }
 
@@ -239,12 +222,10 @@ function totalsOf({ totals }: Context): TotalsSql {
   return totals
 }
 
-function edgesJson({ collection, page, needs }: Context, member: ConnectionMember): string {
-  const name = page?.edges.get(member)
-  if (page === null || name === undefined) return `'[]'::json`
-  const array = `${page.alias}.${name}`
-  const shown = needs.lookahead && !needs.numbered ? `${array}[1:${collection.page.limit}]` : array
-  return `coalesce(${shown}, '{}')`
+function shownEdges({ collection, page, needs }: Context, member: ConnectionMember): string {
+  const edges = page?.edges.get(member)
+  if (edges === undefined) return `'[]'::json`
+  return needs.lookahead && !needs.numbered ? `${edges}[1:${collection.page.limit}]` : edges
 }
 
 function pageInfoMember(context: Context, member: PageInfoMember): string {
@@ -256,20 +237,20 @@ function pageInfoMember(context: Context, member: PageInfoMember): string {
     case 'hasNextPage':
     case 'hasPreviousPage': {
       const counts = (member.kind === 'hasNextPage') !== backward
-      if (counts) return `${page?.alias}.n > ${limit}`
+      if (counts) return `${page?.count} > ${limit}`
       return needs.membership ? beginsLater(context) : 'false'
     }
     case 'startCursor':
     case 'endCursor': {
       if (limit === 0) return 'null::text'
       const index = member.kind === 'startCursor' ? '1' : lastShown(context)
-      return `case when ${page?.alias}.n > 0 then ${page?.cursor(index)} end`
+      return `case when ${page?.count} > 0 then ${page?.cursor(index)} end`
     }
   }
 }
 
 /** Position of the page's last row in the arrays of order values. */
-const lastShown = ({ page, collection }: Context): string => `least(${page?.alias}.n, ${collection.page.limit})`
+const lastShown = ({ page, collection }: Context): string => `least(${page?.count}, ${collection.page.limit})`
 
 /** Whether the page has rows and the first row of all, in the order in which they are read, is not among them (5.7). */
 function beginsLater(context: Context): string {
@@ -280,7 +261,7 @@ function beginsLater(context: Context): string {
   const { key } = collection.entity
   const there = key.map((name) => plainValue(carried.scope, name))
   const index = collection.page.backward ? lastShown(context) : '1'
-  const here = key.map((name) => `${page?.alias}.o${orderIndex(collection.order, name) + 1}[${index}]`)
+  const here = key.map((name) => page?.valueAt(name, index))
   const first = `${scanned.rows(carried, 1)} ${alias}`
-  return `(${page?.alias}.n > 0 and exists (select from ${first} where (${there.join(', ')}) is distinct from (${here.join(', ')})))`
+  return `(${page?.count} > 0 and exists (select from ${first} where (${there.join(', ')}) is distinct from (${here.join(', ')})))`
 }

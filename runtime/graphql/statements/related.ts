@@ -1,4 +1,5 @@
 import type { Collection, OrderKey, RelatedKey } from '../plan/types.ts'
+import { longestCount } from './cursor.ts'
 import { keyId, stepId } from './order.ts'
 import { joined, readFor, where, type Ordered, type Scope, type Writer } from './source.ts'
 
@@ -104,4 +105,5 @@ const counts: Omit<Ordered, 'value' | 'notNull'> = {
   isArray: false,
   operand: (parameter) => `${parameter}::int8`,
   cursor: (value) => value,
+  longest: longestCount,
 }

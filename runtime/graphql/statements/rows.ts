@@ -1,26 +1,26 @@
-import { jsonObjectFrom, type Pair } from '../../sql/json.ts'
+import { objectFrom, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import type { ComputedCall, Row, RowMember } from '../plan/types.ts'
-import { collectionJson } from './collection.ts'
-import { calledCompositeJson, compositeJson } from './composite.ts'
+import { collectionObject } from './collection.ts'
+import { calledComposite, compositeObject } from './composite.ts'
 import { columnOf, computedOf, directScope, joined, passArguments, type Scope, type WriteRow, type Writer } from './source.ts'
 
 /** The selected fields of the row in scope as an object. */
 export const rowObject: WriteRow = (writer, row, scope, object) => object(rowPairs(writer, row, scope))
 
 /** The selected fields of the one row that FROM yields; null when it yields none. */
-export function rowJsonFrom(writer: Writer, row: Row, from: (scope: Scope, alias: string) => string): string {
+export function rowFrom(writer: Writer, row: Row, from: (scope: Scope, alias: string) => string): string {
   const alias = writer.alias('t')
   writer.note(alias, row)
   const scope = directScope(writer, row.entity, alias)
-  return jsonObjectFrom(rowPairs(writer, row, scope), from(scope, alias))
+  return objectFrom(rowPairs(writer, row, scope), from(scope, alias))
 }
 
 function rowPairs(writer: Writer, row: Row, scope: Scope): readonly Pair[] {
-  return row.members.map((member) => [member.key, memberJson(writer, member, scope)])
+  return row.members.map((member) => [member.key, memberValue(writer, member, scope)])
 }
 
-function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
+function memberValue(writer: Writer, member: RowMember, scope: Scope): string {
   switch (member.kind) {
     case 'typename':
       return `${literal(member.name)}::text`
@@ -30,17 +30,17 @@ function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
       return columnOf(scope.builder, member.column).json(scope.column(member.column))
     case 'composite': {
       const { attributes } = columnOf(scope.builder, member.column)
-      return compositeJson(attributes, member.members, scope.column(member.column))
+      return compositeObject(attributes, member.members, scope.column(member.column))
     }
     case 'one':
-      return rowJsonFrom(writer, member.row, (target, alias) => {
+      return rowFrom(writer, member.row, (target, alias) => {
         const first = member.unique ? '' : ' limit 1'
         return `${target.builder.relation} ${alias} where ${joined(member.join, scope, target)}${first}`
       })
     case 'many': {
       const { relation } = writer.engine.entity(member.collection.entity.id)
       const condition = (target: Scope): string => joined(member.join, scope, target)
-      return collectionJson(writer, member.collection, {
+      return collectionObject(writer, member.collection, {
         from: () => relation,
         isFunction: false,
         volatile: false,
@@ -53,17 +53,17 @@ function memberJson(writer: Writer, member: RowMember, scope: Scope): string {
     case 'computed-composite': {
       const { attributes } = computedOf(scope, member.function)
       const call = computedCall(writer, scope, member)
-      return calledCompositeJson(attributes, member.members, call, writer.alias('t'))
+      return calledComposite(attributes, member.members, call, writer.alias('t'))
     }
     case 'computed-void':
       return voidResult(computedCall(writer, scope, member))
     case 'computed-row': {
       const call = computedCall(writer, scope, member)
-      return rowJsonFrom(writer, member.row, (target, alias) => `${call} ${alias} where ${isPresent(target)}`)
+      return rowFrom(writer, member.row, (target, alias) => `${call} ${alias} where ${isPresent(target)}`)
     }
     case 'computed-set': {
       const from = (): string => computedCall(writer, scope, member)
-      return collectionJson(writer, member.collection, {
+      return collectionObject(writer, member.collection, {
         from,
         isFunction: true,
         volatile: member.volatile,

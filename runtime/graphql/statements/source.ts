@@ -3,6 +3,7 @@ import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Pair } from '../../sql/json.ts'
 import type { Argument, Collection, Join, OrderKey, Root, Row } from '../plan/types.ts'
+import { longestOf } from './cursor.ts'
 import type { Parameters } from './parameters.ts'
 
 /** What every part of a statement is written with. */
@@ -57,6 +58,8 @@ export interface Ordered {
   readonly isArray: boolean
   readonly operand: (parameter: string) => string
   readonly cursor: (value: string) => string
+  /** See CursorElement. */
+  readonly longest: number
 }
 
 /** The row of a table, function or CTE that stands in FROM under this alias. */
@@ -70,7 +73,8 @@ export function directScope(writer: Writer, entity: EntityFacts, alias: string):
     ordered: (key) => {
       if (typeof key !== 'string') throw new Error(`the rows related to ${builder.relation} were not joined`)
       const { of, notNull, recordType, operand, cursor } = columnOf(builder, key)
-      return { value: of(alias), notNull, isArray: recordType.endsWith('[]'), operand, cursor }
+      const longest = longestOf(entity.columns.find(({ column }) => column === key)?.type)
+      return { value: of(alias), notNull, isArray: recordType.endsWith('[]'), operand, cursor, longest }
     },
     row: () => `(${alias}.*)::${builder.relation}`,
   }

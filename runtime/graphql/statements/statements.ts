@@ -1,13 +1,13 @@
 import type { PreparedText } from '../../contract/execution.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
-import { jsonObject, type Pair } from '../../sql/json.ts'
+import { object, toJson, type Pair } from '../../sql/json.ts'
 import type { Argument, Plan, Root, Value } from '../plan/types.ts'
-import { collectionJson } from './collection.ts'
-import { calledCompositeJson } from './composite.ts'
+import { collectionObject } from './collection.ts'
+import { calledComposite } from './composite.ts'
 import { keyEquals } from './filter.ts'
 import { createParameters } from './parameters.ts'
-import { isPresent, rowObject, rowJsonFrom, voidResult } from './rows.ts'
+import { isPresent, rowObject, rowFrom, voidResult } from './rows.ts'
 import { createWriter, passArguments, type Note, type Writer } from './source.ts'
 import { writeStatement } from './writes.ts'
 
@@ -103,7 +103,7 @@ function widePieces(writer: Writer, roots: readonly Root[], columns: string[]): 
   let run: Pair[] = []
   const flush = (): void => {
     if (run.length === 0) return
-    columns.push(jsonObject(run))
+    columns.push(toJson(object(run)))
     pieces.push({ kind: 'members', statement: 0, column: columns.length - 1 })
     run = []
   }
@@ -112,7 +112,7 @@ function widePieces(writer: Writer, roots: readonly Root[], columns: string[]): 
       flush()
       pieces.push(root)
     } else {
-      run.push([root.key, rootJson(writer, root)])
+      run.push([root.key, rootValue(writer, root)])
       if (run.length >= maxColumns) flush()
     }
   }
@@ -121,11 +121,13 @@ function widePieces(writer: Writer, roots: readonly Root[], columns: string[]): 
 }
 
 /** The value of a root field as an expression of type json: a statement's result type must never change (0A000). */
-function rootJson(writer: Writer, root: SqlRoot): string {
+const rootJson = (writer: Writer, root: SqlRoot): string => toJson(rootValue(writer, root))
+
+function rootValue(writer: Writer, root: SqlRoot): string {
   switch (root.kind) {
     case 'collection': {
       const { relation } = writer.engine.entity(root.collection.entity.id)
-      return collectionJson(writer, root.collection, {
+      return collectionObject(writer, root.collection, {
         from: () => relation,
         isFunction: false,
         volatile: false,
@@ -133,26 +135,26 @@ function rootJson(writer: Writer, root: SqlRoot): string {
       })
     }
     case 'by-key':
-      return rowJsonFrom(writer, root.row, (scope, alias) => {
+      return rowFrom(writer, root.row, (scope, alias) => {
         const condition = keyEquals(root.values, writer.parameters)
         // A key may be what a comment says; nothing holds it to be unique.
         return `${scope.builder.relation} ${alias} where ${condition(scope)} limit 1`
       })
     case 'call-value':
-      return `to_json(${writer.engine.call(root.call).json(callSql(writer, root.call, root.args))})`
+      return writer.engine.call(root.call).json(callSql(writer, root.call, root.args))
     case 'call-composite': {
       const { attributes } = writer.engine.call(root.call)
-      return calledCompositeJson(attributes, root.members, callSql(writer, root.call, root.args), writer.alias('t'))
+      return calledComposite(attributes, root.members, callSql(writer, root.call, root.args), writer.alias('t'))
     }
     case 'call-void':
       return voidResult(callSql(writer, root.call, root.args))
     case 'call-row': {
       const call = callSql(writer, root.call, root.args)
-      return rowJsonFrom(writer, root.row, (scope, alias) => `${call} ${alias} where ${isPresent(scope)}`)
+      return rowFrom(writer, root.row, (scope, alias) => `${call} ${alias} where ${isPresent(scope)}`)
     }
     case 'call-set': {
       const from = (): string => callSql(writer, root.call, root.args)
-      return collectionJson(writer, root.collection, {
+      return collectionObject(writer, root.collection, {
         from,
         isFunction: true,
         volatile: root.volatile,

@@ -1,4 +1,4 @@
-import { jsonObject, type Pair } from '../../sql/json.ts'
+import { toJson, type Items, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import type { AggregateMember, Collection } from '../plan/types.ts'
 import type { Matching } from './matching.ts'
@@ -29,7 +29,7 @@ export function writeTotals(writer: Writer, collection: Collection, matching: Ma
   const places = new Map([...figures.keys()].map((key, index) => [key, index + 1]))
   // One array: four figures of each column of a wide table are more than a select list may hold.
   const list =
-    figures.size === 0 ? '' : `, array[${[...figures.values()].map((figure) => `to_json(${figure})`).join(', ')}] as f`
+    figures.size === 0 ? '' : `, array[${[...figures.values()].map(toJson).join(', ')}] as f`
   return {
     from: `(select count(*) as n${list} from ${from()}) ${alias}`,
     alias,
@@ -41,14 +41,14 @@ const aggregateOf = (name: string, value: string): string =>
   name === 'avg' ? `avg(${value}::numeric)` : `${name}(${value})`
 
 /** A member of an aggregate, from figures that are in reach. */
-export function aggregateMember(totals: TotalsSql, member: AggregateMember): string {
+export function aggregateMember(totals: TotalsSql, member: AggregateMember, { object }: Items): string {
   switch (member.kind) {
     case 'typename':
       return `${literal(member.name)}::text`
     case 'count':
       return `${totals.alias}.n`
     case 'figures':
-      return jsonObject(
+      return object(
         member.members.map(
           (part): Pair => [
             part.key,

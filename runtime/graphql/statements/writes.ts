@@ -1,8 +1,9 @@
 import { ident } from '../../sql/ident.ts'
-import { createItems, jsonObjectFrom, type Pair } from '../../sql/json.ts'
+import { createItems, object, objectFrom, toJson, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import type { Delete, Filter, Insert, InsertRows, Update } from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
+import { gather, type Made } from './gather.ts'
 import { carriedScope, columnOf, directScope, where, type Scope, type Writer } from './source.ts'
 
 type Write = Insert | Update | Delete
@@ -24,27 +25,50 @@ export function writeStatement(writer: Writer, root: Write): string {
   return `with ${changed} as (${change} returning ${list}) select ${guarded(writer, root, changed, answer)} as r`
 }
 
-/** The changed rows are counted and collected in one pass. */
 function answerJson(writer: Writer, root: Write, scope: Scope): string {
-  const all = writer.alias('w')
   const items = createItems(() => writer.alias('o'))
-  const collected = ['count(*) as n']
-  const collect = (json: string): string => {
-    const name = `a${collected.length}`
-    collected.push(`array_agg(${json}) as ${name}`)
-    return `coalesce(${all}.${name}, '{}')`
-  }
-  const pairs = root.members.map((member): Pair => {
+  const records = root.members.filter((member) => member.kind === 'records')
+  const objects = records.map((member) => writer.row(writer, member.row, scope, items.object))
+  const rows = `${scope.alias}${items.from()}`
+  if (root.kind === 'insert' && isSingle(root.rows)) return singleJson(root, objects, rows)
+  const counted = root.members.some(({ kind }) => kind === 'affectedCount')
+  const made = objects.map((value): Made => ({ value, condition: null }))
+  const { from, arrays, count } = gather(writer.alias('w'), made, counted, rows)
+  const pairs = answerPairs(root, count, arrays)
+  return toJson(from === null ? object(pairs) : objectFrom(pairs, from))
+}
+
+const isSingle = (rows: InsertRows): boolean => rows.kind === 'separate' && rows.rows.length === 1
+
+/** One row needs no aggregate. A trigger or a conflict may have kept it from being inserted. */
+function singleJson(root: Insert, objects: readonly string[], from: string): string {
+  const inserted = objectFrom(answerPairs(root, '1', objects.map((value) => `array[${value}]`)), from)
+  return `coalesce(${toJson(inserted)}, ${literal(noneInserted(root))}::json)`
+}
+
+const noneInserted = ({ members }: Insert): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      members.map((member) => [
+        member.key,
+        member.kind === 'typename' ? member.name : member.kind === 'affectedCount' ? 0 : [],
+      ]),
+    ),
+  )
+
+/** @param arrays by position among the members that select records */
+function answerPairs({ members }: Write, count: string, arrays: readonly string[]): readonly Pair[] {
+  const records = members.filter(({ kind }) => kind === 'records')
+  return members.map((member): Pair => {
     switch (member.kind) {
       case 'typename':
         return [member.key, `${literal(member.name)}::text`]
       case 'affectedCount':
-        return [member.key, `${all}.n`]
+        return [member.key, count]
       case 'records':
-        return [member.key, collect(writer.row(writer, member.row, scope, items.json))]
+        return [member.key, arrays[records.indexOf(member)] ?? '']
     }
   })
-  return jsonObjectFrom(pairs, `(select ${collected.join(', ')} from ${scope.alias}${items.from()}) ${all}`)
 }
 
 /**

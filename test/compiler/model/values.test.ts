@@ -142,7 +142,7 @@ describe('3.1 conversion to JSON', () => {
     ['_int4', { kind: 'native' }],
     ['positive', { kind: 'native' }],
     ['pair', { kind: 'native' }],
-    ['mood', { kind: 'native' }],
+    ['mood', { kind: 'text' }],
     ['mapped', { kind: 'mapped', names: [['a', 'ALPHA']] }],
     // 3.2: arrays print raw labels.
     ['_mapped', { kind: 'native' }],

@@ -33,6 +33,14 @@ const schema = `
   comment on view holes is '@graphql({"primary_key_columns": ["id"], "totalCount": {"enabled": true}})';
   create table composite (b int, a int, c int, primary key (c, b));
   insert into composite values (1, 0, 2), (2, 0, 1);
+  create table extreme (
+    id int primary key, big int8, flag bool, day date, clock time, moment timestamptz, local timestamp, code uuid
+  );
+  insert into extreme values
+    (-2147483648, -9223372036854775808, false, '5874897-12-31', '23:59:59.999999', '294276-12-31 23:59:59.999999+00',
+      '294276-12-31 23:59:59.999999', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
+    (2147483647, 9223372036854775807, true, '4713-01-01 BC', '24:00', '4713-12-31 23:59:59.999999+00 BC',
+      '4713-12-31 23:59:59.999999 BC', '00000000-0000-0000-0000-000000000000');
   create table one (id int primary key);
   insert into one values (1);
   create table "none" (id int primary key);
@@ -383,6 +391,14 @@ describe('5.5 cursor bytes', () => {
     const all = await cursors('(orderBy: [{ ratio: AscNullsLast }])')
     expect(all.every((text) => /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0)).toBe(true)
     expect(all[1]?.length).toBeGreaterThan(400)
+  })
+
+  test('no line breaks, however long the values of two columns are', async () => {
+    const columns = ['big', 'flag', 'day', 'clock', 'moment', 'local', 'code']
+    for (const [first, second] of columns.flatMap((column) => columns.map((other) => [column, other]))) {
+      const all = await cursors(`(orderBy: [{ ${first}: AscNullsLast }, { ${second}: AscNullsLast }])`, 'extreme')
+      expect([first, second, ...all.map((text) => /^[A-Za-z0-9+/]+={0,2}$/.test(text))]).toEqual([first, second, true, true])
+    }
   })
 
   test('every cursor leads to the row after it', async () => {

@@ -35,6 +35,8 @@ const sql = `
   create function refuse_negative() returns trigger language plpgsql as
     $$ begin raise exception 'no row may be negative' using detail = 'secret detail', hint = 'secret hint'; end $$;
   create trigger refuse_negative before insert on stamped for each row when (new.id < 0) execute function refuse_negative();
+  create function leave_out() returns trigger language plpgsql as 'begin return null; end';
+  create trigger leave_out before insert on stamped for each row when (new.body = 'left out') execute function leave_out();
   create table late (id int primary key, parent int references late deferrable initially deferred);
   create table ledger (id int primary key, note text unique);
 
@@ -491,6 +493,18 @@ describe('10.5 results', () => {
       insertIntoStampedCollection: { records: [{ id: 1, stampedBy: 'trigger', changes: 0 }] },
       updateStampedCollection: { records: [{ body: 'c', stampedBy: 'trigger', changes: 1 }] },
     })
+  })
+  it('neither counts nor returns a row that a trigger leaves out', async () => {
+    const insert = (...objects: string[]) =>
+      `mutation { insertIntoStampedCollection(objects: [${objects.join(', ')}]) { n: affectedCount __typename records { id } } }`
+    const answer = (...ids: number[]) => ({
+      insertIntoStampedCollection: { n: ids.length, __typename: 'StampedInsertResponse', records: ids.map((id) => ({ id })) },
+    })
+    const leftOut = '{id: 1, body: "left out"}'
+    expect(await ask(insert(leftOut))).toEqual(answer())
+    expect(await ask(insert(leftOut, leftOut))).toEqual(answer())
+    expect(await ask(insert(leftOut, '{id: 2, body: "b"}'))).toEqual(answer(2))
+    expect(await ask(insert('{id: 3}'))).toEqual(answer(3))
   })
   it('takes aliases, several of one member, and __typename everywhere', async () => {
     const query = `mutation { made: insertIntoPostCollection(objects: [{id: 12, accountId: 2}]) { __typename n: affectedCount a: records { __typename key: id } b: records { title } } __typename }`

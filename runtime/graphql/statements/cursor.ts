@@ -1,0 +1,42 @@
+import type { ColumnFacts, ScalarName } from '../../contract/manifest.ts'
+import { jsonArray } from '../../sql/json.ts'
+
+/** An element of a cursor. */
+export interface CursorElement {
+  /** SQL of its value, which prints in json as it does in jsonb. */
+  readonly value: string
+  /** The most characters, all of them ASCII, that its JSON has; Infinity where there is no such limit. */
+  readonly longest: number
+}
+
+/** `encode` breaks lines after 76 characters (PostgreSQL manual 9.5), also after the last one: that many bytes are 57. */
+const longestLine = 56
+
+/** Text of a cursor (spec/graphql.md 5.5): base64 without line breaks. Made as json, which takes half the time of jsonb. */
+export function cursorText(elements: readonly CursorElement[]): string {
+  const text = `encode(json_send(${jsonArray(elements.map(({ value }) => value))}), 'base64')`
+  // Brackets around and `, ` between them.
+  const length = elements.reduce((sum, { longest }) => sum + longest + 2, 0)
+  return length <= longestLine ? text : `replace(${text}, E'\\n', '')`
+}
+
+/**
+ * Values of these scalars have few forms (PostgreSQL manual 8.1, 8.5); the longest: `-2147483648`, `-9223372036854775808`, `false`,
+ * `"5874897-12-31"`, `"23:59:59.999999"`, `"4713-12-31T23:59:59.999999+15:59:59 BC"` and the 36 characters of a UUID.
+ */
+const longestJson: Partial<Readonly<Record<ScalarName, number>>> = {
+  Int: 11,
+  BigInt: 20,
+  Boolean: 5,
+  Date: 15,
+  Time: 17,
+  Datetime: 40,
+  UUID: 38,
+}
+
+/** @param type a column's */
+export const longestOf = (type: ColumnFacts['type'] | undefined): number =>
+  type?.kind === 'scalar' && !type.list ? (longestJson[type.name] ?? Infinity) : Infinity
+
+/** As a count of rows. */
+export const longestCount = 20
