@@ -1,4 +1,4 @@
-import { chmod, chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
@@ -29,6 +29,9 @@ const settings = (port: number): Readonly<Record<string, string>> => ({
   max_connections: '100',
   max_prepared_transactions: '5',
   autovacuum: 'off',
+  // What is logged lies in memory, too.
+  max_wal_size: '128MB',
+  min_wal_size: '32MB',
 })
 
 /** Roles are shared by all databases of a cluster, so they are made once. */
@@ -49,12 +52,28 @@ const createRoles = async (port: number): Promise<void> => {
 }
 
 const prefix = 'catalograph-test-'
+
+const memory = '/dev/shm'
+const roomBytes = 2 * 2 ** 30
+
+/**
+ * Where clusters lie: in memory, where there is room for them. Each database is 300 files, and a file system on a disk
+ * spends more time on making and forgetting them than all tests spend on what is in them.
+ */
+const clusterPlace = async (): Promise<string> => {
+  const { bavail, bsize } = await statfs(memory).catch(() => ({ bavail: 0, bsize: 0 }))
+  return bavail * bsize < roomBytes ? tmpdir() : memory
+}
 const ownerFile = (parent: string): string => join(parent, 'owner')
+
+const clustersIn = async (place: string): Promise<readonly string[]> => {
+  const names = await readdir(place).catch(() => [])
+  return names.filter((name) => name.startsWith(prefix)).map((name) => join(place, name))
+}
 
 /** Removes the clusters of test runs that were killed: their owner is gone, their server may still run. */
 export const sweepClusters = async (): Promise<void> => {
-  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix))
-  for (const parent of names.map((name) => join(tmpdir(), name))) {
+  for (const parent of [...(await clustersIn(tmpdir())), ...(await clustersIn(memory))]) {
     const owner = await readFile(ownerFile(parent), 'utf8').catch(() => null)
     if (owner === null || (await processIdentity(Number.parseInt(owner, 10))) === owner) continue
     await clearOrphan(join(parent, 'data'))
@@ -70,7 +89,7 @@ export interface ClusterSource {
 }
 
 const newFolder = async (account: Account): Promise<string> => {
-  const parent = await mkdtemp(join(tmpdir(), prefix))
+  const parent = await mkdtemp(join(await clusterPlace(), prefix))
   await writeFile(ownerFile(parent), (await processIdentity(process.pid)) ?? '')
   await chmod(parent, 0o755)
   if (account !== null) await chown(parent, account.uid, account.gid)
