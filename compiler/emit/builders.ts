@@ -11,46 +11,59 @@ import { attributesText, cursorPieces, jsonText, operandsText, valuesFunction, v
  * Columns of one type share its functions, which keeps wide tables short to read, to parse and to hold.
  *
  * Written as text, without ts-morph: every serving process emits builders, and the syntax tree of 2,000 modules took
- * 2.4 s and 250 MB where the text takes 0.2 s. What a tree would prove is proven by `check`, which evaluates each
- * module.
+ * 2.4 s and 250 MB where the text takes 0.2 s. What a tree would prove is proven by `check`, which evaluates a
+ * module unless it knows all its lines.
  */
-export function entityModule(entity: EntitySql): string {
+export function entityModule(entity: EntitySql, types: Types = typesOf(entity)): string {
   const relation = qualified(entity.schema, entity.relation)
-  const types = nameTypes(entity.columns)
   return moduleText([
     `/** SQL builders of ${commentText(relation)}. Compiled from the database: change that, not this file. */`,
     valuesFunction,
-    [...types.values()].map(({ name, column }) => `const ${name} = ${valuesText(column)}`).join('\n'),
+    types.list.map(({ name, text }) => `const ${name} = ${text}`).join('\n'),
     moduleExports(entityMembers(entity, types)),
   ])
 }
 
+/** A module whose value is that of the text of a type. */
+export const typeModule = (text: string): string => moduleText([valuesFunction, `module.exports = ${text}`])
+
 interface NamedType {
   /** The constant that holds the functions of the type. */
   readonly name: string
-  readonly column: ColumnSql
+  readonly text: string
+  /** The first column of the type. */
+  readonly column: string
+}
+
+/** The types of an entity's columns, each once, in order of appearance. */
+export interface Types {
+  readonly list: readonly NamedType[]
+  readonly byColumn: ReadonlyMap<ColumnSql, NamedType>
 }
 
 const typeKey = ({ type, array, plainDelimiter, geo, json, alike }: ColumnSql): string =>
   JSON.stringify([type, array, plainDelimiter, geo, json, alike])
 
-/** One constant per distinct type, in order of appearance. */
-function nameTypes(columns: readonly ColumnSql[]): ReadonlyMap<string, NamedType> {
+export function typesOf({ columns }: EntitySql): Types {
   const types = new Map<string, NamedType>()
   const taken = new Set<string>()
+  const byColumn = new Map<ColumnSql, NamedType>()
   for (const column of columns) {
-    if (types.has(typeKey(column))) continue
-    const name = freeName(
-      `as_${column.type
-        .replaceAll('[]', '_array')
-        .replace(/[^A-Za-z0-9]+/g, '_')
-        .replace(/^_|_$/g, '')}`,
-      taken,
-    )
-    taken.add(name)
-    types.set(typeKey(column), { name, column })
+    const key = typeKey(column)
+    const type = types.get(key) ?? nameType(column, taken)
+    taken.add(type.name)
+    types.set(key, type)
+    byColumn.set(column, type)
   }
-  return types
+  return { list: [...types.values()], byColumn }
+}
+
+function nameType(column: ColumnSql, taken: ReadonlySet<string>): NamedType {
+  const word = column.type
+    .replaceAll('[]', '_array')
+    .replace(/[^A-Za-z0-9]+/g, '_')
+    .replace(/^_|_$/g, '')
+  return { name: freeName(`as_${word}`, taken), text: valuesText(column), column: column.column }
 }
 
 function freeName(wanted: string, taken: ReadonlySet<string>): string {
@@ -60,11 +73,11 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
   }
 }
 
-function entityMembers(entity: EntitySql, types: ReadonlyMap<string, NamedType>): readonly string[] {
+function entityMembers(entity: EntitySql, types: Types): readonly string[] {
   const { schema, relation, columns, computed, arbiters } = entity
   return [
     `relation: ${jsString(qualified(schema, relation))}`,
-    record('columns', columns, (column) => [column.column, columnText(column, types.get(typeKey(column))?.name ?? '')]),
+    record('columns', columns, (column) => [column.column, columnText(column, types.byColumn.get(column)?.name ?? '')]),
     `nodeId: ${nodeIdText(entity)}`,
     record('computed', computed, (field) => [field.id, computedText(field)]),
     ...(arbiters === undefined ? [] : [record('arbiters', arbiters, (key) => [key.name, jsString(arbiterSql(key))])]),

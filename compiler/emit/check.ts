@@ -1,11 +1,13 @@
 import type { CallBuilder, EntityBuilder } from '../../runtime/contract/builder.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import { evaluateModule } from '../../runtime/engine/load.ts'
+import { createLru, type Lru } from '../../runtime/lib/lru.ts'
 import { messageOf } from '../../runtime/lib/message-of.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameObject } from '../report/object-name.ts'
-import { callSample, entitySamples, type Sample } from './samples.ts'
+import { typeModule, type Types } from './builders.ts'
+import { callSample, entitySamples, typeSample, type Sample, type TypeBuilder } from './samples.ts'
 import { isUnchecked, type ParseSql } from './sql-parser.ts'
 
 /** What came of checking the modules of some objects. */
@@ -20,38 +22,91 @@ export interface Checked {
  * owner's: it is told as an error about that object, which is then left out (see leave-out.ts). A text that cannot be
  * checked is told and kept.
  */
-export async function checkEntity(id: ObjectId, text: string, parse: ParseSql): Promise<Checked> {
+export async function checkEntity(id: ObjectId, text: string, types: Types, check: Check): Promise<Checked> {
   const object = objectName('relation', id)
+  const news = newLines(text, check)
   try {
-    return await checkSamples(id, object, entitySamples(evaluateModule(text, id) as EntityBuilder), parse)
+    const samples = news.length === 0 ? [] : entitySamples(evaluateModule(text, id) as EntityBuilder)
+    const problems = [...(await problemsOf(samples, check.parse)), ...(await typeProblems(types, check))]
+    if (problems.length === 0) for (const line of news) check.lines.set(line, true)
+    return tellProblems(id, object, problems)
   } catch (error) {
     const facts = { part: 'its builder', problem: messageOf(error) }
     return { refused: [id], diagnostics: [diagnose('statement-refused', object, facts)] }
   }
 }
 
+/** What checking takes: the parser, and what was found to be right before. */
+export interface Check {
+  readonly parse: ParseSql
+  /** By text. */
+  readonly types: Lru<string, { readonly problem: string | null }>
+  /** Of modules, with their names made equal. */
+  readonly lines: Lru<string, true>
+}
+
+const rememberedTypes = 2_000
+const rememberedCharacters = 2_000_000
+
+export const createCheck = (parse: ParseSql): Check => ({
+  parse,
+  types: createLru(rememberedTypes),
+  lines: createLru(rememberedCharacters, (_, line) => line.length),
+})
+
+/** Between quotes, of whichever language, a word means as little as any other. */
+const quotedWord = /(['"])[A-Za-z_][A-Za-z0-9_]*\1/g
+const typeLine = /^const /
+
+/**
+ * Lines of a module that were in none that is right. Each line is a member that is whole in itself (js-text.ts), or the text of a
+ * type, which is checked by itself; so a module of lines that are right is right. Thousands of tables come down to a few
+ * dozen lines, and to evaluate a module costs as much as to write it.
+ */
+const newLines = (text: string, { lines }: Check): readonly string[] =>
+  text
+    .replace(quotedWord, '$1$1')
+    .split('\n')
+    .filter((line) => !typeLine.test(line) && lines.get(line) === undefined)
+
+interface Problem {
+  readonly part: string
+  readonly problem: string
+}
+
+/** A type's functions are the same wherever their text is, so each text is checked once. */
+async function typeProblems({ list }: Types, { parse, types }: Check): Promise<readonly Problem[]> {
+  const problems: Problem[] = []
+  for (const { text, column } of list) {
+    const known = types.get(text) ?? { problem: await parse(typeSample(evaluateModule(typeModule(text), 'type') as TypeBuilder)) }
+    types.set(text, known)
+    if (known.problem !== null) problems.push({ part: `the type of column ${column}`, problem: known.problem })
+  }
+  return problems
+}
+
 export async function checkCalls(text: string, parse: ParseSql): Promise<Checked> {
   const calls = Object.entries(evaluateModule(text, 'functions') as Readonly<Record<ObjectId, CallBuilder>>)
   const all: Checked[] = []
   for (const [id, call] of calls) {
-    all.push(await checkSamples(id, objectName('function', id), [callSample(call)], parse))
+    all.push(tellProblems(id, objectName('function', id), await problemsOf([callSample(call)], parse)))
   }
   return { refused: all.flatMap((one) => one.refused), diagnostics: all.flatMap((one) => one.diagnostics) }
 }
 
-async function checkSamples(
-  id: ObjectId,
-  object: string,
-  samples: readonly Sample[],
-  parse: ParseSql,
-): Promise<Checked> {
-  const diagnostics: Diagnostic[] = []
+async function problemsOf(samples: readonly Sample[], parse: ParseSql): Promise<readonly Problem[]> {
+  const problems: Problem[] = []
   for (const { part, sql } of samples) {
     const problem = await parse(sql)
-    if (problem === null) continue
-    const code = isUnchecked(problem) ? 'statement-unchecked' : 'statement-refused'
-    diagnostics.push(diagnose(code, object, { part, problem }))
+    if (problem !== null) problems.push({ part, problem })
   }
+  return problems
+}
+
+function tellProblems(id: ObjectId, object: string, problems: readonly Problem[]): Checked {
+  const diagnostics = problems.map((facts) =>
+    diagnose(isUnchecked(facts.problem) ? 'statement-unchecked' : 'statement-refused', object, facts),
+  )
   return { refused: diagnostics.some(({ severity }) => severity === 'error') ? [id] : [], diagnostics }
 }
 

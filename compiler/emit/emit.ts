@@ -5,9 +5,9 @@ import { createListRecall } from '../../runtime/lib/recall.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
 import type { CallSql, EntitySql, Model } from '../model/types.ts'
 import { noted, type Noted } from '../report/noted.ts'
-import { entityModule } from './builders.ts'
+import { entityModule, typesOf } from './builders.ts'
 import { callsModule } from './calls.ts'
-import { checkCalls, checkEntity, type Checked } from './check.ts'
+import { checkCalls, checkEntity, createCheck, type Checked } from './check.ts'
 import { leaveOut } from './leave-out.ts'
 import { manifestDigest } from './manifest.ts'
 import { createSqlParser } from './sql-parser.ts'
@@ -34,17 +34,21 @@ interface EntityPart extends Part {
  */
 export function createEmitter(): Emit {
   const parse = createSqlParser()
+  const check = createCheck(parse)
   const known = new WeakMap<EntitySql, EntityPart>()
   const recallTold = createListRecall<EntityPart, Checked | null>()
   let lastCalls: { readonly key: string; readonly part: Part } | null = null
 
+  const makeEntityPart = (entity: EntitySql): Promise<Part> => {
+    const types = typesOf(entity)
+    return makePart(entityModule(entity, types), (text) => checkEntity(entity.id, text, types, check))
+  }
   const entityParts = async (entities: readonly EntitySql[]): Promise<readonly EntityPart[]> => {
     const parts: EntityPart[] = []
     for (const entity of entities) {
       let part = known.get(entity)
       if (part === undefined) {
-        const made = await makePart(entityModule(entity), (text) => checkEntity(entity.id, text, parse))
-        part = { ...made, id: entity.id }
+        part = { ...(await makeEntityPart(entity)), id: entity.id }
         known.set(entity, part)
       }
       parts.push(part)

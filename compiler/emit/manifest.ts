@@ -70,10 +70,22 @@ const itemDigest = (item: Item): string =>
     ? recallDigest(item.value, [item.label], () => sha256Hex(itemText(item)))
     : sha256Hex(itemText(item))
 
-/** JSON on one line, keys in code unit order. */
+/** JSON on one line, keys in code unit order. Thousands of entities are written this way, so it makes no lists on the way. */
 function stableJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(stableJson).join(',')}]`
-  return isRecord(value) ? `{${membersOf(value).map(itemText).join(',')}}` : JSON.stringify(value)
+  if (Array.isArray(value)) return listJson(value)
+  if (!isRecord(value)) return JSON.stringify(value)
+  let text = ''
+  for (const key of Object.keys(value).sort()) text += `${text === '' ? '' : ','}${keyJson(key)}${stableJson(value[key])}`
+  return `{${text}}`
+}
+
+const keyJson = (key: string): string => (plainKey.test(key) ? `"${key}":` : `${JSON.stringify(key)}:`)
+const plainKey = /^\w+$/
+
+function listJson(items: readonly unknown[]): string {
+  let text = ''
+  for (const item of items) text += `${text === '' ? '' : ','}${stableJson(item)}`
+  return `[${text}]`
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

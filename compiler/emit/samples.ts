@@ -4,12 +4,16 @@ import { operators } from '../../runtime/sql/operators.ts'
 
 /** Statements that use every function of a builder once, in the places where the runtime uses them. */
 
+/** The functions of a type, which columns of many entities have. */
+export type TypeBuilder = Omit<ColumnBuilder, 'of' | 'notNull' | 'attributes'>
+
 export interface Sample {
   /** What the statement is about, below the builder's object: `column "id"`. */
   readonly part: string
   readonly sql: string
 }
 
+/** Those of an entity; what depends on its columns' types only is left to `typeSample`. */
 export const entitySamples = (builder: EntityBuilder): readonly Sample[] => [
   ...Object.entries(builder.arbiters ?? {}).map(([key, target]) => ({
     part: `its unique key ${key}`,
@@ -18,7 +22,6 @@ export const entitySamples = (builder: EntityBuilder): readonly Sample[] => [
   { part: 'its columns', sql: readSample(builder) },
   { part: 'an insert', sql: insertSample(builder) },
   { part: 'a delete', sql: deleteSample(builder) },
-  ...typesOf(builder).map(([name, column]) => ({ part: `the type of column ${name}`, sql: valueSample(column) })),
   { part: 'a join', sql: joinSample(builder) },
   ...Object.entries(builder.columns).flatMap(([name, { of, attributes }]) =>
     attributeSamples(builder.relation, attributes, of('t'), name),
@@ -54,11 +57,6 @@ const attributeSamples = (
     return [{ part: path, sql }, ...attributeSamples(relation, attribute.attributes, inner, path)]
   })
 
-/** One column per type: columns of one type share its functions. */
-const typesOf = ({ columns }: EntityBuilder): readonly (readonly [string, ColumnBuilder])[] => [
-  ...new Map(Object.entries(columns).map((entry) => [entry[1].operand, entry])).values(),
-]
-
 const columnsOf = ({ columns }: EntityBuilder, row: string): readonly string[] =>
   Object.values(columns).map(({ of }) => of(row))
 
@@ -81,8 +79,8 @@ function deleteSample(builder: EntityBuilder): string {
 /** INDEX_MAX_KEYS of PostgreSQL. */
 const longestKey = 32
 
-/** What depends on the column's type only: reading, comparing by each operator, ordering, and writing. */
-function valueSample(column: ColumnBuilder): string {
+/** What the functions of a type are for: reading, comparing by each operator, ordering, and writing. */
+export function typeSample(column: TypeBuilder): string {
   const tests = conditions('t.c', column)
   return `with u as (
       update t set c = ${column.fromRecord('x.c')} from json_to_recordset($1::json) as x(c ${column.recordType})

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { makeArtifacts } from '../../../compiler/emit/artifacts.ts'
 import { createEmitter } from '../../../compiler/emit/emit.ts'
+import type { EntitySql } from '../../../compiler/model/types.ts'
 import { column, entity, model } from './models.ts'
 
 describe('the emitter', () => {
@@ -15,6 +16,38 @@ describe('the emitter', () => {
     expect(value.manifest.entities.map(({ id }) => id)).toEqual([sound.id])
     const { files } = makeArtifacts(model([broken, sound]), value, () => '')
     expect(Object.keys(files).filter((path) => path.includes('Odd'))).toEqual([])
+  })
+
+  it('leaves out every relation that has a column of a type whose SQL is wrong', async () => {
+    const wrong = column('odd', 'int4) and (')
+    const emitted = await createEmitter()(
+      model([
+        entity('public', 'a', { columns: [column('id'), wrong] }),
+        entity('public', 'b', { columns: [column('id')] }),
+        entity('public', 'c', { columns: [wrong, column('id')] }),
+      ]),
+      null,
+    )
+    expect(emitted.diagnostics.map(({ object, message }) => [object, message])).toEqual([
+      ['relation public.a', expect.stringContaining('the type of column odd')],
+      ['relation public.c', expect.stringContaining('the type of column odd')],
+    ])
+    expect(Object.keys(emitted.value.entities)).toEqual([entity('public', 'b').id])
+  })
+
+  it.each([
+    ['plain names', 'plain'],
+    ['names with quotes', `a'b"c`],
+  ])('tells every object that has a wrong part, whatever it has seen before: %s', async (_, name) => {
+    const sound = (relation: string): EntitySql => entity('public', relation, { columns: [column('id'), column(name)] })
+    const wrong = (relation: string): EntitySql =>
+      entity('public', relation, { columns: [column('id'), column(name, 'int4', { readAs: 'text) (' })] })
+    const emit = createEmitter()
+    const emitted = await emit(model([sound('a'), wrong('b'), sound('c'), wrong('d')]), null)
+    const objects = emitted.diagnostics.map(({ object }) => object)
+    expect([...new Set(objects)]).toEqual(['relation public.b', 'relation public.d'])
+    const again = await emit(model([wrong('e'), sound('f')]), null)
+    expect(Object.keys(again.value.entities)).toEqual([sound('f').id])
   })
 
   it('tells and keeps an object whose SQL is too long to check', async () => {
