@@ -33,7 +33,6 @@ interface Read<T> {
 /** An object that did not change says what it said before. */
 const recallSchema = createRecall<Read<AnnotatedSchema>>()
 const recallRelation = createRecall<Read<AnnotatedRelation>>()
-const recallColumn = createRecall<Read<AnnotatedColumn>>()
 const recallForeignKey = createRecall<Read<AnnotatedForeignKey>>()
 const recallFunction = createRecall<Read<AnnotatedFunction>>()
 const recallType = createRecall<Read<AnnotatedType>>()
@@ -99,7 +98,8 @@ function annotateSchema({ comment, ...schema }: CatalogSchema): Read<AnnotatedSc
 function annotateRelation({ comment, ...relation }: CatalogRelation): Read<AnnotatedRelation> {
   const read = readComment('relation', () => nameRelation(relation), comment)
   const owner = [relation.schema, relation.name, relation.kind]
-  const columns = relation.columns.map((column) => recallColumn(column, owner, () => annotateColumn(relation, column)))
+  // Tens of thousands: to remember each would cost more than to make those of a relation that changed.
+  const columns = relation.columns.map((column) => annotateColumn(relation, column))
   const foreignKeys = relation.foreignKeys.map((key) =>
     recallForeignKey(key, owner, () => annotateForeignKey(relation, key)),
   )

@@ -19,14 +19,20 @@ import type { ColumnSql } from './types.ts'
  * The columns of the manifest (spec/graphql.md 1.3), by attribute number: those with a field, and those without one
  * that the key or a relation needs (`needed`).
  */
-export const buildColumns = (values: Values, head: Head, needed: ReadonlySet<string>): Noted<readonly ColumnFacts[]> =>
-  gatherPresent(
+export function buildColumns(
+  values: Values,
+  head: Head,
+  needed: ReadonlySet<string>,
+): Noted<readonly ColumnFacts[]> {
+  const asked = askedOf(head)
+  return gatherPresent(
     head.relation.columns.map((column) => {
-      const facts = columnFacts(head, column, values(column.type, askedOf(head)))
+      const facts = columnFacts(head, column, values(column.type, asked))
       const kept = isServed(facts) || needed.has(column.name)
       return noted(kept ? facts : null, tellColumn(head, column, facts))
     }),
   )
+}
 
 /** What a relation's own comment, or its schema's, says of its values. */
 const askedOf = ({ relation, schema }: Head): Asked => ({
@@ -81,17 +87,19 @@ function readAs(scope: Scope, column: AnnotatedColumn, asked: Asked): Pick<Colum
 }
 
 /** What the builders need of every live column, served or not. */
-export const buildColumnSql = (scope: Scope, values: Values, head: Head): readonly ColumnSql[] =>
-  head.relation.columns.map((column) => {
-    const value = values(column.type, askedOf(head))
+export function buildColumnSql(scope: Scope, values: Values, head: Head): readonly ColumnSql[] {
+  const asked = askedOf(head)
+  return head.relation.columns.map((column) => {
+    const value = values(column.type, asked)
     return {
       column: column.name,
-      type: castText(scope, column, askedOf(head)),
-      ...sqlType(scope, column.type, askedOf(head), column.modifier),
+      type: castText(scope, column, asked),
+      ...sqlType(scope, column.type, asked, column.modifier),
       json: value?.json ?? { kind: 'native' },
       alike: value?.alike ?? false,
       notNull: isNotNull(head, column),
-      ...readAs(scope, column, askedOf(head)),
-      ...attributesOf(scope, values, column.type, askedOf(head)),
+      ...readAs(scope, column, asked),
+      ...attributesOf(scope, values, column.type, asked),
     }
   })
+}

@@ -11,8 +11,16 @@ const recallOids = createRecall<readonly Oid[]>()
  */
 export function columnWitnesses(scope: Scope, relation: AnnotatedRelation): readonly unknown[] {
   const oids = recallOids(relation, [], () => [...new Set(relation.columns.map(({ type }) => type))])
-  return oids.flatMap((oid) => typeWitnesses(scope, oid))
+  const known = recallKnown(scope, [], () => new Map())
+  return oids.flatMap((oid) => {
+    const witnesses = known.get(oid) ?? typeWitnesses(scope, oid)
+    known.set(oid, witnesses)
+    return witnesses
+  })
 }
+
+/** Types are few where relations are many: each is looked through once for a scope. */
+const recallKnown = createRecall<Map<Oid, readonly unknown[]>>()
 
 function typeWitnesses(scope: Scope, oid: Oid): readonly unknown[] {
   const type = scope.types.get(oid)
