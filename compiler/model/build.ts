@@ -17,7 +17,7 @@ import { buildLinks } from './links.ts'
 import { schemaUsage } from './privileges.ts'
 import { buildReport } from './report.ts'
 import type { ResultContext } from './results.ts'
-import { neededRoles } from './roles.ts'
+import { rolesPart } from './roles.ts'
 import { readValues } from './scalars.ts'
 import { inOrder, readScope, type Scope } from './scope.ts'
 import type { EntitySql, Model } from './types.ts'
@@ -47,7 +47,7 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
     entities: recallFacts(scope.schemas, entities.value, [], (entity) => entity.facts),
     functions: calls.value.map((call) => call.facts),
   }
-  const manifest: Manifest = { ...served, roles: neededRoles(rolePrivileges(annotated), served) }
+  const manifest: Manifest = { ...served, ...rolesPart(rolePrivileges(annotated), served) }
   const diagnostics = once(() => [
     ...(composites?.diagnostics ?? []),
     ...[enums, heads, links, entities, calls].flatMap((pass) => pass.diagnostics),

@@ -4,12 +4,19 @@ import { plainRole } from '../../runtime/contract/role-facts.ts'
 
 type Roles = Manifest['roles']
 
+type Served = Omit<Manifest, 'roles' | 'holders'>
+
+/** What a manifest tells of roles. */
+export function rolesPart(roles: Roles, served: Served): Pick<Manifest, 'roles' | 'holders'> {
+  const holders = holdersOf(served)
+  return { holders: [...holders].filter((grantee) => grantee !== 'public').sort(), roles: neededRoles(roles, holders) }
+}
+
 /**
  * The roles that a manifest has to tell of (spec/graphql.md 1.4): superusers, and those that inherit from a role that
  * holds something here. All others are plain and left out, so that what else lives on a server makes no other revision.
  */
-export function neededRoles(roles: Roles, manifest: Omit<Manifest, 'roles'>): Roles {
-  const holders = holdersOf(manifest)
+function neededRoles(roles: Roles, holders: ReadonlySet<Grantee>): Roles {
   const kept = Object.entries(roles).flatMap(([role, facts]) => {
     const needed = neededFacts(role, facts, holders)
     return needed === null ? [] : [[role, needed] as const]
@@ -27,7 +34,7 @@ function neededFacts(role: Grantee, facts: RoleFacts, holders: ReadonlySet<Grant
 }
 
 /** Whoever holds anything. */
-function holdersOf({ schemas, enums, entities, functions }: Omit<Manifest, 'roles'>): ReadonlySet<Grantee> {
+function holdersOf({ schemas, enums, entities, functions }: Served): ReadonlySet<Grantee> {
   const holders = new Set([
     ...[...schemas, ...enums].flatMap(({ usage }) => usage),
     ...functions.flatMap(({ execute }) => execute),

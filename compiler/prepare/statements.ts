@@ -85,14 +85,17 @@ const createFunction = ({ name, args, returns, language, definer, stable, body }
   `create or replace function ${name}(${args}) returns ${returns} language ${language}${stable ? ' stable parallel safe' : ''}
   ${definer ? definerClause : 'security invoker'} as ${literal(body)}`
 
-const signature = ({ name, args }: OwnFunction): string => `${name}(${args.split(' ').at(-1)})`
+/** The types of its arguments, as oidvectortypes() lists them. */
+const typesOf = ({ args }: OwnFunction): string => args.replace(/\w+ (\w+)/g, '$1')
+
+const signature = (fn: OwnFunction): string => `${fn.name}(${typesOf(fn)})`
 
 /** OID of a function or null; unlike to_regprocedure it asks for no right on the schema. */
 const functionOid = (name: string, types: string): string => `(
     select p.oid from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
     where n.nspname || '.' || p.proname = '${name}' and pg_catalog.oidvectortypes(p.proargtypes) = '${types}')`
 
-const ownOid = ({ name, args }: OwnFunction): string => functionOid(name, args.split(' ').at(-1) ?? '')
+const ownOid = (fn: OwnFunction): string => functionOid(fn.name, typesOf(fn))
 
 const functionIs = (fn: OwnFunction): string => `exists (
     select from pg_catalog.pg_proc p
@@ -113,7 +116,7 @@ const refuse: OwnFunction = {
 /** In plpgsql, which keeps plans from one call to the next. */
 const current: OwnFunction = {
   name: 'catalograph.current',
-  args: 'version text',
+  args: 'version text, holders text, held text',
   returns: 'boolean',
   language: 'plpgsql',
   definer: false,

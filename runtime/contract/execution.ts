@@ -26,10 +26,23 @@ export interface Caller {
   readonly claims: string
 }
 
+/** What a role counts as, in the words in which Postgres is asked whether it still does. */
+export interface Standing {
+  /** Array literal of the roles that hold anything that is served. */
+  readonly holders: string
+  /** Whether the role is a superuser (`on` or `off`), then for each holder 1 where the role has its privileges, or 0. */
+  readonly held: string
+}
+
 export interface Exchange {
   readonly caller: Caller
   /** Schema version that the statements were compiled for; null when it is not followed. */
   readonly version: string | null
+  /**
+   * What the caller's role counted as then. With it the first check of the version compares the counter and this, rather
+   * than everything that is known of every role.
+   */
+  readonly standing?: Standing | undefined
   /** True runs the statements in a read-only transaction. */
   readonly readOnly: boolean
   readonly statements: readonly BoundStatement[]

@@ -44,6 +44,8 @@ export interface Manifest {
   readonly format: 1
   /** Served schemas in the order of precedence. */
   readonly schemas: readonly SchemaFacts[]
+  /** Roles that hold any privilege on anything here, sorted; PUBLIC is not told. */
+  readonly holders: readonly Grantee[]
   /** Roles that are more than plain (role-facts.ts): superusers, and who inherits from a holder of anything here. */
   readonly roles: Readonly<Record<string, RoleFacts>>
   readonly enums: readonly EnumFacts[]

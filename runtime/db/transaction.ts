@@ -1,4 +1,4 @@
-import type { BoundStatement, Caller, Exchange, PreparedText, Row } from '../contract/execution.ts'
+import type { BoundStatement, Caller, Exchange, PreparedText, Row, Standing } from '../contract/execution.ts'
 import { createLru } from '../lib/lru.ts'
 import { sha256Hex } from '../lib/sha256.ts'
 import { claimSettings } from './claims.ts'
@@ -76,20 +76,27 @@ const openingOf = (caller: Caller): Opening => {
   return opening
 }
 
-/** The snapshot under which a connection last found the version right. */
+/** The snapshots under which a connection last found a version right, by role: each has a standing of its own. */
 interface Seen {
   readonly version: string
-  readonly snapshot: string
+  readonly snapshots: Map<string, string>
 }
 
 /** By connection, because another one may reach another server, where the same text means something else. */
 const seen = new WeakMap<Line, Seen>()
 
+const rolesSeen = 64
 const noSnapshot = ''
 
-const snapshotOf = (line: Line, version: string): string => {
+const snapshotOf = (line: Line, { role }: Caller, version: string): string => {
   const last = seen.get(line)
-  return last?.version === version ? last.snapshot : noSnapshot
+  return (last?.version === version ? last.snapshots.get(role) : undefined) ?? noSnapshot
+}
+
+const see = (line: Line, { role }: Caller, version: string, snapshot: string): void => {
+  const last = seen.get(line)
+  if (last?.version === version && last.snapshots.size < rolesSeen) last.snapshots.set(role, snapshot)
+  else seen.set(line, { version, snapshots: new Map([[role, snapshot]]) })
 }
 
 const opening = ({ caller, readOnly }: Exchange): SentStatement => {
@@ -111,19 +118,38 @@ const snapshot = 'pg_catalog.pg_current_snapshot()::text'
 
 /** @param text a select list @param count of its parameters @param tells whether its last column is a new snapshot */
 const checkedText = (text: string, count: number, tells: boolean): string => {
-  const same = `${snapshot} = $${count + 1}::text`
-  const told = tells ? `, case when ${same} then null else ${snapshot} end` : ''
-  return `${text}${told} where case when ${same} then true else ${currentCall(`$${count + 2}::text`)} end`
+  const parameter = (place: number): string => `$${count + place}::text`
+  const last = parameter(1)
+  const look = currentCall(parameter(2), parameter(3), parameter(4))
+  const told = tells ? `, case when ${snapshot} = ${last} then null else ${snapshot} end` : ''
+  return `${text}${told} where case when ${snapshot} = ${last} then true else ${look} end`
+}
+
+/** What a statement is compared with. */
+interface Expected {
+  readonly snapshot: string
+  readonly version: string
+  readonly standing: Standing | undefined
 }
 
 /** A statement that writes ends the snapshot that it has seen, so it does not tell it. */
-const withCheck = (statement: BoundStatement, last: string, version: string, tells: boolean): BoundStatement => ({
-  name: `${statement.name}${tells ? '.r' : '.w'}`,
-  text: checkedText(statement.text, statement.values.length, tells),
-  values: [...statement.values, last, version],
-  carriesCheck: true,
+const withCheck = (statement: BoundStatement, expected: Expected, tells: boolean): BoundStatement => {
+  const { snapshot, version, standing } = expected
+  return {
+    name: `${statement.name}${tells ? '.r' : '.w'}`,
+    text: checkedText(statement.text, statement.values.length, tells),
+    values: [...statement.values, snapshot, version, standing?.holders ?? null, standing?.held ?? null],
+    carriesCheck: true,
+  }
+}
+
+const expectedOf = (line: Line, caller: Caller, version: string, standing?: Standing): Expected => ({
+  snapshot: snapshotOf(line, caller, version),
+  version: standing === undefined ? version : counterOf(version),
+  standing,
 })
 
+/** Where nothing else carries the check, which is then about everything. */
 const bareCheck: BoundStatement = { name: 'catalograph.check', text: 'select null', values: [], carriesCheck: true }
 
 const needsBareCheck = ({ version, statements }: Exchange): boolean =>
@@ -134,14 +160,15 @@ const needsBareCheck = ({ version, statements }: Exchange): boolean =>
  * changed meanwhile may be the first one's own doing.
  */
 const checked = (line: Line, exchange: Exchange): readonly BoundStatement[] => {
-  const { version, readOnly, statements } = exchange
+  const { caller, version, standing, readOnly, statements } = exchange
   if (version === null) return statements
-  const last = snapshotOf(line, version)
-  let expected = version
-  return (needsBareCheck(exchange) ? [...statements, bareCheck] : statements).map((statement) => {
+  if (needsBareCheck(exchange))
+    return [...statements, withCheck(bareCheck, expectedOf(line, caller, version), readOnly)]
+  let expected = expectedOf(line, caller, version, standing)
+  return statements.map((statement) => {
     if (!statement.carriesCheck) return statement
-    const carrying = withCheck(statement, last, expected, readOnly)
-    expected = counterOf(version)
+    const carrying = withCheck(statement, expected, readOnly)
+    expected = { snapshot: expected.snapshot, version: counterOf(version), standing: undefined }
     return carrying
   })
 }
@@ -152,14 +179,14 @@ const openingLength = 2
 /** Keeps the snapshot that the first check told, where it is a new one. */
 const remember = (
   line: Line,
-  { version, readOnly }: Exchange,
+  { caller, version, readOnly }: Exchange,
   statements: readonly BoundStatement[],
   result: ExchangeResult,
 ): void => {
   if (version === null || !readOnly || result.kind !== 'rows') return
   const at = statements.findIndex(({ carriesCheck }) => carriesCheck)
   const told = result.rows[openingLength + at]?.[0]?.at(-1)
-  if (typeof told === 'string') seen.set(line, { version, snapshot: told })
+  if (typeof told === 'string') see(line, caller, version, told)
 }
 
 /** Runs an exchange on a connection; a failure is a result, see sendStatements. */

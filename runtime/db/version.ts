@@ -29,17 +29,23 @@ export const counterOf = (version: string): string => version.slice(0, version.i
  * The version check as a function, made by compiler/prepare: true, or an error of SQLSTATE CG001. A statement that may
  * have to look calls it: an expression that is not needed is set up all the same, which costs most of what evaluating it
  * does. It sees what the statement that calls it sees.
- * @param version SQL of type text: a whole version, or its counter alone where nothing else is to be compared
+ * @param version SQL of type text: a whole version, or its counter alone where nothing else of it is to be compared
+ * @param holders with `held` the parts of a standing (contract/execution.ts), or null
  */
-export const currentCall = (version: string): string => `catalograph.current(${version})`
+export const currentCall = (version: string, holders: string, held: string): string =>
+  `catalograph.current(${version}, ${holders}, ${held})`
 
 /**
- * Its body. A transaction that changed the schema itself, by a function that it calls, is left alone: `changed` is set
+ * Its body. What decides what a role may see is whose privileges it has, so that is asked of Postgres, which knows it by
+ * heart, where the role's standing is given: reading all that is known of roles costs several times as much.
+ *
+ * A transaction that changed the schema itself, by a function that it calls, is left alone: `changed` is set
  * by the event triggers.
  */
 export const currentBody = `
 declare
   now text;
+  holder text;
 begin
   if pg_catalog.current_setting('catalograph.changed', true) = 'on' then return true; end if;
   if pg_catalog.strpos(version, '.') = 0 then
@@ -47,7 +53,15 @@ begin
   else
     now := ${versionExpression};
   end if;
-  if now = version then return true; end if;
-  raise exception using errcode = 'CG001', message = 'the schema is now at version ' || now;
+  if now <> version then
+    raise exception using errcode = 'CG001', message = 'the schema is now at version ' || now;
+  end if;
+  if holders is null then return true; end if;
+  now := pg_catalog.current_setting('is_superuser');
+  foreach holder in array holders::text[] loop
+    now := now || pg_catalog.pg_has_role(holder::name, 'USAGE')::int;
+  end loop;
+  if now = held then return true; end if;
+  raise exception using errcode = 'CG001', message = 'the role has other privileges now';
 end
 `

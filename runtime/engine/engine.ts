@@ -1,7 +1,10 @@
+import type { Standing } from '../contract/execution.ts'
 import type { CallBuilder, EntityBuilder } from '../contract/builder.ts'
 import type { Manifest, ObjectId } from '../contract/manifest.ts'
 import type { Revision } from '../contract/revision.ts'
+import { factsOf } from '../contract/role-facts.ts'
 import { createLru } from '../lib/lru.ts'
+import { arrayText } from '../sql/array-text.ts'
 import { evaluateModule } from './load.ts'
 import { buildView, type RoleView } from './schema/schema.ts'
 
@@ -13,6 +16,7 @@ export interface Engine {
   readonly version: string | null
   readonly manifest: Manifest
   readonly view: (role: string) => RoleView
+  readonly standing: (role: string) => Standing
   readonly entity: (id: ObjectId) => EntityBuilder
   readonly call: (id: ObjectId) => CallBuilder
 }
@@ -32,8 +36,16 @@ export function createRoles(): Roles {
   }
 }
 
+function standingOf(manifest: Manifest, role: string, holders: string): Standing {
+  const { superuser, effective } = factsOf(manifest, role)
+  const bits = manifest.holders.map((holder) => (superuser || effective.includes(holder) ? '1' : '0'))
+  return { holders, held: (superuser ? 'on' : 'off') + bits.join('') }
+}
+
 export function createEngine(revision: Revision, roles: Roles = createRoles()): Engine {
   const views = createLru<string, RoleView>(maxViews)
+  const standings = createLru<string, Standing>(maxViews)
+  const holders = arrayText(revision.manifest.holders)
   const entities = new Map<ObjectId, EntityBuilder>()
   let calls: Readonly<Record<ObjectId, CallBuilder>> | undefined
   return {
@@ -46,6 +58,13 @@ export function createEngine(revision: Revision, roles: Roles = createRoles()): 
       const view = buildView(revision.manifest, role, roles(role))
       views.set(role, view)
       return view
+    },
+    standing: (role) => {
+      const known = standings.get(role)
+      if (known !== undefined) return known
+      const standing = standingOf(revision.manifest, role, holders)
+      standings.set(role, standing)
+      return standing
     },
     entity: (id) => {
       const known = entities.get(id)

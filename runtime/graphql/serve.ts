@@ -34,6 +34,7 @@ const maxAttempts = 8
 
 /** How far an attempt came. */
 interface Tried {
+  readonly attempt: number
   loaded: Loaded | null
   statements: Statements | null
 }
@@ -55,7 +56,7 @@ export function createService({ database: { run }, source, now = Date.now }: Ser
   return {
     serve: async (request, caller) => {
       for (let attempt = 1; ; attempt += 1) {
-        const tried: Tried = { loaded: null, statements: null }
+        const tried: Tried = { attempt, loaded: null, statements: null }
         try {
           return await after(engineFor(cell, request), (loaded) => {
             tried.loaded = loaded
@@ -119,7 +120,10 @@ function answer(
   caller: Caller,
   tried: Tried,
 ): GraphqlResponse | Promise<GraphqlResponse> {
-  const asker: Asker = { caller, version: loaded.engine.version }
+  const { engine } = loaded
+  // Whoever was told that something changed compares everything.
+  const standing = tried.attempt === 1 ? engine.standing(caller.role) : undefined
+  const asker: Asker = { caller, version: engine.version, standing }
   const { query, operationName } = request
   const find = (): Document => loaded.documents.find(caller.role, query ?? '', operationName)
   const admission = checked(run, asker, () => admitted(loaded, request, caller))
@@ -159,11 +163,12 @@ function answerWith(
   })
 }
 
-function makeReady(document: Document, request: GraphqlRequest, { caller, version }: Asker): Ready {
+function makeReady(document: Document, request: GraphqlRequest, { caller, version, standing }: Asker): Ready {
   if (request.queryOnly && document.writes) throw refuse('MUTATION_BY_GET', 'Mutations are only answered by POST.')
   const { statements, variables } = document.prepare(request.variables)
   const bound = statements.statements.map((statement) => bind(statement, variables))
-  return { document, statements, exchange: { caller, version, readOnly: !statements.writes, statements: bound } }
+  const exchange = { caller, version, standing, readOnly: !statements.writes, statements: bound }
+  return { document, statements, exchange }
 }
 
 /**

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { counterOf } from '../../runtime/db/version.ts'
+import { createEngine } from '../../runtime/engine/engine.ts'
 import { messagesOf } from '../support/answers.ts'
 import { introspect, namesOf } from '../support/api-schema.ts'
 import { createTestService, type TestService } from '../support/service.ts'
@@ -67,6 +69,29 @@ describe('a role sees what Postgres would let it do', () => {
         `data.${name}Collection.edges`,
       )
     }
+  })
+  it.each([
+    'heir',
+    'distant_heir',
+    'stubborn',
+    'anon',
+    'owner_heir',
+    'boss',
+    'all_reader',
+    'all_writer',
+    'authenticator',
+  ])('%s counts for Postgres as what it counts for here', async (role) => {
+    const revision = await service.revision()
+    const { holders, held } = createEngine(revision).standing(role)
+    const ask = async (expected: string): Promise<unknown> => {
+      await service.db.query(`set role ${role}`)
+      const check = 'select catalograph.current($1, $2, $3) as right'
+      const asked = service.db.query(check, [counterOf(revision.version ?? ''), holders, expected])
+      return asked.then(({ rows: [row] }) => row.right).finally(() => service.db.query('reset role'))
+    }
+    expect(await ask(held)).toBe(true)
+    const other = held.endsWith('1') ? '0' : '1'
+    await expect(ask(held.slice(0, -1) + other)).rejects.toMatchObject({ code: 'CG001' })
   })
   it('columns, functions and mutations go by the same rule', async () => {
     expect(await fields('heir', 'by_column')).toEqual(['nodeId', 'id', 'open'])

@@ -31,18 +31,13 @@ export function createTexts(): Texts {
 }
 
 /** Who asks, and the version that he asks at. */
-export type Asker = Pick<Exchange, 'caller' | 'version'>
+export type Asker = Pick<Exchange, 'caller' | 'version' | 'standing'>
 
 /**
  * The text of a listed document, which is asked for when it is not known yet.
  * @throws Refusal when it is not listed for the caller
  */
-export function textOf(
-  run: RunExchange,
-  texts: Texts,
-  admission: Admission,
-  asker: Asker,
-): string | Promise<string> {
+export function textOf(run: RunExchange, texts: Texts, admission: Admission, asker: Asker): string | Promise<string> {
   return texts.get(admission.hash) ?? askForText(run, texts, admission, asker)
 }
 
@@ -63,9 +58,9 @@ async function askForText(run: RunExchange, texts: Texts, admission: Admission, 
  */
 export const behindList =
   (run: RunExchange, admission: Admission, text: string): RunExchange =>
-  ({ caller, version, readOnly, statements }) => {
+  ({ caller, version, standing, readOnly, statements }) => {
     const check = guard(caller.role, admission.table, admission.hash, text)
-    const exchange = { caller, version, readOnly, statements: [check, ...statements] }
+    const exchange = { caller, version, standing, readOnly, statements: [check, ...statements] }
     return asking(run, admission, exchange).then((rows) => rows.slice(1))
   }
 

@@ -50,6 +50,7 @@ export function model(entities: readonly EntitySql[], functions: readonly CallSq
 export const emptyManifest: Manifest = {
   format: 1,
   schemas: [{ name: 'public', introspection: true, usage: ['anon'] }],
+  holders: [],
   roles: { anon: { superuser: false, effective: ['anon', 'public'] } },
   enums: [],
   entities: [],
