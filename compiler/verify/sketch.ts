@@ -132,6 +132,7 @@ function sketchTable(
     typeName: relation.settings.name,
     totalCount: relation.settings.totalCount,
     aggregate: relation.settings.aggregate,
+    ...(!relation.settings.root && { unrooted: true as const }),
     maxRows: relation.settings.max_rows,
     columns: columns.map(({ sketch }) => sketch),
     primaryKey,

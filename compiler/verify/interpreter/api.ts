@@ -388,8 +388,9 @@ function addRootFields(query: Map<string, RootField>, mutation: Map<string, Root
     if (!fields.has(name)) fields.set(name, field)
   }
   const base = lowerFirst(table.type)
-  put(query, `${base}Collection`, { kind: 'collection', table })
-  if (table.keyArguments !== null) put(query, `${base}ByPk`, { kind: 'byKey', table })
+  const isRooted = table.sketch.unrooted !== true
+  if (isRooted) put(query, `${base}Collection`, { kind: 'collection', table })
+  if (isRooted && table.keyArguments !== null) put(query, `${base}ByPk`, { kind: 'byKey', table })
   if (table.inserts.size > 0) put(mutation, `insertInto${table.type}Collection`, { kind: 'insert', table })
   if (table.updates.size > 0) put(mutation, `update${table.type}Collection`, { kind: 'update', table })
   if (table.grants.delete) put(mutation, `deleteFrom${table.type}Collection`, { kind: 'delete', table })

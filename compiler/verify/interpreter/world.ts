@@ -138,6 +138,8 @@ export interface TableSketch {
   readonly typeName: string | null
   readonly totalCount: boolean
   readonly aggregate: boolean
+  /** True where the `root` setting takes its fields from Query. */
+  readonly unrooted?: true
   readonly maxRows: number | null
   readonly columns: readonly ColumnSketch[]
   /** As declared. */

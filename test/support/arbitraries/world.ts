@@ -58,7 +58,7 @@ function drawWorld(draw: Draw): World {
   return withAsides(draw, withLimits(draw, withFunctions(draw, fill(draw, { ...world, tables }))))
 }
 
-/** What decides whether a document runs and what is told beside its answer, never the answer. */
+/** What decides whether a document runs and what is told beside its answer, never the answer; drawn last, too. */
 function withAsides(draw: Draw, world: World): World {
   const digits = draw.pick(['0123456789abcdef', '0123456789ab', '0123'])
   return {
@@ -66,6 +66,7 @@ function withAsides(draw: Draw, world: World): World {
     ...(draw.chance(15) && { explain: true as const }),
     ...(draw.chance(15) && { schemaReport: true as const }),
     ...(draw.chance(15) && { allowlist: { roles: draw.pick([null, ['anon'], ['authenticated']]), digits } }),
+    tables: world.tables.map((table) => ({ ...table, ...(draw.chance(8) && { unrooted: true as const }) })),
   }
 }
 

@@ -108,6 +108,7 @@ const commentSql = (world: World, table: TableSketch): readonly string[] => [
     name: table.typeName,
     totalCount: table.totalCount && { enabled: true },
     aggregate: table.aggregate && { enabled: true },
+    root: table.unrooted && { enabled: false },
     max_rows: table.maxRows,
     ...additions(table.additions),
   }),

@@ -110,6 +110,7 @@ function describe(world: World): readonly string[] {
     ...world.tables.flatMap((table) => [
       ...say(table.primaryKey.length > 1, 'world: composite key'),
       ...say(table.typeName !== null, 'world: renamed table'),
+      ...say(table.unrooted === true, 'world: table without root fields'),
       ...say(table.policies !== null, 'world: row-level security'),
       ...say(
         table.uniques.some((unique) => unique.where !== null),

@@ -80,6 +80,8 @@ function* simplerTables(world: World, table: TableSketch): Generator<TableSketch
   for (const additions of fewerAdditions(table.additions)) yield { ...table, additions }
   if (table.totalCount) yield { ...table, totalCount: false }
   if (table.aggregate) yield { ...table, aggregate: false }
+  const { unrooted, ...rooted } = table
+  if (unrooted) yield rooted
   yield* widerGrants(table)
   for (const [index, key] of table.foreignKeys.entries()) {
     const plain = { ...key, foreignName: null, localName: null }
