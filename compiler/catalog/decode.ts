@@ -236,15 +236,19 @@ const typeOf = (row: RowOf<'types'>, index: Index): CatalogType => ({
   element: row.element,
   delimiter: row.delimiter,
   base: row.base,
+  ...modifierOf(row.modifier),
   relation: compositeOf(row),
   attributes: (row.attributes ?? []).map((name, place) => ({
     name,
     type: found(row.attributeTypes?.[place], `type of attribute ${name}`),
+    ...modifierOf(row.attributeModifiers?.[place]),
   })),
   labels: row.labels,
   comment: row.comment,
   grants: grantsUnder(row.acl, index),
 })
+
+const modifierOf = (modifier = -1): { readonly modifier?: number } => (modifier < 0 ? {} : { modifier })
 
 function compositeOf(row: RowOf<'types'>): CatalogType['relation'] {
   if (row.relationOid === null) return null

@@ -266,7 +266,7 @@ const MENTIONED = `mentioned(oid) as (
  * the check of USAGE on types).
  */
 const TYPES = `types as materialized (
-  select t.oid, n.nspname, t.typname, t.typtype, t.typdelim, t.typbasetype, t.typrelid, e.oid as element,
+  select t.oid, n.nspname, t.typname, t.typtype, t.typdelim, t.typbasetype, t.typtypmod, t.typrelid, e.oid as element,
     case when v.oid is not null then ${aclOf('v.typacl', 'T', 'v.typowner')}
       when e.oid is not null then ${aclOf('e.typacl', 'T', 'e.typowner')}
       else ${aclOf('t.typacl', 'T', 't.typowner')} end as acl
@@ -366,12 +366,15 @@ const FOREIGN_KEY_LIST = `select c.oid, c.conname as name, c.conrelid as relatio
   where not c.temporal order by c.oid`
 
 const TYPE_LIST = `select t.oid, t.nspname as schema, t.typname as name, t.typtype as kind, t.element,
-    t.typdelim as delimiter, nullif(t.typbasetype, '0') as base, c.oid as "relationOid",
+    t.typdelim as delimiter, nullif(t.typbasetype, '0') as base, t.typtypmod as modifier,
+    c.oid as "relationOid",
     cn.nspname as "relationSchema", c.relname as "relationName", c.relkind = 'c' as "standAlone",
     case c.relkind when 'c' then array(select a.attname from pg_catalog.pg_attribute a
       where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped order by a.attnum) end as attributes,
     case c.relkind when 'c' then array(select a.atttypid from pg_catalog.pg_attribute a
       where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped order by a.attnum) end as "attributeTypes",
+    case c.relkind when 'c' then array(select a.atttypmod from pg_catalog.pg_attribute a
+      where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped order by a.attnum) end as "attributeModifiers",
     coalesce(labels.list, '[]') as labels, d.description as comment,
     t.acl::pg_catalog.text as acl
   from types t

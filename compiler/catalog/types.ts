@@ -129,6 +129,8 @@ export interface CatalogType {
   readonly delimiter: string
   /** For domains: the type underneath. */
   readonly base: Oid | null
+  /** For domains: typtypmod, the modifier of the type underneath, where it has one. */
+  readonly modifier?: number
   /** For composites: the relation whose rows they are; `standAlone` when it is none but the type itself. */
   readonly relation: {
     readonly oid: Oid
@@ -137,7 +139,7 @@ export interface CatalogType {
     readonly standAlone: boolean
   } | null
   /** For composites that are no relation's rows: the attributes in order; none for all others. */
-  readonly attributes: readonly { readonly name: string; readonly type: Oid }[]
+  readonly attributes: readonly { readonly name: string; readonly type: Oid; readonly modifier?: number }[]
   /** For enums: labels in sort order. */
   readonly labels: readonly string[]
   readonly comment: string | null

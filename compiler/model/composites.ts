@@ -72,7 +72,7 @@ export function attributesOf(
         {
           attribute: attribute.name,
           type: castText(scope, { type: attribute.type, typeText: text }, own),
-          ...sqlType(scope, attribute.type, own),
+          ...sqlType(scope, attribute.type, own, attribute.modifier),
           json: value.json,
           ...attributesOf(scope, values, attribute.type, own),
         },

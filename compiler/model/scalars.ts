@@ -194,6 +194,13 @@ export function domainBase(scope: Scope, type: AnnotatedType): AnnotatedType | u
   return base?.kind === 'd' ? domainBase(scope, base) : base
 }
 
+/** The modifier that a domain gives the type at its bottom, -1 where it gives none. */
+export function domainModifier(scope: Scope, oid: Oid): number {
+  const type = scope.types.get(oid)
+  const base = type?.base == null ? undefined : scope.types.get(type.base)
+  return base?.kind === 'd' ? domainModifier(scope, base.oid) : (type?.modifier ?? -1)
+}
+
 /**
  * A plain type (9.1): neither enum nor composite nor pseudo-type. Domains count as plain over anything but enums and
  * arrays; arrays do not count themselves.

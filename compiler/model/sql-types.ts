@@ -1,5 +1,5 @@
 import type { Oid } from '../catalog/types.ts'
-import { type Asked, domainBase, lookThrough } from './scalars.ts'
+import { type Asked, domainBase, domainModifier, lookThrough } from './scalars.ts'
 import { geoOf } from './geo.ts'
 import type { Scope } from './scope.ts'
 import type { GeoSql } from './types.ts'
@@ -13,12 +13,14 @@ export interface SqlType {
 
 /**
  * Whether the type is an array, whether a comma parts the values in an array literal of them (a box takes a semicolon),
- * and how GeoJSON is read where it is served as that. The modifier is that of the column, -1 where there is none.
+ * and how GeoJSON is read where it is served as that. The modifier is that of the column, -1 where there is none; a
+ * domain has its own.
  */
 export function sqlType(scope: Scope, oid: Oid, asked: Asked, modifier = -1): SqlType {
   const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? null : scope.types.get(type.element)
-  const geo = asked.geo && type !== undefined ? geoOf(type, type.oid === oid ? modifier : -1) : {}
+  const own = type?.oid === oid ? modifier : domainModifier(scope, oid)
+  const geo = asked.geo && type !== undefined ? geoOf(type, own) : {}
   return { array: element !== null, plainDelimiter: (element ?? type)?.delimiter === ',', ...geo }
 }
 

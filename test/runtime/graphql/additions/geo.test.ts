@@ -75,7 +75,8 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
     service = await createTestService({
       ...(major !== null && { major }),
       sql: `
-        comment on schema public is '${on}';
+        comment on schema public is '@graphql({"introspection": true, "geo": {"enabled": true},
+          "domains": {"enabled": true}, "composites": {"enabled": true}})';
         create schema "Odd gis";
         create extension postgis schema "Odd gis";
         grant usage on schema "Odd gis" to anon;
@@ -88,7 +89,14 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
         create table grid (id int primary key, box geometry);
         create table kept (id int generated always as identity primary key, shape geometry(Geometry, 3857));
         create table typed (id int primary key, line geometry(LineString, 4326));
-        grant all on place, grid, kept, typed to anon;
+        create domain metric as geometry(Point, 25832);
+        create domain far as metric;
+        create type pin as (label text, spot geometry(Point, 25832));
+        create table pinned (id int primary key, spot far, pin pin);
+        insert into pinned select n, st_setsrid(st_point(n, 0), 25832), row('x', st_setsrid(st_point(n, 0), 25832))::pin
+          from generate_series(0, 9) n;
+        create function echo(spot far) returns far language sql immutable as 'select spot';
+        grant all on place, grid, kept, typed, pinned to anon;
         analyze;
       `,
     })
@@ -196,6 +204,21 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
       'DATABASE_REFUSED',
       expect.stringMatching(/unknown \(0\) SRID/),
     ])
+  })
+
+  it('are in the reference system that a domain or an attribute says, without saying so', async () => {
+    const crs = { type: 'name', properties: { name: 'EPSG:25832' } }
+    const near = { dWithin: { geometry: point(7, 0), distance: 1 } }
+    expect([await found({ spot: near }, 'pinned'), await found({ pin: { spot: near } }, 'pinned')]).toEqual([
+      [6, 7, 8],
+      [6, 7, 8],
+    ])
+    const query = `mutation Q($g: GeoJSON) { insertIntopinnedCollection(objects: [{id: 10, spot: $g}]) { records { spot } } }`
+    expect(dataOf(await service.graphql(query, { variables: { g: point(1, 2) } }))).toEqual({
+      insertIntopinnedCollection: { records: [{ spot: { ...point(1, 2), crs } }] },
+    })
+    const echo = await service.graphql('query Q($g: GeoJSON!) { echo(spot: $g) }', { variables: { g: point(1, 2) } })
+    expect(dataOf(echo)).toEqual({ echo: { ...point(1, 2), crs } })
   })
 
   it('take variables for whole geometries, not for parts of one', async () => {
