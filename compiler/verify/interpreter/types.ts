@@ -168,7 +168,8 @@ const rules: Readonly<Record<BaseType, TypeRules>> = {
     aggregates: [],
     number: false,
     compare: compareText,
-    canon: (value) => JSON.stringify(value),
+    // What is drawn names no other system than the column's own.
+    canon: (value) => JSON.stringify({ ...(value as object), crs: undefined }),
     maxLength: null,
   },
   other: {
@@ -287,13 +288,24 @@ const labelOf = (world: World, type: ColumnType, word: string): string =>
  * names too with `enumArrays` (section 0, decision 4).
  */
 export function toAnswer(world: World, type: ColumnType, value: Value, enumArrays: boolean): Json {
-  if ((type.base === 'geometry' || type.json === true) && value !== null) return JSON.parse(String(value)) as Json
+  if ((type.base === 'geometry' || type.json === true) && value !== null) return withCrs(type, JSON.parse(String(value)))
   if (type.base !== 'enum' || value === null) return value
   if (Array.isArray(value)) {
     return enumArrays ? value.map((item) => toAnswer(world, { ...type, list: false }, item as Value, false)) : value
   }
   return Object.entries(mappingsOf(world, type)).find(([label]) => label === value)?.[1] ?? value
 }
+
+function withCrs({ srid }: ColumnType, value: Json): Json {
+  if (srid === undefined) return value
+  const { type = null, ...members } = value as { readonly [member: string]: Json }
+  return { type, ...crsOf(srid), ...members }
+}
+
+/** The member of GeoJSON that names a reference system other than longitude and latitude. */
+export const crsOf = (srid: number): { readonly crs: Json } => ({
+  crs: { type: 'name', properties: { name: `EPSG:${srid}` } },
+})
 
 const rawInTokens: ReadonlySet<BaseType> = new Set(['int8', 'numeric', 'numeric(8,2)'])
 

@@ -49,6 +49,8 @@ export interface ColumnType {
   readonly json?: true
   /** What orders a `text`; without it UTF-8 bytes do. */
   readonly collation?: string
+  /** The reference system's code of EPSG, of a `geometry` that is not longitude and latitude. */
+  readonly srid?: number
   /** The composite type's name where `base` is `composite`. */
   readonly composite?: string
 }

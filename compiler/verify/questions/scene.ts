@@ -1,6 +1,6 @@
 import type { Api, ApiTable } from '../interpreter/api.ts'
 import { isName } from '../interpreter/names.ts'
-import { rulesOf } from '../interpreter/types.ts'
+import { crsOf, rulesOf } from '../interpreter/types.ts'
 import type { ColumnSketch, ColumnType, EnumSketch, Json, Value, World } from '../interpreter/world.ts'
 import type { Draw } from './draw.ts'
 import type { Tree, Variables } from './input.ts'
@@ -58,7 +58,10 @@ export function toTree(scene: Scene, type: ColumnType, value: Exclude<Value, nul
     return value.map((item): Tree => (item === null ? null : toTree(scene, { ...type, list: false }, item)))
   const kind = enumOf(scene, type)
   if (kind !== undefined) return { word: kind.mappings[String(value)] ?? String(value) }
-  if (type.base === 'geometry') return treeOf(JSON.parse(String(value)) as Json)
+  if (type.base === 'geometry') {
+    const crs = type.srid !== undefined && scene.draw.chance(30) ? crsOf(type.srid) : {}
+    return treeOf({ ...(JSON.parse(String(value)) as object), ...crs })
+  }
   if (type.base === 'int8' && scene.draw.chance(30) && Number.isSafeInteger(Number(value))) return Number(value)
   return value as string
 }

@@ -31,8 +31,10 @@ import { roles } from '../arbitraries/roles.ts'
 
 const typeSql = ({ domain, ...under }: ColumnType): string => (domain === undefined ? underSql(under) : ident(domain))
 
-const underSql = ({ base, list, enum: name, composite }: Omit<ColumnType, 'domain'>): string =>
-  base === 'geometry' ? 'gis.geometry' : `${base === 'composite' ? ident(composite ?? '') : base === 'enum' ? ident(name ?? '') : base}${list ? '[]' : ''}`
+function underSql({ base, list, enum: name, composite, srid }: Omit<ColumnType, 'domain'>): string {
+  if (base === 'geometry') return srid === undefined ? 'gis.geometry' : `gis.geometry(Geometry, ${srid})`
+  return `${base === 'composite' ? ident(composite ?? '') : base === 'enum' ? ident(name ?? '') : base}${list ? '[]' : ''}`
+}
 
 /** A value as a literal of its type. */
 function valueSql(world: World, type: ColumnType, value: Value): string {
@@ -43,7 +45,7 @@ function valueSql(world: World, type: ColumnType, value: Value): string {
     )
     return `row(${cells.join(', ')})::${typeSql(type)}`
   }
-  if (type.base === 'geometry') return `gis.st_geomfromgeojson(${literal(String(value))})`
+  if (type.base === 'geometry') return `gis.st_setsrid(gis.st_geomfromgeojson(${literal(String(value))}), ${type.srid ?? 4326})`
   if (!Array.isArray(value)) return `${literal(String(value))}::${typeSql(type)}`
   return `array[${value.map((item) => (item === null ? 'null' : literal(String(item)))).join(', ')}]::${typeSql(type)}`
 }
@@ -319,7 +321,7 @@ export function resetSql(world: World): string {
 export function dumpSql(table: TableSketch): string {
   const asText = new Set(['int8', 'numeric', 'numeric(8,2)'])
   const cells = table.columns.map(({ name, type }) => {
-    if (type.base === 'geometry') return `gis.st_asgeojson(${ident(name)})`
+    if (type.base === 'geometry') return `gis.st_asgeojson(${ident(name)}, 9, 0)`
     return asText.has(type.base) ? `${ident(name)}::text${type.list ? '[]' : ''}` : ident(name)
   })
   return `select coalesce(json_agg(json_build_array(${cells.join(', ')})), '[]') as rows from ${ident(table.name)}`

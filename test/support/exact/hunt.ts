@@ -104,6 +104,10 @@ function describe(world: World): readonly string[] {
     ...say((world.domains ?? []).length > 0, 'world: domains'),
     ...say(world.geo === true, 'world: geo'),
     ...say(
+      world.tables.some(({ columns }) => columns.some(({ type }) => type.srid !== undefined)),
+      'world: another reference system',
+    ),
+    ...say(
       world.enums.some((item) => Object.keys(item.mappings).length > 0),
       'world: mapped enum',
     ),
