@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { choices, drawFrom, type Draw } from '../../compiler/verify/questions/draw.ts'
 import { drawQuestion, usefulRoles } from '../../compiler/verify/questions/document.ts'
-import { drawPath, elementJson } from '../../compiler/verify/questions/page.ts'
 import { worlds } from '../support/arbitraries/world.ts'
 import { introspect } from '../support/api-schema.ts'
 import { catalogOf } from '../support/catalog.ts'
@@ -11,16 +10,13 @@ import { readCase } from '../support/exact/case.ts'
 import { hunt } from '../support/exact/hunt.ts'
 import { judgeNew } from '../support/exact/shrink.ts'
 import { openStage, type Stage } from '../support/exact/stage.ts'
-import { apiOf } from '../../compiler/verify/interpreter/api.ts'
 import { roles } from '../support/arbitraries/roles.ts'
 import {
   assertDeterministic,
   assertExact,
   assertNames,
   assertOrderIndependent,
-  assertPagesAreWhole,
   assertSafeTexts,
-  walkable,
 } from '../support/laws.ts'
 
 /**
@@ -81,31 +77,6 @@ describe(`the laws of a catalogue (again: ${again})`, () => {
   test('the order of what the catalogue lists does not matter', async () => {
     const catalog = await catalogOf(stage.service.db)
     await often(async (draw) => assertOrderIndependent(draw, catalog))
-  })
-
-  test('pages, one after the other in either direction, are the whole', async () => {
-    await often(async (draw) => {
-      const role = draw.pick(usefulRoles(stage.world))
-      const collections = walkable(stage, role)
-      if (collections.length === 0) return
-      const [field, table] = draw.pick(collections)
-      const directions = ['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast'] as const
-      const api = apiOf(stage.world, role)
-      const orderBy = Array.from({ length: draw.int(4) }, () =>
-        elementJson([drawPath(draw, api, table), draw.pick(directions)]),
-      )
-      const distinctOn = draw.chance(70) ? [] : draw.some([...table.distinct.keys()])
-      await assertPagesAreWhole(stage, {
-        role,
-        claims: { sub: 'a' },
-        table,
-        field,
-        orderBy,
-        distinctOn,
-        size: 1 + draw.int(3),
-        backward: draw.chance(50),
-      })
-    })
   })
 
   test('every text is one statement, and holds no value', async () => {

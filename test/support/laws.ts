@@ -10,10 +10,10 @@ import type { Model } from '../../compiler/model/types.ts'
 import type { Exchange } from '../../runtime/contract/execution.ts'
 import { permuted } from './arbitraries/catalog.ts'
 import type { Draw } from '../../compiler/verify/questions/draw.ts'
-import { apiOf, type ApiTable } from '../../compiler/verify/interpreter/api.ts'
+import { apiOf, type Api, type ApiTable } from '../../compiler/verify/interpreter/api.ts'
 import { nodeIdOf } from '../../compiler/verify/interpreter/answer.ts'
-import { compareRows, readDistinct, readOrder } from '../../compiler/verify/interpreter/page.ts'
-import { storeOf, visibleRows } from '../../compiler/verify/interpreter/store.ts'
+import { compareRows, readDistinct, readOrder, type Term } from '../../compiler/verify/interpreter/page.ts'
+import { storeOf, visibleRows, type Row } from '../../compiler/verify/interpreter/store.ts'
 import type { Json, Question, Role } from '../../compiler/verify/interpreter/world.ts'
 import { judge } from './exact/judge.ts'
 import type { Stage } from './exact/stage.ts'
@@ -86,10 +86,16 @@ export interface Walk {
   readonly backward: boolean
 }
 
+/** What a walk went through: the whole collection in its order. */
+export interface Walked {
+  readonly order: readonly Term[]
+  readonly rows: readonly Row[]
+}
+
 /**
  * The pages of an order, one after the other in either direction, are the whole collection: every row once, in order.
  */
-export async function assertPagesAreWhole(stage: Stage, walk: Walk): Promise<void> {
+export async function assertPagesAreWhole(stage: Stage, walk: Walk): Promise<Walked> {
   const { world } = stage
   const reach = ({ sketch }: ApiTable) => visibleRows(storeOf(world), sketch, walk.claims)
   const around = { world, api: apiOf(world, walk.role), reach }
@@ -106,7 +112,8 @@ export async function assertPagesAreWhole(stage: Stage, walk: Walk): Promise<voi
     cursor = page.cursor
   }
   const whole = walk.backward ? pages.reverse().flat() : pages.flat()
-  expect(whole).toEqual(rows.map((row) => nodeIdOf(walk.table, row)))
+  expect(whole, JSON.stringify({ ...walk, table: walk.field })).toEqual(rows.map((row) => nodeIdOf(walk.table, row)))
+  return { order, rows }
 }
 
 interface WalkedPage {
@@ -145,8 +152,8 @@ const idField = (table: ApiTable): string =>
   [...table.fields].find(([, field]) => field.kind === 'nodeId')?.[0] ?? '__typename'
 
 /** Collections that can be walked through: their pages are not empty, and nothing hides the node id. */
-export const walkable = (stage: Stage, role: Role): readonly (readonly [field: string, table: ApiTable])[] =>
-  [...apiOf(stage.world, role).query].flatMap(([field, root]) =>
+export const walkable = (api: Api): readonly (readonly [field: string, table: ApiTable])[] =>
+  [...api.query].flatMap(([field, root]) =>
     root.kind === 'collection' && root.table.maxRows > 0 && root.table.orders.size > 0
       ? [[field, root.table] as const]
       : [],

@@ -20,7 +20,8 @@ const permutedRelation = (draw: Draw, relation: CatalogRelation): CatalogRelatio
   foreignKeys: shuffled(draw, relation.foreignKeys),
 })
 
-function shuffled<T>(draw: Draw, items: readonly T[]): readonly T[] {
+/** The items in any order. */
+export function shuffled<T>(draw: Draw, items: readonly T[]): readonly T[] {
   const left = [...items]
   return items.map(() => left.splice(draw.int(left.length), 1)[0] as T)
 }

@@ -1,0 +1,164 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { apiOf, apiTableOf, type Api, type ApiTable } from '../../compiler/verify/interpreter/api.ts'
+import type { Term } from '../../compiler/verify/interpreter/page.ts'
+import type { World } from '../../compiler/verify/interpreter/world.ts'
+import { usefulRoles } from '../../compiler/verify/questions/document.ts'
+import { choices, drawFrom, type Draw } from '../../compiler/verify/questions/draw.ts'
+import { drawPath, elementJson } from '../../compiler/verify/questions/page.ts'
+import { shuffled } from '../support/arbitraries/catalog.ts'
+import { worlds } from '../support/arbitraries/world.ts'
+import { openStage } from '../support/exact/stage.ts'
+import { assertPagesAreWhole, walkable, type Walk, type Walked } from '../support/laws.ts'
+
+/**
+ * Concatenated pages are the whole collection, for every order that can be expressed: columns of every type, values and
+ * counts of related rows, rows told apart by some fields alone; forwards and backwards, on drawn catalogues.
+ */
+const seed = Number(process.env['EXACT_SEED'] ?? '800000')
+const again = `EXACT_SEED=${seed} npx vitest run --config test/vitest.config.ts test/promises/pages.test.ts`
+
+const [sampled, chosen, walks] = [150, 7, 60]
+
+/** Each order by one thing that a role can express of a collection, through two related rows at most. */
+interface Way {
+  readonly role: string
+  readonly field: string
+  readonly table: ApiTable
+  readonly path: readonly string[]
+}
+
+function waysOf(world: World): readonly Way[] {
+  return usefulRoles(world).flatMap((role) => {
+    const api = apiOf(world, role)
+    return walkable(api).flatMap(([field, table]) =>
+      pathsOf(api, table, 2).map((path): Way => ({ role, field, table, path })),
+    )
+  })
+}
+
+const pathsOf = (api: Api, table: ApiTable, depth: number): readonly (readonly string[])[] => [
+  ...[...table.orders.keys()].map((name) => [name]),
+  ...[...table.orderRelations].flatMap(([name, { many, target }]) => {
+    const further = many ? [['count']] : depth === 0 ? [] : pathsOf(api, apiTableOf(api, target), depth - 1)
+    return further.map((path) => [name, ...path])
+  }),
+]
+
+/** What tells ways of a world from others: where they lead, and what type is there. */
+function traitsOf(world: World): ReadonlySet<string> {
+  const worthwhile = waysOf(world).filter(({ table }) => table.sketch.rows.length > 2)
+  return new Set(
+    worthwhile.flatMap(({ table, path }) => {
+      const type = path.length === 1 ? table.orders.get(path[0] ?? '')?.type : undefined
+      const form = `${path.length} ${path.at(-1) === 'count'} ${table.sketch.policies === null} ${table.key.length > 1}`
+      return [form, type === undefined ? '' : (type.domain ?? type.base)]
+    }),
+  )
+}
+
+/** Of many catalogues a few that have among them what the others have. What refuses documents says nothing of pages. */
+function stageWorthy(): readonly World[] {
+  const candidates = fc
+    .sample(worlds, { seed, numRuns: sampled })
+    .filter((world) => world.limits === undefined && world.allowlist === undefined && usefulRoles(world).length > 0)
+    .map((world) => ({ world, traits: traitsOf(world) }))
+  const [known, taken] = [new Set<string>(), [] as World[]]
+  while (taken.length < chosen) {
+    const gain = ({ traits }: (typeof candidates)[number]): number => [...traits].filter((one) => !known.has(one)).length
+    const [best] = candidates.filter(({ world }) => !taken.includes(world)).sort((a, b) => gain(b) - gain(a))
+    if (best === undefined) break
+    taken.push(best.world)
+    for (const trait of best.traits) known.add(trait)
+  }
+  return taken
+}
+
+const directions = ['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast'] as const
+
+function walkOn(draw: Draw, world: World, { role, field, table, path }: Way): Walk {
+  const more = Array.from({ length: draw.pick([0, 0, 1, 2]) }, () => drawPath(draw, apiOf(world, role), table))
+  return {
+    role,
+    claims: { sub: 'a' },
+    table,
+    field,
+    orderBy: shuffled(draw, [path, ...more]).map((one) => elementJson([one, draw.pick(directions)])),
+    distinctOn: draw.chance(75) ? [] : draw.some([...table.distinct.keys()]),
+    size: 1 + draw.int(3),
+    backward: draw.chance(50),
+  }
+}
+
+/** What a walk was about; of one with a single page nothing is counted. */
+function kindsOf(walk: Walk, { order, rows }: Walked): readonly string[] {
+  if (rows.length <= walk.size) return []
+  const asked = order.slice(0, order.length - walk.table.key.length)
+  return [
+    walk.backward ? 'backwards' : 'forwards',
+    ...(walk.distinctOn.length > 0 ? ['distinctOn'] : []),
+    ...(asked.length > 1 ? ['several fields'] : []),
+    ...(walk.table.key.length > 1 ? ['a composite key'] : []),
+    ...(walk.table.sketch.policies === null ? [] : ['row-level security']),
+    ...asked.flatMap((term) => termKinds(term, rows)),
+  ]
+}
+
+function termKinds(term: Term, rows: Walked['rows']): readonly string[] {
+  const steps = term.id.split('.').length - 2
+  const values = rows.map(term.valueOf)
+  const isNull = values.includes(null)
+  const form = term.place === null ? 'a count' : steps === 0 ? 'a field' : 'a field of a related row'
+  return [
+    form,
+    `${term.descending ? 'descending' : 'ascending'}, nulls ${term.nullsFirst ? 'first' : 'last'}`,
+    ...(steps > (term.place === null ? 0 : 1) ? [`${form}, from a related row on`] : []),
+    ...(new Set(values.map((value) => JSON.stringify(value))).size < values.length ? ['ties'] : []),
+    ...(isNull ? ['nulls'] : []),
+    ...(isNull && (term.place?.column.notNull ?? true) ? [`${form}, of no related row`] : []),
+    `of type ${term.type.domain === undefined ? term.type.base : 'a domain'}`,
+  ]
+}
+
+/** What has to be among it, whatever else is drawn. */
+const wanted = [
+  'a composite key',
+  'a count',
+  'a count, from a related row on',
+  'a count, of no related row',
+  'a field',
+  'a field of a related row',
+  'a field of a related row, from a related row on',
+  'a field of a related row, of no related row',
+  ...['ascending, nulls first', 'ascending, nulls last', 'descending, nulls first', 'descending, nulls last'],
+  ...['backwards', 'forwards', 'distinctOn', 'nulls', 'row-level security', 'several fields', 'ties'],
+  ...['a domain', 'bool', 'date', 'enum', 'int4', 'int8', 'numeric', 'text', 'timestamptz', 'uuid', 'varchar(5)'].map(
+    (type) => `of type ${type}`,
+  ),
+]
+
+describe(`pages (again: ${again})`, () => {
+  const drawn = new Map<string, number>()
+  test.each(stageWorthy().map((world, index) => [index + 1, world] as const))(
+    'one after the other in either direction, are the whole: catalogue %i',
+    { timeout: 60_000 },
+    async (_, world) => {
+      const stage = await openStage(world)
+      try {
+        const [numbers = []] = fc.sample(choices(4_000), { seed, numRuns: 1 })
+        const draw = drawFrom(numbers)
+        for (const way of shuffled(draw, waysOf(world)).slice(0, walks)) {
+          const walk = walkOn(draw, world, way)
+          const walked = await assertPagesAreWhole(stage, walk)
+          for (const kind of kindsOf(walk, walked)) drawn.set(kind, (drawn.get(kind) ?? 0) + 1)
+        }
+      } finally {
+        await stage.close()
+      }
+    },
+  )
+
+  test.runIf(process.env['EXACT_SEED'] === undefined)('are of every order that can be expressed', () => {
+    expect(wanted.filter((kind) => !drawn.has(kind))).toEqual([])
+  })
+})
