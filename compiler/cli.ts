@@ -1,33 +1,30 @@
 #!/usr/bin/env node
 import './commands/production.ts'
 import { text } from 'node:stream/consumers'
-import { authCommand } from './commands/auth.ts'
-import { codegenCommand } from './commands/codegen.ts'
-import { compileCommand } from './commands/compile.ts'
-import { diffCommand } from './commands/diff.ts'
-import { keysCommand } from './commands/keys.ts'
-import { mailsCommand } from './commands/mails.ts'
+import type { Command } from './commands/command.ts'
 import { runArguments } from './commands/run.ts'
-import { serveCommand } from './commands/serve.ts'
-import { settingsCommand } from './commands/settings.ts'
 import { awaitStopSignal } from './commands/signals.ts'
-import { startCommand } from './commands/start.ts'
-import { verifyCommand } from './commands/verify.ts'
 
-const commands = [
-  startCommand,
-  serveCommand,
-  compileCommand,
-  codegenCommand,
-  diffCommand,
-  verifyCommand,
-  keysCommand,
-  authCommand,
-  mailsCommand,
-  settingsCommand,
-]
+/** In the order of the help. Each comes with what it needs, so only the one that is named is loaded. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  start: async () => (await import('./commands/start.ts')).startCommand,
+  serve: async () => (await import('./commands/serve.ts')).serveCommand,
+  compile: async () => (await import('./commands/compile.ts')).compileCommand,
+  codegen: async () => (await import('./commands/codegen.ts')).codegenCommand,
+  diff: async () => (await import('./commands/diff.ts')).diffCommand,
+  verify: async () => (await import('./commands/verify.ts')).verifyCommand,
+  keys: async () => (await import('./commands/keys.ts')).keysCommand,
+  auth: async () => (await import('./commands/auth.ts')).authCommand,
+  mails: async () => (await import('./commands/mails.ts')).mailsCommand,
+  settings: async () => (await import('./commands/settings.ts')).settingsCommand,
+}
 
-const exitCode = await runArguments(commands, process.argv.slice(2), {
+/** The command of that name, or all where there is none: for the help, and for who mistyped. */
+const load = (name: string): Promise<readonly Command[]> =>
+  Promise.all((Object.hasOwn(commands, name) ? [commands[name]] : Object.values(commands)).flatMap((one) => one?.() ?? []))
+
+const args = process.argv.slice(2)
+const exitCode = await runArguments(await load(args[0] ?? ''), args, {
   environment: process.env,
   print: (line) => void process.stdout.write(`${line}\n`),
   note: (line) => void process.stderr.write(`${line}\n`),

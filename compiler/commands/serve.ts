@@ -5,11 +5,9 @@ import { openServerDatabase, runServer } from '../../runtime/main.ts'
 import type { Log } from '../../runtime/log/events.ts'
 import type { Command } from './command.ts'
 import { exitCodes } from './command.ts'
-import { createFollowedSource } from './followed-source.ts'
 import { logOf } from './log.ts'
 import { demand, settingsOf } from './needed-settings.ts'
 import type { SettingsWith } from './needed-settings.ts'
-import { createPrepareOnce } from './prepare-once.ts'
 import { keepHeapSmall } from './small-heap.ts'
 
 /** Serves the database of DATABASE_URL. */
@@ -26,17 +24,22 @@ export const serveCommand: Command = {
     const log = logOf(settings, terminal)
     const stored = typeof artifacts === 'string' ? await loadRevision(artifacts) : null
     const database = openServerDatabase(settings)
-    const source = stored === null ? followedSource(settings, database, log) : () => Promise.resolve(stored)
+    const source = stored === null ? await followedSource(settings, database, log) : () => Promise.resolve(stored)
     await runServer({ settings, database, source, log, onReady: keepHeapSmall, stopRequested })
     return exitCodes.done
   },
 }
 
-function followedSource(
+/** The compiler, which a server that is given artifacts need not load. */
+async function followedSource(
   settings: SettingsWith<'databaseUrl'>,
   { query }: { readonly query: Query },
   log: Log,
-): RevisionSource {
+): Promise<RevisionSource> {
+  const [{ createFollowedSource }, { createPrepareOnce }] = await Promise.all([
+    import('./followed-source.ts'),
+    import('./prepare-once.ts'),
+  ])
   const { databaseUrl, databaseOwnerUrl, schemas } = settings
   const prepare = createPrepareOnce({ ownerUrl: databaseOwnerUrl ?? databaseUrl, loginUrl: databaseUrl, log })
   return createFollowedSource({ schemas, query, prepare, log })

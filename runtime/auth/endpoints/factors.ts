@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { RunStatement } from '../../db/statements.ts'
+import { once } from '../../lib/once.ts'
 import { json, type Outcome, type SessionCall } from '../call.ts'
 import { refuse } from '../errors.ts'
 import { pathId, textOf } from '../input.ts'
-import { newTotpSecret, qrCode, totpUri } from '../rules/totp.ts'
 import { audit } from '../store/audit-log.ts'
 import { atAnotherInstant, insertChallenge } from '../store/challenges.ts'
 import {
@@ -19,6 +19,9 @@ import { lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 import type { FactorRow, SessionRow } from '../types.ts'
 
+/** Loaded by the first who has a second factor: a server starts without it. */
+export const totp = once(() => import('../rules/totp.ts'))
+
 /** Longer names would not fit into the code that is shown. */
 const longestName = 64
 
@@ -31,6 +34,7 @@ interface Enrolment {
 /** POST /factors (section 5.7). */
 export async function enrolFactor(call: SessionCall, { database }: AuthTools): Promise<Outcome> {
   const { friendlyName, issuer } = readEnrolment(call)
+  const { newTotpSecret, qrCode, totpUri } = await totp()
   const [id, secret] = [randomUUID(), newTotpSecret()]
   await database.transaction(async (run) => {
     const [, , factors] = await Promise.all([

@@ -2,14 +2,13 @@ import type { RunStatement } from '../../db/statements.ts'
 import { json, type Outcome, type SessionCall } from '../call.ts'
 import { refuse } from '../errors.ts'
 import { isUuid, textOf } from '../input.ts'
-import { stepOfCode } from '../rules/totp.ts'
 import { newRefreshToken, sessionJson, type StartedSession } from '../sign-in.ts'
 import * as challenges from '../store/challenges.ts'
 import { deleteOtherEnrolments, verifyFactor as markVerified, type FactorWithSecret } from '../store/factors.ts'
 import { lockSessionOf, raiseSession } from '../store/step-up.ts'
 import { findUserWithSignedSession, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
-import { noteFactor, ownFactor } from './factors.ts'
+import { noteFactor, ownFactor, totp } from './factors.ts'
 
 /** POST /factors/{id}/verify (section 5.7): the checks in its order, then everything in one transaction. */
 export async function verifyFactor(call: SessionCall, tools: AuthTools): Promise<Outcome> {
@@ -46,6 +45,7 @@ async function checkChallenge(
 /** The time step of a right code. A failure is taken first and given back, so that guesses at once get no more. */
 async function checkCode(tools: AuthTools, factor: FactorWithSecret, code: string): Promise<number> {
   const { run } = tools.database
+  const { stepOfCode } = await totp()
   if (!(await challenges.reserveFailure(run, factor.id))) {
     throw refuse('over_request_rate_limit', { retryAfter: await challenges.secondsToWait(run, factor.id) })
   }

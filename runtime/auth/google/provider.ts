@@ -1,16 +1,6 @@
-import {
-  allowInsecureRequests,
-  buildAuthorizationUrl,
-  Configuration,
-  customFetch,
-  discovery,
-  fetchUserInfo,
-  genericGrantRequest,
-  ResponseBodyError,
-  type CustomFetch,
-  type ServerMetadata,
-} from 'openid-client'
+import type { Configuration, CustomFetch, ServerMetadata } from 'openid-client'
 import type { JWTVerifyGetKey } from 'jose'
+import { once } from '../../lib/once.ts'
 import { singleFlight } from '../../lib/single-flight.ts'
 import { googleProfile, type GoogleProfile } from '../rules/google-profile.ts'
 import type { ProviderTokens } from '../store/flow-states.ts'
@@ -59,6 +49,9 @@ interface Endpoints {
   readonly keys: JWTVerifyGetKey
 }
 
+/** Loaded when somebody first signs in this way: a server starts without it. */
+const openid = once(() => import('openid-client'))
+
 /** `issuer`: Google's, unless the operator names another provider. */
 export function createGoogle(issuer: string, now: () => number): Google {
   const endpoints = issuer === googleIssuer ? pinned() : discovered(issuer)
@@ -72,16 +65,16 @@ export function createGoogle(issuer: string, now: () => number): Google {
     issuer,
     verify: check,
     authorizationUrl: async (client, parameters) => {
-      const config = configure(await endpoints(), client, null)
-      return buildAuthorizationUrl(config, { ...parameters }).href
+      const config = await configure(await endpoints(), client, null)
+      return (await openid()).buildAuthorizationUrl(config, { ...parameters }).href
     },
     exchange: async (client, code, redirectUri) => {
-      const config = configure(await endpoints(), client, AbortSignal.timeout(exchangeMs))
+      const config = await configure(await endpoints(), client, AbortSignal.timeout(exchangeMs))
       const answer = await tradeCode(config, code, redirectUri)
       if (answer.id_token === undefined) throw new Error('The provider gave no ID token.')
       const claims = await check(client, answer.id_token, answer.access_token)
       const isTold = typeof claims['email'] === 'string'
-      const more = isTold ? {} : await fetchUserInfo(config, answer.access_token, claims.sub)
+      const more = isTold ? {} : await (await openid()).fetchUserInfo(config, answer.access_token, claims.sub)
       return {
         profile: googleProfile(claims.sub, { ...more, ...claims }, issuer),
         tokens: { accessToken: answer.access_token, refreshToken: answer.refresh_token ?? null },
@@ -92,6 +85,7 @@ export function createGoogle(issuer: string, now: () => number): Google {
 
 /** The word of the provider's refusal, such as `invalid_client`, tells the owner's log what to mend. */
 async function tradeCode(config: Configuration, code: string, redirectUri: string) {
+  const { genericGrantRequest, ResponseBodyError } = await openid()
   try {
     // The ID token is verified by us, like one that somebody brings: it may carry a nonce of the caller's.
     return await genericGrantRequest(config, 'authorization_code', { code, redirect_uri: redirectUri })
@@ -109,6 +103,7 @@ function pinned(): () => Promise<Endpoints> {
 function discovered(issuer: string): () => Promise<Endpoints> {
   let known: Endpoints | null = null
   const ask = singleFlight(async () => {
+    const { allowInsecureRequests, discovery } = await openid()
     const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : []
     const found = await discovery(new URL(issuer), 'discovery', undefined, undefined, { execute, timeout: 5 })
     known = endpointsOf(found.serverMetadata())
@@ -123,10 +118,15 @@ function endpointsOf(metadata: ServerMetadata): Endpoints {
 }
 
 /** The client's settings may change at any time, so the library gets them anew each time. */
-function configure({ metadata }: Endpoints, { clientId, secret }: Client, signal: AbortSignal | null): Configuration {
-  const config = new Configuration(metadata, clientId, secret)
-  if (metadata.issuer.startsWith('http:')) allowInsecureRequests(config)
-  if (signal !== null) config[customFetch] = fetchUntil(signal)
+async function configure(
+  { metadata }: Endpoints,
+  { clientId, secret }: Client,
+  signal: AbortSignal | null,
+): Promise<Configuration> {
+  const library = await openid()
+  const config = new library.Configuration(metadata, clientId, secret)
+  if (metadata.issuer.startsWith('http:')) library.allowInsecureRequests(config)
+  if (signal !== null) config[library.customFetch] = fetchUntil(signal)
   return config
 }
 
