@@ -61,6 +61,8 @@ describe('the picture of a schema', () => {
 const overlap = (a: Box, b: Box): boolean =>
   a.x < b.x + boxWidth && b.x < a.x + boxWidth && a.y < b.y + b.height && b.y < a.y + a.height
 
+const fieldNames = Array.from({ length: 40 }, (_, index) => `f${index}`)
+
 const graphs: fc.Arbitrary<Graph> = fc
   .uniqueArray(fc.stringMatching(/^[A-Z][a-z]{0,3}$/), { minLength: 1, maxLength: 60 })
   .chain((names) =>
@@ -68,14 +70,14 @@ const graphs: fc.Arbitrary<Graph> = fc
       types: fc.tuple(
         ...names.map((name) =>
           fc
-            .uniqueArray(fc.stringMatching(/^[a-z]{1,3}$/), { maxLength: 40 })
+            .shuffledSubarray(fieldNames)
             .map((fields) => ({ name, fields: fields.map((field) => ({ name: field, type: 'Int' })) })),
         ),
       ),
       relations: fc.array(
         fc.record({
           from: fc.constantFrom(...names),
-          field: fc.stringMatching(/^[a-z]{1,3}$/),
+          field: fc.constantFrom(...fieldNames),
           to: fc.constantFrom(...names),
           many: fc.boolean(),
         }),
