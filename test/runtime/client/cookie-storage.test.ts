@@ -111,7 +111,9 @@ describe('cookieStorage', () => {
         const other = await theirs(page).getItem(key)
         // Theirs also reads what is no UTF-8; ours takes that for the border of two writes.
         if (read !== null || other === null || isWellFormed(page.cookie, other)) expect(read).toBe(other)
-        if (read !== null && how === 'base64url') expect(() => JSON.parse(read)).not.toThrow()
+        // What neither of them wrote is read as it is.
+        const written = how === 'base64url' && page.cookie.includes('=base64-')
+        if (read !== null && written) expect(() => JSON.parse(read)).not.toThrow()
         expect(page.cookie).toBe(before)
       }),
       { numRuns: 120 },
