@@ -17,7 +17,8 @@ const start = `
   create type pair as (a int, b text);
   create table hidden.far (id int primary key, name text, unique (name));
   create table users (id serial primary key, name text, feeling mood, many mood[], age positive);
-  create table posts (id int primary key, author int references users, far int references hidden.far, note varchar(8));
+  create table posts (id int primary key, author int references users, far int references hidden.far, note varchar(8),
+    editor_id int references users);
   create table app.users (id int primary key, other int references public.users);
   create view seen as select id, name from users;
   comment on view seen is '@graphql({"primary_key_columns": ["id"]})';
@@ -37,6 +38,12 @@ const statements = [
   'alter table users rename column id to key%; alter table users rename column key% to id',
   'alter table users rename column name to name_%',
   'alter table users rename column name_% to name',
+  'alter table posts rename column editor_id to reader_%_id',
+  'alter table posts rename column reader_%_id to editor_id',
+  'alter table posts rename column editor_id to editor',
+  'alter table posts rename column editor to editor_id',
+  'alter table t% add column owner_id int references users',
+  'alter table t% drop column owner_id',
   'alter table users rename to people%',
   'alter table people% rename to users',
   'alter table hidden.far rename column id to id_%',
