@@ -276,12 +276,11 @@ describe.each(majors())('a storm of schema changes on PostgreSQL %i', (major) =>
   beforeAll(async () => {
     const sql = `${[0, 1, 2].map((id) => create(initial(id))).join('')}
       create role storm_group; create materialized view kept as select 1 as one;`
-    db = await createDatabase({ major, prepare: true, sql })
+    db = await createDatabase({ major, prepare: true, sql, isolated: true })
     services = [followDatabase(db.url), followDatabase(db.url)]
   })
   afterAll(async () => {
     for (const service of services) await service.close()
-    await db.query('drop role storm_group')
     await db.drop()
   })
 

@@ -26,6 +26,8 @@ export interface TestDatabaseOptions {
    * and count in the schema version, so whoever creates, grants or alters roles has to take one.
    */
   readonly isolated?: boolean
+  /** The server of another database, which goes on after this one is dropped; `major` is that one's. */
+  readonly beside?: TestDatabase
   /** True: what compiler/prepare makes is there, schema catalograph, event triggers, schema auth; 'auth': its tables too. */
   readonly prepare?: true | 'auth'
 }
@@ -49,9 +51,20 @@ interface Place {
 
 const sharedPlace = (major: Major): Place => ({ ...clusterOf(major), leave: () => Promise.resolve() })
 
+const placeBeside = ({ adminUrl }: TestDatabase): Place => ({
+  port: Number(new URL(adminUrl).port),
+  templates: null,
+  leave: () => Promise.resolve(),
+})
+
 const isolatedPlace = async (major: Major): Promise<Place> => {
   const cluster = await startCluster(clusterOf(major))
   return { port: cluster.port, templates: null, leave: cluster.remove }
+}
+
+const placeOf = async (major: Major, { beside, isolated }: TestDatabaseOptions): Promise<Place> => {
+  if (beside !== undefined) return placeBeside(beside)
+  return isolated === true ? isolatedPlace(major) : sharedPlace(major)
 }
 
 export const prepareAs = async (kind: Prepared, url: string): Promise<void> => {
@@ -61,8 +74,8 @@ export const prepareAs = async (kind: Prepared, url: string): Promise<void> => {
 
 /** A fresh, empty, randomly named database on a server of that major version, by default the run's shared one. */
 export const createDatabase = async (options: TestDatabaseOptions = {}): Promise<TestDatabase> => {
-  const major = options.major ?? majors()[0] ?? 18
-  const { port, templates, leave } = options.isolated === true ? await isolatedPlace(major) : sharedPlace(major)
+  const major = options.beside?.major ?? options.major ?? majors()[0] ?? 18
+  const { port, templates, leave } = await placeOf(major, options)
   const name = `t_${randomBytes(6).toString('hex')}`
   const url = (user: string): string => `postgres://${user}@127.0.0.1:${port}/${name}`
   const prepared = options.prepare === true ? 'api' : (options.prepare ?? null)

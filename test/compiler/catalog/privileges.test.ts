@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { grantees, rolePrivileges } from '../../../compiler/catalog/privileges.ts'
 import type { Catalog } from '../../../compiler/catalog/types.ts'
 import type { Grantees } from '../../../runtime/contract/manifest.ts'
@@ -133,26 +133,29 @@ async function compare(database: TestDatabase, names: readonly string[]): Promis
   expect(ours).toEqual(answers)
 }
 
-async function play(scene: Scene, major: 15 | 18): Promise<void> {
+/** Roles stay on the server, whose database `home` is. */
+async function play(scene: Scene, home: TestDatabase): Promise<void> {
   const prefix = `cat_${randomBytes(4).toString('hex')}`
   const names = scene.roles.map((_role, place) => `${prefix} ${['a', '"b"', "c'", 'd,{}', 'é=', 'f\\'][place]}`)
-  const database = await createDatabase({ major })
+  const database = await createDatabase({ beside: home })
   try {
-    for (const statement of statementsOf(scene, names, major)) await database.query(statement)
+    for (const statement of statementsOf(scene, names, home.major)) await database.query(statement)
     await compare(database, names)
   } finally {
-    await database.query(ownDatabase('postgres'))
-    const made = (await database.query('select rolname from pg_roles where rolname = any($1)', [names])).rows
-    for (const { rolname } of made) await database.query(`drop owned by ${quoted(rolname)} cascade`)
-    for (const { rolname } of made) await database.query(`drop role ${quoted(rolname)}`)
     await database.drop()
   }
 }
 
 describe.each(majors().map((major) => [major] as const))('privileges on PostgreSQL %i', (major) => {
+  let home: TestDatabase
+  beforeAll(async () => {
+    home = await createDatabase({ major, isolated: true })
+  })
+  afterAll(() => home.drop())
+
   test(`every role holds what has_*_privilege says (FC_SEED=${seed})`, async () => {
     await fc.assert(
-      fc.asyncProperty(scenes, (scene) => play(scene, major)),
+      fc.asyncProperty(scenes, (scene) => play(scene, home)),
       { seed, numRuns: 15, endOnFailure: true },
     )
   })
@@ -167,7 +170,7 @@ describe.each(majors().map((major) => [major] as const))('privileges on PostgreS
           ]
         : [],
     )
-    await play({ roles, databaseOwner: 0, memberships: [], changes }, major)
+    await play({ roles, databaseOwner: 0, memberships: [], changes }, home)
   })
 
   test('a database owner reaches what pg_database_owner may, as far as its role inherits', async () => {
@@ -176,7 +179,7 @@ describe.each(majors().map((major) => [major] as const))('privileges on PostgreS
       const changes = [{ grant: true, what: 0, whom: count }]
       const filler = Array.from({ length: count - roles.length }, () => ({ inherit: true, superuser: false }))
       const memberships = [{ member: 0, group: 1, inherit: true }]
-      await play({ roles: [...roles, ...filler], databaseOwner, memberships, changes }, major)
+      await play({ roles: [...roles, ...filler], databaseOwner, memberships, changes }, home)
     }
   })
 })
