@@ -17,7 +17,7 @@ import type {
 /** What one run of the catalogue query tells: whatever there is one of, all types, and the objects that are new. */
 export interface Answer
   extends
-    Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'memberships'>,
+    Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'readsClaims' | 'memberships'>,
     Pick<Lists, 'snapshot' | 'counter' | 'server'> {
   readonly schemas: readonly CatalogSchema[]
   readonly roles: Lists['roles']
@@ -53,7 +53,7 @@ export interface ReadFunction {
 export function decodeAnswer(answer: string): Answer {
   const lists = readLists(answer)
   const index = indexOf(lists)
-  const { version, snapshot, counter, server, serverVersion, databaseOwner, roles, memberships, gone } = lists
+  const { version, snapshot, counter, server, serverVersion, databaseOwner, readsClaims, roles, memberships, gone } = lists
   return {
     version,
     snapshot,
@@ -61,6 +61,7 @@ export function decodeAnswer(answer: string): Answer {
     server,
     serverVersion,
     databaseOwner,
+    readsClaims,
     roles,
     memberships,
     gone,

@@ -23,9 +23,9 @@ export interface Fingerprints {
  */
 export function fingerprints(catalog: Catalog): Fingerprints {
   const nameOf = typeNames(catalog)
-  const { serverVersion, databaseOwner, roles, memberships, schemas } = catalog
+  const { serverVersion, databaseOwner, readsClaims, roles, memberships, schemas } = catalog
   return {
-    database: hash({ serverVersion, databaseOwner, roles, memberships, schemas: schemas.map(withoutOid) }),
+    database: hash({ serverVersion, databaseOwner, readsClaims, roles, memberships, schemas: schemas.map(withoutOid) }),
     relations: new Map(
       catalog.relations.map((item) => [objectId(item.schema, item.name), hash(relationContent(item))]),
     ),

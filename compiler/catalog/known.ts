@@ -184,10 +184,14 @@ function typesIn(known: Known, { types }: Answer, seeds: ReadonlySet<Oid>): Read
 const isListedEnum = ({ kind, schema }: CatalogType): boolean =>
   kind === 'e' && schema !== 'information_schema' && !schema.startsWith('pg_')
 
-const catalogOf = (known: Known, { version, serverVersion, databaseOwner, roles, memberships }: Answer): Catalog => ({
+const catalogOf = (
+  known: Known,
+  { version, serverVersion, databaseOwner, readsClaims, roles, memberships }: Answer,
+): Catalog => ({
   version,
   serverVersion,
   databaseOwner,
+  readsClaims,
   schemas: known.schemas,
   roles: roles.map(({ name, superuser, inherit, bypassRls }) => ({ name, superuser, inherit, bypassRls })),
   memberships,

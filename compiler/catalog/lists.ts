@@ -1,4 +1,4 @@
-import { ROWS, integer, nullable, text, type ListName, type Read, type RowOf } from './rows.ts'
+import { ROWS, bool, integer, nullable, text, type ListName, type Read, type RowOf } from './rows.ts'
 
 /** The answer of the catalogue query, checked: flat lists of rows, and what there is one of. */
 export interface Lists extends ListsOfRows {
@@ -11,6 +11,7 @@ export interface Lists extends ListsOfRows {
   readonly server: string
   readonly serverVersion: number
   readonly databaseOwner: string
+  readonly readsClaims: boolean
 }
 
 type ListsOfRows = { readonly [K in ListName]: readonly RowOf<K>[] }
@@ -31,6 +32,7 @@ export function readLists(answer: string): Lists {
     server: readOne('server', text, parts['server']),
     serverVersion: readOne('serverVersion', integer, parts['serverVersion']),
     databaseOwner: readOne('databaseOwner', text, parts['databaseOwner']),
+    readsClaims: readOne('readsClaims', bool, parts['readsClaims']),
   }
 }
 

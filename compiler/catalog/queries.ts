@@ -16,6 +16,7 @@
  * which pg_catalog holds an exact match: constants are quoted (`'0'`) where they have to take the type of a column.
  */
 
+import { CLAIM_READERS } from './claim-readers.ts'
 import { ROWS, type ListName } from './rows.ts'
 
 /** Grants of an object: its ACL, or what its absence stands for. Letters: PostgreSQL manual, function acldefault. */
@@ -449,5 +450,6 @@ select pg_catalog.json_build_object(
   'serverVersion', pg_catalog.current_setting('server_version_num')::pg_catalog.int4,
   'databaseOwner', (select pg_catalog.pg_get_userbyid(datdba) from pg_catalog.pg_database
     where datname = pg_catalog.current_database()),
+  'readsClaims', ${CLAIM_READERS},
   ${(Object.keys(LISTS) as ListName[]).map((name) => `'${name}', ${listOf(name, LISTS[name])}`).join(',\n  ')}
 )::pg_catalog.text as catalog`

@@ -12,6 +12,8 @@ export interface Catalog {
   /** Postgres' server_version_num, e.g. 180004. */
   readonly serverVersion: number
   readonly databaseOwner: string
+  /** Whether anything in the database may read claims of a request as settings of their own. */
+  readonly readsClaims: boolean
   /** Served schemas that exist, in the order asked for. */
   readonly schemas: readonly CatalogSchema[]
   readonly roles: readonly CatalogRole[]

@@ -51,6 +51,8 @@ export interface Manifest {
   readonly enums: readonly EnumFacts[]
   /** Composite types; absent unless a served schema has `composites` on (section 17). */
   readonly composites?: readonly CompositeFacts[]
+  /** Something in the database may read claims as settings of their own; absent: as `request.jwt.claims` alone. */
+  readonly readsClaims?: true
   /** Some served schema has `geo` on, so that there is a scalar for GeoJSON (section 17). */
   readonly geo?: true
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */

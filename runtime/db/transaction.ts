@@ -1,7 +1,7 @@
 import type { BoundStatement, Caller, Exchange, PreparedText, Row, Standing } from '../contract/execution.ts'
 import { createLru } from '../lib/lru.ts'
 import { sha256Hex } from '../lib/sha256.ts'
-import { claimSettings } from './claims.ts'
+import { claimSettings, type ClaimSettings } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from './classify.ts'
 import { sendStatements, type ExchangeResult, type Line, type Settle } from './exchange.ts'
 import { counterOf, currentCall } from './version.ts'
@@ -48,13 +48,16 @@ interface Opening {
   readonly written: WrittenValues
 }
 
-const createOpening = ({ role, claims }: Caller): Opening => {
-  const { names, values } = claimSettings(claims)
+const noClaims: ClaimSettings = { names: [], values: [] }
+
+const createOpening = ({ role, claims }: Caller, together: boolean): Opening => {
+  const { names, values } = together ? noClaims : claimSettings(claims)
   return { prepared: preparedOpening(names), written: writeValues([role, claims, ...values]) }
 }
 
 interface Known {
   readonly role: string
+  readonly together: boolean
   readonly opening: Opening
 }
 
@@ -67,12 +70,12 @@ const openings = createLru<string, Known>(
   ({ opening }, claims) => claims.length + opening.written.bytes.length,
 )
 
-const openingOf = (caller: Caller): Opening => {
+const openingOf = (caller: Caller, together: boolean): Opening => {
   const { role, claims } = caller
   const known = openings.get(claims)
-  if (known?.role === role) return known.opening
-  const opening = createOpening(caller)
-  openings.set(claims, { role, opening })
+  if (known?.role === role && known.together === together) return known.opening
+  const opening = createOpening(caller, together)
+  openings.set(claims, { role, together, opening })
   return opening
 }
 
@@ -99,8 +102,8 @@ const see = (line: Line, { role }: Caller, version: string, snapshot: string): v
   else seen.set(line, { version, snapshots: new Map([[role, snapshot]]) })
 }
 
-const opening = ({ caller, readOnly }: Exchange): SentStatement => {
-  const { prepared, written } = openingOf(caller)
+const opening = ({ caller, claimsTogether = false, readOnly }: Exchange): SentStatement => {
+  const { prepared, written } = openingOf(caller, claimsTogether)
   return { name: prepared.name, text: prepared.text, written, values: [readOnly ? 'on' : 'off'] }
 }
 

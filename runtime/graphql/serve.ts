@@ -123,7 +123,9 @@ function answer(
   const { engine } = loaded
   // Whoever was told that something changed compares everything.
   const standing = tried.attempt === 1 ? engine.standing(caller.role) : undefined
-  const asker: Asker = { caller, version: engine.version, standing }
+  const { version, manifest } = engine
+  const claimsTogether = version !== null && manifest.readsClaims !== true
+  const asker: Asker = { caller, claimsTogether, version, standing }
   const { query, operationName } = request
   const find = (): Document => loaded.documents.find(caller.role, query ?? '', operationName)
   const admission = checked(run, asker, () => admitted(loaded, request, caller))
@@ -163,11 +165,11 @@ function answerWith(
   })
 }
 
-function makeReady(document: Document, request: GraphqlRequest, { caller, version, standing }: Asker): Ready {
+function makeReady(document: Document, request: GraphqlRequest, asker: Asker): Ready {
   if (request.queryOnly && document.writes) throw refuse('MUTATION_BY_GET', 'Mutations are only answered by POST.')
   const { statements, variables } = document.prepare(request.variables)
   const bound = statements.statements.map((statement) => bind(statement, variables))
-  const exchange = { caller, version, standing, readOnly: !statements.writes, statements: bound }
+  const exchange = { ...asker, readOnly: !statements.writes, statements: bound }
   return { document, statements, exchange }
 }
 

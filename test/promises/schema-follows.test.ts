@@ -72,6 +72,12 @@ describe('the next request sees', () => {
       { double: 4 },
     ],
     [
+      'a function that is the first to read a claim by itself',
+      `create function who() returns text stable language sql as $$ select current_setting('request.jwt.claim.role', true) $$`,
+      '{ who }',
+      { who: 'anon' },
+    ],
+    [
       'a changed function',
       'drop function double; create function double(a text) returns text stable language sql as $$ select a || a $$',
       '{ double(a: "x") }',

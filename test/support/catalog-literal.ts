@@ -236,6 +236,7 @@ export const catalog = (over: Partial<Catalog> = {}): Catalog => {
     version: null,
     serverVersion: 180000,
     databaseOwner: 'postgres',
+    readsClaims: false,
     schemas: [schema('public')],
     roles: [
       { name: 'anon', superuser: false, inherit: true, bypassRls: false },

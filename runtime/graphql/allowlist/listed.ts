@@ -31,7 +31,7 @@ export function createTexts(): Texts {
 }
 
 /** Who asks, and the version that he asks at. */
-export type Asker = Pick<Exchange, 'caller' | 'version' | 'standing'>
+export type Asker = Pick<Exchange, 'caller' | 'claimsTogether' | 'version' | 'standing'>
 
 /**
  * The text of a listed document, which is asked for when it is not known yet.
@@ -58,9 +58,9 @@ async function askForText(run: RunExchange, texts: Texts, admission: Admission, 
  */
 export const behindList =
   (run: RunExchange, admission: Admission, text: string): RunExchange =>
-  ({ caller, version, standing, readOnly, statements }) => {
-    const check = guard(caller.role, admission.table, admission.hash, text)
-    const exchange = { caller, version, standing, readOnly, statements: [check, ...statements] }
+  (given) => {
+    const check = guard(given.caller.role, admission.table, admission.hash, text)
+    const exchange = { ...given, statements: [check, ...given.statements] }
     return asking(run, admission, exchange).then((rows) => rows.slice(1))
   }
 

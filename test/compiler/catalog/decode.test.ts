@@ -12,6 +12,7 @@ const empty: Readonly<Record<string, unknown>> = {
   server: 'since noon',
   serverVersion: 180004,
   databaseOwner: 'postgres',
+  readsClaims: false,
   ...Object.fromEntries(Object.entries(ROWS).map(([name, fields]) => [name, withoutRows(fields)])),
 }
 const decode = (change: Readonly<Record<string, unknown>>): unknown =>
