@@ -1,4 +1,4 @@
-import { nameColumn, nameFunction, nameRelation } from '../report/object-name.ts'
+import { nameColumn, nameConstraint, nameFunction, nameRelation } from '../report/object-name.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../comments/types.ts'
 import { knownColumn, type Collation, type KnownColumn, type Types } from './column-types.ts'
 import {
@@ -49,9 +49,12 @@ export function sketchOf(annotated: Annotated, schema: AnnotatedSchema, role: st
     const columns = new Map(
       found.columns.filter((one) => one.relation === relation.name).map((one) => [one.column, one]),
     )
-    return found.usable && [...columns.values()].some(({ readable }) => readable)
-      ? sketchTable(types, relation, role, { ...found, columns: [...columns.values()] }, put)
-      : []
+    if (!found.usable || ![...columns.values()].some(({ readable }) => readable)) {
+      put(nameRelation(relation), `${role} may read no column of it`)
+      return []
+    }
+    tellRelations(relation, put)
+    return sketchTable(types, relation, role, { ...found, columns: [...columns.values()] }, put)
   })
   for (const fn of annotated.functions) {
     if (fn.schema === schema.name && fn.kind === 'f')
@@ -96,6 +99,15 @@ const enumsOf = ({ types }: Annotated, schema: string): readonly EnumSketch[] =>
 
 type Put = (object: string, reason: string) => void
 
+/** The interpreter knows foreign keys within one schema. */
+function tellRelations(relation: AnnotatedRelation, put: Put): void {
+  const object = nameRelation(relation)
+  if ((relation.settings.foreign_keys ?? []).length > 0) put(object, 'relations that a comment declares are not known')
+  for (const { name, foreignSchema } of relation.foreignKeys) {
+    if (foreignSchema !== relation.schema) put(nameConstraint(relation, name), 'it leads to another schema')
+  }
+}
+
 const bytes: Collation = { kind: 'bytes' }
 
 /** None where its key cannot be held in a node id of ours. */
@@ -119,7 +131,10 @@ function sketchTable(
   })
   const isUsable = ({ sketch }: (typeof columns)[number]): boolean => !unusableInKeys.has(sketch.type.base)
   const lacking = primaryKey.filter((name) => !columns.some((one) => one.sketch.name === name && isUsable(one)))
-  if (primaryKey.length === 0) return []
+  if (primaryKey.length === 0) {
+    put(nameRelation(relation), 'it has no key')
+    return []
+  }
   if (lacking.length > 0) {
     put(nameRelation(relation), `its key (${lacking.join(', ')}) is not readable, or of a type that is not known`)
     return []

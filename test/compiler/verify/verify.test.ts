@@ -41,7 +41,8 @@ const schema = `
   create table odd (id int primary key, day date); insert into odd values (1, 'infinity');
   create table keyless (a int); create table by_range (r int4range primary key);
   create view grown as select id, name from people where height > 2;
-  comment on view grown is '@graphql({"primary_key_columns": ["id"]})';
+  comment on view grown is '@graphql({"primary_key_columns": ["id"], "foreign_keys": [{"local_columns": ["id"],
+    "foreign_schema": "public", "foreign_table": "people", "foreign_columns": ["id"]}]})';
   create view doubled as select 1 as id, i as n from generate_series(1, 3) i;
   comment on view doubled is '@graphql({"primary_key_columns": ["id"]})';
   create type kind as enum ('a', 'b'); comment on type kind is '@graphql({"name": "Clash"})';
@@ -53,10 +54,13 @@ const schema = `
   create policy own on mine using (owner = (current_setting('request.jwt.claims')::json ->> 'sub')::uuid);
   create function nick(people) returns text language sql stable as 'select ''other''';
   create function write_and_tell() returns int language sql volatile as 'insert into keyless values (1) returning a';
+  create table locked (id int primary key);
+  create schema far; create table far.away (id int primary key);
+  alter table odd add column away int references far.away;
   create view writing as select id, write_and_tell() as told from odd;
   comment on view writing is '@graphql({"primary_key_columns": ["id"]})';
   grant select on all tables in schema public to authenticated;
-  revoke select on people from authenticated;
+  revoke select on people, locked from authenticated;
   grant select (id, name, nick, blurry, moods, mood, born, seen, at, hour, height, weight, small, token, settings, n, boss_id, words, span, blob, grid)
     on people to authenticated;`
 
@@ -85,13 +89,17 @@ describe.each(majors())('catalograph verify on PostgreSQL %i', (major) => {
     expect(verdict?.documents).toBeGreaterThan(50)
     expect(verdict?.notJudged.map(({ object, reason }) => `${object}: ${reason}`).sort()).toEqual([
       'Clash.kind: the API has no such field, or another one of that name',
+      'constraint odd_away_fkey on public.odd: it leads to another schema',
       'function public.nick: what functions do is not known',
       'function public.write_and_tell: what functions do is not known',
       'table public.by_range: its key (r) is not readable, or of a type that is not known',
       'table public.events: more than 200 rows are visible: only some are asked for',
+      'table public.keyless: it has no key',
+      'table public.locked: authenticated may read no column of it',
       'table public.odd: day: values that are not known',
       'table public.people: grid: values that are not known',
       'view public.doubled: its key does not tell its rows apart',
+      'view public.grown: relations that a comment declares are not known',
       'view public.writing: cannot execute INSERT in a read-only transaction',
     ])
     expect((await db.query('select count(*)::int as n from keyless')).rows).toEqual([{ n: 0 }])
