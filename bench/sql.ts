@@ -132,6 +132,10 @@ await withCleanup(async (later) => {
     const ours = onClient(ourClient, statement, () => bound()[0]?.values ?? [])
     const theirs = onClient(theirClient, hand, byHand)
     report(name, 'statement', await compare(ours, theirs, postgres.pid))
+    if (hand.alike !== undefined) {
+      const alike = onClient(theirClient, { name: `${hand.name}-alike`, text: hand.alike }, byHand)
+      report(name, 'statement, cursors alike', await compare(ours, alike, postgres.pid))
+    }
     const readOnly = name !== 'insert'
     const request: Run = () =>
       database.run({ caller: { role: 'authenticated', claims }, version, readOnly, statements: bound() })

@@ -9,9 +9,8 @@ export interface AdditionOperation extends Omit<Operation, 'name' | 'peer' | 'an
 }
 
 const pageOf = (field: string, columns: string, from: string): string =>
-  `select row_to_json(z) from (select (select row_to_json(k) from (select array(
-    select (select row_to_json(e) from (select (select row_to_json(n) from (select ${columns}) n) as node) e)
-    from (${from} limit 30) p) as edges) k) as "${field}") z`
+  `select row_to_json(z) from (select (k.*)::record as "${field}" from (select array(select (e.*)::record
+    from (${from} limit 30) p, lateral (select ${columns}) n, lateral (select (n.*)::record as node) e) as edges) k) z`
 
 const text = (value: unknown): string => String(value)
 
