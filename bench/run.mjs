@@ -31,6 +31,9 @@ const must = async (args) => {
 
 const tsc = 'node_modules/typescript/bin/tsc'
 await rm(`${root}bench/dist`, { recursive: true, force: true })
-if (!options.includes('--built')) await must([tsc, '-p', 'tsconfig.json'])
+if (!options.includes('--built')) {
+  await must([tsc, '-p', 'tsconfig.json'])
+  await must(['compiler/bundle.mjs'])
+}
 await must([tsc, '-p', 'bench/tsconfig.json'])
 for (const name of names) await must(['--expose-gc', `bench/dist/bench/${name}.js`, ...options])

@@ -23,14 +23,18 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 const load = (name: string): Promise<readonly Command[]> =>
   Promise.all((Object.hasOwn(commands, name) ? [commands[name]] : Object.values(commands)).flatMap((one) => one?.() ?? []))
 
-const args = process.argv.slice(2)
-const exitCode = await runArguments(await load(args[0] ?? ''), args, {
-  environment: process.env,
-  print: (line) => void process.stdout.write(`${line}\n`),
-  note: (line) => void process.stderr.write(`${line}\n`),
-  human: process.stderr.isTTY,
-  readInput: async () => (await text(process.stdin)).replace(/\r?\n$/, ''),
-  stopRequested: awaitStopSignal,
-})
-// What outlived its grace period, such as a statement that still runs, does not keep the process.
-process.exit(exitCode)
+async function run(args: readonly string[]): Promise<never> {
+  const exitCode = await runArguments(await load(args[0] ?? ''), args, {
+    environment: process.env,
+    print: (line) => void process.stdout.write(`${line}\n`),
+    note: (line) => void process.stderr.write(`${line}\n`),
+    human: process.stderr.isTTY,
+    readInput: async () => (await text(process.stdin)).replace(/\r?\n$/, ''),
+    stopRequested: awaitStopSignal,
+  })
+  // What outlived its grace period, such as a statement that still runs, does not keep the process.
+  process.exit(exitCode)
+}
+
+// Not awaited: parts that are loaded later may import this file, and would wait for it for ever.
+void run(process.argv.slice(2))

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,6 +31,7 @@ const install = async (folder: string): Promise<void> => {
 }
 
 const tsc = 'node_modules/typescript/bin/tsc'
+const bundle = 'compiler/bundle.mjs'
 
 /**
  * Checks a revision out beside the working copy and builds it. Rejects for what git does not know and what does not
@@ -46,6 +48,8 @@ export const openWorktree = async (revision: string): Promise<Worktree> => {
     await git('worktree', 'add', '--detach', folder, commit)
     await install(folder)
     await execute(process.execPath, [tsc, '-p', 'tsconfig.json'], { cwd: folder })
+    // Older revisions are served as tsc leaves them.
+    if (existsSync(join(folder, bundle))) await execute(process.execPath, [bundle], { cwd: folder })
   } catch (error) {
     await remove()
     throw error
