@@ -52,7 +52,7 @@ function serve(db: TestDatabase): Served {
   const service = createService({ database, source })
   const ask = async (): Promise<void> => {
     const { outcome, body } = await service.serve(request, { role: 'anon', claims: '{"role":"anon"}' })
-    if (outcome !== 'ok') throw new Error(body)
+    if (outcome !== 'ok') throw new Error(body.toString())
   }
   return { database, ask }
 }

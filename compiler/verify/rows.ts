@@ -15,7 +15,7 @@ export const askAs =
   async ({ text, values }) => {
     const name = `catalograph.verify.${sha256Hex(caller.role + text).slice(0, 16)}`
     const rows = await run({ caller, version: null, readOnly: true, statements: [{ name, text, values }] })
-    return rows[0]?.[0] ?? null
+    return rows[0]?.[0]?.toString() ?? null
   }
 
 export type Cells = readonly (readonly Value[])[]

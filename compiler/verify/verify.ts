@@ -169,7 +169,7 @@ async function judge(trial: Trial, question: Question): Promise<Judged> {
   const { document: query, operationName, variables } = question
   const request = { query, operationName, variables, extensions: {}, queryOnly: true }
   const { body } = await trial.service.serve(request, trial.caller)
-  const answer = JSON.parse(body) as Answer
+  const answer = JSON.parse(body.toString()) as Answer
   const isCancelled = answer.errors?.some(({ extensions }) => extensions.sqlstate === cancelled) ?? false
   return {
     refused: outcome.answer.kind === 'refused',

@@ -16,8 +16,11 @@ export interface BoundStatement extends PreparedText {
   readonly carriesCheck?: true
 }
 
-/** Columns of the first row in text format; empty when the statement returned no row. */
-export type Row = readonly (string | null)[]
+/** A column in text format, which `toString` gives: long ones as bytes of UTF-8, since most are sent on as they came. */
+export type Cell = string | Buffer | null
+
+/** Columns of the first row; empty when the statement returned no row. */
+export type Row = readonly Cell[]
 
 /** Who asks: made by identity from the verified token. */
 export interface Caller {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Row } from '../contract/execution.ts'
+import type { Cell, Row } from '../contract/execution.ts'
 import type { TakeBytes } from './socket.ts'
 
 /**
@@ -50,14 +50,20 @@ export function createMessageReader(take: TakeMessage): TakeBytes {
   }
 }
 
+/** From about this many bytes on, making a string of them and bytes again costs more than copying them. */
+const longText = 1_024
+
+const readCell = (bytes: Buffer, start: number, end: number): Cell =>
+  end - start < longText ? bytes.toString('utf8', start, end) : Buffer.from(bytes.subarray(start, end))
+
 /** DataRow: for each column the length of its text, or -1 for null, and the text. */
 export function readRow(bytes: Buffer, start: number): Row {
-  const row: (string | null)[] = []
+  const row: Cell[] = []
   let at = start + 2
   for (let left = bytes.readInt16BE(start); left > 0; left -= 1) {
     const length = bytes.readInt32BE(at)
     at += 4
-    row.push(length < 0 ? null : bytes.toString('utf8', at, at + length))
+    row.push(length < 0 ? null : readCell(bytes, at, at + length))
     at += Math.max(0, length)
   }
   return row

@@ -76,8 +76,8 @@ function createDecode(columns: readonly Column[]): Decode {
   return (row) => {
     const object: Record<string, unknown> = {}
     fields.forEach(({ name, parse }, index) => {
-      const text = row[index] ?? null
-      object[name] = text === null ? null : parse(text)
+      const cell = row[index] ?? null
+      object[name] = cell === null ? null : parse(cell.toString())
     })
     return object
   }

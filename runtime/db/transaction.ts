@@ -188,8 +188,8 @@ const remember = (
 ): void => {
   if (version === null || !readOnly || result.kind !== 'rows') return
   const at = statements.findIndex(({ carriesCheck }) => carriesCheck)
-  const told = result.rows[openingLength + at]?.[0]?.at(-1)
-  if (typeof told === 'string') see(line, caller, version, told)
+  const told = result.rows[openingLength + at]?.[0]?.at(-1)?.toString()
+  if (told !== undefined) see(line, caller, version, told)
 }
 
 /** Runs an exchange on a connection; a failure is a result, see sendStatements. */

@@ -44,7 +44,7 @@ export async function runWithPlans(run: RunExchange, exchange: Exchange): Promis
     const answers = await run({ ...exchange, statements })
     return {
       rows: answers.filter((_, index) => index % 2 === 1),
-      plans: answers.filter((_, index) => index % 2 === 0).map((row) => row[0] ?? 'null'),
+      plans: answers.filter((_, index) => index % 2 === 0).map((row) => row[0]?.toString() ?? 'null'),
     }
   } catch (error) {
     if (!(error instanceof DatabaseFailure) || error.statement === null) throw error

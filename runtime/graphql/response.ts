@@ -1,4 +1,4 @@
-import type { Row } from '../contract/execution.ts'
+import type { Cell, Row } from '../contract/execution.ts'
 import { DatabaseFailure } from '../db/failures.ts'
 import type { Extensions } from './extensions.ts'
 import { failures, Refusal, type ErrorEntry, type FailureCode } from './failures.ts'
@@ -11,22 +11,32 @@ export function toResponse(
   rows: readonly Row[],
   extensions: Extensions | null = null,
 ): GraphqlResponse {
-  let members = ''
+  const parts: Part[] = []
+  let before = '{"data":{'
   for (const piece of statements.pieces) {
-    const text = member(piece, rows)
-    if (text !== null) members += members === '' ? text : `,${text}`
+    const value = valueOf(piece, rows)
+    if (value === '') continue
+    parts.push(piece.kind === 'members' ? before : `${before}"${piece.key}":`, value)
+    before = ','
   }
   const more = extensions === null ? '' : `,"extensions":${JSON.stringify(extensions)}`
-  return { outcome: 'ok', body: `{"data":{${members}}${more}}` }
+  parts.push(`${parts.length === 0 ? before : ''}}${more}}`)
+  return { outcome: 'ok', body: joined(parts) }
 }
 
-function member(piece: Piece, rows: readonly Row[]): string | null {
-  if (piece.kind === 'constant') return `"${piece.key}":${piece.json}`
-  const text = rows[piece.statement]?.[piece.column] ?? 'null'
-  if (piece.kind === 'column') return `"${piece.key}":${text}`
-  const inner = text.trim().slice(1, -1).trim()
-  return inner === '' ? null : inner
+type Part = NonNullable<Cell>
+
+/** A member's value, or several members with their keys; of these there may be none. */
+function valueOf(piece: Piece, rows: readonly Row[]): Part {
+  if (piece.kind === 'constant') return piece.json
+  const value = rows[piece.statement]?.[piece.column] ?? 'null'
+  return piece.kind === 'column' ? value : value.toString().trim().slice(1, -1).trim()
 }
+
+const joined = (parts: readonly Part[]): Part =>
+  parts.some(Buffer.isBuffer) ? Buffer.concat(parts.map(bytesOf)) : parts.join('')
+
+const bytesOf = (part: Part): Buffer => (typeof part === 'string' ? Buffer.from(part) : part)
 
 /** Every failure's body (spec/graphql.md section 0, decision 2). */
 export function toFailure(error: unknown, statements: Statements | null): GraphqlResponse {

@@ -60,7 +60,7 @@ function answer(
   reply: FastifyReply,
   route: GraphqlRoute,
   read: () => GraphqlRequest,
-): string | Promise<string> {
+): GraphqlResponse['body'] | Promise<GraphqlResponse['body']> {
   const media = acceptedMedia(request)
   reply.header('content-type', contentTypes[media]).header('vary', 'accept').header('cache-control', 'no-store')
   const authenticated = after(route.closedFor(request), (seconds) => {

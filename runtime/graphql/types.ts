@@ -27,6 +27,6 @@ export type GraphqlOutcome =
 
 export interface GraphqlResponse {
   readonly outcome: GraphqlOutcome
-  /** JSON text of the whole body. */
-  readonly body: string
+  /** JSON text of the whole body, or its bytes in UTF-8. */
+  readonly body: string | Buffer
 }

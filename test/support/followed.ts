@@ -47,7 +47,8 @@ export function followDatabase(url: string, options: FollowedOptions = {}): Foll
     graphql: async (query, ask = {}) => {
       const role = ask.role ?? 'anon'
       const request = { query, operationName: null, variables: ask.variables ?? {}, extensions: {}, queryOnly: false }
-      return JSON.parse((await service.serve(request, { role, claims: JSON.stringify({ role }) })).body) as Answer
+      const { body } = await service.serve(request, { role, claims: JSON.stringify({ role }) })
+      return JSON.parse(body.toString()) as Answer
     },
     reads: () => reads,
     close: database.close,

@@ -10,12 +10,17 @@ import { createService } from '../../runtime/graphql/serve.ts'
 import type { GraphqlResponse } from '../../runtime/graphql/types.ts'
 import { createDatabase, type Major, type TestDatabase } from './database.ts'
 
+/** An answer with its body as text, however it came. */
+interface ServedText extends GraphqlResponse {
+  readonly body: string
+}
+
 /** The whole path from a document to its answer on a real database, without HTTP. */
 export interface TestService {
   readonly db: TestDatabase
   /** The parsed body of the answer. */
   readonly graphql: (query: string | null, options?: AskOptions) => Promise<Answer>
-  readonly serve: (query: string | null, options?: AskOptions) => Promise<GraphqlResponse>
+  readonly serve: (query: string | null, options?: AskOptions) => Promise<ServedText>
   /** How often the schema was compiled. */
   readonly compiled: () => number
   readonly revision: () => Promise<Revision>
@@ -87,7 +92,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     return database.run(exchange)
   }
   const service = createService({ database: { run }, source })
-  const serve: TestService['serve'] = (query, ask = {}) => {
+  const serve: TestService['serve'] = async (query, ask = {}) => {
     const role = ask.role ?? options.role ?? 'anon'
     const caller: Caller = { role, claims: JSON.stringify({ role, ...ask.claims }) }
     const request = {
@@ -97,7 +102,8 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
       extensions: ask.extensions ?? {},
       queryOnly: ask.queryOnly ?? false,
     }
-    return service.serve(request, caller)
+    const { outcome, body } = await service.serve(request, caller)
+    return { outcome, body: body.toString() }
   }
   return {
     db,

@@ -45,7 +45,7 @@ async function askForText(run: RunExchange, texts: Texts, admission: Admission, 
   const { table, hash } = admission
   const question = lookUp(asker.caller.role, table, hash)
   const rows = await asking(run, admission, { ...asker, readOnly: true, statements: [question] })
-  const text = rows[0]?.[0] ?? null
+  const text = rows[0]?.[0]?.toString() ?? null
   // A row whose hash is another text's lists neither of them.
   if (text === null || sha256Hex(text) !== hash) throw notListed(admission)
   texts.add(text)

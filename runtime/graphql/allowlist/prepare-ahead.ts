@@ -57,7 +57,7 @@ async function prepareLists(
         const caller = { role, claims: JSON.stringify({ role }) }
         const { version } = loaded.engine
         const rows = await run({ caller, version, readOnly: true, statements: [statement] })
-        return JSON.parse(rows[0]?.[0] ?? '[]') as readonly string[]
+        return JSON.parse(rows[0]?.[0]?.toString() ?? '[]') as readonly string[]
       }
       // A role that may not read the list is the other roles' business as little as the requests' here.
       await prepareRole(ask, texts, loaded, { table, role, done }).catch(() => undefined)

@@ -61,7 +61,7 @@ export async function runWithAdvice(
 ): Promise<{ readonly rows: readonly Row[]; readonly advice: unknown }> {
   const statements = [...exchange.statements, advice(exchange.caller.role, schemas)]
   const rows = await run({ ...exchange, statements })
-  return { rows: rows.slice(0, -1), advice: JSON.parse(rows.at(-1)?.[0] ?? '[]') }
+  return { rows: rows.slice(0, -1), advice: JSON.parse(rows.at(-1)?.[0]?.toString() ?? '[]') }
 }
 
 export function schemaReport(view: RoleView, facts: ReportFacts, found: unknown): SchemaReport {

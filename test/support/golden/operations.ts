@@ -80,7 +80,7 @@ async function ask({ run }: Database, revision: Revision, document: GoldenDocume
 
 function stagesOf(engine: Engine, document: GoldenDocument, { response, statements }: Asked): Stages {
   // Whatever the answer's numbers are, their digits stay as they came.
-  const answer = { 'answer.json': `${stringify(withoutPlans(parse(response.body)), null, 2)}\n` }
+  const answer = { 'answer.json': `${stringify(withoutPlans(parse(response.body.toString())), null, 2)}\n` }
   if (statements === null) return answer
   return { ...answer, 'plan.json': planText(engine, document), 'statements.sql': statementsText(statements) }
 }
