@@ -304,17 +304,17 @@ describe('17 allowlist, the setting', () => {
     expect(facts?.map(({ table }) => table?.name)).toEqual(['b', 'd'])
   })
   it.each([
-    ['"private.documents"', '"private.documents" is no object'],
+    ['"private.documents"', '"private.documents" is no object.'],
     ['{"tabel": "a.b"}', 'it has no member "tabel"; did you mean "table"?'],
-    ['{"table": "documents"}', '"table" names no table as "schema.table"; until it does, nothing is listed'],
-    ['{"table": 5}', '"table" names no table as "schema.table"; until it does, nothing is listed'],
-    ['{"table": "a.b.c"}', '"table" names no table as "schema.table"; until it does, nothing is listed'],
+    ['{"table": "documents"}', '"table" names no table as "schema.table"; until it does, nothing is listed.'],
+    ['{"table": 5}', '"table" names no table as "schema.table"; until it does, nothing is listed.'],
+    ['{"table": "a.b.c"}', '"table" names no table as "schema.table"; until it does, nothing is listed.'],
   ])('stays shut and tells the owner of %s', (setting, reason) => {
     const { facts, diagnostics, refusal } = read(`{"allowlist": ${setting}}`)
     expect(facts).toEqual([{ table: null, roles }])
     expect(refusal).toBeNull()
     expect(diagnostics[0]?.message).toBe(
-      `The setting "allowlist" in the comment cannot be used as it stands: ${reason}.`,
+      `The setting "allowlist" in the comment cannot be used as it stands: ${reason}`,
     )
   })
   it('governs the usual roles where the list of roles cannot be read', () => {

@@ -150,13 +150,13 @@ describe('17 explain, the setting', () => {
       expect(Object.keys(read(off).facts)).not.toContain('explain')
   })
   it.each([
-    ['true', 'true is no object'],
+    ['true', 'true is no object.'],
     ['{"enable": true}', 'it has no member "enable"; did you mean "enabled"?'],
-    ['{"enabled": 1}', '"enabled" is neither true nor false'],
+    ['{"enabled": 1}', '"enabled" is neither true nor false.'],
   ])('tells the owner of %s and stays off', (setting, reason) => {
     const { facts, messages } = read(`{"explain": ${setting}}`)
     expect(facts.explain).toBeUndefined()
-    expect(messages).toEqual([`The setting "explain" in the comment cannot be used as it stands: ${reason}.`])
+    expect(messages).toEqual([`The setting "explain" in the comment cannot be used as it stands: ${reason}`])
   })
 })
 

@@ -116,10 +116,10 @@ describe('17 limits, the setting', () => {
     expect(read('{"limits": {"rows": 0}}').facts.limits).toEqual({ fields: null, rows: 0 })
   })
   it.each([
-    ['{"limits": 5}', '5 is no object'],
+    ['{"limits": 5}', '5 is no object.'],
     ['{"limits": {"feilds": 5}}', 'it has no member "feilds"; did you mean "fields"?'],
-    ['{"limits": {"rows": -1}}', '"rows" is -1 and no whole number from 0'],
-    ['{"limits": {"rows": "many"}}', '"rows" is "many" and no whole number from 0'],
+    ['{"limits": {"rows": -1}}', '"rows" is -1 and no whole number from 0.'],
+    ['{"limits": {"rows": "many"}}', '"rows" is "many" and no whole number from 0.'],
   ])('tells the owner of %s and goes on without it', (comment, reason) => {
     const { facts, diagnostics, refusal } = read(comment)
     expect(facts.limits).toBeUndefined()
@@ -129,7 +129,7 @@ describe('17 limits, the setting', () => {
         code: 'comment-value-unused',
         severity: 'warning',
         object: 'schema s0',
-        message: `The setting "limits" in the comment cannot be used as it stands: ${reason}.`,
+        message: `The setting "limits" in the comment cannot be used as it stands: ${reason}`,
       },
     ])
   })
