@@ -13,9 +13,13 @@ const asksForAnyParsed = String.raw`:funcid (2077|3294) [^{}]*:args \(\{(?!CONST
 const inBody = (text: string): string =>
   `(pg_catalog.strpos(${text}, ${literal(mention)}) > 0 or ${text} ~* ${literal(asksForAny)})`
 
-const inExpression = (tree: string): string =>
-  `(pg_catalog.strpos(${tree}::pg_catalog.text, ${literal(mentionBytes)}) > 0
-    or ${tree}::pg_catalog.text ~ ${literal(asksForAnyParsed)})`
+/** The pattern is dear and policies are many: it is only tried where one of the functions is called at all. */
+const inExpression = (tree: string): string => {
+  const text = `${tree}::pg_catalog.text`
+  const calls = ['2077', '3294'].map((fn) => `pg_catalog.strpos(${text}, ':funcid ${fn} ') > 0`)
+  return `(pg_catalog.strpos(${text}, ${literal(mentionBytes)}) > 0
+    or (${calls.join(' or ')}) and ${text} ~ ${literal(asksForAnyParsed)})`
+}
 
 /** Objects that came with the server have lower numbers (FirstNormalObjectId). */
 const isOwn = (alias: string): string => `${alias}.oid >= '16384'::pg_catalog.oid`
