@@ -40,7 +40,7 @@ export interface Standing {
 export interface Exchange {
   readonly caller: Caller
   /** True where nothing in the database reads claims but as `request.jwt.claims`: they are not set one by one then. */
-  readonly claimsTogether?: boolean
+  readonly claimsTogether?: boolean | undefined
   /** Schema version that the statements were compiled for; null when it is not followed. */
   readonly version: string | null
   /**

@@ -1,5 +1,5 @@
 import type { BoundStatement, Caller, Exchange, PreparedText, Row, Standing } from '../contract/execution.ts'
-import { createLru } from '../lib/lru.ts'
+import { createLru, type Lru } from '../lib/lru.ts'
 import { sha256Hex } from '../lib/sha256.ts'
 import { claimSettings, type ClaimSettings } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from './classify.ts'
@@ -135,12 +135,36 @@ interface Expected {
   readonly standing: Standing | undefined
 }
 
+/** In characters, of some hundred statements that are asked again and again. */
+const keptTexts = 1_000_000
+
+/** By the names of the statements that they are made of. */
+const createCarriers = (): Lru<string, PreparedText> => createLru(keptTexts, ({ text }) => text.length)
+const reading = createCarriers()
+const writing = createCarriers()
+
+const makeCarrier = ({ name, text, values }: BoundStatement, tells: boolean): PreparedText => ({
+  name: `${name}${tells ? '.r' : '.w'}`,
+  text: checkedText(text, values.length, tells),
+})
+
+/** The statement together with the check, prepared under a name of its own. */
+const carrierOf = (statement: BoundStatement, tells: boolean): PreparedText => {
+  const carriers = tells ? reading : writing
+  const known = carriers.get(statement.name)
+  if (known !== undefined) return known
+  const made = makeCarrier(statement, tells)
+  carriers.set(statement.name, made)
+  return made
+}
+
 /** A statement that writes ends the snapshot that it has seen, so it does not tell it. */
 const withCheck = (statement: BoundStatement, expected: Expected, tells: boolean): BoundStatement => {
   const { snapshot, version, standing } = expected
+  const { name, text } = carrierOf(statement, tells)
   return {
-    name: `${statement.name}${tells ? '.r' : '.w'}`,
-    text: checkedText(statement.text, statement.values.length, tells),
+    name,
+    text,
     values: [...statement.values, snapshot, version, standing?.holders ?? null, standing?.held ?? null],
     carriesCheck: true,
   }

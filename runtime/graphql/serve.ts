@@ -5,7 +5,7 @@ import { DatabaseFailure } from '../db/failures.ts'
 import type { Engine } from '../engine/engine.ts'
 import { after } from '../lib/after.ts'
 import { admit, type Admission } from './allowlist/admission.ts'
-import { behindList, createTexts, textOf, type Asker, type Texts } from './allowlist/listed.ts'
+import { behindList, createTexts, exchangeOf, textOf, type Asker, type Texts } from './allowlist/listed.ts'
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
 import { bind } from './bind.ts'
 import { createCell, type Cell, type Loaded } from './cell.ts'
@@ -169,8 +169,7 @@ function makeReady(document: Document, request: GraphqlRequest, asker: Asker): R
   if (request.queryOnly && document.writes) throw refuse('MUTATION_BY_GET', 'Mutations are only answered by POST.')
   const { statements, variables } = document.prepare(request.variables)
   const bound = statements.statements.map((statement) => bind(statement, variables))
-  const exchange = { ...asker, readOnly: !statements.writes, statements: bound }
-  return { document, statements, exchange }
+  return { document, statements, exchange: exchangeOf(asker, !statements.writes, bound) }
 }
 
 /**
@@ -187,7 +186,7 @@ function checked<T>(run: RunExchange, asker: Asker, work: () => T): T | Promise<
 }
 
 async function stillTrue(run: RunExchange, asker: Asker, refusal: Refusal): Promise<never> {
-  await run({ ...asker, readOnly: true, statements: [] }).catch((failure: unknown) => {
+  await run(exchangeOf(asker, true, [])).catch((failure: unknown) => {
     if (failure instanceof Refusal) throw failure
     if (failure instanceof DatabaseFailure && (failure.kind === 'stale' || failure.kind === 'role-refused'))
       throw failure

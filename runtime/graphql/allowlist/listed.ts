@@ -1,4 +1,4 @@
-import type { Exchange, Row, RunExchange } from '../../contract/execution.ts'
+import type { BoundStatement, Exchange, Row, RunExchange } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures.ts'
 import { createLru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
@@ -33,6 +33,13 @@ export function createTexts(): Texts {
 /** Who asks, and the version that he asks at. */
 export type Asker = Pick<Exchange, 'caller' | 'claimsTogether' | 'version' | 'standing'>
 
+/** Member by member: V8 takes µs to spread an object where it is given further members. */
+export const exchangeOf = (
+  { caller, claimsTogether, version, standing }: Asker,
+  readOnly: boolean,
+  statements: readonly BoundStatement[],
+): Exchange => ({ caller, claimsTogether, version, standing, readOnly, statements })
+
 /**
  * The text of a listed document, which is asked for when it is not known yet.
  * @throws Refusal when it is not listed for the caller
@@ -44,7 +51,7 @@ export function textOf(run: RunExchange, texts: Texts, admission: Admission, ask
 async function askForText(run: RunExchange, texts: Texts, admission: Admission, asker: Asker): Promise<string> {
   const { table, hash } = admission
   const question = lookUp(asker.caller.role, table, hash)
-  const rows = await asking(run, admission, { ...asker, readOnly: true, statements: [question] })
+  const rows = await asking(run, admission, exchangeOf(asker, true, [question]))
   const text = rows[0]?.[0]?.toString() ?? null
   // A row whose hash is another text's lists neither of them.
   if (text === null || sha256Hex(text) !== hash) throw notListed(admission)
@@ -60,7 +67,7 @@ export const behindList =
   (run: RunExchange, admission: Admission, text: string): RunExchange =>
   (given) => {
     const check = guard(given.caller.role, admission.table, admission.hash, text)
-    const exchange = { ...given, statements: [check, ...given.statements] }
+    const exchange = exchangeOf(given, given.readOnly, [check, ...given.statements])
     return asking(run, admission, exchange).then((rows) => rows.slice(1))
   }
 
@@ -79,6 +86,6 @@ async function failedAsking(
   if (error.statement > 0) throw atStatement(error, error.statement - 1)
   if (error.kind !== 'refused') throw atStatement(error, null)
   // Unless the schema changed, in which case this fails and the request begins again.
-  await run({ ...exchange, statements: [] })
+  await run(exchangeOf(exchange, exchange.readOnly, []))
   throw notListed(admission)
 }
