@@ -28,6 +28,9 @@ export interface GoogleStage {
   readonly exchange: (code: string, verifier: string) => Promise<Answer>
   // biome-ignore lint: tests look into answers of any shape
   readonly userOf: (token: string) => Promise<any>
+  /** The row of whoever has the address. */
+  // biome-ignore lint: rows of any shape
+  readonly byAddress: (email: string) => Promise<any>
   readonly stop: () => Promise<void>
 }
 
@@ -60,6 +63,7 @@ export async function startGoogle(
     exchange: (auth_code, code_verifier) =>
       server.call('POST', '/token?grant_type=pkce', { body: { auth_code, code_verifier } }),
     userOf: async (token) => (await server.call('GET', '/user', { token })).body,
+    byAddress: async (email) => (await server.db.query('select * from auth.users where email = $1', [email])).rows[0],
     stop: async () => {
       await server.stop()
       await provider.stop()

@@ -8,10 +8,6 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.stop())
 
-// biome-ignore lint: rows of any shape
-const byAddress = async (email: string): Promise<any> =>
-  (await stage.server.db.query('select * from auth.users where email = $1', [email])).rows[0]
-
 describe('whose account it is', () => {
   const password = 'correct horse'
   const signUp = (email: string, data: object): Promise<Answer> =>
@@ -28,7 +24,7 @@ describe('whose account it is', () => {
     expect(user.app_metadata).toEqual({ provider: 'google', providers: ['google'] })
     expect([user.user_metadata.name, 'evil' in user.user_metadata]).toEqual(['Ada', false])
     expect(await passwordWorks(person.email)).toBe(false)
-    expect(await byAddress(person.email)).toMatchObject({ encrypted_password: null, confirmation_token: '' })
+    expect(await stage.byAddress(person.email)).toMatchObject({ encrypted_password: null, confirmation_token: '' })
   })
 
   test('attack 1: so it is where sign-ups confirm themselves, and what was left behind there ends', async () => {
@@ -92,7 +88,7 @@ describe('whose account it is', () => {
         expect(searchParams.get('error')).toBe('access_denied')
         expect(searchParams.get('error_code')).toBe('provider_email_needs_verification')
         expect(await stage.server.mails(person.email)).toHaveLength(round)
-        expect((await byAddress(person.email)).email_confirmed_at).toBeNull()
+        expect((await stage.byAddress(person.email)).email_confirmed_at).toBeNull()
       }
       const owner = stage.newPerson({ email: person.email })
       const user = await stage.userOf(fragmentOf(await stage.signIn(owner))['access_token'] ?? '')
@@ -124,7 +120,7 @@ describe('whose account it is', () => {
       const person = stage.newPerson()
       const { searchParams } = await stage.signIn(person)
       expect([searchParams.get('error'), searchParams.get('error_code')]).toEqual(['access_denied', 'signup_disabled'])
-      expect(await byAddress(person.email)).toBeUndefined()
+      expect(await stage.byAddress(person.email)).toBeUndefined()
     } finally {
       await stage.server.set({ disable_signup: 'off' })
     }
