@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { column, extensionType, schema, table } from '../../../support/catalog-literal.ts'
-import { fieldsOf, introspect } from '../../../support/api-schema.ts'
+import { fieldsOf, introspect, namesOf } from '../../../support/api-schema.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { postgisMajor } from '../../../support/clusters.ts'
 import { runBuilt } from '../../../support/built-cli.ts'
@@ -219,6 +219,28 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
     })
     const echo = await service.graphql('query Q($g: GeoJSON!) { echo(spot: $g) }', { variables: { g: point(1, 2) } })
     expect(dataOf(echo)).toEqual({ echo: { ...point(1, 2), crs } })
+  })
+
+  it('leave the functions of PostGIS to the database where it is in a served schema', async () => {
+    const own = await createTestService({
+      ...(major !== null && { major }),
+      sql: `comment on schema public is '@graphql({"introspection": true, "geo": {"enabled": true},
+          "functionShapes": {"enabled": true}})';
+        create extension postgis;
+        create table place (id int primary key, at geometry(Point, 3857));
+        create function nearest(g geometry) returns place language sql stable as 'select * from place order by at <-> g limit 1';
+        comment on function st_area(geometry) is '@graphql({"name": "area"})';
+        grant select on place to anon`,
+    })
+    try {
+      const api = await introspect(own)
+      // Its table stays (spec/graphql.md 1.2).
+      const fields = namesOf(api, 'Query').filter((name) => !name.startsWith('spatial_ref_sys'))
+      expect(fields).toEqual(['area', 'nearest', 'node', 'placeByPk', 'placeCollection'])
+      expect(api.getMutationType()).toBeNull()
+    } finally {
+      await own.close()
+    }
   })
 
   it('take variables for whole geometries, not for parts of one', async () => {
