@@ -4,7 +4,8 @@ import { isJsonList, isJsonObject, type JsonObject, type JsonValue, member } fro
 
 /**
  * How the settings of the additions are read (spec/graphql.md 17), and all others that are an object of ours. Whatever
- * is wrong with one is a remark for the owner and never a refusal: it counts as absent, and the rest of the API goes on.
+ * is wrong with one is a remark for the owner and never a refusal: it counts as absent, and the rest of the API goes
+ * on.
  */
 
 /** An object with these members and no others, or null with the reason. */

@@ -65,7 +65,8 @@ function stageWorthy(): readonly World[] {
     .map((world) => ({ world, traits: traitsOf(world) }))
   const [known, taken] = [new Set<string>(), [] as World[]]
   while (taken.length < chosen) {
-    const gain = ({ traits }: (typeof candidates)[number]): number => [...traits].filter((one) => !known.has(one)).length
+    const gain = ({ traits }: { readonly traits: ReadonlySet<string> }): number =>
+      [...traits].filter((one) => !known.has(one)).length
     const [best] = candidates.filter(({ world }) => !taken.includes(world)).sort((a, b) => gain(b) - gain(a))
     if (best === undefined) break
     taken.push(best.world)

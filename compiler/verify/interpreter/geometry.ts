@@ -2,6 +2,17 @@ import type { Json } from './world.ts'
 
 /** Points and boxes along the axes, and what PostGIS says of two of them (`geo`, spec/graphql.md 17). */
 
+/** The member of GeoJSON that names a reference system other than longitude and latitude. */
+export const crsOf = (srid: number): { readonly crs: Json } => ({
+  crs: { type: 'name', properties: { name: `EPSG:${srid}` } },
+})
+
+/** A geometry as it is answered. */
+export function withCrs(srid: number | undefined, geometry: { readonly [member: string]: Json }): Json {
+  const { type = null, ...members } = geometry
+  return srid === undefined ? geometry : { type, ...crsOf(srid), ...members }
+}
+
 interface Box {
   readonly left: number
   readonly right: number

@@ -1,4 +1,4 @@
-import { spatialOperators } from './geometry.ts'
+import { spatialOperators, withCrs } from './geometry.ts'
 import { compareDecimals, printDecimal, readDecimal, roundDecimal } from './decimal.ts'
 import { compositeNamed, type BaseType, type ColumnType, type CompositeValue, type Json, type Value, type World } from './world.ts'
 
@@ -288,24 +288,14 @@ const labelOf = (world: World, type: ColumnType, word: string): string =>
  * names too with `enumArrays` (section 0, decision 4).
  */
 export function toAnswer(world: World, type: ColumnType, value: Value, enumArrays: boolean): Json {
-  if ((type.base === 'geometry' || type.json === true) && value !== null) return withCrs(type, JSON.parse(String(value)))
+  if (type.base === 'geometry' && value !== null) return withCrs(type.srid, JSON.parse(String(value)))
+  if (type.json === true && value !== null) return JSON.parse(String(value)) as Json
   if (type.base !== 'enum' || value === null) return value
   if (Array.isArray(value)) {
     return enumArrays ? value.map((item) => toAnswer(world, { ...type, list: false }, item as Value, false)) : value
   }
   return Object.entries(mappingsOf(world, type)).find(([label]) => label === value)?.[1] ?? value
 }
-
-function withCrs({ srid }: ColumnType, value: Json): Json {
-  if (srid === undefined) return value
-  const { type = null, ...members } = value as { readonly [member: string]: Json }
-  return { type, ...crsOf(srid), ...members }
-}
-
-/** The member of GeoJSON that names a reference system other than longitude and latitude. */
-export const crsOf = (srid: number): { readonly crs: Json } => ({
-  crs: { type: 'name', properties: { name: `EPSG:${srid}` } },
-})
 
 const rawInTokens: ReadonlySet<BaseType> = new Set(['int8', 'numeric', 'numeric(8,2)'])
 

@@ -1,6 +1,7 @@
 import type { Api, ApiTable } from '../interpreter/api.ts'
 import { isName } from '../interpreter/names.ts'
-import { crsOf, rulesOf } from '../interpreter/types.ts'
+import { crsOf } from '../interpreter/geometry.ts'
+import { rulesOf } from '../interpreter/types.ts'
 import type { ColumnSketch, ColumnType, EnumSketch, Json, Value, World } from '../interpreter/world.ts'
 import type { Draw } from './draw.ts'
 import type { Tree, Variables } from './input.ts'

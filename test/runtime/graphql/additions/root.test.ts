@@ -46,7 +46,8 @@ describe('root: {"enabled": false} on a table', () => {
   it('takes the collection and the field by key from Query', async () => {
     await set('table note', { root: off })
     expect(await rootFields()).toEqual(['authorByPk', 'authorCollection'])
-    expect(messagesOf(await service.graphql('{ noteCollection { edges { cursor } } noteByPk(id: 1) { id } }'))).toEqual([
+    const answer = await service.graphql('{ noteCollection { edges { cursor } } noteByPk(id: 1) { id } }')
+    expect(messagesOf(answer)).toEqual([
       'Cannot query field "noteCollection" on type "Query". Did you mean "authorCollection"?',
       'Cannot query field "noteByPk" on type "Query".',
     ])
