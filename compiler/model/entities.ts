@@ -33,6 +33,7 @@ const recallColumns = createRecall<Columns>()
 const recallRelations = createRecall<Noted<readonly RelationFacts[]>>(sameJson)
 const recallComputed = createRecall<Noted<readonly Computed[]>>(sameJson)
 const recallArbiters = createRecall<Noted<Arbiters> | null>()
+const recallSql = createRecall<EntitySql>()
 const recallEntity = createRecall<Noted<Entity>>()
 const recallWhole = createRecall<Noted<Entity>>()
 
@@ -117,19 +118,27 @@ function assemble(
   return noted(
     {
       facts: { ...headFacts(head), ...fields },
-      sql: {
-        id: head.id,
-        schema: head.relation.schema,
-        relation: head.relation.name,
-        columns: columns.sql,
-        key: head.key,
-        computed: computed.value.map((item) => item.sql),
-        ...(arbiters && { arbiters: arbiters.value.sql }),
-      },
+      sql: recallSql(head, [columns, computed, arbiters], () => entitySql(head, columns, computed, arbiters)),
     },
     [...columns.facts.diagnostics, ...relations.diagnostics, ...computed.diagnostics, ...(arbiters?.diagnostics ?? [])],
   )
 }
+
+/** No name of the API is in it: a neighbour that is called otherwise leaves the builder as it was. */
+const entitySql = (
+  head: Head,
+  columns: Columns,
+  computed: Noted<readonly Computed[]>,
+  arbiters: Noted<Arbiters> | null,
+): EntitySql => ({
+  id: head.id,
+  schema: head.relation.schema,
+  relation: head.relation.name,
+  columns: columns.sql,
+  key: head.key,
+  computed: computed.value.map((item) => item.sql),
+  ...(arbiters && { arbiters: arbiters.value.sql }),
+})
 
 /**
  * Columns whose privileges decide about something even where they have no field: the key's, those of foreign keys, and

@@ -50,6 +50,18 @@ describe('a compiler', () => {
     expect(after.revision).toEqual((await compiler().compile()).revision)
   })
 
+  it('keeps the modules of tables that refer to one that is called otherwise', async () => {
+    await database.query('create table of_two (id int primary key, two_id int references two)')
+    const [one, id] = [compiler(), objectId('public', 'of_two')]
+    const before = await one.compile()
+    await database.query(`comment on table two is '@graphql({"name": "Second"})'`)
+    const after = await one.compile()
+    const facts = ({ model }: Compiled) => model.manifest.entities.find((entity) => entity.id === id)
+    expect(facts(after)).not.toEqual(facts(before))
+    expect(after.model.entities[id]).toBe(before.model.entities[id])
+    expect(after.revision).toEqual((await compiler().compile()).revision)
+  })
+
   it('keeps what tables are that refer to one that changed, unless they see the change', async () => {
     await database.query('create table of_two (id int primary key, big_two_id int references two)')
     const one = compiler()
