@@ -276,7 +276,6 @@ function functionOf(row: RowOf<'functions'>, index: Index): CatalogFunction {
     variadic: row.variadic,
     args: inputsOf(row, modes, index),
     hasOutColumns: modes.some((mode) => OUTPUT_MODES.has(mode)),
-    ...(row.extension !== null && { extension: row.extension }),
     defaultCount: row.defaultCount,
     defaults: row.defaults,
     comment: row.comment,

@@ -216,16 +216,11 @@ const ATTRIBUTES = `attributes as materialized (
     and a.attnum > '0' and not a.attisdropped
 )`
 
-/** A function's being part of an extension (PostgreSQL manual, pg_depend). */
-const isMember = (depend: string, routine: string): string =>
-  `${depend}.classid = ${classOf('pg_proc')} and ${depend}.objid = ${routine} and ${depend}.deptype = 'e'`
-
 /** Defaults are printed with names of whatever they mention, so a function that has some is always read. */
 const ROUTINES = `own_routines as materialized (
   select p.oid, pg_catalog.hashtextextended(n.nspname::pg_catalog.text, ${markOf('p', '0')})
-    # coalesce(${markOf('d', '1')}, '0') # coalesce(${markOf('x', '2')}, '0') as mark
+    # coalesce(${markOf('d', '1')}, '0') as mark
   from pg_catalog.pg_proc p join served n on n.oid = p.pronamespace ${commentOf('d', 'pg_proc', 'p.oid')}
-  left join pg_catalog.pg_depend x on ${isMember('x', 'p.oid')}
 ), routines as materialized (
   select p.oid, own.mark, n.nspname, p.proname, p.prokind, p.provolatile, p.proretset, p.prorows, p.prorettype,
     p.provariadic,
@@ -392,8 +387,6 @@ const FUNCTION_LIST = `select p.oid, p.mark::pg_catalog.text as mark, p.nspname 
     p.prokind as kind,
     p.provolatile as volatility, p.proretset as "returnsSet", p.prorows as rows, p.prorettype as result,
     p.provariadic <> '0' as variadic, p.types, p.proargmodes as modes, p.proargnames as names,
-    (select e.extname from pg_catalog.pg_depend x join pg_catalog.pg_extension e on e.oid = x.refobjid
-      where ${isMember('x', 'p.oid')}) as extension,
     p.pronargdefaults as "defaultCount", d.description as comment, p.acl::pg_catalog.text as acl,
     case path.value when '' then pg_catalog.pg_get_expr(p.proargdefaults, '0') end as defaults
   from routines p cross join path ${commentOf('d', 'pg_proc', 'p.oid')}

@@ -125,7 +125,6 @@ export const ROWS = {
     types: listOf(text),
     modes: nullable(listOf(oneOf('i', 'o', 'b', 'v', 't'))),
     names: nullable(listOf(text)),
-    extension: nullable(text),
     defaultCount: integer,
     defaults: nullable(text),
     comment: nullable(text),

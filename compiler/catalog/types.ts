@@ -164,8 +164,6 @@ export interface CatalogFunction {
   readonly args: readonly { readonly name: string; readonly type: Oid; readonly typeText: string }[]
   /** True when there are OUT, INOUT or TABLE columns. */
   readonly hasOutColumns: boolean
-  /** The extension that it belongs to. */
-  readonly extension?: string
   /** pronargdefaults and pg_get_expr(proargdefaults): the printed default list, null when there is none. */
   readonly defaultCount: number
   readonly defaults: string | null

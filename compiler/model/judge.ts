@@ -13,13 +13,10 @@ export type Judged =
 
 /**
  * Procedures, aggregates, window and variadic functions are no fields (spec/graphql.md 9.1), nor is what cannot be
- * named. What an extension brought is its own affair until the owner names it: PostGIS alone would be 285 fields.
+ * named.
  */
 export function judge(context: ResultContext, fn: AnnotatedFunction): Judged {
   if (fn.kind !== 'f') return hidden('only plain functions are served')
-  if (fn.extension !== undefined && fn.settings.name === null) {
-    return hidden(`it belongs to the extension ${JSON.stringify(fn.extension)}, and no comment gives it a name`)
-  }
   if (fn.variadic) return hidden('it is variadic')
   const result = readResult(context, fn)
   if (result === null) return hidden('its result has no counterpart in GraphQL')

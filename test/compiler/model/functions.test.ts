@@ -72,18 +72,6 @@ describe('9.1 root functions', () => {
     expect(two.codes).toEqual(['function-hidden', 'function-hidden'])
   })
 
-  it('are not what an extension brought, unless a comment names it', () => {
-    const comment = '@graphql({"name": "distance"})'
-    const built = withFunctions(
-      fn('st_area', [argument('a')], 'int4', { extension: 'postgis' }),
-      fn('st_distance', [argument('a')], 'int4', { extension: 'postgis', comment }),
-      fn('area', [argument('a')]),
-    )
-    expect(built.functionFields).toEqual(['area', 'distance'])
-    expect(built.codes).toContain('function-hidden')
-    expect(computedFields(fn('title', [argument('a', 'row:posts')], 'text', { extension: 'cms' }))).toEqual([])
-  })
-
   it('9.1.3 have a name for every argument', () => {
     expect(rootFields(fn('f', [argument('a'), argument('')]))).toEqual([])
   })

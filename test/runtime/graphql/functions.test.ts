@@ -196,33 +196,6 @@ describe('9.1 root functions', () => {
     ['variadic functions', 'many_args'],
     ['functions of a row', 'upper_email'],
   ] as const
-  it('leaves out what an extension brought until a comment names it', async () => {
-    const own = await createTestService({
-      sql: `create function brought(a int) returns int language sql stable as 'select a';
-        comment on schema public is '@graphql({"schemaReport": {"enabled": true}})'`,
-    })
-    try {
-      expect(dataOf(await own.graphql('{ brought(a: 1) }'))).toEqual({ brought: 1 })
-      await own.db.query('alter extension plpgsql add function brought(int)')
-      expect(messagesOf(await own.graphql('{ brought(a: 1) }'))).toEqual([
-        'Cannot query field "brought" on type "Query".',
-      ])
-      const { extensions } = await own.graphql('{ __typename }', { extensions: { schemaReport: true } })
-      expect(extensions?.['schemaReport']).toMatchObject({
-        functions: [
-          {
-            inSchema: false,
-            reason: 'not served',
-            message: expect.stringContaining('belongs to the extension "plpgsql"'),
-          },
-        ],
-      })
-      await own.db.query(`comment on function brought(int) is '@graphql({"name": "wanted"})'`)
-      expect(dataOf(await own.graphql('{ wanted(a: 1) }'))).toEqual({ wanted: 1 })
-    } finally {
-      await own.close()
-    }
-  })
   test.each(hidden)('hides %s', async (_, name) => {
     expect([...namesOf(schema, 'Query'), ...namesOf(schema, 'Mutation')]).not.toContain(name)
     expect(await refused(`{ ${name} }`)).toEqual([
