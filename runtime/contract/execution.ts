@@ -37,6 +37,20 @@ export interface Standing {
   readonly held: string
 }
 
+/** What has to hold besides the version for the statements of an exchange to run. */
+export interface Condition {
+  /** Tells its SQL from that of others. */
+  readonly mark: string
+  /** SQL of type boolean that is true or fails; its parameters are numbered from `first`. */
+  readonly sql: (first: number) => string
+  readonly values: readonly (string | null)[]
+  /**
+   * What it is known by where it depends on nothing but the caller's role and what is stored: once it held, it is not asked
+   * again until something was written. Null: it is asked each time.
+   */
+  readonly lasting: string | null
+}
+
 export interface Exchange {
   readonly caller: Caller
   /** True where nothing in the database reads claims but as `request.jwt.claims`: they are not set one by one then. */
@@ -48,6 +62,8 @@ export interface Exchange {
    * than everything that is known of every role.
    */
   readonly standing?: Standing | undefined
+  /** Checked with the version, which must be given. */
+  readonly condition?: Condition | undefined
   /** True runs the statements in a read-only transaction. */
   readonly readOnly: boolean
   readonly statements: readonly BoundStatement[]

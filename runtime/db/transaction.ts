@@ -1,4 +1,4 @@
-import type { BoundStatement, Caller, Exchange, PreparedText, Row, Standing } from '../contract/execution.ts'
+import type { BoundStatement, Caller, Condition, Exchange, PreparedText, Row, Standing } from '../contract/execution.ts'
 import { createLru, type Lru } from '../lib/lru.ts'
 import { sha256Hex } from '../lib/sha256.ts'
 import { claimSettings, type ClaimSettings } from './claims.ts'
@@ -79,7 +79,10 @@ const openingOf = (caller: Caller, together: boolean): Opening => {
   return opening
 }
 
-/** The snapshots under which a connection last found a version right, by role: each has a standing of its own. */
+/**
+ * The snapshots under which a connection last found a version right, by role, since each has a standing of its own, and by
+ * role and condition.
+ */
 interface Seen {
   readonly version: string
   readonly snapshots: Map<string, string>
@@ -88,18 +91,24 @@ interface Seen {
 /** By connection, because another one may reach another server, where the same text means something else. */
 const seen = new WeakMap<Line, Seen>()
 
-const rolesSeen = 64
+const mostSeen = 1_000
 const noSnapshot = ''
 
-const snapshotOf = (line: Line, { role }: Caller, version: string): string => {
-  const last = seen.get(line)
-  return (last?.version === version ? last.snapshots.get(role) : undefined) ?? noSnapshot
+/** What a snapshot is remembered for; null: for nothing. No role's name holds a zero byte. */
+const subjectOf = ({ role }: Caller, condition: Condition | undefined): string | null => {
+  if (condition === undefined) return role
+  return condition.lasting === null ? null : `${role}\0${condition.lasting}`
 }
 
-const see = (line: Line, { role }: Caller, version: string, snapshot: string): void => {
+const snapshotOf = (line: Line, subject: string | null, version: string): string => {
   const last = seen.get(line)
-  if (last?.version === version && last.snapshots.size < rolesSeen) last.snapshots.set(role, snapshot)
-  else seen.set(line, { version, snapshots: new Map([[role, snapshot]]) })
+  return (subject !== null && last?.version === version ? last.snapshots.get(subject) : undefined) ?? noSnapshot
+}
+
+const see = (line: Line, subject: string, version: string, snapshot: string): void => {
+  const last = seen.get(line)
+  if (last?.version === version && last.snapshots.size < mostSeen) last.snapshots.set(subject, snapshot)
+  else seen.set(line, { version, snapshots: new Map([[subject, snapshot]]) })
 }
 
 const opening = ({ caller, claimsTogether = false, readOnly }: Exchange): SentStatement => {
@@ -119,13 +128,14 @@ const opening = ({ caller, claimsTogether = false, readOnly }: Exchange): SentSt
  */
 const snapshot = 'pg_catalog.pg_current_snapshot()::text'
 
-/** @param text a select list @param count of its parameters @param tells whether its last column is a new snapshot */
-const checkedText = (text: string, count: number, tells: boolean): string => {
-  const parameter = (place: number): string => `$${count + place}::text`
+/** @param tells whether its last column is a new snapshot */
+const checkedText = ({ text, values }: BoundStatement, condition: Condition | undefined, tells: boolean): string => {
+  const parameter = (place: number): string => `$${values.length + place}::text`
   const last = parameter(1)
   const look = currentCall(parameter(2), parameter(3), parameter(4))
+  const other = condition === undefined ? `else ${look}` : `when ${look} then ${condition.sql(values.length + 5)}`
   const told = tells ? `, case when ${snapshot} = ${last} then null else ${snapshot} end` : ''
-  return `${text}${told} where case when ${snapshot} = ${last} then true else ${look} end`
+  return `${text}${told} where case when ${snapshot} = ${last} then true ${other} end`
 }
 
 /** What a statement is compared with. */
@@ -133,47 +143,42 @@ interface Expected {
   readonly snapshot: string
   readonly version: string
   readonly standing: Standing | undefined
+  readonly condition: Condition | undefined
 }
 
 /** In characters, of some hundred statements that are asked again and again. */
 const keptTexts = 1_000_000
 
-/** By the names of the statements that they are made of. */
+/** By the names of the statements that they are made of, and the marks of their conditions. */
 const createCarriers = (): Lru<string, PreparedText> => createLru(keptTexts, ({ text }) => text.length)
 const reading = createCarriers()
 const writing = createCarriers()
 
-const makeCarrier = ({ name, text, values }: BoundStatement, tells: boolean): PreparedText => ({
-  name: `${name}${tells ? '.r' : '.w'}`,
-  text: checkedText(text, values.length, tells),
-})
-
 /** The statement together with the check, prepared under a name of its own. */
-const carrierOf = (statement: BoundStatement, tells: boolean): PreparedText => {
+const carrierOf = (statement: BoundStatement, condition: Condition | undefined, tells: boolean): PreparedText => {
   const carriers = tells ? reading : writing
-  const known = carriers.get(statement.name)
+  const key = condition === undefined ? statement.name : statement.name + condition.mark
+  const known = carriers.get(key)
   if (known !== undefined) return known
-  const made = makeCarrier(statement, tells)
-  carriers.set(statement.name, made)
+  const made = { name: `${key}${tells ? '.r' : '.w'}`, text: checkedText(statement, condition, tells) }
+  carriers.set(key, made)
   return made
 }
 
 /** A statement that writes ends the snapshot that it has seen, so it does not tell it. */
 const withCheck = (statement: BoundStatement, expected: Expected, tells: boolean): BoundStatement => {
-  const { snapshot, version, standing } = expected
-  const { name, text } = carrierOf(statement, tells)
-  return {
-    name,
-    text,
-    values: [...statement.values, snapshot, version, standing?.holders ?? null, standing?.held ?? null],
-    carriesCheck: true,
-  }
+  const { snapshot, version, standing, condition } = expected
+  const { name, text } = carrierOf(statement, condition, tells)
+  const values = [...statement.values, snapshot, version, standing?.holders ?? null, standing?.held ?? null]
+  return { name, text, values: condition === undefined ? values : values.concat(condition.values), carriesCheck: true }
 }
 
-const expectedOf = (line: Line, caller: Caller, version: string, standing?: Standing): Expected => ({
-  snapshot: snapshotOf(line, caller, version),
+/** What the first statement is compared with. */
+const expectedOf = (line: Line, { caller, condition }: Exchange, version: string, standing?: Standing): Expected => ({
+  snapshot: snapshotOf(line, subjectOf(caller, condition), version),
   version: standing === undefined ? version : counterOf(version),
   standing,
+  condition,
 })
 
 /** Where nothing else carries the check, which is then about everything. */
@@ -187,15 +192,16 @@ const needsBareCheck = ({ version, statements }: Exchange): boolean =>
  * changed meanwhile may be the first one's own doing.
  */
 const checked = (line: Line, exchange: Exchange): readonly BoundStatement[] => {
-  const { caller, version, standing, readOnly, statements } = exchange
+  const { version, standing, readOnly, statements } = exchange
   if (version === null) return statements
   if (needsBareCheck(exchange))
-    return [...statements, withCheck(bareCheck, expectedOf(line, caller, version), readOnly)]
-  let expected = expectedOf(line, caller, version, standing)
+    return [...statements, withCheck(bareCheck, expectedOf(line, exchange, version), readOnly)]
+  let expected = expectedOf(line, exchange, version, standing)
   return statements.map((statement) => {
     if (!statement.carriesCheck) return statement
     const carrying = withCheck(statement, expected, readOnly)
-    expected = { snapshot: expected.snapshot, version: counterOf(version), standing: undefined }
+    const { snapshot } = expected
+    expected = { snapshot, version: counterOf(version), standing: undefined, condition: undefined }
     return carrying
   })
 }
@@ -206,14 +212,15 @@ const openingLength = 2
 /** Keeps the snapshot that the first check told, where it is a new one. */
 const remember = (
   line: Line,
-  { caller, version, readOnly }: Exchange,
+  { caller, version, condition, readOnly }: Exchange,
   statements: readonly BoundStatement[],
   result: ExchangeResult,
 ): void => {
   if (version === null || !readOnly || result.kind !== 'rows') return
   const at = statements.findIndex(({ carriesCheck }) => carriesCheck)
   const told = result.rows[openingLength + at]?.[0]?.at(-1)?.toString()
-  if (told !== undefined) see(line, caller, version, told)
+  const subject = subjectOf(caller, condition)
+  if (told !== undefined && subject !== null) see(line, subject, version, told)
 }
 
 /** Runs an exchange on a connection; a failure is a result, see sendStatements. */
@@ -235,7 +242,7 @@ export const outcome = (exchange: Exchange, result: ExchangeResult): readonly Ro
   const { statements } = exchange
   if (result.kind === 'rows') return statements.map((_, index) => result.rows[openingLength + index]?.[0] ?? [])
   const index = result.completed - openingLength
-  const isOwn = index < 0 || (index === statements.length && needsBareCheck(exchange))
+  const isOwn = index < 0 || (index === statements.length && needsBareCheck(exchange) && !exchange.condition)
   if (isOwn || isStale(result.error)) throw classifyOpening(result.error)
   throw classify(result.error, index < statements.length ? index : null)
 }

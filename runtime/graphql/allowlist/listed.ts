@@ -2,8 +2,8 @@ import type { BoundStatement, Exchange, Row, RunExchange } from '../../contract/
 import { atStatement, DatabaseFailure } from '../../db/failures.ts'
 import { createLru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
-import { notListed, type Admission } from './admission.ts'
-import { guard, lookUp } from './statements.ts'
+import { notListed, type Admission, type ListTable } from './admission.ts'
+import { guard, listing, lookUp, notListedReason, plainness } from './statements.ts'
 
 /**
  * Texts of listed documents by their hashes. A text is kept only under the hash that it has, so nothing here ever
@@ -60,16 +60,72 @@ async function askForText(run: RunExchange, texts: Texts, admission: Admission, 
 }
 
 /**
- * Runs statements behind the one that asks for their document: one round trip, and where the document is not listed any
- * more, or not for the caller, nothing ran.
+ * Runs statements only where their document is listed for the caller: one round trip, and where it is not listed any more,
+ * nothing ran.
  */
 export const behindList =
   (run: RunExchange, admission: Admission, text: string): RunExchange =>
-  (given) => {
-    const check = guard(given.caller.role, admission.table, admission.hash, text)
-    const exchange = exchangeOf(given, given.readOnly, [check, ...given.statements])
-    return asking(run, admission, exchange).then((rows) => rows.slice(1))
-  }
+  (given) =>
+    given.version === null ? behindGuard(run, admission, text, given) : underCondition(run, admission, text, given)
+
+function behindGuard(run: RunExchange, admission: Admission, text: string, given: Exchange): Promise<readonly Row[]> {
+  const check = guard(given.caller.role, admission.table, admission.hash, text)
+  const exchange = exchangeOf(given, given.readOnly, [check, ...given.statements])
+  return asking(run, admission, exchange).then((rows) => rows.slice(1))
+}
+
+/** Whether a list is plain is asked once for each version of the schema. */
+const plainAt = new WeakMap<ListTable, { readonly version: string | null; readonly plain: boolean }>()
+
+async function underCondition(
+  run: RunExchange,
+  admission: Admission,
+  text: string,
+  given: Exchange,
+): Promise<readonly Row[]> {
+  const { table, hash } = admission
+  const known = plainAt.get(table)
+  const plain = known?.version === given.version ? known.plain : await askPlain(run, table, given)
+  const condition = listing(table, hash, text, plain)
+  const exchange = { ...exchangeOf(given, given.readOnly, given.statements), condition }
+  return run(exchange).catch((error: unknown) => failedUnder(run, admission, exchange, error))
+}
+
+async function askPlain(run: RunExchange, table: ListTable, given: Exchange): Promise<boolean> {
+  const [row] = await run(exchangeOf(given, true, [plainness(given.caller.role, table)]))
+  const plain = row?.[0]?.toString() === 't'
+  plainAt.set(table, { version: given.version, plain })
+  return plain
+}
+
+/** Raised by catalograph.refuse. */
+const refusedByUs = 'CG002'
+
+/** Classes of what is said of a statement that cannot be prepared, or whose parameters cannot be read. */
+const unpreparable: ReadonlySet<string> = new Set(['0A', '22', '3F', '42'])
+
+/**
+ * A table, column or right that the list lacks lists nothing. The request's own first statement may be what lacks one: then
+ * the list, asked by itself, holds the document.
+ */
+async function failedUnder(run: RunExchange, admission: Admission, exchange: Exchange, error: unknown): Promise<never> {
+  if (!(error instanceof DatabaseFailure) || error.kind !== 'refused') throw error
+  if (error.sqlstate === refusedByUs && error.message === notListedReason) throw notListed(admission)
+  const isPrepared = (error.statement ?? 0) > 0 || !unpreparable.has(error.sqlstate?.slice(0, 2) ?? '')
+  if (isPrepared || (exchange.statements.length > 0 && (await holds(run, exchange)))) throw error
+  throw notListed(admission)
+}
+
+async function holds(run: RunExchange, exchange: Exchange): Promise<boolean> {
+  const alone = { ...exchangeOf(exchange, true, []), condition: exchange.condition }
+  return run(alone).then(
+    () => true,
+    (failure: unknown) => {
+      if (failure instanceof DatabaseFailure && failure.kind === 'refused') return false
+      throw failure
+    },
+  )
+}
 
 /** Runs an exchange whose first statement is about the list. A table, column or right that it lacks lists nothing. */
 const asking = (run: RunExchange, admission: Admission, exchange: Exchange): Promise<readonly Row[]> =>

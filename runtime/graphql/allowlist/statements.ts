@@ -1,5 +1,5 @@
-import type { BoundStatement, PreparedText } from '../../contract/execution.ts'
-import { createLru, type Lru } from '../../lib/lru.ts'
+import type { BoundStatement, Condition } from '../../contract/execution.ts'
+import { sha256Hex } from '../../lib/sha256.ts'
 import { qualified } from '../../sql/ident.ts'
 import { named } from '../statements/statements.ts'
 import type { ListTable } from './admission.ts'
@@ -13,29 +13,59 @@ const bound = (role: string, text: string, values: BoundStatement['values']): Bo
   values,
 })
 
-/** Every request by hash asks with one of a few texts: they are named once for each table, by role. */
-const guards = new WeakMap<ListTable, Lru<string, PreparedText>>()
-const maxRoles = 100
+/** What the refusal of a document that is not listed is told by, with SQLSTATE CG002. */
+export const notListedReason = 'PersistedQueryNotFound'
 
-function preparedGuard(role: string, table: ListTable): PreparedText {
-  const ofTable = guards.get(table) ?? createLru(maxRoles)
-  const known = ofTable.get(role)
-  if (known !== undefined) return known
-  const prepared = named(role, guardText(qualified(table.schema, table.name)))
-  ofTable.set(role, prepared)
-  guards.set(table, ofTable)
-  return prepared
+const listedSql =
+  (table: string) =>
+  (first: number): string =>
+    `case when exists (select from ${table} l where l.hash = $${first} and l.document = $${first + 1})
+  then true else catalograph.refuse('${notListedReason}') end`
+
+interface TableSql {
+  readonly mark: string
+  readonly sql: Condition['sql']
 }
 
-/** Fails with SQLSTATE CG002 unless the list holds this very document; what follows it in a request then never runs. */
+/** Every request by hash asks with one of a few texts: they are made once for each table. */
+const known = new WeakMap<ListTable, TableSql>()
+
+function sqlOf(table: ListTable): TableSql {
+  const found = known.get(table)
+  if (found !== undefined) return found
+  const name = qualified(table.schema, table.name)
+  const made = { mark: `.${sha256Hex(name).slice(0, 16)}`, sql: listedSql(name) }
+  known.set(table, made)
+  return made
+}
+
+/**
+ * That the list holds this very document; it fails with SQLSTATE CG002 where it does not.
+ * @param plain whether nothing but what is stored decides what the table shows
+ */
+export function listing(table: ListTable, hash: string, text: string, plain: boolean): Condition {
+  const { mark, sql } = sqlOf(table)
+  // Of two texts one has another hash, so the hash stands for both; a list is told by its mark.
+  return { mark, sql, values: [hash, text], lasting: plain ? mark + hash : null }
+}
+
+/** The same as a statement, for where there is no version to check it with. What follows it in a request then never runs. */
 export function guard(role: string, table: ListTable, hash: string, text: string): BoundStatement {
-  const prepared = preparedGuard(role, table)
-  return { name: prepared.name, text: prepared.text, values: [hash, text] }
+  return bound(role, `select where ${sqlOf(table).sql(1)}`, [hash, text])
 }
 
-const guardText = (table: string): string =>
-  `select from (select exists (select from ${table} l where l.hash = $1 and l.document = $2) as listed offset 0) x
-where case when x.listed then true else catalograph.refuse('PersistedQueryNotFound') end`
+/**
+ * One column: true when every row of a list shows to whoever may read it, as of a table without policies and heirs. Views and
+ * policies may decide by the time or the caller.
+ */
+export const plainness = (role: string, { schema, name }: ListTable): BoundStatement => ({
+  ...named(
+    role,
+    `select c.relkind = 'r' and not c.relrowsecurity and not c.relhassubclass from pg_catalog.pg_class c
+join pg_catalog.pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2`,
+  ),
+  values: [schema, name],
+})
 
 /** One column: the document that stands under a hash. */
 export const lookUp = (role: string, { schema, name }: ListTable, hash: string): BoundStatement =>

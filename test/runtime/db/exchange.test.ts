@@ -255,7 +255,8 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
     const insert = `with i as (insert into notes select nextval('counted') returning id) select (select id from i) as r`
     const version = await versionNow()
     expect(await db.run(selecting(next, [], version))).toEqual([['1']])
-    for (const text of [next, insert]) expect(await fails(selecting(text, [], '0.0.0'))).toMatchObject({ kind: 'stale' })
+    for (const text of [next, insert])
+      expect(await fails(selecting(text, [], '0.0.0'))).toMatchObject({ kind: 'stale' })
     expect(await db.run(selecting(insert, [], version))).toEqual([['2']])
     await database.query('drop sequence counted')
   })
@@ -267,7 +268,10 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
     expect((await db.run(request))[0]?.[0]).toBe('glad')
     await database.query(`alter type mood rename value 'glad' to 'merry'`)
     expect(await fails(request)).toMatchObject({ kind: 'stale' })
-    expect(await fails({ ...request, version: await versionNow() })).toMatchObject({ kind: 'refused', sqlstate: '22P02' })
+    expect(await fails({ ...request, version: await versionNow() })).toMatchObject({
+      kind: 'refused',
+      sqlstate: '22P02',
+    })
     await database.query('drop type mood')
   })
 
@@ -278,6 +282,33 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
     await database.query('insert into parents values (9)')
     const [[one, snapshot] = []] = await db.run(request)
     expect([one, snapshot]).toEqual(['1', expect.stringMatching(/^\d+:\d+:/)])
+  })
+
+  test('a condition is asked with the check, and not again where it lasts and nothing was written', async () => {
+    const version = await versionNow()
+    const under = (holds: boolean, lasting: string | null): Exchange => ({
+      ...selecting('select 1 as r', [], version, true),
+      condition: {
+        mark: '.c',
+        sql: (first) => `case when $${first}::bool then true else catalograph.refuse('no') end`,
+        values: [String(holds)],
+        lasting,
+      },
+    })
+    const asked = async (lasting: string | null): Promise<boolean> => {
+      expect((await db.run(under(true, lasting)))[0]?.[0]).toBe('1')
+      const second = await db.run(under(false, lasting)).catch((error: unknown) => error)
+      if (Array.isArray(second)) return false
+      expect(second).toMatchObject({ kind: 'refused', sqlstate: 'CG002', statement: 0, message: 'no' })
+      return true
+    }
+    expect(await asked(null)).toBe(true)
+    // Other tests write to the same server.
+    await expect.poll(() => asked('it'), { timeout: 5_000 }).toBe(false)
+    await database.query('insert into parents values (10)')
+    expect(await fails(under(false, 'it'))).toMatchObject({ sqlstate: 'CG002' })
+    expect(await fails({ ...under(false, null), statements: [] })).toMatchObject({ sqlstate: 'CG002', statement: null })
+    expect(await fails({ ...under(true, null), version: '0.0.0' })).toMatchObject({ kind: 'stale' })
   })
 
   test('a change of the schema is noticed by the next request, from its commit on', async () => {

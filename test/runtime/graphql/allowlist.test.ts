@@ -103,11 +103,9 @@ describe('17 allowlist: one round trip', () => {
     const before = service.exchanges.length
     expect(await ask(null, persisted(hashOf(one)))).toEqual(answerOne)
     expect(await ask(one)).toEqual(answerOne)
-    const own = service.exchanges.slice(before).filter(({ statements }) => statements[1]?.text.includes('"note"'))
-    expect(own.map(({ statements }) => statements.map(({ text }) => text.includes('"private"."documents"')))).toEqual([
-      [true, false],
-      [true, false],
-    ])
+    const asked = service.exchanges.slice(before).filter(({ condition }) => condition !== undefined)
+    expect(asked.map(({ statements }) => statements.length)).toEqual([1, 1])
+    for (const { condition } of asked) expect(condition?.sql(1)).toContain('from "private"."documents"')
   })
   it('takes effect with the next request, in either direction', async () => {
     for (let round = 0; round < 3; round += 1) {
@@ -230,6 +228,67 @@ describe('17 allowlist: nothing gets out', () => {
     expect(await ask(one, persisted(hashOf(two)))).toEqual(answerOne)
     await service.db.query(`comment on schema public is '@graphql({"allowlist": {"table": "private.documents"}})'`)
     expect(await ask(two)).toBe('DOCUMENT_NOT_LISTED')
+  })
+})
+
+describe('17 allowlist: a list without policies, which is asked again when something was written', () => {
+  let plain: TestService
+  const mine = { ...persisted(hashOf(one)), role: 'authenticated' }
+  const run = async (options: AskOptions = mine): Promise<unknown> => {
+    const { data, errors } = await plain.graphql(null, options)
+    return data ?? errors?.[0]?.extensions.code
+  }
+  beforeAll(async () => {
+    plain = await createTestService({
+      sql: `${sql} alter table private.documents disable row level security;
+        create function fails() returns boolean language plpgsql as $$ begin raise insufficient_privilege using message = 'not today'; end $$;
+        create table closed (id int primary key); grant select on closed to authenticated;
+        alter table closed enable row level security; create policy fails on closed using (fails()); insert into closed values (1)`,
+    })
+  })
+  afterAll(() => plain?.close())
+
+  const seed = Number(process.env['FC_SEED'] ?? Date.now() % 1_000_000)
+  it(`lists what it holds at the moment (FC_SEED=${seed})`, async () => {
+    const doings = fc.array(fc.constantFrom('list', 'unlist', 'ask', 'ask', 'ask'), { minLength: 3, maxLength: 14 })
+    await fc.assert(
+      fc.asyncProperty(doings, async (todo) => {
+        await plain.db.query('truncate private.documents')
+        let isListed = false
+        for (const doing of todo) {
+          if (doing === 'ask') expect(await run()).toEqual(isListed ? answerOne : 'PERSISTED_QUERY_NOT_FOUND')
+          else if (doing === 'list' && !isListed) {
+            await plain.db.query('insert into private.documents values ($1, $2)', [hashOf(one), one])
+            isListed = true
+          } else if (doing === 'unlist') {
+            await plain.db.query('delete from private.documents')
+            isListed = false
+          }
+        }
+      }),
+      { seed, numRuns: 25 },
+    )
+  })
+  it('asks each time as soon as a policy decides, and each role for itself', async () => {
+    await plain.db.query('truncate private.documents')
+    await plain.db.query('insert into private.documents values ($1, $2)', [hashOf(one), one])
+    for (let times = 0; times < 3; times += 1) expect(await run()).toEqual(answerOne)
+    await plain.db.query('revoke select on private.documents from anon')
+    expect(await run()).toEqual(answerOne)
+    expect(await run({ ...mine, role: 'anon' })).toBe('PERSISTED_QUERY_NOT_FOUND')
+    await plain.db.query(`grant select on private.documents to anon;
+      drop policy all_of_it on private.documents; alter table private.documents enable row level security;
+      create policy for_a_while on private.documents using (clock_timestamp() < '${new Date(Date.now() + 2_000).toISOString()}')`)
+    expect(await run()).toEqual(answerOne)
+    await expect.poll(() => run(), { timeout: 5_000, interval: 200 }).toBe('PERSISTED_QUERY_NOT_FOUND')
+    await plain.db.query('alter table private.documents disable row level security')
+    expect(await run()).toEqual(answerOne)
+  })
+  it("tells a listed document's own failure as its own", async () => {
+    const text = '{ closedCollection { edges { node { id } } } }'
+    await plain.db.query('insert into private.documents values ($1, $2)', [hashOf(text), text])
+    const { errors } = await plain.graphql(null, { role: 'authenticated', ...persisted(hashOf(text)) })
+    expect(errors?.[0]).toMatchObject({ message: 'not today', extensions: { code: 'DATABASE_REFUSED', sqlstate: '42501' } })
   })
 })
 
