@@ -1,24 +1,25 @@
 import { literal } from '../../runtime/sql/literal.ts'
 
-/** What `request.jwt.claim.NAME` holds and `request.jwt.claims` does not. */
+/** What `request.jwt.claim.NAME` holds and `request.jwt.claims` does not. Names of settings know no case. */
 const mention = 'claim.'
 
 /** The same in pg_node_tree, where a constant is the list of its bytes. */
-const mentionBytes = ` ${[...Buffer.from(mention)].join(' ')} `
+const bytesOf = (letter: string): string =>
+  `(${letter.toLowerCase().charCodeAt(0)}|${letter.toUpperCase().charCodeAt(0)})`
+const mentionParsed = ` ${[...mention].map(bytesOf).join(' ')} `
 
 /** Asking for a setting whose name is not written there may be asking for any: 2077 and 3294 are current_setting(). */
 const asksForAny = String.raw`current_setting\s*\(\s*[^'\s]`
 const asksForAnyParsed = String.raw`:funcid (2077|3294) [^{}]*:args \(\{(?!CONST)`
 
 const inBody = (text: string): string =>
-  `(pg_catalog.strpos(${text}, ${literal(mention)}) > 0 or ${text} ~* ${literal(asksForAny)})`
+  `(pg_catalog.strpos(pg_catalog.lower(${text}), ${literal(mention)}) > 0 or ${text} ~* ${literal(asksForAny)})`
 
-/** The pattern is dear and policies are many: it is only tried where one of the functions is called at all. */
+/** Patterns are dear and policies are many: they are only tried where one of the functions is called at all. */
 const inExpression = (tree: string): string => {
   const text = `${tree}::pg_catalog.text`
   const calls = ['2077', '3294'].map((fn) => `pg_catalog.strpos(${text}, ':funcid ${fn} ') > 0`)
-  return `(pg_catalog.strpos(${text}, ${literal(mentionBytes)}) > 0
-    or (${calls.join(' or ')}) and ${text} ~ ${literal(asksForAnyParsed)})`
+  return `((${calls.join(' or ')}) and ${text} ~ ${literal(`${mentionParsed}|${asksForAnyParsed}`)})`
 }
 
 /** Objects that came with the server have lower numbers (FirstNormalObjectId). */

@@ -46,6 +46,10 @@ describe.each(majors())('who may read claims one by one on PostgreSQL %i', (majo
     await within(change.replace('CLAIM', whole), async () => expect(await reads()).toBe(false))
     await within(change.replace('CLAIM', own), async () => expect(await reads()).toBe(true))
   })
+  test.each(places)('%s that writes it in other letters', async (_, change) => {
+    const other = `current_setting('Request.JWT.Claim.Sub', true)`
+    await within(change.replace('CLAIM', other), async () => expect(await reads()).toBe(true))
+  })
   test.each(places)('%s that asks for any setting', async (_, change) => {
     const any = `current_setting(lower('Request.jwt.') || 'claims', true)`
     await within(change.replace('CLAIM', any), async () => expect(await reads()).toBe(true))
