@@ -107,7 +107,8 @@ const snapshotOf = (line: Line, subject: string | null, version: string): string
 
 const see = (line: Line, subject: string, version: string, snapshot: string): void => {
   const last = seen.get(line)
-  if (last?.version === version && last.snapshots.size < mostSeen) last.snapshots.set(subject, snapshot)
+  const isRoom = last !== undefined && (last.snapshots.size < mostSeen || last.snapshots.has(subject))
+  if (last?.version === version && isRoom) last.snapshots.set(subject, snapshot)
   else seen.set(line, { version, snapshots: new Map([[subject, snapshot]]) })
 }
 

@@ -1,4 +1,4 @@
-import type { BoundStatement, Exchange, Row, RunExchange } from '../../contract/execution.ts'
+import type { BoundStatement, Condition, Exchange, Row, RunExchange } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures.ts'
 import { createLru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
@@ -38,7 +38,8 @@ export const exchangeOf = (
   { caller, claimsTogether, version, standing }: Asker,
   readOnly: boolean,
   statements: readonly BoundStatement[],
-): Exchange => ({ caller, claimsTogether, version, standing, readOnly, statements })
+  condition?: Condition,
+): Exchange => ({ caller, claimsTogether, version, standing, condition, readOnly, statements })
 
 /**
  * The text of a listed document, which is asked for when it is not known yet.
@@ -86,8 +87,7 @@ async function underCondition(
   const { table, hash } = admission
   const known = plainAt.get(table)
   const plain = known?.version === given.version ? known.plain : await askPlain(run, table, given)
-  const condition = listing(table, hash, text, plain)
-  const exchange = { ...exchangeOf(given, given.readOnly, given.statements), condition }
+  const exchange = exchangeOf(given, given.readOnly, given.statements, listing(table, hash, text, plain))
   return run(exchange).catch((error: unknown) => failedUnder(run, admission, exchange, error))
 }
 
@@ -111,14 +111,14 @@ const unpreparable: ReadonlySet<string> = new Set(['0A', '22', '3F', '42'])
 async function failedUnder(run: RunExchange, admission: Admission, exchange: Exchange, error: unknown): Promise<never> {
   if (!(error instanceof DatabaseFailure) || error.kind !== 'refused') throw error
   if (error.sqlstate === refusedByUs && error.message === notListedReason) throw notListed(admission)
-  const isPrepared = (error.statement ?? 0) > 0 || !unpreparable.has(error.sqlstate?.slice(0, 2) ?? '')
+  const first = exchange.statements.findIndex(({ carriesCheck }) => carriesCheck)
+  const isPrepared = (error.statement ?? 0) > Math.max(0, first) || !unpreparable.has(error.sqlstate?.slice(0, 2) ?? '')
   if (isPrepared || (exchange.statements.length > 0 && (await holds(run, exchange)))) throw error
   throw notListed(admission)
 }
 
 async function holds(run: RunExchange, exchange: Exchange): Promise<boolean> {
-  const alone = { ...exchangeOf(exchange, true, []), condition: exchange.condition }
-  return run(alone).then(
+  return run(exchangeOf(exchange, true, [], exchange.condition)).then(
     () => true,
     (failure: unknown) => {
       if (failure instanceof DatabaseFailure && failure.kind === 'refused') return false

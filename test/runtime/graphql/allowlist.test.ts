@@ -284,6 +284,16 @@ describe('17 allowlist: a list without policies, which is asked again when somet
     await plain.db.query('alter table private.documents disable row level security')
     expect(await run()).toEqual(answerOne)
   })
+  it('lists nothing for a role without SELECT, where requests are explained too', async () => {
+    await plain.db.query(`truncate private.documents;
+      comment on schema public is '@graphql({"allowlist": {"table": "private.documents"}, "explain": {"enabled": true}})'`)
+    await plain.db.query('insert into private.documents values ($1, $2)', [hashOf(one), one])
+    const explained = { role: 'authenticated', extensions: { ...mine.extensions, explain: true } }
+    expect(await run(explained)).toEqual(answerOne)
+    await plain.db.query('revoke select on private.documents from authenticated')
+    expect(await run(explained)).toBe('PERSISTED_QUERY_NOT_FOUND')
+    await plain.db.query('grant select on private.documents to authenticated')
+  })
   it("tells a listed document's own failure as its own", async () => {
     const text = '{ closedCollection { edges { node { id } } } }'
     await plain.db.query('insert into private.documents values ($1, $2)', [hashOf(text), text])
