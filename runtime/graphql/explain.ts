@@ -2,7 +2,8 @@ import type { BoundStatement, Exchange, Row, RunExchange } from '../contract/exe
 import { atStatement, DatabaseFailure } from '../db/failures.ts'
 import type { Engine } from '../engine/engine.ts'
 import { isJsonObject } from './json.ts'
-import type { Collection, Plan, Root, Row as PlannedRow, RowMember, Slot } from './plan/types.ts'
+import type { Collection, Plan, Row as PlannedRow, RowMember, Slot } from './plan/types.ts'
+import type { Part } from './statements/source.ts'
 import { toStatements, type Statements } from './statements/statements.ts'
 
 /**
@@ -18,7 +19,10 @@ export interface Explained {
   readonly parameters: readonly (string | null)[]
   /** For each parameter the variable that it comes from, as `$filter.id.eq`; null where the document holds the value. */
   readonly variables: readonly (string | null)[]
-  /** EXPLAIN (FORMAT JSON); whatever reads a relation also says under `GraphQL Path` for which place of the answer. */
+  /**
+   * EXPLAIN (FORMAT JSON). What reads a relation or calls a function also says under `GraphQL Path` for which place of
+   * the answer; what a view, a policy or a function that Postgres inlines reads, for the place that it stands in.
+   */
   readonly plan: unknown
 }
 
@@ -69,13 +73,18 @@ export function explain(
     if (path !== undefined) aliases[statement]?.set(alias, path)
   })
   const roots = plan.roots.filter(({ kind }) => kind !== 'constant')
-  return statements.map(({ text, values }, index) => ({
-    paths: (plan.writes ? roots.slice(index, index + 1) : roots).map(({ key }) => [key]),
-    statement: text,
-    parameters: bound[index]?.values ?? [],
-    variables: values.map(({ slot }) => variableOf(slot)),
-    plan: withPaths(JSON.parse(plans[index] ?? 'null'), aliases[index] ?? new Map()),
-  }))
+  return statements.map(({ text, values }, index) => {
+    const paths = (plan.writes ? roots.slice(index, index + 1) : roots).map(({ key }) => [key])
+    // A statement for one field reads everything for it.
+    const whole = paths.length === 1 ? paths[0] : undefined
+    return {
+      paths,
+      statement: text,
+      parameters: bound[index]?.values ?? [],
+      variables: values.map(({ slot }) => variableOf(slot)),
+      plan: withPaths(JSON.parse(plans[index] ?? 'null'), aliases[index] ?? new Map(), whole),
+    }
+  })
 }
 
 const variableOf = (slot: Slot): string | null => (slot.kind === 'variable' ? `$${slot.path.join('.')}` : null)
@@ -83,19 +92,28 @@ const variableOf = (slot: Slot): string | null => (slot.kind === 'variable' ? `$
 /** Partitions are read under their parent's alias and a number. */
 const aliasOf = (name: string): string => name.replace(/_\d+$/, '')
 
-/** Adds to each node of a plan that reads or changes a relation the path that it does so for. */
-function withPaths(plan: unknown, paths: ReadonlyMap<string, Path>): unknown {
-  if (Array.isArray(plan)) return plan.map((item) => withPaths(item, paths))
+/**
+ * Adds to each node of a plan that reads or changes a relation, or calls a function, the path that it does so for: that
+ * of its alias where the statement gave it one, else that of the node that it stands in.
+ */
+function withPaths(plan: unknown, paths: ReadonlyMap<string, Path>, outer: Path | undefined): unknown {
+  if (Array.isArray(plan)) return plan.map((item) => withPaths(item, paths, outer))
   if (!isJsonObject(plan)) return plan
-  const alias = plan['Alias']
-  const path = typeof alias === 'string' ? (paths.get(alias) ?? paths.get(aliasOf(alias))) : undefined
-  const inner = Object.entries(plan).map(([key, value]) => [key, withPaths(value, paths)] as const)
-  return Object.fromEntries(path === undefined ? inner : [...inner, ['GraphQL Path', path] as const])
+  const path = namesOf(plan).map((name) => paths.get(name)).find((own) => own !== undefined) ?? outer
+  const inner = Object.entries(plan).map(([key, value]) => [key, withPaths(value, paths, path)] as const)
+  const reads = 'Relation Name' in plan || 'Function Name' in plan
+  return Object.fromEntries(path === undefined || !reads ? inner : [...inner, ['GraphQL Path', path] as const])
 }
 
-type Places = Map<Root | PlannedRow | Collection, Path>
+/** What a node may be called in its statement; a CTE is named where it hangs: `CTE s3`. */
+function namesOf({ Alias: alias, 'Subplan Name': subplan }: Readonly<Record<string, unknown>>): readonly string[] {
+  const own = typeof alias === 'string' ? [alias, aliasOf(alias)] : []
+  return typeof subplan === 'string' && subplan.startsWith('CTE ') ? [...own, subplan.slice('CTE '.length)] : own
+}
 
-/** The parts of a plan that read relations, and where in the answer each of them stands. */
+type Places = Map<Part, Path>
+
+/** The parts of a plan, and where in the answer each of them stands. */
 function placesOf({ roots }: Plan): Places {
   const places: Places = new Map()
   for (const root of roots) {
@@ -126,6 +144,7 @@ function addRow(places: Places, row: PlannedRow, path: Path): void {
 }
 
 function addMember(places: Places, member: RowMember, path: Path): void {
+  places.set(member, path)
   if ('row' in member) addRow(places, member.row, path)
   if ('collection' in member) addCollection(places, member.collection, path)
 }

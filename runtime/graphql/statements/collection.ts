@@ -108,6 +108,7 @@ function writePage(
   const { page, order } = collection
   const scanned = scanRows(writer, collection, matching, scan, page)
   const outer = writer.alias('p')
+  writer.note(outer, collection)
   const alias = writer.alias('w')
   const carried = carriedScope(scanned.scope, outer)
 

@@ -39,6 +39,7 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
   // A function runs once per request, whatever is asked of its rows; a volatile one runs even when none of them is wanted.
   const runsOnce = source.isFunction && (reads > 1 || source.volatile)
   const rows = writer.alias('s')
+  if (runsOnce) writer.note(rows, collection)
   const isPicked = source.condition === null && !source.isFunction
 
   const plain = (alias: string, extra: Condition | null, ordered: boolean): Rows => {

@@ -53,7 +53,9 @@ function memberValue(writer: Writer, member: RowMember, scope: Scope): string {
     case 'computed-composite': {
       const { attributes } = computedOf(scope, member.function)
       const call = computedCall(writer, scope, member)
-      return calledComposite(attributes, member.members, call, writer.alias('t'))
+      const alias = writer.alias('t')
+      writer.note(alias, member)
+      return calledComposite(attributes, member.members, call, alias)
     }
     case 'computed-void':
       return voidResult(computedCall(writer, scope, member))

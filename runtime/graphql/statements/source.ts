@@ -2,7 +2,7 @@ import type { CallBuilder, ComputedBuilder, EntityBuilder } from '../../contract
 import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Pair } from '../../sql/json.ts'
-import type { Argument, Collection, Join, OrderKey, Root, Row } from '../plan/types.ts'
+import type { Argument, Collection, Join, OrderKey, Root, Row, RowMember } from '../plan/types.ts'
 import { longestOf } from './cursor.ts'
 import type { Parameters } from './parameters.ts'
 
@@ -12,14 +12,14 @@ export interface Writer {
   readonly parameters: Parameters
   /** A fresh alias: `t1`, `p2`, ... */
   readonly alias: (letter: string) => string
-  /** Told which part of the plan a relation is read for, or changed by. */
+  /** Told which part of the plan stands under an alias. */
   readonly note: Note
   /** Writes a row as an object; here because rows hold collections and collections hold rows. */
   readonly row: WriteRow
 }
 
-/** What of a plan reads relations. */
-export type Part = Row | Collection | Root
+/** What of a plan reads relations or calls what may do so. */
+export type Part = Row | Collection | Root | RowMember
 
 export type Note = (alias: string, part: Part) => void
 

@@ -144,7 +144,10 @@ function rootValue(writer: Writer, root: SqlRoot): string {
       return writer.engine.call(root.call).json(callSql(writer, root.call, root.args))
     case 'call-composite': {
       const { attributes } = writer.engine.call(root.call)
-      return calledComposite(attributes, root.members, callSql(writer, root.call, root.args), writer.alias('t'))
+      const call = callSql(writer, root.call, root.args)
+      const alias = writer.alias('t')
+      writer.note(alias, root)
+      return calledComposite(attributes, root.members, call, alias)
     }
     case 'call-void':
       return voidResult(callSql(writer, root.call, root.args))

@@ -14,6 +14,7 @@ export interface TotalsSql {
 
 export function writeTotals(writer: Writer, collection: Collection, matching: Matching): TotalsSql {
   const alias = writer.alias('u')
+  writer.note(alias, collection)
   const { scope, from } = matching.read(writer.alias('t'), null, 'counted')
   const figures = new Map<string, string>()
   const id = (name: string, column: string): string => `${name}(${column})`

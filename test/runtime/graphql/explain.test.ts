@@ -35,9 +35,9 @@ const ask = (query: string, variables: Record<string, unknown> = {}) =>
 const pathsIn = (plan: unknown): readonly string[] => {
   if (Array.isArray(plan)) return plan.flatMap(pathsIn)
   if (typeof plan !== 'object' || plan === null) return []
-  const { 'GraphQL Path': path, 'Relation Name': relation } = plan as Record<string, unknown>
+  const { 'GraphQL Path': path, 'Relation Name': relation, 'Function Name': called } = plan as Record<string, unknown>
   const inner = Object.values(plan).flatMap(pathsIn)
-  return path === undefined ? inner : [`${relation}: ${(path as string[]).join('.')}`, ...inner]
+  return path === undefined ? inner : [`${relation ?? called}: ${(path as string[]).join('.')}`, ...inner]
 }
 
 describe('17 explain', () => {
@@ -76,6 +76,57 @@ describe('17 explain', () => {
     expect(new Set(places('authorCollection.edges.node.books'))).toEqual(new Set(['author', 'book']))
     const scans = JSON.stringify(statement?.plan).match(/"Relation Name"/g)
     expect(paths).toHaveLength(scans?.length ?? 0)
+  })
+
+  it('tells of what stands in views, policies and functions for which place it is read', async () => {
+    await service.db.query(`
+      comment on schema public is '@graphql({"explain": {"enabled": true}, "composites": {"enabled": true}})';
+      create type place as (name text, books int);
+      create table reader (book_id int references book, name text);
+      create view shelf as select b.id, b.title, b.author_id, a.name from book b join author a on a.id = b.author_id;
+      comment on view shelf is '@graphql({"primary_key_columns": ["id"], "totalCount": {"enabled": true}, "foreign_keys":
+        [{"local_columns": ["author_id"], "foreign_schema": "public", "foreign_table": "author", "foreign_columns": ["id"]}]})';
+      create table page (id int primary key, book_id int references book);
+      alter table page enable row level security;
+      create policy read on page using (exists (select from reader r where r.book_id = page.book_id));
+      grant select on shelf, reader, page to anon;
+      create function books(author) returns setof book language sql stable as
+        'select b.* from public.book b where b.author_id = $1.id';
+      create function place_of(author) returns place language plpgsql stable as
+        'begin return row($1.name, 1); end';
+      create function late() returns setof book language sql volatile as 'select * from public.book';
+    `)
+    const answer = await ask(`{
+      shelfCollection(last: 1) { totalCount edges { node { id } } }
+      authorCollection {
+        edges { node {
+          shelfCollection { edges { node { title } } }
+          books { edges { node { title pageCollection { edges { node { id } } } } } }
+          place_of { name }
+        } }
+      }
+    }`)
+    expect(answer.errors).toBeUndefined()
+    const paths = explained(answer).flatMap(({ plan }) => pathsIn(plan))
+    const node = 'authorCollection.edges.node'
+    expect(new Set(paths)).toEqual(
+      new Set([
+        'book: shelfCollection',
+        'author: shelfCollection',
+        'author: authorCollection',
+        `author: ${node}.shelfCollection`,
+        `book: ${node}.shelfCollection`,
+        `book: ${node}.books`,
+        `page: ${node}.books.edges.node.pageCollection`,
+        `reader: ${node}.books.edges.node.pageCollection`,
+        `place_of: ${node}.place_of`,
+      ]),
+    )
+    const alone = await ask('mutation { late(first: 1) { edges { node { id } } } }')
+    expect(explained(alone).flatMap(({ plan }) => pathsIn(plan))).toEqual(['late: late'])
+    const byKey = await ask('{ shelfByPk(id: 1) { title } }')
+    expect(new Set(explained(byKey).flatMap(({ plan }) => pathsIn(plan)))).toEqual(new Set(['book: shelfByPk', 'author: shelfByPk']))
+    await service.db.query(`drop table page, reader; drop view shelf; drop function books, place_of, late; ${on}`)
   })
 
   it('gives each statement of a mutation, explained right before it runs', async () => {
