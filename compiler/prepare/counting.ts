@@ -4,7 +4,8 @@
  *
  * Every backend counts in a row of its own, so that no DDL waits for another one's commit, a rolled-back change counts
  * for nothing, and whoever sees the sum sees the catalogue that belongs to it. Beside the count it records, in a ring of
- * rows of its own, which relations changed: whoever finds fewer records than changes compares everything.
+ * rows of its own, which relations changed: whoever finds fewer records than changes compares everything. And it sets
+ * the mark (runtime/db/marks.ts).
  */
 
 const ignoredKinds = [
@@ -84,6 +85,7 @@ const record = `if exists (select from pg_catalog.pg_inherits i where i.inhrelid
         tg_tag in ('GRANT', 'REVOKE'))
       on conflict (pid, slot) do update
       set xid = excluded.xid, relations = excluded.relations, granted = excluded.granted;
+    perform pg_catalog.setval('catalograph.schema_mark', (pg_catalog.random() * 9e18)::bigint + 1);
     perform pg_catalog.set_config('catalograph.changed', 'on', true);`
 
 /** What an event tells of a change, as SQL over the rows of `from`. */

@@ -156,6 +156,22 @@ const ownTable = (name: string, columns: string): Need =>
     `create table if not exists catalograph.${name} (${columns})`,
   )
 
+/**
+ * The mark, with a value from the start. Its owner is that of the tables: the functions that count may be older than it, and
+ * somebody else's than whoever prepares.
+ */
+const mark: Need = need(
+  'sequence catalograph.schema_mark',
+  `${tableOid('schema_mark')} is not null`,
+  `do $$ begin
+  create sequence if not exists catalograph.schema_mark;
+  execute pg_catalog.format('alter sequence catalograph.schema_mark owner to %I', (
+    select r.rolname from pg_catalog.pg_class c join pg_catalog.pg_roles r on r.oid = c.relowner
+    where c.oid = 'catalograph.schema_version'::pg_catalog.regclass));
+  perform pg_catalog.setval('catalograph.schema_mark', (pg_catalog.random() * 9e18)::bigint + 1);
+end $$`,
+)
+
 const tables: Readonly<Record<string, string>> = {
   schema_version: 'pid int primary key, n bigint not null',
   schema_change:
@@ -180,6 +196,12 @@ const publicRights: readonly Need[] = [
       and ${publicHas('c.relacl', 'r', 'c.relowner', 'SELECT')})`,
       `grant select on catalograph.${table} to public`,
     ),
+  ),
+  need(
+    'select on catalograph.schema_mark',
+    `exists (select from pg_catalog.pg_class c where c.oid = ${tableOid('schema_mark')}
+      and ${publicHas('c.relacl', 's', 'c.relowner', 'SELECT')})`,
+    'grant select on sequence catalograph.schema_mark to public',
   ),
   ...[current, refuse, fold].map((fn) =>
     need(
@@ -248,6 +270,7 @@ export const needs = (login: string): readonly Need[] => [
   ...apiRoles.map(membership(login)),
   schema('catalograph'),
   ...Object.entries(tables).map(([name, columns]) => ownTable(name, columns)),
+  mark,
   ...[current, refuse, fold, onCommand, onDrop].map(ownFunction),
   ...publicRights,
   schema('auth'),

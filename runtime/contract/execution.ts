@@ -29,12 +29,11 @@ export interface Caller {
   readonly claims: string
 }
 
-/** What a role counts as, in the words in which Postgres is asked whether it still does. */
+/** What a role counts as. */
 export interface Standing {
-  /** Array literal of the roles that hold anything that is served. */
-  readonly holders: string
-  /** Whether the role is a superuser (`on` or `off`), then for each holder 1 where the role has its privileges, or 0. */
-  readonly held: string
+  readonly superuser: boolean
+  /** The roles that hold anything that is served, and whether the role has their privileges. */
+  readonly holders: readonly { readonly role: string; readonly held: boolean }[]
 }
 
 /** What has to hold besides the version for the statements of an exchange to run. */

@@ -5,6 +5,7 @@ import { createDeadlines, type SetDeadline } from '../lib/deadlines.ts'
 import { classifyConnecting, spoilsConnection, sqlstateOf } from './classify.ts'
 import type { ExchangeResult, Line } from './exchange.ts'
 import { createLines, type Lines } from './lines.ts'
+import { createMarks, type Marks } from './marks.ts'
 import { queryOn, type Query } from './session.ts'
 import { connectionConfig, startupSettings, type StartupSettings } from './startup.ts'
 import { isUnchecked, outcome, runOnLine } from './transaction.ts'
@@ -97,7 +98,7 @@ const isSpoilt = (exchange: Exchange, result: ExchangeResult): boolean =>
 /** Runs an exchange on a line that is free by the time that the result is told. Fails where no line is to be had. */
 type RunOnce = (exchange: Exchange) => ExchangeResult | Promise<ExchangeResult>
 
-const runOnce = (lines: Lines, timeout: number): RunOnce => {
+const runOnce = (lines: Lines, timeout: number, { newest, tend }: Marks): RunOnce => {
   const setDeadline = createDeadlines(lookEveryMs)
   const runOn = (line: Line, exchange: Exchange): Promise<ExchangeResult> =>
     new Promise((resolve, reject) => {
@@ -107,7 +108,7 @@ const runOnce = (lines: Lines, timeout: number): RunOnce => {
         lines.giveBack(line, spoilt)
       }
       try {
-        runOnLine(line, exchange, (result) => {
+        runOnLine(line, exchange, newest(), (result) => {
           giveBack(isSpoilt(exchange, result))
           resolve(result)
         })
@@ -116,7 +117,10 @@ const runOnce = (lines: Lines, timeout: number): RunOnce => {
         reject(error)
       }
     })
-  return (exchange) => after(lines.borrow(), (line) => runOn(line, exchange))
+  return (exchange) => {
+    if (exchange.version !== null) tend()
+    return after(lines.borrow(), (line) => runOn(line, exchange))
+  }
 }
 
 /**
@@ -155,7 +159,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const session: Database['session'] = (work) => withClient(own, (client) => work(queryOn(client)))
   const query: Query = (text, values) => session((run) => run(text, values))
   return {
-    run: runWith(runOnce(requests, timeout)),
+    run: runWith(runOnce(requests, timeout, createMarks(query, Date.now))),
     query,
     session,
     ping: async () => {

@@ -1,10 +1,12 @@
-import type { BoundStatement, Caller, Condition, Exchange, PreparedText, Row, Standing } from '../contract/execution.ts'
+import type { BoundStatement, Caller, Exchange, PreparedText, Row } from '../contract/execution.ts'
 import { createLru, type Lru } from '../lib/lru.ts'
 import { sha256Hex } from '../lib/sha256.ts'
+import { tellsSnapshot, withCheck, type Expected } from './check.ts'
 import { claimSettings, type ClaimSettings } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from './classify.ts'
 import { sendStatements, type ExchangeResult, type Line, type Settle } from './exchange.ts'
-import { counterOf, currentCall } from './version.ts'
+import type { Mark } from './marks.ts'
+import { counterOf } from './version.ts'
 import { writeValues, type SentStatement, type WrittenValues } from './wire.ts'
 
 /**
@@ -79,108 +81,44 @@ const openingOf = (caller: Caller, together: boolean): Opening => {
   return opening
 }
 
-/**
- * The snapshots under which a connection last found a version right, by role, since each has a standing of its own, and by
- * role and condition.
- */
-interface Seen {
-  readonly version: string
-  readonly snapshots: Map<string, string>
+/** What is known of the server at the other end of a line: of another one, the same texts may mean something else. */
+interface LineFacts {
+  /** Under which the counter was found right there. */
+  mark: Mark | null
+  /** The snapshots under which lasting conditions were last found to hold at a version, by role and condition. */
+  readonly snapshots: Lru<string, string>
 }
 
-/** By connection, because another one may reach another server, where the same text means something else. */
-const seen = new WeakMap<Line, Seen>()
+const facts = new WeakMap<Line, LineFacts>()
 
-const mostSeen = 1_000
+const mostSnapshots = 1_000
 const noSnapshot = ''
 
-/** What a snapshot is remembered for; null: for nothing. No role's name holds a zero byte. */
-const subjectOf = ({ role }: Caller, condition: Condition | undefined): string | null => {
-  if (condition === undefined) return role
-  return condition.lasting === null ? null : `${role}\0${condition.lasting}`
+const factsOf = (line: Line): LineFacts => {
+  const found = facts.get(line)
+  if (found !== undefined) return found
+  const made: LineFacts = { mark: null, snapshots: createLru<string, string>(mostSnapshots) }
+  facts.set(line, made)
+  return made
 }
 
-const snapshotOf = (line: Line, subject: string | null, version: string): string => {
-  const last = seen.get(line)
-  return (subject !== null && last?.version === version ? last.snapshots.get(subject) : undefined) ?? noSnapshot
-}
-
-const see = (line: Line, subject: string, version: string, snapshot: string): void => {
-  const last = seen.get(line)
-  const isRoom = last !== undefined && (last.snapshots.size < mostSeen || last.snapshots.has(subject))
-  if (last?.version === version && isRoom) last.snapshots.set(subject, snapshot)
-  else seen.set(line, { version, snapshots: new Map([[subject, snapshot]]) })
-}
+/** What a snapshot is remembered for; null: for nothing. No version and no name of a role holds a zero byte. */
+const subjectOf = ({ caller, condition, version }: Exchange): string | null =>
+  condition === undefined || condition.lasting === null ? null : `${version}\0${caller.role}\0${condition.lasting}`
 
 const opening = ({ caller, claimsTogether = false, readOnly }: Exchange): SentStatement => {
   const { prepared, written } = openingOf(caller, claimsTogether)
   return { name: prepared.name, text: prepared.text, written, values: [readOnly ? 'on' : 'off'] }
 }
 
-/**
- * The version check is a condition of the request's own statement, which Postgres evaluates once and before anything
- * else of it, under the statement's snapshot. That is taken when the statement is planned and its relations are locked:
- * what changes the schema either shows in this snapshot, and the statement fails and does nothing, or comes after all that
- * it reads.
- *
- * What two snapshots with the same text see is the same (manual 9.26.8): as long as no transaction that wrote anything
- * has ended since the version was last seen right on this connection, it still is, and finding that out costs a tenth
- * of looking.
- */
-const snapshot = 'pg_catalog.pg_current_snapshot()::text'
+/** What a mark may be compared with on this line; null: it has to look. */
+const markFor = (line: Line, mark: Mark | null, counter: string): string | null =>
+  mark !== null && mark.counter === counter && facts.get(line)?.mark === mark ? mark.value : null
 
-/** @param tells whether its last column is a new snapshot */
-const checkedText = ({ text, values }: BoundStatement, condition: Condition | undefined, tells: boolean): string => {
-  const parameter = (place: number): string => `$${values.length + place}::text`
-  const last = parameter(1)
-  const look = currentCall(parameter(2), parameter(3), parameter(4))
-  const other = condition === undefined ? `else ${look}` : `when ${look} then ${condition.sql(values.length + 5)}`
-  const told = tells ? `, case when ${snapshot} = ${last} then null else ${snapshot} end` : ''
-  return `${text}${told} where case when ${snapshot} = ${last} then true ${other} end`
+const snapshotFor = (line: Line, exchange: Exchange): string => {
+  const subject = subjectOf(exchange)
+  return (subject === null ? undefined : facts.get(line)?.snapshots.get(subject)) ?? noSnapshot
 }
-
-/** What a statement is compared with. */
-interface Expected {
-  readonly snapshot: string
-  readonly version: string
-  readonly standing: Standing | undefined
-  readonly condition: Condition | undefined
-}
-
-/** In characters, of some hundred statements that are asked again and again. */
-const keptTexts = 1_000_000
-
-/** By the names of the statements that they are made of, and the marks of their conditions. */
-const createCarriers = (): Lru<string, PreparedText> => createLru(keptTexts, ({ text }) => text.length)
-const reading = createCarriers()
-const writing = createCarriers()
-
-/** The statement together with the check, prepared under a name of its own. */
-const carrierOf = (statement: BoundStatement, condition: Condition | undefined, tells: boolean): PreparedText => {
-  const carriers = tells ? reading : writing
-  const key = condition === undefined ? statement.name : statement.name + condition.mark
-  const known = carriers.get(key)
-  if (known !== undefined) return known
-  const made = { name: `${key}${tells ? '.r' : '.w'}`, text: checkedText(statement, condition, tells) }
-  carriers.set(key, made)
-  return made
-}
-
-/** A statement that writes ends the snapshot that it has seen, so it does not tell it. */
-const withCheck = (statement: BoundStatement, expected: Expected, tells: boolean): BoundStatement => {
-  const { snapshot, version, standing, condition } = expected
-  const { name, text } = carrierOf(statement, condition, tells)
-  const values = [...statement.values, snapshot, version, standing?.holders ?? null, standing?.held ?? null]
-  return { name, text, values: condition === undefined ? values : values.concat(condition.values), carriesCheck: true }
-}
-
-/** What the first statement is compared with. */
-const expectedOf = (line: Line, { caller, condition }: Exchange, version: string, standing?: Standing): Expected => ({
-  snapshot: snapshotOf(line, subjectOf(caller, condition), version),
-  version: standing === undefined ? version : counterOf(version),
-  standing,
-  condition,
-})
 
 /** Where nothing else carries the check, which is then about everything. */
 const bareCheck: BoundStatement = { name: 'catalograph.check', text: 'select null', values: [], carriesCheck: true }
@@ -192,17 +130,19 @@ const needsBareCheck = ({ version, statements }: Exchange): boolean =>
  * The statements of an exchange with their checks. From the second on they are compared by the counter alone: roles that
  * changed meanwhile may be the first one's own doing.
  */
-const checked = (line: Line, exchange: Exchange): readonly BoundStatement[] => {
-  const { version, standing, readOnly, statements } = exchange
+const checked = (line: Line, exchange: Exchange, newest: Mark | null): readonly BoundStatement[] => {
+  const { version, standing, condition, readOnly, statements } = exchange
   if (version === null) return statements
-  if (needsBareCheck(exchange))
-    return [...statements, withCheck(bareCheck, expectedOf(line, exchange, version), readOnly)]
-  let expected = expectedOf(line, exchange, version, standing)
+  const counter = counterOf(version)
+  const snapshot = snapshotFor(line, exchange)
+  const whole: Expected = { version, mark: null, standing: undefined, condition, snapshot }
+  if (needsBareCheck(exchange)) return [...statements, withCheck(bareCheck, whole, readOnly)]
+  const mark = markFor(line, newest, counter)
+  let expected = standing === undefined ? whole : { version: counter, mark, standing, condition, snapshot }
   return statements.map((statement) => {
     if (!statement.carriesCheck) return statement
     const carrying = withCheck(statement, expected, readOnly)
-    const { snapshot } = expected
-    expected = { snapshot, version: counterOf(version), standing: undefined, condition: undefined }
+    expected = { version: counter, mark, standing: undefined, condition: undefined, snapshot: noSnapshot }
     return carrying
   })
 }
@@ -210,25 +150,32 @@ const checked = (line: Line, exchange: Exchange): readonly BoundStatement[] => {
 /** What stands before the request's own statements: the reset, then the opening. */
 const openingLength = 2
 
-/** Keeps the snapshot that the first check told, where it is a new one. */
+/** Keeps what the exchange has shown: that the counter is the server's, and the snapshot that the first check told, if any. */
 const remember = (
   line: Line,
-  { caller, version, condition, readOnly }: Exchange,
+  exchange: Exchange,
+  newest: Mark | null,
   statements: readonly BoundStatement[],
   result: ExchangeResult,
 ): void => {
-  if (version === null || !readOnly || result.kind !== 'rows') return
+  const { version, condition, readOnly } = exchange
+  if (version === null || result.kind !== 'rows') return
+  if (newest !== null && newest.counter === counterOf(version)) factsOf(line).mark = newest
+  const subject = subjectOf(exchange)
+  if (subject === null || !tellsSnapshot(condition, readOnly)) return
   const at = statements.findIndex(({ carriesCheck }) => carriesCheck)
   const told = result.rows[openingLength + at]?.[0]?.at(-1)?.toString()
-  const subject = subjectOf(caller, condition)
-  if (told !== undefined && subject !== null) see(line, subject, version, told)
+  if (told !== undefined) factsOf(line).snapshots.set(subject, told)
 }
 
-/** Runs an exchange on a connection; a failure is a result, see sendStatements. */
-export const runOnLine = (line: Line, exchange: Exchange, settle: Settle): void => {
-  const statements = checked(line, exchange)
+/**
+ * Runs an exchange on a connection; a failure is a result, see sendStatements.
+ * @param newest the mark that was known when it was sent (marks.ts)
+ */
+export const runOnLine = (line: Line, exchange: Exchange, newest: Mark | null, settle: Settle): void => {
+  const statements = checked(line, exchange, newest)
   sendStatements(line, [reset, opening(exchange), ...statements], (result) => {
-    remember(line, exchange, statements, result)
+    remember(line, exchange, newest, statements, result)
     settle(result)
   })
 }

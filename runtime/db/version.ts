@@ -22,6 +22,13 @@ export const versionExpression = `(
   ) facts (h))
 )`
 
+/**
+ * Of type bigint: a random number, another one whenever a change is counted, from before it is committed. A sequence,
+ * because setting one is seen by everybody at once, whatever becomes of the transaction (manual 9.17). Any role may
+ * evaluate it.
+ */
+export const markExpression = "pg_catalog.pg_sequence_last_value('catalograph.schema_mark'::pg_catalog.regclass)"
+
 /** The part of a version that the counter is. */
 export const counterOf = (version: string): string => version.slice(0, version.indexOf('.'))
 

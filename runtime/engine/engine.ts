@@ -4,7 +4,6 @@ import type { Manifest, ObjectId } from '../contract/manifest.ts'
 import type { Revision } from '../contract/revision.ts'
 import { factsOf } from '../contract/role-facts.ts'
 import { createLru } from '../lib/lru.ts'
-import { arrayText } from '../sql/array-text.ts'
 import { evaluateModule } from './load.ts'
 import { buildView, type RoleView } from './schema/schema.ts'
 
@@ -36,16 +35,15 @@ export function createRoles(): Roles {
   }
 }
 
-function standingOf(manifest: Manifest, role: string, holders: string): Standing {
+function standingOf(manifest: Manifest, role: string): Standing {
   const { superuser, effective } = factsOf(manifest, role)
-  const bits = manifest.holders.map((holder) => (superuser || effective.includes(holder) ? '1' : '0'))
-  return { holders, held: (superuser ? 'on' : 'off') + bits.join('') }
+  const holders = manifest.holders.map((holder) => ({ role: holder, held: superuser || effective.includes(holder) }))
+  return { superuser, holders }
 }
 
 export function createEngine(revision: Revision, roles: Roles = createRoles()): Engine {
   const views = createLru<string, RoleView>(maxViews)
   const standings = createLru<string, Standing>(maxViews)
-  const holders = arrayText(revision.manifest.holders)
   const entities = new Map<ObjectId, EntityBuilder>()
   let calls: Readonly<Record<ObjectId, CallBuilder>> | undefined
   return {
@@ -62,7 +60,7 @@ export function createEngine(revision: Revision, roles: Roles = createRoles()): 
     standing: (role) => {
       const known = standings.get(role)
       if (known !== undefined) return known
-      const standing = standingOf(revision.manifest, role, holders)
+      const standing = standingOf(revision.manifest, role)
       standings.set(role, standing)
       return standing
     },

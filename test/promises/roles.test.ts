@@ -82,11 +82,16 @@ describe('a role sees what Postgres would let it do', () => {
     'authenticator',
   ])('%s counts for Postgres as what it counts for here', async (role) => {
     const revision = await service.revision()
-    const { holders, held } = createEngine(revision).standing(role)
+    const { superuser, holders } = createEngine(revision).standing(role)
+    const held = (superuser ? 'on' : 'off') + holders.map((holder) => Number(holder.held)).join('')
     const ask = async (expected: string): Promise<unknown> => {
       await service.db.query(`set role ${role}`)
       const check = 'select catalograph.current($1, $2, $3) as right'
-      const asked = service.db.query(check, [counterOf(revision.version ?? ''), holders, expected])
+      const asked = service.db.query(check, [
+        counterOf(revision.version ?? ''),
+        holders.map((holder) => holder.role),
+        expected,
+      ])
       return asked.then(({ rows: [row] }) => row.right).finally(() => service.db.query('reset role'))
     }
     expect(await ask(held)).toBe(true)

@@ -275,15 +275,6 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
     await database.query('drop type mood')
   })
 
-  test('a reading statement is told the snapshot when another transaction has ended', async () => {
-    const version = await versionNow()
-    const request = selecting('select 1 as r', [], version, true)
-    await db.run(request)
-    await database.query('insert into parents values (9)')
-    const [[one, snapshot] = []] = await db.run(request)
-    expect([one, snapshot]).toEqual(['1', expect.stringMatching(/^\d+:\d+:/)])
-  })
-
   test('a condition is asked with the check, and not again where it lasts and nothing was written', async () => {
     const version = await versionNow()
     const under = (holds: boolean, lasting: string | null): Exchange => ({

@@ -1,0 +1,129 @@
+import type { BoundStatement, Condition, PreparedText, Standing } from '../contract/execution.ts'
+import { arrayText } from '../sql/array-text.ts'
+import { literal } from '../sql/literal.ts'
+import { createLru, type Lru } from '../lib/lru.ts'
+import { sha256Hex } from '../lib/sha256.ts'
+import { currentCall, markExpression } from './version.ts'
+
+/** What a statement is compared with. */
+export interface Expected {
+  /** A whole version, or its counter alone where nothing else of it is to be compared. */
+  readonly version: string
+  /** The value of the mark under which the counter holds; null: the check has to look. */
+  readonly mark: string | null
+  readonly standing: Standing | undefined
+  readonly condition: Condition | undefined
+  /** Under which a lasting condition was last seen to hold. */
+  readonly snapshot: string
+}
+
+const snapshotText = 'pg_catalog.pg_current_snapshot()::text'
+
+/** A standing in the words in which Postgres is asked. */
+interface Words {
+  /** Tells its SQL from that of others. */
+  readonly mark: string
+  /** SQL of type boolean, asked after the mark; null: there are too many holders, so that it is looked at as a whole. */
+  readonly sql: string | null
+  /** For catalograph.current. */
+  readonly holders: string
+  readonly held: string
+}
+
+/** Postgres is asked for each of them, in half a microsecond. */
+const mostHolders = 12
+
+const hasRole = (role: string, held: boolean): string =>
+  `${held ? '' : 'not '}pg_catalog.pg_has_role(${literal(role)}::name, 'USAGE')`
+
+const wordsOf = ({ superuser, holders }: Standing): Words => {
+  const is = superuser ? 'on' : 'off'
+  const asked = holders.map(({ role, held }) => ` and ${hasRole(role, held)}`)
+  const sql = ` and pg_catalog.current_setting('is_superuser') = '${is}'${asked.join('')}`
+  return {
+    mark: `.${sha256Hex(sql).slice(0, 8)}`,
+    sql: holders.length > mostHolders ? null : sql,
+    holders: arrayText(holders.map(({ role }) => role)),
+    held: is + holders.map(({ held }) => (held ? '1' : '0')).join(''),
+  }
+}
+
+const noWords: Words = { mark: '', sql: '', holders: '', held: '' }
+const words = new WeakMap<Standing, Words>()
+
+const inWords = (standing: Standing | undefined): Words => {
+  if (standing === undefined) return noWords
+  const known = words.get(standing)
+  if (known !== undefined) return known
+  const made = wordsOf(standing)
+  words.set(standing, made)
+  return made
+}
+
+/**
+ * The version check is a condition of the request's own statement, which Postgres evaluates once and before anything
+ * else of it, under the statement's snapshot. That is taken when the statement is planned and its relations are locked:
+ * what changes the schema either shows in this snapshot, and the statement fails and does nothing, or comes after all that
+ * it reads.
+ *
+ * Where the mark is the one under which the counter is known to hold (marks.ts), that is all there is to find out about
+ * it, for a tenth of what looking costs.
+ *
+ * What two snapshots with the same text see is the same (manual 9.26.8): as long as no transaction that wrote anything
+ * has ended since a lasting condition was last seen to hold on this connection, it still does.
+ * @param tells whether its last column is a new snapshot
+ */
+const checkedText = (
+  { text, values }: BoundStatement,
+  { sql }: Words,
+  condition: Condition | undefined,
+  tells: boolean,
+): string => {
+  const parameter = (place: number): string => `$${values.length + place}`
+  const look = currentCall(`${parameter(2)}::text`, `${parameter(3)}::text`, `${parameter(4)}::text`)
+  const marked = `${markExpression} = ${parameter(1)}::bigint${sql ?? ' and false'}`
+  const current = `case when ${marked} then true else ${look} end`
+  if (condition === undefined) return `${text} where ${current}`
+  const last = `${parameter(5)}::text`
+  const told = tells ? `, case when ${snapshotText} = ${last} then null else ${snapshotText} end` : ''
+  const asked = condition.sql(values.length + 6)
+  return `${text}${told} where case when ${snapshotText} = ${last} then true when ${current} then ${asked} end`
+}
+
+/** In characters, of some hundred statements that are asked again and again. */
+const keptTexts = 1_000_000
+
+/** By the names of the statements that they are made of, and the marks of standings and conditions. */
+const createCarriers = (): Lru<string, PreparedText> => createLru(keptTexts, ({ text }) => text.length)
+const telling = createCarriers()
+const silent = createCarriers()
+
+/** The statement together with the check, prepared under a name of its own. */
+const carrierOf = (
+  statement: BoundStatement,
+  words: Words,
+  condition: Condition | undefined,
+  tells: boolean,
+): PreparedText => {
+  const carriers = tells ? telling : silent
+  const key = `${statement.name}${words.mark}${condition?.mark ?? ''}`
+  const known = carriers.get(key)
+  if (known !== undefined) return known
+  const made = { name: `${key}${tells ? '.t' : '.s'}`, text: checkedText(statement, words, condition, tells) }
+  carriers.set(key, made)
+  return made
+}
+
+/** A reading statement under a lasting condition tells the snapshot; one that writes ends the one that it has seen. */
+export const tellsSnapshot = (condition: Condition | undefined, readOnly: boolean): boolean =>
+  readOnly && condition !== undefined && condition.lasting !== null
+
+export const withCheck = (statement: BoundStatement, expected: Expected, readOnly: boolean): BoundStatement => {
+  const { version, mark, standing, condition, snapshot } = expected
+  const words = inWords(standing)
+  const { name, text } = carrierOf(statement, words, condition, tellsSnapshot(condition, readOnly))
+  const { values } = statement
+  const own = standing === undefined ? [mark, version, null, null] : [mark, version, words.holders, words.held]
+  const all = condition === undefined ? values.concat(own) : values.concat(own, snapshot, condition.values)
+  return { name, text, values: all, carriesCheck: true }
+}
