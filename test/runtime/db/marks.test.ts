@@ -1,9 +1,22 @@
+import { setImmediate } from 'node:timers/promises'
+import fc from 'fast-check'
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Exchange } from '../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool.ts'
-import { counterOf, versionExpression } from '../../../runtime/db/version.ts'
+import { createMarks, type Marks } from '../../../runtime/db/marks.ts'
+import type { Query } from '../../../runtime/db/session.ts'
+import { counterExpression, counterOf, versionExpression } from '../../../runtime/db/version.ts'
 import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
 import { startProxy, type RecordingProxy } from '../../support/recording-proxy.ts'
+
+const sql = `
+  create table notes (id int);
+  create table a (id int);
+  create table b (id int);
+  create table c (id int);
+  grant all on notes to anon;
+`
 
 /** What a request may rely on instead of looking at the counter of schema changes (runtime/db/marks.ts). */
 describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => {
@@ -12,12 +25,9 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
   let proxy: RecordingProxy
   let db: Database
   beforeAll(async () => {
-    database = await createDatabase({
-      major,
-      prepare: true,
-      sql: 'create table notes (id int); grant all on notes to anon',
-    })
-    other = await createDatabase({ major, sql: '' })
+    // Roles are changed, and transactions of anybody's count.
+    database = await createDatabase({ major, isolated: true, prepare: true, sql })
+    other = await createDatabase({ beside: database })
     proxy = await startProxy(Number(new URL(database.url).port))
   })
   afterAll(async () => {
@@ -160,6 +170,48 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
     expect(Number(counterOf(await one(versionExpression)))).toBeGreaterThanOrEqual(20)
   })
 
+  test('as long as the mark is the newest one that is known, its counter is the one that everybody sees', async () => {
+    const tables = ['a', 'b', 'c'] as const
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant('change' as const), by: fc.constantFrom(...tables) }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('commit' as const), by: fc.constantFrom(...tables) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('rollback' as const), by: fc.constantFrom(...tables) }) },
+      { weight: 3, arbitrary: fc.constant({ kind: 'look' as const }) },
+    )
+    const clients = new Map<string, pg.Client>()
+    for (const table of tables) clients.set(table, await connected(database.adminUrl))
+    let told = 0
+    const seed = Number(process.env['FC_SEED'] ?? Date.now() % 1e9)
+    const law = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const open = new Set<string>()
+      const looking = createLooking(database)
+      for (const { kind, ...rest } of steps) {
+        const by = 'by' in rest ? rest.by : ''
+        const client = clients.get(by)
+        if (kind === 'look') await looking.look()
+        else if (kind === 'change') {
+          if (!open.has(by)) await client?.query('begin')
+          open.add(by)
+          await client?.query(`comment on table ${by} is 'changed'`)
+        } else if (open.delete(by)) await client?.query(kind)
+        const { rows } = await database.query(
+          `select ${counterExpression} as counter, (select last_value::text from catalograph.schema_mark) as value`,
+        )
+        const newest = looking.newest()
+        if (newest?.value !== rows[0].value) continue
+        told += 1
+        expect(newest).toEqual(rows[0])
+      }
+      for (const by of open) await clients.get(by)?.query('rollback')
+    })
+    try {
+      await fc.assert(law, { seed, numRuns: 60, endOnFailure: true })
+      expect(told).toBeGreaterThan(50)
+    } finally {
+      for (const client of clients.values()) await client.end()
+    }
+  })
+
   /** What others see while a transaction of `database` is open. */
   const otherSession = async (expression: string): Promise<string> => {
     const outside = openDatabase({ url: database.url, schemas: ['public'], poolSize: 1 })
@@ -170,3 +222,33 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
     }
   }
 })
+
+const connected = async (url: string): Promise<pg.Client> => {
+  const client = new pg.Client(url)
+  await client.connect()
+  return client
+}
+
+/** Marks that look when they are told to, and are waited for. */
+const createLooking = ({
+  query,
+}: TestDatabase): { readonly look: () => Promise<void>; readonly newest: Marks['newest'] } => {
+  let time = 0
+  const pending: Promise<unknown>[] = []
+  const watched = (text: string, values?: readonly unknown[]) => {
+    const answer = query(text, values)
+    pending.push(answer)
+    return answer
+  }
+  const marks = createMarks(watched as Query, () => time)
+  const look = async (): Promise<void> => {
+    time += 10_000
+    marks.tend()
+    for (let done = 0; done < pending.length; done += 1) {
+      await pending[done]
+      await setImmediate()
+    }
+    pending.length = 0
+  }
+  return { look, newest: marks.newest }
+}
