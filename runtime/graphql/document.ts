@@ -1,7 +1,8 @@
+import type { VariableDefinitionNode } from 'graphql'
 import type { Engine } from '../engine/engine.ts'
 import type { RoleView } from '../engine/schema/schema.ts'
 import type { Lru } from '../lib/lru.ts'
-import { toOperation, type Operation } from './operation.ts'
+import { parseOperation, toOperation, type Operation } from './operation.ts'
 import type { Variables } from './plan/input.ts'
 import { toPlan } from './plan/plan.ts'
 import type { Plan } from './plan/types.ts'
@@ -12,8 +13,8 @@ import { readVariables, type ReadVariables } from './variables.ts'
 
 /** What is known of a document before its variables are: found once per engine, role and text. */
 export interface Document {
-  readonly operation: Operation
   readonly writes: boolean
+  readonly definitions: readonly VariableDefinitionNode[]
   /** Statements and coerced variables for a request's variables. @throws Refusal */
   readonly prepare: (variables: Readonly<Record<string, unknown>>) => Prepared
   /** What the statements are written from. @throws Refusal */
@@ -39,26 +40,36 @@ export function createDocument(
   const operation = toOperation(view, text, operationName)
   const writes = operation.node.operation === 'mutation'
   const read = readVariables(view, operation)
+  const again = (): Operation => parseOperation(view, text, operationName)
   const prepare = operation.strict
-    ? prepareStrict(engine, view, operation, read, shapes)
+    ? prepareStrict(engine, view, operation, again, read, shapes)
     : prepareLenient(engine, view, operation, read)
-  return { operation, writes, prepare, plan: (given) => planOf(view, operation, read(given)) }
+  const definitions = operation.node.variableDefinitions ?? []
+  return { writes, definitions, prepare, plan: (given) => planOf(view, again(), read(given)) }
 }
 
+/**
+ * The tree of a document outweighs all else that is known of it, and only a shape that is new needs it: the first one finds it
+ * there, any later one parses again.
+ */
 function prepareStrict(
   engine: Engine,
   view: RoleView,
   operation: Operation,
+  again: () => Operation,
   read: ReadVariables,
   shapes: Shapes,
 ): Document['prepare'] {
   const shape: ShapeOf = shapeOf(view.schema, operation)
+  let first: Operation | null = operation
   return (given) => {
     const variables = read(given)
     const key = shape(variables.values)
     const known = shapes.get(key)
     if (known !== undefined) return { statements: known, variables: variables.values }
-    const statements = toStatements(engine, view.role, planOf(view, operation, variables))
+    const parsed = first ?? again()
+    first = null
+    const statements = toStatements(engine, view.role, planOf(view, parsed, variables))
     shapes.set(key, statements)
     return { statements, variables: variables.values }
   }

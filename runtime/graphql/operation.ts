@@ -42,8 +42,23 @@ export function toOperation(view: RoleView, text: string, operationName: string 
     ])
   }
   dropTokens(document)
-  return { document, node, fragments: fragmentsOf(document), strict: view.visible.manifest.validation }
+  return operationOf(view, document, node)
 }
+
+/** The same of a document that was found valid for this view before. */
+export function parseOperation(view: RoleView, text: string, operationName: string | null): Operation {
+  const document = parseDocument(text)
+  const node = getOperationAST(document, operationName)
+  if (!node) throw operationMissing(document, operationName)
+  return operationOf(view, document, node)
+}
+
+const operationOf = (view: RoleView, document: DocumentNode, node: OperationDefinitionNode): Operation => ({
+  document,
+  node,
+  fragments: fragmentsOf(document),
+  strict: view.visible.manifest.validation,
+})
 
 function parseDocument(text: string): DocumentNode {
   try {

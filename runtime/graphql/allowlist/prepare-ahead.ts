@@ -126,8 +126,7 @@ function operationNames(text: string): readonly (string | null)[] {
 type Given = Readonly<Record<string, unknown>>
 
 /** No variables; and all of them, where a value of each type can be thought up. */
-function variants(schema: GraphQLSchema, { operation }: Document): readonly Given[] {
-  const definitions = operation.node.variableDefinitions ?? []
+function variants(schema: GraphQLSchema, { definitions }: Document): readonly Given[] {
   const samples = definitions.map(({ type, variable }) => [variable.name.value, sampleOf(schema, type)] as const)
   const isWhole = samples.length > 0 && samples.every(([, value]) => value !== undefined)
   return isWhole ? [{}, Object.fromEntries(samples)] : [{}]
