@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.ts'
-import { createLru } from '../lib/lru.ts'
+import { createLru, createTryingLru } from '../lib/lru.ts'
 import { createDocument, type Document } from './document.ts'
 import type { Statements } from './statements/statements.ts'
 
@@ -12,8 +12,10 @@ export interface Documents {
   readonly find: (role: string, text: string, operationName: string | null, mark?: string) => Document
 }
 
-/** Bounds in characters: what is held is some hundred bytes for each of a dense document. */
+/** Bounds in characters; what is held is some five bytes for each of a document, and one of its statements. */
 export interface Bounds {
+  /** How what comes once is told from what comes again. */
+  readonly memory: typeof createLru
   readonly documents: number
   readonly longestDocument: number
   readonly statements: number
@@ -23,14 +25,16 @@ export interface Bounds {
 
 /** Anybody may send documents. */
 export const anybody: Bounds = {
+  memory: createTryingLru,
   documents: 1_000_000,
   longestDocument: 32_768,
-  statements: 32_000_000,
+  statements: 8_000_000,
   longestStatements: 262_144,
 }
 
 /** What an owner listed is worth keeping, and nobody else's documents drive it out. */
 export const listed: Bounds = {
+  memory: createLru,
   documents: 4_000_000,
   longestDocument: 1_000_000,
   statements: 32_000_000,
@@ -46,8 +50,8 @@ interface Kept {
 }
 
 export function createDocuments(engine: Engine, bounds: Bounds): Documents {
-  const documents = createLru<string, Kept>(bounds.documents, ({ weight }) => weight)
-  const statements = createLru<string, Statements>(bounds.statements, (value, key) => key.length + weightOf(value))
+  const documents = bounds.memory<string, Kept>(bounds.documents, ({ weight }) => weight)
+  const statements = bounds.memory<string, Statements>(bounds.statements, (value, key) => key.length + weightOf(value))
   let made = 0
   return {
     find: (role, text, operationName, mark = text) => {

@@ -1,7 +1,7 @@
 import { createHmac, webcrypto, type KeyObject } from 'node:crypto'
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
 import type { Caller } from '../contract/execution.ts'
-import { createLru } from '../lib/lru.ts'
+import { createTryingLru } from '../lib/lru.ts'
 import { once } from '../lib/once.ts'
 import type { KeySet, SigningKey } from './key-set.ts'
 
@@ -42,7 +42,7 @@ const never = 8_640_000_000_000
  */
 export function createTokenVerifier({ secret, now, keys }: VerifierOptions): VerifyToken {
   const own = once(() => verificationKey(secret))
-  const believed = createLru<string, BelievedToken>(keptCharacters, weightOf)
+  const believed = createTryingLru<string, BelievedToken>(keptCharacters, weightOf)
   const isGood = (known: BelievedToken | undefined, set: KeySet | null): known is BelievedToken =>
     known !== undefined && known.set === set && holdsAt(known, Math.floor(now() / 1000))
   const look = async (token: string, known: BelievedToken | undefined): Promise<TokenVerdict> => {

@@ -63,3 +63,41 @@ export function createLru<K, V>(max: number, weigh: (value: V, key: K) => number
     },
   }
 }
+
+/** Of the room, for what was asked for once. */
+const trial = 1 / 4
+
+/**
+ * The same for what anybody may send: a value has a quarter of the room until it is asked for, and the rest from then on. So values
+ * that never come again neither fill the memory nor drive out those that do (a segmented LRU; Karedla, Love and Wherry, 1994).
+ */
+export function createTryingLru<K, V>(max: number, weigh?: (value: V, key: K) => number): Lru<K, V> {
+  const tried = createLru(max * trial, weigh)
+  const kept = createLru(max * (1 - trial), weigh)
+  const promote = (key: K): V | undefined => {
+    const value = tried.get(key)
+    if (value !== undefined) {
+      tried.delete(key)
+      kept.set(key, value)
+    }
+    return value
+  }
+  return {
+    get: (key) => kept.get(key) ?? promote(key),
+    set: (key, value) => {
+      kept.delete(key)
+      tried.set(key, value)
+    },
+    delete: (key) => {
+      kept.delete(key)
+      tried.delete(key)
+    },
+    clear: () => {
+      kept.clear()
+      tried.clear()
+    },
+    get size() {
+      return kept.size + tried.size
+    },
+  }
+}

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createDeadlines } from '../../../runtime/lib/deadlines.ts'
-import { createLru } from '../../../runtime/lib/lru.ts'
+import { createLru, createTryingLru } from '../../../runtime/lib/lru.ts'
 import { sameJson, share } from '../../../runtime/lib/recall.ts'
 import { retry } from '../../../runtime/lib/retry.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
@@ -60,6 +60,44 @@ describe('createLru', () => {
     expect([kept.get('a'), kept.get('c')]).toEqual(['xxxxx', undefined])
     kept.set('d', 'x'.repeat(9))
     expect(kept.get('d')).toBe('xxxxxxxxx')
+  })
+})
+
+describe('createTryingLru', () => {
+  it('keeps what was asked for again, however much comes that is not', () => {
+    const kept = createTryingLru<string, number>(8)
+    kept.set('known', 0)
+    expect(kept.get('known')).toBe(0)
+    for (let value = 1; value <= 100; value += 1) kept.set(`once ${value}`, value)
+    expect([kept.get('known'), kept.get('once 98'), kept.get('once 99'), kept.size]).toEqual([0, undefined, 99, 3])
+    kept.set('known', 1)
+    expect([kept.get('known'), kept.size]).toEqual([1, 3])
+    kept.delete('known')
+    kept.delete('once 100')
+    expect([kept.get('known'), kept.get('once 100'), kept.size]).toEqual([undefined, undefined, 1])
+    kept.clear()
+    expect(kept.size).toBe(0)
+  })
+
+  it(`law: what it gives is what was kept last, and all of it weighs no more than it may (SEED=${seed})`, () => {
+    const step = fc.record({ key: fc.nat(9), weight: fc.option(fc.integer({ min: 1, max: 12 }), { nil: null }) })
+    fc.assert(
+      fc.property(fc.array(step), (steps) => {
+        const max = 40
+        const kept = createTryingLru<number, { readonly weight: number }>(max, ({ weight }) => weight)
+        const last = new Map<number, { readonly weight: number }>()
+        for (const { key, weight } of steps) {
+          if (weight === null) expect([undefined, last.get(key)]).toContain(kept.get(key))
+          else {
+            last.set(key, { weight })
+            kept.set(key, last.get(key) as { readonly weight: number })
+          }
+          const held = [...last].flatMap(([each]) => kept.get(each) ?? [])
+          expect(held.reduce((sum, { weight }) => sum + weight, 0)).toBeLessThanOrEqual(max)
+        }
+      }),
+      { seed },
+    )
   })
 })
 
