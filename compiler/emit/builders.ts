@@ -1,9 +1,9 @@
 import { ident, qualified } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
 import type { ArbiterSql, ColumnSql, EntitySql } from '../model/types.ts'
-import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, type Pieces, record } from './js-text.ts'
+import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, record } from './js-text.ts'
 import { argumentText } from './calls.ts'
-import { attributesText, cursorPieces, jsonText, operandsText, valuesFunction, valuesText } from './value-text.ts'
+import { attributesText, cursorPieces, jsonText, operandsText, readPieces, valuesFunction, valuesText } from './value-text.ts'
 
 /**
  * EntitySql -> the JavaScript text of an EntityBuilder (runtime/contract/builder.ts). The module imports nothing.
@@ -85,16 +85,13 @@ function entityMembers(entity: EntitySql, types: Types): readonly string[] {
 }
 
 const columnText = ({ column, notNull, readAs, attributes }: ColumnSql, type: string): string =>
-  `{ of: ${jsFunction('row', readPieces(column, readAs))}, notNull: ${notNull}, ...${type}${attributesText(attributes)} }`
+  `{ of: ${jsFunction('row', readPieces([hole('row'), `.${ident(column)}`], readAs))}, notNull: ${notNull}, ...${type}${attributesText(attributes)} }`
 
 /** Expressions and conditions are as Postgres prints them, so that it finds the index again (PostgreSQL manual, INSERT). */
 function arbiterSql({ parts, predicate }: ArbiterSql): string {
   const target = parts.map((part) => ('column' in part ? ident(part.column) : `(${part.expression})`)).join(', ')
   return `on conflict (${target})${predicate === null ? '' : ` where ${predicate}`}`
 }
-
-const readPieces = (column: string, readAs: string | undefined): Pieces =>
-  readAs === undefined ? [hole('row'), `.${ident(column)}`] : ['(', hole('row'), `.${ident(column)})::${readAs}`]
 
 function computedText({ schema, function: name, json, args, filter, attributes }: EntitySql['computed'][number]): string {
   const call = `${qualified(schema, name)}(`

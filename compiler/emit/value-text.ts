@@ -132,9 +132,13 @@ export function attributesText(attributes: readonly AttributeSql[] | undefined):
 }
 
 function attributeText(item: AttributeSql): string {
-  const of = jsFunction('value', ['(', value, `).${ident(item.attribute)}`])
+  const of = jsFunction('value', readPieces(['(', value, `).${ident(item.attribute)}`], item.readAs))
   return `{ of: ${of}, json: ${jsonText(item.json)}, ${operandsText(item)}${attributesText(item.attributes)} }`
 }
+
+/** An expression's value in the type that it is read as. */
+export const readPieces = (expression: Pieces, readAs: string | undefined): Pieces =>
+  readAs === undefined ? expression : merged(['(', ...expression, `)::${readAs}`])
 
 export type CastType = Pick<ColumnSql, 'type' | 'array' | 'plainDelimiter' | 'geo'>
 

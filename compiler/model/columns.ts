@@ -9,9 +9,9 @@ import { attributesOf } from './composites.ts'
 import type { Head } from './heads.ts'
 import { columnField, isValidName } from './names.ts'
 import { columnGrants } from './privileges.ts'
-import { type Asked, lookThrough, type Value, type Values } from './scalars.ts'
+import type { Asked, Value, Values } from './scalars.ts'
 import type { Scope } from './scope.ts'
-import { castText, sqlType } from './sql-types.ts'
+import { castText, readAs, sqlType } from './sql-types.ts'
 import { tableAdditions } from './table-additions.ts'
 import type { ColumnSql } from './types.ts'
 
@@ -80,17 +80,12 @@ function tellColumn(head: Head, column: AnnotatedColumn, facts: ColumnFacts): re
   return [diagnose('name-unusable', object, { name, what: 'it has no field' })]
 }
 
-/** Operators of enums take no domains (PostgreSQL manual 8.7, 38.2.5), which is no matter as long as they are Opaque. */
-function readAs(scope: Scope, column: AnnotatedColumn, asked: Asked): Pick<ColumnSql, 'readAs'> {
-  const under = lookThrough(scope, column.type, asked)
-  return under?.kind === 'e' && under.oid !== column.type ? { readAs: under.text } : {}
-}
-
 /** What the builders need of every live column, served or not. */
 export function buildColumnSql(scope: Scope, values: Values, head: Head): readonly ColumnSql[] {
   const asked = askedOf(head)
   return head.relation.columns.map((column) => {
     const value = values(column.type, asked)
+    const read = readAs(scope, column.type, asked)
     return {
       column: column.name,
       type: castText(scope, column, asked),
@@ -98,7 +93,7 @@ export function buildColumnSql(scope: Scope, values: Values, head: Head): readon
       json: value?.json ?? { kind: 'native' },
       alike: value?.alike ?? false,
       notNull: isNotNull(head, column),
-      ...readAs(scope, column, asked),
+      ...(read !== null && { readAs: read }),
       ...attributesOf(scope, values, column.type, asked),
     }
   })

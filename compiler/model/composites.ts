@@ -9,7 +9,7 @@ import { nameObject } from '../report/object-name.ts'
 import { columnField, isValidName, typeName } from './names.ts'
 import { askedBy, isComposite, lookThrough, type Asked, type Values } from './scalars.ts'
 import { inOrder, type Scope, type ServedSchema } from './scope.ts'
-import { castText, sqlType } from './sql-types.ts'
+import { castText, readAs, sqlType } from './sql-types.ts'
 import type { AttributeSql } from './types.ts'
 
 /** The composite types of the served schemas (`composites`, spec/graphql.md 17); null where no schema asks for them. */
@@ -68,12 +68,14 @@ export function attributesOf(
       const value = values(attribute.type, own)
       const text = scope.types.get(attribute.type)?.text
       if (value === null || text === undefined) return []
+      const read = readAs(scope, attribute.type, own)
       return [
         {
           attribute: attribute.name,
           type: castText(scope, { type: attribute.type, typeText: text }, own),
           ...sqlType(scope, attribute.type, own, attribute.modifier),
           json: value.json,
+          ...(read !== null && { readAs: read }),
           ...attributesOf(scope, values, attribute.type, own),
         },
       ]

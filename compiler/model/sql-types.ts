@@ -38,10 +38,25 @@ export function castText(
   asked: Asked,
 ): string {
   const under = lookThrough(scope, type, asked)
+  const read = readAs(scope, type, asked)
+  if (read !== null) return read
   if (under !== undefined && under.oid !== type) return under.text
   const element = scope.types.get(type)?.element ?? null
   const named = scope.types.get(element ?? type)
   const bottom = named?.kind === 'd' ? domainBase(scope, named) : named
   if (bottom?.schema !== 'pg_catalog' || !cutting.has(bottom.name)) return typeText
   return element === null ? bottom.text : `${bottom.text}[]`
+}
+
+/**
+ * What a value is read as, where operators would not take its own type together with operands of the type underneath; null
+ * where they do. Those of enums take no domains (PostgreSQL manual 8.7, 38.2.5), and those of arrays want one type on
+ * both sides: a cast of operands to an array of a domain would hold them to its checks.
+ */
+export function readAs(scope: Scope, oid: Oid, asked: Asked): string | null {
+  const under = lookThrough(scope, oid, asked)
+  if (under?.kind === 'e') return under.oid === oid ? null : under.text
+  const element = under?.element == null ? undefined : scope.types.get(under.element)
+  const bottom = asked.domains && element?.kind === 'd' ? domainBase(scope, element) : undefined
+  return bottom === undefined || bottom.element !== null ? null : `${bottom.text}[]`
 }

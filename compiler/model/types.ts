@@ -56,7 +56,7 @@ export interface ColumnSql {
   /** Whether a value prints the same in json as in jsonb. */
   readonly alike: boolean
   readonly notNull: boolean
-  /** What it is read as, where Postgres has no operators for its own type: a domain over an enum. */
+  /** What it is read as, where operators would not take its own type: a domain over an enum, an array of a domain. */
   readonly readAs?: string
   /** What a composite value consists of, where the API looks into it. */
   readonly attributes?: readonly AttributeSql[]
@@ -70,6 +70,8 @@ export interface AttributeSql {
   readonly plainDelimiter: boolean
   readonly geo?: GeoSql
   readonly json: JsonForm
+  /** As that of a column. */
+  readonly readAs?: string
   readonly attributes?: readonly AttributeSql[]
 }
 

@@ -72,4 +72,62 @@ describe('domains: answers', () => {
     dataOf(await service.graphql('query Q($n: Int) { itemCollection(filter: {size: {eq: $n}}) { edges { node { id } } } }', { variables: { n: 7 } }))
     expect(await lastPlan(service)).toContain('item_size_idx')
   })
+
+  it('take operands that no value of the domain could be, in arrays and in attributes, too', async () => {
+    await service.db.query(`
+      comment on schema public is '@graphql({"domains": {"enabled": true}, "composites": {"enabled": true}, "enumArrays": {"enabled": true}})';
+      create type hue as enum ('red', 'green');
+      create domain warm as hue check (value <> 'green');
+      create domain sizes as positive[];
+      create type part as (hue warm, sizes positive[]);
+      create table box (id int primary key, sizes positive[], more sizes, hues warm[], hue warm, part part);
+      insert into box values (1, '{1,2}', '{3}', '{red}', 'red', row('red', '{4}')), (2, '{}', null, '{}', null, null);
+      grant all on box to anon;
+    `)
+    const ids = async (filter: string) => {
+      const { edges } = dataOf(await service.graphql(`{ boxCollection(filter: {${filter}}) { edges { node { id } } } }`)).boxCollection
+      return (edges as { node: { id: number } }[]).map(({ node }) => node.id)
+    }
+    expect(await ids('sizes: {overlaps: [0, 2]}')).toEqual([1])
+    expect(await ids('sizes: {contains: [0]}')).toEqual([])
+    expect(await ids('sizes: {containedBy: [-1]}')).toEqual([2])
+    expect(await ids('more: {eq: [-1]}')).toEqual([])
+    expect(await ids('more: {containedBy: [0, 3]}')).toEqual([1])
+    expect(await ids('hues: {overlaps: [green, red]}')).toEqual([1])
+    expect(await ids('hue: {in: [green, red]}')).toEqual([1])
+    expect(await ids('part: {hue: {eq: red}}')).toEqual([1])
+    expect(await ids('part: {hue: {eq: green}}')).toEqual([])
+    expect(await ids('part: {sizes: {contains: [0]}}')).toEqual([])
+    expect(await ids('part: {sizes: {contains: [4]}}')).toEqual([1])
+    expect(dataOf(await service.graphql('{ boxByPk(id: 1) { sizes more hues hue part { hue sizes } } }')).boxByPk).toEqual({
+      sizes: [1, 2],
+      more: [3],
+      hues: ['red'],
+      hue: 'red',
+      part: { hue: 'red', sizes: [4] },
+    })
+    const write = (values: string) => service.graphql(`mutation { updateboxCollection(set: {${values}}) { records { sizes more hues } } }`)
+    await service.db.query('delete from box where id = 2')
+    expect(dataOf(await write('sizes: [5], more: [6, null], hues: [red]')).updateboxCollection.records).toEqual([{ sizes: [5], more: [6, null], hues: ['red'] }])
+    expect(messagesOf(await write('sizes: [0]'))).toEqual(['value for domain positive violates check constraint "positive_check"'])
+    expect(messagesOf(await write('more: [0]'))).toEqual(['value for domain positive violates check constraint "positive_check"'])
+    expect(messagesOf(await write('hues: [green]'))).toEqual(['value for domain warm violates check constraint "warm_check"'])
+    const added = 'mutation { insertIntoboxCollection(objects: [{id: 3, sizes: [7], hues: [red]}, {id: 4, more: [8]}]) { records { sizes more hues } } }'
+    expect(dataOf(await service.graphql(added)).insertIntoboxCollection.records).toEqual([
+      { sizes: [7], more: null, hues: ['red'] },
+      { sizes: null, more: [8], hues: null },
+    ])
+  })
+
+  it('find arrays of a domain by an index on what lies under it', async () => {
+    await service.db.query(`
+      create table crate (id int primary key, sizes positive[], label text);
+      create index crate_sizes on crate using gin ((sizes::int[]));
+      insert into crate select n, array[n] from generate_series(1, 20000) n;
+      grant all on crate to anon;
+      analyze crate;
+    `)
+    dataOf(await service.graphql('query Q($n: [Int!]) { crateCollection(filter: {sizes: {contains: $n}}, orderBy: [{label: AscNullsLast}]) { edges { node { id } } } }', { variables: { n: [7] } }))
+    expect(await lastPlan(service)).toContain('crate_sizes')
+  })
 })
