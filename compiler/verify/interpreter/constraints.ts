@@ -31,8 +31,12 @@ function tableViolations(world: World, store: Store, table: TableSketch): readon
 const breaksDomain = (world: World, table: TableSketch, rows: readonly Row[]): boolean =>
   table.columns.some((column) => rows.some((row) => !isInDomain(world, column.type, row.get(column.name) ?? null)))
 
-/** Whether a value passes what its domain checks; null does, as an unknown outcome does. */
-export function isInDomain(world: World, type: ColumnType, value: Value): boolean {
+/** Whether a value passes what its domain checks, or each of its elements does; null does, as an unknown outcome does. */
+export function isInDomain(world: World, { elementDomain, ...type }: ColumnType, value: Value): boolean {
+  if (elementDomain !== undefined) {
+    const element = { ...type, list: false, domain: elementDomain }
+    return !Array.isArray(value) || value.every((item: Value) => isInDomain(world, element, item))
+  }
   const check = world.domains?.find(({ name }) => name === type.domain)?.check ?? 'nothing'
   if (value === null || check === 'nothing') return true
   if (check === 'text') return value !== ''

@@ -168,7 +168,7 @@ const rules: Readonly<Record<BaseType, TypeRules>> = {
     aggregates: [],
     number: false,
     compare: compareText,
-    // What is drawn names no other system than the column's own.
+    // What is drawn names the column's own system, or one in which the coordinates are the same.
     canon: (value) => JSON.stringify({ ...(value as object), crs: undefined }),
     maxLength: null,
   },

@@ -41,6 +41,8 @@ export interface ColumnType {
   readonly enum: string | null
   /** The domain's name where it is one over all of that. */
   readonly domain?: string
+  /** The domain's name where it is a list of values of one. */
+  readonly elementDomain?: string
   /** The most characters of a `text` that is a varchar(n). */
   readonly length?: number
   /** Digits behind the point of a `numeric` that has so many. */

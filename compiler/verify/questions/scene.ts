@@ -53,6 +53,17 @@ const treeOf = (json: Json): Tree => {
   return new Map(Object.entries(json).map(([name, value]) => [name, treeOf(value)]))
 }
 
+/** Systems whose coordinates are the same numbers: ETRS 89, WGS 84 and NAD 83, which PROJ takes for one here. */
+const alike = [4258, 4326, 4269]
+
+/** The reference system of what goes in, where it is told: that of the column, or one that is transformed to it. */
+function drawCrs({ draw, tell }: Scene, srid: number | undefined): object {
+  if (srid === undefined || !draw.chance(50)) return {}
+  const given = alike.includes(srid) ? draw.pick(alike) : srid
+  if (given !== srid) tell('other: geometry of another reference system')
+  return crsOf(given)
+}
+
 /** A value that is not null as an input. */
 export function toTree(scene: Scene, type: ColumnType, value: Exclude<Value, null>): Tree {
   if (Array.isArray(value))
@@ -60,8 +71,7 @@ export function toTree(scene: Scene, type: ColumnType, value: Exclude<Value, nul
   const kind = enumOf(scene, type)
   if (kind !== undefined) return { word: kind.mappings[String(value)] ?? String(value) }
   if (type.base === 'geometry') {
-    const crs = type.srid !== undefined && scene.draw.chance(30) ? crsOf(type.srid) : {}
-    return treeOf({ ...(JSON.parse(String(value)) as object), ...crs })
+    return treeOf({ ...(JSON.parse(String(value)) as object), ...drawCrs(scene, type.srid) })
   }
   if (type.base === 'int8' && scene.draw.chance(30) && Number.isSafeInteger(Number(value))) return Number(value)
   return value as string

@@ -91,10 +91,10 @@ export function drawValue(
   return Array.from({ length: draw.int(4) }, () => (nulls && draw.chance(25) ? null : draw.pick(pool)))
 }
 
-/** Now and then a domain instead of the type. */
+/** Now and then a domain instead of the type, or a list of one. */
 export function orDomain(draw: Draw, world: Pick<World, 'domains'>, type: ColumnType): ColumnType {
   const domains = world.domains ?? []
   if (domains.length === 0 || !draw.chance(30)) return type
   const { name, type: under } = draw.pick(domains)
-  return { ...under, domain: name }
+  return under.list || !draw.chance(50) ? { ...under, domain: name } : { ...under, list: true, elementDomain: name }
 }

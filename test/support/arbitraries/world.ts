@@ -135,7 +135,7 @@ function drawEnums(draw: Draw): readonly EnumSketch[] {
 
 /** Where PostGIS is, now and then a geometry instead. */
 const orGeometry = (draw: Draw, { geo }: World, type: ColumnType): ColumnType =>
-  geo === true && draw.chance(30) ? { ...plain('geometry'), ...(draw.chance(40) && { srid: 25832 }) } : type
+  geo === true && draw.chance(30) ? { ...plain('geometry'), ...(draw.chance(50) && { srid: draw.pick([25832, 4258]) }) } : type
 
 const plain = (base: BaseType): ColumnType => ({ base, list: false, enum: null })
 

@@ -29,9 +29,12 @@ import { roles } from '../arbitraries/roles.ts'
 
 /** A World as SQL: what makes it, what fills it, what empties it again. */
 
-const typeSql = ({ domain, ...under }: ColumnType): string => (domain === undefined ? underSql(under) : ident(domain))
+function typeSql({ domain, elementDomain, ...under }: ColumnType): string {
+  if (elementDomain !== undefined) return `${ident(elementDomain)}[]`
+  return domain === undefined ? underSql(under) : ident(domain)
+}
 
-function underSql({ base, list, enum: name, composite, srid }: Omit<ColumnType, 'domain'>): string {
+function underSql({ base, list, enum: name, composite, srid }: Omit<ColumnType, 'domain' | 'elementDomain'>): string {
   if (base === 'geometry') return srid === undefined ? 'gis.geometry' : `gis.geometry(Geometry, ${srid})`
   return `${base === 'composite' ? ident(composite ?? '') : base === 'enum' ? ident(name ?? '') : base}${list ? '[]' : ''}`
 }

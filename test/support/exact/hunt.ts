@@ -102,6 +102,10 @@ function describe(world: World): readonly string[] {
     ...say(world.schemaReport === true, 'world: schema report'),
     ...say((world.composites ?? []).length > 0, 'world: composites'),
     ...say((world.domains ?? []).length > 0, 'world: domains'),
+    ...say(
+      world.tables.some(({ columns }) => columns.some(({ type }) => type.elementDomain !== undefined)),
+      'world: array of a domain',
+    ),
     ...say(world.geo === true, 'world: geo'),
     ...say(
       world.tables.some(({ columns }) => columns.some(({ type }) => type.srid !== undefined)),
