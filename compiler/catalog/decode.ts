@@ -178,7 +178,8 @@ function relationOf(row: RowOf<'relations'>, index: Index): CatalogRelation {
     rowType: row.rowType,
     columns: [...(index.columns.get(row.oid)?.values() ?? [])].map((column) => columnOf(column, index)),
     primaryKey: primary === undefined ? null : columnNames(row.oid, ascending(primary.numbers), index),
-    uniques: distinctSets(uniques.map((unique) => columnNames(row.oid, unique.numbers, index))),
+    uniques: columnSets(uniques, index),
+    identifying: columnSets(uniques.filter(({ identifying }) => identifying), index),
     uniqueKeys: keys.filter(({ immediate }) => immediate).map((unique) => uniqueKeyOf(unique, index)),
     foreignKeys: (index.foreignKeys.get(row.oid) ?? []).map((key) => foreignKeyOf(key, index)),
   }
@@ -193,6 +194,9 @@ const uniqueKeyOf = ({ relation, name, numbers, parts, predicate }: RowOf<'uniqu
   ),
   predicate,
 })
+
+const columnSets = (uniques: readonly RowOf<'uniques'>[], index: Index): readonly (readonly string[])[] =>
+  distinctSets(uniques.map(({ relation, numbers }) => columnNames(relation, numbers, index)))
 
 const ascending = (numbers: readonly number[]): readonly number[] => [...numbers].sort((a, b) => a - b)
 

@@ -74,6 +74,7 @@ export const ROWS = {
     name: text,
     primary: bool,
     immediate: bool,
+    identifying: bool,
     numbers: listOf(integer),
     parts: nullable(listOf(text)),
     predicate: nullable(text),

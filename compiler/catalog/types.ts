@@ -66,6 +66,11 @@ export interface CatalogRelation {
   readonly primaryKey: readonly string[] | null
   /** Column sets of unique, valid, non-partial, expression-free indexes (and constraints), without INCLUDE columns. */
   readonly uniques: readonly (readonly string[])[]
+  /**
+   * Those of `uniques` of which no query of the relation finds several rows with the same values: they are checked at
+   * once and compare as `=` does, and no other table's rows are read with the relation's own (manual 5.11, Caveats).
+   */
+  readonly identifying: readonly (readonly string[])[]
   /** All unique, valid indexes (and constraints) that are checked at once, by name: what a row may conflict with. */
   readonly uniqueKeys: readonly CatalogUniqueKey[]
   /** By constraint oid; without keys over periods (since 18), which do not join by equality. */
@@ -110,8 +115,8 @@ export interface CatalogForeignKey {
   readonly foreignColumns: readonly string[]
   /**
    * True when every row whose columns are not null has its row over there. False while the constraint is not validated
-   * or not enforced, and for the clones that Postgres keeps per partition of a partitioned foreign relation: each
-   * partition holds the rows of some.
+   * or not enforced, while tables inherit from the relation (in whose rows a query sees no difference), and for the
+   * clones that Postgres keeps per partition of a partitioned foreign relation: each partition holds the rows of some.
    */
   readonly guaranteed: boolean
   readonly comment: string | null

@@ -10,6 +10,7 @@ import { unlinked, type Sides } from './links.ts'
 import { tableGrants } from './privileges.ts'
 import { buildRelations } from './relations.ts'
 import type { ResultContext } from './results.ts'
+import { isIdentified } from './rules/one-to-one.ts'
 import { tableAdditions } from './table-additions.ts'
 import { buildArbiters, type Arbiters } from './upsert.ts'
 import type { ColumnSql, EntitySql } from './types.ts'
@@ -172,5 +173,6 @@ const headFacts = ({ id, relation, schema, name, key }: Head): HeadFacts => ({
   root: relation.settings.root,
   ...tableAdditions(relation, schema),
   key,
+  unique: isIdentified(relation, key),
   grants: tableGrants(relation),
 })

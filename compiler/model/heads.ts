@@ -13,7 +13,7 @@ import { inOrder, type Scope, type ServedSchema } from './scope.ts'
  * What other relations see of one. It is the same object for as long as it says the same, so that what changes behind
  * it changes nothing elsewhere.
  */
-export interface Face extends Pick<AnnotatedRelation, 'primaryKey' | 'uniques' | 'rowSecurity'> {
+export interface Face extends Pick<AnnotatedRelation, 'primaryKey' | 'uniques' | 'identifying' | 'rowSecurity'> {
   readonly id: ObjectId
   /** Base name B of section 2.2. */
   readonly name: string
@@ -62,9 +62,9 @@ function buildHead(relation: AnnotatedRelation, schema: ServedSchema): Noted<Hea
     return noted(null, [diagnose('name-unusable', object, { name, what: 'it has no type in the API' })])
   }
   const key = readKey(relation, object)
-  const { primaryKey, uniques, rowSecurity } = relation
+  const { primaryKey, uniques, identifying, rowSecurity } = relation
   const own = { id: objectId(relation.schema, relation.name), name, schema, key: key.value }
-  const face = recallFace(uniques, [relation, schema], () => ({ ...own, primaryKey, uniques, rowSecurity }))
+  const face = recallFace(uniques, [relation, schema], () => ({ ...own, primaryKey, uniques, identifying, rowSecurity }))
   return noted({ ...own, relation, face }, key.diagnostics)
 }
 

@@ -8,7 +8,7 @@ import type { Link, Sides } from './links.ts'
 import { isValidName, toOneField } from './names.ts'
 import { isAlways } from './rules/always-related.ts'
 import { isForwardNotNull } from './rules/forward-not-null.ts'
-import { isUnique } from './rules/one-to-one.ts'
+import { isIdentified, isUnique } from './rules/one-to-one.ts'
 import { preferWhole } from './rules/whole-before-partitions.ts'
 
 /**
@@ -41,7 +41,7 @@ const forwardRelation = (child: AnnotatedRelation, link: Link, ordered: boolean)
   local: link.columns,
   foreign: link.foreignColumns,
   notNull: isForwardNotNull(link, child),
-  unique: !link.declared || isUnique(link.parent, link.foreignColumns),
+  unique: isIdentified(link.parent, link.foreignColumns),
   ...(ordered && isAlways(link, child) && { always: true }),
 })
 
@@ -56,7 +56,7 @@ function reverseRelation(link: Link): RelationFacts {
     local: link.foreignColumns,
     foreign: link.columns,
     notNull: false,
-    unique: single,
+    unique: isIdentified(link.child, link.columns),
   }
 }
 

@@ -1,5 +1,6 @@
 import { nameColumn, nameConstraint, nameFunction, nameRelation } from '../report/object-name.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../comments/types.ts'
+import { isIdentified } from '../model/rules/one-to-one.ts'
 import { knownColumn, type Collation, type KnownColumn, type Types } from './column-types.ts'
 import {
   additions,
@@ -118,7 +119,7 @@ function sketchTable(
   { columns: looked, lockedEnums }: LookedUp,
   put: Put,
 ): readonly Sketched[] {
-  const primaryKey = relation.settings.primary_key_columns ?? relation.primaryKey ?? []
+  const primaryKey = relation.primaryKey ?? relation.settings.primary_key_columns ?? []
   const lookedAt = new Map(looked.map((one): [string, LookedUpColumn] => [one.column, one]))
   const columns = relation.columns.flatMap((column) => {
     const { readable = false, collation = bytes } = lookedAt.get(column.name) ?? {}
@@ -157,7 +158,7 @@ function sketchTable(
     grants: { [role]: { select, insert: [], update: [], delete: false } },
     rows: [],
   }
-  const isUnique = relation.primaryKey !== null
+  const isUnique = isIdentified(relation, primaryKey)
   return [{ table, object: nameRelation(relation), isUnique, columns: columns.map(({ known }) => known) }]
 }
 

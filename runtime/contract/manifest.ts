@@ -213,6 +213,8 @@ export interface EntityFacts extends EntityAdditions {
   readonly root: boolean
   /** SQL names of the key columns in node-id order (1.2); empty: the relation has no key. */
   readonly key: readonly string[]
+  /** False when a query may find several rows of one key (a comment's, or with rows of inheriting tables): take the first. */
+  readonly unique: boolean
   /** By attribute number; columns whose type does not map are left out unless they belong to the key. */
   readonly columns: readonly ColumnFacts[]
   /** Forward relations first, then reverse ones, each in catalogue order, comment-declared ones last. */
@@ -290,7 +292,7 @@ export interface RelationFacts {
   readonly foreign: readonly string[]
   /** True for a forward relation whose field is NonNull (8.4). */
   readonly notNull: boolean
-  /** False when several target rows may match a to-one relation (comment-declared keys): take the first. */
+  /** False when several target rows may match a to-one relation, as with `EntityFacts.unique`: take the first. */
   readonly unique: boolean
   /** Present where every row has its related row, so that an order by it may begin there; only with orderByRelated. */
   readonly always?: true

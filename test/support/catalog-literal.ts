@@ -53,23 +53,27 @@ export const table = (
   name: string,
   columns: readonly CatalogColumn[] = [column('id', 'int4', { notNull: true })],
   over: Partial<CatalogRelation> = {},
-): CatalogRelation => ({
-  oid: name,
-  schema: 'public',
-  name,
-  kind: 'r',
-  owner: 'postgres',
-  comment: null,
-  rowSecurity: false,
-  grants: everybody,
-  rowType: `row:${qualified(over.schema ?? 'public', name)}`,
-  columns: columns.map((item, index) => ({ ...item, number: index + 1 })),
-  primaryKey: columns.some((item) => item.name === 'id') ? ['id'] : null,
-  uniques: [],
-  uniqueKeys: [],
-  foreignKeys: [],
-  ...over,
-})
+): CatalogRelation => {
+  const { primaryKey = columns.some((item) => item.name === 'id') ? ['id'] : null, uniques = [] } = over
+  return {
+    oid: name,
+    schema: 'public',
+    name,
+    kind: 'r',
+    owner: 'postgres',
+    comment: null,
+    rowSecurity: false,
+    grants: everybody,
+    rowType: `row:${qualified(over.schema ?? 'public', name)}`,
+    columns: columns.map((item, index) => ({ ...item, number: index + 1 })),
+    primaryKey,
+    uniques,
+    identifying: primaryKey === null ? uniques : [primaryKey, ...uniques],
+    uniqueKeys: [],
+    foreignKeys: [],
+    ...over,
+  }
+}
 
 export const view = (
   name: string,

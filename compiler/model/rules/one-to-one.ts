@@ -1,10 +1,22 @@
-import type { Face } from '../heads.ts'
+import type { CatalogRelation } from '../../catalog/types.ts'
 
 /**
  * True when at most one row has given values in the columns: a unique key lies within them. A subset suffices, the
  * primary key counts, and the Catalog holds neither partial indexes nor those over expressions (spec/graphql.md 8.3).
  */
-export const isUnique = (relation: Face, columns: readonly string[]): boolean =>
-  [relation.primaryKey ?? [], ...relation.uniques].some(
-    (unique) => unique.length > 0 && unique.every((column) => columns.includes(column)),
-  )
+export const isUnique = (
+  { primaryKey, uniques }: Pick<CatalogRelation, 'primaryKey' | 'uniques'>,
+  columns: readonly string[],
+): boolean => someWithin([primaryKey ?? [], ...uniques], columns)
+
+/**
+ * Whether, moreover, no query ever finds several such rows: neither for the time being, as long as a key is deferred, nor
+ * with what tables that inherit hold. What is written for a single row then needs no limit, which costs a step of its own.
+ */
+export const isIdentified = (
+  { identifying }: Pick<CatalogRelation, 'identifying'>,
+  columns: readonly string[],
+): boolean => someWithin(identifying, columns)
+
+const someWithin = (uniques: readonly (readonly string[])[], columns: readonly string[]): boolean =>
+  uniques.some((unique) => unique.length > 0 && unique.every((column) => columns.includes(column)))

@@ -16,6 +16,9 @@ export function rowFrom(writer: Writer, row: Row, from: (scope: Scope, alias: st
   return objectFrom(rowPairs(writer, row, scope), from(scope, alias))
 }
 
+/** Where there may be several rows; a limit that takes out nothing costs a step of the plan. */
+export const firstOf = ({ unique }: { readonly unique: boolean }): string => (unique ? '' : ' limit 1')
+
 function rowPairs(writer: Writer, row: Row, scope: Scope): readonly Pair[] {
   return row.members.map((member) => [member.key, memberValue(writer, member, scope)])
 }
@@ -34,8 +37,7 @@ function memberValue(writer: Writer, member: RowMember, scope: Scope): string {
     }
     case 'one':
       return rowFrom(writer, member.row, (target, alias) => {
-        const first = member.unique ? '' : ' limit 1'
-        return `${target.builder.relation} ${alias} where ${joined(member.join, scope, target)}${first}`
+        return `${target.builder.relation} ${alias} where ${joined(member.join, scope, target)}${firstOf(member)}`
       })
     case 'many': {
       const { relation } = writer.engine.entity(member.collection.entity.id)

@@ -7,7 +7,7 @@ import { collectionObject } from './collection.ts'
 import { calledComposite } from './composite.ts'
 import { keyEquals } from './filter.ts'
 import { createParameters } from './parameters.ts'
-import { isPresent, rowObject, rowFrom, voidResult } from './rows.ts'
+import { firstOf, isPresent, rowObject, rowFrom, voidResult } from './rows.ts'
 import { createWriter, passArguments, type Note, type Writer } from './source.ts'
 import { writeStatement } from './writes.ts'
 
@@ -137,8 +137,7 @@ function rootValue(writer: Writer, root: SqlRoot): string {
     case 'by-key':
       return rowFrom(writer, root.row, (scope, alias) => {
         const condition = keyEquals(root.values, writer.parameters)
-        // A key may be what a comment says; nothing holds it to be unique.
-        return `${scope.builder.relation} ${alias} where ${condition(scope)} limit 1`
+        return `${scope.builder.relation} ${alias} where ${condition(scope)}${firstOf(scope.entity)}`
       })
     case 'call-value':
       return writer.engine.call(root.call).json(callSql(writer, root.call, root.args))

@@ -65,6 +65,7 @@ describe('decoding the answer', () => {
           name: ['u'],
           primary: [true],
           immediate: [true],
+          identifying: [true],
           numbers: [[3]],
           parts: [null],
           predicate: [null],

@@ -61,6 +61,26 @@ describe.each(majors().map((major) => [major] as const))('keys on PostgreSQL %i'
     expect(relationNamed(catalog, 'part').uniques).toEqual([['a', 'id']])
   })
 
+  test('a key that is deferred, or compares otherwise than its columns, or knows no inherited row tells rows not apart', async () => {
+    const catalog = await read(
+      major,
+      `create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+       create table t (a int primary key, b int unique deferrable, c text collate loose, d text collate loose unique,
+         e text unique, f int unique);
+       create unique index on t (c collate "C");
+       create unique index on t (e text_pattern_ops, f);
+       create table whole (a int primary key) partition by range (a);
+       create table part partition of whole for values from (0) to (9);
+       create table parent (a int primary key);
+       create table child () inherits (parent);`,
+    )
+    const identifying = (name: string): unknown => relationNamed(catalog, name).identifying
+    expect(relationNamed(catalog, 't').uniques).toEqual([['a'], ['b'], ['c'], ['d'], ['e', 'f'], ['e'], ['f']])
+    expect(identifying('t')).toEqual([['a'], ['d'], ['e'], ['f']])
+    expect([identifying('whole'), identifying('part')]).toEqual([[['a']], [['a']]])
+    expect([relationNamed(catalog, 'parent').uniques, identifying('parent')]).toEqual([[['a']], []])
+  })
+
   test('two unique indexes over the same columns are one set', async () => {
     const catalog = await read(major, 'create table t (a int primary key, b int unique, unique (a), unique (b, a))')
     expect(relationNamed(catalog, 't').uniques).toEqual([['a'], ['b', 'a'], ['b']])

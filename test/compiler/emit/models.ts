@@ -71,6 +71,7 @@ const facts = ({ id, schema, relation, columns, key }: EntitySql): EntityFacts =
   aggregate: false,
   root: true,
   key,
+  unique: true,
   columns: columns.map(columnFacts),
   relations: [],
   computed: [],
