@@ -131,7 +131,7 @@ function annotateForeignKey(relation: Owner, { comment, ...key }: CatalogForeign
 }
 
 function annotateFunction({ comment, ...fn }: CatalogFunction): Read<AnnotatedFunction> {
-  const read = readComment('function', () => nameFunction(fn.schema, fn.name), comment)
+  const read = readComment('function', () => nameFunction(fn), comment)
   return { ...read, object: { ...fn, settings: read.settings, description: read.settings.description ?? read.outside } }
 }
 

@@ -11,6 +11,7 @@ import { rowArgument } from './computed.ts'
 import { buildComposites } from './composites.ts'
 import { buildEntities, type Entity, type RowFunctions } from './entities.ts'
 import { buildEnums } from './enums.ts'
+import { functionNames } from './function-names.ts'
 import { buildFunctions } from './functions.ts'
 import { buildHeads } from './heads.ts'
 import { buildLinks } from './links.ts'
@@ -52,7 +53,7 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
   const diagnostics = once(() => [
     ...(composites?.diagnostics ?? []),
     ...[enums, heads, links, entities, calls].flatMap((pass) => pass.diagnostics),
-    ...tellCollisions(manifest),
+    ...tellCollisions(manifest, functionNames(scope, functions)),
   ])
   const reports = annotated.schemas.some(({ settings }) => settings.schemaReport)
   const whole: Manifest = reports

@@ -1,10 +1,11 @@
 import { createNames, partsIn, type Names } from '../../runtime/contract/type-names.ts'
-import type { EntityFacts, EnumFacts, FunctionFacts, Manifest, RelationFacts } from '../../runtime/contract/manifest.ts'
+import type { EntityFacts, EnumFacts, Manifest, RelationFacts } from '../../runtime/contract/manifest.ts'
 import { rootField, type RootField } from '../../runtime/contract/root-fields.ts'
 import { createRecall } from '../../runtime/lib/recall.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
-import { nameType, nameFunction, nameObject } from '../report/object-name.ts'
+import { nameType, nameObject } from '../report/object-name.ts'
+import type { FunctionNames } from './function-names.ts'
 
 const recallFields = createRecall<readonly Diagnostic[]>()
 
@@ -13,11 +14,11 @@ const recallFields = createRecall<readonly Diagnostic[]>()
  * depends on what a role may see, and the engine decides it by role. What is told holds for a role that sees
  * everything.
  */
-export function tellCollisions(manifest: Manifest): readonly Diagnostic[] {
+export function tellCollisions(manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] {
   return [
     ...recallTypes(manifest.entities[0] ?? manifest, typeInputs(manifest), () => tellTypes(manifest)),
-    ...manifest.entities.flatMap((entity) => recallFields(entity, [], () => tellFields(entity))),
-    ...tellRootFields(manifest),
+    ...manifest.entities.flatMap((entity) => recallFields(entity, [], () => tellFields(entity, nameOf))),
+    ...tellRootFields(manifest, nameOf),
   ]
 }
 
@@ -76,14 +77,14 @@ function relationLabel(entity: EntityFacts, relation: RelationFacts): string {
 }
 
 /** In one object type the last one wins, in the order columns, relations, computed fields. */
-function tellFields(entity: EntityFacts): readonly Diagnostic[] {
+function tellFields(entity: EntityFacts, nameOf: FunctionNames): readonly Diagnostic[] {
   const columnLabel = (column: string): string => nameObject('column', entity.schema, entity.relation, column)
   const claims: readonly Claim[] = [
     ...entity.columns.flatMap(({ column, field }) =>
       field === null ? [] : [{ field, object: () => columnLabel(column) }],
     ),
     ...entity.relations.map((relation) => ({ field: relation.field, object: () => relationLabel(entity, relation) })),
-    ...entity.computed.map(callClaim),
+    ...entity.computed.map(({ field, id }) => ({ field, object: () => nameOf(entity.id, id) })),
   ]
   return tellLosers(entity.name, claims.toReversed())
 }
@@ -114,20 +115,17 @@ const rootClaims = (entity: EntityFacts): RootClaims => ({
 })
 
 /** On a root, relations come before functions, and earlier ones before later ones. */
-function tellRootFields(manifest: Manifest): readonly Diagnostic[] {
+function tellRootFields(manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] {
   const calls = (volatile: boolean): readonly Claim[] =>
-    manifest.functions.filter((fn) => fn.volatile === volatile).map(callClaim)
+    manifest.functions
+      .filter((fn) => fn.volatile === volatile)
+      .map(({ field, id }) => ({ field, object: () => nameOf(null, id) }))
   const claims = manifest.entities.map((entity) => recallClaims(entity, [], () => rootClaims(entity)))
   return [
     ...tellLosers('Query', [...claims.flatMap(({ query }) => query), ...calls(false)]),
     ...tellLosers('Mutation', [...claims.flatMap(({ mutation }) => mutation), ...calls(true)]),
   ]
 }
-
-const callClaim = (fn: FunctionFacts): Claim => ({
-  field: fn.field,
-  object: () => nameFunction(fn.schema, fn.function),
-})
 
 const queryClaims = (entity: EntityFacts): readonly Claim[] =>
   entity.root && entity.key.length > 0 ? claimAll(entity, ['collection', 'byKey']) : []

@@ -28,4 +28,4 @@ export function judge(context: ResultContext, fn: AnnotatedFunction): Judged {
 export const hidden = (reason: string): Extract<Judged, { kind: 'hidden' }> => ({ kind: 'hidden', reason })
 
 export const tellHidden = (fn: AnnotatedFunction, reason: string): Diagnostic =>
-  diagnose('function-hidden', nameFunction(fn.schema, fn.name), { reason })
+  diagnose('function-hidden', nameFunction(fn), { reason })

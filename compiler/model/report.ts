@@ -1,9 +1,11 @@
-import type { FunctionFacts, Manifest, Missing, ReportFacts, ReportedFunction, ReportedRelation } from '../../runtime/contract/manifest.ts'
+import type { Manifest, Missing, ReportFacts, ReportedFunction, ReportedRelation } from '../../runtime/contract/manifest.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedRelation } from '../comments/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { nameFunction, nameRelation, relationWord } from '../report/object-name.ts'
+import { rowArgument } from './computed.ts'
+import { identities } from './function-names.ts'
 import { inOrder, type Scope } from './scope.ts'
 
 /**
@@ -27,7 +29,7 @@ export function buildReport(
   return {
     schemas,
     relations: asked(annotated.relations).map((relation) => relationOf(manifest, relation, told)),
-    functions: asked(annotated.functions).map((fn) => functionOf(manifest, fn, isOverloaded(fn), told)),
+    functions: asked(annotated.functions).map((fn) => functionOf(scope, manifest, fn, isOverloaded(fn), told)),
     remarks: diagnostics.map(({ code, severity, object, message, fix }) => ({ code, severity, object, message, fix })),
   }
 }
@@ -49,34 +51,37 @@ function relationOf(
   return { ...base, entity: id, missing: why('no primary key', told, object, ['no-key', 'key-column-unknown']) }
 }
 
-/** Functions of one name are told apart by what they take; trigger functions are passed over by every other pass. */
+/** Trigger functions are passed over by every other pass. */
 function functionOf(
-  { entities, functions }: Pick<Manifest, 'entities' | 'functions'>,
+  scope: Scope,
+  manifest: Pick<Manifest, 'entities' | 'functions'>,
   fn: AnnotatedFunction,
   overloaded: boolean,
   told: Told,
 ): ReportedFunction {
   const { schema, name } = fn
-  const base = { object: nameFunction(schema, name), schema, name, arguments: fn.args.map(({ typeText }) => typeText) }
-  if (isServed(entities, functions, fn)) return { ...base, missing: null }
+  const base = { object: nameFunction(fn), schema, name, arguments: fn.args.map(({ typeText }) => typeText) }
+  const facts = factsOf(manifest, rowArgument(scope, fn) ?? null, fn)
+  if (facts !== null) return { ...base, facts, missing: null }
   const missing = overloaded
     ? why('overloaded function', told, base.object, ['function-hidden'])
     : why('not served', told, base.object, ['function-hidden', 'field-taken'])
-  return { ...base, missing }
+  return { ...base, facts: null, missing }
 }
 
-/** A computed field is not told which of its arguments is the row. */
-const isServed = (
-  entities: Manifest['entities'],
-  functions: Manifest['functions'],
-  { schema, name, args }: AnnotatedFunction,
-): boolean => {
-  const isIt = (item: FunctionFacts): boolean => item.schema === schema && item.function === name
-  return (
-    functions.some((item) => isIt(item) && item.args.length === args.length) ||
-    entities.some(({ computed }) => computed.some((item) => isIt(item) && item.args.length === args.length - 1))
-  )
+/** Where a function's facts are. */
+function factsOf(
+  { entities, functions }: Pick<Manifest, 'entities' | 'functions'>,
+  row: ReportedFacts['row'],
+  fn: AnnotatedFunction,
+): ReportedFacts | null {
+  const place = row === null ? functions : (entities.find(({ id }) => id === row)?.computed ?? [])
+  const ids = identities(fn)
+  const found = place.find(({ id }) => ids.includes(id))
+  return found === undefined ? null : { row, id: found.id }
 }
+
+type ReportedFacts = NonNullable<ReportedFunction['facts']>
 
 /** The reason in the words of the interface, and what the compiler said of it. */
 function why(reason: string, told: Told, object: string, codes: readonly string[]): Missing {

@@ -43,6 +43,15 @@ export const nameColumn = (relation: RelationLike, column: string): string =>
 export const nameConstraint = (relation: RelationLike, constraint: string): string =>
   `constraint ${part(constraint)} on ${path(relation.schema, relation.name)}`
 
-export const nameFunction = (schema: string, name: string): string => nameObject('function', schema, name)
+/** With what it takes, as COMMENT ON FUNCTION wants it: `function public.add(integer, integer)`. */
+export const nameFunction = ({ schema, name, args }: FunctionLike): string =>
+  `${nameObject('function', schema, name)}(${args.map(({ typeText }) => typeText).join(', ')})`
+
+/** What a function is named by. */
+interface FunctionLike {
+  readonly schema: string
+  readonly name: string
+  readonly args: readonly { readonly typeText: string }[]
+}
 
 export const nameType = (schema: string, name: string): string => nameObject('type', schema, name)

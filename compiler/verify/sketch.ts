@@ -59,7 +59,7 @@ export function sketchOf(annotated: Annotated, schema: AnnotatedSchema, role: st
   })
   for (const fn of annotated.functions) {
     if (fn.schema === schema.name && fn.kind === 'f')
-      put(nameFunction(fn.schema, fn.name), 'what functions do is not known')
+      put(nameFunction(fn), 'what functions do is not known')
   }
   const linked = tables.map((one) => ({ ...one, table: withKeys(one.table, relations) }))
   return { world: worldOf(annotated, schema, linked), tables: linked, notJudged }

@@ -111,6 +111,8 @@ export interface ReportedFunction {
   readonly name: string
   /** Types that it takes, in SQL. */
   readonly arguments: readonly string[]
+  /** Where its facts are: among the computed fields of a row, or among the root's functions; null: it has none. */
+  readonly facts: { readonly row: ObjectId | null; readonly id: ObjectId } | null
   /** Null when it depends on the role. */
   readonly missing: Missing | null
 }

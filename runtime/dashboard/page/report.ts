@@ -43,8 +43,8 @@ export function reportRows({ relations, functions, remarks }: Report): readonly 
       { key: object, object, kind, name: type, reason, message, fix },
       ...conflicts.map(remarkRow('lost field')),
     ]),
-    ...functions.map(({ object, arguments: given, field, reason, message, fix }) => ({
-      key: `${object}(${given.join()})`,
+    ...functions.map(({ object, field, reason, message, fix }) => ({
+      key: object,
       object,
       kind: 'function',
       name: field,

@@ -135,22 +135,26 @@ function functionReport(
 ): FunctionReport {
   const base = { object: fn.object, arguments: fn.arguments }
   if (fn.missing !== null) return { ...base, field: null, ...absent(fn.missing) }
-  const all = [...visible.manifest.functions, ...visible.manifest.entities.flatMap(({ computed }) => computed)]
-  const facts = all.filter((item) => item.schema === fn.schema && item.function === fn.name)
-  const there = facts.find((item) => shown.has(item))
-  if (there !== undefined) return { ...base, field: there.field, ...present }
+  const facts = factsOf(visible, fn)
+  if (facts !== undefined && shown.has(facts)) return { ...base, field: facts.field, ...present }
   return { ...base, field: null, ...absent(missingFunction(visible, remarks, fn, facts)) }
+}
+
+function factsOf({ manifest, entity }: Visible, { facts }: ReportedFunction): FunctionFacts | undefined {
+  if (facts === null) return undefined
+  const place = facts.row === null ? manifest.functions : entity(facts.row)?.computed
+  return place?.find(({ id }) => id === facts.id)
 }
 
 function missingFunction(
   visible: Visible,
   remarks: readonly ReportedRemark[],
   fn: ReportedFunction,
-  facts: readonly FunctionFacts[],
+  facts: FunctionFacts | undefined,
 ): Missing {
   const grant = `grant execute on function ${qualified(fn.schema, fn.name)}(${fn.arguments.join(', ')}) to ${ident(visible.role)};`
   if (!uses(visible, fn.schema)) return noGrant(visible, fn.schema, grant)
-  if (!facts.some(({ execute }) => visible.can(execute))) {
+  if (facts === undefined || !visible.can(facts.execute)) {
     return { reason: 'no grant', message: `${visible.role} may not execute it.`, fix: grant }
   }
   const isTaken = remarks.some(({ object, code }) => object === fn.object && code === 'field-taken')

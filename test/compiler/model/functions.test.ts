@@ -162,7 +162,7 @@ describe('9.1 root functions', () => {
       {
         code: 'function-hidden',
         severity: 'info',
-        object: 'function public.f',
+        object: 'function public.f()',
         message: 'It is not in the API: its result has no counterpart in GraphQL.',
       },
     ])
@@ -179,7 +179,7 @@ describe('9.1 root functions', () => {
     const built = withFunctions(fn('postsCollection'))
     expect(built.functionFields).toEqual(['postsCollection'])
     expect(built.diagnostics).toContainEqual(
-      expect.objectContaining({ code: 'field-taken', object: 'function public."postsCollection"' }),
+      expect.objectContaining({ code: 'field-taken', object: 'function public."postsCollection"()' }),
     )
   })
 })
@@ -341,8 +341,8 @@ describe('9.4 computed fields', () => {
     expect(built.diagnostics).toContainEqual(
       expect.objectContaining({
         code: 'field-taken',
-        object: 'function public._f',
-        message: expect.stringContaining('function public.f'),
+        object: 'function public._f(row:posts)',
+        message: expect.stringContaining('function public.f(row:posts)'),
       }),
     )
   })

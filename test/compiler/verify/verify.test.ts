@@ -90,8 +90,8 @@ describe.each(majors())('catalograph verify on PostgreSQL %i', (major) => {
     expect(verdict?.notJudged.map(({ object, reason }) => `${object}: ${reason}`).sort()).toEqual([
       'Clash.kind: the API has no such field, or another one of that name',
       'constraint odd_away_fkey on public.odd: it leads to another schema',
-      'function public.nick: what functions do is not known',
-      'function public.write_and_tell: what functions do is not known',
+      'function public.nick(public.people): what functions do is not known',
+      'function public.write_and_tell(): what functions do is not known',
       'table public.by_range: its key (r) is not readable, or of a type that is not known',
       'table public.events: more than 200 rows are visible: only some are asked for',
       'table public.keyless: it has no key',

@@ -74,7 +74,7 @@ describe('17 schemaReport: what is in the API', () => {
   it('tells why something is not in it', async () => {
     const told = await report()
     const reasons = Object.fromEntries(
-      [...told.relations, ...told.functions].map(({ object, reason, inSchema }) => [object.replace('public.', ''), inSchema || reason]),
+      [...told.relations, ...told.functions].map(({ object, reason, inSchema }) => [object.replaceAll('public.', ''), inSchema || reason]),
     )
     expect(reasons).toEqual({
       [`table "Odd ""Name"" it's"`]: true,
@@ -87,12 +87,12 @@ describe('17 schemaReport: what is in the API', () => {
       'table secret': true,
       'view careful': 'no primary key',
       'view secrets': 'no primary key',
-      'function many': 'not served',
-      'function "odd fn"': 'not served',
+      'function many(integer, integer[])': 'not served',
+      'function "odd fn"()': 'not served',
       // The whole row goes in, and anon may read a part of it.
-      'function of_row': 'no grant',
-      'function same': 'no grant',
-      'function writes': true,
+      'function of_row(secret)': 'no grant',
+      'function same(secret)': 'no grant',
+      'function writes(integer)': true,
     })
     const other = await report('authenticated')
     expect(other.relations.find(({ object }) => object === 'table public.child')).toMatchObject({
@@ -106,7 +106,7 @@ describe('17 schemaReport: what is in the API', () => {
     for (const { fix } of before.relations.filter(({ reason }) => reason === 'no grant')) await service.db.query(fix ?? '')
     const after = await report('authenticated')
     expect(after.relations.filter(({ reason }) => reason === 'no grant')).toEqual([])
-    expect(after.functions.find(({ object }) => object === 'function public.of_row')?.inSchema).toBe(true)
+    expect(after.functions.find(({ object }) => object === 'function public.of_row(public.secret)')?.inSchema).toBe(true)
     await service.db.query('revoke all on all tables in schema public from authenticated')
   })
   it('tells of relations that share a field name, and of misspelt settings', async () => {
@@ -120,6 +120,48 @@ describe('17 schemaReport: what is in the API', () => {
       fix: 'Did you mean "totalCount"?',
     })
     await service.db.query('alter table child drop column c, drop column d')
+  })
+})
+
+describe('17 schemaReport: overloads', () => {
+  it('are told apart by what they take', async () => {
+    await service.db.query(`
+      comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "functionShapes": {"enabled": true}})';
+      create table chair (id int primary key); create table desk (id int primary key); grant select on chair, desk to anon;
+      create function add(a int, b int) returns int language sql immutable as 'select a + b';
+      comment on function add(int, int) is '@graphql({"name": "addInts"})';
+      create function add(a text, b text) returns text language sql immutable as 'select a || b';
+      comment on function add(text, text) is '@graphql({"name": "addTexts", "descripton": "x"})';
+      create function add(a float8, b float8) returns float8 language sql immutable as 'select a + b';
+      create function add(a int[], b int[]) returns setof int language sql immutable as 'select 1';
+      comment on function add(int[], int[]) is '@graphql({"name": "addLists"})';
+      create function label(chair) returns text language sql stable as 'select 1';
+      create function label(desk) returns text language sql stable as 'select 1';
+      create function label(desk, int) returns text language sql stable as 'select 1';
+      comment on function label(desk, int) is '@graphql({"name": "labelOf"})';
+      create function label(int) returns text language sql stable as 'select 1';
+      revoke execute on function label(chair) from public;
+    `)
+    const { functions, remarks } = await report()
+    const told = functions
+      .filter(({ object }) => /\.(add|label)\(/.test(object))
+      .map(({ object, field, reason, message }) => [object.replaceAll('public.', ''), field ?? `${reason}: ${message}`])
+    expect(Object.fromEntries(told)).toEqual({
+      'function add(integer, integer)': 'addInts',
+      'function add(text, text)': 'addTexts',
+      'function add(double precision, double precision)':
+        'overloaded function: It is not in the API: the served schemas hold another function of its name.',
+      'function add(integer[], integer[])': 'overloaded function: It is not in the API: its result has no counterpart in GraphQL.',
+      'function label(chair)': 'no grant: anon may not execute it.',
+      'function label(desk)': 'label',
+      'function label(desk, integer)': 'labelOf',
+      'function label(integer)': 'overloaded function: It is not in the API: the served schemas hold another function of its name.',
+    })
+    expect(remarks.find(({ code, fix }) => code === 'comment-key-unknown' && fix.includes('description'))?.object).toBe(
+      'function public.add(text, text)',
+    )
+    await service.db.query(`drop table chair, desk cascade; drop function label(int);
+      drop function add(int, int), add(text, text), add(float8, float8), add(int[], int[]); ${on}`)
   })
 })
 
