@@ -60,6 +60,36 @@ const inWords = (standing: Standing | undefined): Words => {
   return made
 }
 
+/** What a check says beside its conditions. */
+interface Form {
+  /** Tells its SQL from that of others. */
+  readonly mark: string
+  /** It has no row where the mark is another one than the one that it is given. */
+  readonly relies: boolean
+  /** Its last column is the snapshot, or null where that is the one that it is given. */
+  readonly tells: boolean
+}
+
+const forms = {
+  looking: { mark: '.l', relies: false, tells: false },
+  lookingTelling: { mark: '.lt', relies: false, tells: true },
+  relying: { mark: '.r', relies: true, tells: false },
+  relyingTelling: { mark: '.rt', relies: true, tells: true },
+} as const satisfies Readonly<Record<string, Form>>
+
+/** A reading statement under a lasting condition tells the snapshot; one that writes ends the one that it has seen. */
+export const tellsSnapshot = (condition: Condition | undefined, readOnly: boolean): boolean =>
+  readOnly && condition !== undefined && condition.lasting !== null
+
+const formOf = (mark: string | null, condition: Condition | undefined, readOnly: boolean): Form => {
+  const tells = tellsSnapshot(condition, readOnly)
+  if (mark === null || !readOnly) return tells ? forms.lookingTelling : forms.looking
+  return tells ? forms.relyingTelling : forms.relying
+}
+
+/** How many parameters the mark and what is looked at take. */
+const ownParameters = ({ relies }: Form): number => (relies ? 1 : 4)
+
 /**
  * The version check is a condition of the request's own statement, which Postgres evaluates once and before anything
  * else of it, under the statement's snapshot. That is taken when the statement is planned and its relations are locked:
@@ -67,63 +97,60 @@ const inWords = (standing: Standing | undefined): Words => {
  * it reads.
  *
  * Where the mark is the one under which the counter is known to hold (marks.ts), that is all there is to find out about
- * it, for a tenth of what looking costs.
+ * it, for a tenth of what looking costs. A reading statement asks for nothing else then, and has no row where the mark is
+ * another one: to call the function that looks costs something even where it is not called. One that writes would
+ * write nevertheless.
  *
  * What two snapshots with the same text see is the same (manual 9.26.8): as long as no transaction that wrote anything
  * has ended since a lasting condition was last seen to hold on this connection, it still does.
- * @param tells whether its last column is a new snapshot
  */
 const checkedText = (
   { text, values }: BoundStatement,
   { sql }: Words,
   condition: Condition | undefined,
-  tells: boolean,
+  form: Form,
 ): string => {
   const parameter = (place: number): string => `$${values.length + place}`
-  const look = currentCall(`${parameter(2)}::text`, `${parameter(3)}::text`, `${parameter(4)}::text`)
   const marked = `${markExpression} = ${parameter(1)}::bigint${sql ?? ' and false'}`
-  const current = `case when ${marked} then true else ${look} end`
+  const look = currentCall(`${parameter(2)}::text`, `${parameter(3)}::text`, `${parameter(4)}::text`)
+  const current = form.relies ? marked : `case when ${marked} then true else ${look} end`
   if (condition === undefined) return `${text} where ${current}`
-  const last = `${parameter(5)}::text`
-  const told = tells ? `, case when ${snapshotText} = ${last} then null else ${snapshotText} end` : ''
-  const asked = condition.sql(values.length + 6)
-  return `${text}${told} where case when ${snapshotText} = ${last} then true when ${current} then ${asked} end`
+  const own = ownParameters(form)
+  const last = `${parameter(own + 1)}::text`
+  const told = form.tells ? `, case when ${snapshotText} = ${last} then null else ${snapshotText} end` : ''
+  const asked = `case when ${snapshotText} = ${last} then true else ${condition.sql(values.length + own + 2)} end`
+  return `${text}${told} where case when ${current} then ${asked} end`
 }
 
 /** In characters, of some hundred statements that are asked again and again. */
 const keptTexts = 1_000_000
 
-/** By the names of the statements that they are made of, and the marks of standings and conditions. */
-const createCarriers = (): Lru<string, PreparedText> => createLru(keptTexts, ({ text }) => text.length)
-const telling = createCarriers()
-const silent = createCarriers()
+/** By the names of the statements that they are made of, and the marks of forms, standings and conditions. */
+const carriers: Lru<string, PreparedText> = createLru(keptTexts, ({ text }) => text.length)
 
 /** The statement together with the check, prepared under a name of its own. */
 const carrierOf = (
   statement: BoundStatement,
   words: Words,
   condition: Condition | undefined,
-  tells: boolean,
+  form: Form,
 ): PreparedText => {
-  const carriers = tells ? telling : silent
-  const key = `${statement.name}${words.mark}${condition?.mark ?? ''}`
-  const known = carriers.get(key)
+  const name = `${statement.name}${form.mark}${words.mark}${condition?.mark ?? ''}`
+  const known = carriers.get(name)
   if (known !== undefined) return known
-  const made = { name: `${key}${tells ? '.t' : '.s'}`, text: checkedText(statement, words, condition, tells) }
-  carriers.set(key, made)
+  const made = { name, text: checkedText(statement, words, condition, form) }
+  carriers.set(name, made)
   return made
 }
-
-/** A reading statement under a lasting condition tells the snapshot; one that writes ends the one that it has seen. */
-export const tellsSnapshot = (condition: Condition | undefined, readOnly: boolean): boolean =>
-  readOnly && condition !== undefined && condition.lasting !== null
 
 export const withCheck = (statement: BoundStatement, expected: Expected, readOnly: boolean): BoundStatement => {
   const { version, mark, standing, condition, snapshot } = expected
   const words = inWords(standing)
-  const { name, text } = carrierOf(statement, words, condition, tellsSnapshot(condition, readOnly))
-  const { values } = statement
-  const own = standing === undefined ? [mark, version, null, null] : [mark, version, words.holders, words.held]
-  const all = condition === undefined ? values.concat(own) : values.concat(own, snapshot, condition.values)
-  return { name, text, values: all, carriesCheck: true }
+  const form = formOf(mark, condition, readOnly)
+  const { name, text } = carrierOf(statement, words, condition, form)
+  const looked = standing === undefined ? [null, null] : [words.holders, words.held]
+  const own = form.relies ? [mark] : [mark, version, ...looked]
+  const all = statement.values.concat(own)
+  const values = condition === undefined ? all : all.concat(snapshot, condition.values)
+  return { name, text, values, carriesCheck: true }
 }

@@ -15,6 +15,8 @@ export interface Marks {
   readonly newest: () => Mark | null
   /** To be called with every request; looks at the database now and then, and never waits for it. */
   readonly tend: () => void
+  /** Nobody relies on what is known any more, until it has been looked at anew. */
+  readonly forget: () => void
 }
 
 /** A value that was seen, and a transaction that began afterwards. */
@@ -78,6 +80,10 @@ export const createMarks = (query: Query, now: () => number): Marks => {
     newest: () => newest,
     tend: () => {
       if (!running && now() >= due) void run()
+    },
+    forget: () => {
+      newest = null
+      due = 0
     },
   }
 }

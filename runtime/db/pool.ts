@@ -5,10 +5,10 @@ import { createDeadlines, type SetDeadline } from '../lib/deadlines.ts'
 import { classifyConnecting, spoilsConnection, sqlstateOf } from './classify.ts'
 import type { ExchangeResult, Line } from './exchange.ts'
 import { createLines, type Lines } from './lines.ts'
-import { createMarks, type Marks } from './marks.ts'
+import { createMarks, type Mark, type Marks } from './marks.ts'
 import { queryOn, type Query } from './session.ts'
 import { connectionConfig, startupSettings, type StartupSettings } from './startup.ts'
-import { isUnchecked, outcome, runOnLine } from './transaction.ts'
+import { isUnchecked, isUnmarked, outcome, runOnLine } from './transaction.ts'
 
 export interface DatabaseOptions {
   readonly url: string
@@ -95,12 +95,15 @@ const isSuspect = (exchange: Exchange, error: unknown): boolean =>
 const isSpoilt = (exchange: Exchange, result: ExchangeResult): boolean =>
   result.kind === 'failed' && (result.broken || isSuspect(exchange, result.error))
 
-/** Runs an exchange on a line that is free by the time that the result is told. Fails where no line is to be had. */
-type RunOnce = (exchange: Exchange) => ExchangeResult | Promise<ExchangeResult>
+/**
+ * Runs an exchange on a line that is free by the time that the result is told. Fails where no line is to be had.
+ * @param relies whether a mark that is known may stand for looking (marks.ts)
+ */
+type RunOnce = (exchange: Exchange, relies: boolean) => ExchangeResult | Promise<ExchangeResult>
 
 const runOnce = (lines: Lines, timeout: number, { newest, tend }: Marks): RunOnce => {
   const setDeadline = createDeadlines(lookEveryMs)
-  const runOn = (line: Line, exchange: Exchange): Promise<ExchangeResult> =>
+  const runOn = (line: Line, exchange: Exchange, mark: Mark | null): Promise<ExchangeResult> =>
     new Promise((resolve, reject) => {
       const clear = deadlineFor(line, setDeadline, deadlineOf(exchange, timeout))
       const giveBack = (spoilt: boolean): void => {
@@ -108,7 +111,7 @@ const runOnce = (lines: Lines, timeout: number, { newest, tend }: Marks): RunOnc
         lines.giveBack(line, spoilt)
       }
       try {
-        runOnLine(line, exchange, newest(), (result) => {
+        runOnLine(line, exchange, mark, (result) => {
           giveBack(isSpoilt(exchange, result))
           resolve(result)
         })
@@ -117,9 +120,9 @@ const runOnce = (lines: Lines, timeout: number, { newest, tend }: Marks): RunOnc
         reject(error)
       }
     })
-  return (exchange) => {
+  return (exchange, relies) => {
     if (exchange.version !== null) tend()
-    return after(lines.borrow(), (line) => runOn(line, exchange))
+    return after(lines.borrow(), (line) => runOn(line, exchange, relies ? newest() : null))
   }
 }
 
@@ -133,14 +136,18 @@ const deservesAnother = (exchange: Exchange, result: ExchangeResult): boolean =>
 /** Fails where the schema is not that of the exchange, or its role not to be had. */
 const check = async (once: RunOnce, { caller, version }: Exchange): Promise<void> => {
   const alone: Exchange = { caller, version, readOnly: true, statements: [] }
-  outcome(alone, await once(alone))
+  outcome(alone, await once(alone, false))
 }
 
 const runWith =
-  (once: RunOnce): RunExchange =>
+  (once: RunOnce, forget: Marks['forget']): RunExchange =>
   async (exchange) => {
-    const first = await once(exchange)
-    const result = deservesAnother(exchange, first) ? await once(exchange) : first
+    let result = await once(exchange, true)
+    if (isUnmarked(exchange, result)) {
+      forget()
+      result = await once(exchange, false)
+    }
+    if (deservesAnother(exchange, result)) result = await once(exchange, false)
     if (isUnchecked(exchange, result)) await check(once, exchange)
     return outcome(exchange, result)
   }
@@ -158,8 +165,9 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const own = openPool(options, startupSettings(['pg_catalog'], timeout), ownConnections)
   const session: Database['session'] = (work) => withClient(own, (client) => work(queryOn(client)))
   const query: Query = (text, values) => session((run) => run(text, values))
+  const marks = createMarks(query, Date.now)
   return {
-    run: runWith(runOnce(requests, timeout, createMarks(query, Date.now))),
+    run: runWith(runOnce(requests, timeout, marks), marks.forget),
     query,
     session,
     ping: async () => {

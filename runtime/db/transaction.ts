@@ -159,7 +159,7 @@ const remember = (
   result: ExchangeResult,
 ): void => {
   const { version, condition, readOnly } = exchange
-  if (version === null || result.kind !== 'rows') return
+  if (version === null || result.kind !== 'rows' || isUnmarked(exchange, result)) return
   if (newest !== null && newest.counter === counterOf(version)) factsOf(line).mark = newest
   const subject = subjectOf(exchange)
   if (subject === null || !tellsSnapshot(condition, readOnly)) return
@@ -179,6 +179,13 @@ export const runOnLine = (line: Line, exchange: Exchange, newest: Mark | null, s
     settle(result)
   })
 }
+
+/** True where a statement that relied on the mark had no row: nothing of the exchange is worth anything. */
+export const isUnmarked = ({ version, readOnly, statements }: Exchange, result: ExchangeResult): boolean =>
+  version !== null &&
+  readOnly &&
+  result.kind === 'rows' &&
+  statements.some(({ carriesCheck }, index) => carriesCheck && result.rows[openingLength + index]?.length === 0)
 
 const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'
 

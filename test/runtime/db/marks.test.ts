@@ -144,7 +144,7 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
       .catch(() => database.query('grant service_role to anon; alter role anon inherit'))
     expect(await fails(exchange)).toMatchObject({ kind: 'stale' })
     await database.query('revoke service_role from anon; alter role anon noinherit')
-    expect(await relies(exchange)).toBe(true)
+    await relying(exchange)
   })
 
   test('a transaction that changes the schema itself goes on', async () => {
@@ -206,7 +206,7 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
     })
     try {
       await fc.assert(law, { seed, numRuns: 60, endOnFailure: true })
-      expect(told).toBeGreaterThan(50)
+      expect(told).toBeGreaterThan(20)
     } finally {
       for (const client of clients.values()) await client.end()
     }
