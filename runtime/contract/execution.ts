@@ -32,7 +32,7 @@ export interface Caller {
 /** What a role counts as. */
 export interface Standing {
   readonly superuser: boolean
-  /** The roles that hold anything that is served, and whether the role has their privileges. */
+  /** The other roles that hold anything that is served, and whether the role has their privileges. */
   readonly holders: readonly { readonly role: string; readonly held: boolean }[]
 }
 

@@ -38,8 +38,10 @@ const hasRole = (role: string, held: boolean): string =>
 
 const wordsOf = ({ superuser, holders }: Standing): Words => {
   const is = superuser ? 'on' : 'off'
-  const asked = holders.map(({ role, held }) => ` and ${hasRole(role, held)}`)
-  const sql = ` and pg_catalog.current_setting('is_superuser') = '${is}'${asked.join('')}`
+  // A superuser has every role: one that the role has not shows that it is none.
+  const isPlain = holders.some(({ held }) => !held)
+  const asked = isPlain ? [] : [`pg_catalog.current_setting('is_superuser') = '${is}'`]
+  const sql = [...asked, ...holders.map(({ role, held }) => hasRole(role, held))].map((text) => ` and ${text}`).join('')
   return {
     mark: `.${sha256Hex(sql).slice(0, 8)}`,
     sql: holders.length > mostHolders ? null : sql,

@@ -37,7 +37,8 @@ export function createRoles(): Roles {
 
 function standingOf(manifest: Manifest, role: string): Standing {
   const { superuser, effective } = factsOf(manifest, role)
-  const holders = manifest.holders.map((holder) => ({ role: holder, held: superuser || effective.includes(holder) }))
+  const others = manifest.holders.filter((holder) => holder !== role)
+  const holders = others.map((holder) => ({ role: holder, held: superuser || effective.includes(holder) }))
   return { superuser, holders }
 }
 
