@@ -32,11 +32,11 @@ export async function runExtended(
   made: () => { readonly statements: Statements; readonly plan: Plan },
 ): Promise<{ readonly rows: readonly Row[]; readonly extensions: Extensions }> {
   const { role } = exchange.caller
-  const { report } = engine.manifest
+  const { report, allowlists = [] } = engine.manifest
   let found: SchemaReport | undefined
   const reporting: RunExchange = async (inner) => {
     if (!asked.schemaReport || report === undefined) return run(inner)
-    const { rows, advice } = await runWithAdvice(run, report, inner)
+    const { rows, advice } = await runWithAdvice(run, { schemas: report.schemas, allowlists }, inner)
     found = schemaReport(engine.view(role), report, advice)
     return rows
   }

@@ -1,4 +1,5 @@
 import type { BoundStatement } from '../../contract/execution.ts'
+import type { AllowlistFacts } from '../../contract/manifest.ts'
 import { literal } from '../../sql/literal.ts'
 import { named } from '../statements/statements.ts'
 
@@ -6,11 +7,16 @@ import { named } from '../statements/statements.ts'
  * What an owner should mend, found in the system catalogues as they are now (PostgreSQL manual, chapter "System
  * Catalogs", which everybody may read). One column: a JSON list of `{problem, object, message, sql}`.
  *
- * $1: the schemas to look at, a JSON list. Every relation, function and operator is pg_catalog's, whatever the search path holds.
+ * $1: the schemas to look at, a JSON list; $2: the allow-lists that requests are held against, as the manifest has them.
+ * Every relation, function and operator is pg_catalog's, whatever the search path holds.
  */
-export const advice = (role: string, schemas: readonly string[]): BoundStatement => ({
+export const advice = (
+  role: string,
+  schemas: readonly string[],
+  allowlists: readonly AllowlistFacts[],
+): BoundStatement => ({
   ...named(role, adviceText),
-  values: [JSON.stringify(schemas)],
+  values: [JSON.stringify(schemas), JSON.stringify(allowlists.filter(({ table }) => table !== null))],
 })
 
 /** Roles that keys are published for, and the one that asks. */
@@ -27,7 +33,7 @@ const RELATIONS = `relations as (
         and (pg_catalog.has_any_column_privilege(api.oid, c.oid, 'SELECT, INSERT, UPDATE')
           or pg_catalog.has_table_privilege(api.oid, c.oid, 'DELETE'))) as roles
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-  where n.nspname in (select pg_catalog.json_array_elements_text($1::pg_catalog.json)) and c.relkind in ('r', 'p', 'v')
+  where n.nspname in (select pg_catalog.json_array_elements_text($1::pg_catalog.json)) and c.relkind in ('r', 'p', 'v', 'm', 'f')
 )`
 
 /** Columns by which an index finds rows: its leading ones, where it is whole and valid. */
@@ -51,6 +57,13 @@ const ROW_SECURITY = `select 1 as rank, 'row level security is off' as problem, 
     'Whatever the grants allow, ' || r.roles || ' may do with every row.' as message,
     'alter table ' || r.name || ' enable row level security;' as sql
   from relations r where r.relkind in ('r', 'p') and not r.relrowsecurity and r.roles is not null`
+
+/** Materialized views and foreign tables have no policies (PostgreSQL manual, CREATE POLICY). */
+const BEYOND_POLICIES = `select 2, 'row level security is not to be had',
+    case r.relkind when 'm' then 'materialized view ' else 'foreign table ' end || r.name,
+    r.roles || ' may read every row, and no policy can keep one from them.',
+    'revoke all on ' || r.name || ' from ' || r.roles || ';'
+  from relations r where r.relkind in ('m', 'f') and r.roles is not null`
 
 const DEFINER_VIEWS = `select 2, 'the view runs as its owner', 'view ' || r.name,
     'Row-level security of what it reads asks for its owner and not for ' || r.roles || '.',
@@ -86,23 +99,69 @@ const FOREIGN_KEYS = `select 4, 'the foreign key has no index',
     select from indexes i where i.indrelid = r.oid
       and i.columns[1:pg_catalog.cardinality(k.conkey)] operator(pg_catalog.@>) k.conkey)`
 
-/** Columns of the table itself that its policies compare with who asks. */
+/**
+ * Columns that policies compare, of the table itself or of one that a sub-select reads, as Postgres prints them: with an
+ * alias before them, and cast to text where they are varchar. What a sub-select compares may stand further back in an index.
+ */
 const POLICY_COLUMNS = `select distinct 5, 'a column that policies compare has no index',
-    'column ' || p.name || '.' || pg_catalog.quote_ident(a.attname),
+    'column ' || r.name || '.' || pg_catalog.quote_ident(a.attname),
     'Every statement of a role that the policy is for reads the whole table.',
-    'create index on ' || p.name || ' (' || pg_catalog.quote_ident(a.attname) || ');'
+    'create index on ' || r.name || ' (' || pg_catalog.quote_ident(a.attname) || ');'
   from policies p
   join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass and d.objid = p.oid
-    and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refobjid = p.relation and d.refobjsubid > 0
+    and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refobjsubid > 0
+  join relations r on r.oid = d.refobjid and r.relkind in ('r', 'p', 'm')
   join pg_catalog.pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
-  cross join lateral (select pg_catalog.regexp_replace(pg_catalog.quote_ident(a.attname), '([^[:alnum:]_])', '\\\\\\1', 'g') as name) column_
+  cross join lateral (select pg_catalog.regexp_replace(pg_catalog.quote_ident(a.attname), '([^[:alnum:]_])', '\\\\\\1', 'g')
+    || case when a.atttypid = 'pg_catalog.varchar'::pg_catalog.regtype then '(\\)::text)?' else '' end as name) column_
   where p.used ~ '(auth\\.|current_setting\\()'
-    and (p.used ~ ('\\(' || column_.name || ' = ') or p.used ~ (' = ' || column_.name || '\\)'))
-    and not exists (select from indexes i where i.indrelid = p.relation and i.columns[1] = a.attnum)`
+    and (p.used ~ ('[(.]' || column_.name || ' = ') or p.used ~ (' = \\(?([[:alnum:]_"]+\\.)?' || column_.name || '\\)'))
+    and not exists (select from indexes i where i.indrelid = r.oid
+      and (i.columns[1] = a.attnum or r.oid <> p.relation and a.attnum = any (i.columns)))`
 
-const adviceText = `with ${API_ROLES}, ${RELATIONS}, ${INDEXES}, ${POLICIES}
+/** Who has to read which list, and what of it there is. */
+const LISTS = `lists as (
+  select role.rolname, role.oid as role, n.oid as schema, c.oid as relation,
+    pg_catalog.quote_ident(pg_catalog.json_extract_path_text(l.value, 'table', 'schema')) as in_schema,
+    pg_catalog.format('%I.%I', pg_catalog.json_extract_path_text(l.value, 'table', 'schema'),
+      pg_catalog.json_extract_path_text(l.value, 'table', 'name')) as name
+  from pg_catalog.json_array_elements($2::pg_catalog.json) l
+  cross join lateral pg_catalog.json_array_elements_text(pg_catalog.json_extract_path(l.value, 'roles')) governed(name)
+  join pg_catalog.pg_roles role on role.rolname::pg_catalog.text = governed.name
+  left join pg_catalog.pg_namespace n
+    on n.nspname::pg_catalog.text = pg_catalog.json_extract_path_text(l.value, 'table', 'schema')
+  left join pg_catalog.pg_class c on c.relnamespace = n.oid
+    and c.relname::pg_catalog.text = pg_catalog.json_extract_path_text(l.value, 'table', 'name')
+)`
+
+const columnOfList = (name: string): string => `exists (select from pg_catalog.pg_attribute a
+      where a.attrelid = l.relation and a.attname = '${name}' and a.attnum > 0
+        and pg_catalog.has_column_privilege(l.role, l.relation, a.attnum, 'SELECT'))`
+
+const UNREADABLE_LISTS = `select 0, 'the allow-list cannot be read', 'table ' || l.name,
+    'Nothing is listed for ' || pg_catalog.quote_ident(l.rolname) || ', which may therefore run nothing.',
+    case when l.schema is null then 'create schema ' || l.in_schema || '; ' else '' end
+      || case when l.relation is null then 'create table ' || l.name || ' (hash text primary key, document text not null); '
+        else '' end
+      || 'grant usage on schema ' || l.in_schema || ' to ' || pg_catalog.quote_ident(l.rolname)
+      || '; grant select on ' || l.name || ' to ' || pg_catalog.quote_ident(l.rolname) || ';'
+  from lists l
+  where l.schema is null or l.relation is null or not pg_catalog.has_schema_privilege(l.role, l.schema, 'USAGE')
+    or not (${columnOfList('hash')} and ${columnOfList('document')})`
+
+const problems = [
+  ROW_SECURITY,
+  UNREADABLE_LISTS,
+  BEYOND_POLICIES,
+  DEFINER_VIEWS,
+  POLICY_CALLS,
+  FOREIGN_KEYS,
+  POLICY_COLUMNS,
+]
+
+const adviceText = `with ${[API_ROLES, RELATIONS, INDEXES, POLICIES, LISTS].join(', ')}
 select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
     'problem', x.problem, 'object', x.object, 'message', x.message, 'sql', x.sql) order by x.rank, x.object, x.sql), '[]')
 from (
-  ${[ROW_SECURITY, DEFINER_VIEWS, POLICY_CALLS, FOREIGN_KEYS, POLICY_COLUMNS].join('\n  union all\n  ')}
+  ${problems.join('\n  union all\n  ')}
 ) x`

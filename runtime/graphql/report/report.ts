@@ -1,6 +1,7 @@
 import { GraphQLObjectType } from 'graphql'
 import type { Exchange, Row, RunExchange } from '../../contract/execution.ts'
 import type {
+  AllowlistFacts,
   EntityFacts,
   FunctionFacts,
   Missing,
@@ -56,10 +57,10 @@ interface FunctionReport extends Found {
 /** An exchange and what an owner should mend, found in the same transaction. */
 export async function runWithAdvice(
   run: RunExchange,
-  { schemas }: ReportFacts,
+  { schemas, allowlists }: { readonly schemas: readonly string[]; readonly allowlists: readonly AllowlistFacts[] },
   exchange: Exchange,
 ): Promise<{ readonly rows: readonly Row[]; readonly advice: unknown }> {
-  const statements = [...exchange.statements, advice(exchange.caller.role, schemas)]
+  const statements = [...exchange.statements, advice(exchange.caller.role, schemas, allowlists)]
   const rows = await run({ ...exchange, statements })
   return { rows: rows.slice(0, -1), advice: JSON.parse(rows.at(-1)?.[0]?.toString() ?? '[]') }
 }

@@ -185,6 +185,70 @@ describe('17 schemaReport: what should be mended', () => {
     for (const { sql } of (await report()).advice) await service.db.query(sql)
     expect(await advised()).toEqual([])
   })
+  it('finds what policies compare in text, under aliases and in other tables', async () => {
+    await service.db.query(`
+      create table team (id int primary key, mail varchar(40), code char(4));
+      create table member (team_id int references team, user_id uuid, note text, primary key (team_id, user_id));
+      create table guest (id int primary key, team int, who uuid);
+      alter table team enable row level security; alter table member enable row level security; alter table guest enable row level security;
+      create policy mail on team using (mail = ((select auth.jwt()) ->> 'email') or code = ((select auth.jwt()) ->> 'code'));
+      create policy members on team using (exists (select from member m where m.team_id = team.id and m.user_id = (select auth.uid())));
+      create policy guests on team using (exists (select from guest where team = team.id and who = (select auth.uid())));
+      grant select on team, member, guest to anon;
+    `)
+    expect(await advised()).toEqual([
+      'a column that policies compare has no index: column public.guest.team',
+      'a column that policies compare has no index: column public.guest.who',
+      'a column that policies compare has no index: column public.team.mail',
+    ])
+    for (const { sql } of (await report()).advice) await service.db.query(sql)
+    expect(await advised()).toEqual([])
+    await service.db.query('drop table team, member, guest')
+  })
+  it('finds what no policy can keep from anybody', async () => {
+    await service.db.query(`
+      create materialized view calmed as select * from calm; grant select on calmed to anon, authenticated;
+      create materialized view unseen as select * from calm;
+      create extension file_fdw; create server files foreign data wrapper file_fdw;
+      create foreign table lines (line text) server files options (filename '/dev/null'); grant select (line) on lines to anon;
+    `)
+    expect((await report()).advice).toMatchObject([
+      { problem: 'row level security is not to be had', object: 'foreign table public.lines', sql: 'revoke all on public.lines from anon;' },
+      {
+        problem: 'row level security is not to be had',
+        object: 'materialized view public.calmed',
+        sql: 'revoke all on public.calmed from anon, authenticated;',
+      },
+    ])
+    for (const { sql } of (await report()).advice) await service.db.query(sql)
+    expect(await advised()).toEqual([])
+    await service.db.query('drop materialized view calmed, unseen; drop extension file_fdw cascade')
+  })
+  it('finds allow-lists that those cannot read whom they govern', async () => {
+    await service.db.query(
+      `comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "allowlist": {"table": "\\"Listed Here\\".documents", "roles": ["anon", "authenticated", "nobody"]}})'`,
+    )
+    const asked = async () => (await report('service_role')).advice.map(({ problem, object }) => `${problem}: ${object}`)
+    const mend = async () => {
+      for (const { sql } of (await report('service_role')).advice) await service.db.query(sql)
+    }
+    const unreadable = 'the allow-list cannot be read: table "Listed Here".documents'
+    expect(await asked()).toEqual([unreadable, unreadable])
+    const [first] = (await report('service_role')).advice
+    await service.db.query(first?.sql ?? '')
+    expect((await report('service_role')).advice).toMatchObject([
+      { sql: 'grant usage on schema "Listed Here" to authenticated; grant select on "Listed Here".documents to authenticated;' },
+    ])
+    await mend()
+    expect(await asked()).toEqual([])
+    for (const harm of ['revoke usage on schema "Listed Here" from anon', 'revoke select on "Listed Here".documents from anon']) {
+      await service.db.query(harm)
+      expect(await asked()).toEqual([unreadable])
+      await mend()
+      expect(await asked()).toEqual([])
+    }
+    await service.db.query(`drop schema "Listed Here" cascade; ${on}`)
+  })
   it('looks at the schemas that ask and at what keys reach', async () => {
     await service.db.query('create schema aside; create table aside.open (id int primary key); grant select on aside.open to anon')
     await service.db.query('create table unreachable (id int primary key, parent int references child)')
