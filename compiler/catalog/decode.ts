@@ -9,6 +9,7 @@ import type {
   CatalogGrant,
   CatalogRelation,
   CatalogSchema,
+  CatalogStray,
   CatalogType,
   CatalogUniqueKey,
   Oid,
@@ -24,6 +25,7 @@ export interface Answer
   readonly types: readonly CatalogType[]
   readonly relations: readonly ReadRelation[]
   readonly functions: readonly ReadFunction[]
+  readonly strays: readonly CatalogStray[]
   readonly gone: Lists['gone']
 }
 
@@ -78,8 +80,15 @@ export function decodeAnswer(answer: string): Answer {
       mentions: [row.result, ...row.types],
       object: functionOf(row, index),
     })),
+    strays: lists.strays.map(strayOf),
   }
 }
+
+/** pg_identify_object says more of what an object is than COMMENT wants to be told. */
+const strayOf = ({ kind, name, comment }: RowOf<'strays'>): CatalogStray => ({
+  object: `${kind.endsWith(' constraint') ? 'constraint' : kind === 'composite type column' ? 'column' : kind} ${name}`,
+  comment,
+})
 
 /** What rows refer to by key. */
 interface Index {

@@ -186,7 +186,7 @@ const isListedEnum = ({ kind, schema }: CatalogType): boolean =>
 
 const catalogOf = (
   known: Known,
-  { version, serverVersion, databaseOwner, readsClaims, roles, memberships }: Answer,
+  { version, serverVersion, databaseOwner, readsClaims, roles, memberships, strays }: Answer,
 ): Catalog => ({
   version,
   serverVersion,
@@ -198,4 +198,5 @@ const catalogOf = (
   relations: [...known.relations.values()].filter(({ served }) => served).map(({ object }) => object),
   types: [...known.types.values()],
   functions: Array.from(known.functions.values(), ({ object }) => object),
+  ...(strays.length > 0 && { strays }),
 })

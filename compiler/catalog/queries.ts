@@ -401,6 +401,30 @@ const TYPE_LIST = `select t.oid, t.nspname as schema, t.typname as name, t.typty
     from pg_catalog.pg_enum group by enumtypid) labels on labels.enumtypid = t.oid
   ${commentOf('d', 'pg_type', 't.oid')} order by t.nspname, t.typname`
 
+/**
+ * Comments that ask for settings, on what has none: indexes, sequences, attributes of composite types, constraints other
+ * than foreign keys, triggers, policies, and types that are no enums and that nothing served mentions. An argument waits
+ * for the search path to be empty, so that all are qualified.
+ */
+const STRAY_LIST = `select i.type as kind, i.identity as name, d.description as comment
+  from pg_catalog.pg_description d cross join path
+  cross join lateral (
+    select c.relnamespace as schema from pg_catalog.pg_class c where d.classoid = ${classOf('pg_class')} and c.oid = d.objoid
+      and (c.relkind in ('i', 'I', 'S') or c.relkind = 'c' and d.objsubid > '0')
+    union all select k.connamespace from pg_catalog.pg_constraint k
+      where d.classoid = ${classOf('pg_constraint')} and k.oid = d.objoid and k.contype <> 'f'
+    union all select c.relnamespace from pg_catalog.pg_trigger t join pg_catalog.pg_class c on c.oid = t.tgrelid
+      where d.classoid = ${classOf('pg_trigger')} and t.oid = d.objoid
+    union all select c.relnamespace from pg_catalog.pg_policy p join pg_catalog.pg_class c on c.oid = p.polrelid
+      where d.classoid = ${classOf('pg_policy')} and p.oid = d.objoid
+    union all select t.typnamespace from pg_catalog.pg_type t where d.classoid = ${classOf('pg_type')} and t.oid = d.objoid
+      and t.typtype <> 'e' and t.oid not in (select oid from types)
+  ) home
+  join served s on s.oid = home.schema
+  cross join lateral pg_catalog.pg_identify_object(d.classoid, d.objoid, case path.value when '' then d.objsubid end) i
+  where d.objoid >= ${firstNormalOid} and pg_catalog.strpos(d.description, '@graphql(') > '0'
+  order by i.identity collate pg_catalog."C", i.type collate pg_catalog."C"`
+
 const GONE_LIST = `select 'relation' as kind, oid from known where oid not in (select oid from places)
   union all select 'function', oid from known_routines where oid not in (select oid from own_routines)`
 
@@ -431,6 +455,7 @@ const LISTS: Readonly<Record<ListName, string>> = {
   foreignKeys: FOREIGN_KEY_LIST,
   typeTexts: TYPE_TEXTS,
   types: TYPE_LIST,
+  strays: STRAY_LIST,
 }
 
 /**

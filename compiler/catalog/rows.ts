@@ -131,6 +131,8 @@ export const ROWS = {
     comment: nullable(text),
     acl,
   },
+  /** Comments with settings on objects that have none. */
+  strays: { kind: text, name: text, comment: text },
 } as const
 
 export type ListName = keyof typeof ROWS

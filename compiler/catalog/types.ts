@@ -25,6 +25,14 @@ export interface Catalog {
   readonly types: readonly CatalogType[]
   /** Functions, procedures and aggregates of the served schemas. */
   readonly functions: readonly CatalogFunction[]
+  /** Comments that ask for settings on other objects of the served schemas; absent where there are none. */
+  readonly strays?: readonly CatalogStray[]
+}
+
+export interface CatalogStray {
+  /** As its owner would write it: `index public.posts_title_idx`. */
+  readonly object: string
+  readonly comment: string
 }
 
 /** One aclitem, resolved to names; grantee `public` is PUBLIC. Defaults (acldefault) are already filled in. */

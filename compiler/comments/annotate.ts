@@ -54,11 +54,15 @@ export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics:
   const functions = catalog.functions.map((fn) => recallFunction(fn, [], () => annotateFunction(fn)))
   const types = catalog.types.map((type) => recallType(type, [], () => annotateType(type)))
   const others: readonly Read<unknown>[] = [...schemas, ...functions, ...types]
-  const diagnostics = once(() => [...schemas, ...relations, ...functions, ...types].flatMap((read) => read.diagnostics))
+  const { strays = [], ...served } = catalog
+  const diagnostics = once(() => [
+    ...[...schemas, ...relations, ...functions, ...types].flatMap((read) => read.diagnostics),
+    ...strays.flatMap(({ object, comment }) => tellStray(object, comment)),
+  ])
   const refused = recallRefusals(key, relations, [], (read) => (read.refusals.length === 0 ? noRefusals : read.refusals))
   return {
     annotated: {
-      ...catalog,
+      ...served,
       schemas: schemas.map((read) => read.object),
       relations: recallObjects(key, relations, [], (read) => read.object),
       functions: functions.map((read) => read.object),
@@ -135,15 +139,18 @@ function annotateFunction({ comment, ...fn }: CatalogFunction): Read<AnnotatedFu
   return { ...read, object: { ...fn, settings: read.settings, description: read.settings.description ?? read.outside } }
 }
 
-/** Only enums have settings. What another type asks for is told, and no reason to refuse anything. */
+/** Only enums have settings. */
 function annotateType({ comment, ...type }: CatalogType): Read<AnnotatedType> {
   const isEnum = type.kind === 'e'
   const name = (): string => nameType(type.schema, type.name)
   const read = readComment('enum', name, isEnum ? comment : null)
-  const other = isEnum ? [] : readComment('type', name, comment).diagnostics
   return {
     refusals: read.refusals,
-    diagnostics: [...read.diagnostics, ...other.filter(({ code }) => code !== 'comment-json')],
+    diagnostics: isEnum || comment === null ? read.diagnostics : tellStray(name(), comment),
     object: { ...type, settings: read.settings },
   }
 }
+
+/** What an object that has no settings asks for; a comment that is not JSON is none of ours there. */
+const tellStray = (object: string, comment: string): readonly Diagnostic[] =>
+  readComment('other', () => object, comment).diagnostics.filter(({ code }) => code !== 'comment-json')

@@ -11,10 +11,10 @@ import {
 } from './decoders.ts'
 
 /**
- * Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. A type that
- * is no enum has no setting, which is worth telling whoever gives it one.
+ * Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. Others, types
+ * that are no enums among them, have no setting, which is worth telling whoever gives them one.
  */
-export const objectKinds = ['schema', 'relation', 'column', 'function', 'enum', 'foreign key', 'type'] as const
+export const objectKinds = ['schema', 'relation', 'column', 'function', 'enum', 'foreign key', 'other'] as const
 
 export type ObjectKind = (typeof objectKinds)[number]
 

@@ -84,7 +84,11 @@ function tellKey(kind: ObjectKind, object: () => string, key: string): readonly 
   if (valid.includes(key)) return []
   const places = placesOf(key)
   if (places.length > 0) return [diagnose('comment-key-misplaced', object(), { key, places })]
-  return [diagnose('comment-key-unknown', object(), { key, nearest: suggest(key, valid), valid })]
+  const nearest = suggest(key, valid)
+  if (nearest !== null) return [diagnose('comment-key-unknown', object(), { key, nearest, places: [], valid })]
+  const elsewhere = suggest(key, keys.map((row) => row.key))
+  const meant = { nearest: elsewhere, places: elsewhere === null ? [] : placesOf(elsewhere) }
+  return [diagnose('comment-key-unknown', object(), { key, ...meant, valid })]
 }
 
 /** How an owner calls each kind. */
@@ -95,7 +99,7 @@ const kindWords: Readonly<Record<ObjectKind, string>> = {
   function: 'a function',
   enum: 'an enum',
   'foreign key': 'a foreign key',
-  type: 'a type',
+  other: 'any other object',
 }
 
 const placesOf = (key: string): readonly string[] =>

@@ -41,11 +41,12 @@ export const diagnosticKinds = {
     ({ text }) => `The comment asks for @graphql(${text}), which is JSON but not an object; it has no effect.`,
     () => 'Write an object, e.g. @graphql({"name": "Post"}).',
   ),
-  'comment-key-unknown': kind<{ key: string; nearest: string | null; valid: readonly string[] }>(
+  'comment-key-unknown': kind<{ key: string; nearest: string | null; places: readonly string[]; valid: readonly string[] }>(
     'warning',
     ({ key }) => `The comment sets ${quote(key)}, which is no setting; it is ignored.`,
-    ({ nearest, valid }) => {
-      if (nearest !== null) return `Did you mean ${quote(nearest)}?`
+    ({ nearest, places, valid }) => {
+      const elsewhere = places.length === 0 ? '' : ` Set that in the comment of ${places.join(' or ')}.`
+      if (nearest !== null) return `Did you mean ${quote(nearest)}?${elsewhere}`
       return valid.length > 0 ? `Use one of ${list(valid)}.` : 'Remove it: objects of this kind have no settings.'
     },
   ),

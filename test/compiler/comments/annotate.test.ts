@@ -195,12 +195,17 @@ describe('13.2 readings of the keys', () => {
   })
 
   it('tells of keys of types that have none, and refuses nothing for them', () => {
-    const comment = '@graphql({"domains": {"enabled": true}, "nme": "Positive"})'
+    const comment = '@graphql({"domains": {"enabled": true}, "inflect_name": true, "zzzzzz": 1})'
     const domains = [domain('positive', 'int4', { comment }), domain('broken', 'int4', { comment: '@graphql(x)' })]
     const { annotated, diagnostics } = annotate(catalog({ types: domains }))
     expect(annotated.refusal).toBeNull()
     expect(diagnostics.map(({ code, object, fix }) => [code, object, fix])).toEqual([
       ['comment-key-misplaced', 'type public.positive', 'Set it in the comment of a schema.'],
+      [
+        'comment-key-unknown',
+        'type public.positive',
+        'Did you mean "inflect_names"? Set that in the comment of a schema.',
+      ],
       ['comment-key-unknown', 'type public.positive', 'Remove it: objects of this kind have no settings.'],
     ])
   })

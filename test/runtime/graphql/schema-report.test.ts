@@ -121,6 +121,14 @@ describe('17 schemaReport: what is in the API', () => {
     })
     await service.db.query('alter table child drop column c, drop column d')
   })
+  it('tells of settings on what has none, as soon as they are there', async () => {
+    const misplaced = async () => (await report()).remarks.filter(({ code }) => code === 'comment-key-misplaced')
+    expect(await misplaced()).toEqual([])
+    await service.db.query(`comment on index child_pkey is '@graphql({"root": {"enabled": false}})'`)
+    expect(await misplaced()).toMatchObject([{ object: 'index public.child_pkey', fix: 'Set it in the comment of a table.' }])
+    await service.db.query('comment on index child_pkey is null')
+    expect(await misplaced()).toEqual([])
+  })
 })
 
 describe('17 schemaReport: overloads', () => {
