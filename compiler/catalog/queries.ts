@@ -352,8 +352,7 @@ const COMPARES_AS_COLUMNS = `(
  */
 const UNIQUE_LIST = `select i.indrelid as relation, u.relname as name, i.indisprimary as primary,
     i.indimmediate as immediate,
-    i.indimmediate and not ${INHERITED} and (i.indisprimary or ${COMPARES_AS_COLUMNS})
-      as identifying,
+    not ${INHERITED} and (i.indisprimary or ${COMPARES_AS_COLUMNS}) as identifying,
     (i.indkey::pg_catalog.int2[])[0:i.indnkeyatts - 1] as numbers,
     case when i.indexprs is not null then case path.value when '' then array(
       select pg_catalog.pg_get_indexdef(i.indexrelid, part.number, false)

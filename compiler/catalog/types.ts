@@ -75,8 +75,9 @@ export interface CatalogRelation {
   /** Column sets of unique, valid, non-partial, expression-free indexes (and constraints), without INCLUDE columns. */
   readonly uniques: readonly (readonly string[])[]
   /**
-   * Those of `uniques` of which no query of the relation finds several rows with the same values: they are checked at
-   * once and compare as `=` does, and no other table's rows are read with the relation's own (manual 5.11, Caveats).
+   * Those of `uniques` of which no query of the relation finds several rows with the same values, once those that are
+   * deferred are checked: they compare as `=` does, and no other table's rows are read with the relation's own (manual
+   * 5.11, Caveats).
    */
   readonly identifying: readonly (readonly string[])[]
   /** All unique, valid indexes (and constraints) that are checked at once, by name: what a row may conflict with. */

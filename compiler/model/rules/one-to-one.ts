@@ -10,8 +10,8 @@ export const isUnique = (
 ): boolean => someWithin([primaryKey ?? [], ...uniques], columns)
 
 /**
- * Whether, moreover, no query ever finds several such rows: neither for the time being, as long as a key is deferred, nor
- * with what tables that inherit hold. What is written for a single row then needs no limit, which costs a step of its own.
+ * Whether, moreover, no query finds several such rows, as it might with what tables that inherit hold. What is written for
+ * a single row then needs no limit, which costs a step of its own, and joining it repeats nothing.
  */
 export const isIdentified = (
   { identifying }: Pick<CatalogRelation, 'identifying'>,

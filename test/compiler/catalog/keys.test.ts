@@ -61,7 +61,7 @@ describe.each(majors().map((major) => [major] as const))('keys on PostgreSQL %i'
     expect(relationNamed(catalog, 'part').uniques).toEqual([['a', 'id']])
   })
 
-  test('a key that is deferred, or compares otherwise than its columns, or knows no inherited row tells rows not apart', async () => {
+  test('a key that compares otherwise than its columns, or knows no inherited row, does not tell rows apart', async () => {
     const catalog = await read(
       major,
       `create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
@@ -76,7 +76,7 @@ describe.each(majors().map((major) => [major] as const))('keys on PostgreSQL %i'
     )
     const identifying = (name: string): unknown => relationNamed(catalog, name).identifying
     expect(relationNamed(catalog, 't').uniques).toEqual([['a'], ['b'], ['c'], ['d'], ['e', 'f'], ['e'], ['f']])
-    expect(identifying('t')).toEqual([['a'], ['d'], ['e'], ['f']])
+    expect(identifying('t')).toEqual([['a'], ['b'], ['d'], ['e'], ['f']])
     expect([identifying('whole'), identifying('part')]).toEqual([[['a']], [['a']]])
     expect([relationNamed(catalog, 'parent').uniques, identifying('parent')]).toEqual([[['a']], []])
   })
