@@ -15,6 +15,8 @@ export interface Expected {
   readonly condition: Condition | undefined
   /** Under which a lasting condition was last seen to hold. */
   readonly snapshot: string
+  /** Whether it still was the snapshot the last time. */
+  readonly steady: boolean
 }
 
 const snapshotText = 'pg_catalog.pg_current_snapshot()::text'
@@ -62,35 +64,32 @@ const inWords = (standing: Standing | undefined): Words => {
   return made
 }
 
-/** What a check says beside its conditions. */
+/** What a check is made of. A statement that relies on something has no row where that has changed. */
 interface Form {
   /** Tells its SQL from that of others. */
   readonly mark: string
-  /** It has no row where the mark is another one than the one that it is given. */
-  readonly relies: boolean
+  /** How many parameters it has of its own, before those of a condition. */
+  readonly parameters: 1 | 4
+  readonly relies: 'on nothing' | 'on the mark' | 'on the snapshot'
   /** Its last column is the snapshot, or null where that is the one that it is given. */
   readonly tells: boolean
 }
 
 const forms = {
-  looking: { mark: '.l', relies: false, tells: false },
-  lookingTelling: { mark: '.lt', relies: false, tells: true },
-  relying: { mark: '.r', relies: true, tells: false },
-  relyingTelling: { mark: '.rt', relies: true, tells: true },
+  looking: { mark: '.l', parameters: 4, relies: 'on nothing', tells: false },
+  lookingTelling: { mark: '.lt', parameters: 4, relies: 'on nothing', tells: true },
+  marked: { mark: '.m', parameters: 1, relies: 'on the mark', tells: false },
+  markedTelling: { mark: '.mt', parameters: 1, relies: 'on the mark', tells: true },
+  steady: { mark: '.s', parameters: 1, relies: 'on the snapshot', tells: false },
 } as const satisfies Readonly<Record<string, Form>>
 
 /** A reading statement under a lasting condition tells the snapshot; one that writes ends the one that it has seen. */
-export const tellsSnapshot = (condition: Condition | undefined, readOnly: boolean): boolean =>
-  readOnly && condition !== undefined && condition.lasting !== null
-
-const formOf = (mark: string | null, condition: Condition | undefined, readOnly: boolean): Form => {
-  const tells = tellsSnapshot(condition, readOnly)
+const formOf = ({ mark, condition, steady }: Expected, readOnly: boolean): Form => {
+  if (steady && readOnly) return forms.steady
+  const tells = readOnly && condition !== undefined && condition.lasting !== null
   if (mark === null || !readOnly) return tells ? forms.lookingTelling : forms.looking
-  return tells ? forms.relyingTelling : forms.relying
+  return tells ? forms.markedTelling : forms.marked
 }
-
-/** How many parameters the mark and what is looked at take. */
-const ownParameters = ({ relies }: Form): number => (relies ? 1 : 4)
 
 /**
  * The version check is a condition of the request's own statement, which Postgres evaluates once and before anything
@@ -104,7 +103,8 @@ const ownParameters = ({ relies }: Form): number => (relies ? 1 : 4)
  * write nevertheless.
  *
  * What two snapshots with the same text see is the same (manual 9.26.8): as long as no transaction that wrote anything
- * has ended since a lasting condition was last seen to hold on this connection, it still does.
+ * has ended since a lasting condition was last seen to hold on this connection, it still does, and so does all else. Where that
+ * was so the last time, it is all that is asked.
  */
 const checkedText = (
   { text, values }: BoundStatement,
@@ -113,14 +113,14 @@ const checkedText = (
   form: Form,
 ): string => {
   const parameter = (place: number): string => `$${values.length + place}`
+  if (form.relies === 'on the snapshot') return `${text} where ${snapshotText} = ${parameter(1)}::text`
   const marked = `${markExpression} = ${parameter(1)}::bigint${sql ?? ' and false'}`
   const look = currentCall(`${parameter(2)}::text`, `${parameter(3)}::text`, `${parameter(4)}::text`)
-  const current = form.relies ? marked : `case when ${marked} then true else ${look} end`
+  const current = form.relies === 'on the mark' ? marked : `case when ${marked} then true else ${look} end`
   if (condition === undefined) return `${text} where ${current}`
-  const own = ownParameters(form)
-  const last = `${parameter(own + 1)}::text`
+  const last = `${parameter(form.parameters + 1)}::text`
   const told = form.tells ? `, case when ${snapshotText} = ${last} then null else ${snapshotText} end` : ''
-  const asked = `case when ${snapshotText} = ${last} then true else ${condition.sql(values.length + own + 2)} end`
+  const asked = `case when ${snapshotText} = ${last} then true else ${condition.sql(values.length + form.parameters + 2)} end`
   return `${text}${told} where case when ${current} then ${asked} end`
 }
 
@@ -137,7 +137,10 @@ const carrierOf = (
   condition: Condition | undefined,
   form: Form,
 ): PreparedText => {
-  const name = `${statement.name}${form.mark}${words.mark}${condition?.mark ?? ''}`
+  const name =
+    form.relies === 'on the snapshot'
+      ? statement.name + form.mark
+      : `${statement.name}${form.mark}${words.mark}${condition?.mark ?? ''}`
   const known = carriers.get(name)
   if (known !== undefined) return known
   const made = { name, text: checkedText(statement, words, condition, form) }
@@ -145,14 +148,21 @@ const carrierOf = (
   return made
 }
 
-export const withCheck = (statement: BoundStatement, expected: Expected, readOnly: boolean): BoundStatement => {
+/** A statement with its check, and whether its last column is a snapshot. */
+export interface Carrier extends BoundStatement {
+  readonly tells?: boolean
+}
+
+export const withCheck = (statement: BoundStatement, expected: Expected, readOnly: boolean): Carrier => {
   const { version, mark, standing, condition, snapshot } = expected
   const words = inWords(standing)
-  const form = formOf(mark, condition, readOnly)
+  const form = formOf(expected, readOnly)
   const { name, text } = carrierOf(statement, words, condition, form)
+  const { tells } = form
+  if (form.relies === 'on the snapshot')
+    return { name, text, values: statement.values.concat(snapshot), carriesCheck: true, tells }
   const looked = standing === undefined ? [null, null] : [words.holders, words.held]
-  const own = form.relies ? [mark] : [mark, version, ...looked]
-  const all = statement.values.concat(own)
+  const all = statement.values.concat(form.relies === 'on the mark' ? [mark] : [mark, version, ...looked])
   const values = condition === undefined ? all : all.concat(snapshot, condition.values)
-  return { name, text, values, carriesCheck: true }
+  return { name, text, values, carriesCheck: true, tells }
 }

@@ -5,10 +5,10 @@ import { createDeadlines, type SetDeadline } from '../lib/deadlines.ts'
 import { classifyConnecting, spoilsConnection, sqlstateOf } from './classify.ts'
 import type { ExchangeResult, Line } from './exchange.ts'
 import { createLines, type Lines } from './lines.ts'
-import { createMarks, type Mark, type Marks } from './marks.ts'
+import { createMarks, type Marks } from './marks.ts'
 import { queryOn, type Query } from './session.ts'
 import { connectionConfig, startupSettings, type StartupSettings } from './startup.ts'
-import { isUnchecked, isUnmarked, outcome, runOnLine } from './transaction.ts'
+import { isOutdated, isUnchecked, outcome, runOnLine, type Reliance } from './transaction.ts'
 
 export interface DatabaseOptions {
   readonly url: string
@@ -97,13 +97,12 @@ const isSpoilt = (exchange: Exchange, result: ExchangeResult): boolean =>
 
 /**
  * Runs an exchange on a line that is free by the time that the result is told. Fails where no line is to be had.
- * @param relies whether a mark that is known may stand for looking (marks.ts)
  */
-type RunOnce = (exchange: Exchange, relies: boolean) => ExchangeResult | Promise<ExchangeResult>
+type RunOnce = (exchange: Exchange, reliance: Reliance) => ExchangeResult | Promise<ExchangeResult>
 
 const runOnce = (lines: Lines, timeout: number, { newest, tend }: Marks): RunOnce => {
   const setDeadline = createDeadlines(lookEveryMs)
-  const runOn = (line: Line, exchange: Exchange, mark: Mark | null): Promise<ExchangeResult> =>
+  const runOn = (line: Line, exchange: Exchange, reliance: Reliance): Promise<ExchangeResult> =>
     new Promise((resolve, reject) => {
       const clear = deadlineFor(line, setDeadline, deadlineOf(exchange, timeout))
       const giveBack = (spoilt: boolean): void => {
@@ -111,7 +110,7 @@ const runOnce = (lines: Lines, timeout: number, { newest, tend }: Marks): RunOnc
         lines.giveBack(line, spoilt)
       }
       try {
-        runOnLine(line, exchange, mark, (result) => {
+        runOnLine(line, exchange, newest(), reliance, (result) => {
           giveBack(isSpoilt(exchange, result))
           resolve(result)
         })
@@ -120,9 +119,9 @@ const runOnce = (lines: Lines, timeout: number, { newest, tend }: Marks): RunOnc
         reject(error)
       }
     })
-  return (exchange, relies) => {
+  return (exchange, reliance) => {
     if (exchange.version !== null) tend()
-    return after(lines.borrow(), (line) => runOn(line, exchange, relies ? newest() : null))
+    return after(lines.borrow(), (line) => runOn(line, exchange, reliance))
   }
 }
 
@@ -136,18 +135,19 @@ const deservesAnother = (exchange: Exchange, result: ExchangeResult): boolean =>
 /** Fails where the schema is not that of the exchange, or its role not to be had. */
 const check = async (once: RunOnce, { caller, version }: Exchange): Promise<void> => {
   const alone: Exchange = { caller, version, readOnly: true, statements: [] }
-  outcome(alone, await once(alone, false))
+  outcome(alone, await once(alone, 'on nothing'))
 }
 
 const runWith =
   (once: RunOnce, forget: Marks['forget']): RunExchange =>
   async (exchange) => {
-    let result = await once(exchange, true)
-    if (isUnmarked(exchange, result)) {
+    let result = await once(exchange, 'on the snapshot')
+    if (exchange.condition && isOutdated(exchange, result)) result = await once(exchange, 'on the mark')
+    if (isOutdated(exchange, result)) {
       forget()
-      result = await once(exchange, false)
+      result = await once(exchange, 'on nothing')
     }
-    if (deservesAnother(exchange, result)) result = await once(exchange, false)
+    if (deservesAnother(exchange, result)) result = await once(exchange, 'on nothing')
     if (isUnchecked(exchange, result)) await check(once, exchange)
     return outcome(exchange, result)
   }

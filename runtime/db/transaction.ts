@@ -1,7 +1,7 @@
 import type { BoundStatement, Caller, Exchange, PreparedText, Row } from '../contract/execution.ts'
 import { createLru, type Lru } from '../lib/lru.ts'
 import { sha256Hex } from '../lib/sha256.ts'
-import { tellsSnapshot, withCheck, type Expected } from './check.ts'
+import { withCheck, type Carrier, type Expected } from './check.ts'
 import { claimSettings, type ClaimSettings } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from './classify.ts'
 import { sendStatements, type ExchangeResult, type Line, type Settle } from './exchange.ts'
@@ -81,23 +81,26 @@ const openingOf = (caller: Caller, together: boolean): Opening => {
   return opening
 }
 
+/** The snapshot under which a condition was last found to hold, and whether that was the one of the time before. */
+type Lasting = Pick<Expected, 'snapshot' | 'steady'>
+
 /** What is known of the server at the other end of a line: of another one, the same texts may mean something else. */
 interface LineFacts {
   /** Under which the counter was found right there. */
   mark: Mark | null
-  /** The snapshots under which lasting conditions were last found to hold at a version, by role and condition. */
-  readonly snapshots: Lru<string, string>
+  /** Of lasting conditions at a version, by role and condition. */
+  readonly lasting: Lru<string, Lasting>
 }
 
 const facts = new WeakMap<Line, LineFacts>()
 
-const mostSnapshots = 1_000
-const noSnapshot = ''
+const mostLasting = 1_000
+const never: Lasting = { snapshot: '', steady: false }
 
 const factsOf = (line: Line): LineFacts => {
   const found = facts.get(line)
   if (found !== undefined) return found
-  const made: LineFacts = { mark: null, snapshots: createLru<string, string>(mostSnapshots) }
+  const made: LineFacts = { mark: null, lasting: createLru<string, Lasting>(mostLasting) }
   facts.set(line, made)
   return made
 }
@@ -115,10 +118,13 @@ const opening = ({ caller, claimsTogether = false, readOnly }: Exchange): SentSt
 const markFor = (line: Line, mark: Mark | null, counter: string): string | null =>
   mark !== null && mark.counter === counter && facts.get(line)?.mark === mark ? mark.value : null
 
-const snapshotFor = (line: Line, exchange: Exchange): string => {
+const lastingFor = (line: Line, exchange: Exchange): Lasting => {
   const subject = subjectOf(exchange)
-  return (subject === null ? undefined : facts.get(line)?.snapshots.get(subject)) ?? noSnapshot
+  return (subject === null ? undefined : facts.get(line)?.lasting.get(subject)) ?? never
 }
+
+/** What a request may rely on instead of looking; each time that it turns out to have changed, it may rely on less. */
+export type Reliance = 'on the snapshot' | 'on the mark' | 'on nothing'
 
 /** Where nothing else carries the check, which is then about everything. */
 const bareCheck: BoundStatement = { name: 'catalograph.check', text: 'select null', values: [], carriesCheck: true }
@@ -130,19 +136,21 @@ const needsBareCheck = ({ version, statements }: Exchange): boolean =>
  * The statements of an exchange with their checks. From the second on they are compared by the counter alone: roles that
  * changed meanwhile may be the first one's own doing.
  */
-const checked = (line: Line, exchange: Exchange, newest: Mark | null): readonly BoundStatement[] => {
+const checked = (line: Line, exchange: Exchange, newest: Mark | null, reliance: Reliance): readonly Carrier[] => {
   const { version, standing, condition, readOnly, statements } = exchange
   if (version === null) return statements
   const counter = counterOf(version)
-  const snapshot = snapshotFor(line, exchange)
-  const whole: Expected = { version, mark: null, standing: undefined, condition, snapshot }
+  const { snapshot, steady } = lastingFor(line, exchange)
+  const trusting = steady && reliance === 'on the snapshot'
+  const whole: Expected = { version, mark: null, standing: undefined, condition, snapshot, steady: false }
   if (needsBareCheck(exchange)) return [...statements, withCheck(bareCheck, whole, readOnly)]
-  const mark = markFor(line, newest, counter)
-  let expected = standing === undefined ? whole : { version: counter, mark, standing, condition, snapshot }
+  const mark = reliance === 'on nothing' ? null : markFor(line, newest, counter)
+  let expected =
+    standing === undefined ? whole : { version: counter, mark, standing, condition, snapshot, steady: trusting }
   return statements.map((statement) => {
     if (!statement.carriesCheck) return statement
     const carrying = withCheck(statement, expected, readOnly)
-    expected = { version: counter, mark, standing: undefined, condition: undefined, snapshot: noSnapshot }
+    expected = { version: counter, mark, standing: undefined, condition: undefined, ...never }
     return carrying
   })
 }
@@ -155,33 +163,41 @@ const remember = (
   line: Line,
   exchange: Exchange,
   newest: Mark | null,
-  statements: readonly BoundStatement[],
+  statements: readonly Carrier[],
   result: ExchangeResult,
 ): void => {
-  const { version, condition, readOnly } = exchange
-  if (version === null || result.kind !== 'rows' || isUnmarked(exchange, result)) return
+  const { version } = exchange
+  if (version === null || result.kind !== 'rows' || isOutdated(exchange, result)) return
   if (newest !== null && newest.counter === counterOf(version)) factsOf(line).mark = newest
   const subject = subjectOf(exchange)
-  if (subject === null || !tellsSnapshot(condition, readOnly)) return
-  const at = statements.findIndex(({ carriesCheck }) => carriesCheck)
+  const at = statements.findIndex(({ tells }) => tells)
+  if (subject === null || at === -1) return
   const told = result.rows[openingLength + at]?.[0]?.at(-1)?.toString()
-  if (told !== undefined) factsOf(line).snapshots.set(subject, told)
+  const { lasting } = factsOf(line)
+  if (told !== undefined) lasting.set(subject, { snapshot: told, steady: false })
+  else lasting.set(subject, { ...lastingFor(line, exchange), steady: true })
 }
 
 /**
  * Runs an exchange on a connection; a failure is a result, see sendStatements.
  * @param newest the mark that was known when it was sent (marks.ts)
  */
-export const runOnLine = (line: Line, exchange: Exchange, newest: Mark | null, settle: Settle): void => {
-  const statements = checked(line, exchange, newest)
+export const runOnLine = (
+  line: Line,
+  exchange: Exchange,
+  newest: Mark | null,
+  reliance: Reliance,
+  settle: Settle,
+): void => {
+  const statements = checked(line, exchange, newest, reliance)
   sendStatements(line, [reset, opening(exchange), ...statements], (result) => {
     remember(line, exchange, newest, statements, result)
     settle(result)
   })
 }
 
-/** True where a statement that relied on the mark had no row: nothing of the exchange is worth anything. */
-export const isUnmarked = ({ version, readOnly, statements }: Exchange, result: ExchangeResult): boolean =>
+/** True where what a statement relied on has changed, so that it had no row: nothing of the exchange is worth anything. */
+export const isOutdated = ({ version, readOnly, statements }: Exchange, result: ExchangeResult): boolean =>
   version !== null &&
   readOnly &&
   result.kind === 'rows' &&
