@@ -337,13 +337,17 @@ const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum 
  */
 const INHERITED = `(t.relhassubclass and t.relkind = 'r')`
 
-/** Whether an index has the operators of its columns' types, and the columns' collations. */
-const COMPARES_AS_COLUMNS = `(
-      not exists (select from pg_catalog.pg_opclass o where o.oid = any (i.indclass::pg_catalog.oid[]) and not o.opcdefault)
-      and not exists (select from rows from (pg_catalog.unnest(i.indkey::pg_catalog.int2[]),
+/**
+ * Whether values that differ for an index differ for `=`, too: it has the operators of its columns' types and, where some
+ * collation is not deterministic, the columns' own ones. To look at those takes as long as all the rest of an index.
+ */
+const TELLS_APART = `(not i.indclass::pg_catalog.oid[] operator(pg_catalog.&&)
+        array(select o.oid from pg_catalog.pg_opclass o where not o.opcdefault)
+      and ((select pg_catalog.bool_and(l.collisdeterministic) from pg_catalog.pg_collation l) or not exists (
+        select from rows from (pg_catalog.unnest(i.indkey::pg_catalog.int2[]),
           pg_catalog.unnest(i.indcollation::pg_catalog.oid[])) part(number, compares)
         join pg_catalog.pg_attribute a on a.attrelid = i.indrelid and a.attnum = part.number
-        where a.attcollation <> part.compares))`
+        where a.attcollation <> part.compares)))`
 
 /**
  * Unique keys as column numbers (indkey counts from 0; 0 stands for an expression), without INCLUDE columns; those that
@@ -352,7 +356,7 @@ const COMPARES_AS_COLUMNS = `(
  */
 const UNIQUE_LIST = `select i.indrelid as relation, u.relname as name, i.indisprimary as primary,
     i.indimmediate as immediate,
-    not ${INHERITED} and (i.indisprimary or ${COMPARES_AS_COLUMNS}) as identifying,
+    not ${INHERITED} and (i.indisprimary or ${TELLS_APART}) as identifying,
     (i.indkey::pg_catalog.int2[])[0:i.indnkeyatts - 1] as numbers,
     case when i.indexprs is not null then case path.value when '' then array(
       select pg_catalog.pg_get_indexdef(i.indexrelid, part.number, false)
