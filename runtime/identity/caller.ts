@@ -45,5 +45,6 @@ function identifyBearer(authorization: string, verify: VerifyToken): Identified 
 
 /** RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */
 function bearerToken(authorization: string): string | null {
-  return /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? null
+  const scheme = /^Bearer +/i.exec(authorization)?.[0]
+  return scheme === undefined ? null : authorization.slice(scheme.length)
 }
