@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { BoundStatement, Row } from '../contract/execution.ts'
+import type { PreparedText, Row } from '../contract/execution.ts'
 import { DatabaseFailure } from './failures.ts'
 import { createMessageReader, messageTypes, readColumns, readError, readRow, type Column } from './messages.ts'
 import { createPreparedNames, maxWeight, weightOf, type PreparedNames } from './prepared-names.ts'
@@ -32,7 +32,7 @@ export type Described = (name: string, columns: readonly Column[]) => void
 /** The request that a connection works on, and what came of it so far. */
 interface Flight {
   /** The statements whose Parse Postgres has yet to acknowledge, in order. */
-  readonly parsing: BoundStatement[]
+  readonly parsing: PreparedText[]
   /** Of the statement that was parsed last. */
   parsed: string
   readonly rows: Row[][]
@@ -49,6 +49,8 @@ export interface Line {
   readonly prepared: PreparedNames
   /** Null: nobody wants to know, so Postgres is not asked. */
   readonly described: Described | null
+  /** What its requests are written into, one after the other: whoever answered one has read all of it. */
+  readonly memory: Buffer
   flight: Flight | null
 }
 
@@ -112,6 +114,9 @@ const receive: Readonly<Record<number, Receive>> = {
   },
 }
 
+/** Enough for almost every request. */
+const memorySize = 16_384
+
 const countBytes = (line: Line, flight: Flight, bytes: number): void => {
   flight.bytes += bytes
   // The connection is closed with its request under way, so nothing was kept.
@@ -120,7 +125,8 @@ const countBytes = (line: Line, flight: Flight, bytes: number): void => {
 
 /** Takes over a connected client: from here on all that its server sends is read here, and pg only closes it. */
 export const createLine = (client: pg.Client, described: Described | null): Line => {
-  const line: Line = { client, prepared: createPreparedNames(), described, flight: null }
+  const memory = Buffer.allocUnsafeSlow(memorySize)
+  const line: Line = { client, prepared: createPreparedNames(), described, memory, flight: null }
   const read = createMessageReader((type, bytes, start) => {
     if (line.flight !== null) receive[type]?.(line, line.flight, bytes, start)
   })
@@ -136,7 +142,7 @@ export const createLine = (client: pg.Client, described: Described | null): Line
   return line
 }
 
-const totalWeight = (statements: readonly BoundStatement[]): number =>
+const totalWeight = (statements: readonly PreparedText[]): number =>
   statements.reduce((sum, statement) => sum + weightOf(statement), 0)
 
 /**
@@ -196,7 +202,7 @@ export type Settle = (result: ExchangeResult) => void
  */
 export const sendStatements = (line: Line, statements: readonly SentStatement[], settle: Settle): void => {
   const sent = outgoing(line, statements)
-  const bytes = encode(sent)
+  const bytes = encode(line.memory, sent)
   line.flight = {
     parsing: sent.parsed.size === 0 ? [] : sent.statements.filter((_, index) => sent.parsed.has(index)),
     parsed: '',

@@ -7,7 +7,7 @@ import { classify, classifyOpening, sqlstateOf } from './classify.ts'
 import { sendStatements, type ExchangeResult, type Line, type Settle } from './exchange.ts'
 import type { Mark } from './marks.ts'
 import { counterOf } from './version.ts'
-import { writeValues, type SentStatement, type WrittenValues } from './wire.ts'
+import { writeRun, type WrittenStatement } from './wire.ts'
 
 /**
  * What opens every request, in the same pipeline and transaction as its statements.
@@ -16,7 +16,7 @@ import { writeValues, type SentStatement, type WrittenValues } from './wire.ts'
  * locally ends by itself. It restores what the startup packet asked for. It leaves `role` alone, so the role is always
  * set anew.
  */
-const reset: BoundStatement = { name: 'catalograph.reset', text: 'reset all', values: [] }
+const reset = writeRun({ name: 'catalograph.reset', text: 'reset all', values: [] })
 
 /** $1 role, $2 claims, then each claim; after these 'on' for read-only. */
 const fixedParameters = 2
@@ -44,39 +44,34 @@ const preparedOpening = (names: readonly string[]): PreparedText => {
   return { name: `catalograph.open.${sha256Hex(text).slice(0, 16)}`, text }
 }
 
-interface Opening {
-  readonly prepared: PreparedText
-  /** The role, the claims and each claim. */
-  readonly written: WrittenValues
-}
-
 const noClaims: ClaimSettings = { names: [], values: [] }
 
-const createOpening = ({ role, claims }: Caller, together: boolean): Opening => {
+const createOpening = ({ role, claims }: Caller, together: boolean, readOnly: boolean): WrittenStatement => {
   const { names, values } = together ? noClaims : claimSettings(claims)
-  return { prepared: preparedOpening(names), written: writeValues([role, claims, ...values]) }
+  return writeRun({ ...preparedOpening(names), values: [role, claims, ...values, readOnly ? 'on' : 'off'] })
 }
 
 interface Known {
   readonly role: string
   readonly together: boolean
-  readonly opening: Opening
+  readonly opening: WrittenStatement
 }
 
 /** Of some two thousand callers at once. */
 const keptBytes = 4_000_000
 
 /** A caller asks again and again with the same claims: they are taken apart and written once. */
-const openings = createLru<string, Known>(
-  keptBytes,
-  ({ opening }, claims) => claims.length + opening.written.bytes.length,
-)
+const createOpenings = (): Lru<string, Known> =>
+  createLru(keptBytes, ({ opening }, claims) => claims.length + opening.run.length)
+const reading = createOpenings()
+const writing = createOpenings()
 
-const openingOf = (caller: Caller, together: boolean): Opening => {
+const openingOf = ({ caller, claimsTogether: together = false, readOnly }: Exchange): WrittenStatement => {
   const { role, claims } = caller
+  const openings = readOnly ? reading : writing
   const known = openings.get(claims)
   if (known?.role === role && known.together === together) return known.opening
-  const opening = createOpening(caller, together)
+  const opening = createOpening(caller, together, readOnly)
   openings.set(claims, { role, together, opening })
   return opening
 }
@@ -108,11 +103,6 @@ const factsOf = (line: Line): LineFacts => {
 /** What a snapshot is remembered for; null: for nothing. No version and no name of a role holds a zero byte. */
 const subjectOf = ({ caller, condition, version }: Exchange): string | null =>
   condition === undefined || condition.lasting === null ? null : `${version}\0${caller.role}\0${condition.lasting}`
-
-const opening = ({ caller, claimsTogether = false, readOnly }: Exchange): SentStatement => {
-  const { prepared, written } = openingOf(caller, claimsTogether)
-  return { name: prepared.name, text: prepared.text, written, values: [readOnly ? 'on' : 'off'] }
-}
 
 /** What a mark may be compared with on this line; null: it has to look. */
 const markFor = (line: Line, mark: Mark | null, counter: string): string | null =>
@@ -190,7 +180,7 @@ export const runOnLine = (
   settle: Settle,
 ): void => {
   const statements = checked(line, exchange, newest, reliance)
-  sendStatements(line, [reset, opening(exchange), ...statements], (result) => {
+  sendStatements(line, [reset, openingOf(exchange), ...statements], (result) => {
     remember(line, exchange, newest, statements, result)
     settle(result)
   })

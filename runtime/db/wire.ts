@@ -1,24 +1,20 @@
-import type { BoundStatement } from '../contract/execution.ts'
+import type { BoundStatement, PreparedText } from '../contract/execution.ts'
 
 /**
  * The messages of a request as one buffer, so that they leave in one write (PostgreSQL manual 54.7, message formats:
  * a type byte, a length that counts itself, then the body; numbers are big-endian, names end in a zero byte).
  */
 interface Cursor {
-  readonly buffer: Buffer
+  buffer: Buffer
   at: number
 }
 
-/** Parameters in the form in which they are sent, written once for many requests. */
-export interface WrittenValues {
-  readonly count: number
-  readonly bytes: Buffer
+/** A statement with its Bind and Execute, written once for many requests. */
+export interface WrittenStatement extends PreparedText {
+  readonly run: Buffer
 }
 
-/** A statement with its parameters: those that were written before come first. */
-export interface SentStatement extends BoundStatement {
-  readonly written?: WrittenValues
-}
+export type SentStatement = BoundStatement | WrittenStatement
 
 export interface Outgoing {
   /** Prepared statements to give back. */
@@ -30,34 +26,19 @@ export interface Outgoing {
   readonly describe: boolean
 }
 
-const header = 5
-const textSize = (text: string): number => Buffer.byteLength(text) + 1
+/** More than what is written between two texts. */
+const margin = 64
+const longText = 4_096
 
-const namedSize = (name: string): number => header + 1 + textSize(name)
-const parseSize = (name: string, text: string): number => header + textSize(name) + textSize(text) + 2
-const valueSize = (value: string | null): number => 4 + (value === null ? 0 : Buffer.byteLength(value))
-const bindSize = ({ name, written, values }: SentStatement): number =>
-  header + 1 + textSize(name) + 6 + (written?.bytes.length ?? 0) + sum(values, valueSize)
-const executeSize = header + 1 + 4
-const syncSize = header
+/** As much as a text may take; to count exactly what it takes pays for long ones only. */
+const roomFor = (text: string): number => (text.length < longText ? 3 * text.length : Buffer.byteLength(text))
 
-const sum = <T>(items: readonly T[], sizeOf: (item: T, index: number) => number): number => {
-  let total = 0
-  for (let index = 0; index < items.length; index += 1) total += sizeOf(items[index] as T, index)
-  return total
+const makeRoom = (cursor: Cursor, bytes: number): void => {
+  const { buffer, at } = cursor
+  if (at + bytes + margin <= buffer.length) return
+  cursor.buffer = Buffer.allocUnsafeSlow(2 * (at + bytes + margin))
+  buffer.copy(cursor.buffer, 0, 0, at)
 }
-
-const preparingSize = ({ name, text }: SentStatement, describe: boolean): number =>
-  parseSize(name, text) + (describe ? namedSize(name) : 0)
-
-const sizeOf = ({ closed, statements, parsed, describe }: Outgoing): number =>
-  sum(closed, namedSize) +
-  sum(
-    statements,
-    (statement, index) =>
-      (parsed.has(index) ? preparingSize(statement, describe) : 0) + bindSize(statement) + executeSize,
-  ) +
-  syncSize
 
 const putInt16 = (cursor: Cursor, value: number): void => {
   cursor.at = cursor.buffer.writeUInt16BE(value, cursor.at)
@@ -82,6 +63,7 @@ const writeText = (buffer: Buffer, text: string, start: number): number => {
 }
 
 const putText = (cursor: Cursor, text: string): void => {
+  makeRoom(cursor, roomFor(text))
   const end = writeText(cursor.buffer, text, cursor.at)
   cursor.buffer[end] = 0
   cursor.at = end + 1
@@ -89,6 +71,7 @@ const putText = (cursor: Cursor, text: string): void => {
 
 /** A parameter: its length in bytes, then its text; null is the length -1. */
 const putValue = (cursor: Cursor, value: string | null): void => {
+  makeRoom(cursor, value === null ? 0 : roomFor(value))
   if (value === null) return putInt32(cursor, -1)
   const start = cursor.at + 4
   const end = writeText(cursor.buffer, value, start)
@@ -96,11 +79,8 @@ const putValue = (cursor: Cursor, value: string | null): void => {
   cursor.at = end
 }
 
-export const writeValues = (values: readonly (string | null)[]): WrittenValues => {
-  const cursor: Cursor = { buffer: Buffer.allocUnsafeSlow(sum(values, valueSize)), at: 0 }
-  for (const value of values) putValue(cursor, value)
-  return { count: values.length, bytes: cursor.buffer }
-}
+/** Of every message: its type and its length. */
+const header = 5
 
 /** Types of messages, as ASCII letters. */
 const messageTypes = { bind: 0x42, close: 0x43, describe: 0x44, execute: 0x45, parse: 0x50, sync: 0x53 }
@@ -140,13 +120,12 @@ const putPreparing = (cursor: Cursor, { name, text }: SentStatement, describe: b
 }
 
 /** Into the unnamed portal; no format codes, which means text for every parameter and every result column. */
-const putBind = (cursor: Cursor, { name, written, values }: SentStatement): void => {
+const putBind = (cursor: Cursor, name: string, values: BoundStatement['values']): void => {
   const start = beginMessage(cursor, messageTypes.bind)
   putText(cursor, '')
   putText(cursor, name)
   putInt16(cursor, 0)
-  putInt16(cursor, (written?.count ?? 0) + values.length)
-  if (written !== undefined) cursor.at += written.bytes.copy(cursor.buffer, cursor.at)
+  putInt16(cursor, values.length)
   for (const value of values) putValue(cursor, value)
   putInt16(cursor, 0)
   endMessage(cursor, start)
@@ -160,19 +139,39 @@ const putExecute = (cursor: Cursor): void => {
   endMessage(cursor, start)
 }
 
+const putRun = (cursor: Cursor, name: string, values: BoundStatement['values']): void => {
+  putBind(cursor, name, values)
+  putExecute(cursor)
+}
+
+const putWritten = (cursor: Cursor, bytes: Buffer): void => {
+  makeRoom(cursor, bytes.length)
+  cursor.at += bytes.copy(cursor.buffer, cursor.at)
+}
+
 const putSync = (cursor: Cursor): void => endMessage(cursor, beginMessage(cursor, messageTypes.sync))
+
+/** For a statement that is sent again and again as it is. */
+export const writeRun = ({ name, text, values }: BoundStatement): WrittenStatement => {
+  const cursor: Cursor = { buffer: Buffer.allocUnsafeSlow(2 * margin), at: 0 }
+  putRun(cursor, name, values)
+  const run = Buffer.allocUnsafeSlow(cursor.at)
+  cursor.buffer.copy(run)
+  return { name, text, run }
+}
 
 /**
  * Encodes [Close]* ([Parse [Describe]] Bind Execute)* Sync. Closes stand first: an error skips whatever follows it up to Sync.
+ * @param memory what is written into, unless that is too short: then it is left alone
  */
-export const encode = (outgoing: Outgoing): Buffer => {
-  const cursor: Cursor = { buffer: Buffer.allocUnsafe(sizeOf(outgoing)), at: 0 }
-  for (const name of outgoing.closed) putNamed(cursor, 'close', name)
-  outgoing.statements.forEach((statement, index) => {
-    if (outgoing.parsed.has(index)) putPreparing(cursor, statement, outgoing.describe)
-    putBind(cursor, statement)
-    putExecute(cursor)
+export const encode = (memory: Buffer, { closed, statements, parsed, describe }: Outgoing): Buffer => {
+  const cursor: Cursor = { buffer: memory, at: 0 }
+  for (const name of closed) putNamed(cursor, 'close', name)
+  statements.forEach((statement, index) => {
+    if (parsed.has(index)) putPreparing(cursor, statement, describe)
+    if ('run' in statement) putWritten(cursor, statement.run)
+    else putRun(cursor, statement.name, statement.values)
   })
   putSync(cursor)
-  return cursor.buffer
+  return cursor.buffer.subarray(0, cursor.at)
 }
