@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises'
-import type { Manifest } from '../../runtime/contract/manifest.ts'
 import { DatabaseFailure } from '../../runtime/db/failures.ts'
-import { withSession } from '../../runtime/db/session.ts'
+import { withSession, type Query } from '../../runtime/db/session.ts'
 import { loadRevision } from '../../runtime/engine/load.ts'
 import { messageOf } from '../../runtime/lib/message-of.ts'
 import { createCompiler } from '../compile.ts'
 import type { Compiled } from '../compile.ts'
-import { compareApis } from '../diff/compare.ts'
+import { compareApis, type State } from '../diff/compare.ts'
 import type { GivenDocument } from '../diff/documents.ts'
 import { findFiles } from '../diff/find-files.ts'
 import { withFragments } from '../diff/fragments.ts'
 import { listedDocuments } from '../diff/listed.ts'
 import { afterMigration, MigrationFailure, type LeftOut } from '../diff/migration.ts'
+import { readPolicies } from '../diff/policy-changes.ts'
 import { printComparison } from '../diff/print.ts'
 import { printDiagnostics } from '../report/print.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
@@ -90,13 +90,12 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<DiffR
 async function compare(request: DiffRequest, terminal: Terminal): Promise<number> {
   const files = await filesOf(request.documents)
   const sql = request.migration === null ? null : await readGiven(request.migration, '--migration')
-  const stated = request.against === null ? null : await manifestOf(request.against, request.schemas)
+  const stated = request.against === null ? null : await statedBy(request.against, request)
   const { present, listed } = await presentState(request, terminal)
   const { after, leftOut } = sql === null ? { after: present, leftOut: [] } : await migrated(request, sql)
-  tellNew(present, after, terminal)
+  tellNew(present.compiled, after.compiled, terminal)
   for (const { line, message } of leftOut) terminal.note(`${request.migration}:${line}: not judged: ${message}`)
-  const before = stated ?? present.revision.manifest
-  const comparison = compareApis(before, after.revision.manifest, request.roles, [...files, ...listed])
+  const comparison = compareApis(stated ?? present, after, request.roles, [...files, ...listed])
   terminal.print(request.json ? JSON.stringify({ ...comparison, leftOut }, null, 2) : printComparison(comparison))
   return comparison.breaking ? exitCodes.failed : exitCodes.done
 }
@@ -115,23 +114,30 @@ const readGiven = (path: string, option: string): Promise<string> =>
     throw misuse(`${option}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`)
   })
 
-const compileAt = (url: string, schemas: readonly string[]): Promise<Compiled> =>
-  withSession({ url }, (query) => createCompiler({ query, schemas, version: null }).compile())
+/** A database as it is. */
+interface Found extends State {
+  readonly compiled: Compiled
+}
 
-async function manifestOf(against: string, schemas: readonly string[]): Promise<Manifest> {
-  if (/^postgres(?:ql)?:/.test(against)) return (await compileAt(against, schemas)).revision.manifest
-  return (await loadRevision(against)).manifest
+async function stateOf(query: Query, { schemas, roles }: DiffRequest): Promise<Found> {
+  const compiled = await createCompiler({ query, schemas, version: null }).compile()
+  return { compiled, manifest: compiled.revision.manifest, policies: await readPolicies(query, roles, schemas) }
+}
+
+async function statedBy(against: string, request: DiffRequest): Promise<State> {
+  if (/^postgres(?:ql)?:/.test(against)) return withSession({ url: against }, (query) => stateOf(query, request))
+  return { manifest: (await loadRevision(against)).manifest, policies: null }
 }
 
 interface Present {
-  readonly present: Compiled
+  readonly present: Found
   readonly listed: readonly GivenDocument[]
 }
 
-const presentState = ({ url, schemas }: DiffRequest, terminal: Terminal): Promise<Present> =>
-  withSession({ url }, async (query) => {
-    const present = await createCompiler({ query, schemas, version: null }).compile()
-    const listed = await listedDocuments(query, present.revision.manifest).catch((error: unknown) => {
+const presentState = (request: DiffRequest, terminal: Terminal): Promise<Present> =>
+  withSession({ url: request.url }, async (query) => {
+    const present = await stateOf(query, request)
+    const listed = await listedDocuments(query, present.manifest).catch((error: unknown) => {
       terminal.note(`the allow-list cannot be read, so its documents are not judged: ${messageOf(error)}`)
       return []
     })
@@ -139,16 +145,13 @@ const presentState = ({ url, schemas }: DiffRequest, terminal: Terminal): Promis
   })
 
 interface Migrated {
-  readonly after: Compiled
+  readonly after: Found
   readonly leftOut: readonly LeftOut[]
 }
 
-const migrated = ({ url, schemas }: DiffRequest, sql: string): Promise<Migrated> =>
-  withSession({ url, searchPath: null }, (query, command) =>
-    afterMigration({ query, command }, sql, async (leftOut) => {
-      const after = await createCompiler({ query, schemas, version: null }).compile()
-      return { after, leftOut }
-    }),
+const migrated = (request: DiffRequest, sql: string): Promise<Migrated> =>
+  withSession({ url: request.url, searchPath: null }, (query, command) =>
+    afterMigration({ query, command }, sql, async (leftOut) => ({ after: await stateOf(query, request), leftOut })),
   )
 
 /** What the compiler has to say of the state after and not of the one before. */

@@ -2,6 +2,7 @@ import type { Manifest } from '../../runtime/contract/manifest.ts'
 import { buildView } from '../../runtime/engine/schema/schema.ts'
 import { severities, type Change } from './change.ts'
 import { judgeDocuments, type GivenDocument, type JudgedDocuments } from './documents.ts'
+import { policyChanges, type Policies } from './policy-changes.ts'
 import { privilegeChanges, type PrivilegeChanges } from './privilege-changes.ts'
 import { schemaChanges } from './schema-changes.ts'
 import { settingChanges } from './setting-changes.ts'
@@ -20,22 +21,31 @@ export interface RoleChange extends Change {
   readonly roles: readonly string[]
 }
 
-/** Two manifests, as each role sees them -> what changed. */
+/** An API, and the policies of its database; artifacts hold none. */
+export interface State {
+  readonly manifest: Manifest
+  readonly policies: Policies | null
+}
+
+/** Two states, as each role sees them -> what changed. */
 export function compareApis(
-  before: Manifest,
-  after: Manifest,
+  before: State,
+  after: State,
   roles: readonly string[],
   documents: readonly GivenDocument[],
 ): Comparison {
-  const old = roles.map((role) => buildView(before, role))
-  const now = roles.map((role) => buildView(after, role))
+  const old = roles.map((role) => buildView(before.manifest, role))
+  const now = roles.map((role) => buildView(after.manifest, role))
+  const ofPolicies = (role: string): readonly Change[] =>
+    before.policies === null || after.policies === null ? [] : policyChanges(before.policies, after.policies, role)
   const pairs = old.flatMap((view, index) => (now[index] === undefined ? [] : [[view, now[index]] as const]))
   const changes = merged(
     pairs.flatMap(([one, other]) =>
-      [...schemaChanges(one.complete(), other.complete()), ...settingChanges(one, other)].map((change) => ({
-        ...change,
-        roles: [one.role],
-      })),
+      [
+        ...schemaChanges(one.complete(), other.complete()),
+        ...settingChanges(one, other),
+        ...ofPolicies(one.role),
+      ].map((change) => ({ ...change, roles: [one.role] })),
     ),
   )
   const judged = judgeDocuments(documents, old, now)

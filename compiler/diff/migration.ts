@@ -3,7 +3,7 @@ import type { Command, Query } from '../../runtime/db/session.ts'
 import type { SqlStatement } from './split-sql.ts'
 import { splitSql } from './split-sql.ts'
 
-/** A statement that was left out, because Postgres runs it outside of transactions only. */
+/** A statement that was left out, because Postgres does not run it in the transaction of the others. */
 export interface LeftOut {
   readonly line: number
   readonly message: string
@@ -73,8 +73,11 @@ function whyNoMigration(statement: SqlStatement): string | null {
   return meta === undefined ? null : `${meta} is a command of psql, which Postgres does not know`
 }
 
-/** active_sql_transaction (PostgreSQL manual, appendix A). */
-const onlyOutside = '25001'
+/**
+ * What another transaction would not refuse: active_sql_transaction and, for a label that this one added to an enum,
+ * unsafe_new_enum_value_usage (PostgreSQL manual, appendix A).
+ */
+const onlyOutside: ReadonlySet<string | null> = new Set(['25001', '55P04'])
 
 async function applyAll(
   query: Query,
@@ -89,7 +92,7 @@ async function applyAll(
       await (starts(statement, marks) ? command(text) : within(query, () => command(text)))
     } catch (error) {
       if (!(error instanceof DatabaseFailure) || error.kind === 'unavailable') throw error
-      if (error.sqlstate !== onlyOutside) throw new MigrationFailure(line, error.message)
+      if (!onlyOutside.has(error.sqlstate)) throw new MigrationFailure(line, error.message)
       leftOut.push({ line, message: error.message })
     }
   }

@@ -1,4 +1,4 @@
-import type { AllowlistFacts, EntityFacts, LimitFacts } from '../../runtime/contract/manifest.ts'
+import type { AllowlistFacts, ColumnFacts, EntityFacts, LimitFacts } from '../../runtime/contract/manifest.ts'
 import type { RoleView } from '../../runtime/engine/schema/schema.ts'
 import type { Change } from './change.ts'
 
@@ -48,6 +48,10 @@ const rules: readonly Rule[] = [
     ),
   (before, after) =>
     pairsOf(before, after).flatMap(([old, now]) =>
+      now.columns.flatMap((column) => inputChanges(now, old.columns.find(({ field }) => field === column.field), column)),
+    ),
+  (before, after) =>
+    pairsOf(before, after).flatMap(([old, now]) =>
       told(
         identityOf(old) !== identityOf(now),
         'dangerous',
@@ -56,6 +60,18 @@ const rules: readonly Rule[] = [
       ),
     ),
 ]
+
+/** What a column took and takes no longer; inputs look the same. */
+function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: ColumnFacts): readonly Change[] {
+  if (old === undefined || now.field === null || !now.input) return []
+  const name = `${entity.name}.${now.field}`
+  const { maxLength } = now
+  const isShorter = maxLength !== null && maxLength < (old.maxLength ?? Number.POSITIVE_INFINITY)
+  return [
+    ...told(now.notNull && !old.notNull, 'dangerous', 'NULL_REFUSED', `${name} can be null no longer: null is refused.`),
+    ...told(isShorter, 'dangerous', 'TEXTS_SHORTER', `${name} takes at most ${maxLength} characters.`),
+  ]
+}
 
 const listOf = ({ role, visible: { manifest } }: RoleView): AllowlistFacts | undefined =>
   manifest.allowlists?.find(({ roles }) => roles.includes(role))

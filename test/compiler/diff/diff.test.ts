@@ -141,6 +141,8 @@ describe('catalograph diff', () => {
       'LIMIT_LOWERED',
       0,
     ],
+    ['refuses null', 'alter table posts alter body set not null', 'NULL_REFUSED', 0],
+    ['takes shorter texts', 'alter table posts alter body type varchar(9)', 'TEXTS_SHORTER', 0],
     ['refuses everything', `comment on schema public is '@graphql({oops})'`, 'EVERYTHING_REFUSED', 1],
     [
       'lists documents',
@@ -152,6 +154,47 @@ describe('catalograph diff', () => {
     const ran = await migrate(sql, '--json')
     expect(ran.exitCode).toBe(exitCode)
     expect(compared(ran).changes.map((change) => change.kind)).toContain(kind)
+  })
+
+  it('tells of policies, for the roles that they are for', async () => {
+    const told = async (sql: string) =>
+      compared(await migrate(sql, '--json')).changes.map(({ severity, kind, description, roles }) => [severity, kind, description, roles.join()].join(' | '))
+    const on = 'alter table authors enable row level security'
+    expect(await told(on)).toEqual([
+      'dangerous | ROW_SECURITY_ON | Row-level security of public.authors is on: none is in reach. | anon,authenticated',
+    ])
+    expect(await told(`${on}; create policy "all of it" on authors to anon using (true)`)).toEqual([
+      'dangerous | ROW_SECURITY_ON | Row-level security of public.authors is on: only rows of "all of it" are in reach. | anon',
+      'dangerous | ROW_SECURITY_ON | Row-level security of public.authors is on: none is in reach. | authenticated',
+    ])
+    await db.query(`${on}; create policy one on authors for select using (id in (select id from posts));
+      create policy two on authors as restrictive for insert to authenticated with check (id > 0)`)
+    try {
+      expect(await told('select 1')).toEqual([])
+      expect(await told('alter table authors disable row level security')).toEqual([
+        'dangerous | ROW_SECURITY_OFF | Row-level security of public.authors is off: every row is in reach. | anon,authenticated',
+      ])
+      expect(
+        await told('drop policy two on authors; alter policy one on authors using (false); create policy three on authors to anon using (true)'),
+      ).toEqual([
+        'dangerous | POLICY_CHANGED | Policy one on public.authors is for select using false; it was for select using (id IN ( SELECT posts.id FROM public.posts)) | anon,authenticated',
+        'dangerous | POLICY_ADDED | Policy three on public.authors was added: for all using true | anon',
+        'dangerous | POLICY_REMOVED | Policy two on public.authors was removed: restrictive, for insert with check (id > 0) | authenticated',
+      ])
+      // Forward relations say more of a table whose rows are all in reach (spec/graphql.md 8.4), but not where a key may be null.
+      const ran = await run(['--against', db.adminUrl, '--json'])
+      expect(compared(ran).changes).toEqual([])
+    } finally {
+      await db.query('drop policy one on authors; drop policy two on authors; alter table authors disable row level security')
+    }
+  })
+
+  it('judges a migration that uses a label before it is committed', async () => {
+    await db.query(`create type mood as enum ('a')`)
+    const ran = await migrate(`alter type mood add value 'b';\nselect 'b'::mood;\nalter table posts drop column body`)
+    expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('migration.sql:2: not judged: unsafe use of new value "b"') })
+    expect(ran.stdout).toContain('Posts.body was removed.')
+    await db.query('drop type mood')
   })
 
   it('names what cannot run in a transaction, and judges the rest', async () => {

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareApis, type Comparison } from '../../../compiler/diff/compare.ts'
+import { compareApis, type Comparison, type State } from '../../../compiler/diff/compare.ts'
 import { createCompiler } from '../../../compiler/compile.ts'
 import type { World } from '../../../compiler/verify/interpreter/world.ts'
 import { questions, usefulRoles } from '../../../compiler/verify/questions/document.ts'
-import type { Manifest } from '../../../runtime/contract/manifest.ts'
 import { withSession } from '../../../runtime/db/session.ts'
 import { worlds } from '../../support/arbitraries/world.ts'
 import { createDatabase } from '../../support/database.ts'
@@ -14,12 +13,12 @@ import { simplerWorlds } from '../../support/exact/shrink-world.ts'
 const seed = Number(process.env['DIFF_SEED'] ?? '4100')
 const again = `DIFF_SEED=${seed} npx vitest run --config test/vitest.config.ts test/compiler/diff/law.test.ts`
 
-async function manifestOf(world: World): Promise<Manifest> {
+async function stateOf(world: World): Promise<State> {
   const db = await createDatabase({ sql: schemaSql(world) })
   try {
     return await withSession({ url: db.adminUrl }, async (query) => {
       const compiler = createCompiler({ query, schemas: ['public'], version: null })
-      return (await compiler.compile()).revision.manifest
+      return { manifest: (await compiler.compile()).revision.manifest, policies: null }
     })
   } finally {
     await db.drop()
@@ -53,7 +52,7 @@ describe(`what diff promises (again: ${again})`, () => {
         .slice(0, 2)
       for (const world of drawn) {
         const { limits: _, ...free } = world
-        const before = await manifestOf(free)
+        const before = await stateOf(free)
         const asked = fc
           .sample(questions(free), { seed, numRuns: 60 })
           .map(({ question: { document, role } }, index) => ({
@@ -68,7 +67,7 @@ describe(`what diff promises (again: ${again})`, () => {
           documents: { broken: [] },
         })
         for (const variant of variants(free)) {
-          const compared = compareApis(before, await manifestOf(variant), roles, asked)
+          const compared = compareApis(before, await stateOf(variant), roles, asked)
           tally.broken += compared.documents.broken.length
           expect(untold(compared)).toEqual([])
         }
