@@ -1,6 +1,7 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { readLists, type Lists } from './lists.ts'
 import type { RowOf } from './rows.ts'
+import { strayOf } from './strays.ts'
 import type {
   Catalog,
   CatalogColumn,
@@ -83,12 +84,6 @@ export function decodeAnswer(answer: string): Answer {
     strays: lists.strays.map(strayOf),
   }
 }
-
-/** pg_identify_object says more of what an object is than COMMENT wants to be told. */
-const strayOf = ({ kind, name, comment }: RowOf<'strays'>): CatalogStray => ({
-  object: `${kind.endsWith(' constraint') ? 'constraint' : kind === 'composite type column' ? 'column' : kind} ${name}`,
-  comment,
-})
 
 /** What rows refer to by key. */
 interface Index {

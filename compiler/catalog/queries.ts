@@ -412,16 +412,17 @@ const TYPE_LIST = `select t.oid, t.nspname as schema, t.typname as name, t.typty
 const STRAY_LIST = `select i.type as kind, i.identity as name, d.description as comment
   from pg_catalog.pg_description d cross join path
   cross join lateral (
-    select c.relnamespace as schema from pg_catalog.pg_class c where d.classoid = ${classOf('pg_class')} and c.oid = d.objoid
-      and (c.relkind in ('i', 'I', 'S') or c.relkind = 'c' and d.objsubid > '0')
+    select c.relnamespace as schema from pg_catalog.pg_class c
+      where d.classoid = ${classOf('pg_class')} and c.oid = d.objoid
+        and (c.relkind in ('i', 'I', 'S') or c.relkind = 'c' and d.objsubid > '0')
     union all select k.connamespace from pg_catalog.pg_constraint k
       where d.classoid = ${classOf('pg_constraint')} and k.oid = d.objoid and k.contype <> 'f'
     union all select c.relnamespace from pg_catalog.pg_trigger t join pg_catalog.pg_class c on c.oid = t.tgrelid
       where d.classoid = ${classOf('pg_trigger')} and t.oid = d.objoid
     union all select c.relnamespace from pg_catalog.pg_policy p join pg_catalog.pg_class c on c.oid = p.polrelid
       where d.classoid = ${classOf('pg_policy')} and p.oid = d.objoid
-    union all select t.typnamespace from pg_catalog.pg_type t where d.classoid = ${classOf('pg_type')} and t.oid = d.objoid
-      and t.typtype <> 'e' and t.oid not in (select oid from types)
+    union all select t.typnamespace from pg_catalog.pg_type t
+      where d.classoid = ${classOf('pg_type')} and t.oid = d.objoid and t.typtype <> 'e' and t.oid not in (select oid from types)
   ) home
   join served s on s.oid = home.schema
   cross join lateral pg_catalog.pg_identify_object(d.classoid, d.objoid, case path.value when '' then d.objsubid end) i

@@ -41,11 +41,9 @@ export function compareApis(
   const pairs = old.flatMap((view, index) => (now[index] === undefined ? [] : [[view, now[index]] as const]))
   const changes = merged(
     pairs.flatMap(([one, other]) =>
-      [
-        ...schemaChanges(one.complete(), other.complete()),
-        ...settingChanges(one, other),
-        ...ofPolicies(one.role),
-      ].map((change) => ({ ...change, roles: [one.role] })),
+      [...schemaChanges(one.complete(), other.complete()), ...settingChanges(one, other), ...ofPolicies(one.role)].map(
+        (change) => ({ ...change, roles: [one.role] }),
+      ),
     ),
   )
   const judged = judgeDocuments(documents, old, now)

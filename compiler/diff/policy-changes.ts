@@ -16,8 +16,9 @@ interface PolicyRow {
 }
 
 /**
- * The tables that a role may touch. Roles that bypass row-level security, and owners that do not force it, are not asked
- * about (PostgreSQL manual, 5.9). With an empty search path whatever policies mention prints the same before and after.
+ * The tables that a role may touch. Roles that bypass row-level security, and owners that do not force it, are not
+ * asked about (PostgreSQL manual, 5.9). With an empty search path whatever policies mention prints the same before and
+ * after.
  */
 const policiesText = `with path as materialized (select pg_catalog.set_config('search_path', '', true) as value)
   select r.rolname::pg_catalog.text as role, pg_catalog.format('%I.%I', n.nspname, c.relname) as "table",
@@ -26,10 +27,12 @@ const policiesText = `with path as materialized (select pg_catalog.set_config('s
   cross join pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   cross join lateral (
     select coalesce(pg_catalog.array_agg(pg_catalog.quote_ident(p.polname) order by p.polname), '{}') as names,
-      coalesce(pg_catalog.array_agg(pg_catalog.concat(case when not p.polpermissive then 'restrictive, ' end, 'for ',
-        case p.polcmd when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
+      coalesce(pg_catalog.array_agg(pg_catalog.concat(
+        case when not p.polpermissive then 'restrictive, ' end, 'for ', case p.polcmd
+          when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
         ' using ' || case path.value when '' then pg_catalog.pg_get_expr(p.polqual, p.polrelid) end,
-        ' with check ' || case path.value when '' then pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid) end) order by p.polname), '{}') as texts
+        ' with check ' || case path.value when '' then pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid) end
+        ) order by p.polname), '{}') as texts
     from pg_catalog.pg_policy p where p.polrelid = c.oid and exists (select from pg_catalog.unnest(p.polroles) o(oid)
       where case when o.oid = '0' then true else pg_catalog.pg_has_role(r.oid, o.oid, 'USAGE') end)
   ) p
@@ -41,7 +44,11 @@ const policiesText = `with path as materialized (select pg_catalog.set_config('s
   order by 1, 2`
 
 /** Rejects with DatabaseFailure. */
-export async function readPolicies(query: Query, roles: readonly string[], schemas: readonly string[]): Promise<Policies> {
+export async function readPolicies(
+  query: Query,
+  roles: readonly string[],
+  schemas: readonly string[],
+): Promise<Policies> {
   const { rows } = await query<PolicyRow>(policiesText, [roles, schemas])
   const found = new Map<string, Map<string, TablePolicies>>()
   for (const { role, table, secured, names, texts } of rows) {
@@ -61,7 +68,10 @@ export function policyChanges(before: Policies, after: Policies, role: string): 
 }
 
 function tableChanges(table: string, old: TablePolicies, now: TablePolicies): readonly Change[] {
-  if (now === null) return old === null ? [] : [change('ROW_SECURITY_OFF', `Row-level security of ${table} is off: every row is in reach.`)]
+  if (now === null)
+    return old === null
+      ? []
+      : [change('ROW_SECURITY_OFF', `Row-level security of ${table} is off: every row is in reach.`)]
   if (old === null) {
     const left = now.size === 0 ? 'none is in reach' : `only rows of ${[...now.keys()].join(', ')} are in reach`
     return [change('ROW_SECURITY_ON', `Row-level security of ${table} is on: ${left}.`)]

@@ -48,7 +48,13 @@ const rules: readonly Rule[] = [
     ),
   (before, after) =>
     pairsOf(before, after).flatMap(([old, now]) =>
-      now.columns.flatMap((column) => inputChanges(now, old.columns.find(({ field }) => field === column.field), column)),
+      now.columns.flatMap((column) =>
+        inputChanges(
+          now,
+          old.columns.find(({ field }) => field === column.field),
+          column,
+        ),
+      ),
     ),
   (before, after) =>
     pairsOf(before, after).flatMap(([old, now]) =>
@@ -68,7 +74,12 @@ function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: Co
   const { maxLength } = now
   const isShorter = maxLength !== null && maxLength < (old.maxLength ?? Number.POSITIVE_INFINITY)
   return [
-    ...told(now.notNull && !old.notNull, 'dangerous', 'NULL_REFUSED', `${name} can be null no longer: null is refused.`),
+    ...told(
+      now.notNull && !old.notNull,
+      'dangerous',
+      'NULL_REFUSED',
+      `${name} can be null no longer: null is refused.`,
+    ),
     ...told(isShorter, 'dangerous', 'TEXTS_SHORTER', `${name} takes at most ${maxLength} characters.`),
   ]
 }

@@ -5,7 +5,7 @@ import { rowArgument } from './computed.ts'
 import { functionId } from './overloads.ts'
 import type { Scope } from './scope.ts'
 
-/** What the owner calls a function, by the row that it is a computed field of (null: it is none) and the id of its facts. */
+/** What its owner calls a function, by the row that it is a computed field of (null: of none) and the id of its facts. */
 export type FunctionNames = (row: ObjectId | null, id: ObjectId) => string
 
 /** Facts do not say what a function takes in SQL, which names it. */

@@ -1,4 +1,10 @@
-import type { Manifest, Missing, ReportFacts, ReportedFunction, ReportedRelation } from '../../runtime/contract/manifest.ts'
+import type {
+  Manifest,
+  Missing,
+  ReportFacts,
+  ReportedFunction,
+  ReportedRelation,
+} from '../../runtime/contract/manifest.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedRelation } from '../comments/types.ts'
@@ -46,7 +52,8 @@ function relationOf(
   const entity = entities.find((item) => item.id === id)
   const object = nameRelation(relation)
   const base = { object, kind: relationWord(relation.kind), schema, name }
-  if (entity === undefined) return { ...base, entity: null, missing: why('unusable name', told, object, ['name-unusable']) }
+  if (entity === undefined)
+    return { ...base, entity: null, missing: why('unusable name', told, object, ['name-unusable']) }
   if (entity.key.length > 0) return { ...base, entity: id, missing: null }
   return { ...base, entity: id, missing: why('no primary key', told, object, ['no-key', 'key-column-unknown']) }
 }
@@ -86,5 +93,9 @@ type ReportedFacts = NonNullable<ReportedFunction['facts']>
 /** The reason in the words of the interface, and what the compiler said of it. */
 function why(reason: string, told: Told, object: string, codes: readonly string[]): Missing {
   const said = told.get(object)?.find(({ code }) => codes.includes(code))
-  return { reason, message: said?.message ?? 'It is a trigger function.', fix: said?.fix ?? 'Nothing needs to be done.' }
+  return {
+    reason,
+    message: said?.message ?? 'It is a trigger function.',
+    fix: said?.fix ?? 'Nothing needs to be done.',
+  }
 }

@@ -49,9 +49,9 @@ export function castText(
 }
 
 /**
- * What a value is read as, where operators would not take its own type together with operands of the type underneath; null
- * where they do. Those of enums take no domains (PostgreSQL manual 8.7, 38.2.5), and those of arrays want one type on
- * both sides: a cast of operands to an array of a domain would hold them to its checks.
+ * What a value is read as, where operators would not take its own type together with operands of the type underneath;
+ * null where they do. Those of enums take no domains (PostgreSQL manual 8.7, 38.2.5), and those of arrays want one type
+ * on both sides: a cast of operands to an array of a domain would hold them to its checks.
  */
 export function readAs(scope: Scope, oid: Oid, asked: Asked): string | null {
   const under = lookThrough(scope, oid, asked)
