@@ -45,8 +45,8 @@ describe('functionShapes: the setting', () => {
       '["public","add","text, text"]',
     ])
     expect(built(on).diagnostics.map(({ object, message }) => `${object}: ${message}`)).toEqual([
-      expect.stringMatching(/function public\.add: .*another function of its name/),
-      expect.stringMatching(/function public\.clash: .*two of its arguments have the same GraphQL name/),
+      expect.stringMatching(/function public\.add\(numeric\): .*another function of its name/),
+      expect.stringMatching(/function public\.clash\(int4, int4\): .*two of its arguments have the same GraphQL name/),
     ])
   })
 
