@@ -159,9 +159,9 @@ const remember = (
   const { version } = exchange
   if (version === null || result.kind !== 'rows' || isOutdated(exchange, result)) return
   if (newest !== null && newest.counter === counterOf(version)) factsOf(line).mark = newest
-  const subject = subjectOf(exchange)
   const at = statements.findIndex(({ tells }) => tells)
-  if (subject === null || at === -1) return
+  const subject = at === -1 ? null : subjectOf(exchange)
+  if (subject === null) return
   const told = result.rows[openingLength + at]?.[0]?.at(-1)?.toString()
   const { lasting } = factsOf(line)
   if (told !== undefined) lasting.set(subject, { snapshot: told, steady: false })
