@@ -67,7 +67,7 @@ export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
       const [argument] = argumentsOf(scene.world, field.function) ?? []
       const value = place(draw, scene.variables, 'Int!', draw.int(9))
       // What has arguments has a key of its own, so that it merges with nothing.
-      return `c${scene.count()}: ${name}${printArguments(new Map([[argument?.name ?? '', value]]))}`
+      return `given${scene.count()}: ${name}${printArguments(new Map([[argument?.name ?? '', value]]))}`
     }
     if (field.kind === 'column' && field.column.type.base === 'composite')
       return `${keyed(scene, keys, name, true)}${directives(scene)} ${drawComposite(scene, field.column.type)}`
