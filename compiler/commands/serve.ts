@@ -8,7 +8,7 @@ import { exitCodes } from './command.ts'
 import { logOf } from './log.ts'
 import { demand, settingsOf } from './needed-settings.ts'
 import type { SettingsWith } from './needed-settings.ts'
-import { keepHeapSmall } from './small-heap.ts'
+import { keepHeapSmall, keepYoungSpaceSmall } from './small-heap.ts'
 
 /** Serves the database of DATABASE_URL. */
 export const serveCommand: Command = {
@@ -19,6 +19,7 @@ export const serveCommand: Command = {
     'compiled, and followed: a schema change is seen by the next request. With --artifacts nothing is compiled.',
   options: { artifacts: { value: 'DIR', help: 'Serve what `compile` wrote to this folder, without compiling.' } },
   run: async ({ artifacts }, terminal) => {
+    keepYoungSpaceSmall()
     const stopRequested = terminal.stopRequested()
     const settings = demand(settingsOf(terminal), ['databaseUrl', 'jwtSecret'])
     const log = logOf(settings, terminal)

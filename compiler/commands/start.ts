@@ -13,7 +13,7 @@ import { ensureLocalSecret } from './local-secret.ts'
 import { logOf } from './log.ts'
 import { settingsOf } from './needed-settings.ts'
 import { createPrepareOnce } from './prepare-once.ts'
-import { keepHeapSmall } from './small-heap.ts'
+import { keepHeapSmall, keepYoungSpaceSmall } from './small-heap.ts'
 
 /** Serves an embedded Postgres that holds the demo at first: something to look at without setting anything up. */
 export const startCommand: Command = {
@@ -24,6 +24,7 @@ export const startCommand: Command = {
     'schema and the API follows. DATABASE_URL is not used; see serve.',
   options: {},
   run: async (_given, terminal) => {
+    keepYoungSpaceSmall()
     const stopRequested = terminal.stopRequested()
     const settings = settingsOf(terminal)
     const postgres = await startEmbedded({ folder: join(settings.dataFolder, 'postgres'), onProgress: terminal.note })
