@@ -18,7 +18,7 @@ import { writeRun, type WrittenStatement } from './wire.ts'
  */
 const reset = writeRun({ name: 'catalograph.reset', text: 'reset all', values: [] })
 
-/** $1 role, $2 claims, then each claim; after these 'on' for read-only. */
+/** $1 role, $2 claims, then each claim. */
 const fixedParameters = 2
 
 const setting = (name: string, value: string): string => `pg_catalog.set_config('${name}', ${value}::text, true)`
@@ -32,15 +32,15 @@ const claimArms = (names: readonly string[]): string =>
  * one may rely on. The role comes last, since whatever precedes it needs no right that PUBLIC lacks. The result has no
  * columns: claims are not echoed.
  */
-const openingText = (names: readonly string[]): string => `select where case
+const openingText = (names: readonly string[], readOnly: boolean): string => `select where case
   ${claimArms(names)}
   when ${setting('request.jwt.claims', '$2')} is null then false
-  when $${fixedParameters + names.length + 1}::text = 'on' and ${setting('transaction_read_only', `'on'`)} is null then false
+  ${readOnly ? `when ${setting('transaction_read_only', `'on'`)} is null then false` : ''}
   else ${setting('role', '$1')} is not null
 end`
 
-const preparedOpening = (names: readonly string[]): PreparedText => {
-  const text = openingText(names)
+const preparedOpening = (names: readonly string[], readOnly: boolean): PreparedText => {
+  const text = openingText(names, readOnly)
   return { name: `catalograph.open.${sha256Hex(text).slice(0, 16)}`, text }
 }
 
@@ -48,7 +48,7 @@ const noClaims: ClaimSettings = { names: [], values: [] }
 
 const createOpening = ({ role, claims }: Caller, together: boolean, readOnly: boolean): WrittenStatement => {
   const { names, values } = together ? noClaims : claimSettings(claims)
-  return writeRun({ ...preparedOpening(names), values: [role, claims, ...values, readOnly ? 'on' : 'off'] })
+  return writeRun({ ...preparedOpening(names, readOnly), values: [role, claims, ...values] })
 }
 
 interface Known {
