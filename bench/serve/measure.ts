@@ -24,7 +24,7 @@ export const effortOf = (options: Options): Effort => ({
   rounds: options.number('rounds', 5),
   connections: options.number('connections', 16),
   sliceMs: options.number('seconds', 1) * 1_000,
-  warmUp: options.number('warm-up', 10_000),
+  warmUp: options.number('warm-up', 20_000),
   perSecond: options.number('rate', 200),
 })
 
