@@ -16,7 +16,7 @@ import { printTable } from './support/table.ts'
  * checked out and built beside the working copy, and has a database of its own, so that neither prepares it for the
  * other.
  *
- * npm run bench:compare REVISION REVISION -- --rounds 6 --seconds 1 --rate 200 --scale 0.3 --only key,page --json FILE
+ * npm run bench:compare REVISION REVISION -- --rounds 20 --seconds 0.25 --rate 200 --scale 0.3 --only key,page --json FILE
  */
 const options = readOptions()
 const [a, b] = options.texts('revisions')

@@ -15,7 +15,7 @@ import { printTable } from './support/table.ts'
  * --peer, against PostGraphile 5. Throughput comes from a closed loop of 16 connections, latency from random arrivals at
  * a fixed rate. Server, Postgres and the load generator share the machine.
  *
- * --seconds 1 (of a slice) --rounds 5 --rate 200 --warm-up 20000 --connections 16 --scale 1 --only key,page --pg 18
+ * --seconds 0.25 (of a slice) --rounds 20 --rate 200 --warm-up 20000 --connections 16 --scale 1 --only key,page --pg 18
  * --peer --json FILE
  */
 const options = readOptions()

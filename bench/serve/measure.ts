@@ -8,7 +8,8 @@ import { quantile } from '../support/statistics.ts'
 import type { Subject } from './subjects.ts'
 
 /**
- * How long and how hard each slice is. Slices are short and go by turns, so that all subjects meet the same weather.
+ * How long and how hard each slice is. Slices are short and go by turns, so that all subjects meet the same weather: a machine
+ * that is shared with others changes its speed from one second to the next.
  */
 export interface Effort {
   readonly rounds: number
@@ -21,9 +22,9 @@ export interface Effort {
 }
 
 export const effortOf = (options: Options): Effort => ({
-  rounds: options.number('rounds', 5),
+  rounds: options.number('rounds', 20),
   connections: options.number('connections', 16),
-  sliceMs: options.number('seconds', 1) * 1_000,
+  sliceMs: options.number('seconds', 0.25) * 1_000,
   warmUp: options.number('warm-up', 20_000),
   perSecond: options.number('rate', 200),
 })
