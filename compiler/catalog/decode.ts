@@ -20,7 +20,7 @@ import type {
 export interface Answer
   extends
     Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'readsClaims' | 'memberships'>,
-    Pick<Lists, 'snapshot' | 'counter' | 'server'> {
+    Pick<Lists, 'leaves' | 'snapshot' | 'counter' | 'server'> {
   readonly schemas: readonly CatalogSchema[]
   readonly roles: Lists['roles']
   readonly types: readonly CatalogType[]
@@ -56,7 +56,8 @@ export interface ReadFunction {
 export function decodeAnswer(answer: string): Answer {
   const lists = readLists(answer)
   const index = indexOf(lists)
-  const { version, snapshot, counter, server, serverVersion, databaseOwner, readsClaims, roles, memberships, gone } = lists
+  const { version, snapshot, counter, server, serverVersion, databaseOwner, readsClaims, leaves, roles, memberships, gone } =
+    lists
   return {
     version,
     snapshot,
@@ -65,6 +66,7 @@ export function decodeAnswer(answer: string): Answer {
     serverVersion,
     databaseOwner,
     readsClaims,
+    leaves,
     roles,
     memberships,
     gone,

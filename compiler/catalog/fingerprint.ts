@@ -23,9 +23,10 @@ export interface Fingerprints {
  */
 export function fingerprints(catalog: Catalog): Fingerprints {
   const nameOf = typeNames(catalog)
-  const { serverVersion, databaseOwner, readsClaims, roles, memberships, schemas } = catalog
+  const { serverVersion, databaseOwner, readsClaims, leaves, roles, memberships } = catalog
+  const schemas = catalog.schemas.map(withoutOid)
   return {
-    database: hash({ serverVersion, databaseOwner, readsClaims, roles, memberships, schemas: schemas.map(withoutOid) }),
+    database: hash({ serverVersion, databaseOwner, readsClaims, leaves, roles, memberships, schemas }),
     relations: new Map(
       catalog.relations.map((item) => [objectId(item.schema, item.name), hash(relationContent(item))]),
     ),

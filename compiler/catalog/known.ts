@@ -186,12 +186,13 @@ const isListedEnum = ({ kind, schema }: CatalogType): boolean =>
 
 const catalogOf = (
   known: Known,
-  { version, serverVersion, databaseOwner, readsClaims, roles, memberships, strays }: Answer,
+  { version, serverVersion, databaseOwner, readsClaims, leaves, roles, memberships, strays }: Answer,
 ): Catalog => ({
   version,
   serverVersion,
   databaseOwner,
   readsClaims,
+  ...(leaves !== null && { leaves }),
   schemas: known.schemas,
   roles: roles.map(({ name, superuser, inherit, bypassRls }) => ({ name, superuser, inherit, bypassRls })),
   memberships,

@@ -1,3 +1,4 @@
+import type { Leftovers } from '../../runtime/contract/execution.ts'
 import { ROWS, bool, integer, nullable, text, type ListName, type Read, type RowOf } from './rows.ts'
 
 /** The answer of the catalogue query, checked: flat lists of rows, and what there is one of. */
@@ -12,6 +13,7 @@ export interface Lists extends ListsOfRows {
   readonly serverVersion: number
   readonly databaseOwner: string
   readonly readsClaims: boolean
+  readonly leaves: Leftovers | null
 }
 
 type ListsOfRows = { readonly [K in ListName]: readonly RowOf<K>[] }
@@ -33,7 +35,16 @@ export function readLists(answer: string): Lists {
     serverVersion: readOne('serverVersion', integer, parts['serverVersion']),
     databaseOwner: readOne('databaseOwner', text, parts['databaseOwner']),
     readsClaims: readOne('readsClaims', bool, parts['readsClaims']),
+    leaves: readLeftovers(fieldsOf(parts['leaves'], 'leaves')),
   }
+}
+
+const readLeftovers = ({ settings, session }: Readonly<Record<string, unknown>>): Leftovers | null => {
+  const leaves = {
+    settings: readOne('leaves.settings', bool, settings),
+    session: readOne('leaves.session', bool, session),
+  }
+  return leaves.settings || leaves.session ? leaves : null
 }
 
 /** From one array per field to one object per row. */

@@ -17,6 +17,7 @@
  */
 
 import { CLAIM_READERS } from './claim-readers.ts'
+import { LEFTOVERS } from './leftovers.ts'
 import { ROWS, type ListName } from './rows.ts'
 
 /** Grants of an object: its ACL, or what its absence stands for. Letters: PostgreSQL manual, function acldefault. */
@@ -494,5 +495,6 @@ select pg_catalog.json_build_object(
   'databaseOwner', (select pg_catalog.pg_get_userbyid(datdba) from pg_catalog.pg_database
     where datname = pg_catalog.current_database()),
   'readsClaims', ${CLAIM_READERS},
+  'leaves', ${LEFTOVERS},
   ${(Object.keys(LISTS) as ListName[]).map((name) => `'${name}', ${listOf(name, LISTS[name])}`).join(',\n  ')}
 )::pg_catalog.text as catalog`

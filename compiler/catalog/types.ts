@@ -1,3 +1,5 @@
+import type { Leftovers } from '../../runtime/contract/execution.ts'
+
 /**
  * c1: what the database is. Read from pg_catalog in one snapshot, together with its schema version. Decides nothing.
  *
@@ -14,6 +16,8 @@ export interface Catalog {
   readonly databaseOwner: string
   /** Whether anything in the database may read claims of a request as settings of their own. */
   readonly readsClaims: boolean
+  /** What functions of the database may leave behind on a connection; absent: nothing. */
+  readonly leaves?: Leftovers
   /** Served schemas that exist, in the order asked for. */
   readonly schemas: readonly CatalogSchema[]
   readonly roles: readonly CatalogRole[]

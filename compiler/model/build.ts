@@ -45,6 +45,7 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
     enums: enums.value.map((item) => item.facts),
     ...(composites && { composites: composites.value }),
     ...(annotated.readsClaims && { readsClaims: true as const }),
+    ...(annotated.leaves !== undefined && { leaves: annotated.leaves }),
     ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
     entities: recallFacts(scope.schemas, entities.value, [], (entity) => entity.facts),
     functions: calls.value.map((call) => call.facts),

@@ -27,6 +27,8 @@ export interface Caller {
   readonly role: string
   /** JSON text of the token's claims, handed to Postgres as request.jwt.claims unchanged. */
   readonly claims: string
+  /** The id of a user who signed in; left out for anon, for guests and for tokens that name nobody. */
+  readonly user?: string
 }
 
 /** What a role counts as. */
@@ -50,6 +52,14 @@ export interface Condition {
   readonly lasting: string | null
 }
 
+/** What the source text of some function of the database mentions, and Postgres keeps beyond a statement or a transaction. */
+export interface Leftovers {
+  /** The role and other settings: taken back between the statements of a writing exchange. */
+  readonly settings: boolean
+  /** Advisory locks and temporary tables of the whole connection: taken back before it is lent again. */
+  readonly session: boolean
+}
+
 export interface Exchange {
   readonly caller: Caller
   /** True where nothing in the database reads claims but as `request.jwt.claims`: they are not set one by one then. */
@@ -63,10 +73,34 @@ export interface Exchange {
   readonly standing?: Standing | undefined
   /** Checked with the version, which must be given. */
   readonly condition?: Condition | undefined
+  /** What functions of the database may leave behind, so that it is taken back; left out: nothing. */
+  readonly leaves?: Leftovers | undefined
   /** True runs the statements in a read-only transaction. */
   readonly readOnly: boolean
   readonly statements: readonly BoundStatement[]
 }
 
-/** Runs an exchange in one round trip and one implicit transaction; one row per statement. Rejects with DatabaseFailure. */
-export type RunExchange = (exchange: Exchange) => Promise<readonly Row[]>
+/**
+ * Who shares connections with whom: strangers are anon and guests, members have signed in, service is whoever holds the
+ * service_role key.
+ */
+export type PartyKind = 'stranger' | 'member' | 'service'
+
+/** What the database layer knows of the HTTP request that an exchange belongs to. */
+export interface RequestContext {
+  /** Whose share of the connections it takes: a user's id or a client's address. */
+  readonly party: string
+  readonly kind: PartyKind
+  /** On the monotonic clock (performance.now), in milliseconds; Infinity: the request has none. */
+  readonly deadline: number
+  /** True once its client has closed the connection. */
+  gone: boolean
+  /** Called when that happens, while an exchange waits or runs. */
+  onGone: (() => void) | null
+}
+
+/**
+ * Runs an exchange in one round trip and one implicit transaction; one row per statement. Without a context it is our
+ * own, which no client waits for. Rejects with DatabaseFailure.
+ */
+export type RunExchange = (exchange: Exchange, context?: RequestContext) => Promise<readonly Row[]>

@@ -1,3 +1,5 @@
+import type { Leftovers } from './execution.ts'
+
 /**
  * The manifest: what the API of one database is, for every role at once.
  *
@@ -53,6 +55,8 @@ export interface Manifest {
   readonly composites?: readonly CompositeFacts[]
   /** Something in the database may read claims as settings of their own; absent: as `request.jwt.claims` alone. */
   readonly readsClaims?: true
+  /** What functions of the database may leave behind on a connection; absent: nothing. */
+  readonly leaves?: Leftovers
   /** Some served schema has `geo` on, so that there is a scalar for GeoJSON (section 17). */
   readonly geo?: true
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */

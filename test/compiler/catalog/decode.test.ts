@@ -13,6 +13,7 @@ const empty: Readonly<Record<string, unknown>> = {
   serverVersion: 180004,
   databaseOwner: 'postgres',
   readsClaims: false,
+  leaves: { settings: false, session: false },
   ...Object.fromEntries(Object.entries(ROWS).map(([name, fields]) => [name, withoutRows(fields)])),
 }
 const decode = (change: Readonly<Record<string, unknown>>): unknown =>
