@@ -17,7 +17,7 @@ import type { Health } from './http/health.ts'
 import { requestIdOf } from './http/request-id.ts'
 import type { Log } from './log/events.ts'
 
-export interface AppParts extends Omit<GraphqlRoute, 'closedFor'> {
+export interface AppParts extends Omit<GraphqlRoute, 'closedFor' | 'sourceOf'> {
   readonly health: () => Promise<Health>
   readonly bodyLimitBytes: number
   /** Whether the log writes how requests ended: to tell it costs each of them. */
@@ -54,7 +54,9 @@ export function buildApp(parts: AppParts): FastifyInstance {
   answerFailures(app, parts.log, renderPlainFailure)
   app.setNotFoundHandler((_request, reply) => sendFailure(reply, new HttpFailure('NOT_FOUND'), renderPlainFailure))
   registerHealth(app, parts.health)
-  registerGraphql(app, { ...parts, closedFor: closedAddresses(parts.auth) })
+  const addressHeader = parts.auth?.addressHeader ?? null
+  const sourceOf: GraphqlRoute['sourceOf'] = (request) => limitSource(clientAddress(request, addressHeader))
+  registerGraphql(app, { ...parts, sourceOf, closedFor: closedAddresses(parts.auth, sourceOf) })
   if (parts.auth !== null) {
     registerAuth(app, parts.auth)
     registerAdmin(app, parts.auth)
@@ -65,18 +67,20 @@ export function buildApp(parts: AppParts): FastifyInstance {
 }
 
 /** An address that auth has closed is closed to the whole project (spec/auth.md section 10). */
-function closedAddresses(auth: AuthParts | null): GraphqlRoute['closedFor'] {
+function closedAddresses(auth: AuthParts | null, sourceOf: GraphqlRoute['sourceOf']): GraphqlRoute['closedFor'] {
   if (auth === null) return () => 0
-  const { tools, addressHeader } = auth
-  return (request) => tools.throttle.closedFor(() => limitSource(clientAddress(request, addressHeader)))
+  const { throttle } = auth.tools
+  return (request) => throttle.closedFor(() => sourceOf(request))
 }
 
 /**
- * Puts the request's id on every answer, and lets pages of every origin call. A preflight is answered at once and needs
+ * Notes when a request came, puts its id on every answer, and lets pages of every origin call. A preflight is answered at once and needs
  * no key, since browsers send none. One hook, since each of them costs every request.
  */
 function meetRequests(app: FastifyInstance): void {
+  app.decorateRequest('arrivedAt', 0)
   app.addHook('onRequest', (request, reply, done) => {
+    request.arrivedAt = performance.now()
     openToEveryOrigin(reply.header('x-request-id', request.id))
     if (request.method === 'OPTIONS') answerPreflight(request, reply)
     else done()

@@ -10,6 +10,7 @@ import type { Revision, RevisionSource } from './contract/revision.ts'
 import { tellOutages } from './db/outages.ts'
 import { openDatabase } from './db/pool.ts'
 import type { Database } from './db/pool.ts'
+import { smallestShared } from './db/shares.ts'
 import { startingWith, watchSource } from './engine/watch-source.ts'
 import type { WatchedSource } from './engine/watch-source.ts'
 import { unavailableResponse } from './graphql/route.ts'
@@ -55,7 +56,7 @@ export function openServerDatabase(settings: ServerSettings): Database {
     url: settings.databaseUrl,
     schemas: settings.schemas,
     poolSize: settings.poolSize,
-    statementTimeout: settings.statementTimeoutMs,
+    statementTimeout: settings.statementTimeoutMs ?? undefined,
   })
 }
 
@@ -80,6 +81,7 @@ export async function runServer(parts: ServerParts): Promise<void> {
     const warm = warmUp(watched.source, parts.log, stopping.signal).then((revision) => {
       if (revision === null) return
       serveFrom(revision)
+      tellOfConnections(parts)
       parts.onReady(url)
     })
     // A failure of the warm-up ends the process through here, not as an unhandled rejection.
@@ -92,6 +94,17 @@ export async function runServer(parts: ServerParts): Promise<void> {
     await stop(app, parts, auth)
   }
   parts.log({ kind: 'stopped' })
+}
+
+/** What an operator should know of the connections that requests share. */
+function tellOfConnections({ settings: { poolSize }, database, log }: ServerParts): void {
+  if (poolSize < smallestShared) log({ kind: 'pool-unshared', size: poolSize, least: smallestShared })
+  database.pooler().then(
+    (pooler) => {
+      if (pooler === 'breaks-statements') log({ kind: 'pooler-breaks-statements' })
+    },
+    () => undefined,
+  )
 }
 
 /** Of a process that listens at this address: the project's own, unless the settings tell another. */
@@ -143,7 +156,9 @@ function assemble(
   const verify = createTokenVerifier({ secret: settings.jwtSecret, now: Date.now, keys: auth.keys })
   const app = buildApp({
     authenticate: createAuthenticate(verify),
-    serve: (request, caller) => (service === null ? unavailableResponse : service.serve(request, caller)),
+    serve: (request, caller, context) =>
+      service === null ? unavailableResponse : service.serve(request, caller, context),
+    requestTimeoutMs: settings.requestTimeoutMs,
     health: createHealthCheck({
       revision: watched.revision,
       compileFailedAt: watched.failedAt,

@@ -49,7 +49,7 @@ const noVerdict = 3
 interface VerifyRequest {
   readonly url: string
   readonly schemas: readonly string[]
-  readonly statementTimeout: number
+  readonly statementTimeout: number | undefined
   readonly minutes: number
   readonly seed: number
   readonly roles: readonly string[]
@@ -73,7 +73,7 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<Verif
   const settings = settingsOf(terminal)
   // As the login role, so that a role is taken on as for a request.
   const url = settings.databaseUrl ?? (await ownerUrl(settings))
-  return { url, schemas: settings.schemas, statementTimeout: settings.statementTimeoutMs, roles, ...asked }
+  return { url, schemas: settings.schemas, statementTimeout: settings.statementTimeoutMs ?? undefined, roles, ...asked }
 }
 
 const textOf = (given: GivenOptions, name: string, fallback: string): string => {

@@ -22,6 +22,12 @@ const databaseCodes: Readonly<Record<DatabaseFailureKind, AuthErrorCode>> = {
   'role-refused': 'unexpected_failure',
   refused: 'unexpected_failure',
   'too-large': 'unexpected_failure',
+  overloaded: 'unavailable',
+  connections: 'unavailable',
+  stopping: 'unavailable',
+  deadline: 'request_timeout',
+  gone: 'request_timeout',
+  'resource-limit': 'unexpected_failure',
 }
 
 const httpCodes: Partial<Readonly<Record<FailureCode, AuthErrorCode>>> = {

@@ -13,6 +13,8 @@ const kinds: Readonly<Record<string, DatabaseFailureKind>> = {
   '57P04': 'unavailable',
   '57P05': 'unavailable',
   '25P03': 'unavailable',
+  '53300': 'connections',
+  '53400': 'resource-limit',
   // No memory, no disk, damaged files: their messages name paths of the server.
   '53': 'unavailable',
   '58': 'unavailable',
@@ -38,7 +40,25 @@ const openingKinds: Readonly<Record<string, DatabaseFailureKind>> = {
 /** After these, what a connection holds (prepared names, transaction mode) is no longer what we think it holds. */
 const suspect: ReadonlySet<string> = new Set(['26000', '42P05', '25P02', '25006', '25001'])
 
-const unavailableMessage = 'The database is not available at the moment; try again later.'
+/** What is said where Postgres' own message would name hosts, files or settings of the server. */
+const sentences: Partial<Readonly<Record<DatabaseFailureKind, string>>> = {
+  unavailable: 'The database is not available at the moment; try again later.',
+  connections: 'The database has no connection left; try again later.',
+  'resource-limit': 'The request needs more of a resource than the database is configured to give one statement.',
+}
+
+/** Places in the sources of procedural languages where a function's own errors are raised, with codes of its choice. */
+const raising: ReadonlySet<string> = new Set(['exec_stmt_raise', 'PLy_elog_impl', 'pltcl_elog', 'plperl_call_perl_func'])
+
+/** Kinds that speak of the server: a function that raises their codes speaks for itself. */
+const aboutServer: ReadonlySet<DatabaseFailureKind> = new Set([
+  'unavailable',
+  'connections',
+  'resource-limit',
+  'timeout',
+])
+
+const isRaised = (error: unknown): boolean => error instanceof pg.DatabaseError && raising.has(error.routine ?? '')
 
 /** SQLSTATE of an error that Postgres sent, null for everything else (sockets, time limits of the pool). */
 export const sqlstateOf = (error: unknown): string | null =>
@@ -47,28 +67,31 @@ export const sqlstateOf = (error: unknown): string | null =>
 /** True when the connection must not serve another request after this error, although the protocol is intact. */
 export const spoilsConnection = (error: unknown): boolean => suspect.has(sqlstateOf(error) ?? '')
 
-const kindOf = (sqlstate: string | null): DatabaseFailureKind =>
-  sqlstate === null ? 'unavailable' : (kinds[sqlstate] ?? kinds[sqlstate.slice(0, 2)] ?? 'refused')
+const kindOf = (error: unknown): DatabaseFailureKind => {
+  const sqlstate = sqlstateOf(error)
+  if (sqlstate === null) return 'unavailable'
+  const kind = kinds[sqlstate] ?? kinds[sqlstate.slice(0, 2)] ?? 'refused'
+  return aboutServer.has(kind) && isRaised(error) ? 'refused' : kind
+}
 
 /** The message never names hosts or ports; the error itself stays attached as `cause`, for the log only. */
 const failure = (kind: DatabaseFailureKind, error: unknown, statement: number | null): DatabaseFailure => {
   // What we gave up ourselves says what it is.
   if (error instanceof DatabaseFailure) return error
-  const own = kind === 'unavailable' || !(error instanceof Error)
-  const made = new DatabaseFailure(kind, own ? unavailableMessage : error.message, sqlstateOf(error), statement)
+  const told = error instanceof Error ? error.message : String(error)
+  const made = new DatabaseFailure(kind, sentences[kind] ?? told, sqlstateOf(error), statement)
   made.cause = error
   return made
 }
 
 /** An error of a request's statement, or of our own query (`statement` null). */
 export const classify = (error: unknown, statement: number | null): DatabaseFailure =>
-  failure(kindOf(sqlstateOf(error)), error, statement)
+  failure(kindOf(error), error, statement)
 
 /** An error before the request's first statement. */
-export const classifyOpening = (error: unknown): DatabaseFailure => {
-  const sqlstate = sqlstateOf(error)
-  return failure(openingKinds[sqlstate ?? ''] ?? kindOf(sqlstate), error, null)
-}
+export const classifyOpening = (error: unknown): DatabaseFailure =>
+  failure(openingKinds[sqlstateOf(error) ?? ''] ?? kindOf(error), error, null)
 
 /** Whatever keeps us from a connection is an outage to the one who asked, a wrong password included. */
-export const classifyConnecting = (error: unknown): DatabaseFailure => failure('unavailable', error, null)
+export const classifyConnecting = (error: unknown): DatabaseFailure =>
+  failure(sqlstateOf(error) === '53300' ? 'connections' : 'unavailable', error, null)

@@ -13,8 +13,20 @@ export type DatabaseFailureKind =
   | 'conflict'
   /** More came back than one answer may hold; reading was given up, and with it the connection. */
   | 'too-large'
-  /** statement_timeout or a cancel. */
+  /** statement_timeout or a cancel of somebody else. */
   | 'timeout'
+  /** No connection became free in time, or too many wait for one already; nothing ran. */
+  | 'overloaded'
+  /** The request's own deadline passed; nothing was kept. */
+  | 'deadline'
+  /** The client closed its connection; nobody reads the answer. */
+  | 'gone'
+  /** This process stops; nothing was kept. */
+  | 'stopping'
+  /** The request needs more than the server's configuration gives one statement, such as temp_file_limit. */
+  | 'resource-limit'
+  /** Postgres has no connection left. */
+  | 'connections'
   /** Postgres refused a statement of the request; its message is the answer. */
   | 'refused'
 

@@ -1,23 +1,30 @@
 import pg from 'pg'
-import { createDeadlines } from '../lib/deadlines.ts'
+import type { RequestContext } from '../contract/execution.ts'
 import { createBackoff } from './backoff.ts'
 import { classifyConnecting } from './classify.ts'
 import { createLine, type Described, type Line } from './exchange.ts'
+import type { Shares } from './shares.ts'
 import { createSocket } from './socket.ts'
+import { createWaiting, notLent } from './waiting.ts'
 
 /** Connections that are lent to one borrower at a time, made when they are needed and kept for the next. */
 export interface Lines {
-  /** At once where one is idle. Fails with DatabaseFailure of kind unavailable. */
-  readonly borrow: () => Line | Promise<Line>
-  /** A spoilt line is closed: it must serve nobody else. */
-  readonly giveBack: (line: Line, spoilt: boolean) => void
+  /**
+   * At once where one is idle and the request's share allows. Fails with DatabaseFailure: unavailable where none can be made,
+   * overloaded where it waited in vain or too many wait, deadline, gone or stopping.
+   */
+  readonly borrow: (context?: RequestContext) => Line | Promise<Line>
+  /** To be called with the context that it was lent for. A spoilt line is closed: it must serve nobody else. */
+  readonly giveBack: (line: Line, spoilt: boolean, context?: RequestContext) => void
+  /** Whoever waits is refused, and whoever asks from now on. */
+  readonly refuseAll: (kind: 'stopping') => void
   /** Waits for what is lent, then closes every connection. */
   readonly close: () => Promise<void>
 }
 
 export interface LinesOptions {
   readonly config: pg.ClientConfig
-  readonly max: number
+  readonly shares: Shares
   /** Milliseconds to wait for a connection, be it a new one or one that others hold. */
   readonly connectTimeout: number
   readonly described: Described | null
@@ -26,14 +33,8 @@ export interface LinesOptions {
 }
 
 const idleMs = 60_000
-/** How much later than they say idling and waiting may end. */
+/** How much later than it says idling may end. */
 const sweepEveryMs = 1_000
-const lookEveryMs = 50
-
-/** One who waits for a line. */
-interface Borrower {
-  readonly take: (line: Line | Promise<Line>) => void
-}
 
 interface Idle {
   readonly line: Line
@@ -69,6 +70,7 @@ interface IdleLines {
   /** The one that was kept last. */
   readonly take: () => Line | undefined
   readonly forget: (line: Line) => void
+  readonly size: () => number
   readonly endAll: () => void
 }
 
@@ -97,18 +99,20 @@ const createIdleLines = (): IdleLines => {
       const at = idle.findIndex((one) => one.line === line)
       if (at !== -1) idle.splice(at, 1)
     },
+    size: () => idle.length,
     endAll: () => endFirst(idle.length),
   }
 }
 
 export const createLines = (options: LinesOptions): Lines => {
+  const { shares } = options
   const idle = createIdleLines()
-  const waiting = new Set<Borrower>()
+  const waiting = createWaiting(shares, options.connectTimeout)
   const backoff = createBackoff(() => performance.now())
-  const setDeadline = createDeadlines(lookEveryMs)
   /** Connections that are there or being made. */
   let open = 0
   let closed: (() => void) | null = null
+  let refusing: 'stopping' | null = null
 
   const make = async (): Promise<Line> => {
     if (backoff.waiting()) throw classifyConnecting(new Error('Recent connections failed.'))
@@ -127,41 +131,52 @@ export const createLines = (options: LinesOptions): Lines => {
       throw classifyConnecting(error)
     }
   }
+  /** Null: all that may be open are in use. */
+  const find = (): Line | Promise<Line> | null => idle.take() ?? (open < shares.max ? make() : null)
+  const lend = (context: RequestContext | undefined, found: Line | Promise<Line>): Line | Promise<Line> => {
+    shares.take(context)
+    if (!(found instanceof Promise)) return found
+    return found.catch((error: unknown) => {
+      shares.giveBack(context)
+      serveWaiting()
+      throw error
+    })
+  }
+  /** Hands out what is there to those whose turn it is. */
+  const serveWaiting = (): void => {
+    while (idle.size() > 0 || open < shares.max) {
+      const next = waiting.next()
+      const found = next === null ? null : find()
+      if (next === null || found === null) return
+      next.take(lend(next.context, found))
+    }
+  }
   const left = (): void => {
     open -= 1
-    for (const borrower of waiting) if (open < options.max) borrower.take(make())
+    serveWaiting()
     if (open === 0) closed?.()
   }
-  const wait = (): Promise<Line> =>
-    new Promise((resolve, reject) => {
-      const borrower: Borrower = {
-        take: (line) => {
-          waiting.delete(borrower)
-          forget()
-          resolve(line)
-        },
-      }
-      const forget = setDeadline(options.connectTimeout, () => {
-        waiting.delete(borrower)
-        // Waiting in vain for a connection that others hold says nothing about the server.
-        reject(classifyConnecting(new Error('Every connection stayed in use.')))
-      })
-      waiting.add(borrower)
-    })
 
   return {
-    borrow: () => {
+    borrow: (context) => {
+      if (refusing !== null) throw notLent(refusing)
       if (closed !== null) throw classifyConnecting(new Error('The connections are closed.'))
-      return idle.take() ?? (open < options.max ? make() : wait())
+      if (context?.gone === true) throw notLent('gone')
+      const found = shares.mayTake(context) ? find() : null
+      return found === null ? waiting.wait(context) : lend(context, found)
     },
-    giveBack: (line, spoilt) => {
+    giveBack: (line, spoilt, context) => {
+      shares.giveBack(context)
       // Its end makes room for another.
-      if (line.client.connection.stream.destroyed) return
-      const [next] = waiting
+      if (line.client.connection.stream.destroyed) return serveWaiting()
       if (spoilt) end(line)
-      else if (next !== undefined) next.take(line)
-      else if (closed !== null) end(line)
       else idle.keep(line)
+      serveWaiting()
+      if (closed !== null) idle.endAll()
+    },
+    refuseAll: (kind) => {
+      refusing = kind
+      waiting.refuseAll(kind)
     },
     close: async () => {
       const gone = new Promise<void>((resolve) => (closed = resolve))

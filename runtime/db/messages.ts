@@ -89,8 +89,8 @@ export function readColumns(bytes: Buffer, start: number): readonly Column[] {
   return columns
 }
 
-/** ErrorResponse (manual 54.8): fields of a letter and a text each. Those that are not listed are of no use to an operator. */
-const errorFields = { S: 'severity', C: 'code', D: 'detail', H: 'hint', W: 'where', n: 'constraint' } as const
+/** ErrorResponse (manual 54.8): fields of a letter and a text each. Those that are not listed are of no use to us. */
+const errorFields = { S: 'severity', C: 'code', D: 'detail', H: 'hint', W: 'where', n: 'constraint', R: 'routine' } as const
 
 export function readError(bytes: Buffer, start: number): pg.DatabaseError {
   const fields = new Map<string, string>()

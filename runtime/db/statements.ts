@@ -5,6 +5,7 @@ import { runStatements, type Line } from './exchange.ts'
 import { DatabaseFailure } from './failures.ts'
 import { createLines } from './lines.ts'
 import type { Column } from './messages.ts'
+import { unshared } from './shares.ts'
 import { connectionConfig, startupSettings } from './startup.ts'
 
 /**
@@ -221,7 +222,7 @@ export function openStatements(options: StatementsOptions): StatementsDatabase {
   const { role } = options
   const lines = createLines({
     config: connectionConfig(options.url, startupSettings(options.schemas, options.statementTimeout)),
-    max: options.poolSize,
+    shares: unshared(options.poolSize),
     connectTimeout: options.connectTimeout ?? 5_000,
     described: (name, columns) => void decodes.set(name, createDecode(columns)),
     ...(role !== null && { prepare: (client) => client.query(takeRole, [role]) }),

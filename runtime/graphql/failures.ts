@@ -28,7 +28,12 @@ export const failures = {
   DATABASE_REFUSED: 'failed',
   DATABASE_CONFLICT: 'failed',
   DATABASE_TIMEOUT: 'failed',
+  DATABASE_RESOURCE_LIMIT: 'failed',
   DATABASE_UNAVAILABLE: 'unavailable',
+  DATABASE_CONNECTIONS_EXHAUSTED: 'unavailable',
+  DEADLINE_EXCEEDED: 'failed',
+  OVERLOADED: 'overloaded',
+  SERVER_STOPPING: 'unavailable',
 } as const satisfies Record<string, GraphqlOutcome>
 
 export type FailureCode = keyof typeof failures

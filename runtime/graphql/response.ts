@@ -58,6 +58,13 @@ const codes: Readonly<Record<DatabaseFailure['kind'], FailureCode>> = {
   timeout: 'DATABASE_TIMEOUT',
   'too-large': 'ANSWER_TOO_LARGE',
   refused: 'DATABASE_REFUSED',
+  overloaded: 'OVERLOADED',
+  deadline: 'DEADLINE_EXCEEDED',
+  // Nobody reads it.
+  gone: 'DEADLINE_EXCEEDED',
+  stopping: 'SERVER_STOPPING',
+  'resource-limit': 'DATABASE_RESOURCE_LIMIT',
+  connections: 'DATABASE_CONNECTIONS_EXHAUSTED',
 }
 
 /** What is said instead of Postgres' own message, where that one would tell nothing or too much. */

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller } from '../contract/execution.ts'
+import type { Caller, RequestContext } from '../contract/execution.ts'
 import { negotiate } from '../http/accept.ts'
 import { acceptJsonText } from '../http/body.ts'
 import { answerFailures } from '../http/boundary.ts'
 import { HttpFailure, failureTable, retryAfterSeconds } from '../http/failures.ts'
 import type { RenderFailure } from '../http/boundary.ts'
+import { contextOf, watchClient } from '../http/request-context.ts'
 import type { Authenticate, Credentials, Identified, Refusal } from '../identity/caller.ts'
 import type { TokenFault } from '../identity/jwt.ts'
 import { after } from '../lib/after.ts'
@@ -15,7 +16,15 @@ import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from './types.ts
 
 export interface GraphqlRoute {
   readonly authenticate: Authenticate
-  readonly serve: (request: GraphqlRequest, caller: Caller) => GraphqlResponse | Promise<GraphqlResponse>
+  readonly serve: (
+    request: GraphqlRequest,
+    caller: Caller,
+    context: RequestContext,
+  ) => GraphqlResponse | Promise<GraphqlResponse>
+  /** The address that a request's limits count by (client-address.ts). */
+  readonly sourceOf: (request: FastifyRequest) => string
+  /** What a request may take from its arrival to its commit, in milliseconds; 0: any time. */
+  readonly requestTimeoutMs: number
   readonly log: Log
   /** Seconds for which the address that a request comes from is refused yet; 0: it is not. Never rejects. */
   readonly closedFor: (request: FastifyRequest) => number | Promise<number>
@@ -41,6 +50,7 @@ const statusTable: Readonly<Record<GraphqlOutcome, Readonly<Record<MediaType, nu
   unauthorized: { 'application/json': 401, 'application/graphql-response+json': 401 },
   'method-not-allowed': { 'application/json': 405, 'application/graphql-response+json': 405 },
   unavailable: { 'application/json': 503, 'application/graphql-response+json': 503 },
+  overloaded: { 'application/json': 503, 'application/graphql-response+json': 503 },
 }
 
 /** Registers POST and GET /graphql/v1. Fastify's request goes no further than this file. */
@@ -67,8 +77,16 @@ function answer(
     refuseClosed(reply, seconds)
     return route.authenticate(credentialsOf(request))
   })
-  const served = after(authenticated, (identified) => route.serve(read(), callerOf(identified)))
+  let unwatch: (() => void) | null = null
+  const served = after(authenticated, (identified) => {
+    const caller = callerOf(identified)
+    const asked = read()
+    const context = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs)
+    unwatch = watchClient(request, context)
+    return route.serve(asked, caller, context)
+  })
   return after(served, ({ outcome, body }) => {
+    unwatch?.()
     reply.code(statusTable[outcome][media])
     addOutcomeHeaders(reply, outcome)
     return body
@@ -120,7 +138,7 @@ function failureOf(refusal: Refusal): HttpFailure {
 function addOutcomeHeaders(reply: FastifyReply, outcome: GraphqlOutcome): void {
   if (outcome === 'unauthorized') reply.header('www-authenticate', 'Bearer')
   if (outcome === 'method-not-allowed') reply.header('allow', 'POST')
-  if (outcome === 'unavailable') reply.header('retry-after', retryAfterSeconds)
+  if (outcome === 'unavailable' || outcome === 'overloaded') reply.header('retry-after', retryAfterSeconds)
 }
 
 /** A POST without any body has no text. */

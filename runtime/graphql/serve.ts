@@ -1,5 +1,5 @@
 import { introspectionFromSchema, type IntrospectionQuery } from 'graphql'
-import type { Caller, Exchange, RunExchange } from '../contract/execution.ts'
+import type { Caller, Exchange, RequestContext, RunExchange } from '../contract/execution.ts'
 import type { RevisionSource } from '../contract/revision.ts'
 import { DatabaseFailure } from '../db/failures.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -21,7 +21,7 @@ import type { GraphqlRequest, GraphqlResponse } from './types.ts'
 
 export interface GraphqlService {
   /** Never rejects for what a caller or the database did; each of these is an answer. */
-  readonly serve: (request: GraphqlRequest, caller: Caller) => Promise<GraphqlResponse>
+  readonly serve: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<GraphqlResponse>
   /**
    * The whole API of a role as introspection would show it, whether the schema answers introspection or not: for the
    * owner alone. Rejects while no schema can be had.
@@ -54,13 +54,14 @@ export function createService({ database: { run }, source, now = Date.now }: Ser
   const texts = createTexts()
   const prepareAhead = createPrepareAhead(run, texts, now)
   return {
-    serve: async (request, caller) => {
+    serve: async (request, caller, context) => {
+      const send: RunExchange = context === undefined ? run : (exchange) => run(exchange, context)
       for (let attempt = 1; ; attempt += 1) {
         const tried: Tried = { attempt, loaded: null, statements: null }
         try {
           return await after(engineFor(cell, request), (loaded) => {
             tried.loaded = loaded
-            return answer(run, texts, loaded, request, caller, tried)
+            return answer(send, texts, loaded, request, caller, tried)
           })
         } catch (error) {
           const again = await deservesAnother(cell, tried.loaded, error).catch((failure: unknown) => ({ failure }))
@@ -125,7 +126,7 @@ function answer(
   const standing = tried.attempt === 1 ? engine.standing(caller.role) : undefined
   const { version, manifest } = engine
   const claimsTogether = version !== null && manifest.readsClaims !== true
-  const asker: Asker = { caller, claimsTogether, version, standing }
+  const asker: Asker = { caller, claimsTogether, leaves: manifest.leaves, version, standing }
   const { query, operationName } = request
   const find = (): Document => loaded.documents.find(caller.role, query ?? '', operationName)
   const admission = checked(run, asker, () => admitted(loaded, request, caller))

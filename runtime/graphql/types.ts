@@ -24,6 +24,8 @@ export type GraphqlOutcome =
   | 'method-not-allowed'
   /** The database cannot be reached at the moment: 503 with Retry-After. */
   | 'unavailable'
+  /** Nothing ran, since too much else does: 503 with Retry-After. */
+  | 'overloaded'
 
 export interface GraphqlResponse {
   readonly outcome: GraphqlOutcome

@@ -1,5 +1,5 @@
 import { createHmac, webcrypto, type KeyObject } from 'node:crypto'
-import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
+import { decodeProtectedHeader, errors, jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import type { Caller } from '../contract/execution.ts'
 import { createTryingLru } from '../lib/lru.ts'
 import { once } from '../lib/once.ts'
@@ -154,7 +154,8 @@ async function verifyToken(
     const claims = claimsText(token)
     const role = payload['role']
     if (claims === null || !isRoleName(role)) return refused('malformed')
-    const verdict = { kind: 'verified', caller: { role, claims } } as const
+    const user = userOf(payload)
+    const verdict = { kind: 'verified', caller: { role, claims, ...(user !== null && { user }) } } as const
     return { kind: 'believed', token, verdict, set, notBefore: (payload.nbf ?? 0) - skew, expires }
   } catch (error) {
     return refused(faultOf(error))
@@ -168,6 +169,11 @@ function refused(fault: TokenFault): Refused {
 /** Postgres' names hold no NUL, and `none` is no role but the wish to stay who logged in (manual, SET ROLE). */
 function isRoleName(role: unknown): role is string {
   return typeof role === 'string' && role !== '' && role !== 'none' && !role.includes('\0')
+}
+
+/** Anybody may become a guest as often as they like, so a guest is nobody in particular. */
+function userOf({ sub, is_anonymous: isGuest }: JWTPayload): string | null {
+  return typeof sub === 'string' && sub !== '' && isGuest !== true ? sub : null
 }
 
 /** The payload exactly as it was signed, so that no digit or key is lost; null when it is not UTF-8. */

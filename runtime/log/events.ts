@@ -10,6 +10,8 @@ export type LogEvent =
   | { readonly kind: 'not-ready'; readonly attempt: number; readonly retryInMs: number; readonly reason: string }
   | { readonly kind: 'database-prepared'; readonly followed: boolean }
   | { readonly kind: 'owner-needed'; readonly statements: readonly string[] }
+  | { readonly kind: 'pool-unshared'; readonly size: number; readonly least: number }
+  | { readonly kind: 'pooler-breaks-statements' }
   | { readonly kind: 'revision-ready'; readonly revision: string; readonly ms: number }
   | { readonly kind: 'revision-failed'; readonly reason: string }
   | { readonly kind: 'schema-remark'; readonly text: string }
@@ -57,6 +59,16 @@ const eventTable: EventTable = {
   'owner-needed': {
     level: 'warn',
     say: ({ statements }) => `an owner of the database has to run:\n${statements.join(';\n')};`,
+  },
+  'pool-unshared': {
+    level: 'warn',
+    say: ({ size, least }) =>
+      `with DB_POOL_SIZE=${size} one caller can hold every connection; they are shared fairly from ${least} on`,
+  },
+  'pooler-breaks-statements': {
+    level: 'error',
+    say: () =>
+      'a pooler stands before the database and mixes up prepared statements, as PgBouncer does with pool_mode = transaction and without max_prepared_statements: requests will fail; connect to the database itself, or use session mode',
   },
   'revision-ready': { level: 'info', say: ({ revision, ms }) => `schema ${revision} ready after ${Math.round(ms)} ms` },
   'revision-failed': { level: 'error', say: ({ reason }) => `the schema could not be compiled: ${reason}` },

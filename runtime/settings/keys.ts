@@ -50,7 +50,7 @@ export const settingKeys = {
   },
   poolSize: {
     env: 'DB_POOL_SIZE',
-    help: 'Connections to the database.',
+    help: 'Connections to the database that callers share; from 4 on nobody holds all of them, and service_role has two more.',
     secret: false,
     parse: wholeNumber(1, 1000),
     fallback: 8,
@@ -64,10 +64,17 @@ export const settingKeys = {
   },
   statementTimeoutMs: {
     env: 'STATEMENT_TIMEOUT_MS',
-    help: 'Milliseconds after which Postgres gives a statement up; 0 waits for ever.',
+    help: "Milliseconds after which Postgres gives a statement up; 0 waits for ever. By itself the login role's own statement_timeout, or 30000.",
     secret: false,
     parse: wholeNumber(0, 2_147_483_647),
-    fallback: 30_000,
+    fallback: null,
+  },
+  requestTimeoutMs: {
+    env: 'REQUEST_TIMEOUT_MS',
+    help: 'Milliseconds that a GraphQL request may take from its arrival to its commit, however many statements; 0 waits for ever.',
+    secret: false,
+    parse: wholeNumber(0, 2_147_483_647),
+    fallback: 45_000,
   },
   jwtSecret: {
     env: 'JWT_SECRET',

@@ -31,15 +31,15 @@ export function createTexts(): Texts {
 }
 
 /** Who asks, and the version that he asks at. */
-export type Asker = Pick<Exchange, 'caller' | 'claimsTogether' | 'version' | 'standing'>
+export type Asker = Pick<Exchange, 'caller' | 'claimsTogether' | 'leaves' | 'version' | 'standing'>
 
 /** Member by member: V8 takes µs to spread an object where it is given further members. */
 export const exchangeOf = (
-  { caller, claimsTogether, version, standing }: Asker,
+  { caller, claimsTogether, leaves, version, standing }: Asker,
   readOnly: boolean,
   statements: readonly BoundStatement[],
   condition?: Condition,
-): Exchange => ({ caller, claimsTogether, version, standing, condition, readOnly, statements })
+): Exchange => ({ caller, claimsTogether, leaves, version, standing, condition, readOnly, statements })
 
 /**
  * The text of a listed document, which is asked for when it is not known yet.

@@ -1,5 +1,7 @@
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Exchange } from '../../../runtime/contract/execution.ts'
+import { classify } from '../../../runtime/db/classify.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool.ts'
 import { versionExpression } from '../../../runtime/db/version.ts'
 import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
@@ -213,10 +215,24 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
     expect(await pid()).toEqual(before)
   })
 
-  test.each(['53200', '58030', 'XX001'])('what %s says of the server is not told', async (sqlstate) => {
-    const raise = `do $$ begin raise exception using errcode = '${sqlstate}', message = 'file base/16384/1259'; end $$`
-    const failure = await fails(exchange([raise]))
-    expect(failure).toMatchObject({ kind: 'unavailable', sqlstate })
+  test.each(['53200', '58030', 'XX001', '08006', '57014', '53300', '53400'])(
+    'a function that raises %s speaks for itself',
+    async (sqlstate) => {
+      const raise = `do $$ begin raise exception using errcode = '${sqlstate}', message = 'no seat left'; end $$`
+      expect(await fails(exchange([raise]))).toMatchObject({ kind: 'refused', sqlstate, message: 'no seat left' })
+    },
+  )
+
+  test.each([
+    ['53200', 'unavailable'],
+    ['58030', 'unavailable'],
+    ['XX001', 'unavailable'],
+    ['53300', 'connections'],
+    ['53400', 'resource-limit'],
+  ])('what %s says of the server is not told', (code, kind) => {
+    const error = Object.assign(new pg.DatabaseError('file base/16384/1259', 1, 'error'), { code, routine: 'mdopen' })
+    const failure = classify(error, 0)
+    expect(failure).toMatchObject({ kind, sqlstate: code })
     expect(String(failure)).not.toContain('base/')
   })
 

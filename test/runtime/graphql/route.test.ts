@@ -33,6 +33,7 @@ beforeAll(async () => {
     log: (event) => events.push(event),
     bodyLimitBytes: 2048,
     logsRequests: true,
+    requestTimeoutMs: 0,
   })
   await app.ready()
 })
@@ -82,7 +83,7 @@ describe('POST /graphql/v1', () => {
         extensions: {},
         queryOnly: false,
       },
-      caller: { role: 'authenticated', claims: '{"role":"authenticated","sub":"u1"}' },
+      caller: { role: 'authenticated', claims: '{"role":"authenticated","sub":"u1"}', user: 'u1' },
     })
   })
 

@@ -23,6 +23,7 @@ beforeAll(async () => {
     log: () => undefined,
     bodyLimitBytes: 2048,
     logsRequests: true,
+    requestTimeoutMs: 0,
     auth: null,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })

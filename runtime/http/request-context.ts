@@ -1,0 +1,58 @@
+import type { Socket } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import type { Caller, RequestContext } from '../contract/execution.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** When its headers had come, on the monotonic clock in milliseconds. */
+    arrivedAt: number
+  }
+}
+
+/** The role whose key is the owner's own. */
+const serviceRole = 'service_role'
+
+/**
+ * Who shares what with whom: a signed-in user, or the client's address for anon and guests.
+ * @param limitMs what a request may take from its arrival on; 0: any time
+ */
+export function contextOf(
+  request: FastifyRequest,
+  { role, user }: Caller,
+  address: () => string,
+  limitMs: number,
+): RequestContext {
+  const deadline = limitMs === 0 ? Infinity : request.arrivedAt + limitMs
+  const who =
+    role === serviceRole
+      ? ({ party: serviceRole, kind: 'service' } as const)
+      : user === undefined
+        ? ({ party: address(), kind: 'stranger' } as const)
+        : ({ party: user, kind: 'member' } as const)
+  return { ...who, deadline, gone: false, onGone: null }
+}
+
+/** The requests that the client of each connection waits for. */
+const awaited = new WeakMap<Socket, Set<RequestContext>>()
+
+/** Notices when the client of a request closes its connection; to be called off when it is answered. */
+export function watchClient({ raw: { socket } }: FastifyRequest, context: RequestContext): () => void {
+  const contexts = awaited.get(socket) ?? startWatching(socket)
+  contexts.add(context)
+  if (socket.destroyed) leave(contexts)
+  return () => void contexts.delete(context)
+}
+
+function startWatching(socket: Socket): Set<RequestContext> {
+  const contexts = new Set<RequestContext>()
+  awaited.set(socket, contexts)
+  socket.once('close', () => leave(contexts))
+  return contexts
+}
+
+function leave(contexts: Set<RequestContext>): void {
+  for (const context of contexts) {
+    context.gone = true
+    context.onGone?.()
+  }
+}
