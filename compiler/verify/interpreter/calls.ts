@@ -26,7 +26,13 @@ export const isExecutable = ({ execute }: FunctionSketch, role: Role): boolean =
 const int: ColumnType = { base: 'int4', list: false, enum: null }
 const reserved: ReadonlySet<string> = new Set(['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy'])
 
-/** The arguments of a root function; null where one has no usable name, or one that collections have (2.5). */
+/** Enums, domains over them included, are arguments and results of functions with function shapes only (9.1, 17). */
+const isEnum = ({ base }: ColumnType): boolean => base === 'enum'
+
+/**
+ * The arguments of a root function; null where one has no usable name, or one that collections have (2.5), or a type that
+ * functions do not take.
+ */
 export function argumentsOf(world: World, { body }: FunctionSketch): readonly ArgumentSketch[] | null {
   // Without a name it is the place that counts, a row before it included.
   const before = body.kind === 'computedSum' ? 2 : 1
@@ -34,7 +40,10 @@ export function argumentsOf(world: World, { body }: FunctionSketch): readonly Ar
     ...argument,
     name: argumentNameOf(argument.name || `arg${index + before}`, world.inflects),
   }))
-  const isHidden = found.some(({ name }) => !isName(name) || (body.kind === 'rows' && reserved.has(name)))
+  const isHidden = found.some(
+    ({ name, type }) =>
+      !isName(name) || (body.kind === 'rows' && reserved.has(name)) || (isEnum(type) && world.functionShapes !== true),
+  )
   return isHidden ? null : found
 }
 

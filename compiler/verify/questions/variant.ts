@@ -53,5 +53,8 @@ const sameType = ({ document, variables }: Question, name: string, type: string)
   bound.test(type)
     ? []
     : declared(document).flatMap(([other, otherType]) =>
-        other !== name && otherType === type && (variables[other] ?? null) !== null ? [variables[other] as Json] : [],
+        other !== name && otherType === type && isMovable(variables[other] ?? null) ? [variables[other] as Json] : [],
       )
+
+/** A geometry that names its reference system is transformed where the column has another, which boxes do not survive. */
+const isMovable = (value: Json): boolean => value !== null && !JSON.stringify(value).includes('"crs":')
