@@ -8,6 +8,7 @@ import { nameColumn } from '../report/object-name.ts'
 import { attributesOf } from './composites.ts'
 import type { Head } from './heads.ts'
 import { columnField, isValidName } from './names.ts'
+import { fieldOfColumn, nodeIdField, tellNodeId } from './node-id.ts'
 import { columnGrants } from './privileges.ts'
 import type { Asked, Value, Values } from './scalars.ts'
 import type { Scope } from './scope.ts'
@@ -46,8 +47,8 @@ const askedOf = ({ relation, schema }: Head): Asked => ({
 const isServed = (facts: ColumnFacts): boolean => facts.field !== null && facts.type !== null
 
 function columnFacts(head: Head, column: AnnotatedColumn, value: Value | null): ColumnFacts {
-  const name = columnField(column.settings.name, column.name, head.schema.inflects)
-  const field = isValidName(name) ? name : null
+  const name = fieldOfColumn(head, column)
+  const field = name !== null && isValidName(name) ? name : null
   const served = field === null ? null : value
   return {
     column: column.name,
@@ -73,10 +74,12 @@ const isNotNull = ({ relation }: Head, column: AnnotatedColumn): boolean =>
 const maxLength = ({ modifier }: AnnotatedColumn): number | null => (modifier < 4 ? null : modifier - 4)
 
 function tellColumn(head: Head, column: AnnotatedColumn, facts: ColumnFacts): readonly Diagnostic[] {
-  if (facts.type !== null && facts.field !== null) return []
   const object = nameColumn(head.relation, column.name)
   if (facts.type === null) return [diagnose('column-unmapped', object, { type: column.typeText })]
   const name = columnField(column.settings.name, column.name, head.schema.inflects)
+  if (name === nodeIdField)
+    return [tellNodeId(object, facts.field === null ? 'it has no field' : `its field is ${JSON.stringify(facts.field)}`)]
+  if (facts.field !== null) return []
   return [diagnose('name-unusable', object, { name, what: 'it has no field' })]
 }
 

@@ -4,8 +4,10 @@ import { objectId } from '../../runtime/contract/object-id.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { nameFunction } from '../report/object-name.ts'
 import { readArguments, reservedProblem } from './arguments.ts'
 import { judge, tellHidden } from './judge.ts'
+import { nodeIdField, tellNodeId } from './node-id.ts'
 import { functionId } from './overloads.ts'
 import { execution } from './privileges.ts'
 import type { Result, ResultContext } from './results.ts'
@@ -47,6 +49,7 @@ export function buildComputed(
 function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): Noted<Computed | null> {
   const judged = judge(context, fn)
   if (judged.kind === 'hidden') return noted(null, [tellHidden(fn, judged.reason)])
+  if (judged.field === nodeIdField) return noted(null, [tellNodeId(nameFunction(fn), 'it is no field of the row')])
   const args = readArguments(context, fn, 1)
   if (args.kind === 'hidden') return noted(null, [tellHidden(fn, args.reason)])
   const { field, result } = judged

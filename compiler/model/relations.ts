@@ -6,6 +6,7 @@ import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import type { Face, Head } from './heads.ts'
 import type { Link, Sides } from './links.ts'
 import { isValidName, toOneField } from './names.ts'
+import { nodeIdField, tellNodeId } from './node-id.ts'
 import { isAlways } from './rules/always-related.ts'
 import { isForwardNotNull } from './rules/forward-not-null.ts'
 import { isIdentified, isUnique } from './rules/one-to-one.ts'
@@ -60,12 +61,9 @@ function reverseRelation(link: Link): RelationFacts {
   }
 }
 
-const checkName = (link: Link, relation: RelationFacts): Noted<RelationFacts | null> =>
-  isValidName(relation.field)
-    ? noted(relation)
-    : noted(null, [
-        diagnose('name-unusable', link.object, {
-          name: relation.field,
-          what: `its ${relation.direction} relation has no field`,
-        }),
-      ])
+function checkName(link: Link, relation: RelationFacts): Noted<RelationFacts | null> {
+  const what = `its ${relation.direction} relation has no field`
+  if (relation.field === nodeIdField) return noted(null, [tellNodeId(link.object, what)])
+  if (isValidName(relation.field)) return noted(relation)
+  return noted(null, [diagnose('name-unusable', link.object, { name: relation.field, what })])
+}

@@ -72,7 +72,7 @@ function functionOf(
   if (facts !== null) return { ...base, facts, missing: null }
   const missing = overloaded
     ? why('overloaded function', told, base.object, ['function-hidden'])
-    : why('not served', told, base.object, ['function-hidden', 'field-taken'])
+    : why('not served', told, base.object, ['function-hidden', 'field-taken', 'node-id-kept'])
   return { ...base, facts: null, missing }
 }
 

@@ -92,6 +92,11 @@ export const diagnosticKinds = {
     ({ field, type, winner }) => `Its field ${quote(field)} on type ${quote(type)} gives way to ${winner}.`,
     () => 'Give one of the two another name by comment: name, or foreign_name and local_name on a foreign key.',
   ),
+  'node-id-kept': kind<{ instead: string }>(
+    'warning',
+    ({ instead }) => `Its field would be called "nodeId", which is the node id of every row; ${instead}.`,
+    () => 'Give it another name by comment: name, or foreign_name and local_name on a foreign key.',
+  ),
   'no-key': kind<{ view: boolean }>(
     'info',
     () => 'It has no primary key, so it has no collection.',

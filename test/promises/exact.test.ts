@@ -8,6 +8,7 @@ import { introspect } from '../support/api-schema.ts'
 import { catalogOf } from '../support/catalog.ts'
 import { readCase } from '../support/exact/case.ts'
 import { hunt } from '../support/exact/hunt.ts'
+import { judgeCase } from '../support/exact/judge.ts'
 import { judgeNew } from '../support/exact/shrink.ts'
 import { openStage, type Stage } from '../support/exact/stage.ts'
 import { roles } from '../support/arbitraries/roles.ts'
@@ -38,6 +39,23 @@ describe(`exact answers (again: ${again})`, () => {
       ),
     ).toEqual([])
     expect(cases).toBeGreaterThan(20)
+  })
+
+  test('whatever else would be called nodeId, every role has a valid schema and the node id', { timeout: 60_000 }, async () => {
+    const draw = drawFrom(fc.sample(choices(600), { seed, numRuns: 1 })[0] ?? [])
+    for (const { limits: _, allowlist: __, ...world } of fc.sample(worlds, { seed, numRuns: 6 })) {
+      const called = (name: string | null): string | null => (draw.chance(40) ? 'nodeId' : name)
+      const stage = await openStage({
+        ...world,
+        tables: world.tables.map((table) => ({
+          ...table,
+          columns: table.columns.map((column) => ({ ...column, field: called(column.field) })),
+          foreignKeys: table.foreignKeys.map((key) => ({ ...key, foreignName: called(key.foreignName), localName: called(key.localName) })),
+        })),
+        functions: world.functions.map((fn) => ({ ...fn, field: called(fn.field) })),
+      })
+      expect(await judgeCase(stage, { question: null, earlier: null }).finally(stage.close)).toBeNull()
+    }
   })
 
   const kept = readdirSync(new URL('../../fixtures/exact/', import.meta.url)).filter((file) => file.endsWith('.json'))

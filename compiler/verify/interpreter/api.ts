@@ -158,7 +158,7 @@ function exposedTables(world: World, role: Role): readonly TableSketch[] {
 function apiTable(world: World, role: Role, exposed: readonly TableSketch[], sketch: TableSketch): ApiTable {
   const grants = grantsOf(sketch, role)
   const named = (columns: readonly ColumnSketch[]): ReadonlyMap<string, ColumnSketch> =>
-    new Map(columns.flatMap((column) => columnField(world, column).map((field) => [field, column] as const)))
+    new Map(columns.flatMap((column) => columnField(world, sketch, column).map((field) => [field, column] as const)))
   const readable = sketch.columns.filter((column) => isGranted(grants.select, column.name))
   // Composites are no inputs (17).
   const writable = sketch.columns.filter(
@@ -237,7 +237,7 @@ function addComputedFilters(
 const ordersOf = (world: World, role: Role, sketch: TableSketch): ReadonlyMap<string, ColumnSketch> => {
   const readable = sketch.columns.filter((column) => isGranted(grantsOf(sketch, role).select, column.name))
   const shown = new Map(
-    readable.flatMap((column) => columnField(world, column).map((field) => [field, column] as const)),
+    readable.flatMap((column) => columnField(world, sketch, column).map((field) => [field, column] as const)),
   )
   return new Map([...shown].filter(([, column]) => isOrderable(column.type)))
 }
@@ -252,11 +252,20 @@ const relationsBut = (
     ),
   )
 
-/** The name of a column's field, or none. */
-function columnField(world: World, column: ColumnSketch): readonly string[] {
-  const name = fieldNameOf(column.name, column.field, world.inflects)
-  return isName(name) ? [name] : []
+/**
+ * The name of a column's field, or none. The node id keeps its own: what would take it has the spelling of the database, unless
+ * that is the same or another column's field (decision 15).
+ */
+function columnField(world: World, { columns }: TableSketch, column: ColumnSketch): readonly string[] {
+  const wanted = (one: ColumnSketch): string => fieldNameOf(one.name, one.field, world.inflects)
+  const isKept = wanted(column) === 'nodeId'
+  const name = isKept ? column.name : wanted(column)
+  const isTaken = isKept && (name === 'nodeId' || columns.some((other) => wanted(other) === name))
+  return isName(name) && !isTaken ? [name] : []
 }
+
+/** Nothing but the node id has its name. */
+const isFieldName = (name: string): boolean => isName(name) && name !== 'nodeId'
 
 /** The last claim of a name wins: node id, columns, forward relations, reverse relations, computed fields (2.4). */
 function rowFields(
@@ -282,7 +291,7 @@ function rowFields(
       local: key.columns,
       foreign: key.targetColumns,
     }
-    if (isName(name)) fields.set(name, field)
+    if (isFieldName(name)) fields.set(name, field)
   }
   for (const { child, key } of usable) {
     if (key.target !== sketch.name) continue
@@ -298,7 +307,7 @@ function rowFields(
       local: key.targetColumns,
       foreign: key.columns,
     }
-    if (isName(name)) fields.set(name, field)
+    if (isFieldName(name)) fields.set(name, field)
   }
   addComputed(world, role, exposed, sketch, fields)
   return fields
@@ -355,7 +364,7 @@ function addComputed(
     if (!('table' in body) || body.table !== sketch.name || !isComputed(fn) || !isExecutable(fn, role)) continue
     if ('target' in body && !exposed.some((table) => table.name === body.target)) continue
     const name = functionNameOf(fn.name, fn.field, world.inflects)
-    if (isName(name)) fields.set(name, { kind: 'computed', function: fn })
+    if (isFieldName(name)) fields.set(name, { kind: 'computed', function: fn })
   }
 }
 

@@ -43,7 +43,7 @@ interface RelationReport extends Found {
   readonly kind: string
   /** Its GraphQL type. */
   readonly type: string | null
-  /** Fields that it lost, because two relations share a name or something else has it. */
+  /** Fields that it lost, because two relations share a name, something else has it, or it is that of the node id. */
   readonly conflicts: readonly ReportedRemark[]
 }
 
@@ -87,9 +87,16 @@ function relationReport(visible: Visible, { remarks }: ReportFacts, relation: Re
     object,
     kind,
     type: isThere ? entity.name : null,
-    conflicts: remarks.filter((remark) => remark.code === 'field-taken' && remark.object.startsWith(`relation of ${object} (`)),
+    conflicts: remarks.filter((remark) => isConflict(remark, relation)),
     ...(isThere ? present : absent(relation.missing ?? missingRelation(visible, remarks, relation, entity))),
   }
+}
+
+function isConflict({ code, object }: ReportedRemark, relation: ReportedRelation): boolean {
+  const path = relation.object.slice(relation.kind.length + 1)
+  return code === 'field-taken'
+    ? object.startsWith(`relation of ${relation.object} (`)
+    : code === 'node-id-kept' && (object.startsWith(`column ${path}.`) || object.endsWith(` on ${path}`))
 }
 
 function missingRelation(

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import type { GraphQLSchema } from 'graphql'
+import { validateSchema, type GraphQLSchema } from 'graphql'
+import { annotate } from '../../../compiler/comments/annotate.ts'
+import { buildModel } from '../../../compiler/model/build.ts'
 import { dataOf } from '../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../support/api-schema.ts'
+import { catalogOf } from '../../support/catalog.ts'
 import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
 
 /** `public` keeps names as they are, `app` inflects; both are served, public first. */
@@ -73,6 +76,13 @@ const sql = `
     id int primary key, a_id int constraint l1 references public.author, b_id int constraint l2 references public.author
   );
   create table app.author (id int primary key);
+  create table app.node_tag (node_id bigint primary key, lat int, lost int, up bigint, constraint sideways unique (up, node_id));
+  comment on column app.node_tag.lost is '@graphql({"name": "nodeId"})';
+  comment on column app.node_tag.lat is '@graphql({"name": "lost"})';
+  alter table app.node_tag add constraint upwards foreign key (up) references app.node_tag;
+  comment on constraint upwards on app.node_tag is '@graphql({"local_name": "nodeId"})';
+  create function app.node_id(app.node_tag) returns int stable language sql as 'select 1';
+  insert into app.node_tag values (7, 1);
   create table public."Int" (id int primary key);
   create table public."PageInfo" (id int primary key);
   create table public."authorEdge" (id int primary key);
@@ -255,7 +265,7 @@ describe('2.4 conflicts', () => {
     expect(signatureOf(schema, 'Query', 'node')).toBe('node(nodeId: ID!): Node')
   })
   it('of two columns with one field name the last one is read, filtered, ordered and written', async () => {
-    expect(fieldsOf(schema, 'twice')).toEqual(['id: Int!', 'value: Int', 'nodeId: Int', 'and: Int', 'not: JSON'])
+    expect(fieldsOf(schema, 'twice')).toEqual(['nodeId: ID!', 'id: Int!', 'value: Int', 'and: Int', 'not: JSON'])
     expect(await ask('{ twiceByPk(id: 1) { value } }')).toEqual({ twiceByPk: { value: 20 } })
     const ids = async (args: string) =>
       (await ask(`{ twiceCollection(${args}) { edges { node { id } } } }`)).twiceCollection.edges.length
@@ -269,19 +279,19 @@ describe('2.4 conflicts', () => {
     )
     expect(twiceCollection.edges.map((edge: { node: { value: number } }) => edge.node.value)).toEqual([6, 20])
   })
-  it('a column takes the place of the node id, and of a logical operator, in its own type only', async () => {
+  it('a column takes the place of a logical operator in its own type only', async () => {
     expect(fieldsOf(schema, 'twiceFilter')).toEqual([
       'id: IntFilter',
       'value: IntFilter',
-      'nodeId: IntFilter',
       'and: IntFilter',
+      'nodeId: IDFilter',
       'or: [twiceFilter!]',
       'not: twiceFilter',
     ])
     const { twiceCollection } = await ask(
-      '{ twiceCollection(filter: {and: {eq: 40}, nodeId: {eq: 30}, not: {id: {eq: 2}}}) { edges { node { nodeId and } } } }',
+      '{ twiceCollection(filter: {and: {eq: 40}, not: {id: {eq: 2}}}) { edges { node { and } } } }',
     )
-    expect(twiceCollection.edges).toEqual([{ node: { nodeId: 30, and: 40 } }])
+    expect(twiceCollection.edges).toEqual([{ node: { and: 40 } }])
   })
   it('relations win over columns, computed fields over both', async () => {
     expect(fieldsOf(schema, 'pick')).toEqual([
@@ -360,6 +370,37 @@ describe('2.4 conflicts', () => {
   })
   it('a function with an argument that GraphQL cannot spell is hidden', () => {
     expect(namesOf(schema, 'Query')).not.toContain('bad_argument')
+  })
+})
+
+describe('nodeId is the node id', () => {
+  it('a column that would be called so has the spelling of the database, or no field', async () => {
+    expect(fieldsOf(schema, 'NodeTag')).toEqual([
+      'nodeId: ID!',
+      'node_id: BigInt!',
+      'lost: Int',
+      'up: BigInt',
+      'nodeTag: NodeTag',
+    ])
+    expect(namesOf(schema, 'NodeTagInsertInput')).toEqual(['node_id', 'lost', 'up'])
+    expect(signatureOf(schema, 'Query', 'nodeTagByPk')).toBe('nodeTagByPk(node_id: BigInt!): NodeTag')
+    const page = '{ nodeTagCollection(filter: {node_id: {eq: "7"}}, orderBy: [{lost: AscNullsLast}]) { edges { node { nodeId node_id } } } }'
+    const [{ node }] = (await ask(page)).nodeTagCollection.edges
+    expect(node).toEqual({ nodeId: Buffer.from('["app", "node_tag", 7]').toString('base64'), node_id: '7' })
+    const again = await ask(`{ node(nodeId: "${node.nodeId}") { nodeId ... on NodeTag { node_id lost } } }`)
+    expect(again.node).toEqual({ ...node, lost: 1 })
+  })
+  it('is told, and every role has a schema that the reference implementation takes', async () => {
+    for (const role of ['anon', 'authenticated']) expect(validateSchema(await introspect(service, { role }))).toEqual([])
+    const { annotated } = annotate(await catalogOf(service.db, ['public', 'app']))
+    const told = buildModel(annotated).diagnostics.filter(({ code }) => code === 'node-id-kept')
+    expect(told.map(({ object, severity, message }) => [object, severity, message.replace(/^.*; /, '')])).toEqual([
+      ['column public.twice."nodeId"', 'warning', 'it has no field.'],
+      ['column app.node_tag.node_id', 'warning', 'its field is "node_id".'],
+      ['column app.node_tag.lost', 'warning', 'it has no field.'],
+      ['constraint upwards on app.node_tag', 'warning', 'its reverse relation has no field.'],
+      ['function app.node_id(app.node_tag)', 'warning', 'it is no field of the row.'],
+    ])
   })
 })
 

@@ -121,6 +121,15 @@ describe('17 schemaReport: what is in the API', () => {
     })
     await service.db.query('alter table child drop column c, drop column d')
   })
+  it('tells of a column that would be called like the node id', async () => {
+    await service.db.query('alter table calm add column "nodeId" int')
+    const { relations } = await report()
+    expect(relations.find(({ object }) => object === 'table public.calm')?.conflicts).toMatchObject([
+      { code: 'node-id-kept', object: 'column public.calm."nodeId"', message: expect.stringContaining('it has no field') as string },
+    ])
+    expect(relations.flatMap(({ conflicts }) => conflicts)).toHaveLength(1)
+    await service.db.query('alter table calm drop column "nodeId"')
+  })
   it('tells of settings on what has none, as soon as they are there', async () => {
     const misplaced = async () => (await report()).remarks.filter(({ code }) => code === 'comment-key-misplaced')
     expect(await misplaced()).toEqual([])

@@ -61,6 +61,9 @@ export const columnNames = [
   'r',
   't1',
   'c1',
+  'nodeId',
+  'node_id',
+  'node_Id',
 ] as const
 
 /** Overrides by comment; the last ones are no GraphQL names and take the thing out of the API. */
@@ -73,13 +76,15 @@ export const fieldOverrides = [
   'toString',
   'x_y',
   'valueOf',
+  'nodeId',
+  'node_id',
   'not valid',
   '__hidden',
 ] as const
-export const relationOverrides = ['parentOf', 'children', 'name', 'linked', 'not valid'] as const
+export const relationOverrides = ['parentOf', 'children', 'name', 'linked', 'nodeId', 'not valid'] as const
 
 /** Columns of foreign keys, by how their relations are named after them. */
-export const linkNames = ['parentId', 'parent_id', 'ownerId', 'owner_id', 'ref', 'Id', '_id', 'link Id'] as const
+export const linkNames = ['parentId', 'parent_id', 'ownerId', 'owner_id', 'ref', 'Id', '_id', 'link Id', 'node_id', 'nodeIdId'] as const
 
 export const functionNames = [
   'add_up',
@@ -94,5 +99,7 @@ export const functionNames = [
   'it"s',
   'x1',
   'id',
+  'node_id',
+  'nodeId',
 ] as const
 export const argumentNames = ['a', 'the_value', '_b', 'Value', 'first', 'select', 'a b', 'toString'] as const

@@ -1,4 +1,4 @@
-import type { GraphQLSchema } from 'graphql'
+import { validateSchema, type GraphQLSchema } from 'graphql'
 import { introspect, namesOf } from '../api-schema.ts'
 import { apiOf, type ApiTable } from '../../../compiler/verify/interpreter/api.ts'
 import type { Role } from '../../../compiler/verify/interpreter/world.ts'
@@ -9,7 +9,8 @@ import type { Stage } from './stage.ts'
 type Shape = ReadonlyMap<string, readonly string[]>
 
 /**
- * Where the schema that a role is shown differs from what the catalogue should give (spec/graphql.md 1, 2), or null.
+ * Where the schema that a role is shown is none, or differs from what the catalogue should give (spec/graphql.md 1, 2), or
+ * null.
  */
 export async function judgeShape(stage: Stage): Promise<string | null> {
   // Introspection selects more fields than any limit that is drawn.
@@ -18,6 +19,8 @@ export async function judgeShape(stage: Stage): Promise<string | null> {
   if (stage.world.allowlist !== undefined) return null
   for (const role of roles) {
     const schema = await introspect(stage.service, { role, claims: {} })
+    const [invalid] = validateSchema(schema)
+    if (invalid !== undefined) return `${role} sees no valid schema: ${invalid.message}`
     for (const [type, expected] of shapeOf(stage, role)) {
       // A connection that nothing leads to need not be there: another table may have taken the name of its root field.
       if (schema.getType(type) === undefined && isPart(type)) continue

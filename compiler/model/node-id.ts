@@ -1,0 +1,24 @@
+import type { Diagnostic } from '../report/diagnostic.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import type { Head } from './heads.ts'
+import { columnField, isValidName } from './names.ts'
+
+/** The field of the node id: whatever is called so in the database, `Node.nodeId` is this (spec/graphql.md, decision 15). */
+export const nodeIdField = 'nodeId'
+
+/**
+ * The name of a column's field, valid or not; null where it would be that of the node id and the spelling of the database
+ * is no way out: the same name, none of GraphQL, or that of another column's field.
+ */
+export function fieldOfColumn({ relation, schema }: Pick<Head, 'relation' | 'schema'>, column: Named): string | null {
+  const wanted = (one: Named): string => columnField(one.settings.name, one.name, schema.inflects)
+  const name = wanted(column)
+  if (name !== nodeIdField) return name
+  const isFree = column.name !== nodeIdField && relation.columns.every((other) => wanted(other) !== column.name)
+  return isFree && isValidName(column.name) ? column.name : null
+}
+
+type Named = Head['relation']['columns'][number]
+
+/** @param instead what becomes of the object, as a clause */
+export const tellNodeId = (object: string, instead: string): Diagnostic => diagnose('node-id-kept', object, { instead })
