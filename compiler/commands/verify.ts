@@ -107,7 +107,8 @@ async function verify(request: VerifyRequest): Promise<readonly Verdict[]> {
   )
   const { refusal } = revision.manifest
   if (refusal !== null) throw new CommandFailure(`a comment makes every request fail: ${refusal}`, noVerdict)
-  const database = openDatabase({ url, schemas, poolSize: 1, statementTimeout })
+  // The interpreter knows times in UTC.
+  const database = openDatabase({ url, schemas, poolSize: 1, statementTimeout, timeZone: 'UTC' })
   const pairs = roles.flatMap((role) => annotated.schemas.map((schema) => ({ role, schema })))
   const verdicts: Verdict[] = []
   const [start, share] = [Date.now(), (minutes * 60_000) / Math.max(1, pairs.length)]

@@ -9,7 +9,7 @@ import { createRoleSettings } from './role-settings.ts'
 import { createRunner, runWith } from './run.ts'
 import { queryOn, type Query } from './session.ts'
 import { createShares } from './shares.ts'
-import { connectionConfig, startupSettings, type StartupSettings } from './startup.ts'
+import { connectionConfig, ownSettings, startupSettings, type StartupSettings } from './startup.ts'
 
 export interface DatabaseOptions {
   readonly url: string
@@ -24,6 +24,8 @@ export interface DatabaseOptions {
   readonly statementTimeout?: number | undefined
   /** Milliseconds to wait for a connection, be it a new one or one that others hold. */
   readonly connectTimeout?: number
+  /** The time zone of requests; without it that of the database or of the login role. */
+  readonly timeZone?: string
 }
 
 export interface Database {
@@ -95,7 +97,12 @@ const terminate = 'select pg_terminate_backend($1)'
 export const openDatabase = (options: DatabaseOptions): Database => {
   const timeout = options.statementTimeout ?? usualStatementTimeout
   const connectTimeout = options.connectTimeout ?? usualConnectTimeout
-  const config = connectionConfig(options.url, startupSettings([...options.schemas, extensionSchema], timeout))
+  const { timeZone } = options
+  const settings = {
+    ...startupSettings([...options.schemas, extensionSchema], timeout),
+    ...(timeZone !== undefined && { TimeZone: timeZone }),
+  }
+  const config = connectionConfig(options.url, settings)
   const lines = createLines({
     config,
     shares: createShares(options.poolSize ?? usualPoolSize),
@@ -104,7 +111,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   })
   // A limit for requests that is shorter is no limit for reading a catalogue.
   const ownTimeout = timeout === 0 ? 0 : Math.max(timeout, usualStatementTimeout)
-  const own = openPool(options.url, startupSettings(['pg_catalog'], ownTimeout), connectTimeout)
+  const own = openPool(options.url, ownSettings(['pg_catalog'], ownTimeout), connectTimeout)
   const session: Database['session'] = (work) => withClient(own, (client) => work(queryOn(client)))
   const query: Query = (text, values) => session((run) => run(text, values))
   const marks = createMarks(query, Date.now)

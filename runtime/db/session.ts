@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { classify, classifyConnecting } from './classify.ts'
-import { connectionConfig, startupSettings } from './startup.ts'
+import { connectionConfig, ownSettings, startupSettings } from './startup.ts'
 
 /** Runs one of our own statements as the login role. Rejects with DatabaseFailure. */
 export type Query = <R extends object>(
@@ -39,7 +39,7 @@ export interface SessionOptions {
   readonly url: string
   readonly connectTimeout?: number
   readonly statementTimeout?: number
-  /** Null: the one that role and database have, for statements that were written for it. */
+  /** Null: the one that role and database have, and their time zone, for statements that were written for both. */
   readonly searchPath?: null
 }
 
@@ -52,9 +52,10 @@ export const withSession = async <T>(
   options: SessionOptions,
   work: (query: Query, command: Command) => Promise<T>,
 ): Promise<T> => {
-  const searchPath = options.searchPath === null ? null : ['pg_catalog']
+  const timeout = options.statementTimeout ?? 0
+  const settings = options.searchPath === null ? startupSettings(null, timeout) : ownSettings(['pg_catalog'], timeout)
   const client = new pg.Client({
-    ...connectionConfig(options.url, startupSettings(searchPath, options.statementTimeout ?? 0)),
+    ...connectionConfig(options.url, settings),
     connectionTimeoutMillis: options.connectTimeout ?? 5_000,
   })
   client.on('error', () => undefined)

@@ -2,12 +2,12 @@ import { ident } from '../sql/ident.ts'
 
 /**
  * Settings that hold for a connection's whole life, given in the startup packet: `reset all` returns to them (manual
- * 19.1.3, 54.2.1). They pin whatever decides how values print and how names resolve.
+ * 19.1.3, 54.2.1). They pin whatever decides how values are written and how names resolve. The time zone is not ours: what a
+ * time without an offset means, and which day it is, is for the database's or the login role's own setting to say.
  */
 export type StartupSettings = Readonly<Record<string, string>>
 
 const pinned: StartupSettings = {
-  TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',
   IntervalStyle: 'postgres',
   bytea_output: 'hex',
@@ -24,11 +24,20 @@ const pinned: StartupSettings = {
 /** Temporary objects come last: by default they would stand before every schema (manual 19.11.1). */
 const searchPath = (schemas: readonly string[]): string => [...schemas.map(ident), 'pg_temp'].join(', ')
 
-/** @param schemas the search path; null: the one that role and database have */
+/**
+ * For requests, and for statements that were written for the database as it is.
+ * @param schemas the search path; null: the one that role and database have
+ */
 export const startupSettings = (schemas: readonly string[] | null, statementTimeout: number): StartupSettings => ({
   ...pinned,
   ...(schemas !== null && { search_path: searchPath(schemas) }),
   statement_timeout: String(statementTimeout),
+})
+
+/** For statements of our own, which read times as UTC. */
+export const ownSettings = (schemas: readonly string[], statementTimeout: number): StartupSettings => ({
+  ...startupSettings(schemas, statementTimeout),
+  TimeZone: 'UTC',
 })
 
 /** Whitespace separates options and a backslash takes away its meaning (manual 54.7, StartupMessage `options`). */

@@ -6,7 +6,7 @@ import { DatabaseFailure } from './failures.ts'
 import { createLines } from './lines.ts'
 import type { Column } from './messages.ts'
 import { unshared } from './shares.ts'
-import { connectionConfig, startupSettings } from './startup.ts'
+import { connectionConfig, ownSettings } from './startup.ts'
 
 /**
  * Our own statements, one by one or several in a transaction: for services that keep their state in tables. Requests
@@ -221,7 +221,7 @@ export function openStatements(options: StatementsOptions): StatementsDatabase {
   const decodes = new Map<string, Decode>()
   const { role } = options
   const lines = createLines({
-    config: connectionConfig(options.url, startupSettings(options.schemas, options.statementTimeout)),
+    config: connectionConfig(options.url, ownSettings(options.schemas, options.statementTimeout)),
     shares: unshared(options.poolSize),
     connectTimeout: options.connectTimeout ?? 5_000,
     described: (name, columns) => void decodes.set(name, createDecode(columns)),

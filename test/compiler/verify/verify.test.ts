@@ -8,6 +8,7 @@ import { runBuilt } from '../../support/built-cli.ts'
 import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
 
 const schema = `
+  do $$ begin execute format('alter database %I set timezone to ''Asia/Kolkata''', current_database()); end $$;
   comment on schema public is '@graphql({"inflect_names": true, "relationFilters": {"enabled": true},
     "orderByRelated": {"enabled": true}, "distinctOn": {"enabled": true}, "enumArrays": {"enabled": true},
     "domains": {"enabled": true}})';
@@ -36,7 +37,7 @@ const schema = `
   create table members (id int primary key, team_a int, team_b text, person_id bigint unique references people,
     foreign key (team_b, team_a) references teams (b, a));
   insert into members select i, nullif(i % 9, 0), chr(64 + i % 9), i from generate_series(1, 30) i;
-  create table events (id int primary key, person_id bigint references people, kind text not null, day date);
+  create table events (id int primary key, person_id bigint references people, kind text not null, day date, node_id bigint);
   insert into events select i, 1 + i % 40, 'kind ' || i % 3, date '2024-01-01' + i % 9 from generate_series(1, 900) i;
   create table odd (id int primary key, day date); insert into odd values (1, 'infinity');
   create table keyless (a int); create table by_range (r int4range primary key);
