@@ -46,10 +46,16 @@ const constant = (value: unknown): Slot => ({ kind: 'constant', value })
 
 /** The input of an argument, by what stands in the document (undefined: not given). */
 export function toInput(argument: GraphQLArgument, node: ValueNode | undefined, variables: Variables): Input {
-  const input = node === undefined ? absent : fromNode(argument.type, node, variables)
-  if (input.kind !== 'absent' || !(argument.type instanceof GraphQLNonNull)) return input
+  const type = typeOfPlace(argument, variables)
+  const input = node === undefined ? absent : fromNode(type, node, variables)
+  if (!(argument.type instanceof GraphQLNonNull) || (input.kind !== 'absent' && (input.kind !== 'null' || type === argument.type)))
+    return input
   return fromValue(argument.type, argument.defaultValue, constant(argument.defaultValue), false)
 }
+
+/** With validation off, null stands for the default where there is one (10.4, decision 19). */
+const typeOfPlace = ({ type, defaultValue }: GraphQLArgument, { untyped }: Variables): GraphQLInputType =>
+  untyped && defaultValue !== undefined && type instanceof GraphQLNonNull ? type.ofType : type
 
 const nullRefused = (): Error => badArgument('Invalid input for NonNull type')
 
@@ -174,14 +180,21 @@ function parseLeaf(type: GraphQLLeafType, node: ValueNode, variables: Variables)
   try {
     return type.parseLiteral(node, undefined)
   } catch {
+    if (type.name === 'Int' && node.kind === Kind.INT) return parseRaw(type, BigInt(node.value))
     throw badArgument(`Invalid input for ${type.name} type`)
   }
 }
 
+/** With validation off. */
 function parseRaw(type: GraphQLLeafType, value: unknown): unknown {
   try {
     return type.parseValue(value)
   } catch {
+    if (type.name === 'Int' && isLong(value)) return String(value)
     throw badArgument(`Invalid input for ${type.name} type`)
   }
 }
+
+/** Int takes any integer of 64 bits then (11); of variables those that a number does not hold are bigints. */
+const isLong = (value: unknown): boolean =>
+  (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) || (typeof value === 'number' && Number.isSafeInteger(value))

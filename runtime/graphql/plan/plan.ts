@@ -1,6 +1,7 @@
-import type { FieldNode, GraphQLField } from 'graphql'
+import { getNamedType, GraphQLNonNull, isScalarType, type FieldNode, type GraphQLField } from 'graphql'
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
+import { scalars } from '../../engine/schema/scalars.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import { badArgument } from '../failures.ts'
 import { checkIntrospection } from '../limits.ts'
@@ -83,7 +84,7 @@ function planByKey(
   field: GraphQLField<unknown, unknown>,
   nodes: readonly FieldNode[],
 ): Root {
-  const args = planner.args(field, nodes)
+  const args = planner.args(planner.walk.variables.untyped ? unchecked(field) : field, nodes)
   return {
     kind: 'by-key',
     key,
@@ -91,6 +92,14 @@ function planByKey(
     row: planRow(planner, entity, field, nodes),
   }
 }
+
+/** With validation off, keys are not held to their types: what is none is for Postgres to say (11). Enums have names to look up. */
+const unchecked = (field: GraphQLField<unknown, unknown>): GraphQLField<unknown, unknown> => ({
+  ...field,
+  args: field.args.map((argument) =>
+    isScalarType(getNamedType(argument.type)) ? { ...argument, type: new GraphQLNonNull(scalars.Opaque) } : argument,
+  ),
+})
 
 /** Which relation a node id names decides the statement, so the id is read here and not only when it is bound. */
 function planNode(

@@ -77,7 +77,7 @@ function answerPairs({ members }: Write, count: string, arrays: readonly string[
  */
 function guarded(writer: Writer, root: Write, changed: string, answer: string): string {
   if (root.kind === 'insert') return answer
-  const atMost = `${writer.parameters.add(root.atMost)}::int4`
+  const atMost = `${writer.parameters.add(root.atMost)}::int8`
   const message = literal(`${root.kind} impacts too many records`)
   return `case when (select count(*) from ${changed}) > ${atMost} then catalograph.refuse(${message})::text::json else ${answer} end`
 }
