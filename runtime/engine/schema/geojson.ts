@@ -105,5 +105,11 @@ export const geoJson = new GraphQLScalarType({
     'A member "crs" tells coordinates that are not longitude and latitude.',
   parseValue: read,
   // Of a variable inside there is nothing to read: it stands for a whole geometry.
-  parseLiteral: (node) => read(valueFromASTUntyped(node)),
+  parseLiteral: (node) => {
+    try {
+      return read(valueFromASTUntyped(node))
+    } catch (error) {
+      throw error instanceof GraphQLError ? new GraphQLError(error.message, { nodes: node }) : error
+    }
+  },
 })

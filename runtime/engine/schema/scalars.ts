@@ -21,7 +21,10 @@ import { geoJson } from './geojson.ts'
 /** What a scalar makes of an input: text, number or boolean, ready to be bound as text. */
 export type ScalarValue = string | number | boolean
 
-const invalid = (name: string): GraphQLError => new GraphQLError(`Invalid input for ${name} type`)
+/** Says which literal of the document it is; of a value in a variable the reference implementation says what is known. */
+const refuse = (message: string, node?: ValueNode): GraphQLError => new GraphQLError(message, node && { nodes: node })
+
+const invalid = (name: string, node?: ValueNode): GraphQLError => refuse(`Invalid input for ${name} type`, node)
 
 const stringScalar = (name: ScalarName, description: string): GraphQLScalarType =>
   new GraphQLScalarType({
@@ -33,7 +36,7 @@ const stringScalar = (name: ScalarName, description: string): GraphQLScalarType 
     },
     parseLiteral: (node) => {
       if (node.kind === Kind.STRING) return node.value
-      throw invalid(name)
+      throw invalid(name, node)
     },
   })
 
@@ -48,7 +51,7 @@ const bigInt = new GraphQLScalarType({
   },
   parseLiteral: (node) => {
     if (node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT) return node.value
-    throw invalid('BigInt')
+    throw invalid('BigInt', node)
   },
 })
 
@@ -61,7 +64,7 @@ const bigFloat = new GraphQLScalarType({
   },
   parseLiteral: (node) => {
     if (node.kind === Kind.STRING) return node.value
-    throw new GraphQLError('Invalid input for BigFloat type. String required')
+    throw refuse('Invalid input for BigFloat type. String required', node)
   },
 })
 
@@ -75,11 +78,11 @@ const opaqueLiteral = (node: ValueNode): ScalarValue => {
     case Kind.BOOLEAN:
       return node.value
     case Kind.LIST:
-      throw new GraphQLError('Unexpected array in input value array')
+      throw refuse('Unexpected array in input value array', node)
     case Kind.OBJECT:
-      throw new GraphQLError('Unexpected object in input value')
+      throw refuse('Unexpected object in input value', node)
     default:
-      throw invalid('Opaque')
+      throw invalid('Opaque', node)
   }
 }
 
