@@ -69,11 +69,11 @@ interface Claim {
   readonly object: () => string
 }
 
-/** A foreign key has no name of its own on either side, so it is told by its columns and by what it joins. */
+/** A foreign key has no name of its own on either side, so it is told by what it joins, with the columns here and there. */
 function relationLabel(entity: EntityFacts, relation: RelationFacts): string {
   const there = relation.direction === 'forward' ? 'to' : 'from'
   const target = JSON.parse(relation.target) as readonly string[]
-  return `relation of ${entityLabel(entity)} (${relation.local.join(', ')}) ${nameObject(there, ...target)}`
+  return `relation of ${entityLabel(entity)} (${relation.local.join(', ')}) ${nameObject(there, ...target)} (${relation.foreign.join(', ')})`
 }
 
 /** In one object type the last one wins, in the order columns, relations, computed fields. */

@@ -96,8 +96,8 @@ describe('2.4 two relations of one name', () => {
     expect(built.diagnostics).toMatchObject([
       {
         code: 'field-taken',
-        object: 'relation of table public.account_holder (id) from public.post',
-        message: expect.stringContaining('postCollection'),
+        object: 'relation of table public.account_holder (id) from public.post (a_id)',
+        message: expect.stringContaining('gives way to relation of table public.account_holder (id) from public.post (b_id).'),
       },
     ])
   })
