@@ -19,6 +19,9 @@ const sql = `
     constraint half_owner foreign key (region, number) references owner (region, number));
   create table part (region int, number int, extra int, primary key (region),
     constraint part_owner foreign key (region, number) references owner (region, number));
+  create table orphan (id int primary key, owner_id int not null);
+  insert into orphan values (1, 404);
+  alter table orphan add constraint orphan_owner foreign key (owner_id) references owner not valid;
   create table person (id int primary key, parent_id int references person, name text);
   create table secured (id int primary key, body text);
   alter table secured enable row level security;
@@ -226,6 +229,13 @@ describe('8.4 nullability', () => {
     expect(fieldsOf(schema, 'Chip')).toContain('owner: Owner')
     expect(fieldsOf(schema, 'SecuredChild')).toContain('secured: Secured')
     expect(fieldsOf(schema, 'SecuredLocal')).toContain('openParent: OpenParent!')
+  })
+  it('a key that is not validated promises nothing: the row may lack its parent', async () => {
+    expect(fieldsOf(schema, 'Orphan')).toContain('owner: Owner')
+    const { orphanCollection } = await ask('{ orphanCollection { edges { node { id owner { id } } } } }')
+    expect(orphanCollection.edges).toEqual([{ node: { id: 1, owner: null } }])
+    await service.db.query('delete from orphan; alter table orphan validate constraint orphan_owner')
+    expect(fieldsOf(await introspect(service), 'Orphan')).toContain('owner: Owner!')
   })
   it('declared by comment, the local table decides', () => {
     expect(fieldsOf(schema, 'SecuredLocal')).toContain('declared: OpenParent')
