@@ -8,6 +8,7 @@ import { dump } from '../report/dump.ts'
 import { printDiagnostics } from '../report/print.ts'
 import type { Command, Terminal } from './command.ts'
 import { exitCodes, misuse } from './command.ts'
+import { demandSchemas } from './demand-schemas.ts'
 import { demand, settingsOf } from './needed-settings.ts'
 
 const defaultFolder = 'generated'
@@ -54,7 +55,10 @@ function stageOf(given: string | true | undefined): Stage | null {
 
 function compileOnce(settings: Settings): Promise<Compiled> {
   const url = settings.databaseOwnerUrl ?? demand(settings, ['databaseUrl']).databaseUrl
-  return withSession({ url }, (query) => createCompiler({ query, schemas: settings.schemas, version: null }).compile())
+  return withSession({ url }, async (query) => {
+    await demandSchemas(query, settings.schemas)
+    return createCompiler({ query, schemas: settings.schemas, version: null }).compile()
+  })
 }
 
 function tell({ diagnostics, timings }: Compiled, terminal: Terminal): void {

@@ -8,6 +8,7 @@ import type { Compiled } from '../compile.ts'
 import { createFollower } from '../follow.ts'
 import { foldVersions } from '../prepare/prepare.ts'
 import { printDiagnostic } from '../report/print.ts'
+import { demandSchemas } from './demand-schemas.ts'
 import type { Prepare } from './prepare-once.ts'
 
 export interface FollowedSourceOptions {
@@ -19,7 +20,8 @@ export interface FollowedSourceOptions {
 }
 
 /**
- * The compiler as the runtime sees it: prepares the database at the first call, then hands over revisions.
+ * The compiler as the runtime sees it: prepares the database at the first call, then hands over revisions. Rejects with
+ * Hopeless where a schema that is to be served is not there at first.
  *
  * Where event triggers may not be made, nothing counts changes and no request can check a version. The runtime then
  * asks once a second, before it refuses or introspects, and after errors that a change of the schema brings about; the
@@ -29,9 +31,15 @@ export interface FollowedSourceOptions {
 export function createFollowedSource(options: FollowedSourceOptions): RevisionSource {
   let follow: RevisionSource | null = null
   return async () => {
-    follow ??= createSource((await options.prepare()).followed, options)
+    follow ??= await firstSource(options)
     return follow()
   }
+}
+
+async function firstSource(options: FollowedSourceOptions): Promise<RevisionSource> {
+  await demandSchemas(options.query, options.schemas)
+  const { followed } = await options.prepare()
+  return createSource(followed, options)
 }
 
 function createSource(followed: boolean, { schemas, query, log }: FollowedSourceOptions): RevisionSource {

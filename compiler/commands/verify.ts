@@ -7,6 +7,7 @@ import { printVerdict } from '../verify/print.ts'
 import type { Verdict } from '../verify/verify.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
+import { demandSchemas } from './demand-schemas.ts'
 import { settingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
@@ -102,9 +103,10 @@ async function verify(request: VerifyRequest): Promise<readonly Verdict[]> {
   const { url, schemas, roles, minutes, statementTimeout, claims, seed, rows } = request
   // fast-check stands behind this import, which other commands do not owe.
   const { verifySchema } = await import('../verify/verify.ts')
-  const { annotated, revision } = await withSession({ url }, (query) =>
-    createCompiler({ query, schemas, version: null }).compile(),
-  )
+  const { annotated, revision } = await withSession({ url }, async (query) => {
+    await demandSchemas(query, schemas)
+    return createCompiler({ query, schemas, version: null }).compile()
+  })
   const { refusal } = revision.manifest
   if (refusal !== null) throw new CommandFailure(`a comment makes every request fail: ${refusal}`, noVerdict)
   // The interpreter knows times in UTC.

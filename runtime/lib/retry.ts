@@ -9,13 +9,18 @@ export interface RetryOptions {
   readonly signal: AbortSignal
 }
 
-/** Calls a function until it succeeds, with growing pauses in between. Rejects only when it is told to stop. */
+/** A failure that no further attempt mends: somebody has to change a setting first. */
+export class Hopeless extends Error {
+  override readonly name = 'Hopeless'
+}
+
+/** Calls a function until it succeeds, with growing pauses in between. Rejects when it is told to stop, or with Hopeless. */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (options.signal.aborted) throw error
+      if (options.signal.aborted || error instanceof Hopeless) throw error
       const pauseMs = Math.min(options.firstMs * 2 ** Math.min(attempt - 1, 30), options.longestMs)
       options.onFailure(error, attempt, pauseMs)
       await sleep(pauseMs, undefined, { signal: options.signal })

@@ -18,7 +18,14 @@ afterAll(() => db.drop())
 
 type Environment = Readonly<Record<string, string>>
 
-const run = async (args: readonly string[], environment: Environment = { DATABASE_URL: db.url }) => {
+/** Nobody asks it to stop. */
+const endless = (args: readonly string[], environment: Environment) => run(args, environment, new Promise(() => undefined))
+
+const run = async (
+  args: readonly string[],
+  environment: Environment = { DATABASE_URL: db.url },
+  stopRequested: Promise<string> = Promise.resolve('the test'),
+) => {
   const printed: string[] = []
   const noted: string[] = []
   const exitCode = await runArguments([compileCommand, serveCommand], args, {
@@ -26,7 +33,7 @@ const run = async (args: readonly string[], environment: Environment = { DATABAS
     print: (line) => printed.push(line),
     note: (line) => noted.push(line),
     human: false,
-    stopRequested: () => Promise.resolve('the test'),
+    stopRequested: () => stopRequested,
   })
   return { exitCode, printed: printed.join('\n'), noted: noted.join('\n') }
 }
@@ -45,6 +52,15 @@ describe('catalograph compile', () => {
     expect(checked.printed).toContain('entities/public.notes.cjs (changed)')
     expect(checked.printed).not.toContain('public.tasks.cjs')
     expect(checked.noted).toContain('is out of date')
+  })
+
+  it.each(['compile', 'serve'])('%s refuses a schema that is not there, with the nearest name', async (command) => {
+    const environment = { DATABASE_URL: db.url, JWT_SECRET: 'a'.repeat(32), PORT: '0' }
+    const near = await endless([command], { ...environment, DB_SCHEMAS: 'publik' })
+    expect(near.exitCode).toBe(1)
+    expect(near.noted).toMatch(/DB_SCHEMAS names the schema "publik", which does not exist; did you mean "public"\?$/)
+    const far = await endless([command], { ...environment, DB_SCHEMAS: 'public,somewhere_else' })
+    expect(far.noted).toMatch(/the schema "somewhere_else", which does not exist$/)
   })
 
   it('writes nothing to the database', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createDeadlines } from '../../../runtime/lib/deadlines.ts'
 import { createLru, createTryingLru } from '../../../runtime/lib/lru.ts'
 import { sameJson, share } from '../../../runtime/lib/recall.ts'
-import { retry } from '../../../runtime/lib/retry.ts'
+import { Hopeless, retry } from '../../../runtime/lib/retry.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { singleFlight } from '../../../runtime/lib/single-flight.ts'
 import { suggest } from '../../../runtime/lib/suggest.ts'
@@ -175,6 +175,14 @@ describe('retry', () => {
     const onFailure = (_error: unknown, _attempt: number, pauseMs: number) => void pauses.push(pauseMs)
     expect(await retry(work, { firstMs: 1, longestMs: 3, onFailure, signal })).toBe('done')
     expect(pauses).toEqual([1, 2, 3, 3])
+  })
+
+  it('does not try again what is hopeless', async () => {
+    let attempts = 0
+    const work = () => Promise.reject(((attempts += 1), new Hopeless('never')))
+    const signal = new AbortController().signal
+    await expect(retry(work, { firstMs: 1, longestMs: 1, onFailure: () => undefined, signal })).rejects.toThrow('never')
+    expect(attempts).toBe(1)
   })
 
   it('stops in the middle of a pause', async () => {
