@@ -119,7 +119,12 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     lines,
     marks,
     endings: createEndings((processId) => query(terminate, [processId])),
-    settings: createRoleSettings(query, options.statementTimeout !== undefined, () => performance.now()),
+    settings: createRoleSettings({
+      query,
+      ownTimeout: options.statementTimeout !== undefined,
+      ownTimeZone: timeZone !== undefined,
+      now: () => performance.now(),
+    }),
     timeout,
   })
   return {

@@ -76,18 +76,25 @@ const settingsOf = (pairs: ReadonlyMap<string, string>): RoleSettings => ({
   readOnly: /^(on|true|yes|1)$/i.test(pairs.get(readOnlyDefault) ?? ''),
 })
 
-/**
- * @param query runs a statement as the login role, outside of requests
- * @param ownTimeout false: the login role's own statement_timeout holds for roles that have none
- * @param now the monotonic clock, in milliseconds
- */
-export const createRoleSettings = (query: Query, ownTimeout: boolean, now: () => number): RoleSettingsReader => {
+export interface RoleSettingsOptions {
+  /** Runs a statement as the login role, outside of requests. */
+  readonly query: Query
+  /** False: the login role's own statement_timeout holds for roles that have none. */
+  readonly ownTimeout: boolean
+  /** True: nobody's TimeZone but the connection's holds. */
+  readonly ownTimeZone: boolean
+  /** The monotonic clock, in milliseconds. */
+  readonly now: () => number
+}
+
+export const createRoleSettings = ({ query, ownTimeout, ownTimeZone, now }: RoleSettingsOptions): RoleSettingsReader => {
   let known: ReadonlyMap<string, RoleSettings> | null = null
   let base = none
   let stored = ''
   let lookedAt = -Infinity
   let looking: Promise<void> | null = null
 
+  const isPinned = (name: string): boolean => pinned.has(name) || (ownTimeZone && name === 'timezone')
   const isUsable = async (name: string, value: string): Promise<boolean> =>
     query(trySetting, [name, value]).then(
       () => true,
@@ -99,7 +106,7 @@ export const createRoleSettings = (query: Query, ownTimeout: boolean, now: () =>
       for (const [name, value] of config.map(pairOf)) {
         const settings = roles.get(role) ?? new Map<string, string>()
         roles.set(role, settings)
-        if (!pinned.has(name.toLowerCase()) && (await isUsable(name, value))) settings.set(name, value)
+        if (!isPinned(name.toLowerCase()) && (await isUsable(name, value))) settings.set(name, value)
       }
     return roles
   }
