@@ -2,6 +2,7 @@ import { singleFlight } from '../lib/single-flight.ts'
 import { within } from '../lib/within.ts'
 import type { RunStatement } from '../db/statements.ts'
 import { listClosed } from './store/throttles.ts'
+import type { WhereReady } from './store/where-ready.ts'
 
 /**
  * Which source addresses are closed for the whole project (section 10), as this process knows it. Every request of
@@ -19,22 +20,22 @@ const freshMs = 500
 const staleMs = 2_000
 /** Longer than a healthy database takes, and little for a request while it is away. */
 const patienceMs = 250
-/** Where auth was never set up the list cannot be read; every look would leave an error in the log of the database. */
+/** How long nobody looks again where auth was never set up, so that there is no list, or the database is away. */
 const failedMs = 10_000
 
-export function createClosedAddresses(run: RunStatement, now: () => number): ClosedAddresses {
+export function createClosedAddresses(run: RunStatement, whereReady: WhereReady, now: () => number): ClosedAddresses {
   let held: ReadonlyMap<string, number> = new Map()
   let readAt = Number.NEGATIVE_INFINITY
   let failedAt = Number.NEGATIVE_INFINITY
   const read = singleFlight(async () => {
     const startedAt = now()
-    try {
-      const rows = await listClosed(run)
-      held = new Map(rows.map(({ source, seconds }) => [source, startedAt + seconds * 1000]))
-      readAt = startedAt
-    } catch {
+    const rows = await whereReady('bans', () => listClosed(run)).catch(() => null)
+    if (rows === null) {
       failedAt = startedAt
+      return
     }
+    held = new Map(rows.map(({ source, seconds }) => [source, startedAt + seconds * 1000]))
+    readAt = startedAt
   })
   const secondsLeft = (source: () => string): number => {
     const until = held.size === 0 ? undefined : held.get(source())

@@ -9,6 +9,7 @@ import type { Mailer, MailKind } from './mails/mailer.ts'
 import type { ReadAuthState } from './settings/load.ts'
 import { deleteMailRequest, insertMailRequest, takeMailRequests } from './store/mail-requests.ts'
 import type { MailRequest, MailRequestKind, StoredRequest } from './store/mail-requests.ts'
+import type { WhereReady } from './store/where-ready.ts'
 
 /**
  * Calls that ask for a mail and are answered before anybody looks at accounts: nothing of an account can show in an
@@ -35,6 +36,7 @@ export type ActOnRequest = (kind: MailRequestKind, call: Acting, mailer: Mailer,
 
 export interface MailRequestParts {
   readonly database: StatementsDatabase
+  readonly whereReady: WhereReady
   readonly mailer: Mailer
   readonly state: ReadAuthState
   readonly act: ActOnRequest
@@ -56,7 +58,7 @@ const longestPauseMs = 250
 const lookEveryMs = 5_000
 
 export function createMailRequests(parts: MailRequestParts): MailRequests {
-  const { database, mailer } = parts
+  const { database, mailer, whereReady } = parts
   const stopping = new AbortController()
   const running = new Set<Promise<void>>()
   const begin = (request: StoredRequest): void => {
@@ -67,8 +69,9 @@ export function createMailRequests(parts: MailRequestParts): MailRequests {
     running.add(work)
   }
   const looking = setInterval(() => {
-    // Where auth is not prepared or the database is away there is nothing to be found.
-    takeMailRequests(database.run).then((found) => found.forEach(begin), () => undefined)
+    const looked = whereReady('mail_requests', () => takeMailRequests(database.run))
+    // While the database is away there is nothing to be found.
+    looked.then((found) => found?.forEach(begin), () => undefined)
   }, lookEveryMs).unref()
   return {
     accept: async ({ settings, client }, kept, { kind, input }) => {

@@ -13,6 +13,7 @@ import { createSmtp, type MailServer } from './mails/smtp.ts'
 import { createOneTimeTokens } from './one-time/tokens.ts'
 import { authOwner } from './schema/auth-schema.ts'
 import { createAuthState, type ReadAuthState } from './settings/load.ts'
+import { createWhereReady, type WhereReady } from './store/where-ready.ts'
 import { createThrottle } from './throttle.ts'
 import { createAccessTokens, keySetOf } from './tokens.ts'
 import type { AuthTools } from './tools.ts'
@@ -60,13 +61,15 @@ export function openAuth(options: OpenAuthOptions): OpenAuth {
     poolSize: options.poolSize,
     statementTimeout: statementTimeoutMs,
   })
+  const whereReady = createWhereReady(database.run)
   const state = createAuthState({
     run: database.run,
+    whereReady,
     externalUrl: () => `${options.baseUrl()}/auth/v1`,
     now: options.now,
   })
   const housekeeping = startHousekeeping(database.run, state)
-  const tools = createTools(database, state, options)
+  const tools = createTools({ database, whereReady, state }, options)
   const close = async (): Promise<void> => {
     await tools.mailRequests.stop()
     await housekeeping.stop()
@@ -78,11 +81,18 @@ export function openAuth(options: OpenAuthOptions): OpenAuth {
 const mailServerOf = ({ smtpUrl = null }: OpenAuthOptions): MailServer | null =>
   smtpUrl === null ? null : createSmtp(smtpUrl)
 
-function createTools(database: StatementsDatabase, state: ReadAuthState, options: OpenAuthOptions): AuthTools {
+interface Ground {
+  readonly database: StatementsDatabase
+  readonly whereReady: WhereReady
+  readonly state: ReadAuthState
+}
+
+function createTools({ database, whereReady, state }: Ground, options: OpenAuthOptions): AuthTools {
   const { secret, now, log, passwords = createPasswords() } = options
   const mailer = createMailer({ database, secret, server: mailServerOf(options), from: options.mailFrom ?? null })
   const mailRequests = createMailRequests({
     database,
+    whereReady,
     mailer,
     state,
     act: (kind, call, view, input) => mailRequestActs[kind](call, { ...tools, mailer: view }, input),
@@ -95,7 +105,7 @@ function createTools(database: StatementsDatabase, state: ReadAuthState, options
     oneTime: createOneTimeTokens(secret),
     mailer,
     mailRequests,
-    throttle: createThrottle({ run: database.run, now }),
+    throttle: createThrottle({ run: database.run, whereReady, now }),
     google: createGoogle(options.googleIssuer, now),
     now,
   }

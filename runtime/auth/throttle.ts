@@ -15,6 +15,7 @@ import {
 } from './rules/limits.ts'
 import type { AuthSettings } from './settings/keys.ts'
 import { countFailure, takeTokens, takeWithin } from './store/throttles.ts'
+import type { WhereReady } from './store/where-ready.ts'
 
 /**
  * Limits by source address, shared by all processes through Postgres (section 10).
@@ -41,12 +42,13 @@ export interface Throttle {
 
 export interface ThrottleParts {
   readonly run: RunStatement
+  readonly whereReady: WhereReady
   /** The clock, in milliseconds. */
   readonly now: () => number
 }
 
-export function createThrottle({ run, now }: ThrottleParts): Throttle {
-  const closed = createClosedAddresses(run, now)
+export function createThrottle({ run, whereReady, now }: ThrottleParts): Throttle {
+  const closed = createClosedAddresses(run, whereReady, now)
   const take = createLimiter({ run, now })
   return {
     closedFor: closed.closedFor,
@@ -74,7 +76,7 @@ const guestWindowSeconds = 3_600
 /** Sources that one process remembers; more at once are an attack, and forgetting costs a statement each. */
 const mostTallies = 50_000
 
-function createLimiter({ run, now }: ThrottleParts): Throttle['take'] {
+function createLimiter({ run, now }: Pick<ThrottleParts, 'run' | 'now'>): Throttle['take'] {
   const tallies = new Map<string, Tally>()
   const remember = (key: string, tally: Tally): void => {
     if (tallies.size >= mostTallies) tallies.clear()

@@ -78,7 +78,7 @@ const stopChild = async (child: ChildProcess): Promise<void> => {
 }
 
 /**
- * Starts a server on a data folder and resolves once it accepts connections.
+ * Starts a server on a data folder and resolves once it accepts connections. `onLine` is told each line of its log.
  * Rejects with the server's last log lines when it exits before that.
  */
 export const startServer = (
@@ -86,11 +86,13 @@ export const startServer = (
   binaries: Binaries,
   folder: string,
   settings: Readonly<Record<string, string>>,
+  onLine: (line: string) => void = () => undefined,
 ): Promise<ServerProcess> =>
   new Promise((resolve, reject) => {
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const child = spawnAs(account, binaries.postgres, ['-D', folder, '-c', 'lc_messages=C', ...flags])
     const log = gatherLines(child, (line) => {
+      onLine(line)
       if (line.includes('database system is ready to accept connections') && child.pid !== undefined)
         resolve({ pid: child.pid, stop: () => stopChild(child) })
     })

@@ -65,6 +65,8 @@ export interface AuthServerOptions {
   /** Run as the superuser once everything is prepared. */
   readonly sql?: string
   readonly major?: Major
+  /** The database has a server to itself and no tables of auth: whoever enables it makes them first. */
+  readonly unprepared?: true
   /** Auth is enabled with these on top of a site URL; null leaves it as a project begins. */
   readonly settings?: SettingTexts | null
   /** A provider of our own in place of Google. */
@@ -139,8 +141,9 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
   }
 }
 
-async function databaseOf({ before, major }: AuthServerOptions): Promise<TestDatabase> {
+async function databaseOf({ before, major, unprepared }: AuthServerOptions): Promise<TestDatabase> {
   const more = major === undefined ? {} : { major }
+  if (unprepared === true) return createDatabase({ prepare: true, isolated: true, ...more })
   if (before === undefined) return createDatabase({ prepare: 'auth', ...more })
   const db = await createDatabase({ prepare: true, sql: before, ...more })
   await migrateAuth({ url: db.adminUrl })

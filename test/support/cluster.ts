@@ -113,14 +113,17 @@ export const initClusterFolder = async (binaries: Binaries): Promise<string> => 
 export const removeClusterFolder = (folder: string): Promise<void> =>
   rm(dirname(folder), { recursive: true, force: true })
 
-/** Makes a cluster with the roles of the API and starts it. */
-export const startCluster = async (source: ClusterSource): Promise<ThrowAwayCluster> => {
+/** Makes a cluster with the roles of the API and starts it; `onLine` is told each line of its log. */
+export const startCluster = async (
+  source: ClusterSource,
+  onLine?: (line: string) => void,
+): Promise<ThrowAwayCluster> => {
   const { binaries } = source
   const account = await serverAccount()
   const folder = await newFolder(account)
   const port = await freePort()
   await fill(account, folder, source)
-  const start = (): Promise<ServerProcess> => startServer(account, binaries, folder, settings(port))
+  const start = (): Promise<ServerProcess> => startServer(account, binaries, folder, settings(port), onLine)
   let server = await start()
   await createRoles(port)
   return {

@@ -15,6 +15,8 @@ export interface TestDatabase {
   readonly adminUrl: string
   /** Runs as the superuser, on one connection that stays open: several calls may form one transaction. */
   readonly query: (text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>
+  /** What its server has logged so far, where the server is its own; else nothing. */
+  readonly log: readonly string[]
   readonly drop: () => Promise<void>
 }
 
@@ -46,20 +48,23 @@ export const asMaintenance = async (port: number, sql: string): Promise<void> =>
 interface Place {
   readonly port: number
   readonly templates: Cluster['templates']
+  readonly log: readonly string[]
   readonly leave: () => Promise<void>
 }
 
-const sharedPlace = (major: Major): Place => ({ ...clusterOf(major), leave: () => Promise.resolve() })
+const sharedPlace = (major: Major): Place => ({ ...clusterOf(major), log: [], leave: () => Promise.resolve() })
 
 const placeBeside = ({ adminUrl }: TestDatabase): Place => ({
   port: Number(new URL(adminUrl).port),
   templates: null,
+  log: [],
   leave: () => Promise.resolve(),
 })
 
 const isolatedPlace = async (major: Major): Promise<Place> => {
-  const cluster = await startCluster(clusterOf(major))
-  return { port: cluster.port, templates: null, leave: cluster.remove }
+  const log: string[] = []
+  const cluster = await startCluster(clusterOf(major), (line) => log.push(line))
+  return { port: cluster.port, templates: null, log, leave: cluster.remove }
 }
 
 const placeOf = async (major: Major, { beside, isolated }: TestDatabaseOptions): Promise<Place> => {
@@ -75,7 +80,7 @@ export const prepareAs = async (kind: Prepared, url: string): Promise<void> => {
 /** A fresh, empty, randomly named database on a server of that major version, by default the run's shared one. */
 export const createDatabase = async (options: TestDatabaseOptions = {}): Promise<TestDatabase> => {
   const major = options.beside?.major ?? options.major ?? majors()[0] ?? 18
-  const { port, templates, leave } = await placeOf(major, options)
+  const { port, templates, log, leave } = await placeOf(major, options)
   const name = `t_${randomBytes(6).toString('hex')}`
   const url = (user: string): string => `postgres://${user}@127.0.0.1:${port}/${name}`
   const prepared = options.prepare === true ? 'api' : (options.prepare ?? null)
@@ -97,5 +102,5 @@ export const createDatabase = async (options: TestDatabaseOptions = {}): Promise
     throw error
   }
   const query: TestDatabase['query'] = (text, values = []) => client.query(text, [...values])
-  return { major, url: url('authenticator'), adminUrl: url('postgres'), query, drop }
+  return { major, url: url('authenticator'), adminUrl: url('postgres'), query, log, drop }
 }

@@ -1,6 +1,6 @@
-import { DatabaseFailure } from '../../db/failures.ts'
 import { statement, type RunStatement } from '../../db/statements.ts'
 import { singleFlight } from '../../lib/single-flight.ts'
+import type { WhereReady } from '../store/where-ready.ts'
 import { authSettingRows, type AuthSettings } from './keys.ts'
 
 /**
@@ -20,6 +20,7 @@ export type ReadAuthState = () => Promise<AuthState>
 
 export interface LoadOptions {
   readonly run: RunStatement
+  readonly whereReady: WhereReady
   /** Address that `external_url` has by default. */
   readonly externalUrl: () => string
   /** The clock, in milliseconds. */
@@ -59,7 +60,8 @@ export function createAuthState(options: LoadOptions): ReadAuthState {
     // The clock is read before the rows are: a change that comes in between is seen the next time.
     const checkedAt = options.now()
     const before = held
-    const [row] = await storedOf(options.run, before?.version ?? null)
+    const rows = await options.whereReady('settings_version', () => options.run(readSettings, [before?.version ?? null]))
+    const row = rows?.[0]
     const unchanged = before !== null && row !== undefined && row.stored === null
     const state = unchanged ? before.state : stateOf(row?.stored ?? null, options.externalUrl())
     held = { version: row?.version ?? null, state, checkedAt }
@@ -71,18 +73,6 @@ export function createAuthState(options: LoadOptions): ReadAuthState {
     // What is held is better than no answer while the database is away.
     const { state } = held
     return look().catch(() => state)
-  }
-}
-
-/** Schema, table or right missing: nobody has enabled auth here. */
-const notPrepared: ReadonlySet<string> = new Set(['3F000', '42P01', '42501'])
-
-async function storedOf(run: RunStatement, version: string | null): Promise<readonly StoredSettings[]> {
-  try {
-    return await run(readSettings, [version])
-  } catch (error) {
-    if (error instanceof DatabaseFailure && notPrepared.has(error.sqlstate ?? '')) return []
-    throw error
   }
 }
 

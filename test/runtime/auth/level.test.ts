@@ -13,7 +13,7 @@ type Standing = 'unknown' | 'unconfirmed' | 'confirmed' | 'banned'
 const standings: readonly Standing[] = ['unknown', 'unconfirmed', 'confirmed', 'banned']
 
 /** Asked now and then whatever is called; what has no name is what a new connection begins with. */
-const unrelated = /^(auth\.(settings\.read|throttles\.closed|mail-requests\.take))?$/
+const unrelated = /^(auth\.(settings\.read|throttles\.closed|mail-requests\.take|where-ready\.usable))?$/
 
 /** Of work that is tried, what ends it: kept or taken back. */
 const ended = /^auth\.mails\.(keep|take-back)$/
