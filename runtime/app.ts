@@ -5,16 +5,19 @@ import { registerAdmin } from './admin/register.ts'
 import type { AdminParts } from './admin/call.ts'
 import { registerAuth } from './auth/register.ts'
 import type { AuthParts } from './auth/register.ts'
+import { toErrorAnswer } from './auth/boundary.ts'
 import { registerDashboard } from './dashboard/register.ts'
 import type { GraphqlRoute } from './graphql/route.ts'
 import { registerGraphql } from './graphql/route.ts'
 import { answerFailures, renderPlainFailure, sendFailure } from './http/boundary.ts'
 import { clientAddress, limitSource } from './http/client-address.ts'
 import { answerPreflight, openToEveryOrigin } from './http/cors.ts'
+import { answerClientErrors } from './http/client-errors.ts'
 import { HttpFailure } from './http/failures.ts'
 import { registerHealth } from './http/health.ts'
 import type { Health } from './http/health.ts'
 import { requestIdOf } from './http/request-id.ts'
+import { longestToken } from './identity/jwt.ts'
 import type { Log } from './log/events.ts'
 
 export interface AppParts extends Omit<GraphqlRoute, 'closedFor' | 'sourceOf'> {
@@ -29,6 +32,9 @@ export interface AppParts extends Omit<GraphqlRoute, 'closedFor' | 'sourceOf'> {
 /** A client gets this long to send one request: slow ones would hold sockets for ever. */
 const requestTimeoutMs = 30_000
 
+/** All headers of a request together: the longest token, and for the others as much as Node has for all. */
+const maxHeaderSize = longestToken + 16_384
+
 const noSchemas = (): never => {
   throw new Error('No route has a schema.')
 }
@@ -40,6 +46,9 @@ export function buildApp(parts: AppParts): FastifyInstance {
     trustProxy: false,
     bodyLimit: parts.bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
+    http: { maxHeaderSize },
+    // Of these nobody knows which area they were for: it is tokens that make headers long, so auth's clients are told.
+    clientErrorHandler: answerClientErrors((failure) => toErrorAnswer(failure, 'initial', '')),
     // While it closes, what still arrives on an open connection is answered as ever, and the connection ends with it.
     return503OnClosing: false,
     requestIdHeader: false,

@@ -34,6 +34,8 @@ const httpCodes: Partial<Readonly<Record<FailureCode, AuthErrorCode>>> = {
   BODY_TOO_LARGE: 'request_entity_too_large',
   NOT_FOUND: 'not_found',
   METHOD_NOT_ALLOWED: 'method_not_allowed',
+  HEADERS_TOO_LARGE: 'request_headers_too_large',
+  REQUEST_TIMEOUT: 'request_timeout',
 }
 
 const fastifyCodes: Readonly<Record<string, AuthErrorCode>> = {

@@ -6,6 +6,7 @@ import { checkedChallenge, checkedEmail, type Registration } from '../email-inpu
 import { refuse } from '../errors.ts'
 import { booleanOf, objectOf, textOf } from '../input.ts'
 import { mailToken } from '../mails/mail-token.ts'
+import { checkSignUpMetadata } from '../metadata-input.ts'
 import { steadyTokens } from '../one-time/tokens.ts'
 import { createUnconfirmed, insertAccount, remindUnconfirmed } from '../registration.ts'
 import { doubtPassword } from '../store/account-marks.ts'
@@ -58,7 +59,9 @@ function readInput(call: Call): Registration {
   if (!settings.email_enabled) {
     throw refuse('email_provider_disabled', { status: 422, message: 'Email logins are disabled' })
   }
-  return { email, data: objectOf(body, 'data') ?? {}, challenge, destination: destinationOf(call) }
+  const data = objectOf(body, 'data') ?? {}
+  checkSignUpMetadata(email, data)
+  return { email, data, challenge, destination: destinationOf(call) }
 }
 
 const magicMail = { kind: 'magic_link', linkType: 'magiclink', providerType: 'magiclink', method: 'magiclink' } as const

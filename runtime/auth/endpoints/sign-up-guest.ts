@@ -4,6 +4,7 @@ import { savingUser } from '../accounts.ts'
 import { json, type Call, type Outcome } from '../call.ts'
 import { refuse } from '../errors.ts'
 import { objectOf } from '../input.ts'
+import { checkNewMetadata } from '../metadata-input.ts'
 import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
 import { audit } from '../store/audit-log.ts'
 import { insertUser } from '../store/users.ts'
@@ -14,6 +15,7 @@ export async function guestSignUp(call: Call, tools: AuthTools): Promise<Outcome
   if (!call.settings.anonymous_enabled) throw refuse('anonymous_provider_disabled')
   if (call.settings.disable_signup) throw refuse('signup_disabled')
   const data = objectOf(call.body, 'data') ?? {}
+  checkNewMetadata(data, {})
   await tools.throttle.takeGuest(call.client.source, call.settings)
   const started = await savingUser(() => tools.database.transaction((run) => createGuest(run, call, data)))
   return json({ ...(await sessionJson(tools, call, started)) })

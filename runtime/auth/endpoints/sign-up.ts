@@ -6,6 +6,7 @@ import { destinationOf } from '../destination.ts'
 import { checkedChallenge, checkedEmail, type Registration } from '../email-input.ts'
 import { refuse } from '../errors.ts'
 import { objectOf, textOf } from '../input.ts'
+import { checkSignUpMetadata } from '../metadata-input.ts'
 import { checkNewPassword } from '../password-input.ts'
 import { createUnconfirmed, insertAccount, pretendUnconfirmed, remindUnconfirmed } from '../registration.ts'
 import { fakeUserJson, unconfirmedUserJson } from '../rules/user-json.ts'
@@ -41,7 +42,9 @@ function readSignUp(call: Call): SignUp {
   const email = address === '' ? '' : checkedEmail(address)
   if (address !== '' && !settings.email_enabled) throw refuse('email_provider_disabled')
   if (textOf(body, 'phone') !== '') throw refuse('phone_provider_disabled')
-  return { email, password, data: objectOf(body, 'data') ?? {}, challenge, destination: destinationOf(call) }
+  const data = objectOf(body, 'data') ?? {}
+  checkSignUpMetadata(email, data)
+  return { email, password, data, challenge, destination: destinationOf(call) }
 }
 
 async function signUpChecked(call: Call, tools: AuthTools, input: SignUp): Promise<Outcome> {

@@ -5,6 +5,7 @@ import { destinationOf } from '../destination.ts'
 import { checkedChallenge, checkedEmail } from '../email-input.ts'
 import { refuse } from '../errors.ts'
 import { has, objectOf, textOf } from '../input.ts'
+import { checkMetadataChange } from '../metadata-input.ts'
 import { steadyTokens } from '../one-time/tokens.ts'
 import { checkNewPassword } from '../password-input.ts'
 import { userJson } from '../rules/user-json.ts'
@@ -21,7 +22,7 @@ import {
   setPasswordHash,
 } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
-import type { JsonObject } from '../types.ts'
+import type { JsonObject, UserRow } from '../types.ts'
 import { changeEmail } from './change-email.ts'
 
 /** GET /user (section 5.1). */
@@ -148,7 +149,7 @@ async function apply(call: UserCall, tools: AuthTools, change: Change, password:
 }
 
 /** What was checked took its time: the user and the session have to be there still. Throws as section 2.2 says. */
-async function lockCaller(run: RunStatement, { user, session }: UserCall): Promise<void> {
+async function lockCaller(run: RunStatement, { user, session }: UserCall): Promise<UserRow> {
   const [, present] = await Promise.all([
     lockUser(run, user.id),
     findUserWithSession(run, user.id, session?.id ?? null),
@@ -156,6 +157,7 @@ async function lockCaller(run: RunStatement, { user, session }: UserCall): Promi
   if (present === null) throw refuse('user_not_found')
   if (session !== null && present.session === null) throw refuse('session_not_found')
   if (present.banned) throw refuse('user_banned')
+  return present
 }
 
 async function applyOwn(
@@ -165,7 +167,8 @@ async function applyOwn(
   password: NewPassword | null,
 ): Promise<void> {
   const { user, client } = call
-  await lockCaller(run, call)
+  const present = await lockCaller(run, call)
+  if (data !== null) checkMetadataChange(present, { user: data, app: null })
   if (password !== null) await applyPassword(run, call, password)
   if (data === null) return
   await Promise.all([

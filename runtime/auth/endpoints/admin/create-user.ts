@@ -4,6 +4,7 @@ import { DatabaseFailure } from '../../../db/failures.ts'
 import { confirmAddress, isTakenAddress, savingUser } from '../../accounts.ts'
 import { json, type AdminCall, type Outcome } from '../../call.ts'
 import { refuse } from '../../errors.ts'
+import { checkNewMetadata } from '../../metadata-input.ts'
 import { emailAppMetadata, userJson } from '../../rules/user-json.ts'
 import { setUserBan } from '../../store/admin-users.ts'
 import { ensureEmailIdentity } from '../../store/identities.ts'
@@ -16,6 +17,7 @@ import { hashOf, readAdminUser, type AdminUserInput } from './user-input.ts'
 /** POST /admin/users: an account without a mail, its metadata exactly as given. */
 export async function createUser(call: AdminCall, tools: AuthTools): Promise<Outcome> {
   const input = readAdminUser(call, 'create')
+  checkNewMetadata(input.userMetadata ?? {}, { ...emailAppMetadata, ...input.appMetadata })
   if (input.email !== null && (await findUserByEmail(tools.database.run, input.email)) !== null) {
     throw refuse('email_exists')
   }

@@ -6,9 +6,10 @@ import { checkedEmail } from '../../email-input.ts'
 import { refuse } from '../../errors.ts'
 import { objectOf, textOf } from '../../input.ts'
 import { mailVariables, type LinkType } from '../../mails/variables.ts'
+import { checkMetadataChange, checkNewMetadata } from '../../metadata-input.ts'
 import type { IssuedToken } from '../../one-time/tokens.ts'
 import { checkNewPassword } from '../../password-input.ts'
-import { userJson } from '../../rules/user-json.ts'
+import { emailAppMetadata, userJson } from '../../rules/user-json.ts'
 import { markInvited } from '../../store/admin-users.ts'
 import { beginChange } from '../../store/email-changes.ts'
 import { clearOneTimeToken, putOneTimeToken, type Slot } from '../../store/one-time-tokens.ts'
@@ -83,6 +84,7 @@ function readLinkRequest(call: AdminCall): LinkRequest {
   if (request.type === 'email_change_current' && !settings.secure_email_change) {
     throw refuse('validation_failed', 'Enable secure email change to generate link for current email')
   }
+  checkNewMetadata(request.data, emailAppMetadata)
   if (request.type === 'signup') checkSignUpPassword(request, call)
   return request
 }
@@ -131,11 +133,17 @@ function forNewcomer(
     const before = await findUserByEmail(run, email)
     const userId = await awaitConfirmation(run, call, { email, data, issued, ...known })
     if (type === 'invite') await markInvited(run, userId)
-    if (before !== null) await mergeUserMetadata(run, before.id, data)
+    if (before !== null) await addMetadata(run, before.id, data)
     const action = type === 'invite' ? 'user_invited' : 'user_confirmation_requested'
     await auditAdmin(run, call, action, { id: userId, email })
     return { user: await userOf(run, userId), issued }
   })
+}
+
+/** Of an account that waits, and is locked. */
+async function addMetadata(run: RunStatement, id: string, data: JsonObject): Promise<void> {
+  checkMetadataChange(await userOf(run, id), { user: data, app: null })
+  await mergeUserMetadata(run, id, data)
 }
 
 interface Place {

@@ -7,8 +7,9 @@ import { refuse } from '../../errors.ts'
 import { objectOf, textOf } from '../../input.ts'
 import type { Send } from '../../mails/mailer.ts'
 import { mailVariables } from '../../mails/variables.ts'
+import { checkNewMetadata } from '../../metadata-input.ts'
 import type { IssuedToken } from '../../one-time/tokens.ts'
-import { userJson } from '../../rules/user-json.ts'
+import { emailAppMetadata, userJson } from '../../rules/user-json.ts'
 import { markInvited } from '../../store/admin-users.ts'
 import { findUserById } from '../../store/users.ts'
 import type { AuthTools } from '../../tools.ts'
@@ -27,8 +28,10 @@ interface Invitation {
 /** POST /invite: an account and a mail that opens it; one that waits already is invited again (section 11). */
 export async function invite(call: AdminCall, tools: AuthTools): Promise<Outcome> {
   const email = checkedEmail(textOf(call.body, 'email'))
+  const data = objectOf(call.body, 'data') ?? {}
+  checkNewMetadata(data, emailAppMetadata)
   const issued = tools.oneTime.issue('confirmation', email, 'implicit')
-  const invitation = { email, data: objectOf(call.body, 'data') ?? {}, destination: destinationOf(call), issued }
+  const invitation = { email, data, destination: destinationOf(call), issued }
   const user = await savingUser(() =>
     tools.mailer.withMail(call.settings, (run, send) => inviteWithin(run, send, call, invitation)),
   ).catch((error: unknown) => {

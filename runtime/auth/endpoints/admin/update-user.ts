@@ -2,6 +2,7 @@ import type { RunStatement } from '../../../db/statements.ts'
 import { confirmAddress, endPending, isTakenAddress, savingUser } from '../../accounts.ts'
 import { json, type AdminCall, type Outcome } from '../../call.ts'
 import { refuse } from '../../errors.ts'
+import { checkMetadataChange } from '../../metadata-input.ts'
 import { userJson } from '../../rules/user-json.ts'
 import { noteAddressProof } from '../../store/account-marks.ts'
 import { mergeAppMetadata, setUserBan, setUserEmail, setUserRole } from '../../store/admin-users.ts'
@@ -40,6 +41,7 @@ interface Update extends AdminUserInput {
 async function update(run: RunStatement, call: AdminCall, id: string, input: Update): Promise<UserRow> {
   const before = await findLockedUser(run, id)
   if (before === null) throw noSuchUser()
+  checkMetadataChange(before, { user: input.userMetadata, app: input.appMetadata })
   const { email } = input
   if (email !== null && email !== before.email) await moveAddress(run, before, email)
   // A guest without an address has nothing to confirm, and stays a guest.

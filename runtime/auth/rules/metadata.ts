@@ -1,0 +1,31 @@
+import type { JsonObject } from '../types.ts'
+
+/** What a user's tokens carry of what is free to choose: `app_metadata` and `user_metadata`. */
+export interface Metadata {
+  readonly app: JsonObject | null
+  readonly user: JsonObject | null
+}
+
+/**
+ * The most that both may have together, in bytes of their JSON. Longer by a third in base64url, they leave room in a
+ * token (identity/jwt.ts) for every other claim, and for what we add ourselves to metadata that was just let in.
+ */
+export const largestMetadata = 32_768
+
+export function sizeOf({ app, user }: Metadata): number {
+  return Buffer.byteLength(JSON.stringify(app ?? {})) + Buffer.byteLength(JSON.stringify(user ?? {}))
+}
+
+/** Metadata with the keys of a change: those with null are removed (section 5.2). As the store merges it. */
+export function merged(before: JsonObject | null, change: JsonObject): JsonObject {
+  // Imported rows may hold another value of JSON, which counts as none (section 13).
+  const known = Array.isArray(before) || typeof before !== 'object' ? {} : before
+  const entries = Object.entries({ ...known, ...change })
+  return Object.fromEntries(entries.filter(([key]) => !Object.hasOwn(change, key) || change[key] !== null))
+}
+
+/** Whether a change makes metadata too large; of what was so before, whatever makes it smaller is welcome. */
+export function outgrows(after: Metadata, before: Metadata | null): boolean {
+  const size = sizeOf(after)
+  return size > largestMetadata && (before === null || size > sizeOf(before))
+}
