@@ -36,7 +36,10 @@ async function verifyBearer({ authorization, verify }: Bearer): Promise<Verified
   throw refuse('bad_jwt', `invalid JWT: unable to parse or verify signature, ${faults[verdict.fault]}`)
 }
 
-/** The user of the token, and its session where it names one. Throws what section 2.2 lists. */
+/**
+ * The user of the token, and its session where it names one, at the assurance that both of them have: a token from before
+ * the session was raised stays what it was. Throws what section 2.2 lists.
+ */
 export async function userOfBearer(
   bearer: Bearer,
 ): Promise<{ readonly user: UserRow; readonly session: SessionRow | null }> {
@@ -51,7 +54,11 @@ export async function userOfBearer(
   if (found === null) throw refuse('user_not_found')
   if (sessionId !== null && found.session === null) throw refuse('session_not_found')
   if (found.banned) throw refuse('user_banned')
-  return { user: found, session: found.session }
+  return { user: found, session: found.session === null ? null : atMost(claims['aal'], found.session) }
+}
+
+function atMost(claimed: unknown, session: SessionRow): SessionRow {
+  return claimed === 'aal2' || claimed === 'aal3' ? session : { ...session, aal: 'aal1' }
 }
 
 /** Tokens that the owner signs himself need not belong to a session. */

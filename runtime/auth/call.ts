@@ -37,7 +37,7 @@ export type Acting = Pick<Call, 'settings' | 'client'>
 /** A call with a user's token that passed every check of section 2.2. */
 export interface UserCall extends Call {
   readonly user: UserRow
-  /** Null: the token names none. */
+  /** Null: the token names none. Its `aal` is no more than the token's own. */
   readonly session: SessionRow | null
 }
 

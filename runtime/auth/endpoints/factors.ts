@@ -99,7 +99,7 @@ export async function challengeFactor(call: SessionCall, { database }: AuthTools
   return json({ id, type: 'totp', expires_at: expiresAt })
 }
 
-/** DELETE /factors/{id}. Whether the session may is asked of the present row: it can have been raised or lowered. */
+/** DELETE /factors/{id}. Whether the session may is asked of the present row too: it can have been lowered. */
 export async function unenrolFactor(call: SessionCall, { database }: AuthTools): Promise<Outcome> {
   const { user, session } = call
   const id = pathId(call.params, 'factor_id')
@@ -109,7 +109,7 @@ export async function unenrolFactor(call: SessionCall, { database }: AuthTools):
     if (factor === null) throw refuse('mfa_factor_not_found')
     const present = await findSession(run, session.id)
     if (present === null) throw refuse('session_not_found')
-    if (factor.status === 'verified' && isLow(present)) {
+    if (factor.status === 'verified' && (isLow(session) || isLow(present))) {
       throw refuse('insufficient_aal', { status: 422, message: 'AAL2 required to unenroll verified factor' })
     }
     await removeFactor(run, user.id, id)

@@ -328,6 +328,28 @@ describe('a user with a factor', () => {
     expect(codeIn(removal)).toEqual([422, 'insufficient_aal'])
   })
 
+  it('attack 17: gains nothing for a token from before the session was raised', async () => {
+    const { token: old } = await signUp()
+    const factor = await enrol(server, old)
+    const { body } = await verify(server, { token: old, factor, code: codeOf(factor.secret) })
+    const raised: string = body.access_token
+    const acts = (token: string) => [
+      () => server.call('POST', '/factors', { token, body: { factor_type: 'totp', friendly_name: 'more' } }),
+      () => server.call('PUT', '/user', { token, body: { email: `${randomUUID()}@example.com` } }),
+      () => server.call('PUT', '/user', { token, body: { password: 'another horse' } }),
+      () => server.call('DELETE', `/factors/${factor.id}`, { token }),
+    ]
+    for (const act of acts(old)) expect((await act()).body.error_code).toBe('insufficient_aal')
+    expect((await server.call('GET', '/user', { token: old })).status).toBe(200)
+    expect((await server.call('PUT', '/user', { token: old, body: { data: { a: 1 } } })).status).toBe(200)
+    for (const act of acts(raised)) expect((await act()).status).toBe(200)
+    // The row has fallen: the claim alone raises nothing either.
+    const again = await enrol(server, raised, { friendly_name: 'again' })
+    expect((await verify(server, { token: old, factor: again, code: codeOf(again.secret) })).status).toBe(200)
+    await server.db.query(`update auth.sessions set aal = 'aal1' where id = $1`, [claimsOf(raised)['session_id']])
+    for (const act of acts(raised).slice(1, 3)) expect((await act()).body.error_code).toBe('insufficient_aal')
+  })
+
   it('attack 17: whoever comes by the recovery link is at aal1, and changes and removes nothing', async () => {
     const { email, factor } = await stepUp()
     expect((await server.call('POST', '/recover', { body: { email } })).status).toBe(200)
