@@ -52,22 +52,23 @@ export const switchedOn = switchedElse(false)
 /** On, unless `{"enabled": false}`. */
 export const unlessDisabled = switchedElse(true)
 
-/** The most that one document may select; null where the owner set no limit. */
+/** The most that one document may select and cost; null where the owner set no limit. */
 export interface Limits {
   readonly fields: number | null
   readonly rows: number | null
+  readonly cost: number | null
 }
 
-const limitNames = ['fields', 'rows'] as const
+const limitNames = ['fields', 'rows', 'cost'] as const
 
-/** `{"fields": n, "rows": n}`, either of them or both, whole numbers from 0. */
+/** `{"fields": n, "rows": n, "cost": n}`, any of them, whole numbers from 0. */
 export const limits: Decoder<Limits | null> = (value) => {
   const { given, remarks } = membersOf(value, limitNames)
   if (given === null) return { ok: true, value: null, remarks }
   const read = limitNames.map((name) => ({ name, ...limit(member(given, name)) }))
   const wrong = read.flatMap(({ name, remark }) => (remark === null ? [] : [`"${name}" is ${remark}`]))
-  const [fields, rows] = read.map((item) => item.value)
-  return { ok: true, value: { fields: fields ?? null, rows: rows ?? null }, remarks: [...remarks, ...wrong] }
+  const [fields = null, rows = null, cost = null] = read.map((item) => item.value)
+  return { ok: true, value: { fields, rows, cost }, remarks: [...remarks, ...wrong] }
 }
 
 function limit(value: JsonValue): { readonly value: number | null; readonly remark: string | null } {

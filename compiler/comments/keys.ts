@@ -180,7 +180,9 @@ export const keys = [
     key: 'limits',
     on: ['schema'],
     decode: limits,
-    help: '{"fields": n, "rows": n}: the most that one document may select, counted before anything runs.',
+    help:
+      '{"fields": n, "rows": n, "cost": n}: the most that one document may select, and that Postgres may estimate it ' +
+      'to cost, found out before anything runs.',
   },
   {
     key: 'allowlist',

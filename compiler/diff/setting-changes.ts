@@ -25,8 +25,9 @@ const rules: readonly Rule[] = [
     return told(isNew, 'breaking', 'ALLOWLIST_ADDED', `Only documents that ${name} lists run.`)
   },
   (before, after) => [
-    ...limitChange('selections', 'fields', before, after),
-    ...limitChange('rows', 'rows', before, after),
+    ...limitChange((most) => `A document may have at most ${most} selections.`, 'fields', before, after),
+    ...limitChange((most) => `A document may have at most ${most} rows.`, 'rows', before, after),
+    ...limitChange((most) => `A document may cost at most ${most}.`, 'cost', before, after),
   ],
   (before, after) =>
     told(before.introspection && !after.introspection, 'dangerous', 'INTROSPECTION_OFF', 'Introspection is off.'),
@@ -87,10 +88,15 @@ function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: Co
 const listOf = ({ role, visible: { manifest } }: RoleView): AllowlistFacts | undefined =>
   manifest.allowlists?.find(({ roles }) => roles.includes(role))
 
-function limitChange(noun: string, key: keyof LimitFacts, before: RoleView, after: RoleView): readonly Change[] {
+function limitChange(
+  sentence: (most: number) => string,
+  key: keyof LimitFacts,
+  before: RoleView,
+  after: RoleView,
+): readonly Change[] {
   const limitOf = ({ visible: { manifest } }: RoleView): number => manifest.limits?.[key] ?? Number.POSITIVE_INFINITY
   const now = limitOf(after)
-  return told(now < limitOf(before), 'dangerous', 'LIMIT_LOWERED', `A document may have at most ${now} ${noun}.`)
+  return told(now < limitOf(before), 'dangerous', 'LIMIT_LOWERED', sentence(now))
 }
 
 /** Relations that have the same type before and after. */

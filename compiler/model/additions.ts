@@ -1,4 +1,5 @@
 import type { AllowlistFacts, LimitFacts, Manifest } from '../../runtime/contract/manifest.ts'
+import type { Limits } from '../comments/additions.ts'
 import type { AnnotatedSchema } from '../comments/types.ts'
 
 export type AdditionFacts = Pick<Manifest, 'limits' | 'allowlists' | 'explain'>
@@ -19,10 +20,11 @@ export function additionFacts(schemas: readonly AnnotatedSchema[]): AdditionFact
 /** A document may reach into every served schema, so the smallest limit of any holds. */
 function limitFacts(schemas: readonly AnnotatedSchema[]): LimitFacts | null {
   const given = schemas.flatMap(({ settings }) => settings.limits ?? [])
-  const smallest = (name: keyof LimitFacts): number | null => {
+  const smallest = (name: keyof Limits): number | null => {
     const counts = given.flatMap((limits) => limits[name] ?? [])
     return counts.length === 0 ? null : Math.min(...counts)
   }
-  const facts = { fields: smallest('fields'), rows: smallest('rows') }
-  return facts.fields === null && facts.rows === null ? null : facts
+  const [fields, rows, cost] = [smallest('fields'), smallest('rows'), smallest('cost')]
+  if (fields === null && rows === null && cost === null) return null
+  return { fields, rows, ...(cost !== null && { cost }) }
 }

@@ -100,8 +100,9 @@ async function beginTrial(options: VerifyOptions, schema: AnnotatedSchema): Prom
   const caller = { role, claims: JSON.stringify({ role, ...claims }) }
   const ask = askAs(run, caller)
   const { world, tables, notJudged } = sketchOf(annotated, schema, role, await lookUp(ask, schema.name))
-  // What is listed is for callers; here every document is asked.
-  const { allowlists: _, ...manifest } = revision.manifest
+  // What is listed is for callers, and what something costs the interpreter cannot know; here every document is asked.
+  const { allowlists: _, limits, ...rest } = revision.manifest
+  const manifest = { ...rest, ...(limits && { limits: { fields: limits.fields, rows: limits.rows } }) }
   const open: Revision = { ...revision, version: null, manifest }
   const trial: Trial = {
     service: createService({ database: { run }, source: () => Promise.resolve(open) }),

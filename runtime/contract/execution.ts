@@ -14,6 +14,8 @@ export interface BoundStatement extends PreparedText {
    * travels in this statement, as a condition. In a reading exchange its row has a further column, the check's own.
    */
   readonly carriesCheck?: true
+  /** The name of a prepared statement that is given back before the exchange; it need not be there. */
+  readonly closes?: string
 }
 
 /** A column in text format, which `toString` gives: long ones as bytes of UTF-8, since most are sent on as they came. */

@@ -67,7 +67,7 @@ export interface Manifest {
   readonly validation: boolean
   /** Set when a comment makes every request fail (13.1): the message to answer. */
   readonly refusal: string | null
-  /** The most that one document may select (section 17, `limits`); absent when no served schema limits it. */
+  /** The most that one document may select and cost (section 17, `limits`); absent when no served schema limits it. */
   readonly limits?: LimitFacts
   /**
    * Lists of the documents that may run (section 17, `allowlist`), in the order of the schemas; absent when there is
@@ -142,6 +142,8 @@ export interface LimitFacts {
   readonly fields: number | null
   /** Each collection's page times the pages of the collections around it, summed. */
   readonly rows: number | null
+  /** Postgres' own estimate for the document's statements, summed; absent: no limit. */
+  readonly cost?: number
 }
 
 export interface SchemaFacts {

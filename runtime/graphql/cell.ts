@@ -1,5 +1,6 @@
 import type { Revision, RevisionSource } from '../contract/revision.ts'
 import { createEngine, createRoles, type Engine, type Roles } from '../engine/engine.ts'
+import { createEstimates, type Estimates } from './cost-limit.ts'
 import { anybody, createDocuments, listed, type Documents } from './documents.ts'
 
 /** An engine with what was found out about documents under it. */
@@ -8,6 +9,8 @@ export interface Loaded {
   readonly documents: Documents
   /** Those that an allow-list holds, under their hashes. */
   readonly listed: Documents
+  /** What statements are estimated to cost, for as long as the version is the same: a new index changes no more than that. */
+  readonly estimates: Estimates
   /** True while an older revision stands in for one that could not be compiled. */
   readonly standsIn: boolean
 }
@@ -32,7 +35,7 @@ export function createCell(source: RevisionSource, now: () => number): Cell {
   let running: Promise<Loaded> | null = null
 
   const refresh = (): Promise<Loaded> => {
-    running ??= load(source, roles, loaded, () => (lookedAt = now()))
+    running ??= load(source, roles, loaded, now, () => (lookedAt = now()))
       .then((made) => (loaded = made))
       .finally(() => (running = null))
     return running
@@ -60,17 +63,20 @@ async function load(
   source: RevisionSource,
   roles: Roles,
   before: Loaded | null,
+  now: () => number,
   starting: () => void,
 ): Promise<Loaded> {
   starting()
   const revision = await source()
   const standsIn = revision.failure !== undefined
+  const estimates = createEstimates(now)
   if (before === null || before.engine.revision !== revision.id) {
     const engine = createEngine(revision, roles)
-    return { engine, documents: createDocuments(engine, anybody), listed: createDocuments(engine, listed), standsIn }
+    const documents = createDocuments(engine, anybody)
+    return { engine, documents, listed: createDocuments(engine, listed), estimates, standsIn }
   }
   if (isSame(before, revision, standsIn)) return before
-  return { ...before, engine: { ...before.engine, version: revision.version }, standsIn }
+  return { ...before, engine: { ...before.engine, version: revision.version }, estimates, standsIn }
 }
 
 /** A revision that says the same as the one before keeps all that was found out under it. */

@@ -9,6 +9,7 @@ import { behindList, createTexts, exchangeOf, textOf, type Asker, type Texts } f
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
 import { bind } from './bind.ts'
 import { createCell, type Cell, type Loaded } from './cell.ts'
+import { checkCost } from './cost-limit.ts'
 import type { Document } from './document.ts'
 import { extensionsOf, runExtended } from './extensions.ts'
 import { refuse, Refusal } from './failures.ts'
@@ -155,15 +156,36 @@ function answerWith(
   find: () => Document,
 ): GraphqlResponse | Promise<GraphqlResponse> {
   const ready = checked(send, asker, () => makeReady(find(), request, asker))
-  return after(ready, ({ document, statements, exchange }) => {
-    tried.statements = statements
-    const asked = extensionsOf(loaded.engine, request)
-    if (asked === null) return after(send(exchange), (rows) => toResponse(statements, rows))
-    const made = () => ({ statements, plan: document.plan(request.variables) })
-    return after(runExtended(send, loaded.engine, asked, exchange, made), ({ rows, extensions }) =>
-      toResponse(statements, rows, extensions),
-    )
+  return after(ready, (made) => {
+    tried.statements = made.statements
+    return after(affordable(send, loaded, asker, made), () => runReady(send, loaded, request, made))
   })
+}
+
+/** Holds what the statements are estimated to cost against the limit, where there is one. Throws, or rejects with, Refusal. */
+function affordable(
+  send: RunExchange,
+  { engine, estimates }: Loaded,
+  asker: Asker,
+  { exchange: { statements } }: Ready,
+): void | Promise<void> {
+  const limit = engine.manifest.limits?.cost
+  if (limit === undefined) return
+  return after(estimates.cost(send, asker, statements, limit), (cost) => checked(send, asker, () => checkCost(cost, limit)))
+}
+
+function runReady(
+  send: RunExchange,
+  { engine }: Loaded,
+  request: GraphqlRequest,
+  { document, statements, exchange }: Ready,
+): GraphqlResponse | Promise<GraphqlResponse> {
+  const asked = extensionsOf(engine, request)
+  if (asked === null) return after(send(exchange), (rows) => toResponse(statements, rows))
+  const made = () => ({ statements, plan: document.plan(request.variables) })
+  return after(runExtended(send, engine, asked, exchange, made), ({ rows, extensions }) =>
+    toResponse(statements, rows, extensions),
+  )
 }
 
 function makeReady(document: Document, request: GraphqlRequest, asker: Asker): Ready {

@@ -58,6 +58,8 @@ export interface TestServiceOptions {
   /** The role that asks unless a question names another. */
   readonly role?: string
   readonly statementTimeout?: number
+  /** The clock of the service, in milliseconds. */
+  readonly now?: () => number
 }
 
 export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {
@@ -91,7 +93,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     exchanges.push(exchange)
     return database.run(exchange)
   }
-  const service = createService({ database: { run }, source })
+  const service = createService({ database: { run }, source, ...(options.now !== undefined && { now: options.now }) })
   const serve: TestService['serve'] = async (query, ask = {}) => {
     const role = ask.role ?? options.role ?? 'anon'
     const caller: Caller = { role, claims: JSON.stringify({ role, ...ask.claims }) }

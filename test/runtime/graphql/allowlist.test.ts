@@ -7,6 +7,7 @@ import { createEngine } from '../../../runtime/engine/engine.ts'
 import { createTexts } from '../../../runtime/graphql/allowlist/listed.ts'
 import { createPrepareAhead } from '../../../runtime/graphql/allowlist/prepare-ahead.ts'
 import type { Loaded } from '../../../runtime/graphql/cell.ts'
+import { createEstimates } from '../../../runtime/graphql/cost-limit.ts'
 import { anybody, createDocuments, listed } from '../../../runtime/graphql/documents.ts'
 import { openDatabase } from '../../../runtime/db/pool.ts'
 import { catalog, schema } from '../../support/catalog-literal.ts'
@@ -315,6 +316,7 @@ describe('17 allowlist: prepared ahead', () => {
         engine,
         documents: createDocuments(engine, anybody),
         listed: createDocuments(engine, listed),
+        estimates: createEstimates(() => 0),
         standsIn: false,
       }
       let clock = 0

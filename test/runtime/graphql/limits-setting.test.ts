@@ -114,11 +114,17 @@ describe('17 limits, the setting', () => {
       rows: 5,
     })
     expect(read('{"limits": {"rows": 0}}').facts.limits).toEqual({ fields: null, rows: 0 })
+    expect(read('{"limits": {"cost": 70}}', '{"limits": {"cost": 9, "rows": 5}}').facts.limits).toEqual({
+      fields: null,
+      rows: 5,
+      cost: 9,
+    })
   })
   it.each([
     ['{"limits": 5}', '5 is no object.'],
     ['{"limits": {"feilds": 5}}', 'it has no member "feilds"; did you mean "fields"?'],
     ['{"limits": {"rows": -1}}', '"rows" is -1 and no whole number from 0.'],
+    ['{"limits": {"cost": 1.5}}', '"cost" is 1.5 and no whole number from 0.'],
     ['{"limits": {"rows": "many"}}', '"rows" is "many" and no whole number from 0.'],
   ])('tells the owner of %s and goes on without it', (comment, reason) => {
     const { facts, diagnostics, refusal } = read(comment)
