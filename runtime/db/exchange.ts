@@ -39,9 +39,18 @@ interface Flight {
   begun: number
   completed: number
   bytes: number
+  /** Bytes that it may have without asking for more. */
+  allowed: number
+  readonly grow: Grow | null
   failure: { readonly error: unknown } | null
   readonly settle: Settle
 }
+
+/**
+ * Asks for room for an answer of so many bytes in all. False where there is none: then it is told once whether there is by now,
+ * or will be none in time.
+ */
+export type Grow = (bytes: number, told: (granted: boolean) => void) => boolean
 
 /** A connection and what it has prepared. */
 export interface Line {
@@ -59,6 +68,9 @@ export interface Line {
  * is more than a string can hold, and would end the process from inside the parser of messages.
  */
 const maxAnswer = 33_554_432
+
+export const noRoom = (): DatabaseFailure =>
+  new DatabaseFailure('overloaded', 'There is no room for the answer at the moment; try again shortly.', null, null)
 
 const answerTooLarge = (): DatabaseFailure =>
   new DatabaseFailure(
@@ -117,17 +129,33 @@ const receive: Readonly<Record<number, Receive>> = {
 /** Enough for almost every request. */
 const memorySize = 16_384
 
-const countBytes = (line: Line, flight: Flight, bytes: number): void => {
-  flight.bytes += bytes
+/** What an answer may have without being counted: almost all are shorter. */
+const uncounted = 65_536
+
+/**
+ * Sees to what has come of an answer and what is known to come. Where there is no room for it, it stays with Postgres until there
+ * is; the answer that is given up may be read once more, since only readers ask for room that there may not be.
+ */
+const measure = (line: Line, flight: Flight, missing: number): void => {
+  const bytes = flight.bytes + missing
   // The connection is closed with its request under way, so nothing was kept.
-  if (flight.bytes > maxAnswer) fail(line, flight, answerTooLarge(), true)
+  if (bytes > maxAnswer) return fail(line, flight, answerTooLarge(), true)
+  if (bytes <= flight.allowed || flight.grow === null) return
+  flight.allowed = bytes
+  const { stream } = line.client.connection
+  const told = (granted: boolean): void => {
+    if (line.flight !== flight) return
+    if (granted) stream.resume()
+    else fail(line, flight, noRoom(), true)
+  }
+  if (!flight.grow(bytes, told)) stream.pause()
 }
 
 /** Takes over a connected client: from here on all that its server sends is read here, and pg only closes it. */
 export const createLine = (client: pg.Client, described: Described | null): Line => {
   const memory = Buffer.allocUnsafeSlow(memorySize)
   const line: Line = { client, prepared: createPreparedNames(), described, memory, flight: null }
-  const read = createMessageReader((type, bytes, start) => {
+  const { read, missing } = createMessageReader((type, bytes, start) => {
     if (line.flight !== null) receive[type]?.(line, line.flight, bytes, start)
   })
   const lost = (error: unknown): void => {
@@ -136,8 +164,10 @@ export const createLine = (client: pg.Client, described: Described | null): Line
   client.on('error', lost)
   client.connection.on('end', () => lost(new Error('The connection ended during a request.')))
   readWith(client.connection.stream, (bytes) => {
-    if (line.flight !== null) countBytes(line, line.flight, bytes.length)
-    return read(bytes)
+    if (line.flight !== null) line.flight.bytes += bytes.length
+    read(bytes)
+    if (line.flight !== null) measure(line, line.flight, missing())
+    return false
   })
   return line
 }
@@ -201,7 +231,12 @@ export type Settle = (result: ExchangeResult) => void
  * or the connection is gone, so that no answer can reach another request. The commit comes before ReadyForQuery and
  * may itself fail (deferred constraints), hence rows count only then.
  */
-export const sendStatements = (line: Line, statements: readonly SentStatement[], settle: Settle): void => {
+export const sendStatements = (
+  line: Line,
+  statements: readonly SentStatement[],
+  settle: Settle,
+  grow: Grow | null = null,
+): void => {
   const sent = outgoing(line, statements)
   const bytes = encode(line.memory, sent)
   line.flight = {
@@ -211,6 +246,8 @@ export const sendStatements = (line: Line, statements: readonly SentStatement[],
     begun: 0,
     completed: 0,
     bytes: 0,
+    allowed: uncounted,
+    grow,
     failure: null,
     settle,
   }

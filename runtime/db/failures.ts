@@ -11,6 +11,10 @@ export type DatabaseFailureKind =
   | 'unavailable'
   /** Serialization failure or deadlock; nothing was kept, trying again helps. */
   | 'conflict'
+  /** There is no room for what it takes; trying again shortly helps. */
+  | 'overloaded'
+  /** The process is about to end, and gave the request up. */
+  | 'stopping'
   /** More came back than one answer may hold; reading was given up, and with it the connection. */
   | 'too-large'
   /** statement_timeout or a cancel of somebody else. */

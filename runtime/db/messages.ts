@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Cell, Row } from '../contract/execution.ts'
-import type { TakeBytes } from './socket.ts'
+import { bufferSize } from './socket.ts'
 
 /**
  * What Postgres sends on a connection that is set up, read by hand: a request is answered by a dozen messages, of which only its
@@ -24,37 +24,74 @@ export type TakeMessage = (type: number, bytes: Buffer, start: number) => void
 
 const header = 5
 
+export interface MessageReader {
+  /** Keeps none of these bytes. */
+  readonly read: (chunk: Buffer) => void
+  /** Bytes that have yet to come of a message that came in part. */
+  readonly missing: () => number
+}
+
+const nothing = Buffer.alloc(0)
+
 /**
- * Cuts what a socket brings into messages. One that comes in parts is put together once, when it is whole: until then
- * its parts are kept, which is what is told of each chunk.
+ * Cuts what a socket brings into messages. One that comes in parts is gathered in memory of its own, which is as long as
+ * the message and made when its second part comes: until then one may refuse to read on.
  */
-export function createMessageReader(take: TakeMessage): TakeBytes {
-  let parts: Buffer[] = []
-  let held = 0
+export function createMessageReader(take: TakeMessage): MessageReader {
+  let gathered = nothing
+  let there = 0
   let wanted = header
-  return (chunk) => {
-    parts.push(chunk)
-    held += chunk.length
-    if (held < wanted) return true
-    const bytes = parts.length === 1 ? chunk : Buffer.concat(parts, held)
-    let at = 0
-    for (;;) {
-      wanted = at + header <= bytes.length ? 1 + bytes.readUInt32BE(at + 1) : header
-      if (at + wanted > bytes.length) break
-      take(bytes[at] ?? 0, bytes, at + header)
-      at += wanted
+  /** Adds to what is gathered as much as it lacks; gives where in the chunk that ends. */
+  const gather = (chunk: Buffer, at: number): number => {
+    if (gathered.length < wanted) {
+      const longer = Buffer.allocUnsafeSlow(wanted)
+      gathered.copy(longer, 0, 0, there)
+      gathered = longer
     }
-    parts = at < bytes.length ? [bytes.subarray(at)] : []
-    held = bytes.length - at
-    return held > 0
+    const end = Math.min(chunk.length, at + wanted - there)
+    chunk.copy(gathered, there, at, end)
+    there += end - at
+    if (there === header) wanted = lengthAt(gathered, 0)
+    return end
+  }
+  const finish = (chunk: Buffer): number => {
+    let at = 0
+    while (there < wanted && at < chunk.length) at = gather(chunk, at)
+    if (there < wanted) return at
+    const whole = gathered
+    gathered = nothing
+    there = 0
+    take(whole[0] ?? 0, whole, header)
+    return at
+  }
+  return {
+    read: (chunk) => {
+      let at = there > 0 ? finish(chunk) : 0
+      while (at < chunk.length) {
+        wanted = at + header <= chunk.length ? lengthAt(chunk, at) : header
+        if (at + wanted > chunk.length) break
+        take(chunk[at] ?? 0, chunk, at + header)
+        at += wanted
+      }
+      if (at === chunk.length) return
+      gathered = Buffer.from(chunk.subarray(at))
+      there = gathered.length
+    },
+    missing: () => (there === 0 ? 0 : wanted - there),
   }
 }
+
+const lengthAt = (bytes: Buffer, at: number): number => 1 + bytes.readUInt32BE(at + 1)
 
 /** From about this many bytes on, making a string of them and bytes again costs more than copying them. */
 const longText = 1_024
 
-const readCell = (bytes: Buffer, start: number, end: number): Cell =>
-  end - start < longText ? bytes.toString('utf8', start, end) : Buffer.from(bytes.subarray(start, end))
+/** What is longer than all that a socket reads at once was gathered in memory of its own, which it may keep. */
+const readCell = (bytes: Buffer, start: number, end: number): Cell => {
+  if (end - start < longText) return bytes.toString('utf8', start, end)
+  const text = bytes.subarray(start, end)
+  return end - start < bufferSize ? Buffer.from(text) : text
+}
 
 /** DataRow: for each column the length of its text, or -1 for null, and the text. */
 export function readRow(bytes: Buffer, start: number): Row {

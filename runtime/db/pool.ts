@@ -1,11 +1,13 @@
 import pg from 'pg'
 import type { RunExchange } from '../contract/execution.ts'
+import type { ByteBudget } from '../lib/byte-budget.ts'
 import { createEndings } from './cancel.ts'
 import { classifyConnecting } from './classify.ts'
 import { createLines } from './lines.ts'
 import { createMarks } from './marks.ts'
 import { findPooler, type Pooler } from './pooler.ts'
 import { createRoleSettings } from './role-settings.ts'
+import { createRoom } from './room.ts'
 import { createRunner, runWith } from './run.ts'
 import { queryOn, type Query } from './session.ts'
 import { createShares } from './shares.ts'
@@ -26,6 +28,8 @@ export interface DatabaseOptions {
   readonly connectTimeout?: number
   /** The time zone of requests; without it that of the database or of the login role. */
   readonly timeZone?: string
+  /** The memory that answers share; left out: nobody counts them. */
+  readonly answers?: ByteBudget
 }
 
 export interface Database {
@@ -97,7 +101,8 @@ const terminate = 'select pg_terminate_backend($1)'
 export const openDatabase = (options: DatabaseOptions): Database => {
   const timeout = options.statementTimeout ?? usualStatementTimeout
   const connectTimeout = options.connectTimeout ?? usualConnectTimeout
-  const { timeZone } = options
+  const { timeZone, answers } = options
+  const poolSize = options.poolSize ?? usualPoolSize
   const settings = {
     ...startupSettings([...options.schemas, extensionSchema], timeout),
     ...(timeZone !== undefined && { TimeZone: timeZone }),
@@ -105,7 +110,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const config = connectionConfig(options.url, settings)
   const lines = createLines({
     config,
-    shares: createShares(options.poolSize ?? usualPoolSize),
+    shares: createShares(poolSize),
     connectTimeout,
     described: null,
   })
@@ -125,6 +130,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
       ownTimeZone: timeZone !== undefined,
       now: () => performance.now(),
     }),
+    room: answers === undefined ? null : createRoom({ answers, mostPaused: Math.floor(poolSize / 4) }),
     timeout,
   })
   return {

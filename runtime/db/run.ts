@@ -3,11 +3,12 @@ import { after } from '../lib/after.ts'
 import { createDeadlines } from '../lib/deadlines.ts'
 import type { EndCause, Endings } from './cancel.ts'
 import { spoilsConnection, sqlstateOf } from './classify.ts'
-import type { ExchangeResult, Line } from './exchange.ts'
+import { noRoom, type ExchangeResult, type Grow, type Line } from './exchange.ts'
 import { DatabaseFailure } from './failures.ts'
 import type { Lines } from './lines.ts'
 import type { Marks } from './marks.ts'
 import type { RoleSettings, RoleSettingsReader } from './role-settings.ts'
+import { patienceMs, type Growing, type Room } from './room.ts'
 import { isOutdated, isUnchecked, outcome, runOnLine, takeBack, type Reliance } from './transaction.ts'
 import { notLent } from './waiting.ts'
 
@@ -32,6 +33,8 @@ export interface RunnerParts {
   readonly marks: Marks
   readonly endings: Endings
   readonly settings: RoleSettingsReader
+  /** Null: nobody counts what answers take. */
+  readonly room: Room | null
   /** Milliseconds that Postgres gives a statement; 0: it gives it any. */
   readonly timeout: number
 }
@@ -65,7 +68,7 @@ const endedBy = (cause: EndCause, { readOnly }: Exchange, result: ExchangeResult
   return isOurs ? { ...result, error: notLent(cause) } : result
 }
 
-export const createRunner = ({ lines, marks, endings, settings, timeout }: RunnerParts): Runner => {
+export const createRunner = ({ lines, marks, endings, settings, room, timeout }: RunnerParts): Runner => {
   const setDeadline = createDeadlines(lookEveryMs)
   const running = new Set<(cause: EndCause) => void>()
   let answeredAt = -Infinity
@@ -82,6 +85,8 @@ export const createRunner = ({ lines, marks, endings, settings, timeout }: Runne
       const end = (cause: EndCause): void => {
         ending ??= { cause, done: endings.end(line, cause) }
       }
+      let growing: Growing | null = null
+      const grow: Grow | null = room && ((bytes, told) => (growing ??= room.open(exchange, context)).grow(bytes, told))
       const give = (spoilt: boolean): void => lines.giveBack(line, spoilt, context)
       const giveBack = (spoilt: boolean): void => {
         if (ending !== null) void ending.done.then(() => give(spoilt))
@@ -91,20 +96,23 @@ export const createRunner = ({ lines, marks, endings, settings, timeout }: Runne
       const stop = (): void => {
         clear()
         running.delete(end)
+        if (growing !== null) growing.end()
+        else room?.stayedSmall(exchange)
         if (context !== undefined) context.onGone = null
+      }
+      const settle = (result: ExchangeResult): void => {
+        stop()
+        const spoilt = isSpoilt(exchange, result)
+        if (result.kind === 'rows' || !result.broken) answeredAt = performance.now()
+        if (exchange.leaves?.session === true && !spoilt) takeBack(line, giveBack)
+        else giveBack(spoilt)
+        resolve(ending === null ? result : endedBy(ending.cause, exchange, result))
       }
       // What writes is left to its deadline: it may be about to commit.
       if (context !== undefined && exchange.readOnly) context.onGone = () => end('gone')
       running.add(end)
       try {
-        runOnLine(line, exchange, roleSettings, marks.newest(), reliance, (result) => {
-          stop()
-          const spoilt = isSpoilt(exchange, result)
-          if (result.kind === 'rows' || !result.broken) answeredAt = performance.now()
-          if (exchange.leaves?.session === true && !spoilt) takeBack(line, giveBack)
-          else giveBack(spoilt)
-          resolve(ending === null ? result : endedBy(ending.cause, exchange, result))
-        })
+        runOnLine(line, exchange, roleSettings, marks.newest(), reliance, settle, grow)
       } catch (error) {
         stop()
         giveBack(true)
@@ -130,7 +138,7 @@ export const createRunner = ({ lines, marks, endings, settings, timeout }: Runne
     reliance: Reliance,
     context: RequestContext | undefined,
   ): ExchangeResult | Promise<ExchangeResult> => {
-    const refused = context?.gone === true ? 'gone' : isLate(context) ? 'deadline' : null
+    const refused = refusalOf(context)
     if (refused !== null) {
       lines.giveBack(line, false, context)
       throw notLent(refused)
@@ -145,10 +153,38 @@ export const createRunner = ({ lines, marks, endings, settings, timeout }: Runne
       },
     )
   }
+  const begin = (
+    exchange: Exchange,
+    reliance: Reliance,
+    context: RequestContext | undefined,
+    until: number | null,
+  ): ExchangeResult | Promise<ExchangeResult> => {
+    if (room === null) return after(lines.borrow(context), (line) => lent(line, exchange, reliance, context))
+    if (!room.isThere(exchange, context)) return waitForRoom(room, exchange, reliance, context, until)
+    return after(lines.borrow(context), (line) => {
+      if (room.isThere(exchange, context)) return lent(line, exchange, reliance, context)
+      lines.giveBack(line, false, context)
+      return waitForRoom(room, exchange, reliance, context, until)
+    })
+  }
+  const waitForRoom = async (
+    room: Room,
+    exchange: Exchange,
+    reliance: Reliance,
+    context: RequestContext | undefined,
+    until: number | null,
+  ): Promise<ExchangeResult> => {
+    const end = until ?? Math.min(performance.now() + patienceMs, context?.deadline ?? Infinity)
+    const found = await room.wait(exchange, context, end - performance.now())
+    const refused = refusalOf(context)
+    if (refused !== null) throw notLent(refused)
+    if (!found) throw noRoom()
+    return begin(exchange, reliance, context, end)
+  }
   return {
     run: (exchange, reliance, context) => {
       if (exchange.version !== null) marks.tend()
-      return after(lines.borrow(context), (line) => lent(line, exchange, reliance, context))
+      return begin(exchange, reliance, context, null)
     },
     endAll: (cause) => {
       for (const end of running) end(cause)
@@ -156,6 +192,10 @@ export const createRunner = ({ lines, marks, endings, settings, timeout }: Runne
     answeredAt: () => answeredAt,
   }
 }
+
+/** Why a request is not to be run any more; null: it is. */
+const refusalOf = (context: RequestContext | undefined): 'gone' | 'deadline' | null =>
+  context?.gone === true ? 'gone' : isLate(context) ? 'deadline' : null
 
 const isLate = (context: RequestContext | undefined): boolean =>
   context !== undefined && context.deadline !== Infinity && performance.now() >= context.deadline

@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream'
 export type TakeBytes = (bytes: Buffer) => boolean
 
 /** As much as Node reads at once. */
-const bufferSize = 65_536
+export const bufferSize = 65_536
 
 /** What is to read each of these sockets. */
 const readers = new WeakMap<Duplex, { take: TakeBytes }>()

@@ -5,7 +5,7 @@ import { literal } from '../sql/literal.ts'
 import { withCheck, type Carrier, type Expected } from './check.ts'
 import { claimSettings, type ClaimSettings } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from './classify.ts'
-import { sendStatements, type ExchangeResult, type Line, type Settle } from './exchange.ts'
+import { sendStatements, type ExchangeResult, type Grow, type Line, type Settle } from './exchange.ts'
 import type { Mark } from './marks.ts'
 import type { RoleSettings } from './role-settings.ts'
 import { counterOf } from './version.ts'
@@ -234,12 +234,14 @@ export const runOnLine = (
   newest: Mark | null,
   reliance: Reliance,
   settle: Settle,
+  grow: Grow | null = null,
 ): void => {
   const statements = checked(line, exchange, newest, reliance)
-  sendStatements(line, sentOf(exchange, openingOf(exchange, settings), statements), (result) => {
+  const remembering: Settle = (result) => {
     remember(line, exchange, newest, statements, result)
     settle(result)
-  })
+  }
+  sendStatements(line, sentOf(exchange, openingOf(exchange, settings), statements), remembering, grow)
 }
 
 /**

@@ -56,13 +56,13 @@ const codes: Readonly<Record<DatabaseFailure['kind'], FailureCode>> = {
   unavailable: 'DATABASE_UNAVAILABLE',
   conflict: 'DATABASE_CONFLICT',
   timeout: 'DATABASE_TIMEOUT',
+  overloaded: 'OVERLOADED',
+  stopping: 'SERVER_STOPPING',
   'too-large': 'ANSWER_TOO_LARGE',
   refused: 'DATABASE_REFUSED',
-  overloaded: 'OVERLOADED',
   deadline: 'DEADLINE_EXCEEDED',
   // Nobody reads it.
   gone: 'DEADLINE_EXCEEDED',
-  stopping: 'SERVER_STOPPING',
   'resource-limit': 'DATABASE_RESOURCE_LIMIT',
   connections: 'DATABASE_CONNECTIONS_EXHAUSTED',
 }

@@ -27,15 +27,16 @@ const dataRow = (row: readonly (string | null)[]): Buffer =>
   message('D', Buffer.concat([int16(row.length), ...row.flatMap(column)]))
 
 /**
- * The rows in some bytes that come in pieces of these lengths; the last piece is what is left. Pieces that are not kept
- * are overwritten, as those of a socket are by the next ones.
+ * The rows in some bytes that come in pieces of these lengths; the last piece is what is left. Pieces are overwritten, as
+ * those of a socket are by the next ones.
  */
 const rowsIn = (bytes: Buffer, lengths: readonly number[]): unknown[] => {
   const rows: unknown[] = []
-  const read = createMessageReader((type, body, start) => rows.push(type === 0x44 ? readRow(body, start) : type))
+  const { read } = createMessageReader((type, body, start) => rows.push(type === 0x44 ? readRow(body, start) : type))
   const readPiece = (from: number, to: number): void => {
     const piece = Buffer.from(bytes.subarray(from, to))
-    if (!read(piece)) piece.fill(0xff)
+    read(piece)
+    piece.fill(0xff)
   }
   let from = 0
   for (const length of lengths) readPiece(from, (from += length))
@@ -51,6 +52,17 @@ test('messages come out whole, wherever the bytes were cut', () => {
       expect(rowsIn(bytes, lengths)).toEqual([...given, 0x5a])
     }),
   )
+})
+
+test('what is missing of a message is known as soon as its length is', () => {
+  const { read, missing } = createMessageReader(() => undefined)
+  const bytes = Buffer.concat([message('Z', Buffer.from('I')), dataRow(['x'.repeat(100_000)])])
+  const told = [4, 6, 11, 16, 50_000, bytes.length].map((end, index, ends) => {
+    read(bytes.subarray(ends[index - 1] ?? 0, end))
+    return missing()
+  })
+  const rest = bytes.length - 16
+  expect(told).toEqual([1, 0, rest + 5, rest, bytes.length - 50_000, 0])
 })
 
 test('columns are told by name and type, whatever stands between', () => {
