@@ -3,25 +3,33 @@ import type { FastifyInstance } from 'fastify'
 import { registerOpenapi } from './admin/openapi.ts'
 import { registerAdmin } from './admin/register.ts'
 import type { AdminParts } from './admin/call.ts'
+import { toErrorAnswer } from './auth/boundary.ts'
 import { registerAuth } from './auth/register.ts'
 import type { AuthParts } from './auth/register.ts'
-import { toErrorAnswer } from './auth/boundary.ts'
 import { registerDashboard } from './dashboard/register.ts'
 import type { GraphqlRoute } from './graphql/route.ts'
 import { registerGraphql } from './graphql/route.ts'
 import { answerFailures, renderPlainFailure, sendFailure } from './http/boundary.ts'
+import type { RenderBare } from './http/bare-answer.ts'
 import { clientAddress, limitSource } from './http/client-address.ts'
 import { answerPreflight, openToEveryOrigin } from './http/cors.ts'
-import { answerClientErrors } from './http/client-errors.ts'
 import { HttpFailure } from './http/failures.ts'
+import { boundBodies } from './http/bodies.ts'
 import { registerHealth } from './http/health.ts'
-import type { Health } from './http/health.ts'
+import type { HealthChecks } from './http/health.ts'
+import { sendInPieces } from './http/long-body.ts'
+import { answersSize, bodiesSize, usualLimits } from './http/limits.ts'
 import { requestIdOf } from './http/request-id.ts'
-import { longestToken } from './identity/jwt.ts'
+import { createServers, type Servers } from './http/servers.ts'
+import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
 import type { Log } from './log/events.ts'
 
-export interface AppParts extends Omit<GraphqlRoute, 'closedFor' | 'sourceOf'> {
-  readonly health: () => Promise<Health>
+export interface AppParts extends Omit<GraphqlRoute, 'closedFor' | 'sourceOf' | 'answers'> {
+  readonly health: HealthChecks
+  /** Left out: nobody else takes part of it. */
+  readonly answers?: ByteBudget
+  /** Left out: connections end when the application does. */
+  readonly servers?: Servers
   readonly bodyLimitBytes: number
   /** Whether the log writes how requests ended: to tell it costs each of them. */
   readonly logsRequests: boolean
@@ -29,26 +37,22 @@ export interface AppParts extends Omit<GraphqlRoute, 'closedFor' | 'sourceOf'> {
   readonly auth: AdminParts | null
 }
 
-/** A client gets this long to send one request: slow ones would hold sockets for ever. */
-const requestTimeoutMs = 30_000
-
-/** All headers of a request together: the longest token, and for the others as much as Node has for all. */
-const maxHeaderSize = longestToken + 16_384
-
 const noSchemas = (): never => {
   throw new Error('No route has a schema.')
 }
 
 /** Makes the application; it listens nowhere yet. */
 export function buildApp(parts: AppParts): FastifyInstance {
+  const answers = parts.answers ?? createByteBudget(answersSize)
+  const render = parts.auth === null ? undefined : toClientError
+  const { serverFactory, clientErrorHandler } = parts.servers ?? createServers(usualLimits(parts, answers), render)
+  const sourceOf = sourceIn(parts.auth?.addressHeader ?? null)
   const app = fastify({
     logger: false,
     trustProxy: false,
     bodyLimit: parts.bodyLimitBytes,
-    requestTimeout: requestTimeoutMs,
-    http: { maxHeaderSize },
-    // Of these nobody knows which area they were for: it is tokens that make headers long, so auth's clients are told.
-    clientErrorHandler: answerClientErrors((failure) => toErrorAnswer(failure, 'initial', '')),
+    serverFactory,
+    clientErrorHandler,
     // While it closes, what still arrives on an open connection is answered as ever, and the connection ends with it.
     return503OnClosing: false,
     requestIdHeader: false,
@@ -58,14 +62,16 @@ export function buildApp(parts: AppParts): FastifyInstance {
     frameworkErrors: (_error, _request, reply) =>
       void sendFailure(openToEveryOrigin(reply), new HttpFailure('REQUEST_MALFORMED'), renderPlainFailure),
   })
+  // Nothing outside the areas reads a body.
+  app.removeAllContentTypeParsers()
   meetRequests(app)
+  boundBodies(app, sourceOf, createByteBudget(bodiesSize(parts.bodyLimitBytes)))
+  sendInPieces(app)
   if (parts.logsRequests) logRequests(app, parts.log)
   answerFailures(app, parts.log, renderPlainFailure)
   app.setNotFoundHandler((_request, reply) => sendFailure(reply, new HttpFailure('NOT_FOUND'), renderPlainFailure))
   registerHealth(app, parts.health)
-  const addressHeader = parts.auth?.addressHeader ?? null
-  const sourceOf: GraphqlRoute['sourceOf'] = (request) => limitSource(clientAddress(request, addressHeader))
-  registerGraphql(app, { ...parts, sourceOf, closedFor: closedAddresses(parts.auth, sourceOf) })
+  registerGraphql(app, { ...parts, closedFor: closedAddresses(parts.auth, sourceOf), sourceOf, answers })
   if (parts.auth !== null) {
     registerAuth(app, parts.auth)
     registerAdmin(app, parts.auth)
@@ -75,11 +81,22 @@ export function buildApp(parts: AppParts): FastifyInstance {
   return app
 }
 
+/**
+ * Of what never became a request nobody knows which area it was for: it is tokens that make headers long, so auth's clients
+ * are told in their form.
+ */
+export const toClientError: RenderBare = (failure) => toErrorAnswer(failure, 'initial', '')
+
+/** What limits count the client of a request by. */
+const sourceIn =
+  (addressHeader: string | null): GraphqlRoute['sourceOf'] =>
+  (request) =>
+    limitSource(clientAddress(request, addressHeader))
+
 /** An address that auth has closed is closed to the whole project (spec/auth.md section 10). */
 function closedAddresses(auth: AuthParts | null, sourceOf: GraphqlRoute['sourceOf']): GraphqlRoute['closedFor'] {
   if (auth === null) return () => 0
-  const { throttle } = auth.tools
-  return (request) => throttle.closedFor(() => sourceOf(request))
+  return (request) => auth.tools.throttle.closedFor(() => sourceOf(request))
 }
 
 /**

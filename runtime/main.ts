@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ProjectAnswer } from './admin/answers.ts'
-import { buildApp } from './app.ts'
+import { buildApp, toClientError } from './app.ts'
 import type { Passwords } from './auth/hashing/passwords.ts'
 import { openAuth } from './auth/open.ts'
 import type { OpenAuth } from './auth/open.ts'
@@ -17,10 +17,13 @@ import { unavailableResponse } from './graphql/route.ts'
 import { createService } from './graphql/serve.ts'
 import type { GraphqlService } from './graphql/serve.ts'
 import { HttpFailure } from './http/failures.ts'
-import { createHealthCheck } from './http/health.ts'
+import { createHealthChecks } from './http/health.ts'
+import { answersSize, usualLimits } from './http/limits.ts'
+import { createServers, type Servers } from './http/servers.ts'
 import { createAuthenticate } from './identity/caller.ts'
 import { createTokenVerifier } from './identity/jwt.ts'
 import { projectKeys } from './identity/keys.ts'
+import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
 import { messageOf } from './lib/message-of.ts'
 import { retry } from './lib/retry.ts'
 import { within } from './lib/within.ts'
@@ -34,7 +37,7 @@ export type ServerSettings = Settings & { readonly databaseUrl: string; readonly
 export interface ServerParts {
   readonly settings: ServerSettings
   /** Closed when the server has stopped. */
-  readonly database: Database
+  readonly database: ServerDatabase
   readonly source: RevisionSource
   readonly log: Log
   /** Called once: the server listens and its first schema is loaded. */
@@ -50,14 +53,22 @@ export class ListenFailure extends Error {
   override readonly name = 'ListenFailure'
 }
 
-/** Opens the pool that requests run on; it connects when it is first used. */
-export function openServerDatabase(settings: ServerSettings): Database {
-  return openDatabase({
+/** The pool that requests run on, and the memory that their answers share. */
+export interface ServerDatabase extends Database {
+  readonly answers: ByteBudget
+}
+
+/** Opens it; it connects when it is first used. */
+export function openServerDatabase(settings: ServerSettings): ServerDatabase {
+  const answers = createByteBudget(answersSize)
+  const database = openDatabase({
     url: settings.databaseUrl,
     schemas: settings.schemas,
     poolSize: settings.poolSize,
     statementTimeout: settings.statementTimeoutMs ?? undefined,
+    answers,
   })
+  return { ...database, answers }
 }
 
 /**
@@ -70,7 +81,7 @@ export async function runServer(parts: ServerParts): Promise<void> {
   const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
   const place = { url: '' }
   const auth = openServerAuth(parts, () => place.url)
-  const { app, serveFrom } = assemble(parts, watched, auth, () => place.url)
+  const { app, servers, serveFrom } = assemble(parts, watched, auth, () => place.url)
   const stopping = new AbortController()
   try {
     const url = await listen(app, parts.settings)
@@ -91,7 +102,7 @@ export async function runServer(parts: ServerParts): Promise<void> {
     await warm
   } finally {
     stopping.abort()
-    await stop(app, parts, auth)
+    await stop(app, servers, parts, auth)
   }
   parts.log({ kind: 'stopped' })
 }
@@ -112,6 +123,7 @@ const addressOf = ({ baseUrl }: ServerSettings, listeningUrl: string): string =>
 
 interface Assembled {
   readonly app: FastifyInstance
+  readonly servers: Servers
   /** Ends the time in which every request is answered 503. */
   readonly serveFrom: (revision: Revision) => void
 }
@@ -154,16 +166,21 @@ function assemble(
 ): Assembled {
   let service: GraphqlService | null = null
   const verify = createTokenVerifier({ secret: settings.jwtSecret, now: Date.now, keys: auth.keys })
+  const limits = usualLimits({ ...settings, behindProxy: settings.addressHeader !== null }, database.answers)
+  const servers = createServers(limits, toClientError)
   const app = buildApp({
+    servers,
+    answers: database.answers,
     authenticate: createAuthenticate(verify),
     serve: (request, caller, context) =>
       service === null ? unavailableResponse : service.serve(request, caller, context),
     requestTimeoutMs: settings.requestTimeoutMs,
-    health: createHealthCheck({
+    health: createHealthChecks({
       revision: watched.revision,
       compileFailedAt: watched.failedAt,
+      lastAnswer: database.answeredAt,
       ping: database.ping,
-      now: Date.now,
+      now: () => performance.now(),
     }),
     log,
     logsRequests: writes(settings.logLevel, 'request'),
@@ -183,6 +200,7 @@ function assemble(
   })
   return {
     app,
+    servers,
     serveFrom: (revision) => {
       const run = tellOutages(database.run, log, Date.now)
       service = createService({ database: { run }, source: startingWith(revision, watched.source) })
@@ -227,23 +245,42 @@ function listenSentence(error: unknown, host: string, port: number): string {
   return `cannot listen on ${host}:${port}: ${messageOf(error)}`
 }
 
+/** How the second after the grace period is spent: on answers of what was given up, on bare ones, on leaving the database. */
+const answersMs = 500
+const lastWordsMs = 150
+const leavingMs = 250
 /** A statement that outlived its request ends with its connection, which ends with this process. */
 const databaseGraceMs = 1_000
 
-async function stop(app: FastifyInstance, { settings, database, log }: ServerParts, auth: OpenAuth): Promise<void> {
+/**
+ * Lets requests end within the grace period. What still runs then is given up, and answered so; whatever has no answer even
+ * after that, such as a call that waits for a mail server, gets a bare one.
+ */
+async function stop(
+  app: FastifyInstance,
+  servers: Servers,
+  { settings, database, log }: ServerParts,
+  auth: OpenAuth,
+): Promise<void> {
   const graceMs = settings.shutdownGraceMs
-  if (!(await within(graceMs, closeApp(app)))) {
+  servers.endWithAnswers()
+  const closed = closeApp(app, servers)
+  const inTime = await within(graceMs, closed)
+  if (!inTime) {
     log({ kind: 'stop-forced', graceMs })
-    app.server.closeAllConnections()
+    await within(answersMs, Promise.all([database.stop(), closed]))
+    servers.giveUp('SERVER_STOPPING')
+    await within(lastWordsMs, closed)
+    servers.destroy()
   }
-  await within(databaseGraceMs, Promise.all([database.close(), auth.close()]))
+  await within(inTime ? databaseGraceMs : leavingMs, Promise.all([database.close(), auth.close()]))
 }
 
 const sweepMs = 20
 
 /** A connection whose last request ended after the closing began would be kept alive for the next one: sweep it up. */
-async function closeApp(app: FastifyInstance): Promise<void> {
-  const sweeping = setInterval(() => app.server.closeIdleConnections(), sweepMs)
+async function closeApp(app: FastifyInstance, servers: Servers): Promise<void> {
+  const sweeping = setInterval(servers.closeIdle, sweepMs)
   try {
     await app.close()
   } finally {

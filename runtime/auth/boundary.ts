@@ -35,7 +35,9 @@ const httpCodes: Partial<Readonly<Record<FailureCode, AuthErrorCode>>> = {
   NOT_FOUND: 'not_found',
   METHOD_NOT_ALLOWED: 'method_not_allowed',
   HEADERS_TOO_LARGE: 'request_headers_too_large',
+  // Sending it counts towards the time that a call may take (section 2.3).
   REQUEST_TIMEOUT: 'request_timeout',
+  OVERLOADED: 'overloaded',
 }
 
 const fastifyCodes: Readonly<Record<string, AuthErrorCode>> = {
@@ -67,8 +69,9 @@ function recognise(error: unknown): AuthFailure | null {
   if (error instanceof AuthFailure) return error
   if (error instanceof DatabaseFailure) return ofDatabase(error)
   if (error instanceof HttpFailure) {
-    const code = httpCodes[error.code] ?? 'validation_failed'
-    return refuse(code, { status: failureTable[error.code].status })
+    const code = httpCodes[error.code]
+    if (code === undefined) return refuse('validation_failed', { status: failureTable[error.code].status })
+    return code === 'overloaded' ? refuse(code, error.message) : refuse(code)
   }
   const code = error instanceof Error && 'code' in error ? fastifyCodes[String(error.code)] : undefined
   return code === undefined ? null : refuse(code)

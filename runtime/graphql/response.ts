@@ -1,5 +1,6 @@
 import type { Cell, Row } from '../contract/execution.ts'
 import { DatabaseFailure } from '../db/failures.ts'
+import { longBytes, LongBody } from '../http/long-body.ts'
 import type { Extensions } from './extensions.ts'
 import { failures, Refusal, type ErrorEntry, type FailureCode } from './failures.ts'
 import type { Piece, Statements } from './statements/statements.ts'
@@ -33,8 +34,12 @@ function valueOf(piece: Piece, rows: readonly Row[]): Part {
   return piece.kind === 'column' ? value : value.toString().trim().slice(1, -1).trim()
 }
 
-const joined = (parts: readonly Part[]): Part =>
-  parts.some(Buffer.isBuffer) ? Buffer.concat(parts.map(bytesOf)) : parts.join('')
+function joined(parts: readonly Part[]): GraphqlResponse['body'] {
+  if (lengthOf(parts) >= longBytes) return new LongBody(parts)
+  return parts.some(Buffer.isBuffer) ? Buffer.concat(parts.map(bytesOf)) : parts.join('')
+}
+
+const lengthOf = (parts: readonly Part[]): number => parts.reduce((sum, { length }) => sum + length, 0)
 
 const bytesOf = (part: Part): Buffer => (typeof part === 'string' ? Buffer.from(part) : part)
 

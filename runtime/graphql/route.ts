@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, RequestContext } from '../contract/execution.ts'
 import { negotiate } from '../http/accept.ts'
@@ -5,10 +6,12 @@ import { acceptJsonText } from '../http/body.ts'
 import { answerFailures } from '../http/boundary.ts'
 import { HttpFailure, failureTable, retryAfterSeconds } from '../http/failures.ts'
 import type { RenderFailure } from '../http/boundary.ts'
+import { LongBody, sentInPieces } from '../http/long-body.ts'
 import { contextOf, watchClient } from '../http/request-context.ts'
 import type { Authenticate, Credentials, Identified, Refusal } from '../identity/caller.ts'
 import type { TokenFault } from '../identity/jwt.ts'
 import { after } from '../lib/after.ts'
+import type { ByteBudget, Holding } from '../lib/byte-budget.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import type { Log } from '../log/events.ts'
 import { readBody, readQueryString } from './request.ts'
@@ -21,13 +24,15 @@ export interface GraphqlRoute {
     caller: Caller,
     context: RequestContext,
   ) => GraphqlResponse | Promise<GraphqlResponse>
-  /** The address that a request's limits count by (client-address.ts). */
-  readonly sourceOf: (request: FastifyRequest) => string
   /** What a request may take from its arrival to its commit, in milliseconds; 0: any time. */
   readonly requestTimeoutMs: number
   readonly log: Log
   /** Seconds for which the address that a request comes from is refused yet; 0: it is not. Never rejects. */
   readonly closedFor: (request: FastifyRequest) => number | Promise<number>
+  /** What limits count the client of a request by. */
+  readonly sourceOf: (request: FastifyRequest) => string
+  /** The memory that answers share. */
+  readonly answers: ByteBudget
 }
 
 const path = '/graphql/v1'
@@ -64,33 +69,41 @@ export function registerGraphql(app: FastifyInstance, route: GraphqlRoute): void
   })
 }
 
+/** A body as Fastify takes it. */
+type Sent = string | Buffer | Readable
+
 /** The body of the answer; what else belongs to it is said to the reply. */
 function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   route: GraphqlRoute,
   read: () => GraphqlRequest,
-): GraphqlResponse['body'] | Promise<GraphqlResponse['body']> {
+): Sent | Promise<Sent> {
   const media = acceptedMedia(request)
   reply.header('content-type', contentTypes[media]).header('vary', 'accept').header('cache-control', 'no-store')
   const authenticated = after(route.closedFor(request), (seconds) => {
     refuseClosed(reply, seconds)
     return route.authenticate(credentialsOf(request))
   })
-  let unwatch: (() => void) | null = null
-  const served = after(authenticated, (identified) => {
+  return after(authenticated, (identified) => {
     const caller = callerOf(identified)
     const asked = read()
     const context = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs)
-    unwatch = watchClient(request, context)
-    return route.serve(asked, caller, context)
+    const unwatch = watchClient(request, context)
+    return after(route.serve(asked, caller, context), ({ outcome, body }) => {
+      unwatch()
+      reply.code(statusTable[outcome][media])
+      addOutcomeHeaders(reply, outcome)
+      return body instanceof LongBody ? sendLong(reply, body, route.answers.open(context.party)) : body
+    })
   })
-  return after(served, ({ outcome, body }) => {
-    unwatch?.()
-    reply.code(statusTable[outcome][media])
-    addOutcomeHeaders(reply, outcome)
-    return body
-  })
+}
+
+/** Counts the body for as long as its reader takes to read it. */
+function sendLong(reply: FastifyReply, body: LongBody, holding: Holding): Readable {
+  holding.force(body.bytes)
+  reply.raw.once('close', holding.release)
+  return sentInPieces(reply, body)
 }
 
 function refuseClosed(reply: FastifyReply, seconds: number): void {

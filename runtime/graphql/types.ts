@@ -1,3 +1,5 @@
+import type { LongBody } from '../http/long-body.ts'
+
 /** s1: a well-formed question, without HTTP. */
 export interface GraphqlRequest {
   /** Null when only a persisted hash was sent. */
@@ -29,6 +31,6 @@ export type GraphqlOutcome =
 
 export interface GraphqlResponse {
   readonly outcome: GraphqlOutcome
-  /** JSON text of the whole body, or its bytes in UTF-8. */
-  readonly body: string | Buffer
+  /** JSON text of the whole body, or its bytes in UTF-8; in parts where it is long. */
+  readonly body: string | Buffer | LongBody
 }

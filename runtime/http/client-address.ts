@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 /**
@@ -10,6 +10,11 @@ export function clientAddress(request: FastifyRequest, trustedHeader: string | n
   const told = trustedHeader === null ? undefined : request.headers[trustedHeader]
   const last = (Array.isArray(told) ? told.at(-1) : told)?.split(',').at(-1)?.trim()
   return normalAddress(last ?? '') ?? normalAddress(request.socket.remoteAddress ?? '')
+}
+
+/** What limits count the other end of a connection by. */
+export function limitSourceOf({ remoteAddress }: Socket): string {
+  return limitSource(normalAddress(remoteAddress ?? ''))
 }
 
 /** IPv4 that is written as IPv6 becomes IPv4 again (RFC 4291 section 2.5.5.2); null for what is no address. */

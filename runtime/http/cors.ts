@@ -18,11 +18,8 @@ export function openToEveryOrigin(reply: FastifyReply): FastifyReply {
   return reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders)
 }
 
-/** The same for an answer without a request. */
-export const originHeaders = {
-  'access-control-allow-origin': '*',
-  'access-control-expose-headers': exposedHeaders,
-} as const
+/** The same for answers that are written without a reply. */
+export const openHeaders = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders }
 
 /** Answers an OPTIONS request: whatever a page asks for is allowed. */
 export function answerPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -1,5 +1,6 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { singleFlight } from '../lib/single-flight.ts'
+import { within } from '../lib/within.ts'
 import { retryAfterSeconds } from './failures.ts'
 
 export interface Health {
@@ -11,52 +12,76 @@ export interface Health {
   readonly compileFailedAt: string | null
 }
 
+export interface HealthChecks {
+  /** Whether the process works, whatever the database does: never `down`. */
+  readonly alive: () => Health
+  /** Whether requests can be served; never rejects. */
+  readonly ready: () => Promise<Health>
+}
+
 export interface HealthSources {
   readonly revision: () => string | null
   readonly compileFailedAt: () => string | null
-  /** Rejects when the database does not answer. */
+  /** When the database last answered anything at all, by the same clock. */
+  readonly lastAnswer: () => number
+  /** Asks the database, on a connection that no request has; rejects when it does not answer. */
   readonly ping: () => Promise<void>
   /** The clock, in milliseconds. */
   readonly now: () => number
 }
 
-/** Anybody may ask, so however many ask, the database is asked once in this time. */
-const pingKeptMs = 1000
+/** A database that answered nothing for so long is down; while it answers anybody, it is asked nothing more. */
+const silenceMs = 5_000
 
-/** Makes the check; it never rejects. */
-export function createHealthCheck(sources: HealthSources): () => Promise<Health> {
-  const answers = rarely(sources.now, async () => {
-    await sources.ping()
-  })
-  return async () => {
-    const revision = sources.revision()
-    const status = revision === null ? 'starting' : (await answers()) ? 'ok' : 'down'
-    return { status, revision, compileFailedAt: sources.compileFailedAt() }
-  }
-}
-
-/** Registers GET /health: no key; 200 when requests can be served, else 503. */
-export function registerHealth(app: FastifyInstance, health: () => Promise<Health>): void {
-  app.get('/health', async (_request, reply) => {
-    const report = await health()
-    if (report.status !== 'ok') reply.code(503).header('retry-after', retryAfterSeconds)
-    return reply
-      .header('content-type', 'application/json; charset=utf-8')
-      .header('cache-control', 'no-store')
-      .send(JSON.stringify(report))
-  })
-}
-
-/** Whether the work succeeds, looked up again only when the last answer is old. */
-function rarely(now: () => number, work: () => Promise<void>): () => Promise<boolean> {
-  let last = { at: Number.NEGATIVE_INFINITY, good: false }
+export function createHealthChecks(sources: HealthSources): HealthChecks {
+  // Anybody may ask, so all who ask at once share one question.
   const ask = singleFlight(async () => {
-    const good = await work().then(
+    const answered = sources.ping().then(
       () => true,
       () => false,
     )
+    return (await within(silenceMs, answered)) && answered
+  })
+  const rarely = keeping(sources.now, ask)
+  const isAnswering = async (): Promise<boolean> => sources.now() - sources.lastAnswer() < silenceMs || rarely()
+  const health = (status: Health['status']): Health => {
+    const revision = sources.revision()
+    return { status: revision === null ? 'starting' : status, revision, compileFailedAt: sources.compileFailedAt() }
+  }
+  return {
+    alive: () => health('ok'),
+    ready: async () => health(sources.revision() !== null && !(await isAnswering()) ? 'down' : 'ok'),
+  }
+}
+
+const keptMs = 1_000
+
+/** An answer holds for a second. */
+function keeping(now: () => number, ask: () => Promise<boolean>): () => Promise<boolean> {
+  let last = { at: Number.NEGATIVE_INFINITY, good: false }
+  return async () => {
+    if (now() - last.at < keptMs) return last.good
+    const good = await ask()
     last = { at: now(), good }
     return good
-  })
-  return async () => (now() - last.at < pingKeptMs ? last.good : ask())
+  }
 }
+
+/**
+ * Registers GET /health, 200 while the process works, and GET /readyz, 200 while requests can be served and 503 otherwise.
+ * Neither needs a key.
+ */
+export function registerHealth(app: FastifyInstance, { alive, ready }: HealthChecks): void {
+  app.get('/health', (_request, reply) => report(reply, alive()))
+  app.get('/readyz', async (_request, reply) => {
+    const health = await ready()
+    if (health.status !== 'ok') reply.code(503).header('retry-after', retryAfterSeconds)
+    return report(reply, health)
+  })
+}
+
+const report = (reply: FastifyReply, health: Health): FastifyReply =>
+  reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(JSON.stringify(health))

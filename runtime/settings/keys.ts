@@ -139,6 +139,13 @@ export const settingKeys = {
     parse: wholeNumber(1024, 1024 * mebibyte),
     fallback: mebibyte,
   },
+  writeTimeoutMs: {
+    env: 'WRITE_TIMEOUT_MS',
+    help: 'Milliseconds within which a client has to take something of its answer; then the connection is closed.',
+    secret: false,
+    parse: wholeNumber(100, 600_000),
+    fallback: 10_000,
+  },
   shutdownGraceMs: {
     env: 'SHUTDOWN_GRACE_MS',
     help: 'Milliseconds that running requests get to finish when the process is asked to stop.',

@@ -142,7 +142,9 @@ describe('a running server', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await response.json()).toMatchObject({ data: null, errors: [{ extensions: { code: 'UNAVAILABLE' } }] })
     const health = await fetch(`${running.url}/health`)
-    expect([health.status, await health.json()]).toMatchObject([503, { status: 'starting', revision: null }])
+    expect([health.status, await health.json()]).toMatchObject([200, { status: 'starting', revision: null }])
+    const ready = await fetch(`${running.url}/readyz`)
+    expect([ready.status, await ready.json()]).toMatchObject([503, { status: 'starting', revision: null }])
 
     const forward = await forwardTo(Number(new URL(db.url).port), port)
     try {
@@ -184,6 +186,12 @@ describe('a running server', () => {
       await proxy.close()
       const statuses = [(await post(running.url, bodies)).status, (await post(running.url, bodies)).status]
       expect(statuses).toEqual([503, 503])
+      const probe = async (path: string): Promise<unknown> => {
+        const response = await fetch(`${running?.url}${path}`)
+        return [response.status, ((await response.json()) as { readonly status: string }).status]
+      }
+      await expect.poll(() => probe('/readyz'), { timeout: 10_000 }).toEqual([503, 'down'])
+      expect(await probe('/health')).toEqual([200, 'ok'])
       again = await forwardTo(target, proxy.port)
       await expect.poll(async () => (await post(running?.url ?? '', bodies)).status, { timeout: 15_000 }).toBe(200)
     } finally {
@@ -206,16 +214,38 @@ describe('a running server', () => {
     expect(running.events.some(({ kind }) => kind === 'stop-forced')).toBe(false)
   })
 
-  it('cuts off what outlives the grace period', async () => {
+  it('answers what outlives the grace period, gives it up, and is gone within a second', async () => {
     running = await start(db.url, db.adminUrl, { shutdownGraceMs: 100 })
     await running.ready
-    const slow = ask(running.url, 'mutation { slow(seconds: 20) }').catch(() => 'cut')
+    const slow = post(running.url, 'mutation { slow(seconds: 20) }')
     await new Promise((resolve) => setTimeout(resolve, 200))
     const began = performance.now()
     await running.askToStop()
-    expect(performance.now() - began).toBeLessThan(5_000)
-    expect(await slow).toBe('cut')
+    expect(performance.now() - began).toBeLessThan(1_100)
+    const response = await slow
+    expect([response.status, response.headers.get('connection'), response.headers.get('retry-after')]).toEqual([
+      503,
+      'close',
+      '1',
+    ])
+    expect(await response.json()).toMatchObject({ data: null, errors: [{ extensions: { code: 'SERVER_STOPPING' } }] })
     expect(running.events).toContainEqual({ kind: 'stop-forced', graceMs: 100 })
+  })
+
+  it('ends each connection with its answer once it is asked to stop, and those without one at once', async () => {
+    running = await start(db.url, db.adminUrl)
+    await running.ready
+    const { port } = new URL(running.url)
+    const idle = connect(Number(port), '127.0.0.1')
+    await once(idle, 'connect')
+    idle.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(idle, 'data')
+    const slow = post(running.url, 'mutation { slow(seconds: 0.6) }')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const whole = running.askToStop()
+    await once(idle, 'close')
+    expect((await slow).headers.get('connection')).toBe('close')
+    await whole
   })
 
   it('says in one sentence that its port is in use', async () => {

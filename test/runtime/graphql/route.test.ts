@@ -7,6 +7,7 @@ import { createAuthenticate } from '../../../runtime/identity/caller.ts'
 import { createTokenVerifier, signToken } from '../../../runtime/identity/jwt.ts'
 import { projectKeys } from '../../../runtime/identity/keys.ts'
 import type { LogEvent } from '../../../runtime/log/events.ts'
+import { healthy } from '../../support/healthy.ts'
 
 const secret = 'a secret that has more than thirty-two characters'
 const { anon } = await projectKeys(secret)
@@ -29,7 +30,7 @@ beforeAll(async () => {
     auth: null,
     authenticate: createAuthenticate(createTokenVerifier({ secret, now: Date.now })),
     serve,
-    health: async () => ({ status: 'ok', revision: 'abc', compileFailedAt: null }),
+    health: healthy,
     log: (event) => events.push(event),
     bodyLimitBytes: 2048,
     logsRequests: true,

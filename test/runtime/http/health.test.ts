@@ -1,42 +1,59 @@
 import { describe, expect, it } from 'vitest'
-import { createHealthCheck } from '../../../runtime/http/health.ts'
+import { createHealthChecks } from '../../../runtime/http/health.ts'
 
 const setUp = () => {
-  const world = { now: 0, up: true, pings: 0, revision: null as string | null }
-  const health = createHealthCheck({
+  const world = { now: 0, up: true, pings: 0, lastAnswer: -Infinity, revision: null as string | null }
+  const checks = createHealthChecks({
     revision: () => world.revision,
     compileFailedAt: () => null,
+    lastAnswer: () => world.lastAnswer,
     ping: async () => {
       world.pings++
       if (!world.up) throw new Error('down')
     },
     now: () => world.now,
   })
-  return { world, health }
+  return { world, ...checks }
 }
 
 describe('health', () => {
-  it('is starting until a schema is loaded, then ok, then down while the database is', async () => {
-    const { world, health } = setUp()
-    expect(await health()).toEqual({ status: 'starting', revision: null, compileFailedAt: null })
+  it('of the process is good while it answers, whatever the database does', () => {
+    const { world, alive } = setUp()
+    world.up = false
+    expect(alive()).toEqual({ status: 'starting', revision: null, compileFailedAt: null })
     world.revision = 'abc'
-    expect(await health()).toEqual({ status: 'ok', revision: 'abc', compileFailedAt: null })
+    expect(alive()).toEqual({ status: 'ok', revision: 'abc', compileFailedAt: null })
+    expect(world.pings).toBe(0)
+  })
+  it('of what is served is starting until a schema is loaded, then ok, then down while the database is', async () => {
+    const { world, ready } = setUp()
+    expect(await ready()).toEqual({ status: 'starting', revision: null, compileFailedAt: null })
+    world.revision = 'abc'
+    expect(await ready()).toEqual({ status: 'ok', revision: 'abc', compileFailedAt: null })
     world.up = false
     world.now += 1000
-    expect((await health()).status).toBe('down')
+    expect((await ready()).status).toBe('down')
     world.up = true
     world.now += 1000
-    expect((await health()).status).toBe('ok')
+    expect((await ready()).status).toBe('ok')
   })
-
+  it('takes the answer of any request for a good one, for five seconds', async () => {
+    const { world, ready } = setUp()
+    Object.assign(world, { revision: 'abc', up: false, now: 10_000, lastAnswer: 10_000 })
+    expect([(await ready()).status, world.pings]).toEqual(['ok', 0])
+    world.now += 4_999
+    expect([(await ready()).status, world.pings]).toEqual(['ok', 0])
+    world.now += 1
+    expect([(await ready()).status, world.pings]).toEqual(['down', 1])
+  })
   it('asks the database once a second, however often it is asked itself', async () => {
-    const { world, health } = setUp()
+    const { world, ready } = setUp()
     world.revision = 'abc'
-    await Promise.all(Array.from({ length: 50 }, health))
-    await health()
+    await Promise.all(Array.from({ length: 50 }, ready))
+    await ready()
     expect(world.pings).toBe(1)
     world.now += 1000
-    await Promise.all(Array.from({ length: 50 }, health))
+    await Promise.all(Array.from({ length: 50 }, ready))
     expect(world.pings).toBe(2)
   })
 })

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../../runtime/app.ts'
 import type { GraphqlRequest } from '../../../runtime/graphql/types.ts'
+import { healthy } from '../../support/healthy.ts'
 
 /** What stands on the wire, byte for byte, where libraries would tidy it up. */
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
       asked.push(request)
       return { outcome: 'ok', body: '{"data":{}}' }
     },
-    health: async () => ({ status: 'ok', revision: null, compileFailedAt: null }),
+    health: healthy,
     log: () => undefined,
     bodyLimitBytes: 2048,
     logsRequests: true,

@@ -32,6 +32,7 @@ describe('settings', () => {
         addressHeader: null,
         googleIssuer: 'https://accounts.google.com',
         bodyLimitBytes: 1_048_576,
+        writeTimeoutMs: 10_000,
         shutdownGraceMs: 10_000,
         logLevel: 'info',
         dataFolder: '.catalograph',

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import { openHeaders } from './cors.ts'
+import { failureTable, HttpFailure, retryAfterSeconds, type FailureCode } from './failures.ts'
+
+/** Puts a failure into the form of those who are most likely to be told it. */
+export type RenderBare = (failure: HttpFailure) => {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: object
+}
+
+export const renderPlainBare: RenderBare = ({ code, message }) => ({
+  status: failureTable[code].status,
+  headers: {},
+  body: { code, message },
+})
+
+/** Status, headers and body of a failure that is answered where there is no reply; the connection ends with it. */
+export function bareAnswer(code: FailureCode, render: RenderBare): BareAnswer {
+  const rendered = render(new HttpFailure(code))
+  const { status } = rendered
+  const body = JSON.stringify(rendered.body)
+  const headers = {
+    ...openHeaders,
+    ...rendered.headers,
+    'x-request-id': randomUUID(),
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    ...(status === 503 && { 'retry-after': retryAfterSeconds }),
+    connection: 'close',
+  }
+  return { status, headers, body }
+}
+
+export interface BareAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** The same as it stands on the wire, for a connection on which nothing was asked that could be read. */
+export function bareText(code: FailureCode, render: RenderBare): string {
+  const { status, headers, body } = bareAnswer(code, render)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`
+}

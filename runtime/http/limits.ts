@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { longestToken } from '../identity/jwt.ts'
+import type { BudgetSize, ByteBudget } from '../lib/byte-budget.ts'
+import type { ServerLimits } from './servers.ts'
+
+/** How much of what clients may take of this process: of its memory, its connections, its time. */
+
+const mebibyte = 1_048_576
+
+/** Of answers that Postgres sends or that clients have yet to read; a share holds the largest answer that there is. */
+export const answersSize: BudgetSize = { bytes: 128 * mebibyte, share: 32 * mebibyte }
+
+/** Of bodies of requests that have no answer yet; a share holds the largest one. */
+export function bodiesSize(largestBody: number): BudgetSize {
+  const share = Math.max(16 * mebibyte, largestBody)
+  return { bytes: 4 * share, share }
+}
+
+/** Within which a client sends its request: the headers, and of the rest a mebibyte each time. */
+const sendingMs = 10_000
+
+/** Within which a client takes something of its answer, where nobody says otherwise. */
+const usualWriteTimeoutMs = 10_000
+
+/** Bytes a second that a client takes of an answer, and while others wait for the memory. */
+const slowestReader = 65_536
+const slowestInWant = mebibyte
+
+const mostConnections = 8_000
+const mostOfAddress = 1_000
+/** Bytes of headers beside the longest token: as much as Node has for all. */
+const otherHeaders = 16_384
+/** Left for the database and for files. */
+const otherFiles = 200
+
+export interface LimitOptions {
+  readonly bodyLimitBytes: number
+  readonly writeTimeoutMs?: number
+  /** Whether a proxy stands in front, from whose address all clients come. */
+  readonly behindProxy?: boolean
+}
+
+export function usualLimits(options: LimitOptions, answers: ByteBudget): ServerLimits {
+  const withinMs = options.writeTimeoutMs ?? usualWriteTimeoutMs
+  return {
+    headerBytes: longestToken + otherHeaders,
+    headersMs: sendingMs,
+    requestMs: Math.ceil(sendingMs * Math.max(1, options.bodyLimitBytes / mebibyte)),
+    pace: () => ({ withinMs, slowest: answers.isWanted() ? slowestInWant : slowestReader }),
+    connections: Math.min(mostConnections, Math.max(otherFiles, mostFiles() - otherFiles)),
+    connectionsOfAddress: options.behindProxy === true ? null : mostOfAddress,
+  }
+}
+
+/** Files and sockets that the system lets this process have open; only Linux tells it in passing. */
+function mostFiles(): number {
+  try {
+    const told = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return told === undefined ? Infinity : Number(told)
+  } catch {
+    return Infinity
+  }
+}

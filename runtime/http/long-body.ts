@@ -1,0 +1,91 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+
+/** A body in parts that nobody puts together: as bytes it would be in memory twice. */
+export class LongBody {
+  readonly parts: readonly Part[]
+  /** Its length in UTF-8. */
+  readonly bytes: number
+
+  constructor(parts: readonly Part[]) {
+    this.parts = parts
+    this.bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
+  }
+
+  toString(): string {
+    return this.parts.join('')
+  }
+}
+
+type Part = string | Buffer
+
+/** From about this many bytes on a body is sent piece by piece, so that one sees whether its reader takes any. */
+export const longBytes = 65_536
+
+/** As much as is handed to a socket at once. */
+const pieceBytes = 65_536
+
+/** The body as a stream of pieces, of which each is made when it is wanted. */
+export function streamOf({ parts }: LongBody): Readable {
+  const pieces = piecesOf(parts)
+  return new Readable({
+    highWaterMark: pieceBytes,
+    read() {
+      const { done, value } = pieces.next()
+      this.push(done === true ? null : value)
+    },
+  })
+}
+
+/**
+ * Sends whatever is long piece by piece, its length told beforehand: of what is handed over as a whole one cannot see whether
+ * any of it was taken.
+ */
+export function sendInPieces(app: FastifyInstance): void {
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if ((typeof payload !== 'string' && !Buffer.isBuffer(payload)) || payload.length < longBytes) done(null, payload)
+    else done(null, sentInPieces(reply, new LongBody([payload])))
+  })
+}
+
+/** What is to be sent instead of a long body. */
+export function sentInPieces(reply: FastifyReply, body: LongBody): Readable {
+  reply.header('content-length', String(body.bytes))
+  return streamOf(body)
+}
+
+/** Short parts are sent together. */
+function* piecesOf(parts: readonly Part[]): Generator<Buffer> {
+  let gathered: Buffer[] = []
+  let bytes = 0
+  for (const part of parts) {
+    for (const piece of typeof part === 'string' ? piecesOfText(part) : piecesOfBytes(part)) {
+      gathered.push(piece)
+      bytes += piece.length
+      if (bytes < pieceBytes) continue
+      yield together(gathered, bytes)
+      gathered = []
+      bytes = 0
+    }
+  }
+  if (bytes > 0) yield together(gathered, bytes)
+}
+
+const together = (pieces: readonly Buffer[], bytes: number): Buffer =>
+  pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, bytes)
+
+function* piecesOfBytes(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
+}
+
+const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+
+/** A letter of two halves stays whole. */
+function* piecesOfText(text: string): Generator<Buffer> {
+  for (let at = 0; at < text.length; ) {
+    let end = Math.min(text.length, at + pieceBytes)
+    if (end < text.length && isFirstHalf(text.charCodeAt(end - 1))) end -= 1
+    yield Buffer.from(text.slice(at, end))
+    at = end
+  }
+}

@@ -1,0 +1,199 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyServerOptions } from 'fastify'
+import { bareAnswer, bareText, renderPlainBare, type RenderBare } from './bare-answer.ts'
+import { limitSourceOf } from './client-address.ts'
+import { HttpFailure, type FailureCode } from './failures.ts'
+import { isTooSlow, look, type Pace, type Writing } from './writing.ts'
+
+/** The connections of this process's clients: how many there may be, and how long each may take for what it does. */
+export interface Servers {
+  /** For Fastify: makes a server whose connections are counted here. */
+  readonly serverFactory: NonNullable<FastifyServerOptions['serverFactory']>
+  /** For Fastify: answers what is no request, or does not become one in time. */
+  readonly clientErrorHandler: NonNullable<FastifyServerOptions['clientErrorHandler']>
+  /** From now on each connection ends with the answer that is under way. */
+  readonly endWithAnswers: () => void
+  /** Ends connections on which nothing is under way. */
+  readonly closeIdle: () => void
+  /** Answers in a few words whatever has no answer yet. */
+  readonly giveUp: (code: FailureCode) => void
+  /** Ends every connection. */
+  readonly destroy: () => void
+}
+
+export interface ServerLimits {
+  /** All headers of a request together. */
+  readonly headerBytes: number
+  /** Milliseconds for the headers of a request, and for the whole of it. */
+  readonly headersMs: number
+  readonly requestMs: number
+  readonly pace: () => Pace
+  readonly connections: number
+  /** Of one address; null where all clients come from that of a proxy. */
+  readonly connectionsOfAddress: number | null
+}
+
+/** Requests that one connection may have sent before the first of them was answered. */
+const mostWaiting = 100
+
+/** How much later than they say times may pass. */
+const lookEveryMs = 500
+
+/** Beyond this part of the connections, those that are kept alive for nothing are closed. */
+const fullAt = 0.9
+
+interface Connection {
+  readonly socket: Socket
+  /** The last request that came and its answer, until that was taken. */
+  request: IncomingMessage | null
+  response: ServerResponse | null
+  /** Requests that came while others had no answer yet. */
+  waiting: number
+  writing: Writing | null
+}
+
+/** @param render of answers to what never became a request, whose area nobody knows */
+export function createServers(limits: ServerLimits, render: RenderBare = renderPlainBare): Servers {
+  const open = new Map<Socket, Connection>()
+  const sources = new Map<string, number>()
+  const servers = new Set<Server>()
+
+  const count = (source: string, change: number): number => {
+    const now = (sources.get(source) ?? 0) + change
+    if (now === 0) sources.delete(source)
+    else sources.set(source, now)
+    return now
+  }
+  const meet = (socket: Socket): void => {
+    const source = limitSourceOf(socket)
+    const isTooMany = count(source, 1) > (limits.connectionsOfAddress ?? Infinity)
+    socket.once('close', () => {
+      open.delete(socket)
+      count(source, -1)
+    })
+    if (isTooMany) refuse(socket, 'OVERLOADED', render)
+    else open.set(socket, { socket, request: null, response: null, waiting: 0, writing: null })
+  }
+  const lookAtAll = (): void => {
+    const now = performance.now()
+    const pace = limits.pace()
+    for (const connection of open.values()) lookAt(connection, pace, now)
+    if (open.size > limits.connections * fullAt) closeIdle()
+  }
+  const closeIdle = (): void => {
+    for (const server of servers) server.closeIdleConnections()
+  }
+  const serverFactory = (handler: RequestListener): Server => {
+    const server = createServer(
+      {
+        maxHeaderSize: limits.headerBytes,
+        headersTimeout: limits.headersMs,
+        requestTimeout: limits.requestMs,
+        connectionsCheckingInterval: lookEveryMs,
+      },
+      oneByOne(open, handler),
+    )
+    server.keepAliveTimeout = keepAliveMs
+    server.maxConnections = limits.connections
+    server.on('connection', meet)
+    server.once('listening', () => {
+      servers.add(server)
+      const looking = setInterval(lookAtAll, lookEveryMs).unref()
+      server.once('close', () => {
+        servers.delete(server)
+        clearInterval(looking)
+      })
+    })
+    return server
+  }
+  const pending = (): readonly ServerResponse[] =>
+    [...open.values()].flatMap(({ response }) => (response === null || response.headersSent ? [] : response))
+  return {
+    serverFactory,
+    clientErrorHandler: (error, socket) => answerError(open.get(socket as Socket), error, socket as Socket, render),
+    endWithAnswers: () => {
+      for (const response of pending()) response.setHeader('connection', 'close')
+    },
+    closeIdle,
+    giveUp: (code) => {
+      const { status, headers, body } = bareAnswer(code, renderPlainBare)
+      // Those behind another answer end with their connection.
+      for (const response of pending()) if (response.socket !== null) response.writeHead(status, headers).end(body)
+    },
+    destroy: () => {
+      for (const socket of open.keys()) socket.destroy()
+    },
+  }
+}
+
+/** Longer than proxies keep idle connections, so that it is not us who close one that is about to be used. */
+const keepAliveMs = 72_000
+
+function lookAt(connection: Connection, pace: Pace, now: number): void {
+  const { socket, response } = connection
+  if (response?.writableFinished === true) {
+    connection.request = null
+    connection.response = null
+  }
+  connection.writing = look(socket, connection.writing, now)
+  if (connection.writing !== null && isTooSlow(connection.writing, pace, now)) socket.destroy()
+}
+
+/**
+ * Handles the requests of a connection one after the other, as they are answered: whoever sends many at once would have all of
+ * their answers wait in memory. Few clients ever do.
+ */
+const oneByOne =
+  (open: ReadonlyMap<Socket, Connection>, handler: RequestListener): RequestListener =>
+  (request, response) => {
+    const connection = open.get(request.socket)
+    if (connection === undefined) return
+    const before = connection.response
+    connection.request = request
+    connection.response = response
+    if (response.socket !== null || before === null) {
+      handler(request, response)
+      return
+    }
+    connection.waiting += 1
+    if (connection.waiting > mostWaiting) request.socket.destroy()
+    else
+      before.once('close', () => {
+        connection.waiting -= 1
+        if (!request.socket.destroyed) handler(request, response)
+      })
+  }
+
+/** A connection that is closed while bytes are unread takes its last answer along: they are read for this long. */
+const lingerMs = 1_000
+
+function refuse(socket: Socket, code: FailureCode, render: RenderBare): void {
+  // What still comes in is refused again, and was answered.
+  if (socket.writableEnded) return
+  socket.end(bareText(code, render))
+  setTimeout(() => socket.destroy(), lingerMs).unref()
+}
+
+/** Errors of Node's parser and clock, by their codes (Node reference, http, event clientError). */
+const codes: Readonly<Record<string, FailureCode>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'BODY_TOO_LARGE',
+}
+
+/** A request whose body is being read is answered by whoever reads it; what else has an answer under way is cut off. */
+function answerError(
+  connection: Connection | undefined,
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  render: RenderBare,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy(error)
+  const code = codes[error.code ?? ''] ?? 'REQUEST_MALFORMED'
+  const { request = null, response = null } = connection ?? {}
+  if (response === null || response.writableFinished) return refuse(socket, code, render)
+  const isRead = request !== null && !request.complete && request.listenerCount('error') > 0
+  if (!isRead || response.headersSent) return void socket.destroy(error)
+  request.emit('error', new HttpFailure(code))
+}
