@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   compile: async () => (await import('./commands/compile.ts')).compileCommand,
   codegen: async () => (await import('./commands/codegen.ts')).codegenCommand,
   diff: async () => (await import('./commands/diff.ts')).diffCommand,
+  cost: async () => (await import('./commands/cost.ts')).costCommand,
   verify: async () => (await import('./commands/verify.ts')).verifyCommand,
   keys: async () => (await import('./commands/keys.ts')).keysCommand,
   auth: async () => (await import('./commands/auth.ts')).authCommand,

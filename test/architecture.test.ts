@@ -31,6 +31,7 @@ const ranks: Readonly<Record<string, number>> = {
   'runtime/main.ts': 7,
   'compiler/compile.ts': 8,
   'compiler/diff': 8,
+  'compiler/cost': 8,
   'compiler/verify': 8,
   'compiler/follow.ts': 8,
   'compiler/commands': 9,
@@ -47,6 +48,7 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
   'compiler/compile.ts': ['runtime/engine'],
   // Documents are judged as they are when they are asked.
   'compiler/diff': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
+  'compiler/cost': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
   'compiler/verify': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { DatabaseFailure } from '../../runtime/db/failures.ts'
 import { withSession, type Query } from '../../runtime/db/session.ts'
 import { loadRevision } from '../../runtime/engine/load.ts'
@@ -7,8 +6,6 @@ import { createCompiler } from '../compile.ts'
 import type { Compiled } from '../compile.ts'
 import { compareApis, type State } from '../diff/compare.ts'
 import type { GivenDocument } from '../diff/documents.ts'
-import { findFiles } from '../diff/find-files.ts'
-import { withFragments } from '../diff/fragments.ts'
 import { listedDocuments } from '../diff/listed.ts'
 import { afterMigration, MigrationFailure, type LeftOut } from '../diff/migration.ts'
 import { readPolicies } from '../diff/policy-changes.ts'
@@ -16,6 +13,7 @@ import { printComparison } from '../diff/print.ts'
 import { printDiagnostics } from '../report/print.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
+import { givenDocuments, readGiven } from './given-documents.ts'
 import { settingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
@@ -88,7 +86,7 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<DiffR
 }
 
 async function compare(request: DiffRequest, terminal: Terminal): Promise<number> {
-  const files = await filesOf(request.documents)
+  const files = request.documents === null ? [] : await givenDocuments(request.documents)
   const sql = request.migration === null ? null : await readGiven(request.migration, '--migration')
   const stated = request.against === null ? null : await statedBy(request.against, request)
   const { present, listed } = await presentState(request, terminal)
@@ -99,20 +97,6 @@ async function compare(request: DiffRequest, terminal: Terminal): Promise<number
   terminal.print(request.json ? JSON.stringify({ ...comparison, leftOut }, null, 2) : printComparison(comparison))
   return comparison.breaking ? exitCodes.failed : exitCodes.done
 }
-
-async function filesOf(pattern: string | null): Promise<readonly GivenDocument[]> {
-  if (pattern === null) return []
-  const paths = await findFiles(pattern).catch(() => [])
-  if (paths.length === 0) throw misuse(`--documents ${pattern} names no file`)
-  const documents: GivenDocument[] = []
-  for (const source of paths) documents.push({ source, text: await readGiven(source, '--documents'), roles: null })
-  return withFragments(documents)
-}
-
-const readGiven = (path: string, option: string): Promise<string> =>
-  readFile(path, 'utf8').catch((error: unknown) => {
-    throw misuse(`${option}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`)
-  })
 
 /** A database as it is. */
 interface Found extends State {

@@ -64,7 +64,7 @@ export function judgeDocuments(
 }
 
 /** Null stands for an operation without a name, and for a text that has none that could be found. */
-function operationNames(text: string): readonly (string | null)[] {
+export function operationNames(text: string): readonly (string | null)[] {
   const operations = parsedOf(text)?.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION) ?? []
   if (operations.length === 0) return [null]
   return operations.map((operation) => ('name' in operation ? (operation.name?.value ?? null) : null))

@@ -16,25 +16,29 @@ import { refuse } from './failures.ts'
 import type { Operation } from './operation.ts'
 import type { Variables } from './plan/input.ts'
 
-/**
- * `limits.rows` (spec/graphql.md 17): the rows that a document may come to, counted before it is planned.
- *
- * Fields are counted where they are written: once for each mention, whatever directives would skip, as the limits of
- * section 0, decision 10 count them. What a fragment comes to is found once, so the cost grows with the document and not
- * with what it would expand to.
- * @throws Refusal
- */
-export function checkRows(view: RoleView, operation: Operation, { values }: Variables): void {
+/** `limits.rows` (spec/graphql.md 17), held before a document is planned. @throws Refusal */
+export function checkRows(view: RoleView, operation: Operation, variables: Variables): void {
   const limit = view.visible.manifest.limits?.rows ?? null
   if (limit === null) return
-  const root = view.schema.getRootType(operation.node.operation) ?? undefined
-  const rows = createCounter(view, operation, values)(root, operation.node.selectionSet)
+  const rows = countRows(view, operation, variables)
   if (rows > limit) {
     throw refuse(
       'ROW_LIMIT_EXCEEDED',
       `The document may select ${Number.isSafeInteger(rows) ? rows : 'more than 9007199254740991'} rows; at most ${limit} are allowed.`,
     )
   }
+}
+
+/**
+ * The rows that a document may come to.
+ *
+ * Fields are counted where they are written: once for each mention, whatever directives would skip, as the limits of
+ * section 0, decision 10 count them. What a fragment comes to is found once, so the cost grows with the document and not
+ * with what it would expand to.
+ */
+export function countRows(view: RoleView, operation: Operation, { values }: Variables): number {
+  const root = view.schema.getRootType(operation.node.operation) ?? undefined
+  return createCounter(view, operation, values)(root, operation.node.selectionSet)
 }
 
 type Count = (type: GraphQLNamedType | undefined, set: SelectionSetNode | undefined) => number

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import { GraphQLEnumType, isScalarType, Kind, parse, typeFromAST, type GraphQLSchema, type TypeNode } from 'graphql'
+import { Kind, parse, type GraphQLSchema } from 'graphql'
 import type { BoundStatement, RunExchange } from '../../contract/execution.ts'
 import type { AllowlistFacts } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Loaded } from '../cell.ts'
 import type { Document } from '../document.ts'
+import { sampleScalars, sampleVariables, sampling } from '../sample-variables.ts'
 import type { ListTable } from './admission.ts'
 import type { Texts } from './listed.ts'
 import { documents, hashes } from './statements.ts'
@@ -125,37 +126,11 @@ function operationNames(text: string): readonly (string | null)[] {
 
 type Given = Readonly<Record<string, unknown>>
 
+const sample = sampling(sampleScalars)
+
 /** No variables; and all of them, where a value of each type can be thought up. */
 function variants(schema: GraphQLSchema, { definitions }: Document): readonly Given[] {
-  const samples = definitions.map(({ type, variable }) => [variable.name.value, sampleOf(schema, type)] as const)
-  const isWhole = samples.length > 0 && samples.every(([, value]) => value !== undefined)
-  return isWhole ? [{}, Object.fromEntries(samples)] : [{}]
-}
-
-/** Values that stand for every other of their type: what a statement looks like does not depend on them. */
-const samples: Readonly<Record<string, unknown>> = {
-  Int: 1,
-  Float: 1,
-  String: '',
-  Boolean: true,
-  BigInt: '1',
-  BigFloat: '1',
-  UUID: '00000000-0000-0000-0000-000000000000',
-  Date: '2000-01-01',
-  Time: '00:00:00',
-  Datetime: '2000-01-01T00:00:00Z',
-  JSON: '{}',
-  Opaque: '',
-  GeoJSON: { type: 'Point', coordinates: [0, 0] },
-}
-
-function sampleOf(schema: GraphQLSchema, node: TypeNode): unknown {
-  if (node.kind === Kind.NON_NULL_TYPE) return sampleOf(schema, node.type)
-  if (node.kind === Kind.LIST_TYPE) {
-    const item = sampleOf(schema, node.type)
-    return item === undefined ? undefined : [item]
-  }
-  const type = typeFromAST(schema, node)
-  if (type instanceof GraphQLEnumType) return type.getValues()[0]?.name
-  return isScalarType(type) && Object.hasOwn(samples, type.name) ? samples[type.name] : undefined
+  const all = sampleVariables(schema, definitions, sample)
+  const isWhole = definitions.length > 0 && Object.values(all).every((value) => value !== undefined)
+  return isWhole ? [{}, all] : [{}]
 }

@@ -141,6 +141,12 @@ describe('catalograph diff', () => {
       'LIMIT_LOWERED',
       0,
     ],
+    [
+      'limits costs',
+      `comment on schema public is '@graphql({"inflect_names": true, "limits": {"cost": 9}})'`,
+      'LIMIT_LOWERED',
+      0,
+    ],
     ['refuses null', 'alter table posts alter body set not null', 'NULL_REFUSED', 0],
     ['takes shorter texts', 'alter table posts alter body type varchar(9)', 'TEXTS_SHORTER', 0],
     ['refuses everything', `comment on schema public is '@graphql({oops})'`, 'EVERYTHING_REFUSED', 1],

@@ -1,0 +1,66 @@
+import {
+  isEnumType,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  isNonNullType,
+  typeFromAST,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  type VariableDefinitionNode,
+} from 'graphql'
+
+/** Thinks up a value of a type, undefined where none comes to mind. */
+export type Sample = (type: GraphQLInputType) => unknown
+
+/** Values that stand for every other of their type: what a statement looks like does not depend on them. */
+export const sampleScalars: Readonly<Record<string, unknown>> = {
+  Int: 1,
+  Float: 1,
+  String: '',
+  Boolean: true,
+  BigInt: '1',
+  BigFloat: '1',
+  UUID: '00000000-0000-0000-0000-000000000000',
+  Date: '2000-01-01',
+  Time: '00:00:00',
+  Datetime: '2000-01-01T00:00:00Z',
+  JSON: '{}',
+  Opaque: '',
+  GeoJSON: { type: 'Point', coordinates: [0, 0] },
+}
+
+/**
+ * @param scalars values by the names of their types
+ * @param object an input object, made of what `sample` gives for its fields
+ */
+export function sampling(
+  scalars: Readonly<Record<string, unknown>>,
+  object: (type: GraphQLInputObjectType, sample: Sample) => unknown = () => undefined,
+): Sample {
+  const sample: Sample = (type) => {
+    if (isNonNullType(type)) return sample(type.ofType)
+    if (isListType(type)) {
+      const item = sample(type.ofType)
+      return item === undefined ? undefined : [item]
+    }
+    if (isEnumType(type)) return type.getValues()[0]?.name
+    if (isInputObjectType(type)) return object(type, sample)
+    return Object.hasOwn(scalars, type.name) ? scalars[type.name] : undefined
+  }
+  return sample
+}
+
+/** A value for each of a document's variables. */
+export const sampleVariables = (
+  schema: GraphQLSchema,
+  definitions: readonly VariableDefinitionNode[],
+  sample: Sample,
+): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    definitions.map(({ variable, type: node }) => {
+      const type = typeFromAST(schema, node)
+      return [variable.name.value, isInputType(type) ? sample(type) : undefined]
+    }),
+  )
