@@ -2,6 +2,7 @@ import type { Exchange, Row, RunExchange } from '../contract/execution.ts'
 import type { Engine } from '../engine/engine.ts'
 import { explain, runWithPlans, type Explained } from './explain.ts'
 import type { Plan } from './plan/types.ts'
+import { unlimitedSchema } from './report/limits.ts'
 import { runWithAdvice, schemaReport, type SchemaReport } from './report/report.ts'
 import type { Statements } from './statements/statements.ts'
 import type { GraphqlRequest } from './types.ts'
@@ -36,7 +37,8 @@ export async function runExtended(
   let found: SchemaReport | undefined
   const reporting: RunExchange = async (inner) => {
     if (!asked.schemaReport || report === undefined) return run(inner)
-    const { rows, advice } = await runWithAdvice(run, { schemas: report.schemas, allowlists }, inner)
+    const unlimited = unlimitedSchema(engine.manifest, engine.view('anon').visible, report.schemas)
+    const { rows, advice } = await runWithAdvice(run, { schemas: report.schemas, allowlists, unlimited }, inner)
     found = schemaReport(engine.view(role), report, advice)
     return rows
   }

@@ -2,21 +2,24 @@ import type { BoundStatement } from '../../contract/execution.ts'
 import type { AllowlistFacts } from '../../contract/manifest.ts'
 import { literal } from '../../sql/literal.ts'
 import { named } from '../statements/statements.ts'
+import { noLimits } from './limits.ts'
 
 /**
  * What an owner should mend, found in the system catalogues as they are now (PostgreSQL manual, chapter "System
  * Catalogs", which everybody may read). One column: a JSON list of `{problem, object, message, sql}`.
  *
- * $1: the schemas to look at, a JSON list; $2: the allow-lists that requests are held against, as the manifest has them.
+ * $1: the schemas to look at, a JSON list; $2: the allow-lists that requests are held against, as the manifest has them; $3: the
+ * schema that should have limits, or null.
  * Every relation, function and operator is pg_catalog's, whatever the search path holds.
  */
 export const advice = (
   role: string,
   schemas: readonly string[],
   allowlists: readonly AllowlistFacts[],
+  unlimited: string | null,
 ): BoundStatement => ({
   ...named(role, adviceText),
-  values: [JSON.stringify(schemas), JSON.stringify(allowlists.filter(({ table }) => table !== null))],
+  values: [JSON.stringify(schemas), JSON.stringify(allowlists.filter(({ table }) => table !== null)), unlimited],
 })
 
 /** Roles that keys are published for, and the one that asks. */
@@ -149,8 +152,16 @@ const UNREADABLE_LISTS = `select 0, 'the allow-list cannot be read', 'table ' ||
   where l.schema is null or l.relation is null or not pg_catalog.has_schema_privilege(l.role, l.schema, 'USAGE')
     or not (${columnOfList('hash')} and ${columnOfList('document')})`
 
+/** Instead of its SQL with the schema's comment, into which the limits go: see limits.ts. */
+const NO_LIMITS = `select 1, '${noLimits}', 'schema ' || pg_catalog.quote_ident(n.nspname),
+    'A document of two hundred bytes can keep a connection busy for as long as a statement may run. '
+      || 'These numbers are to begin with: catalograph cost tells what your documents need.',
+    coalesce(pg_catalog.obj_description(n.oid, 'pg_namespace'), '')
+  from pg_catalog.pg_namespace n where n.nspname = $3`
+
 const problems = [
   ROW_SECURITY,
+  NO_LIMITS,
   UNREADABLE_LISTS,
   BEYOND_POLICIES,
   DEFINER_VIEWS,

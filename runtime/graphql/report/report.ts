@@ -15,6 +15,7 @@ import type { RoleView } from '../../engine/schema/schema.ts'
 import type { Visible } from '../../engine/view.ts'
 import { ident, qualified } from '../../sql/ident.ts'
 import { advice } from './advice.ts'
+import { withLimitsSql } from './limits.ts'
 
 /**
  * `schemaReport` (spec/graphql.md 17): every relation and function of the schemas that ask for it, whether the caller's
@@ -25,8 +26,15 @@ export interface SchemaReport {
   readonly relations: readonly RelationReport[]
   readonly functions: readonly FunctionReport[]
   readonly remarks: readonly ReportedRemark[]
-  /** A list of `{problem, object, message, sql}`. */
-  readonly advice: unknown
+  readonly advice: readonly Advice[]
+}
+
+/** What an owner should mend. */
+export interface Advice {
+  readonly problem: string
+  readonly object: string
+  readonly message: string
+  readonly sql: string
 }
 
 interface Found {
@@ -54,18 +62,26 @@ interface FunctionReport extends Found {
   readonly field: string | null
 }
 
+export interface Advising {
+  readonly schemas: readonly string[]
+  readonly allowlists: readonly AllowlistFacts[]
+  /** The schema that should have limits, or null. */
+  readonly unlimited: string | null
+}
+
 /** An exchange and what an owner should mend, found in the same transaction. */
 export async function runWithAdvice(
   run: RunExchange,
-  { schemas, allowlists }: { readonly schemas: readonly string[]; readonly allowlists: readonly AllowlistFacts[] },
+  { schemas, allowlists, unlimited }: Advising,
   exchange: Exchange,
-): Promise<{ readonly rows: readonly Row[]; readonly advice: unknown }> {
-  const statements = [...exchange.statements, advice(exchange.caller.role, schemas, allowlists)]
+): Promise<{ readonly rows: readonly Row[]; readonly advice: readonly Advice[] }> {
+  const statements = [...exchange.statements, advice(exchange.caller.role, schemas, allowlists, unlimited)]
   const rows = await run({ ...exchange, statements })
-  return { rows: rows.slice(0, -1), advice: JSON.parse(rows.at(-1)?.[0]?.toString() ?? '[]') }
+  const found = JSON.parse(rows.at(-1)?.[0]?.toString() ?? '[]') as readonly Advice[]
+  return { rows: rows.slice(0, -1), advice: found.flatMap(withLimitsSql) }
 }
 
-export function schemaReport(view: RoleView, facts: ReportFacts, found: unknown): SchemaReport {
+export function schemaReport(view: RoleView, facts: ReportFacts, found: readonly Advice[]): SchemaReport {
   const shown = shownFunctions(view)
   return {
     role: view.role,

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
+import { literal } from '../../../runtime/sql/literal.ts'
 import type { SchemaReport } from '../../../runtime/graphql/report/report.ts'
 import { introspect } from '../../support/api-schema.ts'
 import { worlds } from '../../support/arbitraries/world.ts'
@@ -10,7 +11,8 @@ import { openStage } from '../../support/exact/stage.ts'
 import { roles } from '../../support/arbitraries/roles.ts'
 import { createTestService, type TestService } from '../../support/service.ts'
 
-const on = `comment on schema public is '@graphql({"schemaReport": {"enabled": true}})'`
+const limits = '"limits": {"rows": 10000}'
+const on = `comment on schema public is '@graphql({"schemaReport": {"enabled": true}, ${limits}})'`
 const sql = `
   ${on};
   create table "Odd ""Name"" it's" (id int primary key, "who's" uuid);
@@ -54,6 +56,8 @@ const report = async (role = 'anon', from = service): Promise<SchemaReport & { r
   expect(answer.errors).toBeUndefined()
   return answer.extensions?.['schemaReport'] as never
 }
+const commentOfPublic = async (): Promise<string> =>
+  (await service.db.query(`select obj_description('public'::regnamespace, 'pg_namespace') as comment`)).rows[0].comment
 const advised = async () => (await report()).advice.map(({ problem, object }) => `${problem}: ${object}`)
 
 describe('17 schemaReport: what is in the API', () => {
@@ -143,7 +147,7 @@ describe('17 schemaReport: what is in the API', () => {
 describe('17 schemaReport: overloads', () => {
   it('are told apart by what they take', async () => {
     await service.db.query(`
-      comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "functionShapes": {"enabled": true}})';
+      comment on schema public is '@graphql({"schemaReport": {"enabled": true}, ${limits}, "functionShapes": {"enabled": true}})';
       create table chair (id int primary key); create table desk (id int primary key); grant select on chair, desk to anon;
       create function add(a int, b int) returns int language sql immutable as 'select a + b';
       comment on function add(int, int) is '@graphql({"name": "addInts"})';
@@ -243,7 +247,7 @@ describe('17 schemaReport: what should be mended', () => {
   })
   it('finds allow-lists that those cannot read whom they govern', async () => {
     await service.db.query(
-      `comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "allowlist": {"table": "\\"Listed Here\\".documents", "roles": ["anon", "authenticated", "nobody"]}})'`,
+      `comment on schema public is '@graphql({"schemaReport": {"enabled": true}, ${limits}, "allowlist": {"table": "\\"Listed Here\\".documents", "roles": ["anon", "authenticated", "nobody"]}})'`,
     )
     const asked = async () => (await report('service_role')).advice.map(({ problem, object }) => `${problem}: ${object}`)
     const mend = async () => {
@@ -265,6 +269,52 @@ describe('17 schemaReport: what should be mended', () => {
       expect(await asked()).toEqual([])
     }
     await service.db.query(`drop schema "Listed Here" cascade; ${on}`)
+  })
+  it('finds that anon has no limits, and adds them to what the comment says', async () => {
+    const unlimited = 'anon may ask for everything at once: schema public'
+    const comments = [
+      `The blog's schema. @graphql({"schemaReport": {"enabled": true}, "inflect_names": true}) Ask (Ada`,
+      `@graphql({ "schemaReport" : {"enabled": true}, "limits": {"fields": 300, "rows": "many"}})`,
+      `\\ @graphql({"limits": null, "schemaReport": {"enabled": true}})`,
+    ]
+    const told = async () => (await report('service_role')).advice.filter(({ object }) => object === 'schema public')
+    for (const comment of comments) {
+      await service.db.query(`comment on schema public is ${literal(comment)}`)
+      const [found, ...others] = await told()
+      expect([`${found?.problem}: ${found?.object}`, others]).toEqual([unlimited, []])
+      await service.db.query(found?.sql ?? '')
+      expect(await told()).toEqual([])
+      const { annotated, diagnostics } = annotate(catalog({ schemas: [schema('public', await commentOfPublic())] }))
+      expect(annotated.schemas[0]?.settings).toMatchObject({
+        schemaReport: true,
+        inflect_names: comment.includes('inflect_names'),
+        limits: { rows: 10_000, cost: 100_000, fields: comment.includes('fields') ? 300 : null },
+      })
+      expect(diagnostics).toEqual([])
+      const [outside, ...more] = (await commentOfPublic()).split(/@graphql\([^]*\)/)
+      expect([outside, ...more]).toEqual(comment.split(/@graphql\([^]*\)/))
+    }
+    expect((await service.graphql('{ parentCollection { edges { cursor } } }')).errors).toBeUndefined()
+    await service.db.query(`comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "limits": {"fields": 9}})'`)
+    expect(await told()).toHaveLength(1)
+    await service.db.query(`comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "limits": {"cost": 9}})'`)
+    expect(await told()).toEqual([])
+    await service.db.query(on)
+  })
+  it('says nothing of limits where anon reads nothing', async () => {
+    const quiet = await createTestService({
+      sql: `comment on schema public is '@graphql({"schemaReport": {"enabled": true}})'; create table own (id int primary key);
+        alter table own enable row level security; grant select on own to authenticated;`,
+    })
+    try {
+      expect((await report('service_role', quiet)).advice).toEqual([])
+      await quiet.db.query('grant select on own to anon')
+      expect((await report('service_role', quiet)).advice).toMatchObject([
+        { sql: `comment on schema public is '@graphql({"schemaReport":{"enabled":true},"limits":{"rows":10000,"cost":100000}})';` },
+      ])
+    } finally {
+      await quiet.close()
+    }
   })
   it('looks at the schemas that ask and at what keys reach', async () => {
     await service.db.query('create schema aside; create table aside.open (id int primary key); grant select on aside.open to anon')
