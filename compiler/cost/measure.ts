@@ -51,9 +51,8 @@ async function measureOperation(
 ): Promise<Cost | Refused> {
   const document = attempt(() => createDocument(measuring.engine, role, text, operation, nothingKept))
   if ('refused' in document) return document
-  const { schema } = measuring.engine.view(role)
   const tried: (Cost | Refused)[] = []
-  for (const given of variablesFor(schema, document.definitions)) {
+  for (const given of variablesFor(measuring.engine.view(role), document.definitions, text)) {
     tried.push(await measureWith(measuring, role, { text, operation, document }, given))
   }
   return worst(tried)

@@ -1,5 +1,7 @@
-import { isRequiredInputField, type GraphQLInputObjectType, type GraphQLSchema, type VariableDefinitionNode } from 'graphql'
+import { isRequiredInputField, type GraphQLInputObjectType, type VariableDefinitionNode } from 'graphql'
+import type { EntityFacts } from '../../runtime/contract/manifest.ts'
 import { parts } from '../../runtime/contract/type-names.ts'
+import type { RoleView } from '../../runtime/engine/schema/schema.ts'
 import { sampleScalars, sampleVariables, sampling, type Sample } from '../../runtime/graphql/sample-variables.ts'
 
 type Given = Readonly<Record<string, unknown>>
@@ -9,15 +11,29 @@ const mostInt = 2_147_483_647
 
 /**
  * What a document is tried with, so that it costs as much as it may: no variables, and thus its defaults; and all of them that
- * can be thought up, with pages of any size and empty filters, once with what depends on a Boolean and once without.
+ * can be thought up, with pages of any size and empty filters, once with what depends on a Boolean and once without, and with a
+ * node of each type that it names.
  */
-export function variablesFor(schema: GraphQLSchema, definitions: readonly VariableDefinitionNode[]): readonly Given[] {
-  const tried = [true, false].map((Boolean) => {
-    const all = sampleVariables(schema, definitions, sampling({ ...sampleScalars, Int: mostInt, Boolean }, emptiest))
-    return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
-  })
+export function variablesFor(
+  { schema, visible }: RoleView,
+  definitions: readonly VariableDefinitionNode[],
+  text: string,
+): readonly Given[] {
+  const named = visible.exposed.filter(({ name }) => new RegExp(`\\bon\\s+${name}\\b`).test(text))
+  const ids = [undefined, ...named.map(nodeIdOf)]
+  const tried = [true, false].flatMap((Boolean) =>
+    ids.map((ID) => {
+      const scalars = { ...sampleScalars, Int: mostInt, Boolean, ID }
+      const all = sampleVariables(schema, definitions, sampling(scalars, emptiest))
+      return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+    }),
+  )
   return [...new Map([{}, ...tried].map((given) => [JSON.stringify(given), given])).values()]
 }
+
+/** Of no row in particular (spec/graphql.md 7.1). */
+const nodeIdOf = ({ schema, relation, key }: EntityFacts): string =>
+  Buffer.from(JSON.stringify([schema, relation, ...(key ?? []).map(() => 1)])).toString('base64')
 
 /** What is written has something in it; of everything else only what has to be there. */
 function emptiest(type: GraphQLInputObjectType, sample: Sample): Given {

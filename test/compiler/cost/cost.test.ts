@@ -116,6 +116,15 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
     }
   })
 
+  it('thinks up nodes of the types that a document names, and says what it cannot think up', async () => {
+    const node = await one('query ($id: ID!) { node(nodeId: $id) { ... on Authors { postsCollection { edges { node { id } } } } ... on Posts { title } } }')
+    expect(node.rows).toBe(30)
+    expect(node.indexes).toContain('public.authors_pkey')
+    expect(Buffer.from(String(node.variables['id']), 'base64').toString()).toBe('["public","authors",1]')
+    const [other] = await measured('query ($c: Cursor!) { postsCollection(after: $c) { edges { node { id } } } }')
+    expect(other?.found).toEqual({ refused: expect.stringContaining('"$c" of required type "Cursor!"') as string })
+  })
+
   it('says that it does not know what was never analyzed', async () => {
     await db.query('create table fresh (id int primary key, note text); grant select on fresh to anon')
     const { noted } = await run('--documents', await file('one.graphql', '{ freshCollection(filter: { note: { eq: "x" } }) { edges { node { id } } } }'))
