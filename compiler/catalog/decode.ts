@@ -27,6 +27,7 @@ export interface Answer
   readonly relations: readonly ReadRelation[]
   readonly functions: readonly ReadFunction[]
   readonly strays: readonly CatalogStray[]
+  readonly members: Lists['members']
   readonly gone: Lists['gone']
 }
 
@@ -84,6 +85,7 @@ export function decodeAnswer(answer: string): Answer {
       object: functionOf(row, index),
     })),
     strays: lists.strays.map(strayOf),
+    members: lists.members,
   }
 }
 

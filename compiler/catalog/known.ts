@@ -186,7 +186,7 @@ const isListedEnum = ({ kind, schema }: CatalogType): boolean =>
 
 const catalogOf = (
   known: Known,
-  { version, serverVersion, databaseOwner, readsClaims, leaves, roles, memberships, strays }: Answer,
+  { version, serverVersion, databaseOwner, readsClaims, leaves, roles, memberships, strays, members }: Answer,
 ): Catalog => ({
   version,
   serverVersion,
@@ -200,4 +200,5 @@ const catalogOf = (
   types: [...known.types.values()],
   functions: Array.from(known.functions.values(), ({ object }) => object),
   ...(strays.length > 0 && { strays }),
+  ...(members.length > 0 && { members }),
 })

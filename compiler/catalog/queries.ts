@@ -430,6 +430,17 @@ const STRAY_LIST = `select i.type as kind, i.identity as name, d.description as 
   where d.objoid >= ${firstNormalOid} and pg_catalog.strpos(d.description, '@graphql(') > '0'
   order by i.identity collate pg_catalog."C", i.type collate pg_catalog."C"`
 
+/**
+ * Members of extensions among what is served. They are no part of an object's mark: ALTER EXTENSION leaves the object as it
+ * is.
+ */
+const MEMBER_LIST = `select case d.classid when ${classOf('pg_proc')} then 'function' else 'relation' end as kind, d.objid as oid
+  from pg_catalog.pg_depend d
+  where d.refclassid = ${classOf('pg_extension')} and d.deptype = 'e'
+    and (d.classid = ${classOf('pg_proc')} and d.objid in (select oid from own_routines)
+      or d.classid = ${classOf('pg_class')} and d.objid in (select oid from owned))
+  order by d.classid, d.objid`
+
 const GONE_LIST = `select 'relation' as kind, oid from known where oid not in (select oid from places)
   union all select 'function', oid from known_routines where oid not in (select oid from own_routines)`
 
@@ -460,6 +471,7 @@ const LISTS: Readonly<Record<ListName, string>> = {
   foreignKeys: FOREIGN_KEY_LIST,
   typeTexts: TYPE_TEXTS,
   types: TYPE_LIST,
+  members: MEMBER_LIST,
   strays: STRAY_LIST,
 }
 

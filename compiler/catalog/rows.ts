@@ -131,6 +131,8 @@ export const ROWS = {
     comment: nullable(text),
     acl,
   },
+  /** What extensions brought. */
+  members: { kind: oneOf('relation', 'function'), oid: text },
   /** Comments with settings on objects that have none. */
   strays: { kind: text, name: text, comment: text },
 } as const

@@ -31,6 +31,13 @@ export interface Catalog {
   readonly functions: readonly CatalogFunction[]
   /** Comments that ask for settings on other objects of the served schemas; absent where there are none. */
   readonly strays?: readonly CatalogStray[]
+  /** Relations and functions of the above that extensions brought; absent where there are none. */
+  readonly members?: readonly CatalogMember[]
+}
+
+export interface CatalogMember {
+  readonly kind: 'relation' | 'function'
+  readonly oid: Oid
 }
 
 export interface CatalogStray {

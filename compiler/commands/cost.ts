@@ -58,7 +58,7 @@ const usualLarge = 10_000
 interface CostRequest {
   readonly url: string
   readonly schemas: readonly string[]
-  readonly statementTimeout: number
+  readonly statementTimeout: number | undefined
   readonly documents: readonly GivenDocument[]
   readonly roles: readonly string[]
   readonly check: Certificate | null
@@ -95,7 +95,7 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<CostR
   const settings = settingsOf(terminal)
   // As the login role, so that a role is taken on as for a request.
   const url = settings.databaseUrl ?? (await ownerUrl(settings))
-  return { url, schemas: settings.schemas, statementTimeout: settings.statementTimeoutMs, ...options }
+  return { url, schemas: settings.schemas, statementTimeout: settings.statementTimeoutMs ?? undefined, ...options }
 }
 
 const textOf = (given: GivenOptions, name: string): string | null => {

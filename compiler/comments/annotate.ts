@@ -48,13 +48,18 @@ export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics:
   const schemas = catalog.schemas.map((schema) => recallSchema(schema, [], () => annotateSchema(schema)))
   // Lists of relations are long, and change by an item or two.
   const key = catalog.schemas[0] ?? catalog
-  const relations = recallRelations(key, catalog.relations, [], (item) =>
+  const members = membersOf(catalog)
+  const kept = withoutHidden(catalog, schemas, members)
+  const relations = recallRelations(key, kept.relations, [], (item) =>
     recallRelation(item, [], () => annotateRelation(item)),
   )
-  const functions = catalog.functions.map((fn) => recallFunction(fn, [], () => annotateFunction(fn)))
+  const functions = kept.functions.map((fn) => {
+    const ofExtension = members.has(memberKey('function', fn.oid))
+    return recallFunction(fn, [ofExtension], () => annotateFunction(fn, ofExtension))
+  })
   const types = catalog.types.map((type) => recallType(type, [], () => annotateType(type)))
   const others: readonly Read<unknown>[] = [...schemas, ...functions, ...types]
-  const { strays = [], ...served } = catalog
+  const { strays = [], members: _, ...served } = catalog
   const diagnostics = once(() => [
     ...[...schemas, ...relations, ...functions, ...types].flatMap((read) => read.diagnostics),
     ...strays.flatMap(({ object, comment }) => tellStray(object, comment)),
@@ -80,6 +85,26 @@ export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics:
       return diagnostics()
     },
   }
+}
+
+const memberKey = (kind: 'relation' | 'function', oid: string): string => `${kind} ${oid}`
+
+const membersOf = ({ members = [] }: Catalog): ReadonlySet<string> =>
+  new Set(members.map(({ kind, oid }) => memberKey(kind, oid)))
+
+/** A schema may leave out what extensions brought; their types stay what the columns of others are of. */
+function withoutHidden(
+  { relations, functions }: Catalog,
+  schemas: readonly Read<AnnotatedSchema>[],
+  members: ReadonlySet<string>,
+): Pick<Catalog, 'relations' | 'functions'> {
+  const hiding = schemas.flatMap(({ object }) => (object.settings.extensions ? [] : [object.name]))
+  if (hiding.length === 0 || members.size === 0) return { relations, functions }
+  const isKept =
+    (kind: 'relation' | 'function') =>
+    ({ schema, oid }: CatalogRelation | CatalogFunction): boolean =>
+      !hiding.includes(schema) || !members.has(memberKey(kind, oid))
+  return { relations: relations.filter(isKept('relation')), functions: functions.filter(isKept('function')) }
 }
 
 const noRefusals: readonly Refusal[] = []
@@ -134,9 +159,10 @@ function annotateForeignKey(relation: Owner, { comment, ...key }: CatalogForeign
   return { ...read, object: { ...key, settings: read.settings } }
 }
 
-function annotateFunction({ comment, ...fn }: CatalogFunction): Read<AnnotatedFunction> {
+function annotateFunction({ comment, ...fn }: CatalogFunction, ofExtension: boolean): Read<AnnotatedFunction> {
   const read = readComment('function', () => nameFunction(fn), comment)
-  return { ...read, object: { ...fn, settings: read.settings, description: read.settings.description ?? read.outside } }
+  const description = read.settings.description ?? read.outside
+  return { ...read, object: { ...fn, settings: read.settings, ...(ofExtension && { ofExtension }), description } }
 }
 
 /** Only enums have settings. */

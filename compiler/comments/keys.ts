@@ -171,6 +171,12 @@ export const keys = [
       'with arguments, and filters on computed fields.',
   },
   {
+    key: 'extensions',
+    on: ['schema'],
+    decode: unlessDisabled,
+    help: '{"enabled": false} takes out what extensions brought: their tables, views and functions.',
+  },
+  {
     key: 'geo',
     on: ['schema'],
     decode: switchedOn,

@@ -11,7 +11,7 @@ import type { Diagnostic } from '../report/diagnostic.ts'
 import type { Settings } from './keys.ts'
 
 /** c2: the Catalog with what its owner asked for by comment, decoded. No comment text from here on. */
-export interface Annotated extends Omit<Catalog, 'schemas' | 'relations' | 'types' | 'functions' | 'strays'> {
+export interface Annotated extends Omit<Catalog, 'schemas' | 'relations' | 'types' | 'functions' | 'strays' | 'members'> {
   readonly schemas: readonly AnnotatedSchema[]
   readonly relations: readonly AnnotatedRelation[]
   readonly types: readonly AnnotatedType[]
@@ -50,5 +50,7 @@ export interface AnnotatedType extends Omit<CatalogType, 'comment'> {
 
 export interface AnnotatedFunction extends Omit<CatalogFunction, 'comment'> {
   readonly settings: Settings<'function'>
+  /** Present where an extension brought it. */
+  readonly ofExtension?: true
   readonly description: string | null
 }

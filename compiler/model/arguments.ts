@@ -3,7 +3,7 @@ import type { AnnotatedFunction } from '../comments/types.ts'
 import { readDefaults } from './defaults.ts'
 import { argumentField, isValidName } from './names.ts'
 import type { ResultContext } from './results.ts'
-import { askedBy, isPlainOrList } from './scalars.ts'
+import { askedOf, isPlainOrList } from './scalars.ts'
 import { inflects } from './scope.ts'
 import { sqlType } from './sql-types.ts'
 import { tableAdditions } from './table-additions.ts'
@@ -21,7 +21,7 @@ export type Arguments =
  */
 export function readArguments(context: ResultContext, fn: AnnotatedFunction, from: number): Arguments {
   const { scope, values } = context
-  const asked = askedBy(scope, fn.schema)
+  const asked = askedOf(scope, fn)
   const nameless = fn.args.findLastIndex((arg, index) => index >= from && arg.name === '')
   if (nameless >= 0 && !asked.functionShapes) return hidden('it has an argument without a name')
   const problem = argumentsProblem(context, fn, from)
@@ -53,7 +53,7 @@ function argumentsProblem(context: ResultContext, fn: AnnotatedFunction, from: n
   const { scope } = context
   const own = fn.args.slice(from)
   const names = own.map((_, index) => fieldOf(context, fn, from + index))
-  const unmapped = own.findIndex((arg) => !isPlainOrList(scope, arg.type, askedBy(scope, fn.schema)))
+  const unmapped = own.findIndex((arg) => !isPlainOrList(scope, arg.type, askedOf(scope, fn)))
   if (unmapped >= 0) return `its argument ${JSON.stringify(own[unmapped]?.name || names[unmapped])} is of no plain type`
   const unusable = names.find((name) => !isValidName(name))
   if (unusable !== undefined) return `its argument ${JSON.stringify(unusable)} has no valid GraphQL name`

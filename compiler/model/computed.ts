@@ -11,7 +11,7 @@ import { nodeIdField, tellNodeId } from './node-id.ts'
 import { functionId } from './overloads.ts'
 import { execution } from './privileges.ts'
 import type { Result, ResultContext } from './results.ts'
-import { askedBy, lookThrough } from './scalars.ts'
+import { askedOf, lookThrough } from './scalars.ts'
 import type { Scope } from './scope.ts'
 import { sqlType } from './sql-types.ts'
 import type { EntitySql } from './types.ts'
@@ -28,7 +28,7 @@ export interface Computed {
  */
 export function rowArgument(scope: Scope, fn: AnnotatedFunction): ObjectId | undefined {
   const [first, ...others] = fn.args
-  if (first === undefined || (others.length > 0 && !askedBy(scope, fn.schema).functionShapes)) return undefined
+  if (first === undefined || (others.length > 0 && !askedOf(scope, fn).functionShapes)) return undefined
   return others.some(({ type }) => scope.rowTypes().has(type)) ? undefined : scope.rowTypes().get(first.type)
 }
 
@@ -48,13 +48,13 @@ export function buildComputed(
 
 function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): Noted<Computed | null> {
   const judged = judge(context, fn)
-  if (judged.kind === 'hidden') return noted(null, [tellHidden(fn, judged.reason)])
+  if (judged.kind === 'hidden') return noted(null, tellHidden(fn, judged.reason))
   if (judged.field === nodeIdField) return noted(null, [tellNodeId(nameFunction(fn), 'it is no field of the row')])
   const args = readArguments(context, fn, 1)
-  if (args.kind === 'hidden') return noted(null, [tellHidden(fn, args.reason)])
+  if (args.kind === 'hidden') return noted(null, tellHidden(fn, args.reason))
   const { field, result } = judged
   const problem = reservedProblem(context, result.facts, args)
-  if (problem !== null) return noted(null, [tellHidden(fn, problem)])
+  if (problem !== null) return noted(null, tellHidden(fn, problem))
   const filter = isFiltered(context, fn, result) ? filterType(context, fn) : null
   return noted({
     facts: {
@@ -83,7 +83,7 @@ function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): 
 
 /** Scalars and enums that need no argument can be asked for (`functionShapes`, section 17). */
 function isFiltered({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: Result): boolean {
-  if (!askedBy(scope, fn.schema).functionShapes || fn.args.length > 1 || facts.kind !== 'value' || fn.returnsSet) return false
+  if (!askedOf(scope, fn).functionShapes || fn.args.length > 1 || facts.kind !== 'value' || fn.returnsSet) return false
   // Postgres has no operators for domains over enums.
   if (facts.type.kind === 'enum') return !facts.type.list && scope.types.get(fn.result)?.kind === 'e'
   if (facts.type.kind !== 'scalar' || facts.type.list) return false
@@ -91,7 +91,7 @@ function isFiltered({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: 
 }
 
 const filterType = ({ scope }: ResultContext, fn: AnnotatedFunction): Computed['sql']['filter'] => {
-  const asked = askedBy(scope, fn.schema)
+  const asked = askedOf(scope, fn)
   const type = lookThrough(scope, fn.result, asked)
   return type && { type: type.text, ...sqlType(scope, fn.result, asked) }
 }

@@ -39,7 +39,7 @@ const isTrigger = ({ scope }: ResultContext, fn: AnnotatedFunction): boolean =>
 function buildFunction(context: ResultContext, fn: AnnotatedFunction, overloaded: boolean): Noted<RootFunction | null> {
   const args = readArguments(context, fn, 0)
   const judged = judgeRoot(context, fn, args, overloaded)
-  if (judged.kind === 'hidden') return noted(null, [tellHidden(fn, judged.reason)])
+  if (judged.kind === 'hidden') return noted(null, tellHidden(fn, judged.reason))
   const id = functionId(fn, overloaded)
   const { facts, sql } = judged.args
   return noted({

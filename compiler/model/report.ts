@@ -67,13 +67,26 @@ function functionOf(
   told: Told,
 ): ReportedFunction {
   const { schema, name } = fn
-  const base = { object: nameFunction(fn), schema, name, arguments: fn.args.map(({ typeText }) => typeText) }
+  const base = {
+    object: nameFunction(fn),
+    schema,
+    name,
+    arguments: fn.args.map(({ typeText }) => typeText),
+    ...(fn.ofExtension && { ofExtension: true as const }),
+  }
   const facts = factsOf(manifest, rowArgument(scope, fn) ?? null, fn)
   if (facts !== null) return { ...base, facts, missing: null }
+  if (fn.ofExtension) return { ...base, facts: null, missing: notAdded }
   const missing = overloaded
     ? why('overloaded function', told, base.object, ['function-hidden'])
     : why('not served', told, base.object, ['function-hidden', 'field-taken', 'node-id-kept'])
   return { ...base, facts: null, missing }
+}
+
+const notAdded: Missing = {
+  reason: 'not served',
+  message: 'An extension brought it.',
+  fix: 'Where it is meant for callers, wrap it in a function of your own.',
 }
 
 /** Where a function's facts are. */

@@ -2,7 +2,7 @@ import type { ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import { attributesOf } from './composites.ts'
 import type { Head } from './heads.ts'
-import { askedBy, isPlainOrList, type Values } from './scalars.ts'
+import { askedOf, isPlainOrList, type Values } from './scalars.ts'
 import type { Scope } from './scope.ts'
 import type { AttributeSql, JsonForm } from './types.ts'
 
@@ -42,7 +42,7 @@ const rowResult = ({ heads }: ResultContext, fn: AnnotatedFunction, entity: Obje
 
 function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): Result | null {
   if (isPseudo(scope, fn, 'void')) return fn.returnsSet ? null : { facts: { kind: 'void' }, json: native }
-  const asked = askedBy(scope, fn.schema)
+  const asked = askedOf(scope, fn)
   const value = values(fn.result, asked)
   if (value === null || !(value.type.kind === 'composite' || isPlainOrList(scope, fn.result, asked))) return null
   return { facts: { kind: 'value', type: value.type, typeSchema: value.typeSchema }, json: valueForm(fn, value.json), ...attributesOf(scope, values, fn.result, asked) }

@@ -3,7 +3,7 @@ import { extensionTypes, opaqueType, type PgType, pgTypes } from '../../runtime/
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { AggregateFacts, ObjectId, ScalarName, ValueType } from '../../runtime/contract/manifest.ts'
 import type { Oid } from '../catalog/types.ts'
-import type { AnnotatedType } from '../comments/types.ts'
+import type { AnnotatedFunction, AnnotatedType } from '../comments/types.ts'
 import type { ServedEnum } from './enums.ts'
 import { isGeo } from './geo.ts'
 import type { Scope } from './scope.ts'
@@ -45,6 +45,15 @@ export const askedBy = ({ schemas }: Scope, schema: string): Asked => ({
   composites: schemas.get(schema)?.settings.composites ?? false,
   geo: schemas.get(schema)?.settings.geo ?? false,
 })
+
+/**
+ * What holds for a function: `functionShapes` adds none that an extension brought, unless its own comment names it (decision
+ * 17).
+ */
+export function askedOf(scope: Scope, { schema, ofExtension, settings }: AnnotatedFunction): Asked {
+  const asked = askedBy(scope, schema)
+  return ofExtension && settings.name === null ? { ...asked, functionShapes: false } : asked
+}
 
 export type Values = (oid: Oid, asked: Asked) => Value | null
 

@@ -115,6 +115,8 @@ export interface ReportedFunction {
   readonly name: string
   /** Types that it takes, in SQL. */
   readonly arguments: readonly string[]
+  /** Present where an extension brought it. */
+  readonly ofExtension?: true
   /** Where its facts are: among the computed fields of a row, or among the root's functions; null: it has none. */
   readonly facts: { readonly row: ObjectId | null; readonly id: ObjectId } | null
   /** Null when it depends on the role. */

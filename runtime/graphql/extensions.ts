@@ -37,9 +37,10 @@ export async function runExtended(
   let found: SchemaReport | undefined
   const reporting: RunExchange = async (inner) => {
     if (!asked.schemaReport || report === undefined) return run(inner)
+    const view = engine.view(role)
     const unlimited = unlimitedSchema(engine.manifest, engine.view('anon').visible, report.schemas)
-    const { rows, advice } = await runWithAdvice(run, { schemas: report.schemas, allowlists, unlimited }, inner)
-    found = schemaReport(engine.view(role), report, advice)
+    const { rows, advice } = await runWithAdvice(run, view, report, { allowlists, unlimited }, inner)
+    found = schemaReport(view, report, advice)
     return rows
   }
   if (!asked.explain) return { rows: await reporting(exchange), extensions: { ...(found && { schemaReport: found }) } }

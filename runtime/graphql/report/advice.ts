@@ -9,7 +9,7 @@ import { noLimits } from './limits.ts'
  * Catalogs", which everybody may read). One column: a JSON list of `{problem, object, message, sql}`.
  *
  * $1: the schemas to look at, a JSON list; $2: the allow-lists that requests are held against, as the manifest has them; $3: the
- * schema that should have limits, or null.
+ * schema that should have limits, or null; $4: what of extensions the role may call.
  * Every relation, function and operator is pg_catalog's, whatever the search path holds.
  */
 export const advice = (
@@ -17,10 +17,22 @@ export const advice = (
   schemas: readonly string[],
   allowlists: readonly AllowlistFacts[],
   unlimited: string | null,
+  callable: readonly Callable[],
 ): BoundStatement => ({
   ...named(role, adviceText),
-  values: [JSON.stringify(schemas), JSON.stringify(allowlists.filter(({ table }) => table !== null)), unlimited],
+  values: [
+    JSON.stringify(schemas),
+    JSON.stringify(allowlists.filter(({ table }) => table !== null)),
+    unlimited,
+    JSON.stringify(callable),
+  ],
 })
+
+/** Fields of functions that extensions brought into a schema. */
+export interface Callable {
+  readonly schema: string
+  readonly fields: string
+}
 
 /** Roles that keys are published for, and the one that asks. */
 const API_ROLES = `api as (
@@ -159,12 +171,22 @@ const NO_LIMITS = `select 1, '${noLimits}', 'schema ' || pg_catalog.quote_ident(
     coalesce(pg_catalog.obj_description(n.oid, 'pg_namespace'), '')
   from pg_catalog.pg_namespace n where n.nspname = $3`
 
+/** A schema is looked at because its comment asks for the report, so the object in its comment has a member. */
+const EXTENSIONS = `select 2, 'what extensions brought is in the API', 'schema ' || pg_catalog.quote_ident(n.nspname),
+    pg_catalog.quote_ident(current_user) || ' may call ' || pg_catalog.json_extract_path_text(m.value, 'fields') || '.',
+    'comment on schema ' || pg_catalog.quote_ident(n.nspname) || ' is ' || pg_catalog.quote_literal(pg_catalog.regexp_replace(
+      pg_catalog.obj_description(n.oid, 'pg_namespace'), '@graphql\\(\\s*{', '@graphql({"extensions": {"enabled": false}, ')) || ';'
+  from pg_catalog.json_array_elements($4::pg_catalog.json) m
+  join pg_catalog.pg_namespace n on n.nspname::pg_catalog.text = pg_catalog.json_extract_path_text(m.value, 'schema')
+  where pg_catalog.strpos(pg_catalog.obj_description(n.oid, 'pg_namespace'), '"extensions"') = 0`
+
 const problems = [
   ROW_SECURITY,
   NO_LIMITS,
   UNREADABLE_LISTS,
   BEYOND_POLICIES,
   DEFINER_VIEWS,
+  EXTENSIONS,
   POLICY_CALLS,
   FOREIGN_KEYS,
   POLICY_COLUMNS,

@@ -13,8 +13,9 @@ import type {
 import { meaningOf } from '../../engine/meaning.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import type { Visible } from '../../engine/view.ts'
+import { groupBy } from '../../lib/group-by.ts'
 import { ident, qualified } from '../../sql/ident.ts'
-import { advice } from './advice.ts'
+import { advice, type Callable } from './advice.ts'
 import { withLimitsSql } from './limits.ts'
 
 /**
@@ -63,7 +64,6 @@ interface FunctionReport extends Found {
 }
 
 export interface Advising {
-  readonly schemas: readonly string[]
   readonly allowlists: readonly AllowlistFacts[]
   /** The schema that should have limits, or null. */
   readonly unlimited: string | null
@@ -72,13 +72,31 @@ export interface Advising {
 /** An exchange and what an owner should mend, found in the same transaction. */
 export async function runWithAdvice(
   run: RunExchange,
-  { schemas, allowlists, unlimited }: Advising,
+  view: RoleView,
+  { schemas, functions }: ReportFacts,
+  { allowlists, unlimited }: Advising,
   exchange: Exchange,
 ): Promise<{ readonly rows: readonly Row[]; readonly advice: readonly Advice[] }> {
-  const statements = [...exchange.statements, advice(exchange.caller.role, schemas, allowlists, unlimited)]
+  const callable = callableOf(view, functions)
+  const statements = [...exchange.statements, advice(exchange.caller.role, schemas, allowlists, unlimited, callable)]
   const rows = await run({ ...exchange, statements })
   const found = JSON.parse(rows.at(-1)?.[0]?.toString() ?? '[]') as readonly Advice[]
   return { rows: rows.slice(0, -1), advice: found.flatMap(withLimitsSql) }
+}
+
+/** What extensions brought and the role finds in its API, by schema. */
+function callableOf(view: RoleView, functions: readonly ReportedFunction[]): readonly Callable[] {
+  const brought = functions.filter(({ ofExtension }) => ofExtension)
+  if (brought.length === 0) return []
+  const shown = shownFunctions(view)
+  const fields = brought.flatMap((fn) => {
+    const facts = factsOf(view.visible, fn)
+    return facts !== undefined && shown.has(facts) ? [facts] : []
+  })
+  return [...groupBy(fields, ({ schema }) => schema)].map(([schema, group]) => ({
+    schema,
+    fields: group.map(({ field }) => field).join(', '),
+  }))
 }
 
 export function schemaReport(view: RoleView, facts: ReportFacts, found: readonly Advice[]): SchemaReport {

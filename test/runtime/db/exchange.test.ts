@@ -56,6 +56,9 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
   })
   afterEach(() => database.query('truncate notes, parents, children'))
 
+  /** What requests sent; roles' settings are asked for beside them, in messages of their own (Query). */
+  const sent = () => proxy.chunks().filter((chunk) => messageTypes(chunk) !== 'Q')
+
   const fails = (request: Exchange) =>
     db.run(request).then(
       () => expect.unreachable('it should have failed'),
@@ -67,7 +70,7 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
     await db.run(request)
     proxy.clear()
     expect(await db.run(request)).toEqual([['1'], ['2'], ['1']])
-    const chunks = proxy.chunks()
+    const chunks = sent()
     expect(chunks.map(messageTypes)).toEqual(['BEBEBEBEBES'])
     expect(Buffer.concat(chunks).toString('latin1')).not.toMatch(/begin|commit/i)
   })
@@ -76,7 +79,7 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
     await db.run(exchange(['select 3']))
     proxy.clear()
     await db.run(exchange(['select 4', 'select 4', 'select 3']))
-    expect(proxy.chunks().map(messageTypes)).toEqual(['BEBEPBEBEBES'])
+    expect(sent().map(messageTypes)).toEqual(['BEBEPBEBEBES'])
   })
 
   test('the first row in text format; an empty row where there is none; nulls and any text', async () => {
@@ -169,7 +172,7 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
     await fails(exchange(['select 10', 'select 1/0', 'select 11']))
     proxy.clear()
     expect(await db.run(exchange(['select 10', 'select 11']))).toEqual([['10'], ['11']])
-    expect(proxy.chunks().map(messageTypes)).toEqual(['BEBEBEPBES'])
+    expect(sent().map(messageTypes)).toEqual(['BEBEBEPBES'])
   })
 
   test('a text that does not parse is refused with its index, and once again', async () => {
