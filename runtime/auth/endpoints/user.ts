@@ -54,14 +54,14 @@ export async function updateUser(call: UserCall, tools: AuthTools): Promise<Outc
 
 function readChange(call: UserCall): Change {
   const { body, settings, user } = call
-  const password = textOf(body, 'password') || null
+  // Nothing is no password, and no address: only what is not there stays as it is.
+  const password = has(body, 'password') ? textOf(body, 'password') : null
   if (password !== null) checkNewPassword(password, settings)
   if (has(body, 'app_metadata')) {
     throw refuse('not_admin', 'Updating app_metadata requires admin privileges')
   }
   checkedChallenge(body)
-  const address = textOf(body, 'email')
-  const email = address === '' ? null : checkedEmail(address)
+  const email = has(body, 'email') ? checkedEmail(textOf(body, 'email')) : null
   if (email !== null) destinationOf(call)
   const sameEmail = email !== null && email === user.email?.toLowerCase()
   return { password, email: sameEmail ? null : email, data: objectOf(body, 'data') }

@@ -2,7 +2,7 @@ import type { AdminCall } from '../../call.ts'
 import { checkedEmail } from '../../email-input.ts'
 import { refuse } from '../../errors.ts'
 import { isHash } from '../../hashing/algorithms.ts'
-import { booleanOf, isUuid, objectOf, textOf } from '../../input.ts'
+import { booleanOf, has, isUuid, objectOf, textOf } from '../../input.ts'
 import { checkNewPassword } from '../../password-input.ts'
 import { durationSeconds } from '../../rules/duration.ts'
 import { isTooLong } from '../../rules/password.ts'
@@ -66,7 +66,9 @@ function readPasswords(
   { body, settings }: AdminCall,
   act: 'create' | 'update',
 ): Pick<AdminUserInput, 'password' | 'passwordHash'> {
-  const password = textOf(body, 'password') || null
+  // An account may be made without a password; there is no change to none.
+  const isChange = act === 'update' && has(body, 'password')
+  const password = isChange ? textOf(body, 'password') : textOf(body, 'password') || null
   const passwordHash = textOf(body, 'password_hash') || null
   if (password !== null && passwordHash !== null) {
     throw refuse('validation_failed', 'Only a password or a password hash should be provided')

@@ -285,6 +285,19 @@ describe('PUT /user', () => {
     expect(body.user_metadata).not.toHaveProperty('a')
   })
 
+  it('takes nothing for neither a password nor an address, and null for no change', async () => {
+    const { token, email } = await newUser()
+    const put = async (body: object) => {
+      const answer = await server.call('PUT', '/user', { token, body: { ...body, data: { a: 1 } } })
+      return [answer.status, answer.body.error_code]
+    }
+    expect(await put({ password: '' })).toEqual([422, 'weak_password'])
+    expect(await put({ email: '' })).toEqual([400, 'validation_failed'])
+    expect((await server.call('GET', '/user', { token })).body.user_metadata).not.toHaveProperty('a')
+    expect(await put({ email: null, password: null })).toEqual([200, undefined])
+    expect((await signIn(email)).status).toBe(200)
+  })
+
   it('ignores what is not the user’s to change', async () => {
     const { status, body } = await put({
       role: 'service_role',
