@@ -21,6 +21,9 @@ export interface VerifiedClaims extends JWTPayload {
 
 const toleranceSeconds = 30
 
+/** OpenID Connect Core 1.0 section 2: ASCII, at most 255. */
+const isSubject = /^[\x20-\x7e]{1,255}$/
+
 /** Google signs with RSA alone (its discovery document, `id_token_signing_alg_values_supported`). */
 const algorithms = ['RS256']
 
@@ -39,7 +42,7 @@ export async function verifyIdToken(token: string, expected: TokenExpectations):
     requiredClaims: ['sub', 'aud', 'exp', 'iat'],
   })
   const { sub, iat } = payload
-  if (typeof sub !== 'string' || sub === '') throw new Error('the subject is missing')
+  if (typeof sub !== 'string' || !isSubject.test(sub)) throw new Error('the subject is missing')
   if (iat === undefined || iat > expected.now / 1000 + toleranceSeconds) throw new Error('it was issued in the future')
   if (!isFor(payload, expected.clientId)) throw new Error('it is for another client')
   if (!matchesAccessToken(payload, expected.accessToken)) throw new Error('it belongs to another access token')

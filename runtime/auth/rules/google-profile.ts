@@ -13,16 +13,22 @@ export interface GoogleProfile {
 
 const textOf = (claims: JsonObject, name: string): string | null => {
   const value = claims[name]
-  // NUL cannot be stored.
-  return typeof value === 'string' && value !== '' ? value.replaceAll('\0', '') : null
+  return typeof value === 'string' && value !== '' ? value : null
 }
+
+/** What cannot be stored: NUL, and halves of characters. */
+const unstorable = /\0|[\ud800-\udfff]/gu
+
+/** A name or an address of a picture; a mailbox is another one without any of its letters. */
+const shownText = (claims: JsonObject, name: string): string | null =>
+  textOf(claims, name)?.replace(unstorable, '') ?? null
 
 /** `issuer` as it is configured, never as a token says. */
 export function googleProfile(subject: string, claims: JsonObject, issuer: string): GoogleProfile {
   const address = textOf(claims, 'email')
   const email = address !== null && judgeEmail(address) === null ? normalEmail(address) : null
   const verified = email !== null && (claims['email_verified'] === true || claims['email_verified'] === 'true')
-  const [name, picture] = [textOf(claims, 'name'), textOf(claims, 'picture')]
+  const [name, picture] = [shownText(claims, 'name'), shownText(claims, 'picture')]
   const data = {
     iss: issuer,
     sub: subject,

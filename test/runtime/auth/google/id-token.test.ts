@@ -30,6 +30,17 @@ describe('an ID token', () => {
     expect(body.access_token).toBeTruthy()
   })
 
+  it('has no address where it has one that cannot be: no letter of it is left out', async () => {
+    for (const character of ['\0', '\u0001', '\r\n', '\ud800', ' ', '\u200b']) {
+      const person = stage.newPerson()
+      const email = `a${character}${person.email}`
+      const { status, body } = await bring(claims(person, { email, email_verified: true, name: 'A\0B\ud800' }))
+      expect([status, body.user.email, body.user.user_metadata.email_verified]).toEqual([200, undefined, false])
+      expect(body.user.user_metadata.name).toBe('AB')
+      expect(await stage.byAddress(`a${person.email}`)).toBeUndefined()
+    }
+  })
+
   test('attack 5: of another issuer, client, time or key is refused', async () => {
     const person = stage.newPerson()
     const now = Math.floor(Date.now() / 1000)
@@ -48,6 +59,7 @@ describe('an ID token', () => {
       await stage.provider.sign(claims(person, { exp: now - 60 })),
       await stage.provider.sign(claims(person, { iat: now + 600 })),
       await stage.provider.sign(claims(person, { sub: '' })),
+      await stage.provider.sign(claims(person, { sub: 'a\0b' })),
       foreign,
       symmetric,
       none,
