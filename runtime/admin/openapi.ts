@@ -78,6 +78,7 @@ const pathSchemas: Members = {
 }
 
 const securityOf: Readonly<Record<Route['guard'], readonly Json[]>> = {
+  probe: [],
   open: [],
   key: [{ apikey: [] }],
   user: [{ apikey: [], bearer: [] }],

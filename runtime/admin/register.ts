@@ -9,6 +9,7 @@ import { audit } from '../auth/store/audit-log.ts'
 import { instanceId } from '../auth/store/users.ts'
 import { clientAddress, limitSource } from '../http/client-address.ts'
 import { DatabaseFailure } from '../db/failures.ts'
+import { ownerRole } from '../identity/keys.ts'
 import type { AdminParts, OwnerCall, OwnerRoute } from './call.ts'
 import { ownerRoutes } from './routes.ts'
 
@@ -46,14 +47,15 @@ function register(scope: FastifyInstance, route: OwnerRoute, parts: AdminParts):
   })
 }
 
-/** The one role that may: the key of the project's owner. */
-const ownerRole = 'service_role'
-
+/** The one role that may is that of the owner's key, whatever strangers did from the same address. */
 async function checkOwner(request: FastifyRequest, { tools, verify, addressHeader }: AuthParts): Promise<void> {
-  await tools.throttle.refuseBanned(limitSource(clientAddress(request, addressHeader)))
   const { authorization, apikey } = request.headers
   const bearer = authorization ?? (typeof apikey === 'string' ? `Bearer ${apikey}` : undefined)
-  await adminOfBearer({ authorization: bearer, verify, run: tools.database.run }, [ownerRole])
+  const { run } = tools.database
+  await adminOfBearer({ authorization: bearer, verify, run }, [ownerRole]).catch(async (error: unknown) => {
+    await tools.throttle.refuseBanned(limitSource(clientAddress(request, addressHeader)))
+    throw error
+  })
 }
 
 function callOf(request: FastifyRequest, { io }: OwnerRoute, { addressHeader }: AuthParts): OwnerCall {

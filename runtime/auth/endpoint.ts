@@ -50,12 +50,16 @@ export async function answerCall(endpoints: Endpoints, route: Route, arrival: Ar
   }
 }
 
+const keyless: ReadonlySet<Route['guard']> = new Set(['probe', 'open'])
+/** Not asked, or only once a token turns out not to be an administrator's. */
+const spared: ReadonlySet<Route['guard']> = new Set(['probe', 'admin'])
+
 async function answerInTime(endpoints: Endpoints, route: Route, arrival: Arrival): Promise<Outcome> {
   const { tools, state, verify } = endpoints
   const now = await state()
   if (now.kind === 'disabled') throw refuse('auth_not_enabled')
-  if (route.guard !== 'open') await checkApiKey(arrival.apikey, verify)
-  await tools.throttle.refuseBanned(arrival.client.source)
+  if (!keyless.has(route.guard)) await checkApiKey(arrival.apikey, verify)
+  if (!spared.has(route.guard)) await tools.throttle.refuseBanned(arrival.client.source)
   if (route.limit !== 'none') await tools.throttle.take(route.limit, arrival.client.source, now.settings)
   const { client, params, askedRedirect } = arrival
   const query = route.io.passesQuery ? arrival.query : only(route.io.query, arrival.query)
@@ -73,13 +77,17 @@ async function answerGuarded(
 ): Promise<Outcome> {
   const body = (): JsonObject => readBody(route, arrival.body)
   switch (route.guard) {
+    case 'probe':
     case 'open':
     case 'key':
       return route.handle({ ...call, body: body() }, tools)
     case 'admin': {
       const { authorization } = arrival
       const bearer = { authorization, verify, run: tools.database.run }
-      const adminRole = await adminOfBearer(bearer, call.settings.admin_roles)
+      const adminRole = await adminOfBearer(bearer, call.settings.admin_roles).catch(async (error: unknown) => {
+        await tools.throttle.refuseBanned(call.client.source)
+        throw error
+      })
       return route.handle({ ...call, body: body(), adminRole }, tools)
     }
     case 'user': {

@@ -5,8 +5,9 @@ import type { AuthTools } from './tools.ts'
 
 /**
  * One row of routes.ts.
- * Guards: `open` needs no project key, since browsers come by themselves; `key` does; `user` and `admin` need a bearer
- * token besides.
+ * Guards: `probe` and `open` need no project key, since monitors and browsers come by themselves; `key` does; `user` and
+ * `admin` need a bearer token besides. An address that is closed (section 10) is refused by all but `probe`, and but for
+ * administrators, so that strangers who come from the same address lock no owner out.
  */
 export type Route = RouteBase & Guarded
 
@@ -25,7 +26,7 @@ type Handle<C extends Call> = (call: C, tools: AuthTools) => Promise<Outcome>
 
 /** Assurance: what a user's token has to be more than valid; `member` is a session of somebody who is no guest. */
 type Guarded =
-  | { readonly guard: 'open' | 'key'; readonly assurance: 'none'; readonly handle: Handle<Call> }
+  | { readonly guard: 'probe' | 'open' | 'key'; readonly assurance: 'none'; readonly handle: Handle<Call> }
   | { readonly guard: 'user'; readonly assurance: 'none'; readonly handle: Handle<UserCall> }
   | { readonly guard: 'user'; readonly assurance: 'session' | 'member'; readonly handle: Handle<SessionCall> }
   | { readonly guard: 'admin'; readonly assurance: 'none'; readonly handle: Handle<AdminCall> }

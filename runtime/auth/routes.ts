@@ -28,7 +28,7 @@ const [none, no, yes] = ['none', false, true] as const
  * towards closing an address, what it takes and answers. Reading this is reading auth. route.ts explains the columns.
  */
 export const routes: readonly Route[] = [
-  { at: 'GET /health', guard: 'open', assurance: none, limit: none, counted: no, io: io.health, handle: health },
+  { at: 'GET /health', guard: 'probe', assurance: none, limit: none, counted: no, io: io.health, handle: health },
   {
     at: 'GET /settings',
     guard: 'key',

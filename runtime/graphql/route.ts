@@ -10,6 +10,7 @@ import { LongBody, sentInPieces } from '../http/long-body.ts'
 import { contextOf, watchClient } from '../http/request-context.ts'
 import type { Authenticate, Credentials, Identified, Refusal } from '../identity/caller.ts'
 import type { TokenFault } from '../identity/jwt.ts'
+import { ownerRole } from '../identity/keys.ts'
 import { after } from '../lib/after.ts'
 import type { ByteBudget, Holding } from '../lib/byte-budget.ts'
 import { unreachable } from '../lib/unreachable.ts'
@@ -81,22 +82,21 @@ function answer(
 ): Sent | Promise<Sent> {
   const media = acceptedMedia(request)
   reply.header('content-type', contentTypes[media]).header('vary', 'accept').header('cache-control', 'no-store')
-  const authenticated = after(route.closedFor(request), (seconds) => {
-    refuseClosed(reply, seconds)
-    return route.authenticate(credentialsOf(request))
-  })
-  return after(authenticated, (identified) => {
-    const caller = callerOf(identified)
-    const asked = read()
-    const context = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs)
-    const unwatch = watchClient(request, context)
-    return after(route.serve(asked, caller, context), ({ outcome, body }) => {
-      unwatch()
-      reply.code(statusTable[outcome][media])
-      addOutcomeHeaders(reply, outcome)
-      return body instanceof LongBody ? sendLong(reply, body, route.answers.open(context.party)) : body
-    })
-  })
+  return after(route.closedFor(request), (seconds) =>
+    after(route.authenticate(credentialsOf(request)), (identified) => {
+      refuseClosed(reply, seconds, identified)
+      const caller = callerOf(identified)
+      const asked = read()
+      const context = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs)
+      const unwatch = watchClient(request, context)
+      return after(route.serve(asked, caller, context), ({ outcome, body }) => {
+        unwatch()
+        reply.code(statusTable[outcome][media])
+        addOutcomeHeaders(reply, outcome)
+        return body instanceof LongBody ? sendLong(reply, body, route.answers.open(context.party)) : body
+      })
+    }),
+  )
 }
 
 /** Counts the body for as long as its reader takes to read it. */
@@ -106,8 +106,9 @@ function sendLong(reply: FastifyReply, body: LongBody, holding: Holding): Readab
   return sentInPieces(reply, body)
 }
 
-function refuseClosed(reply: FastifyReply, seconds: number): void {
-  if (seconds === 0) return
+/** The owner is let in whatever strangers did from the same address, as behind a proxy that nobody told us of. */
+function refuseClosed(reply: FastifyReply, seconds: number, identified: Identified): void {
+  if (seconds === 0 || (identified.kind === 'caller' && identified.caller.role === ownerRole)) return
   reply.header('retry-after', String(seconds))
   throw new HttpFailure('ADDRESS_CLOSED')
 }

@@ -1,4 +1,4 @@
-import { isIP, type Socket } from 'node:net'
+import { isIP, SocketAddress, type Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 /**
@@ -21,8 +21,10 @@ export function limitSourceOf({ remoteAddress }: Socket): string {
 function normalAddress(text: string): string | null {
   if (isIP(text) === 4) return text
   const address = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '')
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
-  return isIP(mapped) === 0 ? null : mapped
+  if (isIP(address) === 0) return null
+  // However its groups are written, Node gives the one form that ends in the IPv4 address.
+  const written = /ffff:/i.test(address) ? new SocketAddress({ address, family: 'ipv6' }).address : address
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(written)?.[1] ?? address
 }
 
 /** What limits count by: an IPv4 address, or the /64 that one customer has of IPv6 (RFC 6177). */

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Caller, RequestContext } from '../contract/execution.ts'
+import { ownerRole } from '../identity/keys.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -8,9 +9,6 @@ declare module 'fastify' {
     arrivedAt: number
   }
 }
-
-/** The role whose key is the owner's own. */
-const serviceRole = 'service_role'
 
 /**
  * Who shares what with whom: a signed-in user, or the client's address for anon and guests.
@@ -24,8 +22,8 @@ export function contextOf(
 ): RequestContext {
   const deadline = limitMs === 0 ? Infinity : request.arrivedAt + limitMs
   const who =
-    role === serviceRole
-      ? ({ party: serviceRole, kind: 'service' } as const)
+    role === ownerRole
+      ? ({ party: ownerRole, kind: 'service' } as const)
       : user === undefined
         ? ({ party: address(), kind: 'stranger' } as const)
         : ({ party: user, kind: 'member' } as const)

@@ -1,5 +1,8 @@
 import { signToken } from './jwt.ts'
 
+/** The role of the key that no browser may hold: whoever shows it is the project's owner. */
+export const ownerRole = 'service_role'
+
 /** The two keys of a project: what a browser may hold, and what only a server may. */
 export interface ProjectKeys {
   readonly anon: string
@@ -11,7 +14,7 @@ export interface ProjectKeys {
  * secret gives the same keys each time; to withdraw them, change the secret.
  */
 export function projectKeys(secret: string): ProjectKeys {
-  return { anon: signKey('anon', secret), serviceRole: signKey('service_role', secret) }
+  return { anon: signKey('anon', secret), serviceRole: signKey(ownerRole, secret) }
 }
 
 function signKey(role: string, secret: string): string {

@@ -31,11 +31,14 @@ const take = statement<{ readonly left: number; readonly granted: boolean }>(
 
 const since = 'clock_timestamp() - make_interval(secs => $3::float8)'
 
+/** Null: there were fewer than $2. */
+const untilFree = `extract(epoch from w.taken[cardinality(w.taken) - $2::int + 1] - (${since}))::float8`
+
 /**
  * $1 source, $2 how many, $3 seconds. The times stand in one row, in order, which whoever comes first holds: of calls
  * at once none sees less than there is. Where no place is left, one gets free with the time that is $2 from the end.
  */
-const takeInWindow = statement<{ readonly seconds: number | null }>(
+const takeInWindow = statement<{ readonly granted: boolean; readonly seconds: number | null }>(
   'auth.throttles.take-within',
   `${noWait}, taken as (
     insert into catalograph_auth.guest_windows as w (source, taken)
@@ -45,10 +48,16 @@ const takeInWindow = statement<{ readonly seconds: number | null }>(
     where (select count(*) from unnest(w.taken) t where t > ${since}) < $2::int
     returning 1
   )
-  select null::float8 as seconds from taken
+  select true as granted, null::float8 as seconds from taken
   union all
-  select coalesce(extract(epoch from w.taken[cardinality(w.taken) - $2::int + 1] - (${since})), 1)::float8
-  from catalograph_auth.guest_windows w where w.source = $1 and not exists (select from taken)`,
+  select false, ${untilFree} from catalograph_auth.guest_windows w
+  where w.source = $1 and not exists (select from taken)`,
+)
+
+/** The same seconds by themselves. */
+const freeInWindow = statement<{ readonly seconds: number | null }>(
+  'auth.throttles.free-within',
+  `select ${untilFree} as seconds from catalograph_auth.guest_windows w where w.source = $1`,
 )
 
 /** $1 source, $2 threshold, $3 window, $4 duration, in seconds. An address that is closed is not counted further. */
@@ -91,7 +100,10 @@ export const takeWithin = async (
   seconds: number,
 ): Promise<number | null> => {
   const [row] = await run(takeInWindow, [source, most, seconds])
-  return row === undefined ? 1 : row.seconds
+  if (row?.granted === true) return null
+  if (row !== undefined && row.seconds !== null) return row.seconds
+  // Whoever waited for others at once was refused by what they did, and sees the row as it was before.
+  return (await run(freeInWindow, [source, most, seconds]))[0]?.seconds ?? 1
 }
 
 export interface BanRule {

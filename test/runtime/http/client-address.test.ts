@@ -16,6 +16,10 @@ describe('the address of a client', () => {
     ['x-real-ip', { 'x-real-ip': 'nonsense' }, '10.0.0.1'],
     ['x-real-ip', { 'x-real-ip': '[2001:db8::1]' }, '2001:db8::1'],
     ['x-real-ip', { 'x-real-ip': '::ffff:1.2.3.4' }, '1.2.3.4'],
+    ['x-real-ip', { 'x-real-ip': '::ffff:102:304' }, '1.2.3.4'],
+    ['x-real-ip', { 'x-real-ip': '0:0:0:0:0:FFFF:0102:0304' }, '1.2.3.4'],
+    ['x-real-ip', { 'x-real-ip': '[::ffff:a00:1]' }, '10.0.0.1'],
+    ['x-real-ip', { 'x-real-ip': '2001:db8::ffff:102:304' }, '2001:db8::ffff:102:304'],
   ])('with trust in %s and %j is %s', (header, headers, expected) => {
     expect(clientAddress(request(headers), header)).toBe(expected)
   })
