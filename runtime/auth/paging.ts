@@ -9,9 +9,12 @@ export interface Page {
 const usualPerPage = 50
 const most = 1_000_000
 
-/** An absent or empty number has its default, as auth-js sends it. Throws 400 `validation_failed`. */
+/**
+ * An absent or empty number has its default, as auth-js sends it; page 0 is the first one, as in GoTrue. Throws 400
+ * `validation_failed`.
+ */
 export function readPage(query: Readonly<Record<string, string>>): Page {
-  return { page: numberOf(query, 'page', 1), perPage: numberOf(query, 'per_page', usualPerPage) }
+  return { page: query['page'] === '0' ? 1 : numberOf(query, 'page', 1), perPage: numberOf(query, 'per_page', usualPerPage) }
 }
 
 function numberOf(query: Readonly<Record<string, string>>, name: string, usual: number): number {

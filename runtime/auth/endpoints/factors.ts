@@ -22,8 +22,10 @@ import type { FactorRow, SessionRow } from '../types.ts'
 /** Loaded by the first who has a second factor: a server starts without it. */
 export const totp = once(() => import('../rules/totp.ts'))
 
-/** Longer names would not fit into the code that is shown. */
-const longestName = 64
+/** Names are told wherever the user is. */
+export const longestFactorName = 255
+/** A longer one would not fit into the code that is shown. */
+const longestIssuer = 64
 
 interface Enrolment {
   /** Null: it has none. */
@@ -59,17 +61,18 @@ function readEnrolment({ body, settings }: SessionCall): Enrolment {
   if (type === 'webauthn') throw refuse('mfa_webauthn_enroll_not_enabled')
   if (type !== 'totp') throw refuse('validation_failed', 'factor_type needs to be totp, phone, or webauthn')
   if (!settings.mfa_totp_enabled) throw refuse('mfa_totp_enroll_not_enabled')
-  checkLength('friendly_name', friendlyName)
-  checkLength('issuer', issuer)
+  checkLength('friendly_name', friendlyName, longestFactorName)
+  checkLength('issuer', issuer, longestIssuer)
   return {
     friendlyName: friendlyName.trim() === '' ? null : friendlyName,
     issuer: issuer || new URL(settings.site_url).host,
   }
 }
 
-function checkLength(name: string, text: string): void {
-  if (text.length <= longestName) return
-  throw refuse('validation_failed', `${name} must be at most ${longestName} characters`)
+/** Throws 400 `validation_failed`. */
+export function checkLength(name: string, text: string, most: number): void {
+  if (text.length <= most) return
+  throw refuse('validation_failed', `${name} must be at most ${most} characters`)
 }
 
 function checkRoom({ settings, session }: SessionCall, factors: readonly FactorRow[], name: string | null): void {

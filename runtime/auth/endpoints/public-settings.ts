@@ -19,6 +19,7 @@ export const otherProviders = [
   'notion',
   'slack',
   'slack_oidc',
+  'snapchat',
   'spotify',
   'twitch',
   'twitter',

@@ -30,10 +30,13 @@ function readInput(call: Call): Input {
   if (type === undefined) {
     throw refuse('validation_failed', 'Missing one of these types: signup, email_change, sms, phone_change')
   }
-  if (textOf(body, 'phone') !== '' || type === 'sms' || type === 'phone_change') {
+  const [address, phone] = [textOf(body, 'email'), textOf(body, 'phone')]
+  if (address !== '' && phone !== '') {
+    throw refuse('validation_failed', 'Only an email address or phone number should be provided.')
+  }
+  if (phone !== '' || type === 'sms' || type === 'phone_change') {
     throw refuse('phone_provider_disabled', 'Phone logins are disabled')
   }
-  const address = textOf(body, 'email')
   if (address === '') {
     const isSignUp = type === 'signup'
     throw refuse(

@@ -37,11 +37,14 @@ function readSignUp(call: Call): SignUp {
   const password = textOf(body, 'password')
   if (password === '') throw refuse('validation_failed', 'Signup requires a valid password')
   checkNewPassword(password, settings)
+  const [address, phone] = [textOf(body, 'email'), textOf(body, 'phone')]
+  if (address !== '' && phone !== '') {
+    throw refuse('validation_failed', 'Only an email address or phone number should be provided on signup.')
+  }
   const challenge = checkedChallenge(body)
-  const address = textOf(body, 'email')
   const email = address === '' ? '' : checkedEmail(address)
   if (address !== '' && !settings.email_enabled) throw refuse('email_provider_disabled')
-  if (textOf(body, 'phone') !== '') throw refuse('phone_provider_disabled')
+  if (phone !== '') throw refuse('phone_provider_disabled')
   const data = objectOf(body, 'data') ?? {}
   checkSignUpMetadata(email, data)
   return { email, password, data, challenge, destination: destinationOf(call) }

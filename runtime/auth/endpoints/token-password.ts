@@ -17,6 +17,9 @@ export async function passwordGrant(call: Call, tools: AuthTools): Promise<Outco
     textOf(call.body, 'phone'),
     textOf(call.body, 'password'),
   ]
+  if (email !== '' && phone !== '') {
+    throw refuse('validation_failed', 'Only an email address or phone number should be provided on login.')
+  }
   if (email === '' && phone === '') throw refuse('validation_failed', 'missing email or phone')
   if (email === '') throw refuse('phone_provider_disabled', { status: 422, message: 'Phone logins are disabled' })
   if (!call.settings.email_enabled) {

@@ -11,7 +11,7 @@ import type { AuthTools } from '../tools.ts'
 import type { AmrMethod } from '../types.ts'
 import { acceptToken, isVerificationType, presentToken } from '../verification.ts'
 import type { Accepted, ResolvedType, VerificationType } from '../verification.ts'
-import { linkExpired, proceedMessage } from './verify.ts'
+import { linkExpired, proceedMessage, unknownType } from './verify.ts'
 
 /**
  * GET /verify (section 4.13): the link of a mail. Only GET spends it: scanners that ask by HEAD are refused (attack
@@ -21,9 +21,9 @@ export async function verifyLink(call: Call, tools: AuthTools): Promise<Outcome>
   const { token = '', type = '' } = call.query
   if (token === '') throw refuse('validation_failed', 'Verify requires a token or a token hash')
   if (type === '') throw refuse('validation_failed', 'Verify requires a verification type')
-  if (!isVerificationType(type)) throw refuse('validation_failed', 'Unsupported verification type')
   const destination = destinationOf(call)
   try {
+    if (!isVerificationType(type)) throw refuse('validation_failed', unknownType)
     const presented = await presentToken(tools, call, type, token)
     if (presented === null) throw refuse('otp_expired', linkExpired)
     return redirect(303, await follow(call, tools, type, presented, destination))

@@ -9,6 +9,8 @@ import { acceptToken, isVerificationType, presentCode, presentToken, type Verifi
 /** What is said to whoever confirmed with the first of two mailboxes. */
 export const proceedMessage = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'
 
+export const unknownType = 'Invalid email verification type'
+
 export const linkExpired = 'Email link is invalid or has expired'
 
 /** POST /verify (section 4.12): a typed code, or the token of a link. */
@@ -42,14 +44,14 @@ function readInput({ body }: Call): Input {
     if (email !== '' || phone !== '' || has(body, 'redirect_to')) {
       throw refuse('validation_failed', 'Only the token_hash and type should be provided')
     }
-    if (!isVerificationType(type)) throw refuse('validation_failed', 'Unsupported verification type')
+    if (!isVerificationType(type)) throw refuse('validation_failed', unknownType)
     return { kind: 'token', type, token }
   }
   if ((email === '') === (phone === '')) {
     throw refuse('validation_failed', 'Only an email address or phone number should be provided on verify')
   }
   if (phone !== '') throw refusePhone(type, phone)
-  if (!isVerificationType(type)) throw refuse('validation_failed', 'Invalid email verification type')
+  if (!isVerificationType(type)) throw refuse('validation_failed', unknownType)
   const address = normalEmail(email)
   if (judgeEmail(address) !== null) throw refuse('validation_failed', { status: 422, message: 'Invalid email format' })
   return { kind: 'code', type, email: address, code }
@@ -60,5 +62,5 @@ function refusePhone(type: string, phone: string): Error {
   if (type !== 'sms' && type !== 'phone_change') return refuse('validation_failed', 'Unsupported verification type')
   // E.164: up to 15 digits, the first of them no zero.
   if (/^\+?[1-9]\d{1,14}$/.test(phone)) return refuse('otp_expired')
-  return refuse('validation_failed', { status: 422, message: 'Invalid phone number format (E.164 required)' })
+  return refuse('validation_failed', 'Invalid phone number format (E.164 required)')
 }

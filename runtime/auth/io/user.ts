@@ -205,7 +205,7 @@ export const enrolFactor = io(
   ),
   body({
     factor_type: oneOf('totp; others are refused', 'totp', 'phone', 'webauthn'),
-    friendly_name: text('At most 64 characters'),
+    friendly_name: text('At most 255 characters'),
     issuer: text('At most 64 characters; the host of the site URL unless it is given'),
   }),
 )

@@ -44,7 +44,7 @@ export function parseHtml(source: string): Template {
       return piece
     }
     const place = placeIn(state)
-    if (place === null) throw new TemplateFault(`{{ .${piece.name} }} stands ${misplaced}`)
+    if (place === null) throw new TemplateFault(`{{ .${shown([piece.name, ...piece.path].join('.'))} }} stands ${misplaced}`)
     state = afterVariable(state)
     return { ...piece, place }
   })

@@ -1,6 +1,6 @@
 import { statement, type RunStatement } from '../../db/statements.ts'
 import type { UserRow } from '../types.ts'
-import { objectIn, userColumns } from './user-columns.ts'
+import { asJson, objectIn, userColumns, type JsonRow } from './user-columns.ts'
 
 /** What only administrators do to auth.users (section 11). */
 
@@ -33,6 +33,11 @@ const pageIn = (order: 'asc' | 'desc') =>
   )
 
 const pages = { asc: pageIn('asc'), desc: pageIn('desc') }
+
+const byId = statement<JsonRow<UserRow>>(
+  'auth.admin-users.by-id',
+  asJson(`select ${userColumns} from auth.users u where u.id = $1`),
+)
 
 const setRole = statement<object>(
   'auth.admin-users.set-role',
@@ -105,6 +110,10 @@ export const countUsers = async (run: RunStatement, filter: string): Promise<num
 
 export const readUserPage = (run: RunStatement, page: UserPage): Promise<readonly UserRow[]> =>
   run(pages[page.order], [page.filter, page.limit, page.offset])
+
+/** A user of that id, also one who was deleted softly: what is left of them explains rows that refer to them. */
+export const findUserOrDeleted = async (run: RunStatement, id: string): Promise<UserRow | null> =>
+  (await run(byId, [id]))[0]?.row ?? null
 
 export const setUserRole = async (run: RunStatement, id: string, role: string): Promise<void> =>
   void (await run(setRole, [id, role]))

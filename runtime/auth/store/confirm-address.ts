@@ -1,13 +1,14 @@
 import { statement, type RunStatement } from '../../db/statements.ts'
 import type { AddressProof } from './account-marks.ts'
+import { objectIn } from './user-columns.ts'
 
 /** Everything that the confirmation of an address changes whatever the account, by one statement; the user first. */
 const confirm = statement<{ readonly user_id: string }>(
   'auth.confirm-address',
   `with confirmed as (
     update auth.users set email_confirmed_at = now(), confirmation_token = '', is_anonymous = false, updated_at = now(),
-      raw_user_meta_data = case when raw_user_meta_data ? 'email_verified'
-        then raw_user_meta_data || '{"email_verified": true}' else raw_user_meta_data end
+      raw_user_meta_data = case when is_anonymous or raw_user_meta_data ? 'email_verified'
+        then ${objectIn('raw_user_meta_data')} || '{"email_verified": true}' else raw_user_meta_data end
     where id = $1::uuid returning id
   ), verified as (
     update auth.identities set identity_data = identity_data || '{"email_verified": true}', updated_at = now()

@@ -41,6 +41,7 @@ const finish = statement<object>(
     confirmation_token = '', recovery_token = '', reauthentication_token = '', updated_at = now(),
     raw_user_meta_data = case when raw_user_meta_data ? 'email'
       then raw_user_meta_data || jsonb_build_object('email', $2::text, 'email_verified', true)
+      when is_anonymous then ${objectIn('raw_user_meta_data')} || '{"email_verified": true}'
       else raw_user_meta_data end,
     raw_app_meta_data = ${objectIn('raw_app_meta_data')} || jsonb_build_object(
       'provider', coalesce(raw_app_meta_data ->> 'provider', 'email'),

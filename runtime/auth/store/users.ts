@@ -2,7 +2,7 @@ import { statement, type RunStatement } from '../../db/statements.ts'
 import type { JsonObject, SessionRow, SignedSession, UserRow } from '../types.ts'
 import { asJson, objectIn, sessionColumns, signedColumns, userColumns, type JsonRow } from './user-columns.ts'
 
-/** auth.users. What was deleted softly is gone for everybody here. */
+/** auth.users. What was deleted softly is gone for everybody here; see admin-users.ts for the one who may still look. */
 
 /** Of a single project: all rows have this one, or none where somebody wrote them by hand. */
 export const instanceId = '00000000-0000-0000-0000-000000000000'

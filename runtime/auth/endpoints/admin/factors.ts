@@ -9,6 +9,7 @@ import { removeFactor, renameFactor } from '../../store/factors.ts'
 import { lockUser } from '../../store/users.ts'
 import type { AuthTools } from '../../tools.ts'
 import type { FactorRow, UserRow } from '../../types.ts'
+import { checkLength, longestFactorName } from '../factors.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { targetUser } from './target-user.ts'
 
@@ -17,14 +18,10 @@ export async function listFactorsOf(call: AdminCall, { database }: AuthTools): P
   return json(factorsJson(await targetUser(database.run, call)))
 }
 
-const longestName = 64
-
 /** PUT /admin/users/{id}/factors/{id}: another name. */
 export async function renameFactorOf(call: AdminCall, tools: AuthTools): Promise<Outcome> {
   const name = textOf(call.body, 'friendly_name')
-  if (name.length > longestName) {
-    throw refuse('validation_failed', `friendly_name must be at most ${longestName} characters`)
-  }
+  checkLength('friendly_name', name, longestFactorName)
   const rename: Act = async (run, user, id) => (name === '' ? kept(user, id) : renameFactor(run, user.id, id, name))
   try {
     return await actOn(call, tools, 'factor_updated', rename)

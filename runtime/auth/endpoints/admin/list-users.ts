@@ -1,10 +1,11 @@
 import { json, type AdminCall, type Outcome } from '../../call.ts'
 import { refuse } from '../../errors.ts'
+import { pathId } from '../../input.ts'
 import { pageHeaders, readPage } from '../../paging.ts'
 import { userJson } from '../../rules/user-json.ts'
-import { countUsers, readUserPage } from '../../store/admin-users.ts'
+import { countUsers, findUserOrDeleted, readUserPage } from '../../store/admin-users.ts'
 import type { AuthTools } from '../../tools.ts'
-import { targetUser } from './target-user.ts'
+import { noSuchUser } from './target-user.ts'
 
 /** GET /admin/users: newest first unless `sort` says otherwise. */
 export async function listUsers({ query, settings }: AdminCall, { database }: AuthTools): Promise<Outcome> {
@@ -26,7 +27,9 @@ function readOrder(sort: string): 'asc' | 'desc' {
   return direction[1]?.toLowerCase() === 'asc' ? 'asc' : 'desc'
 }
 
-/** GET /admin/users/{id} */
-export async function showUser(call: AdminCall, { database }: AuthTools): Promise<Outcome> {
-  return json(userJson(await targetUser(database.run, call)))
+/** GET /admin/users/{id}: also one who was deleted softly, whom no list has any more. */
+export async function showUser({ params }: AdminCall, { database }: AuthTools): Promise<Outcome> {
+  const user = await findUserOrDeleted(database.run, pathId(params, 'user_id'))
+  if (user === null) throw noSuchUser()
+  return json(userJson(user))
 }

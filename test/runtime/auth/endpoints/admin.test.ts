@@ -233,7 +233,12 @@ describe('GET /admin/users', () => {
     expect(oldest).toEqual([...oldest].sort())
   })
 
-  test.each(['page=0', 'page=x', 'per_page=-1', 'page=99999999999'])('refuses %s', async (query) => {
+  it('takes page 0 for the first one', async () => {
+    const [zero, first] = [await call('GET', '/admin/users?page=0'), await call('GET', '/admin/users?page=1')]
+    expect([zero.status, zero.body, zero.headers.get('link')]).toEqual([200, first.body, first.headers.get('link')])
+  })
+
+  test.each(['page=00', 'page=x', 'per_page=-1', 'page=99999999999'])('refuses %s', async (query) => {
     const answer = await call('GET', `/admin/users?${query}`)
     expect(answer).toMatchObject({ status: 400, body: { error_code: 'validation_failed' } })
     expect(answer.body.msg).toMatch(/^Bad Pagination Parameters: /)
@@ -285,7 +290,16 @@ describe('PUT /admin/users/{id}', () => {
     const email = fresh()
     const both = await call('PUT', `/admin/users/${id}`, { body: { email, email_confirm: true } })
     expect(both.body).toMatchObject({ id, email, is_anonymous: false, app_metadata: { providers: ['email'] } })
+    expect(both.body.user_metadata).toEqual({ email_verified: true })
     expect(both.body.email_confirmed_at).toEqual(expect.any(String))
+  })
+
+  it('takes nothing for a password when it is to change one, and for none when it makes an account', async () => {
+    const { id, email } = await made({ password: '' })
+    expect((await signIn(email)).status).toBe(400)
+    const answer = await call('PUT', `/admin/users/${id}`, { body: { password: '', user_metadata: { a: 1 } } })
+    expect([answer.status, answer.body.error_code]).toEqual([422, 'weak_password'])
+    expect((await call('GET', `/admin/users/${id}`)).body.user_metadata).toEqual({})
   })
 
   it('refuses an address that somebody else has, and whoever is not there', async () => {
@@ -353,8 +367,13 @@ describe('DELETE /admin/users/{id}', () => {
     expect(row.text).not.toContain(email)
     expect(await one('select count(*)::int as n from public.notes where owner = $1', id)).toEqual({ n: 1 })
     expect((await admin.createUser({ email })).data.user?.id).not.toBe(id)
-    expect((await admin.getUserById(id)).error).toMatchObject({ code: 'user_not_found' })
+    const left = (await admin.getUserById(id)).data.user
+    expect(left).toMatchObject({ id, deleted_at: expect.any(String), user_metadata: {} })
+    expect(JSON.stringify(left)).not.toMatch(new RegExp(`trace|${email}`))
+    expect((await call('GET', '/admin/users')).body.users.map((user: { id: string }) => user.id)).not.toContain(id)
+    expect((await call('PUT', `/admin/users/${id}`, { body: {} })).body).toMatchObject({ error_code: 'user_not_found' })
     expect((await admin.deleteUser(id)).error).toBeNull()
+    expect((await admin.getUserById(id)).error).toMatchObject({ code: 'user_not_found' })
     expect(await one('select count(*)::int as n from auth.users where id = $1', id)).toEqual({ n: 0 })
   })
 
@@ -403,6 +422,7 @@ describe('factors of a user', () => {
       id,
       friendly_name: 'new',
     })
+    expect((await call('PUT', path, { body: { friendly_name: 'x'.repeat(256) } })).status).toBe(400)
     expect((await call('PUT', path, { body: { friendly_name: 'second' } })).body).toMatchObject({
       code: 422,
       error_code: 'mfa_factor_name_conflict',

@@ -74,7 +74,7 @@ describe('a factor', () => {
     const { token } = await signUp()
     const { body } = await server.call('POST', '/factors', {
       token,
-      body: { factor_type: 'totp', friendly_name: '€'.repeat(64), issuer: '€'.repeat(64) },
+      body: { factor_type: 'totp', friendly_name: '€'.repeat(255), issuer: '€'.repeat(64) },
     })
     expect(readQrCode(body.totp.qr_code)).toBe(body.totp.uri)
   })
@@ -129,7 +129,8 @@ describe('a factor', () => {
     [{ factor_type: 1 }, 400, 'bad_json'],
     [{ factor_type: 'phone' }, 422, 'mfa_phone_enroll_not_enabled'],
     [{ factor_type: 'webauthn' }, 422, 'mfa_webauthn_enroll_not_enabled'],
-    [{ factor_type: 'totp', friendly_name: 'x'.repeat(65) }, 400, 'validation_failed'],
+    [{ factor_type: 'totp', friendly_name: 'x'.repeat(256) }, 400, 'validation_failed'],
+    [{ factor_type: 'totp', issuer: 'x'.repeat(65) }, 400, 'validation_failed'],
   ])('of %j is refused with %i %s', async (body, status, code) => {
     const { token } = await signUp()
     expect(codeIn(await server.call('POST', '/factors', { token, body }))).toEqual([status, code])

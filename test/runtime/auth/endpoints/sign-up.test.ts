@@ -66,6 +66,13 @@ describe('POST /signup', () => {
     ],
     ['a telephone', { phone: '+15550100', password }, 400, 'phone_provider_disabled', 'Phone signups are disabled'],
     [
+      'a telephone beside the address',
+      { email: 'a@example.com', phone: '+15550100', password },
+      400,
+      'validation_failed',
+      'Only an email address or phone number should be provided on signup.',
+    ],
+    [
       'a number as address',
       { email: 5, password },
       400,

@@ -57,7 +57,7 @@ describe('what anybody may read', () => {
     expect((await server.call('GET', '/health')).body).toMatchObject({ name: 'GoTrue' })
     const settings = await server.call('GET', '/settings')
     expect(settings.body).toMatchObject({
-      external: { anonymous_users: false, google: false, email: true, phone: false, github: false },
+      external: { anonymous_users: false, google: false, email: true, phone: false, github: false, snapchat: false },
       disable_signup: false,
       mailer_autoconfirm: true,
     })
@@ -214,6 +214,13 @@ describe('POST /token?grant_type=password', () => {
     ['password=', {}, 400, 'invalid_credentials', 'unsupported_grant_type'],
     ['grant_type=web3', {}, 422, 'web3_provider_disabled', 'Web3 provider is disabled'],
     ['grant_type=password', {}, 400, 'validation_failed', 'missing email or phone'],
+    [
+      'grant_type=password',
+      { email: 'nobody@example.com', phone: '+15550100', password },
+      400,
+      'validation_failed',
+      'Only an email address or phone number should be provided on login.',
+    ],
     [
       'grant_type=password',
       { email: 'nobody@example.com', password },

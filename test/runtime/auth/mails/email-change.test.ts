@@ -52,7 +52,7 @@ describe('a guest', () => {
       id,
       email,
       is_anonymous: false,
-      user_metadata: { cart: 1 },
+      user_metadata: { cart: 1, email_verified: true },
       app_metadata: { provider: 'email', providers: ['email'] },
     })
     expect(body.user.identities).toMatchObject([{ provider: 'email', identity_data: { email, email_verified: true } }])
@@ -89,7 +89,7 @@ describe('a guest', () => {
     const { token, id } = await guest()
     const email = newAddress()
     const { body } = await put(token, { email, password })
-    expect(body).toMatchObject({ id, email, is_anonymous: false })
+    expect(body).toMatchObject({ id, email, is_anonymous: false, user_metadata: { email_verified: true } })
     expect([body.new_email, await server.mails(email)]).toEqual([undefined, []])
     expect((await post('/token?grant_type=password', { email, password })).status).toBe(200)
     const next = newAddress()

@@ -107,6 +107,19 @@ describe('a link', () => {
     }
   })
 
+  it('of a type that there is not leads to the site all the same, and says so there', async () => {
+    const email = await signedUp()
+    const { url } = await newest(email)
+    const location = await follow(url.replace('type=signup', 'type=other'))
+    expect(Object.fromEntries(fragmentOf(location))).toEqual({
+      error: 'invalid_request',
+      error_code: 'validation_failed',
+      error_description: 'Invalid email verification type',
+      sb: '',
+    })
+    expect(fragmentOf(await follow(url)).get('access_token')).toBeTruthy()
+  })
+
   it('of a proof key hands over a code, and only once is it a session', async () => {
     const { email } = await confirmed()
     const verifier = 'v'.repeat(43)
@@ -198,9 +211,9 @@ describe('a code', () => {
     [{ type: 'signup', token: '1' }, 400, 'Only an email address or phone number should be provided on verify'],
     [{ type: 'signup', token_hash: '1', email: 'a@b.de' }, 400, 'Only the token_hash and type should be provided'],
     [{ type: 'other', token: '1', email: 'a@b.de' }, 400, 'Invalid email verification type'],
-    [{ type: 'other', token_hash: '1' }, 400, 'Unsupported verification type'],
+    [{ type: 'other', token_hash: '1' }, 400, 'Invalid email verification type'],
     [{ type: 'signup', token: '1', email: 'a b' }, 422, 'Invalid email format'],
-    [{ type: 'sms', token: '1', phone: 'x' }, 422, 'Invalid phone number format (E.164 required)'],
+    [{ type: 'sms', token: '1', phone: 'x' }, 400, 'Invalid phone number format (E.164 required)'],
     [{ type: 'sms', token: '1', phone: '+15551234567' }, 403, 'Token has expired or is invalid'],
     [{ type: 'email', token: '123456', email: 'nobody@example.com' }, 403, 'Token has expired or is invalid'],
     [{ type: 'recovery', token_hash: 'f'.repeat(56) }, 403, 'Email link is invalid or has expired'],
