@@ -1,3 +1,4 @@
+import { plainText } from '../../runtime/auth/mails/plain-text.ts'
 import { listMails, type KeptMail } from '../../runtime/auth/store/outbox.ts'
 import { authUrls, withAuthDatabase } from './auth-database.ts'
 import type { Command } from './command.ts'
@@ -21,35 +22,20 @@ export const mailsCommand: Command = {
     if (!/^[1-9]\d{0,3}$/.test(String(last))) throw misuse('--last takes a number from 1 to 9999')
     const { auth } = await authUrls(settingsOf(terminal))
     const mails = await withAuthDatabase(auth, ({ run }) => listMails(run, Number(last)))
-    for (const mail of mails) terminal.print(renderMail(mail, html === true))
+    for (const mail of mails) {
+      terminal.print(renderMail(mail, html === true ? mail.html : await plainText(mail.html)))
+    }
     if (mails.length === 0) terminal.note('There are no mails.')
     return exitCodes.done
   },
 }
 
-function renderMail({ kind, recipient, subject, html, created_at }: KeptMail, asHtml: boolean): string {
+function renderMail({ kind, recipient, subject, created_at }: KeptMail, body: string): string {
   const head = [`Date: ${created_at}`, `Kind: ${kind}`, `To: ${recipient}`, `Subject: ${subject}`]
-  const body = printable(asHtml ? html : textOfHtml(html))
-  return [...head.map((line) => printable(line).replace(/\s+/g, ' ')), '', body, ''].join('\n')
+  return [...head.map((line) => printable(line).replace(/\s+/g, ' ')), '', printable(body), ''].join('\n')
 }
 
 /** Whoever signs up chooses parts of a mail: none of it may steer the terminal. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => (character === '\n' ? character : ' '))
-}
-
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#34': '"' }
-
-/** Enough of a mail to be read: the addresses of links stand behind their text. */
-function textOfHtml(html: string): string {
-  return html
-    .replace(/<a\b[^>]*?href="([^"]*)"[^>]*>([^]*?)<\/a>/gi, (_all, url: string, text: string) =>
-      text === url ? url : `${text} (${url})`,
-    )
-    .replace(/<br\s*\/?>|<\/(?:p|h\d|div|tr|li)>/gi, '\n')
-    .replace(/<[^>]*>/g, '')
-    .replace(/&(amp|lt|gt|quot|#39|#34);/g, (_all, name: string) => entities[name] ?? '')
-    .replace(/[ \t]+/g, ' ')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim()
 }

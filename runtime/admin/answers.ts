@@ -30,9 +30,14 @@ export interface TemplatesAnswer {
   readonly templates: readonly ListedTemplate[]
 }
 
+export interface ShownMail extends KeptMail {
+  /** What its HTML says. */
+  readonly text: string
+}
+
 export interface MailsAnswer {
   /** Newest first. */
-  readonly mails: readonly KeptMail[]
+  readonly mails: readonly ShownMail[]
 }
 
 export interface TokenAnswer {

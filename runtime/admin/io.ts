@@ -82,6 +82,7 @@ export const getMails = io(
           recipient: text('Address'),
           subject: text('As sent'),
           html: text('As sent'),
+          text: text('The same without HTML'),
           created_at: text('Time'),
         }),
       ),

@@ -1,6 +1,7 @@
 import { json, type Outcome } from '../auth/call.ts'
 import { refuse } from '../auth/errors.ts'
 import { textOf } from '../auth/input.ts'
+import { plainText } from '../auth/mails/plain-text.ts'
 import { listMails } from '../auth/store/outbox.ts'
 import type { MailsAnswer, PrepareAnswer } from './answers.ts'
 import type { AdminParts, OwnerCall } from './call.ts'
@@ -28,7 +29,9 @@ const usualMails = '20'
 export async function getMails({ query }: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
   const last = query['last'] ?? usualMails
   if (!/^[1-9]\d{0,2}$/.test(last)) throw refuse('validation_failed', 'last must be a number from 1 to 999')
-  const answer: MailsAnswer = { mails: await listMails(tools.database.run, Number(last)) }
+  const kept = await listMails(tools.database.run, Number(last))
+  const shown = kept.map(async (mail) => ({ ...mail, text: await plainText(mail.html) }))
+  const answer: MailsAnswer = { mails: await Promise.all(shown) }
   return json({ ...answer })
 }
 

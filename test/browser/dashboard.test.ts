@@ -154,12 +154,15 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
   })
 
   it('shows the mails that were kept, with their links beside them', async () => {
-    const { page, context, shoot, errors } = await enter('outbox')
+    const { page, context, shoot, checkAccess, errors } = await enter('outbox')
     await page.getByRole('button', { name: /bob@example.com/ }).click()
     const mail = page.getByRole('region', { name: 'Mail to bob@example.com' })
     await mail.frameLocator('iframe').getByText('Somebody signed up with bob@example.com.').waitFor()
     const [kept] = await server.mails('bob@example.com')
     expect(await mail.getByRole('link').first().getAttribute('href')).toBe(kept?.url)
+    await mail.getByText('As text').click()
+    expect(await mail.locator('pre').textContent()).toContain(`code: ${kept?.code}`)
+    await checkAccess()
     await shoot('outbox')
     expect(errors).toEqual([])
     await context.close()

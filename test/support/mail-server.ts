@@ -15,9 +15,11 @@ export type Mood = 'accept' | 'refuse' | 'slow' | 'down'
 export interface ReceivedMail {
   readonly from: string
   readonly recipients: readonly string[]
-  /** Header and body as they came, with lines joined and quoted-printable undone. */
-  readonly text: string
   readonly head: string
+  /** The parts of multipart/alternative in their order, by media type, as whoever reads them sees them. */
+  readonly parts: Readonly<Record<string, string>>
+  readonly html: string
+  readonly text: string
   readonly url: string
   readonly code: string
 }
@@ -30,14 +32,44 @@ const freePort = (): Promise<number> =>
     })
   })
 
-const plain = (raw: string): string =>
-  raw.replace(/=\r\n/g, '').replace(/=([0-9A-F]{2})/g, (_whole, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+/** RFC 2045 section 6, for the encodings that are met. */
+const decoders: Readonly<Record<string, (raw: string) => string>> = {
+  '7bit': (raw) => raw,
+  base64: (raw) => Buffer.from(raw, 'base64').toString('utf8'),
+  'quoted-printable': (raw) => {
+    const joined = raw.replace(/=\r\n/g, '')
+    const bytes = joined.replace(/=([0-9A-F]{2})/g, (_whole, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+    return Buffer.from(bytes, 'latin1').toString('utf8')
+  },
+}
+
+const headAndBody = (raw: string): readonly [string, string] => {
+  const at = raw.indexOf('\r\n\r\n')
+  return [raw.slice(0, at), raw.slice(at + 4)]
+}
+
+/** RFC 2046 section 5.1, without parts in parts. */
+function partsOf(head: string, body: string): Readonly<Record<string, string>> {
+  const boundary = /^Content-Type: multipart\/alternative;\s+boundary="([^"]+)"/m.exec(head)?.[1]
+  if (boundary === undefined) throw new Error(`The mail has no alternatives:\n${head}`)
+  const parts = body.split(`--${boundary}`).slice(1, -1)
+  const entries = parts.map((part) => {
+    const [partHead, partBody] = headAndBody(part)
+    const type = /^Content-Type: ([^;\r]+)/m.exec(partHead)?.[1] ?? ''
+    const encoding = /^Content-Transfer-Encoding: (.+)$/m.exec(partHead.replaceAll('\r', ''))?.[1] ?? '7bit'
+    const decode = decoders[encoding]
+    if (decode === undefined) throw new Error(`The mail is encoded as ${encoding}.`)
+    return [type, decode(partBody).replaceAll('\r\n', '\n')] as const
+  })
+  return Object.fromEntries(entries)
+}
 
 function read(raw: string, from: string, recipients: readonly string[]): ReceivedMail {
-  const text = plain(raw)
-  const head = raw.slice(0, raw.indexOf('\r\n\r\n'))
-  const url = (/href="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&')
-  return { from, recipients, text, head, url, code: /<strong>(\d{6})<\/strong>/.exec(text)?.[1] ?? '' }
+  const [head, body] = headAndBody(raw)
+  const parts = partsOf(head, body)
+  const { 'text/html': html = '', 'text/plain': text = '' } = parts
+  const url = (/href="([^"]+)"/.exec(html)?.[1] ?? '').replaceAll('&amp;', '&')
+  return { from, recipients, head, parts, html, text, url, code: /<strong>(\d{6})<\/strong>/.exec(html)?.[1] ?? '' }
 }
 
 export async function startMailServer(): Promise<MailServer> {

@@ -4,6 +4,7 @@ import type { NewMail } from '../store/outbox.ts'
 import { createDurations } from './durations.ts'
 import { mailKinds } from './kinds.ts'
 import type { MailKind } from './mailer.ts'
+import { plainText } from './plain-text.ts'
 import type { MailServer } from './smtp.ts'
 
 /** A mail that is in the outbox. */
@@ -42,7 +43,7 @@ export function createHandOver(server: MailServer, from: string | null): HandOve
     const { recipient, subject, html, kind } = mail
     const began = performance.now()
     try {
-      await server.deliver({ from: sender, recipient, subject, html })
+      await server.deliver({ from: sender, recipient, subject, html, text: await plainText(html) })
       refusal = null
       return null
     } catch (cause) {

@@ -14,6 +14,8 @@ export interface LetterToSend {
   readonly recipient: string
   readonly subject: string
   readonly html: string
+  /** The same for who reads no HTML. */
+  readonly text: string
 }
 
 /** Below the limit of a request (section 9.3). */
@@ -26,10 +28,10 @@ export function createSmtp(url: string, limitMs = usualSmtpLimitMs): MailServer 
   // Some megabytes that a server without mails need not hold.
   const transport = once(async () => (await import('nodemailer')).createTransport(options))
   return {
-    deliver: ({ from, recipient, subject, html }) =>
+    deliver: ({ from, recipient, ...parts }) =>
       inTime(limitMs, async () => {
         const to = { name: '', address: recipient }
-        await (await transport()).sendMail({ from, to, envelope: { from, to: [recipient] }, subject, html })
+        await (await transport()).sendMail({ from, to, envelope: { from, to: [recipient] }, ...parts })
       }),
     knock: () => inTime(limitMs, async () => void (await (await transport()).verify())),
   }

@@ -184,7 +184,7 @@ describe('catalograph mails', () => {
       )
     }
     const { printed } = await run(['mails'])
-    expect(printed).toMatch(/Subject: Second [^]*Hello <you>\nGo \(https:\/\/x\/\?a=1&b=2\)[^]*Subject: First[^]*One/)
+    expect(printed).toMatch(/Subject: Second [^]*Hello <you>\n\nGo \(https:\/\/x\/\?a=1&b=2\)[^]*Subject: First[^]*One/)
     expect(printed).not.toMatch(/[\u001b\r]/)
     expect(printed).not.toMatch(/^Bcc/m)
     expect((await run(['mails', '--last', '1', '--html'])).printed).toContain('<h2>Hello')

@@ -1,6 +1,5 @@
 import { useState } from 'react'
-import type { MailsAnswer } from '../../../admin/answers.ts'
-import type { KeptMail } from '../../../auth/store/outbox.ts'
+import type { MailsAnswer, ShownMail } from '../../../admin/answers.ts'
 import { useAsked, useDesk } from '../context.tsx'
 import type { Api, Result } from '../api.ts'
 import { Answer } from '../parts/answer.tsx'
@@ -52,7 +51,7 @@ function Mails({ mails }: MailsAnswer) {
   )
 }
 
-function Opened({ mail }: { readonly mail: KeptMail }) {
+function Opened({ mail }: { readonly mail: ShownMail }) {
   const [links, setLinks] = useState<readonly string[]>([])
   return (
     <section className="card" aria-label={`Mail to ${mail.recipient}`}>
@@ -66,6 +65,10 @@ function Opened({ mail }: { readonly mail: KeptMail }) {
         </p>
       ))}
       <MailFrame html={mail.html} title={`Mail to ${mail.recipient}`} onLinks={setLinks} />
+      <details>
+        <summary>As text</summary>
+        <pre>{mail.text}</pre>
+      </details>
     </section>
   )
 }

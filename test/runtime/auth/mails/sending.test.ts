@@ -41,10 +41,30 @@ describe('a mail', () => {
     await post('/signup', { email, password })
     const mail = newest(email)
     expect([mail?.from, mail?.recipients]).toEqual(['no-reply@127.0.0.1', [email]])
-    expect(mail?.head).toMatch(/Content-Type: text\/html/)
-    expect(mail?.text.match(/<a href="http[^"]*\/auth\/v1\/verify\?token=/g)).toHaveLength(2)
-    expect(mail?.text).toContain('https://app.example.com</a>')
+    // The one that a reader shall prefer comes last (RFC 2046 section 5.1.4).
+    expect(Object.keys(mail?.parts ?? {})).toEqual(['text/plain', 'text/html'])
+    expect(mail?.html.match(/<a href="http[^"]*\/auth\/v1\/verify\?token=/g)).toHaveLength(2)
+    expect(mail?.html).toContain('https://app.example.com</a>')
     expect((await server.db.query('select from catalograph_auth.outbox')).rowCount).toBe(0)
+  })
+
+  it('says the same as text: link, code and site, word for word', async () => {
+    const email = newAddress()
+    await post('/signup', { email, password })
+    const { text = '', url = '', code } = newest(email) ?? {}
+    expect(text.trimEnd()).toBe(`Confirm your address
+
+Somebody signed up with ${email}.
+
+Confirm (${url})
+
+If the button does not work, open this address:
+${url}
+
+Or type this code: ${code}
+
+This mail was sent on behalf of ${siteUrl}. If you did not ask for it, ignore it.`)
+    expect((await post('/verify', { type: 'signup', email, token: code })).status).toBe(200)
   })
 
   it('attack 6: has links of the settings alone', async () => {
@@ -54,7 +74,7 @@ describe('a mail', () => {
     const body = JSON.stringify({ email, password })
     expect((await sendAsItIs(`${server.url}/auth/v1/signup`, { method: 'POST', headers, body })).status).toBe(200)
     expect(newest(email)?.url.startsWith(`${server.url}/auth/v1/verify?`)).toBe(true)
-    expect(newest(email)?.text).not.toContain('evil')
+    expect(Object.values(newest(email)?.parts ?? {}).join()).not.toContain('evil')
   })
 
   it('attack 27: takes nothing of its data for markup, headers or another recipient', async () => {
@@ -68,9 +88,11 @@ describe('a mail', () => {
     const mail = newest(email)
     expect(mail?.recipients).toEqual([email])
     expect(mail?.head).not.toMatch(/^Bcc:/im)
-    expect(mail?.text).toContain('&lt;img src=x onerror=1&gt;&quot;')
-    expect(mail?.text.slice(mail.head.length)).not.toMatch(/<img|<b>|javascript:/)
-    expect(mail?.text).toContain('<a href="#">')
+    expect(mail?.html).toContain('&lt;img src=x onerror=1&gt;&quot;')
+    expect(mail?.html).not.toMatch(/<img|<b>|javascript:/)
+    expect(mail?.html).toContain('<a href="#">')
+    expect(mail?.text.split('\n')[0]).toBe('<img src=x onerror=1>" Bcc: other@example.com <b>')
+    expect(mail?.text).not.toContain('javascript:')
     await server.db.query('delete from catalograph_auth.templates')
   })
 
@@ -87,7 +109,7 @@ describe('a mail', () => {
     const said = sent.map((mail) => [
       new URL(mail?.url ?? '').searchParams.get('type'),
       /^Subject: (.+)\r$/m.exec(mail?.head ?? '')?.[1],
-      /^Content-Type: text\/html/m.test(mail?.head ?? ''),
+      mail?.text.includes(mail.url) === true && mail.text.includes(mail.code),
     ])
     expect(said).toEqual([
       ['signup', mailKinds.confirmation.subject, true],
@@ -96,6 +118,7 @@ describe('a mail', () => {
       ['email_change', mailKinds.email_change.subject, true],
       ['invite', mailKinds.invite.subject, true],
     ])
+    expect(newest(next)?.html).toContain(`shall have the address ${next}`)
     expect(newest(next)?.text).toContain(`shall have the address ${next}`)
   })
 })
