@@ -14,7 +14,7 @@ import { createTables } from './support/tables.ts'
 import { printTable, type Row } from './support/table.ts'
 
 /**
- * Starting: from the command to the first 200 of /health, by a server that compiles and by one that is given artifacts, and
+ * Starting: from the command to the first answer, by a server that compiles and by one that is given artifacts, and
  * what each of them then holds; of schemas of more and more tables. CPU tells more than the clock on a busy machine.
  *
  * --tables 20,500,2000 --json FILE

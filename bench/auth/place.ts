@@ -38,7 +38,7 @@ async function enableAuth(db: TestDatabase): Promise<void> {
   await withAuthDatabase(db.adminUrl, ({ run }) => setFirstSettings(run, settings))
 }
 
-const ready = (headers = {}): Buffer => httpRequest({ method: 'GET', path: '/health', headers })
+const ready = (path: string, headers = {}): Buffer => httpRequest({ method: 'GET', path, headers })
 
 /** Starts everything; what has to be closed is told to `later`. */
 export async function openPlace(later: (close: () => unknown) => void): Promise<Place> {
@@ -55,14 +55,14 @@ export async function openPlace(later: (close: () => unknown) => void): Promise<
     name: 'ours',
     args: [...profiling(), join(projectFolder, 'dist/compiler/cli.js'), 'serve'],
     env: { ...shared, DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, CLIENT_ADDRESS_HEADER: addressHeader },
-    ready: ready(),
+    ready: ready('/readyz'),
   })
   later(ours.stop)
   const limit = await startServer({
     name: 'limit',
     args: [join(projectFolder, 'bench/dist/bench/auth/limit-server.js')],
     env: { ...shared, DATABASE_URL: db.adminUrl, ANON_KEY: anon, STORED_HASH: storedHash },
-    ready: ready({ apikey: anon }),
+    ready: ready('/health', { apikey: anon }),
   })
   later(limit.stop)
   return { db, secret, anon, password, storedHash, postgres: postgres.pid, ours, limit }

@@ -89,7 +89,7 @@ export const startProduct = async (
     name,
     args: [...nodeOptions, join(folder, 'dist/compiler/cli.js'), 'serve', ...args],
     env: { DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET: access.secret, LOG_LEVEL: 'warn' },
-    ready: health,
+    ready: post('/graphql/v1', access, { query: '{ __typename }' }),
   })
   return { name, server, request: ours(access) }
 }

@@ -5,14 +5,14 @@ import type { Grow } from './exchange.ts'
 
 /** The memory that answers share, as far as the database sees to it. */
 export interface Room {
-  /** Whether there is room for what an exchange is likely to answer: as much as its statement did the last time. */
+  /** Whether there is room for what an exchange is likely to answer: as much as its statement did the party the last time. */
   readonly isThere: (exchange: Exchange, context: Context) => boolean
   /** Waits until there is; false when there is none within so many milliseconds. */
   readonly wait: (exchange: Exchange, context: Context, ms: number) => Promise<boolean>
   /** For an answer that has become large. */
   readonly open: (exchange: Exchange, context: Context) => Growing
   /** Told of one that has not. */
-  readonly stayedSmall: (exchange: Exchange) => void
+  readonly stayedSmall: (exchange: Exchange, context: Context) => void
 }
 
 type Context = RequestContext | undefined
@@ -32,18 +32,21 @@ export interface RoomOptions {
 /** How long an exchange waits for room, with its connection or before it has one. */
 export const patienceMs = 5_000
 
-/** Statements whose last answer was large enough to be counted. */
+/** Statements of a party whose last answer was large enough to be counted. */
 const mostKnown = 1_000
 
 /** Our own exchanges are one party. */
 const partyOf = (context: Context): string => context?.party ?? ''
 
-const subjectOf = ({ statements }: Exchange): string => statements[0]?.name ?? ''
+/** What one party asks large answers by, others may ask small ones by. */
+const subjectOf = ({ statements }: Exchange, context: Context): string =>
+  `${partyOf(context)}\0${statements[0]?.name ?? ''}`
 
 export function createRoom({ answers, mostPaused }: RoomOptions): Room {
   const lengths = createLru<string, number>(mostKnown)
   let paused = 0
-  const likely = (exchange: Exchange): number => lengths.get(subjectOf(exchange)) ?? 1
+  const likely = (exchange: Exchange, context: Context): number =>
+    lengths.size === 0 ? 1 : (lengths.get(subjectOf(exchange, context)) ?? 1)
 
   const open = (exchange: Exchange, context: Context): Growing => {
     const holding = answers.open(partyOf(context))
@@ -75,18 +78,18 @@ export function createRoom({ answers, mostPaused }: RoomOptions): Room {
     }
     const end = (): void => {
       resume()
-      lengths.set(subjectOf(exchange), had)
+      lengths.set(subjectOf(exchange, context), had)
       // The route counts the body as soon as it has it, which is before anything else comes about.
       setImmediate(holding.release)
     }
     return { grow, end }
   }
   return {
-    isThere: (exchange, context) => answers.held() === 0 || answers.hasRoom(partyOf(context), likely(exchange)),
-    wait: (exchange, context, ms) => answers.room(partyOf(context), likely(exchange), ms),
+    isThere: (exchange, context) => answers.held() === 0 || answers.hasRoom(partyOf(context), likely(exchange, context)),
+    wait: (exchange, context, ms) => answers.room(partyOf(context), likely(exchange, context), ms),
     open,
-    stayedSmall: (exchange) => {
-      if (lengths.size > 0) lengths.delete(subjectOf(exchange))
+    stayedSmall: (exchange, context) => {
+      if (lengths.size > 0) lengths.delete(subjectOf(exchange, context))
     },
   }
 }

@@ -97,7 +97,7 @@ export const createRunner = ({ lines, marks, endings, settings, room, timeout }:
         clear()
         running.delete(end)
         if (growing !== null) growing.end()
-        else room?.stayedSmall(exchange)
+        else room?.stayedSmall(exchange, context)
         if (context !== undefined) context.onGone = null
       }
       const settle = (result: ExchangeResult): void => {

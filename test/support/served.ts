@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../../runtime/db/free-port.ts'
+import { projectKeys } from '../../runtime/identity/keys.ts'
+import type { TestDatabase } from './database.ts'
+
+/** The built server in a process of its own, whose memory is its own too. */
+export interface Served {
+  readonly url: string
+  readonly port: number
+  readonly anon: string
+  /** Megabytes that it has in memory, and that it had at most. */
+  readonly memory: () => Promise<{ readonly now: number; readonly most: number }>
+  /** Asks it to stop; resolves with the milliseconds until it was gone. */
+  readonly stop: () => Promise<number>
+}
+
+const cli = fileURLToPath(new URL('../../dist/compiler/cli.js', import.meta.url))
+const secret = 'a secret that has more than thirty-two characters'
+
+export async function serveBuilt(db: TestDatabase, environment: Readonly<Record<string, string>> = {}): Promise<Served> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    PORT: String(port),
+    DATABASE_URL: db.url,
+    DATABASE_OWNER_URL: db.adminUrl,
+    JWT_SECRET: secret,
+    LOG_LEVEL: 'error',
+    ...environment,
+  }
+  const child = spawn(process.execPath, [cli, 'serve'], { env, stdio: 'ignore' })
+  const gone = once(child, 'exit')
+  const stop = async (): Promise<number> => {
+    const asked = performance.now()
+    child.kill('SIGTERM')
+    await gone
+    return performance.now() - asked
+  }
+  const until = performance.now() + 30_000
+  while (!(await fetch(`${url}/readyz`).then(({ status }) => status === 200, () => false))) {
+    if (performance.now() > until) {
+      await stop()
+      throw new Error('The server did not become ready.')
+    }
+    await pause(50)
+  }
+  const memory = async (): ReturnType<Served['memory']> => {
+    const status = await readFile(`/proc/${child.pid}/status`, 'utf8')
+    const read = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1_024
+    return { now: read('VmRSS'), most: read('VmHWM') }
+  }
+  return { url, port, anon: projectKeys(secret).anon, memory, stop }
+}
