@@ -5,7 +5,7 @@ import type { Grow } from './exchange.ts'
 
 /** The memory that answers share, as far as the database sees to it. */
 export interface Room {
-  /** Whether there is room for what an exchange is likely to answer: as much as its statement did the party the last time. */
+  /** Whether there is room for what an exchange is likely to answer: as much as the same one did the last time. */
   readonly isThere: (exchange: Exchange, context: Context) => boolean
   /** Waits until there is; false when there is none within so many milliseconds. */
   readonly wait: (exchange: Exchange, context: Context, ms: number) => Promise<boolean>
@@ -32,21 +32,31 @@ export interface RoomOptions {
 /** How long an exchange waits for room, with its connection or before it has one. */
 export const patienceMs = 5_000
 
-/** Statements of a party whose last answer was large enough to be counted. */
+/** Exchanges whose last answer was large enough to be counted. */
 const mostKnown = 1_000
 
 /** Our own exchanges are one party. */
 const partyOf = (context: Context): string => context?.party ?? ''
 
-/** What one party asks large answers by, others may ask small ones by. */
-const subjectOf = ({ statements }: Exchange, context: Context): string =>
-  `${partyOf(context)}\0${statements[0]?.name ?? ''}`
+const longestSubject = 1_000
+
+/**
+ * What the length of an answer is remembered for: who asked, and all that was asked, since with other values or for somebody else the
+ * same statement may well answer little. Null: too long to be remembered.
+ */
+function subjectOf({ statements }: Exchange, context: Context): string | null {
+  const asked = statements.flatMap(({ name, values }) => [name, ...values])
+  const length = asked.reduce((sum, one) => sum + (one?.length ?? 0), 0)
+  return length > longestSubject ? null : [partyOf(context), ...asked].join('\0')
+}
 
 export function createRoom({ answers, mostPaused }: RoomOptions): Room {
   const lengths = createLru<string, number>(mostKnown)
   let paused = 0
-  const likely = (exchange: Exchange, context: Context): number =>
-    lengths.size === 0 ? 1 : (lengths.get(subjectOf(exchange, context)) ?? 1)
+  const likely = (exchange: Exchange, context: Context): number => {
+    const subject = lengths.size === 0 ? null : subjectOf(exchange, context)
+    return (subject === null ? undefined : lengths.get(subject)) ?? 1
+  }
 
   const open = (exchange: Exchange, context: Context): Growing => {
     const holding = answers.open(partyOf(context))
@@ -78,7 +88,8 @@ export function createRoom({ answers, mostPaused }: RoomOptions): Room {
     }
     const end = (): void => {
       resume()
-      lengths.set(subjectOf(exchange, context), had)
+      const subject = subjectOf(exchange, context)
+      if (subject !== null) lengths.set(subject, had)
       // The route counts the body as soon as it has it, which is before anything else comes about.
       setImmediate(holding.release)
     }
@@ -89,7 +100,8 @@ export function createRoom({ answers, mostPaused }: RoomOptions): Room {
     wait: (exchange, context, ms) => answers.room(partyOf(context), likely(exchange, context), ms),
     open,
     stayedSmall: (exchange, context) => {
-      if (lengths.size > 0) lengths.delete(subjectOf(exchange, context))
+      const subject = lengths.size === 0 ? null : subjectOf(exchange, context)
+      if (subject !== null) lengths.delete(subject)
     },
   }
 }

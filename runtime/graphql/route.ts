@@ -101,8 +101,10 @@ function answer(
 
 /** Counts the body for as long as its reader takes to read it. */
 function sendLong(reply: FastifyReply, body: LongBody, holding: Holding): Readable {
-  holding.force(body.bytes)
-  reply.raw.once('close', holding.release)
+  if (!reply.raw.destroyed) {
+    holding.force(body.bytes)
+    reply.raw.once('close', holding.release)
+  }
   return sentInPieces(reply, body)
 }
 

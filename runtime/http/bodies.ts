@@ -15,7 +15,7 @@ export function boundBodies(
   bodies: ByteBudget,
 ): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
-    if (isShort(request)) return done(null, payload)
+    if (isShort(request) || reply.raw.destroyed) return done(null, payload)
     const holding = bodies.open(sourceOf(request))
     let refused = false
     // Whatever reads the body listens as soon as this is done, before anything of it comes.

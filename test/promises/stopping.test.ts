@@ -1,0 +1,31 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { serveBuilt } from '../support/served.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await createDatabase({
+    prepare: true,
+    sql: `
+      create function slow(seconds float8) returns int language plpgsql volatile as
+        $$ begin perform pg_sleep(seconds); return 1; end $$;
+      grant usage on schema public to anon;
+    `,
+  })
+})
+afterAll(() => db?.drop())
+
+it('a process that is asked to stop answers what outlives its grace and is gone a second later', async () => {
+  const served = await serveBuilt(db, { SHUTDOWN_GRACE_MS: '1500' })
+  const slow = fetch(`${served.url}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: served.anon, 'content-type': 'application/json' },
+    body: '{"query":"mutation { slow(seconds: 30) }"}',
+  }).then(async (response) => [response.status, await response.json()])
+  await pause(500)
+  const ms = await served.stop()
+  expect(await slow).toMatchObject([503, { data: null, errors: [{ extensions: { code: 'SERVER_STOPPING' } }] }])
+  expect(ms).toBeGreaterThan(1_400)
+  expect(ms).toBeLessThan(2_500)
+})
