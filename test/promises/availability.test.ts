@@ -106,8 +106,8 @@ describe('a server that strangers may ask', () => {
     await left
     const start = performance.now()
     expect(await ask('{ vaByPk(id: 2) { id } }')).toMatchObject({ status: 200, data: { vaByPk: { id: 2 } } })
-    expect(performance.now() - start).toBeLessThan(1_500)
-    await expect.poll(active, { timeout: 1_500, interval: 20 }).toBe(0)
+    expect(performance.now() - start).toBeLessThan(5_000)
+    await expect.poll(active, { timeout: 5_000, interval: 20 }).toBe(0)
   })
 
   it('ends a mutation of many statements at the deadline, and keeps nothing of it', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Exchange } from '../../../runtime/contract/execution.ts'
+import type { Exchange, RequestContext } from '../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool.ts'
 import { createByteBudget, type ByteBudget } from '../../../runtime/lib/byte-budget.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
@@ -26,15 +26,25 @@ beforeEach(() => {
 afterEach(() => db.close())
 afterAll(() => database.drop())
 
-const exchange = (party: string, length: number, text = "select repeat('ä', $1::int / 2)"): Exchange => ({
-  caller: { role: 'anon', claims: '{}', party },
-  version: null,
-  readOnly: text.startsWith('select repeat'),
-  statements: [{ name: `${text} for ${party}`, text, values: [String(length)] }],
+interface Asked {
+  readonly exchange: Exchange
+  readonly context: RequestContext
+}
+
+const exchange = (party: string, length: number, text = "select repeat('ä', $1::int / 2)"): Asked => ({
+  exchange: {
+    caller: { role: 'anon', claims: '{}' },
+    version: null,
+    readOnly: text.startsWith('select repeat'),
+    statements: [{ name: `${text} for ${party}`, text, values: [String(length)] }],
+  },
+  context: { party, kind: 'stranger', deadline: Infinity, gone: false, onGone: null },
 })
 
-const lengthOf = async (asked: Exchange): Promise<number | undefined> =>
-  (await db.run(asked))[0]?.[0]?.toString().length
+const run = ({ exchange, context }: Asked) => db.run(exchange, context)
+
+const lengthOf = async (asked: Asked): Promise<number | undefined> =>
+  (await run(asked))[0]?.[0]?.toString().length
 
 /** Whoever has an answer counts it, as the route does. */
 const hold = (party: string, bytes: number) => {
@@ -94,8 +104,8 @@ test('what was changed is told, room or not', async () => {
 
 test('what runs and what waits is given up when the database stops, and nothing more begins', async () => {
   const stopping = { status: 'rejected', reason: { kind: 'stopping' } }
-  const slow = Array.from({ length: 6 }, () => db.run(exchange('a', 20, 'select pg_sleep($1)')))
+  const slow = Array.from({ length: 6 }, () => run(exchange('a', 20, 'select pg_sleep($1)')))
   await pause(300)
   await db.stop()
-  expect(await Promise.allSettled([...slow, db.run(exchange('a', 1))])).toMatchObject(slow.concat(slow[0]!).map(() => stopping))
+  expect(await Promise.allSettled([...slow, run(exchange('a', 1))])).toMatchObject(slow.concat(slow[0]!).map(() => stopping))
 })

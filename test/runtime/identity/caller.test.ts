@@ -32,7 +32,7 @@ describe('who asks', () => {
   })
 
   it("is the bearer token's person with one, whatever the key", async () => {
-    const caller = { role: 'authenticated', claims: '{"role":"authenticated","sub":"u1"}' }
+    const caller = { role: 'authenticated', claims: '{"role":"authenticated","sub":"u1"}', user: 'u1' }
     expect(await identify(anon, `Bearer ${user}`)).toEqual({ kind: 'caller', caller })
     expect(await identify(serviceRole, `bearer  ${user}`)).toEqual({ kind: 'caller', caller })
     expect(await identify(anon, `Bearer ${anon}`)).toMatchObject({ caller: { role: 'anon' } })
