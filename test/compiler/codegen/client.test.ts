@@ -24,11 +24,11 @@ describe('the client of the demo', () => {
     expect(app.typeCheck(['use.ts'], ['--module', module, ...resolution])).toBe('')
   })
 
-  it('takes the example of the README', async () => {
+  it('takes the example of its page', async () => {
     const to = ['--from', join(root, 'generated'), '--out', join(app.folder, 'db'), '--role', 'authenticated']
     await app.codegen([...to, '--scalars', 'Datetime=Date'])
     const [, text = ''] =
-      /## Typed client[^]*?```ts\n([^]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
+      /## Typed client[^]*?```ts\n([^]*?)```/.exec(readFileSync(join(root, 'docs/client.md'), 'utf8')) ?? []
     expect(text).toContain('createDb')
     app.write('example.ts', `declare const process: { env: Record<string, string | undefined> }\n${text}`)
     expect(app.typeCheck(['example.ts'])).toBe('')

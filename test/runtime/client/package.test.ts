@@ -53,7 +53,7 @@ describe('the client library as a package', () => {
   })
 })
 
-describe('the example of the README', () => {
+describe('the example of its page', () => {
   let server: AuthServer
   beforeAll(async () => {
     const sql = `
@@ -66,7 +66,7 @@ describe('the example of the README', () => {
 
   it('runs, word for word', async () => {
     const [, text = ''] =
-      /## Client library[^]*?```js\n([^]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
+      /# Client library[^]*?```js\n([^]*?)```/.exec(readFileSync(join(root, 'docs/client.md'), 'utf8')) ?? []
     writeFileSync(join(folder, 'example.js'), text.replace('http://127.0.0.1:54321', server.url))
     const environment = { env: { ...process.env, ANON_KEY: server.anon }, cwd: folder }
     const { stdout } = await promisify(execFile)(process.execPath, ['example.js'], environment)

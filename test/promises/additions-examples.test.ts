@@ -1,28 +1,15 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys } from '../../compiler/comments/keys.ts'
 import { postgisMajor } from '../support/clusters.ts'
+import { demoSql, examplesIn, readPage, refusalOf, type Example } from '../support/examples.ts'
 import { createTestService, type Answer, type TestService } from '../support/service.ts'
 
-/** What the README shows of the additions works as it stands there, on the demo, one example after the other. */
+/** What docs/additions.md shows works as it stands there, on the demo, one example after the other. */
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-const readme = read('README.md')
-const section = readme.slice(readme.indexOf('### Additions'), readme.indexOf('### Settings that cannot be read'))
-
-interface Example {
-  readonly language: string
-  readonly text: string
-}
-
-const examplesIn = (text: string): readonly Example[] =>
-  [...text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map(([, language = '', example = '']) => ({
-    language,
-    text: example,
-  }))
+const page = readPage('docs/additions.md')
 
 /** What stands before the first key, and then each key with what is said of it. */
-const [before = '', ...others] = section.split(/^\*\*`(\w+)`\*\*/m)
+const [before = '', ...others] = page.split(/^### `(\w+)`$/m)
 const explained = others.flatMap((key, index) =>
   index % 2 === 0 ? [[key, examplesIn(others[index + 1] ?? '')] as const] : [],
 )
@@ -33,19 +20,17 @@ const inRows = (text: string): readonly string[] =>
   )
 
 test('every setting has a row, and every addition an example that can be asked', () => {
-  const rows = inRows(readme)
+  const rows = inRows(readPage('docs/api.md') + page)
   expect(keys.map(({ key }) => key).filter((key) => !rows.includes(key))).toEqual([])
-  const additions = inRows(section)
+  const additions = inRows(page)
   expect(additions.length).toBeGreaterThan(13)
   const shown = new Map(explained)
   const asked = (key: string): boolean => shown.get(key)?.some(({ language }) => language !== 'sql') ?? false
   expect(additions.filter((key) => !asked(key))).toEqual([])
 })
 
-const demo = (): string => read('fixtures/demo/schema.sql') + read('fixtures/demo/seed.sql')
-
 async function open(major: ReturnType<typeof postgisMajor>): Promise<TestService> {
-  const service = await createTestService({ sql: demo(), role: 'service_role', ...(major !== null && { major }) })
+  const service = await createTestService({ sql: demoSql(), role: 'service_role', ...(major !== null && { major }) })
   for (const { text } of examplesIn(before)) await service.db.query(text)
   return service
 }
@@ -62,12 +47,12 @@ async function send({ graphql }: TestService, shell: string): Promise<Answer> {
 async function run(service: TestService, { language, text }: Example): Promise<void> {
   if (language === 'sql') return void (await service.db.query(text))
   const answer = language === 'sh' ? await send(service, text) : await service.graphql(text)
-  const [, code] = /# refused.*: (\w+)$/m.exec(text) ?? []
+  const code = refusalOf(text)
   expect(answer.errors?.map(({ extensions }) => extensions.code)).toEqual(code === undefined ? undefined : [code])
   if (code === undefined) expect(JSON.stringify(answer.data)).not.toMatch(/\[\]|^{}$/)
 }
 
-describe('the additions, as the README shows them', () => {
+describe('the additions, as their page shows them', () => {
   let service: TestService
   beforeAll(async () => {
     service = await open(null)
