@@ -1,0 +1,205 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Command } from '../../compiler/commands/command.ts'
+import { diffCommand } from '../../compiler/commands/diff.ts'
+import { readArguments } from '../../compiler/commands/options.ts'
+import { runArguments } from '../../compiler/commands/run.ts'
+import { failures } from '../../runtime/graphql/failures.ts'
+import { settingKeys } from '../../runtime/settings/keys.ts'
+import { startAuthServer, type AuthServer } from '../support/auth.ts'
+import { commandsIn, demoSql, examplesIn, readPage, refusalOf, type Example } from '../support/examples.ts'
+
+/** What the pages show works as it stands there, on the demo. Those of the additions are in additions-examples.test.ts. */
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const address = 'http://127.0.0.1:54321'
+const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter(
+  (page) => page.endsWith('.md'),
+)
+/** Programs on the pages, and the tests that run them. */
+const programs: Readonly<Record<string, readonly string[]>> = {
+  'docs/auth.md': ['js'],
+  'docs/client.md': ['js', 'ts'],
+}
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'catalograph-docs-'))
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const asked = (example: Example): boolean =>
+  /^(sql|graphql)$/.test(example.language) || (example.language === 'sh' && /^ *curl /m.test(example.text))
+
+describe.each(pages)('%s', (page) => {
+  const examples = examplesIn(readPage(page))
+
+  it('has commands that exist', async () => {
+    for (const { text } of examples.filter(({ language }) => language === 'sh'))
+      for (const words of commandsIn(text)) expect(await problemOf(words), words.join(' ')).toBe(null)
+  })
+
+  it('has examples that a test runs', () => {
+    const others = examples.map(({ language }) => language).filter((language) => !/^(sh|sql|graphql|)$/.test(language))
+    expect(others).toEqual(programs[page] ?? [])
+  })
+
+  it.skipIf(page === 'docs/additions.md' || !examples.some(asked))('shows requests that are answered', async () => {
+    const server = await startAuthServer({ sql: demoSql() })
+    try {
+      for (const example of examples.filter(asked)) await run(server, example)
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+describe('the pages', () => {
+  it('are read in ten minutes, and the README on one screen and a half', () => {
+    expect(readPage('README.md').split('\n').length).toBeLessThanOrEqual(200)
+    const words = pages.map((page) => [page, readPage(page).split(/\s+/).length] as const)
+    expect(words.filter(([, count]) => count > 2_600)).toEqual([])
+  })
+
+  it('name every setting, command and failure', () => {
+    const [operate, auth, api] = ['docs/operate.md', 'docs/auth.md', 'docs/api.md'].map(readPage)
+    const missing = (names: readonly string[], text = ''): readonly string[] =>
+      names.filter((name) => !text.includes(`\`${name}`))
+    expect(missing(Object.values(settingKeys).map(({ env }) => env), `${operate}${auth}`)).toEqual([])
+    expect(missing(Object.keys(failures), api)).toEqual([])
+    const commands = [...readPage('compiler/cli.ts').matchAll(/^ {2}(\w+): async/gm)].map(([, name]) => name)
+    expect(commands.length).toBeGreaterThan(5)
+    expect(missing(commands.map((name) => `catalograph ${name}`), operate)).toEqual([])
+  })
+})
+
+describe('docs/auth.md', () => {
+  it('shows a program that signs somebody up', async () => {
+    const server = await startAuthServer({ sql: demoSql() })
+    try {
+      const [program] = examplesIn(readPage('docs/auth.md')).filter(({ language }) => language === 'js')
+      writeFileSync(join(folder, 'example.mjs'), (program?.text ?? '').replace(address, server.url))
+      expect(await converse(server)).toMatch(/"records":[ ]*\[\{"id":/)
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+describe('docs/your-own-database.md', () => {
+  it('shows what diff prints', async () => {
+    const server = await startAuthServer({ sql: demoSql() })
+    try {
+      const examples = examplesIn(readPage('docs/your-own-database.md'))
+      const shell = examples.find(({ text }) => text.includes('catalograph diff'))?.text ?? ''
+      const shown = examples.find(({ text }) => text.startsWith('migration.sql:'))?.text ?? ''
+      const [, migration = ''] = /<<'SQL'\n([^]*?)^SQL$/m.exec(shell) ?? []
+      const file = join(folder, 'migration.sql')
+      writeFileSync(file, migration)
+      const given = commandsIn(shell).at(-1)?.slice(2) ?? []
+      const args = given.map((word) => word.replace('migration.sql', file))
+      const lines: string[] = []
+      const print = (line: string): void => void lines.push(line)
+      const environment = { DATABASE_URL: server.db.adminUrl, JWT_SECRET: server.secret }
+      const stopRequested = (): Promise<string> => new Promise(() => undefined)
+      const code = await runArguments([diffCommand], args, {
+        environment,
+        print,
+        note: print,
+        human: false,
+        stopRequested,
+      })
+      expect(code).toBe(1)
+      const printed = lines.join('\n').replaceAll(file, 'migration.sql')
+      for (const line of shown.split('\n').filter((text) => text !== '' && text !== '...'))
+        expect(printed.split('\n')).toContain(line)
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+/** What is wrong with a command of a page; null: it can be typed as it stands. */
+async function problemOf([program = '', ...words]: readonly string[]): Promise<string | null> {
+  if (/^[A-Z_]+=/.test(program)) return problemOf(words)
+  if (program === 'curl' || program === 'cat') return null
+  if (program === 'node') return existsSync(join(root, words[0] ?? '')) ? null : 'there is no such file'
+  if (program === 'export') return problemOfVariable(words[0]?.split('=')[0] ?? '')
+  if (program === 'npm') return problemOfScript(words)
+  if (program === 'npx' && words[0] === 'catalograph') return problemOfCommand(words.slice(1))
+  if (program === 'npx' && /^(vitest|tsc)$/.test(words[0] ?? ''))
+    return words.every((word) => !/\.(ts|json)$/.test(word) || existsSync(join(root, word))) ? null : 'a file is missing'
+  return `nobody knows how to check ${program}`
+}
+
+const problemOfVariable = (name: string): string | null =>
+  Object.values(settingKeys).some(({ env }) => env === name) ? null : `there is no setting ${name}`
+
+function problemOfScript([verb = '', name = '']: readonly string[]): string | null {
+  if (verb === 'ci') return null
+  const { scripts } = JSON.parse(readPage('package.json')) as { scripts: Record<string, string> }
+  return Object.hasOwn(scripts, verb === 'run' ? name : verb) ? null : 'there is no such script'
+}
+
+async function problemOfCommand([name = '', ...args]: readonly string[]): Promise<string | null> {
+  const module = (await import(`../../compiler/commands/${name}.ts`)) as Readonly<Record<string, Command | undefined>>
+  const command = module[`${name}Command`]
+  if (command === undefined) return `there is no command ${name}`
+  readArguments(command, args)
+  return null
+}
+
+async function run(server: AuthServer, { language, text }: Example): Promise<void> {
+  if (language === 'sql') return void (await server.db.query(text))
+  if (language === 'graphql') return check(await ask(server, { query: text }), refusalOf(text))
+  for (const [program, ...words] of commandsIn(text)) if (program === 'curl') await curl(server, words)
+}
+
+const ask = (server: AuthServer, body: unknown): Promise<Response> =>
+  fetch(`${server.url}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: server.anon, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+/** Does what curl does with the few options that the pages use. */
+async function curl(server: AuthServer, words: readonly string[]): Promise<void> {
+  const after = (option: string): readonly string[] =>
+    words.flatMap((word, index) => (words[index - 1] === option ? [word] : []))
+  const url = words.find((word) => word.startsWith(address))?.replace(address, server.url) ?? ''
+  const headers = after('-H').map((header) => header.replace('$ANON', server.anon).split(': ') as [string, string])
+  const [code] = await server.mails('ada@example.com')
+  const [data] = after('-d').map((body) => body.replace('THE CODE', code?.code ?? ''))
+  const sent = data === undefined ? {} : { method: 'POST', body: data }
+  await check(await fetch(url, { headers: Object.fromEntries(headers), ...sent }), undefined)
+}
+
+async function check(response: Response, refusal: string | undefined): Promise<void> {
+  const body = (await response.json()) as { data?: unknown; errors?: readonly { extensions: { code: string } }[] }
+  expect(response.status, JSON.stringify(body)).toBe(200)
+  expect(body.errors?.map(({ extensions }) => extensions.code)).toEqual(refusal && [refusal])
+  if (refusal === undefined) expect(JSON.stringify(body.data ?? body)).not.toMatch(/^\{\}$|^\{"\w+": ?\{"edges": ?\[\]/)
+}
+
+/** Runs the program of the page and types the code that was mailed when it asks. Node 20 has no WebSocket. */
+function converse(server: AuthServer): Promise<string> {
+  const shim = `data:text/javascript,${encodeURIComponent('globalThis.WebSocket ??= class {}')}`
+  const program = spawn(process.execPath, ['--import', shim, 'example.mjs'], {
+    cwd: folder,
+    env: { ...process.env, ANON: server.anon },
+  })
+  let printed = ''
+  program.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  program.stdout.on('data', (chunk: Buffer) => {
+    const before = printed
+    printed += chunk.toString()
+    if (!before.includes('The code') && printed.includes('The code'))
+      void server.mails('bob@example.com').then(([mail]) => program.stdin.write(`${mail?.code}\n`))
+  })
+  return new Promise((resolve) => program.once('close', () => resolve(printed)))
+}
