@@ -4,8 +4,8 @@ import { ts } from 'ts-morph'
 import { describe, expect, it } from 'vitest'
 
 /**
- * docs/spec/auth.md numbers the attacks that the service survives (section 15) and the facts that an application relies
- * on (section 16). The title of a test names those that it holds: `fact 12:`, `facts 6 and 8:`, `attack 9, facts 50, 52:`.
+ * The specification numbers the attacks that auth survives (spec/auth.md 15) and the facts that an application relies
+ * on (spec/auth.md 16). The title of a test names those that it holds: `fact 12:`, `attack 9, facts 50, 52:`.
  */
 const specification = readFileSync('docs/spec/auth.md', 'utf8')
 const numbered = { fact: numbersOfSection(16), attack: numbersOfSection(15) } as const
