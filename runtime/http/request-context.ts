@@ -20,14 +20,11 @@ export function contextOf(
   address: () => string,
   limitMs: number,
 ): RequestContext {
+  const kind = role === ownerRole ? 'service' : user === undefined ? 'stranger' : 'member'
+  const party = role === ownerRole ? ownerRole : (user ?? address())
   const deadline = limitMs === 0 ? Infinity : request.arrivedAt + limitMs
-  const who =
-    role === ownerRole
-      ? ({ party: ownerRole, kind: 'service' } as const)
-      : user === undefined
-        ? ({ party: address(), kind: 'stranger' } as const)
-        : ({ party: user, kind: 'member' } as const)
-  return { ...who, deadline, gone: false, onGone: null }
+  // Member by member: V8 takes µs to spread an object where it is given further members.
+  return { party, kind, deadline, gone: false, onGone: null }
 }
 
 /** The requests that the client of each connection waits for. */
