@@ -11,7 +11,7 @@ import type { GraphqlRoute } from './graphql/route.ts'
 import { registerGraphql } from './graphql/route.ts'
 import { answerFailures, renderPlainFailure, sendFailure } from './http/boundary.ts'
 import type { RenderBare } from './http/bare-answer.ts'
-import { clientAddress, limitSource } from './http/client-address.ts'
+import { createSourceOf } from './http/client-address.ts'
 import { answerPreflight, openToEveryOrigin } from './http/cors.ts'
 import { HttpFailure } from './http/failures.ts'
 import { boundBodies } from './http/bodies.ts'
@@ -46,7 +46,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   const answers = parts.answers ?? createByteBudget(answersSize)
   const render = parts.auth === null ? undefined : toClientError
   const { serverFactory, clientErrorHandler } = parts.servers ?? createServers(usualLimits(parts, answers), render)
-  const sourceOf = sourceIn(parts.auth?.addressHeader ?? null)
+  const sourceOf = createSourceOf(parts.auth?.addressHeader ?? null)
   const app = fastify({
     logger: false,
     trustProxy: false,
@@ -86,12 +86,6 @@ export function buildApp(parts: AppParts): FastifyInstance {
  * are told in their form.
  */
 export const toClientError: RenderBare = (failure) => toErrorAnswer(failure, 'initial', '')
-
-/** What limits count the client of a request by. */
-const sourceIn =
-  (addressHeader: string | null): GraphqlRoute['sourceOf'] =>
-  (request) =>
-    limitSource(clientAddress(request, addressHeader))
 
 /** An address that auth has closed is closed to the whole project (spec/auth.md section 10). */
 function closedAddresses(auth: AuthParts | null, sourceOf: GraphqlRoute['sourceOf']): GraphqlRoute['closedFor'] {

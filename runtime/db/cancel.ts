@@ -81,6 +81,8 @@ export const createEndings = (terminate: (processId: number) => Promise<unknown>
     const runs = (): boolean => line.flight !== null && line.flight === flight
     const until = performance.now() + patienceMs[cause]
     while (runs() && performance.now() < until) {
+      // Where nobody reads, Postgres waits to send and looks for no cancellation (room.ts).
+      client.connection.stream.resume()
       await sendCancel(client)
       if (runs()) await sleep(againAfterMs)
     }

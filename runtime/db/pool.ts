@@ -64,6 +64,9 @@ const usualConnectTimeout = 5_000
  */
 const extensionSchema = 'extensions'
 
+/** Answers that may wait for room with a connection each: most connections go on serving. */
+const mostPausedOf = (poolSize: number): number => Math.min(poolSize - 1, Math.ceil(poolSize / 4))
+
 /** Connections for our own queries, with pg's own ways of asking. */
 const openPool = (url: string, settings: StartupSettings, connectTimeout: number): pg.Pool => {
   const pool = new pg.Pool({
@@ -130,7 +133,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
       ownTimeZone: timeZone !== undefined,
       now: () => performance.now(),
     }),
-    room: answers === undefined ? null : createRoom({ answers, mostPaused: Math.floor(poolSize / 4) }),
+    room: answers === undefined ? null : createRoom({ answers, mostPaused: mostPausedOf(poolSize) }),
     timeout,
   })
   return {

@@ -1,5 +1,6 @@
 import { isIP, SocketAddress, type Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
+import { createLru } from '../lib/lru.ts'
 
 /**
  * The address that a request comes from: the connection's other end or, behind a proxy, what the proxy writes into the
@@ -8,9 +9,11 @@ import type { FastifyRequest } from 'fastify'
  */
 export function clientAddress(request: FastifyRequest, trustedHeader: string | null): string | null {
   const told = trustedHeader === null ? undefined : request.headers[trustedHeader]
-  const last = (Array.isArray(told) ? told.at(-1) : told)?.split(',').at(-1)?.trim()
-  return normalAddress(last ?? '') ?? normalAddress(request.socket.remoteAddress ?? '')
+  const last = lastOf((Array.isArray(told) ? told.at(-1) : told) ?? '')
+  return normalAddress(last) ?? normalAddress(request.socket.remoteAddress ?? '')
 }
+
+const lastOf = (list: string): string => list.split(',').at(-1)?.trim() ?? ''
 
 /** What limits count the other end of a connection by. */
 export function limitSourceOf({ remoteAddress }: Socket): string {
@@ -25,6 +28,23 @@ function normalAddress(text: string): string | null {
   // However its groups are written, Node gives the one form that ends in the IPv4 address.
   const written = /ffff:/i.test(address) ? new SocketAddress({ address, family: 'ipv6' }).address : address
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(written)?.[1] ?? address
+}
+
+/** Addresses whose sources are remembered. */
+const mostSources = 10_000
+
+/** What limits count the client of a request by; remembered, since taking an address apart costs every request. */
+export function createSourceOf(trustedHeader: string | null): (request: FastifyRequest) => string {
+  const sources = createLru<string, string>(mostSources)
+  return (request) => {
+    const told = trustedHeader === null ? request.raw.socket.remoteAddress : request.headers[trustedHeader]
+    const known = typeof told === 'string' ? sources.get(told) : undefined
+    if (known !== undefined) return known
+    const source = limitSource(clientAddress(request, trustedHeader))
+    // Where the header tells no address it is the connection's that counts, which is another one the next time.
+    if (typeof told === 'string' && normalAddress(lastOf(told)) !== null) sources.set(told, source)
+    return source
+  }
 }
 
 /** What limits count by: an IPv4 address, or the /64 that one customer has of IPv6 (RFC 6177). */

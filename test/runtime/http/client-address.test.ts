@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { describe, expect, it, test } from 'vitest'
-import { clientAddress, limitSource } from '../../../runtime/http/client-address.ts'
+import { clientAddress, createSourceOf, limitSource } from '../../../runtime/http/client-address.ts'
 
 const request = (headers: Record<string, string | string[]>, remoteAddress = '10.0.0.1'): FastifyRequest =>
   ({ headers, socket: { remoteAddress } }) as unknown as FastifyRequest
@@ -34,4 +34,19 @@ it.each([
   [null, 'unknown'],
 ])('limits count %s as %s', (address, source) => {
   expect(limitSource(address)).toBe(source)
+})
+
+it('is remembered by what told it, and never by what told nothing', () => {
+  const sourceOf = createSourceOf('x-real-ip')
+  const asked = (told: string, remoteAddress: string): string => {
+    const socket = { remoteAddress }
+    return sourceOf({ headers: { 'x-real-ip': told }, socket, raw: { socket } } as unknown as FastifyRequest)
+  }
+  const told = [['1.2.3.4', '10.0.0.1'], ['1.2.3.4', '10.0.0.2'], ['nonsense', '10.0.0.1'], ['nonsense', '10.0.0.2']]
+  expect(told.map(([header = '', address = '']) => asked(header, address))).toEqual([
+    '1.2.3.4',
+    '1.2.3.4',
+    '10.0.0.1',
+    '10.0.0.2',
+  ])
 })
