@@ -84,9 +84,10 @@ const receive = (socket: Socket, take: () => Expected | null): void => {
   socket.on('close', () => fail(new Error('The server closed the connection.')))
 }
 
-export const openConnection = (port: number): Promise<HttpConnection> =>
+/** @param localAddress where the connection comes from, one of the loopback addresses */
+export const openConnection = (port: number, localAddress = '127.0.0.1'): Promise<HttpConnection> =>
   new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+    const socket = connect({ host: '127.0.0.1', port, localAddress, noDelay: true })
     let expected: Expected | null = null
     const take = (): Expected | null => {
       const taken = expected

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { embeddedBinaries } from '../../runtime/db/postgres-binaries.ts'
-import { startCluster, sweepClusters } from '../../test/support/cluster.ts'
+import { startCluster, sweepClusters, type ClusterSource } from '../../test/support/cluster.ts'
 import { publishClusters, type Major } from '../../test/support/clusters.ts'
 import { binaries15 } from '../../test/support/global-setup.ts'
 
@@ -21,12 +21,17 @@ const binariesOf = async (major: Major) => {
   return found
 }
 
+/** What servers of that version are made of. */
+export const postgresSource = async (major: Major = 18): Promise<ClusterSource> => {
+  await sweepClusters()
+  return { binaries: await binariesOf(major), pristine: null }
+}
+
 /** Starts one; `createDatabase` of test/support then makes databases on it. */
 export const startPostgres = async (major: Major = 18): Promise<BenchPostgres> => {
-  await sweepClusters()
-  const binaries = await binariesOf(major)
-  const cluster = await startCluster({ binaries, pristine: null })
-  publishClusters([{ major, port: cluster.port, postgis: false, templates: null, binaries, pristine: null }])
+  const source = await postgresSource(major)
+  const cluster = await startCluster(source)
+  publishClusters([{ major, port: cluster.port, postgis: false, templates: null, ...source }])
   const [pid] = (await readFile(join(cluster.folder, 'postmaster.pid'), 'utf8')).split('\n')
   return { major, port: cluster.port, pid: Number(pid), stop: cluster.remove }
 }

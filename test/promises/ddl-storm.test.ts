@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, majors, type TestDatabase } from '../support/database.ts'
 import { followDatabase, type FollowedService } from '../support/followed.ts'
+import { createRandom, type Random } from '../support/random.ts'
 import type { Answer } from '../support/service.ts'
 
 /**
@@ -14,19 +15,6 @@ import type { Answer } from '../support/service.ts'
  */
 const seed = Number(process.env['STORM_SEED'] ?? Date.now() % 1_000_000)
 const seconds = Number(process.env['STORM_MINUTES'] ?? 0.12) * 60
-
-type Random = (below: number) => number
-
-/** Mulberry32: small, and the same everywhere. */
-function createRandom(start: number): Random {
-  let state = start >>> 0
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below)
-  }
-}
 
 /** What one committed state of a table is, as far as requests can tell. */
 interface State {

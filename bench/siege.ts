@@ -1,0 +1,50 @@
+import { allDocuments, documentRows } from './siege/documents.ts'
+import { assaultRow, assaultFigures, measureAssault, type MeasuredAssault } from './siege/assaults.ts'
+import { endingOf, longMutation } from './siege/limits.ts'
+import { withCleanup } from './support/cleanup.ts'
+import { readOptions } from './support/options.ts'
+import { postgresSource } from './support/postgres.ts'
+import { writeRecord } from './support/record.ts'
+import { printTable } from './support/table.ts'
+import { openStage } from '../test/support/siege/stage.ts'
+
+/**
+ * What strangers can do to honest callers: p50 and p99 of the same honest traffic alone and under each attack, by turns
+ * in one run, with the memory and CPU of the server; what a dear document costs when it is first seen and when it is seen
+ * again; how long a mutation takes whose functions take longer than a request may; and how a server ends that has a
+ * request longer than its grace.
+ *
+ * --seconds 6 (of an attack) --alone 4 --rate 100 --seed 1 --only NAME,NAME --pg 18 --json FILE
+ */
+const options = readOptions()
+const only = options.text('only')?.split(',')
+const major = options.number('pg', 18) === 15 ? 15 : 18
+const seed = options.number('seed', 1)
+const effort = { attackMs: options.number('seconds', 6) * 1_000, aloneMs: options.number('alone', 4) * 1_000 }
+
+/** Those of a server that nobody has set, but for its grace. */
+const usual = {
+  STATEMENT_TIMEOUT_MS: '30000',
+  REQUEST_TIMEOUT_MS: '45000',
+  WRITE_TIMEOUT_MS: '10000',
+  SHUTDOWN_GRACE_MS: '2000',
+}
+
+await withCleanup(async (later) => {
+  const source = await postgresSource(major)
+  const perSecond = options.number('rate', 100)
+  const stage = await openStage({ source, seed, perSecond, settings: usual })
+  later(stage.close)
+  const measured: MeasuredAssault[] = []
+  for (const attack of stage.attacks.filter(({ name }) => only?.includes(name) ?? true))
+    measured.push(await measureAssault(stage, attack, effort))
+  printTable(`Under siege, ${perSecond} honest requests a second`, measured.map(assaultRow))
+  await stage.audit()
+  const documents = await allDocuments(stage.town)
+  printTable('Dear documents, milliseconds', documentRows(documents))
+  const rows = [await longMutation(source), await endingOf(stage.town)]
+  printTable('Limits', rows.map(({ row }) => row))
+  const all = [...measured.map(assaultFigures), ...[...documents, ...rows].map(({ figures }) => figures)]
+  const figures = Object.assign({}, ...all) as Readonly<Record<string, number>>
+  await writeRecord({ bench: 'siege', figures }, options.text('json'))
+})

@@ -1,0 +1,63 @@
+import type { Attack } from '../../test/support/siege/arms.ts'
+import { latencies, type Assault, type Measured, type Stage } from '../../test/support/siege/stage.ts'
+import { cpuTime } from '../support/cpu.ts'
+import { figure, quantile } from '../support/statistics.ts'
+import type { Row } from '../support/table.ts'
+
+/** Honest traffic alone, and right afterwards under an attack. */
+export interface MeasuredAssault {
+  readonly name: string
+  readonly alone: Measured
+  readonly under: Assault
+  /** Of the server, in seconds. */
+  readonly cpu: number
+}
+
+export interface Effort {
+  readonly attackMs: number
+  readonly aloneMs: number
+}
+
+/** As long as a server may need that gives up statements after half a minute. */
+const patienceMs = 60_000
+
+export async function measureAssault(stage: Stage, attack: Attack, effort: Effort): Promise<MeasuredAssault> {
+  const alone = await stage.alone(effort.aloneMs)
+  const before = await cpuTime(stage.town.server.pid)
+  const under = await stage.assault([attack], effort.attackMs, patienceMs)
+  const cpu = ((await cpuTime(stage.town.server.pid)) - before) / 1e6
+  return { name: attack.name, alone, under, cpu }
+}
+
+const p = ({ samples }: Measured, share: number): number => quantile(latencies(samples), share)
+const refused = ({ samples }: Measured): number => samples.filter(({ ok }) => !ok).length
+
+export const assaultRow = ({ name, alone, under, cpu }: MeasuredAssault): Row => ({
+  attack: name,
+  'p50 alone': figure(p(alone, 0.5)),
+  'p50 under': figure(p(under, 0.5)),
+  'p99 alone': figure(p(alone, 0.99)),
+  'p99 under': figure(p(under, 0.99)),
+  'times p99': figure(p(under, 0.99) / p(alone, 0.99)),
+  failed: `${refused(under)} of ${under.samples.length}`,
+  'loop held, ms': figure(under.worst.loop),
+  'health, ms': figure(under.worst.health),
+  'resident MB': figure(under.worst.memory),
+  'CPU s': figure(cpu),
+  'back after, s': under.recoveryMs === null ? 'never' : figure(under.recoveryMs / 1_000),
+})
+
+export const assaultFigures = ({ name, alone, under, cpu }: MeasuredAssault): Readonly<Record<string, number>> => {
+  const path = `siege.${name.replaceAll(/\W+/g, '-')}`
+  return {
+    [`${path}.alone.p50`]: p(alone, 0.5),
+    [`${path}.alone.p99`]: p(alone, 0.99),
+    [`${path}.under.p50`]: p(under, 0.5),
+    [`${path}.under.p99`]: p(under, 0.99),
+    [`${path}.failed`]: refused(under),
+    [`${path}.loopMs`]: under.worst.loop,
+    [`${path}.residentMb`]: under.worst.memory,
+    [`${path}.cpuSeconds`]: cpu,
+    [`${path}.recoveryMs`]: under.recoveryMs ?? -1,
+  }
+}

@@ -1,0 +1,62 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Attack } from '../arms.ts'
+import { asking } from '../callers.ts'
+
+/** What happens to the database itself. */
+
+const terminate = `select pg_terminate_backend(pid) from (select pid from pg_stat_activity
+  where usename = 'authenticator' order by random() limit 1) one`
+
+const terminations: Attack['run'] = async (arms) => {
+  while (!arms.isOver()) {
+    await arms.town.admin(terminate)
+    await arms.rest(200 + arms.random(400))
+  }
+}
+
+const changes: readonly ((n: number) => string)[] = [
+  (n) => `alter table changing add column if not exists c${n} int default ${n}`,
+  (n) => `alter table changing drop column if exists c${n}`,
+  (n) => `comment on table changing is 'number ${n}'`,
+  (n) => `create table if not exists passing_${n} (id int primary key); grant select on passing_${n} to anon`,
+  (n) => `drop table if exists passing_${n}`,
+  (n) => `create or replace function twice(a int) returns int language sql stable as $$ select 2 * a + 0 * ${n} $$`,
+  () => 'revoke insert on changing from anon',
+  () => 'grant insert on changing to anon',
+]
+
+const ddl: Attack['run'] = async (arms) => {
+  while (!arms.isOver()) {
+    const change = changes[arms.random(changes.length)]
+    if (change !== undefined) await arms.town.admin(change(arms.random(3)))
+    await arms.ask(asking(arms.anon, '{ changingCollection { edges { node { id name } } } }'))
+    await arms.rest(50 + arms.random(150))
+  }
+}
+
+const outage: Attack['run'] = async (arms) => {
+  await arms.rest(500)
+  await arms.town.cluster.stop()
+  await pause(500 + arms.random(1_000))
+  await arms.town.cluster.restart()
+  await arms.rest(1_000)
+}
+
+const away = 'the database is away'
+
+export const database: readonly Attack[] = [
+  {
+    name: 'terminated backends',
+    does: 'sessions of the server are terminated in the middle of their work',
+    relaxes: { accepted: 'a mutation whose connection died may have been kept, and is not repeated' },
+    run: terminations,
+  },
+  { name: 'schema changes', does: 'tables, columns, comments, functions and grants change', relaxes: {}, run: ddl },
+  {
+    name: 'an outage',
+    does: 'Postgres stops and comes again a second later',
+    relaxes: { answered: away, accepted: away, prompt: away, health: away, coded: away, strays: away, deadline: away },
+    alone: true,
+    run: outage,
+  },
+]

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { authOwner } from '../../../runtime/auth/schema/auth-schema.ts'
+import type { AuthSettingName } from '../../../runtime/auth/settings/keys.ts'
+import { setSetting } from '../../../runtime/auth/settings/store.ts'
+import { openStatements } from '../../../runtime/db/statements.ts'
+import { projectKeys } from '../../../runtime/identity/keys.ts'
+import { signToken } from '../../../runtime/identity/jwt.ts'
+import { startCluster, type ClusterSource, type ThrowAwayCluster } from '../cluster.ts'
+import { asMaintenance, prepareAs } from '../database.ts'
+import { schemaSql } from './schema.ts'
+import { startBesieged, type Besieged } from './server.ts'
+
+/** A database on a Postgres of its own, and the built server on it, with auth enabled. */
+export interface Town {
+  readonly cluster: ThrowAwayCluster
+  readonly server: Besieged
+  readonly secret: string
+  readonly keys: { readonly anon: string; readonly serviceRole: string }
+  readonly tokenOf: (claims: Readonly<Record<string, unknown>>) => string
+  /** One statement as the superuser, on a connection that is made anew when the last one broke. */
+  readonly admin: (sql: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
+  /** Stores a setting of auth, as the owner's tools do. */
+  readonly store: (name: AuthSettingName, text: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export interface TownOptions {
+  readonly source: ClusterSource
+  readonly settings: Readonly<Record<string, string>>
+}
+
+const site = [
+  ['auth_enabled', 'on'],
+  ['site_url', 'https://app.example.com'],
+  ['autoconfirm', 'on'],
+  ['jwt_exp', '604800'],
+] as const
+
+/** One connection, which breaks with the database and is then made anew. */
+function reconnecting(url: string): { readonly query: Town['admin']; readonly end: () => Promise<void> } {
+  let connection: Promise<pg.Client> | null = null
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client(url)
+    const forget = (): void => void (connection = null)
+    client.on('error', forget)
+    client.on('end', forget)
+    await client.connect()
+    return client
+  }
+  return {
+    query: async (sql, values = []) => {
+      connection ??= connect()
+      const client = await connection.catch((error: unknown) => {
+        connection = null
+        throw error
+      })
+      return (await client.query(sql, [...values])).rows as Record<string, unknown>[]
+    },
+    end: async () => {
+      await (await connection?.catch(() => null))?.end()
+    },
+  }
+}
+
+export async function openTown({ source, settings }: TownOptions): Promise<Town> {
+  const cluster = await startCluster(source)
+  const closing: (() => Promise<unknown>)[] = [cluster.remove]
+  const close = async (): Promise<void> => {
+    for (let next = closing.pop(); next !== undefined; next = closing.pop()) await next()
+  }
+  try {
+    await asMaintenance(cluster.port, 'alter system set track_activity_query_size = 65536')
+    await asMaintenance(cluster.port, 'create database town')
+    const url = (user: string): string => `postgres://${user}@127.0.0.1:${cluster.port}/town`
+    await prepareAs('auth', url('postgres'))
+    // What is looked at of running statements is decided when the server starts.
+    await cluster.stop()
+    await cluster.restart()
+    const admin = reconnecting(url('postgres'))
+    closing.push(admin.end)
+    await admin.query(schemaSql)
+    const auth = { url: url('postgres'), schemas: ['auth'], role: authOwner, poolSize: 1, statementTimeout: 0 }
+    const owner = openStatements(auth)
+    closing.push(owner.close)
+    const store: Town['store'] = async (name, text) => {
+      const parsed = await setSetting(owner.run, name, text)
+      if (parsed.kind === 'problem') throw new Error(`${name} ${parsed.problem}`)
+    }
+    for (const [name, text] of site) await store(name, text)
+    const secret = randomBytes(32).toString('hex')
+    const environment = { DATABASE_URL: url('authenticator'), DATABASE_OWNER_URL: url('postgres'), JWT_SECRET: secret }
+    const server = await startBesieged({ ...environment, ...settings })
+    closing.push(server.end)
+    return {
+      cluster,
+      server,
+      secret,
+      keys: projectKeys(secret),
+      tokenOf: (claims) => signToken({ exp: Math.floor(Date.now() / 1_000) + 86_400, ...claims }, secret),
+      admin: admin.query,
+      store,
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

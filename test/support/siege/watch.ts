@@ -1,0 +1,145 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { httpRequest, openConnection, type HttpConnection } from '../../../bench/support/http-client.ts'
+import type { Verdicts } from './checks.ts'
+import type { Marks } from './marks.ts'
+import { mainThread, memoryOf, type Besieged } from './server.ts'
+import { markClass } from './schema.ts'
+import type { Stalls } from './stalls.ts'
+
+/** Looks at the server and at its statements from outside, all the time. */
+export interface Watch {
+  /** Marked statements that ran when it looked last. */
+  readonly running: () => number
+  /** The worst of the time since then: resident memory in MB, the event loop in milliseconds. */
+  readonly worst: () => Worst
+  readonly forget: () => void
+  readonly stop: () => Promise<void>
+}
+
+export interface Worst {
+  readonly memory: number
+  readonly loop: number
+  readonly health: number
+  /** How many marks were seen at work: an attack that no statement came of attacks nothing. */
+  readonly marks: number
+}
+
+export interface WatchParts {
+  readonly url: string
+  readonly server: Besieged
+  readonly marks: Marks
+  readonly verdicts: Verdicts
+  readonly stalls: Stalls
+  readonly bounds: { readonly memoryMb: number; readonly loopMs: number; readonly goneMs: number }
+}
+
+const lookEveryMs = 50
+const probeEveryMs = 100
+const probePatienceMs = 10_000
+
+/** A document tells its mark by an alias, a function by a lock. */
+const statements = `
+  select a.pid, extract(epoch from clock_timestamp()) * 1000 as now,
+    coalesce(substring(a.query from 'siege_mark_(\\d+)')::int, l.objid::int) as mark
+  from pg_stat_activity a
+  left join pg_locks l on l.pid = a.pid and l.locktype = 'advisory' and l.classid = ${markClass}
+  where a.datname = 'town' and a.usename = 'authenticator' and a.state = 'active'`
+
+interface Running {
+  readonly now: number
+  readonly mark: number | null
+}
+
+const preflight = httpRequest({ method: 'OPTIONS', path: '/graphql/v1' })
+const health = httpRequest({ method: 'GET', path: '/health' })
+
+export function startWatch({ url, server, marks, verdicts, stalls, bounds }: WatchParts): Watch {
+  let [stopped, running] = [false, 0]
+  const worst = { memory: 0, loop: 0, health: 0 }
+  const seen = new Set<number>()
+  const told = new Set<number>()
+
+  const judge = ({ now, mark }: Running): void => {
+    if (mark !== null) seen.add(mark)
+    const left = mark === null ? null : marks.leftAt(mark)
+    if (mark === null || left === null || told.has(mark)) return
+    const since = performance.now() - (Date.now() - left.at)
+    const ms = Number(now) - left.at - stalls.since(since)
+    if (ms <= left.mayGoOn + bounds.goneMs) return
+    told.add(mark)
+    verdicts.fail('gone', `a statement ran ${Math.round(ms)} ms after its client had left`, since)
+  }
+
+  const look = async (): Promise<void> => {
+    while (!stopped) {
+      const client = new pg.Client(url)
+      client.on('error', () => undefined)
+      try {
+        await client.connect()
+        for (; !stopped; await pause(lookEveryMs)) {
+          const rows = (await client.query(statements)).rows as Running[]
+          running = rows.filter(({ mark }) => mark !== null).length
+          rows.forEach(judge)
+        }
+      } catch {
+        // The database is away for as long as an attack wants it.
+        await pause(lookEveryMs)
+      } finally {
+        await client.end().catch(() => undefined)
+      }
+    }
+  }
+
+  /** One request after the other on a connection of its own. */
+  const probing = async (request: Buffer, tell: (status: number, sent: number) => void): Promise<void> => {
+    let connection: HttpConnection | null = null
+    while (!stopped) {
+      const sent = performance.now()
+      try {
+        connection ??= await openConnection(server.port, '127.0.1.200')
+        const late = pause(probePatienceMs, null, { ref: false })
+        const answer = await Promise.race([connection.send(request), late])
+        if (answer === null) connection.close()
+        tell(answer?.status ?? 0, sent)
+        if (answer === null) connection = null
+      } catch {
+        connection = null
+        if (!stopped && server.exitCode() === null) tell(0, sent)
+      }
+      await pause(probeEveryMs)
+    }
+    connection?.close()
+  }
+
+  let before = mainThread(server.pid)
+  const loop = probing(preflight, (status, sent) => {
+    const after = mainThread(server.pid)
+    // What others took of the machine is not the loop's doing; nor can it be held for longer than its thread ran.
+    const ms = Math.min(performance.now() - sent - stalls.since(sent), after.ran - before.ran)
+    before = after
+    worst.loop = Math.max(worst.loop, ms)
+    worst.memory = Math.max(worst.memory, memoryOf(server.pid).now)
+    if (status === 0 || ms > bounds.loopMs) verdicts.fail('loop', `held for ${Math.round(ms)} ms`, sent)
+    if (memoryOf(server.pid).now > bounds.memoryMb)
+      verdicts.fail('memory', `${Math.round(memoryOf(server.pid).now)} MB`, sent)
+  })
+  const healthy = probing(health, (status, sent) => {
+    worst.health = Math.max(worst.health, performance.now() - sent - stalls.since(sent))
+    if (status !== 200) verdicts.fail('health', `answered ${status}`, sent)
+  })
+
+  const all = Promise.all([look(), loop, healthy])
+  return {
+    running: () => running,
+    worst: () => ({ ...worst, marks: seen.size }),
+    forget: () => {
+      seen.clear()
+      Object.assign(worst, { memory: 0, loop: 0, health: 0 })
+    },
+    stop: async () => {
+      stopped = true
+      await all
+    },
+  }
+}
