@@ -47,6 +47,8 @@ export interface Attack {
   /** What it does, in a sentence. */
   readonly does: string
   readonly relaxes: Relaxations
+  /** Less than this shows nothing. */
+  readonly leastMs?: number
   /** True for what leaves nothing for others to attack. */
   readonly alone?: true
   readonly run: (arms: Arms) => Promise<void>

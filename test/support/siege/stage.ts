@@ -51,7 +51,7 @@ export interface StageOptions {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-export const limits: Limits = { statementMs: 4_000, requestMs: 5_000, writeMs: 2_000 }
+export const limits: Limits = { statementMs: 2_500, requestMs: 3_000, writeMs: 2_000 }
 
 export const graceMs = 2_000
 
@@ -190,7 +190,8 @@ export async function openStage({ source, seed, perSecond = 100, settings = {} }
         usual = quantile(latencies(samples), 0.95)
         return { samples, worst: watch.worst() }
       },
-      assault: async (attacks, ms, patienceMs = recoveryMs + 100) => {
+      assault: async (attacks, wantedMs, patienceMs = recoveryMs + 100) => {
+        const ms = Math.max(wantedMs, ...attacks.map(({ leastMs = 0 }) => leastMs))
         const from = performance.now()
         watch.forget()
         await Promise.all(attacks.map((attack) => run(attack, ms)))

@@ -60,25 +60,25 @@ const aliases = (count: number, mark: number): string =>
 
 export const abandoned: readonly Attack[] = [
   {
-    name: 'abandoned relations, 8',
+    name: '8 abandoned relations',
     does: 'eight anonymous clients ask for five levels of relations and leave after 0.1 to 0.5 s',
     relaxes: {},
     run: waves(8, tangled),
   },
   {
-    name: 'abandoned relations, 64',
+    name: '64 abandoned relations',
     does: 'the same with 64 clients at once',
     relaxes: {},
     run: waves(64, tangled),
   },
   {
-    name: 'abandoned functions, 64',
+    name: '64 abandoned functions',
     does: '64 anonymous clients call a function that sleeps and leave',
     relaxes: {},
     run: waves(64, nap),
   },
   {
-    name: 'abandoned computations, 16',
+    name: '16 abandoned computations',
     does: '16 anonymous clients call a function that computes for minutes and leave',
     relaxes: {},
     run: waves(16, spin),

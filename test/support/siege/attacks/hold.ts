@@ -28,6 +28,9 @@ const manyAddresses: Attack['run'] = async (arms) => {
   await together(32, () => nap(arms, arms.anon, arms.address()))
 }
 
+/** What a deadline may be late, on a machine whose processors everybody shares. */
+const deadlineGraceMs = 500
+
 /** Longer than a request may take: it ends at its deadline, and nothing of it is kept. */
 const longMutations: Attack['run'] = async (arms) => {
   const { marks, limits, verdicts, stalls, town } = arms
@@ -36,11 +39,12 @@ const longMutations: Attack['run'] = async (arms) => {
     while (!arms.isOver()) {
       const [mark, sent] = [marks.next(limits.requestMs + 1_000), performance.now()]
       const fields = Array.from({ length: 16 }, (_, index) => `a${index}: doze(seconds: 1.5, mark: ${mark})`)
-      const answer = await arms.ask(asking(caller, `mutation { t: trace(mark: ${mark}) ${fields.join(' ')} }`))
-      if (answer === null) continue
-      const [ms, code] = [performance.now() - sent - stalls.since(sent), codeOf(answer)]
-      if (ms > limits.requestMs + 1_000)
-        verdicts.fail('deadline', `16 functions of 1.5 s took ${Math.round(ms)} ms: ${code}`, sent)
+      const bytes = asking(caller, `mutation { t: trace(mark: ${mark}) ${fields.join(' ')} }`)
+      const answer = await arms.ask(bytes)
+      const [ms, code] = [performance.now() - sent - stalls.since(sent), answer === null ? null : codeOf(answer)]
+      if (ms > limits.requestMs + deadlineGraceMs)
+        verdicts.fail('deadline', `16 functions of 1.5 s took ${Math.round(ms)} ms: ${code ?? 'no answer'}`, sent)
+      if (code === null) continue
       const kept = (await town.admin('select from traces where mark = $1', [mark])).length
       if (kept > 0) verdicts.fail('deadline', `${code}, and it was kept`, sent)
     }
@@ -72,6 +76,7 @@ export const holding: readonly Attack[] = [
   {
     name: 'long mutations',
     does: 'mutations of 16 functions of 1.5 s, whose client waits',
+    leastMs: 5_000,
     relaxes: {},
     run: longMutations,
   },
