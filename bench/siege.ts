@@ -33,7 +33,7 @@ const usual = {
 await withCleanup(async (later) => {
   const source = await postgresSource(major)
   const perSecond = options.number('rate', 100)
-  const stage = await openStage({ source, seed, perSecond, settings: usual })
+  const stage = await openStage({ source, seed, tell: () => undefined, perSecond, settings: usual })
   later(stage.close)
   const measured: MeasuredAssault[] = []
   for (const attack of stage.attacks.filter(({ name }) => only?.includes(name) ?? true))

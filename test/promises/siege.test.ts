@@ -16,7 +16,7 @@ const together = Number(process.env['SIEGE_TOGETHER'] ?? 3)
 
 const major = majors()[0] ?? 18
 
-test(`a siege (SIEGE_SEED=${seed})`, { timeout: seconds * 1_000 + 120_000 }, async () => {
+test(`a siege (SIEGE_SEED=${seed})`, { timeout: seconds * 3_000 + 240_000 }, async () => {
   console.info(`siege: SIEGE_SEED=${seed}, ${seconds.toFixed(0)} s on PostgreSQL ${major}`)
   const say = (line: string): void => console.info(`siege: ${line}`)
   const options = { source: clusterOf(major), seed, seconds, only, together, say }

@@ -38,6 +38,8 @@ export interface Verdicts {
   /** `since` is when what went wrong began (performance.now): an attack excuses all that it touched. */
   readonly fail: (check: Check, detail: string, since: number) => void
   readonly problems: () => readonly Problem[]
+  /** Forgets what was found so far: it was not the doing of what begins now. */
+  readonly begin: () => void
   /** How often a relaxed check did not hold. */
   readonly excused: () => Readonly<Record<string, number>>
 }
@@ -52,8 +54,8 @@ export interface Underway {
 
 const mostSamples = 2
 
-/** Makes the judge of a run. `underway` are the attacks so far. */
-export function createVerdicts(underway: readonly Underway[]): Verdicts {
+/** Makes the judge of a run. `underway` are the attacks so far; what is found for the first time is told. */
+export function createVerdicts(underway: readonly Underway[], tell: (line: string) => void): Verdicts {
   const found = new Map<string, Problem & { count: number; readonly samples: string[] }>()
   const excused: Record<string, number> = {}
   return {
@@ -68,11 +70,13 @@ export function createVerdicts(underway: readonly Underway[]): Verdicts {
       }
       const under = (atFirst.length > 0 ? atFirst : meanwhile).map(({ name }) => name).join(' + ') || 'nothing'
       const key = `${check} ${under}`
+      if (!found.has(key)) tell(`${check}, under ${under}: ${detail}`)
       const known = found.get(key) ?? { check, under, count: 0, samples: [] }
       known.count += 1
       if (known.samples.length < mostSamples) known.samples.push(detail)
       found.set(key, known)
     },
+    begin: () => found.clear(),
     problems: () => [...found.values()],
     excused: () => excused,
   }

@@ -43,7 +43,15 @@ export async function startBesieged(settings: Readonly<Record<string, string>>):
   }
   child.stdout.on('data', gather)
   child.stderr.on('data', gather)
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  // Whatever becomes of this process, the other one must not outlive it.
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      process.off('exit', kill)
+      resolve()
+    })
+  })
   const exitCode = (): number | null => (child.signalCode === null ? child.exitCode : -1)
   const end = async (): Promise<void> => {
     if (exitCode() !== null) return

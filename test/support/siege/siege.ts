@@ -24,6 +24,9 @@ export interface Siege {
 }
 
 const aloneMs = 2_000
+/** What nine of ten honest requests take on a machine that is not too busy, by far. */
+const calmMs = 250
+const mostTries = 30
 /** Whatever one assault did to the server is not to be put down to the next. */
 const patienceMs = 30_000
 /** What the end needs: a grace, a second and the audit. */
@@ -53,13 +56,23 @@ const described = ({ samples, worst }: Measured): string => {
   return `${samples.length} honest, ${failed} failed, p50 ${p50} ms, p99 ${p99} ms, ${server}`
 }
 
-async function play(stage: Stage, options: SiegeOptions, until: number): Promise<Omit<Siege, 'problems'>> {
+/** Honest traffic alone has to be served well, or the machine is too busy to tell who is at fault. */
+async function settleDown(stage: Stage, say: SiegeOptions['say']): Promise<void> {
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const alone = await stage.alone(aloneMs)
+    say(`alone: ${described(alone)}`)
+    if (quantile(latencies(alone.samples), 0.9) < calmMs) return stage.verdicts.begin()
+  }
+  throw new Error('The machine is too busy for a siege: honest callers are served badly when they are alone.')
+}
+
+async function play(stage: Stage, options: SiegeOptions): Promise<Omit<Siege, 'problems'>> {
   const { seed, only, together, say } = options
   const random = createRandom(seed + 2)
   const chosen = stage.attacks.filter(({ name }) => only?.includes(name) ?? true)
   let [assaults, requests] = [0, 0]
-  const alone = await stage.alone(aloneMs)
-  say(`alone: ${described(alone)}`)
+  await settleDown(stage, say)
+  const until = performance.now() + options.seconds * 1_000 - endingMs
   for (const hand of hands(chosen, together, random)) {
     if (performance.now() > until) break
     const assault = await stage.assault(hand, 2_500 + random(2_500), patienceMs)
@@ -73,11 +86,11 @@ async function play(stage: Stage, options: SiegeOptions, until: number): Promise
 
 /** Besieges a town for that time; whatever did not hold is a problem. */
 export async function besiege(options: SiegeOptions): Promise<Siege> {
-  const { source, seed, seconds, say } = options
-  const stage = await openStage({ source, seed })
+  const { source, seed, say } = options
+  const stage = await openStage({ source, seed, tell: (line) => say(`  ${line}`) })
   const { verdicts, town } = stage
   try {
-    const played = await play(stage, options, performance.now() + seconds * 1_000 - endingMs)
+    const played = await play(stage, options)
     await stage.audit()
     const { code, ms, exitCode, running } = await endTown(town)
     say(`SIGTERM: ${code ?? 'no answer'}, ended after ${ms.toFixed(0)} ms with ${exitCode}`)

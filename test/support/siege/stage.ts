@@ -47,6 +47,7 @@ export interface Assault extends Measured {
 export interface StageOptions {
   readonly source: ClusterSource
   readonly seed: number
+  readonly tell: (line: string) => void
   readonly perSecond?: number
   readonly settings?: Readonly<Record<string, string>>
 }
@@ -98,12 +99,13 @@ const leftBehind = `
   union select 'an open transaction' from pg_stat_activity
     where usename = 'authenticator' and state like 'idle in transaction%' and state_change < now() - interval '1 second'`
 
-export async function openStage({ source, seed, perSecond = 100, settings = {} }: StageOptions): Promise<Stage> {
+export async function openStage(options: StageOptions): Promise<Stage> {
+  const { source, seed, tell, perSecond = 100, settings = {} } = options
   const random = createRandom(seed)
   const town = await openTown({ source, settings: { ...usualSettings, ...settings } })
   const stalls = watchStalls(town.server.pid)
   const [underway, refusals] = [[] as Underway[], new Map<string, number>()]
-  const [marks, verdicts] = [createMarks(), createVerdicts(underway)]
+  const [marks, verdicts] = [createMarks(), createVerdicts(underway, tell)]
   const closing: (() => unknown)[] = [town.close, stalls.stop]
   const close = async (): Promise<void> => {
     for (let next = closing.pop(); next !== undefined; next = closing.pop()) await next()
