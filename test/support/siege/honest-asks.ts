@@ -91,8 +91,11 @@ const boardsOf = (index: number): object => {
 /** What `whoami` says of a session that nobody has used before; the first two are the caller's own. */
 export type Session = readonly unknown[]
 
-export const readSession = (answer: HttpAnswer): Session =>
-  JSON.parse((JSON.parse(answer.body.toString('utf8')) as { data: { whoami: string } }).data.whoami).slice(2)
+export const readSession = ({ body }: HttpAnswer): Session => {
+  const { data } = parsed(body.toString('utf8')) as { data: { whoami: string } | null }
+  if (data === null) throw new Error(`The town does not answer: ${body.toString('utf8')}`)
+  return (JSON.parse(data.whoami) as Session).slice(2)
+}
 
 export const askWho = (town: Town): Buffer => asking(anonOf(town), whoDocument)
 
