@@ -13,7 +13,7 @@ export const checks = {
   coded: 'attackers are refused by codes, and the server knows every failure by name',
   memory: 'the memory of the server stays within its bound',
   loop: 'the event loop is not held',
-  health: 'the health check says that the process works',
+  health: 'the process is told to work, and to be ready while the database is there',
   recovery: 'everything is as before within five seconds after an attack',
   leftovers: 'nothing stays behind in the sessions of the pool',
   alive: 'the server goes on running',

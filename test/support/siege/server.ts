@@ -24,10 +24,10 @@ const cli = 'dist/compiler/cli.js'
 const mostLines = 2_000
 const patienceMs = 30_000
 
-const health = httpRequest({ method: 'GET', path: '/health' })
+const ready = httpRequest({ method: 'GET', path: '/readyz' })
 
 const isReady = (port: number): Promise<boolean> =>
-  sendOnce(port, health).then(
+  sendOnce(port, ready).then(
     ({ status }) => status === 200,
     () => false,
   )

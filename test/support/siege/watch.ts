@@ -47,28 +47,34 @@ const statements = `
   where a.datname = 'town' and a.usename = 'authenticator' and a.state = 'active'`
 
 interface Running {
+  readonly pid: number
   readonly now: number
   readonly mark: number | null
 }
 
 const preflight = httpRequest({ method: 'OPTIONS', path: '/graphql/v1' })
 const health = httpRequest({ method: 'GET', path: '/health' })
+const ready = httpRequest({ method: 'GET', path: '/readyz' })
 
 export function startWatch({ url, server, marks, verdicts, stalls, bounds }: WatchParts): Watch {
   let [stopped, running] = [false, 0]
   const worst = { memory: 0, loop: 0, health: 0 }
   const seen = new Set<number>()
   const told = new Set<number>()
+  /** How long the backends of those who have left had waited for a processor when they were first seen. */
+  const waited = new Map<string, number>()
 
-  const judge = ({ now, mark }: Running): void => {
+  const judge = ({ pid, now, mark }: Running): void => {
     if (mark !== null) seen.add(mark)
     const left = mark === null ? null : marks.leftAt(mark)
     if (mark === null || left === null || told.has(mark)) return
-    const since = performance.now() - (Date.now() - left.at)
-    const ms = Number(now) - left.at - stalls.since(since)
+    const [since, backend] = [performance.now() - (Date.now() - left.at), mainThread(pid).waited]
+    const before = waited.get(`${pid} ${mark}`)
+    if (before === undefined) waited.set(`${pid} ${mark}`, backend)
+    const ms = Number(now) - left.at - stalls.since(since) - (backend - (before ?? backend))
     if (ms <= left.mayGoOn + bounds.goneMs) return
     told.add(mark)
-    verdicts.fail('gone', `a statement ran ${Math.round(ms)} ms after its client had left`, since)
+    verdicts.fail('gone', `a statement ran on for ${Math.round(ms)} ms after its client had left`, since)
   }
 
   const look = async (): Promise<void> => {
@@ -116,7 +122,7 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
   const loop = probing(preflight, (status, sent) => {
     const after = mainThread(server.pid)
     // What others took of the machine is not the loop's doing; nor can it be held for longer than its thread ran.
-    const ms = Math.min(performance.now() - sent - stalls.since(sent), after.ran - before.ran)
+    const ms = Math.max(0, Math.min(performance.now() - sent - stalls.since(sent), after.ran - before.ran))
     before = after
     worst.loop = Math.max(worst.loop, ms)
     worst.memory = Math.max(worst.memory, memoryOf(server.pid).now)
@@ -124,12 +130,13 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
     if (memoryOf(server.pid).now > bounds.memoryMb)
       verdicts.fail('memory', `${Math.round(memoryOf(server.pid).now)} MB`, sent)
   })
-  const healthy = probing(health, (status, sent) => {
-    worst.health = Math.max(worst.health, performance.now() - sent - stalls.since(sent))
-    if (status !== 200) verdicts.fail('health', `answered ${status}`, sent)
-  })
+  const well = (path: string, request: Buffer): Promise<void> =>
+    probing(request, (status, sent) => {
+      worst.health = Math.max(worst.health, performance.now() - sent - stalls.since(sent))
+      if (status !== 200) verdicts.fail('health', `${path} answered ${status}`, sent)
+    })
 
-  const all = Promise.all([look(), loop, healthy])
+  const all = Promise.all([look(), loop, well('/health', health), well('/readyz', ready)])
   return {
     running: () => running,
     worst: () => ({ ...worst, marks: seen.size }),
