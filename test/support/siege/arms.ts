@@ -72,7 +72,8 @@ const connectPatienceMs = 2_000
 const nameless: ReadonlySet<string> = new Set(['INTERNAL', 'unexpected_failure'])
 
 export const codeOf = ({ status, body }: HttpAnswer): string => {
-  const text = body.toString('latin1', 0, 4_000)
+  // An error may say again what was asked, at length.
+  const text = body.toString('latin1', 0, 200) + body.toString('latin1', Math.max(200, body.length - 1_000))
   if (status < 400 && !text.includes('"errors":[')) return 'ok'
   return /"(?:code|error_code)":\s*"(\w+)"/.exec(text)?.[1] ?? `HTTP ${status}`
 }

@@ -45,6 +45,7 @@ export const dearDocuments = (): readonly DearDocument[] => [
       fragment F30 on Query { __typename }`,
   },
   { name: '30,000 aliases', query: `{ ${times(30_000, (n) => `a${n}: articlesByPk(id: ${n}) { id }`)} }` },
+  { name: '3,000 calls of a function', query: `{ ${times(3_000, (n) => `a${n}: nap(seconds: 0, mark: 0)`)} }` },
   { name: 'introspection 400 times', query: `{ ${times(400, (n) => `t${n}: __type(name: "Articles") { name }`)} }` },
 ]
 
