@@ -1,0 +1,57 @@
+import { QueueFull } from './work-queue.ts'
+
+/** One piece of work at a time, and the parties that wait take turns: nobody's many pieces keep another's waiting. */
+export interface Turns {
+  /** Runs the work when its party's turn comes and rejects as it does; rejects at once with QueueFull when too many wait. */
+  readonly run: <T>(party: string, work: () => Promise<T>) => Promise<T>
+}
+
+export interface TurnLimits {
+  /** How many of one party may wait. */
+  readonly each: number
+  readonly all: number
+}
+
+export function createTurns({ each, all }: TurnLimits): Turns {
+  /** Those who wait, in order of their parties' turns. */
+  const parties = new Map<string, (() => void)[]>()
+  let waiting = 0
+  let busy = false
+  const turn = async (party: string): Promise<void> => {
+    if (!busy) {
+      busy = true
+      return
+    }
+    const queue = parties.get(party) ?? []
+    if (waiting >= all || queue.length >= each) throw new QueueFull('Too many wait already.')
+    waiting += 1
+    await new Promise<void>((resolve) => {
+      queue.push(resolve)
+      parties.set(party, queue)
+    })
+  }
+  const leave = (): void => {
+    const [next] = parties
+    if (next === undefined) {
+      busy = false
+      return
+    }
+    const [party, queue] = next
+    const go = queue.shift()
+    waiting -= 1
+    parties.delete(party)
+    // Behind all others.
+    if (queue.length > 0) parties.set(party, queue)
+    go?.()
+  }
+  return {
+    run: async (party, work) => {
+      await turn(party)
+      try {
+        return await work()
+      } finally {
+        leave()
+      }
+    },
+  }
+}
