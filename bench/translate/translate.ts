@@ -25,7 +25,7 @@ export const createTranslator = ({ revision }: Pick<Compiled, 'revision'>, role:
   const documents: Documents = createDocuments(createEngine(revision), anybody)
   return {
     translate: (document, variables) => {
-      const prepared = documents.find(role, document, null).prepare(variables)
+      const prepared = documents.find({ role, text: document, operationName: null }).prepare(variables)
       const { statements } = prepared.statements
       return {
         statements: prepared.statements,

@@ -49,7 +49,7 @@ async function measureOperation(
   text: string,
   operation: string | null,
 ): Promise<Cost | Refused> {
-  const document = attempt(() => createDocument(measuring.engine, role, text, operation, nothingKept))
+  const document = attempt(() => createDocument(measuring.engine, role, text, operation, nothingKept, 'patient'))
   if ('refused' in document) return document
   const tried: (Cost | Refused)[] = []
   for (const given of variablesFor(measuring.engine.view(role), document.definitions, text)) {

@@ -10,7 +10,7 @@ import type { Marks } from './marks.ts'
 import type { RoleSettings, RoleSettingsReader } from './role-settings.ts'
 import { patienceMs, type Growing, type Room } from './room.ts'
 import { isOutdated, isUnchecked, outcome, runOnLine, takeBack, type Reliance } from './transaction.ts'
-import { notLent } from './waiting.ts'
+import { endOf, notLent } from './waiting.ts'
 
 /** How an exchange runs: on a line that it borrows, until it ends or is ended, and again where that is of use. */
 
@@ -138,7 +138,7 @@ export const createRunner = ({ lines, marks, endings, settings, room, timeout }:
     reliance: Reliance,
     context: RequestContext | undefined,
   ): ExchangeResult | Promise<ExchangeResult> => {
-    const refused = refusalOf(context)
+    const refused = endOf(context)
     if (refused !== null) {
       lines.giveBack(line, false, context)
       throw notLent(refused)
@@ -176,7 +176,7 @@ export const createRunner = ({ lines, marks, endings, settings, room, timeout }:
   ): Promise<ExchangeResult> => {
     const end = until ?? Math.min(performance.now() + patienceMs, context?.deadline ?? Infinity)
     const found = await room.wait(exchange, context, end - performance.now())
-    const refused = refusalOf(context)
+    const refused = endOf(context)
     if (refused !== null) throw notLent(refused)
     if (!found) throw noRoom()
     return begin(exchange, reliance, context, end)
@@ -192,13 +192,6 @@ export const createRunner = ({ lines, marks, endings, settings, room, timeout }:
     answeredAt: () => answeredAt,
   }
 }
-
-/** Why a request is not to be run any more; null: it is. */
-const refusalOf = (context: RequestContext | undefined): 'gone' | 'deadline' | null =>
-  context?.gone === true ? 'gone' : isLate(context) ? 'deadline' : null
-
-const isLate = (context: RequestContext | undefined): boolean =>
-  context !== undefined && context.deadline !== Infinity && performance.now() >= context.deadline
 
 /**
  * A name that Postgres forgot, or knows against our books, was the connection's state and not the request's fault. Nothing

@@ -34,6 +34,13 @@ const sentences: Readonly<Record<RefusalKind, string>> = {
 /** Also of a request that ended while it ran: what is said is the same. */
 export const notLent = (kind: RefusalKind): DatabaseFailure => new DatabaseFailure(kind, sentences[kind], null, null)
 
+/** Why a request is not to be served any more; null: it is. */
+export const endOf = (context: RequestContext | undefined): 'gone' | 'deadline' | null => {
+  if (context === undefined) return null
+  if (context.gone) return 'gone'
+  return context.deadline !== Infinity && performance.now() >= context.deadline ? 'deadline' : null
+}
+
 /** Of one party, and of all: whoever would wait behind so many is refused at once. */
 const mostOfParty = 200
 const mostOfAll = 2_000

@@ -1,5 +1,6 @@
 import type { BoundStatement } from '../contract/execution.ts'
 import { arrayText } from '../sql/array-text.ts'
+import type { Prepared } from './document.ts'
 import { badArgument } from './failures.ts'
 import { checkNodeId } from './plan/filter.ts'
 import type { Encoding, Slot, Value } from './plan/types.ts'
@@ -15,6 +16,10 @@ export const bind = (statement: Statement, variables: Variables): BoundStatement
   values: statement.values.map((value) => bindValue(value, variables)),
   carriesCheck: true,
 })
+
+/** The same with all statements of a request. */
+export const bindAll = ({ statements, variables }: Prepared): readonly BoundStatement[] =>
+  statements.statements.map((statement) => bind(statement, variables))
 
 const bindValue = (value: Value, variables: Variables): string | null =>
   encode(value.encoding, resolve(value.slot, variables))

@@ -5,6 +5,8 @@ import { anybody, createDocuments, listed, type Documents } from './documents.ts
 
 /** An engine with what was found out about documents under it. */
 export interface Loaded {
+  /** What the engine was made of. */
+  readonly revision: Revision
   readonly engine: Engine
   readonly documents: Documents
   /** Those that an allow-list holds, under their hashes. */
@@ -73,7 +75,7 @@ async function load(
   if (before === null || before.engine.revision !== revision.id) {
     const engine = createEngine(revision, roles)
     const documents = createDocuments(engine, anybody)
-    return { engine, documents, listed: createDocuments(engine, listed), estimates, standsIn }
+    return { revision, engine, documents, listed: createDocuments(engine, listed), estimates, standsIn }
   }
   if (isSame(before, revision, standsIn)) return before
   return { ...before, engine: { ...before.engine, version: revision.version }, estimates, standsIn }

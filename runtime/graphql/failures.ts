@@ -49,16 +49,24 @@ export interface ErrorEntry {
 
 /** A refused request; nothing it did was kept. */
 export class Refusal extends Error {
+  readonly code: FailureCode
   readonly outcome: GraphqlOutcome
   readonly errors: readonly ErrorEntry[]
 
   constructor(code: FailureCode, errors: readonly ErrorEntry[]) {
     super(errors[0]?.message ?? code)
     this.name = 'Refusal'
+    this.code = code
     this.outcome = failures[code]
     this.errors = errors
   }
 }
+
+/** What is refused since there is too much to do says nothing of the schema. */
+const ofLoad: ReadonlySet<FailureCode> = new Set(['OVERLOADED', 'DEADLINE_EXCEEDED'])
+
+/** A refusal that another schema may not bring about. */
+export const isOfSchema = (error: unknown): error is Refusal => error instanceof Refusal && !ofLoad.has(error.code)
 
 /** A refusal with one sentence. */
 export const refuse = (code: FailureCode, message: string): Refusal =>

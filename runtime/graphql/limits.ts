@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql'
-import { refuse } from './failures.ts'
+import { refuse, type Refusal } from './failures.ts'
 
 /**
  * Refusals that protect the server and always hold (spec/graphql.md section 0, decision 10). Every fragment is looked at once, so
@@ -17,23 +17,27 @@ const maxSelections = 1_000_000
 /** Each selection of an introspection may be answered for every type and field of a schema; the usual query has some 250. */
 const maxIntrospected = 500
 
-interface Size {
+export interface Size {
   readonly depth: number
+  /** With fragments expanded. */
   readonly selections: number
 }
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
 
-/** @param maxFields what the owner allows of it (section 17, `limits`), or null */
+/**
+ * @param maxFields what the owner allows of it (section 17, `limits`), or null
+ * @returns how large it is; null when a fragment contains itself
+ */
 export function checkLimits(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   maxFields: number | null = null,
-): void {
+): Size | null {
   const fragments = fragmentsOf(document)
   const size = measure(operation.selectionSet, fragments)
   // A document with a cycle has no size; validation refuses it in the specification's words.
-  if (size === null) return
+  if (size === null) return null
   if (size.depth > maxDepth) {
     throw refuse(
       'DOCUMENT_TOO_DEEP',
@@ -52,7 +56,12 @@ export function checkLimits(
       `The document selects ${size.selections} fields after its fragments are expanded; at most ${maxFields} are allowed.`,
     )
   }
+  return size
 }
+
+/** Fields of an operation with fragments expanded. */
+export const selectionsOf = (operation: OperationDefinitionNode, fragments: Fragments): number =>
+  measure(operation.selectionSet, fragments)?.selections ?? 0
 
 /** @param nodes the __schema and __type fields of an operation */
 export function checkIntrospection(nodes: readonly FieldNode[], fragments: Fragments): void {
@@ -73,11 +82,20 @@ export function withinStack<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof RangeError)
-      throw refuse('DOCUMENT_TOO_DEEP', 'The document or its variables are nested too deeply.')
+    if (error instanceof RangeError) throw tooDeep()
     throw error
   }
 }
+
+/** How long finding out may take: as long as it takes, or some milliseconds. */
+export type Pace = 'patient' | 'quick'
+
+/** Thrown where only what takes some milliseconds is done, by what would take longer. */
+export class TakesLong extends Error {
+  override readonly name = 'TakesLong'
+}
+
+export const tooDeep = (): Refusal => refuse('DOCUMENT_TOO_DEEP', 'The document or its variables are nested too deeply.')
 
 export const fragmentsOf = (document: DocumentNode): Fragments =>
   new Map(

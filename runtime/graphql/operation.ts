@@ -10,7 +10,7 @@ import {
 } from 'graphql'
 import type { RoleView } from '../engine/schema/schema.ts'
 import { Refusal, refuse, type FailureCode } from './failures.ts'
-import { checkLimits, fragmentsOf } from './limits.ts'
+import { checkLimits, fragmentsOf, TakesLong, type Pace } from './limits.ts'
 import { isAborted, problemsOf } from './validation.ts'
 
 /** s2: a valid question: one operation of a document that the caller's schema can answer. */
@@ -22,18 +22,21 @@ export interface Operation {
   readonly strict: boolean
 }
 
+/** Fields with fragments expanded that are planned within some milliseconds. */
+const quickSelections = 1_500
+
 /**
  * Parses a document, finds the operation to run and validates the document against the caller's schema.
  * @throws Refusal listing every problem in the reference implementation's words
+ * @throws TakesLong where it has to be quick
  */
-export function toOperation(view: RoleView, text: string, operationName: string | null): Operation {
+export function toOperation(view: RoleView, text: string, operationName: string | null, pace: Pace = 'patient'): Operation {
   const document = parseDocument(text)
   const node = getOperationAST(document, operationName)
-  if (node) checkLimits(document, node, view.visible.manifest.limits?.fields)
-  const problems = problemsOf(view, document)
-  if (problems.some(isAborted)) {
-    throw refuse('DOCUMENT_TOO_REPETITIVE', 'The document selects the same fields or spreads fragments too many times.')
-  }
+  const size = node ? checkLimits(document, node, view.visible.manifest.limits?.fields) : null
+  if (pace === 'quick' && size !== null && size.selections > quickSelections) throw new TakesLong()
+  const problems = problemsOf(view, document, pace)
+  if (problems.some(isAborted)) throw tooRepetitive()
   if (problems.length > 0) throw asRefusal('GRAPHQL_VALIDATION_FAILED', problems)
   if (!node) throw operationMissing(document, operationName)
   if (view.schema.getRootType(node.operation) == null) {
@@ -44,6 +47,9 @@ export function toOperation(view: RoleView, text: string, operationName: string 
   dropTokens(document)
   return operationOf(view, document, node)
 }
+
+export const tooRepetitive = (): Refusal =>
+  refuse('DOCUMENT_TOO_REPETITIVE', 'The document selects the same fields or spreads fragments too many times.')
 
 /** The same of a document that was found valid for this view before. */
 export function parseOperation(view: RoleView, text: string, operationName: string | null): Operation {

@@ -3,21 +3,21 @@ import { DatabaseFailure } from '../db/failures.ts'
 import { longBytes, LongBody } from '../http/long-body.ts'
 import type { Extensions } from './extensions.ts'
 import { failures, Refusal, type ErrorEntry, type FailureCode } from './failures.ts'
-import type { Piece, Statements } from './statements/statements.ts'
+import type { Outline, Piece } from './statements/statements.ts'
 import type { GraphqlResponse } from './types.ts'
 
 /** The JSON that Postgres made goes into the answer as it is. */
 export function toResponse(
-  statements: Statements,
+  { pieces }: Outline,
   rows: readonly Row[],
   extensions: Extensions | null = null,
 ): GraphqlResponse {
   const parts: Part[] = []
   let before = '{"data":{'
-  for (const piece of statements.pieces) {
+  for (const piece of pieces) {
     const value = valueOf(piece, rows)
     if (value === '') continue
-    parts.push(piece.kind === 'members' ? before : `${before}"${piece.key}":`, value)
+    parts.push('key' in piece ? `${before}"${piece.key}":` : before, value)
     before = ','
   }
   const more = extensions === null ? '' : `,"extensions":${JSON.stringify(extensions)}`
@@ -29,7 +29,7 @@ type Part = NonNullable<Cell>
 
 /** A member's value, or several members with their keys; of these there may be none. */
 function valueOf(piece: Piece, rows: readonly Row[]): Part {
-  if (piece.kind === 'constant') return piece.json
+  if (piece.kind === 'constant' || piece.kind === 'constants') return piece.json
   const value = rows[piece.statement]?.[piece.column] ?? 'null'
   return piece.kind === 'column' ? value : value.toString().trim().slice(1, -1).trim()
 }
@@ -44,9 +44,9 @@ const lengthOf = (parts: readonly Part[]): number => parts.reduce((sum, { length
 const bytesOf = (part: Part): Buffer => (typeof part === 'string' ? Buffer.from(part) : part)
 
 /** Every failure's body (spec/graphql.md section 0, decision 2). */
-export function toFailure(error: unknown, statements: Statements | null): GraphqlResponse {
+export function toFailure(error: unknown, outline: Outline | null): GraphqlResponse {
   if (error instanceof Refusal) return failed(error.outcome, error.errors)
-  if (error instanceof DatabaseFailure) return databaseFailure(error, statements)
+  if (error instanceof DatabaseFailure) return databaseFailure(error, outline)
   throw error
 }
 
@@ -82,9 +82,9 @@ const sentences: Partial<Record<DatabaseFailure['kind'], string>> = {
 /** Raised by catalograph.refuse: a limit of the request's own. */
 const refusedByUs = 'CG002'
 
-function databaseFailure(failure: DatabaseFailure, statements: Statements | null): GraphqlResponse {
+function databaseFailure(failure: DatabaseFailure, outline: Outline | null): GraphqlResponse {
   const code = failure.sqlstate === refusedByUs ? 'AT_MOST_EXCEEDED' : codes[failure.kind]
-  const path = pathOf(failure, statements)
+  const path = pathOf(failure, outline)
   return failed(failures[code], [
     {
       message: sentences[failure.kind] ?? failure.message,
@@ -98,8 +98,8 @@ function databaseFailure(failure: DatabaseFailure, statements: Statements | null
 }
 
 /** In a mutation every field is a statement, so a statement's failure has a place. */
-function pathOf(failure: DatabaseFailure, statements: Statements | null): readonly string[] | null {
-  if (statements === null || !statements.writes || failure.statement === null) return null
-  const piece = statements.pieces.find((item) => item.kind === 'column' && item.statement === failure.statement)
+function pathOf(failure: DatabaseFailure, outline: Outline | null): readonly string[] | null {
+  if (outline === null || !outline.writes || failure.statement === null) return null
+  const piece = outline.pieces.find((item) => item.kind === 'column' && item.statement === failure.statement)
   return piece?.kind === 'column' ? [piece.key] : null
 }

@@ -15,7 +15,7 @@ import { after } from '../lib/after.ts'
 import type { ByteBudget, Holding } from '../lib/byte-budget.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import type { Log } from '../log/events.ts'
-import { readBody, readQueryString } from './request.ts'
+import { readBodyQuickly, readQueryString } from './request.ts'
 import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from './types.ts'
 
 export interface GraphqlRoute {
@@ -64,7 +64,7 @@ export function registerGraphql(app: FastifyInstance, route: GraphqlRoute): void
   void app.register(async (scope) => {
     acceptJsonText(scope)
     answerFailures(scope, route.log, renderFailure)
-    scope.post(path, (request, reply) => answer(request, reply, route, () => readBody(bodyText(request))))
+    scope.post(path, (request, reply) => answer(request, reply, route, () => readBodyQuickly(bodyText(request))))
     scope.get(path, (request, reply) => answer(request, reply, route, () => readQueryString(queryString(request))))
     scope.route({ method: otherMethods, url: path, onRequest: refuseMethod, handler: refuseMethod })
   })

@@ -1,21 +1,27 @@
 import { introspectionFromSchema, type IntrospectionQuery } from 'graphql'
-import type { Caller, Exchange, RequestContext, RunExchange } from '../contract/execution.ts'
+import type { Caller, RequestContext, RunExchange } from '../contract/execution.ts'
 import type { RevisionSource } from '../contract/revision.ts'
 import { DatabaseFailure } from '../db/failures.ts'
+import { endOf, notLent } from '../db/waiting.ts'
 import type { Engine } from '../engine/engine.ts'
 import { after } from '../lib/after.ts'
 import { admit, type Admission } from './allowlist/admission.ts'
 import { behindList, createTexts, exchangeOf, textOf, type Asker, type Texts } from './allowlist/listed.ts'
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
-import { bind } from './bind.ts'
+import { createApart, type Apart } from './apart/apart.ts'
+import type { Ready } from './apart/packing.ts'
+import { bindAll } from './bind.ts'
 import { createCell, type Cell, type Loaded } from './cell.ts'
 import { checkCost } from './cost-limit.ts'
-import type { Document } from './document.ts'
+import { checkMethod } from './document.ts'
+import { introspects, type Asked, type Documents } from './documents.ts'
 import { extensionsOf, runExtended } from './extensions.ts'
-import { refuse, Refusal } from './failures.ts'
+import { isOfSchema, refuse, Refusal } from './failures.ts'
 import { withinStack } from './limits.ts'
+import type { Plan } from './plan/types.ts'
+import { readBody } from './request.ts'
 import { toFailure, toResponse } from './response.ts'
-import type { Statements } from './statements/statements.ts'
+import type { Outline, Statements } from './statements/statements.ts'
 import type { GraphqlRequest, GraphqlResponse } from './types.ts'
 
 /** THE PAGE: how one request is answered. */
@@ -37,7 +43,7 @@ const maxAttempts = 8
 interface Tried {
   readonly attempt: number
   loaded: Loaded | null
-  statements: Statements | null
+  outline: Outline | null
 }
 
 /** Whatever the last attempt met was about a schema that is gone. */
@@ -48,9 +54,12 @@ export interface ServiceParts {
   readonly source: RevisionSource
   /** The clock, in milliseconds. */
   readonly now?: () => number
+  readonly apart?: Apart
 }
 
-export function createService({ database: { run }, source, now = Date.now }: ServiceParts): GraphqlService {
+export function createService(parts: ServiceParts): GraphqlService {
+  const { database, source, now = Date.now, apart = createApart() } = parts
+  const { run } = database
   const cell = createCell(source, now)
   const texts = createTexts()
   const prepareAhead = createPrepareAhead(run, texts, now)
@@ -58,16 +67,16 @@ export function createService({ database: { run }, source, now = Date.now }: Ser
     serve: async (request, caller, context) => {
       const send: RunExchange = context === undefined ? run : (exchange) => run(exchange, context)
       for (let attempt = 1; ; attempt += 1) {
-        const tried: Tried = { attempt, loaded: null, statements: null }
+        const tried: Tried = { attempt, loaded: null, outline: null }
         try {
           return await after(engineFor(cell, request), (loaded) => {
             tried.loaded = loaded
-            return answer(send, texts, loaded, request, caller, tried)
+            return answer(send, texts, apart, loaded, request, caller, tried, context)
           })
         } catch (error) {
           const again = await deservesAnother(cell, tried.loaded, error).catch((failure: unknown) => ({ failure }))
           if (typeof again === 'object') return toFailure(again.failure, null)
-          if (!again) return toFailure(error, tried.statements)
+          if (!again) return toFailure(error, tried.outline)
           if (attempt >= maxAttempts) return toFailure(keptChanging, null)
         } finally {
           if (tried.loaded !== null) prepareAhead(tried.loaded)
@@ -81,11 +90,9 @@ export function createService({ database: { run }, source, now = Date.now }: Ser
 /** Introspection is about the schema of now; where no request checks the version, somebody has to look first. */
 function engineFor(cell: Cell, { query }: GraphqlRequest): Loaded | Promise<Loaded> {
   return after(cell.current(), (loaded) =>
-    loaded.engine.version === null && query !== null && introspects.test(query) ? cell.look() : loaded,
+    loaded.engine.version === null && query !== null && introspects(query) ? cell.look() : loaded,
   )
 }
-
-const introspects = /__(?:schema|type)\b/
 
 /**
  * Whether a request that failed may fare better on another engine. All that it did was undone, so it can begin again.
@@ -110,17 +117,19 @@ async function deservesAnother(cell: Cell, loaded: Loaded | null, error: unknown
 const speaksOfSchema = (error: unknown, { version }: Engine): boolean =>
   error instanceof DatabaseFailure
     ? error.sqlstate !== null && schemaClasses.has(error.sqlstate.slice(0, 2))
-    : error instanceof Refusal && version === null
+    : version === null && isOfSchema(error)
 
 const schemaClasses: ReadonlySet<string> = new Set(['0A', '3F', '42', 'XX'])
 
 function answer(
   run: RunExchange,
   texts: Texts,
+  apart: Apart,
   loaded: Loaded,
   request: GraphqlRequest,
   caller: Caller,
   tried: Tried,
+  context: RequestContext | undefined,
 ): GraphqlResponse | Promise<GraphqlResponse> {
   const { engine } = loaded
   // Whoever was told that something changed compares everything.
@@ -128,37 +137,42 @@ function answer(
   const { version, manifest } = engine
   const claimsTogether = version !== null && manifest.readsClaims !== true
   const asker: Asker = { caller, claimsTogether, leaves: manifest.leaves, version, standing }
-  const { query, operationName } = request
-  const find = (): Document => loaded.documents.find(caller.role, query ?? '', operationName)
+  const { operationName } = request
   const admission = checked(run, asker, () => admitted(loaded, request, caller))
   return after(admission, (listed) => {
-    if (listed === null) return answerWith(run, loaded, request, asker, tried, find)
+    if (listed === null) {
+      const asked: Asked = { role: caller.role, text: request.query ?? '', operationName }
+      return answerWith(run, apart, loaded, { documents: loaded.documents, asked }, request, asker, tried, context)
+    }
     return after(textOf(run, texts, listed, asker), (text) => {
-      const findListed = (): Document => loaded.listed.find(caller.role, text, operationName, listed.hash)
-      return answerWith(behindList(run, listed, text), loaded, request, asker, tried, findListed)
+      const asked: Asked = { role: caller.role, text, operationName, mark: listed.hash }
+      const found: Found = { documents: loaded.listed, asked }
+      return answerWith(behindList(run, listed, text), apart, loaded, found, request, asker, tried, context)
     })
   })
 }
 
-interface Ready {
-  readonly document: Document
-  readonly statements: Statements
-  readonly exchange: Exchange
+/** A document, and where it is known if it is. */
+interface Found {
+  readonly documents: Documents
+  readonly asked: Asked
 }
 
 /** Answers with the document that is found; `send` runs what it asks for. */
 function answerWith(
   send: RunExchange,
+  apart: Apart,
   loaded: Loaded,
+  found: Found,
   request: GraphqlRequest,
   asker: Asker,
   tried: Tried,
-  find: () => Document,
+  context: RequestContext | undefined,
 ): GraphqlResponse | Promise<GraphqlResponse> {
-  const ready = checked(send, asker, () => makeReady(find(), request, asker))
-  return after(ready, (made) => {
-    tried.statements = made.statements
-    return after(affordable(send, loaded, asker, made), () => runReady(send, loaded, request, made))
+  const ready = checked(send, asker, () => makeReady(apart, loaded, found, request, asker, context))
+  return after(ready, (outline) => {
+    tried.outline = outline
+    return after(affordable(send, loaded, asker, outline), () => runReady(send, loaded, found, request, asker, outline))
   })
 }
 
@@ -167,44 +181,77 @@ function affordable(
   send: RunExchange,
   { engine, estimates }: Loaded,
   asker: Asker,
-  { exchange: { statements } }: Ready,
+  { bound }: Ready,
 ): void | Promise<void> {
   const limit = engine.manifest.limits?.cost
   if (limit === undefined) return
-  return after(estimates.cost(send, asker, statements, limit), (cost) => checked(send, asker, () => checkCost(cost, limit)))
+  return after(estimates.cost(send, asker, bound, limit), (cost) => checked(send, asker, () => checkCost(cost, limit)))
 }
 
 function runReady(
   send: RunExchange,
   { engine }: Loaded,
+  found: Found,
   request: GraphqlRequest,
-  { document, statements, exchange }: Ready,
+  asker: Asker,
+  outline: Ready,
 ): GraphqlResponse | Promise<GraphqlResponse> {
-  const asked = extensionsOf(engine, request)
-  if (asked === null) return after(send(exchange), (rows) => toResponse(statements, rows))
-  const made = () => ({ statements, plan: document.plan(request.variables) })
-  return after(runExtended(send, engine, asked, exchange, made), ({ rows, extensions }) =>
-    toResponse(statements, rows, extensions),
+  const exchange = exchangeOf(asker, !outline.writes, outline.bound)
+  const extensions = extensionsOf(engine, request)
+  if (extensions === null) return after(send(exchange), (rows) => toResponse(outline, rows))
+  const made = () => madeOf(found, request)
+  return after(runExtended(send, engine, extensions, exchange, made), ({ rows, extensions: more }) =>
+    toResponse(outline, rows, more),
   )
 }
 
-function makeReady(document: Document, request: GraphqlRequest, asker: Asker): Ready {
-  if (request.queryOnly && document.writes) throw refuse('MUTATION_BY_GET', 'Mutations are only answered by POST.')
-  const { statements, variables } = document.prepare(request.variables)
-  const bound = statements.statements.map((statement) => bind(statement, variables))
-  return { document, statements, exchange: exchangeOf(asker, !statements.writes, bound) }
+function makeReady(
+  apart: Apart,
+  { revision }: Loaded,
+  { documents, asked }: Found,
+  request: GraphqlRequest,
+  { caller }: Asker,
+  context: RequestContext | undefined,
+): Ready | Promise<Ready> {
+  const known = (): Ready | null => {
+    const document = documents.findQuickly(asked)
+    if (document === null) return null
+    checkMethod(document, request.queryOnly)
+    const prepared = request.unread === undefined ? document.ready(request.variables) : null
+    if (prepared === null) return null
+    const { writes, pieces } = prepared.statements
+    return { writes, pieces, bound: bindAll(prepared) }
+  }
+  const whenItsTurn = (): Ready | null => {
+    const ended = endOf(context)
+    if (ended !== null) throw notLent(ended)
+    return known()
+  }
+  const party = context?.party ?? caller.claims
+  return known() ?? apart.read({ revision, documents, asked, request }, party, whenItsTurn)
+}
+
+/** What statements were written from, for whoever asks to have them explained. */
+function madeOf({ documents, asked }: Found, { unread, variables }: GraphqlRequest): { statements: Statements; plan: Plan } {
+  const document = documents.find(asked)
+  const given = unread === undefined ? variables : readBody(unread).variables
+  return { statements: document.prepare(given).statements, plan: document.plan(given) }
 }
 
 /**
  * A refusal speaks about the schema, so it has to be about the schema of now: before it is given, the version and the
  * role are checked as they are for every other request.
  */
-function checked<T>(run: RunExchange, asker: Asker, work: () => T): T | Promise<T> {
-  try {
-    return withinStack(work)
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+function checked<T>(run: RunExchange, asker: Asker, work: () => T | Promise<T>): T | Promise<T> {
+  const refused = (error: unknown): Promise<never> => {
+    if (!isOfSchema(error)) throw error
     return stillTrue(run, asker, error)
+  }
+  try {
+    const done = withinStack(work)
+    return done instanceof Promise ? done.catch(refused) : done
+  } catch (error) {
+    return refused(error)
   }
 }
 

@@ -12,6 +12,7 @@ import {
   visitWithTypeInfo,
   type GraphQLInputType,
   type GraphQLSchema,
+  type VariableDefinitionNode,
 } from 'graphql'
 import { isWritten } from '../engine/meaning.ts'
 import { Refusal } from './failures.ts'
@@ -24,9 +25,13 @@ import { decodeCursor, decodeNodeId } from './tokens.ts'
  */
 export type ShapeOf = (variables: Readonly<Record<string, unknown>>) => string
 
-export function shapeOf(schema: GraphQLSchema, operation: Operation): ShapeOf {
-  const written = writtenVariables(schema, operation)
-  const readers = (operation.node.variableDefinitions ?? []).map((definition) => {
+/** @param written the names of variables whose value shows in the statements */
+export function shapeOf(
+  schema: GraphQLSchema,
+  definitions: readonly VariableDefinitionNode[],
+  written: ReadonlySet<string>,
+): ShapeOf {
+  const readers = definitions.map((definition) => {
     const name = definition.variable.name.value
     const type = typeFromAST(schema, definition.type)
     return { name, read: isInputType(type) && !written.has(name) ? readerOf(type) : textOf }
@@ -117,7 +122,7 @@ const literalArguments: ReadonlySet<string> = new Set(['first', 'last'])
  * Variables whose value is written into statements (page sizes) or decides what is selected (directives, introspection). Those of
  * the document's other operations count too, which makes shapes finer and never coarser.
  */
-function writtenVariables(schema: GraphQLSchema, operation: Operation): ReadonlySet<string> {
+export function writtenVariables(schema: GraphQLSchema, operation: Operation): ReadonlySet<string> {
   const written = new Set<string>()
   const info = new TypeInfo(schema)
   const isMeta = (name: string | undefined): boolean => name?.startsWith('__') === true

@@ -8,6 +8,8 @@ export interface GraphqlRequest {
   /** Coerced by operation.ts; integers beyond 2^53 arrive as bigint. */
   readonly variables: Readonly<Record<string, unknown>>
   readonly extensions: Readonly<Record<string, unknown>>
+  /** The whole body, where its variables are so many that they are read apart; `variables` is empty then. */
+  readonly unread?: string
   /** True forbids mutations (GET, GraphQL over HTTP 6.2.1). */
   readonly queryOnly: boolean
 }

@@ -21,6 +21,7 @@ import {
 } from 'graphql'
 import type { RoleView } from '../engine/schema/schema.ts'
 import { knownTypeNames } from './known-type-names.ts'
+import { TakesLong, type Pace } from './limits.ts'
 
 /** All rules of the specification (spec/graphql.md section 11, left-hand column). */
 const strictRules: readonly ValidationRule[] = specifiedRules.map((rule) =>
@@ -50,15 +51,21 @@ const lenientRules: readonly ValidationRule[] = [
 /** A suggestion compares a name with every name of a type; a document with more problems than this is no slip of the pen. */
 const maxSuggested = 20
 
+/** Problems times relations whose names are compared within some milliseconds. */
+const quickSuggestions = 300
+
 /**
  * The problems of a document, in the reference implementation's words: every one up to its limit of a hundred. Only documents with
  * few problems are told what they may have meant, or wrong names by the hundred would cost seconds on a large schema.
+ * @throws TakesLong where it has to be quick
  */
-export function problemsOf(view: RoleView, document: DocumentNode): readonly GraphQLError[] {
+export function problemsOf(view: RoleView, document: DocumentNode, pace: Pace): readonly GraphQLError[] {
   const base = view.visible.manifest.validation ? strictRules : lenientRules
   const rules = view.introspection ? base : [...base, NoSchemaIntrospectionCustomRule]
   const problems = validate(view.schema, document, rules, { hideSuggestions: true })
   const suggests = problems.length > 0 && problems.length <= maxSuggested
+  const names = problems.length * view.visible.manifest.entities.length
+  if (suggests && pace === 'quick' && names > quickSuggestions) throw new TakesLong()
   return suggests ? validate(view.schema, document, rules) : problems
 }
 

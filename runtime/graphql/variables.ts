@@ -23,16 +23,24 @@ type Given = Readonly<Record<string, unknown>>
 /** What planning knows of a request's variables. @throws Refusal for values that do not fit their declared types */
 export type ReadVariables = (given: Given) => Variables
 
-/** All that does not depend on the request is found once. */
 export function readVariables({ schema }: RoleView, operation: Operation): ReadVariables {
   const definitions = operation.node.variableDefinitions ?? []
   if (!operation.strict) return (given) => ({ values: withDefaults(definitions, given), untyped: true })
+  const read = readFitting(schema, definitions)
+  return (given) => ({ values: read(given, () => coerceTelling(schema, definitions, given)), untyped: false })
+}
+
+/** Coerced values; what `otherwise` gives stands for those that do not all fit. */
+export type ReadFitting = <Otherwise extends Given | null>(given: Given, otherwise: () => Otherwise) => Given | Otherwise
+
+/** All that does not depend on the request is found once. */
+export function readFitting(schema: GraphQLSchema, definitions: readonly VariableDefinitionNode[]): ReadFitting {
   const declared = definitions.map((definition) => declaredOf(schema, definition))
   const orders = definitions.filter(({ type }) => namedTypeOf(type).endsWith(parts.orderBy))
-  return (given) => {
-    const coerced = coerce(declared, given) ?? coerceTelling(schema, definitions, given)
-    if (orders.length === 0) return { values: coerced, untyped: false }
-    return { values: { ...coerced, ...ordersAsGiven(orders, coerced, withDefaults(orders, given)) }, untyped: false }
+  return (given, otherwise) => {
+    const coerced = coerce(declared, given) ?? otherwise()
+    if (coerced === null || orders.length === 0) return coerced
+    return { ...coerced, ...ordersAsGiven(orders, coerced, withDefaults(orders, given)) }
   }
 }
 

@@ -6,6 +6,7 @@ import type { Engine } from '../../engine/engine.ts'
 import type { Loaded } from '../cell.ts'
 import type { Document } from '../document.ts'
 import { sampleScalars, sampleVariables, sampling } from '../sample-variables.ts'
+import { isHeavy, scan } from '../scan.ts'
 import type { ListTable } from './admission.ts'
 import type { Texts } from './listed.ts'
 import { documents, hashes } from './statements.ts'
@@ -100,8 +101,10 @@ async function prepareRole(
 /** Under every name that a request may give, for the shapes of variables that can be foreseen. */
 function prepareDocument({ engine, listed }: Loaded, role: string, text: string, hash: string): void {
   const { schema } = engine.view(role)
-  for (const name of attempt(() => operationNames(text)) ?? []) {
-    const document = attempt(() => listed.find(role, text, name, hash))
+  // It would keep requests waiting; the first that asks for it waits instead.
+  if (isHeavy(scan(text))) return
+  for (const operationName of attempt(() => operationNames(text)) ?? []) {
+    const document = attempt(() => listed.find({ role, text, operationName, mark: hash }))
     if (document === undefined) continue
     for (const variables of variants(schema, document)) attempt(() => document.prepare(variables))
   }

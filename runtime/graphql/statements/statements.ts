@@ -19,6 +19,8 @@ export interface Statement extends PreparedText {
 /** A piece of the response's `data`, in order. */
 export type Piece =
   | { readonly kind: 'constant'; readonly key: string; readonly json: string }
+  /** Several of these, as members of an object without its brackets. */
+  | { readonly kind: 'constants'; readonly json: string }
   /** The member's value is a column of a statement's row; null is JSON null. */
   | { readonly kind: 'column'; readonly key: string; readonly statement: number; readonly column: number }
   /** The column holds an object whose members belong here. */
@@ -28,6 +30,28 @@ export interface Statements {
   readonly writes: boolean
   readonly statements: readonly Statement[]
   readonly pieces: readonly Piece[]
+}
+
+/** What the answer is made by. */
+export type Outline = Pick<Statements, 'writes' | 'pieces'>
+
+/** The same answer from fewer pieces: what is known without the database and stands together is one. */
+export function joinConstants({ writes, statements, pieces }: Statements): Statements {
+  const joined: Piece[] = []
+  let run: string[] = []
+  const flush = (): void => {
+    if (run.length > 0) joined.push({ kind: 'constants', json: run.join(',') })
+    run = []
+  }
+  for (const piece of pieces) {
+    if (piece.kind === 'constant') run.push(`"${piece.key}":${piece.json}`)
+    else {
+      flush()
+      joined.push(piece)
+    }
+  }
+  flush()
+  return { writes, statements, pieces: joined }
 }
 
 type SqlRoot = Exclude<Root, { kind: 'constant' }>

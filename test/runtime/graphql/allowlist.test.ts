@@ -313,6 +313,7 @@ describe('17 allowlist: prepared ahead', () => {
     try {
       const engine = createEngine(revision)
       const loaded: Loaded = {
+        revision,
         engine,
         documents: createDocuments(engine, anybody),
         listed: createDocuments(engine, listed),
@@ -324,7 +325,7 @@ describe('17 allowlist: prepared ahead', () => {
       const prepareAhead = createPrepareAhead(database.run, texts, () => clock)
       /** What was not prepared would have to be read now, and this is no document. */
       const prepared = (text: string, role: string, name: string | null = null) =>
-        loaded.listed.find(role, 'no document {', name, hashOf(text))
+        loaded.listed.find({ role, text: 'no document {', operationName: name, mark: hashOf(text) })
       expect(() => prepared(whole, 'anon')).toThrow('Syntax Error')
       const arrives = (text: string, role: string) => expect.poll(() => prepared(text, role)).toBeDefined()
       prepareAhead(loaded)

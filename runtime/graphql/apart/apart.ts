@@ -1,0 +1,94 @@
+import type { Revision } from '../../contract/revision.ts'
+import { HttpFailure } from '../../http/failures.ts'
+import { createTurns, type TurnLimits } from '../../lib/turns.ts'
+import { QueueFull } from '../../lib/work-queue.ts'
+import { idOf, type Asked, type Documents } from '../documents.ts'
+import { refuse, Refusal } from '../failures.ts'
+import type { GraphqlRequest } from '../types.ts'
+import type { Question } from './messages.ts'
+import { unpack, type Ready } from './packing.ts'
+import { createThread, type Answer, type Thread } from './thread.ts'
+
+/** Reads on another thread what would keep everybody waiting: long documents, and many values. */
+export interface Apart {
+  /**
+   * @param party whose request it is: nobody's many requests keep another's waiting
+   * @param known looks again when the turn has come: another request may have asked the same
+   * @throws Refusal, HttpFailure
+   */
+  readonly read: (what: Reading, party: string, known: () => Ready | null) => Promise<Ready>
+}
+
+export interface Reading {
+  readonly revision: Revision
+  readonly documents: Documents
+  readonly asked: Asked
+  readonly request: GraphqlRequest
+}
+
+/** Each holds a body. */
+const usualWaiting: TurnLimits = { each: 16, all: 64 }
+
+export function createApart(thread: Thread = createThread(), waiting: TurnLimits = usualWaiting): Apart {
+  const turns = createTurns(waiting)
+  /** Documents that are being read. */
+  const underWay = new Map<string, Promise<unknown>>()
+  const read: Apart['read'] = async (what, party, known) => {
+    try {
+      return await turns.run(party, async () => known() ?? learn(what, await thread.ask(what.revision, questionOf(what))))
+    } catch (error) {
+      throw error instanceof QueueFull ? refuse('OVERLOADED', overloaded) : error
+    }
+  }
+  return {
+    read: async (what, party, known) => {
+      const id = `${what.revision.id} ${idOf(what.asked)}`
+      // Whoever asks the same takes no place in the queue: what is found out is likely to be all that is needed.
+      const before = underWay.get(id)
+      if (before !== undefined) {
+        await before
+        return known() ?? read(what, party, known)
+      }
+      const reading = read(what, party, known)
+      const settled = reading.then(nothing, nothing).finally(() => underWay.delete(id))
+      underWay.set(id, settled)
+      return reading
+    },
+  }
+}
+
+const nothing = (): void => undefined
+
+const overloaded = 'Too many long documents wait to be read; try again shortly.'
+
+const questionOf = ({ revision, asked, request }: Reading): Question => ({
+  kind: 'question',
+  revision: revision.id,
+  role: asked.role,
+  text: asked.text,
+  operationName: asked.operationName,
+  queryOnly: request.queryOnly,
+  variables: request.unread === undefined ? request.variables : {},
+  unread: request.unread ?? null,
+})
+
+function learn({ documents, asked }: Reading, answer: Answer): Ready | Promise<Ready> {
+  switch (answer.kind) {
+    case 'ready':
+      if (answer.lesson !== null) documents.learn(asked, { kind: 'read', ...answer.lesson })
+      return unpack(answer.ready)
+    case 'refused': {
+      const refusal = new Refusal(answer.code, answer.errors)
+      if (answer.always) documents.learn(asked, { kind: 'refused', refusal })
+      throw refusal
+    }
+    case 'unreadable':
+      throw new HttpFailure(answer.code, answer.message)
+    case 'exhausted':
+      throw refuse('DOCUMENT_TOO_LARGE', 'The document and its variables take more memory than is allowed.')
+    case 'late':
+      throw refuse('DEADLINE_EXCEEDED', 'The request took longer than is allowed and was given up; nothing was kept.')
+    case 'failed':
+      throw new Error(`a document could not be read apart: ${answer.detail}`)
+  }
+}

@@ -1,0 +1,44 @@
+import type { Manifest, ObjectId } from '../../contract/manifest.ts'
+import type { FailureCode as HttpFailureCode } from '../../http/failures.ts'
+import type { Sketch } from '../document.ts'
+import type { FailureCode, ErrorEntry } from '../failures.ts'
+import type { Statements } from '../statements/statements.ts'
+import type { Packed } from './packing.ts'
+
+/** What a service and the thread that reads for it say to each other. */
+
+/** What a request asks; its values cross to the other thread, so these are few, or they are a text. */
+export interface Question {
+  readonly kind: 'question'
+  /** Which revision it is about. */
+  readonly revision: string
+  readonly role: string
+  readonly text: string
+  readonly operationName: string | null
+  readonly queryOnly: boolean
+  readonly variables: Readonly<Record<string, unknown>>
+  /** The body that holds the variables, where they were too many to be read. */
+  readonly unread: string | null
+}
+
+/** A revision comes in parts, so that telling it keeps nobody waiting. */
+export type RevisionPart =
+  | { readonly kind: 'revision'; readonly id: string; readonly manifest: Manifest; readonly functions: string }
+  /** More items of one of the manifest's lists. */
+  | { readonly kind: 'items'; readonly list: string; readonly items: readonly unknown[] }
+  | { readonly kind: 'entities'; readonly entities: Readonly<Record<ObjectId, string>> }
+
+export type Message = Question | RevisionPart
+
+export type Reply =
+  | {
+      readonly kind: 'ready'
+      readonly ready: Packed
+      /** What is worth keeping of it; null: too heavy. */
+      readonly lesson: { readonly sketch: Sketch; readonly shape: string; readonly statements: Statements } | null
+    }
+  /** `always`: whatever the variables are. */
+  | { readonly kind: 'refused'; readonly code: FailureCode; readonly errors: readonly ErrorEntry[]; readonly always: boolean }
+  | { readonly kind: 'unreadable'; readonly code: HttpFailureCode; readonly message: string }
+  /** A fault of ours. */
+  | { readonly kind: 'failed'; readonly detail: string }

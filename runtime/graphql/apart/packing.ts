@@ -1,0 +1,62 @@
+import { setImmediate } from 'node:timers/promises'
+import type { BoundStatement } from '../../contract/execution.ts'
+import type { Outline, Piece } from '../statements/statements.ts'
+
+/** What is to be sent to the database, and how the answer is made of what comes back. */
+export interface Ready extends Outline {
+  readonly bound: readonly BoundStatement[]
+}
+
+/**
+ * The same on its way between threads. What comes in a message is made all at once: many objects come as texts, so that they are
+ * made some at a time.
+ */
+export type Packed = Ready | { readonly writes: boolean; readonly slices: readonly string[] }
+
+type Item =
+  | { readonly text: readonly [name: string, text: string] }
+  /** `of`: which of the texts before. */
+  | { readonly of: number; readonly values: BoundStatement['values'] }
+  | { readonly piece: Piece }
+
+/** Objects that are made at once: some milliseconds' worth. */
+const most = 1_000
+
+/** @param ready with statements as `bind` makes them */
+export function pack(ready: Ready): Packed {
+  const { writes, pieces, bound } = ready
+  if (pieces.length + bound.length <= most) return ready
+  const places = new Map<string, number>()
+  const texts: Item[] = []
+  const statements = bound.map(({ name, text, values }): Item => {
+    const known = places.get(name)
+    if (known !== undefined) return { of: known, values }
+    places.set(name, texts.length)
+    return { of: texts.push({ text: [name, text] }) - 1, values }
+  })
+  const items = [...texts, ...statements, ...pieces.map((piece): Item => ({ piece }))]
+  const slices: string[] = []
+  for (let from = 0; from < items.length; from += most) slices.push(JSON.stringify(items.slice(from, from + most)))
+  return { writes, slices }
+}
+
+/** Others get their turn between the slices. */
+export async function unpack(packed: Packed): Promise<Ready> {
+  if (!('slices' in packed)) return packed
+  const { writes, slices } = packed
+  const texts: (readonly [name: string, text: string])[] = []
+  const bound: BoundStatement[] = []
+  const pieces: Piece[] = []
+  for (const [index, slice] of slices.entries()) {
+    if (index > 0) await setImmediate()
+    for (const item of JSON.parse(slice) as readonly Item[]) {
+      if ('text' in item) texts.push(item.text)
+      else if ('piece' in item) pieces.push(item.piece)
+      else {
+        const [name, text] = texts[item.of] ?? ['', '']
+        bound.push({ name, text, values: item.values, carriesCheck: true })
+      }
+    }
+  }
+  return { writes, pieces, bound }
+}

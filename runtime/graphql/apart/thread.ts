@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import type { Revision } from '../../contract/revision.ts'
+import type { Message, Question, Reply } from './messages.ts'
+import { partsOf } from './parts.ts'
+
+/** The thread that reads what takes long: started when it is needed, and ended when it is not for a while. */
+export interface Thread {
+  /** One question at a time. A thread that ends over a question answers nothing else: the next one gets a new one. */
+  readonly ask: (revision: Revision, question: Question) => Promise<Answer>
+}
+
+export type Answer =
+  | Reply
+  /** The question took more memory than the thread may have. */
+  | { readonly kind: 'exhausted' }
+  /** It took longer than any question may. */
+  | { readonly kind: 'late' }
+
+export interface ThreadLimits {
+  readonly idleMs: number
+  readonly longestMs: number
+  readonly megabytes: number
+}
+
+/** A document of a megabyte that takes the most, a list of 60,000 conditions, takes 400 MB. */
+export const usualLimits: ThreadLimits = { idleMs: 10_000, longestMs: 30_000, megabytes: 768 }
+
+/** As much as the first thread has: what is nested too deeply there is so here. */
+const stackMegabytes = 1
+
+/** The built module, seen from a built module, from the bundle of the command line, and from source, as tests do. */
+const modules = ['./worker.js', '../runtime/graphql/apart/worker.js', '../../../dist/runtime/graphql/apart/worker.js']
+
+interface Running {
+  readonly worker: Worker
+  idle: NodeJS.Timeout | undefined
+  /** The revision that it was told last. */
+  revision: string | null
+}
+
+export function createThread(limits: ThreadLimits = usualLimits): Thread {
+  let running: Running | null = null
+  const end = (one: Running): void => {
+    if (running === one) running = null
+    clearTimeout(one.idle)
+    void one.worker.terminate()
+  }
+  const start = (): Running => {
+    const paths = modules.map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    const worker = new Worker(paths.find((path) => existsSync(path)) ?? '', {
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: limits.megabytes, stackSizeMb: stackMegabytes },
+    })
+    const one: Running = { worker, idle: undefined, revision: null }
+    // Whoever waits for an answer is told by `exchange`.
+    worker.on('error', () => end(one)).on('exit', () => end(one))
+    return one
+  }
+  /** A thread without a question keeps nobody from ending. */
+  const rest = (one: Running): void => {
+    one.worker.unref()
+    one.idle = setTimeout(() => end(one), limits.idleMs).unref()
+  }
+  return {
+    ask: async (revision, question) => {
+      const one = (running ??= start())
+      clearTimeout(one.idle)
+      one.worker.ref()
+      const answer = await exchange(one, revision, question, limits.longestMs)
+      if (running === one) {
+        if (answer.kind === 'late') end(one)
+        else rest(one)
+      }
+      return answer
+    },
+  }
+}
+
+function exchange(one: Running, revision: Revision, question: Question, longestMs: number): Promise<Answer> {
+  const { worker } = one
+  return new Promise((resolve) => {
+    const settle = (answer: Answer): void => {
+      clearTimeout(patience)
+      worker.off('message', settle).off('error', failed).off('exit', ended)
+      resolve(answer)
+    }
+    const failed = (error: NodeJS.ErrnoException): void =>
+      settle(error.code === outOfMemory ? { kind: 'exhausted' } : { kind: 'failed', detail: error.stack ?? '' })
+    const ended = (code: number): void => settle({ kind: 'failed', detail: `the thread ended with code ${code}` })
+    const patience = setTimeout(() => settle({ kind: 'late' }), longestMs)
+    worker.on('message', settle).on('error', failed).on('exit', ended)
+    tell(one, revision)
+      .then(() => worker.postMessage(question satisfies Message))
+      .catch(failed)
+  })
+}
+
+const outOfMemory = 'ERR_WORKER_OUT_OF_MEMORY'
+
+async function tell(one: Running, revision: Revision): Promise<void> {
+  if (one.revision === revision.id) return
+  one.revision = null
+  for (const part of partsOf(revision)) {
+    one.worker.postMessage(part satisfies Message)
+    await setImmediate()
+  }
+  one.revision = revision.id
+}

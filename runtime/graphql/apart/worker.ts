@@ -1,0 +1,96 @@
+import { parentPort } from 'node:worker_threads'
+import type { VariableDefinitionNode } from 'graphql'
+import type { Revision } from '../../contract/revision.ts'
+import { createEngine, createRoles } from '../../engine/engine.ts'
+import { HttpFailure } from '../../http/failures.ts'
+import { bindAll } from '../bind.ts'
+import { checkMethod, type Prepared, type Sketch } from '../document.ts'
+import { anybody, createDocuments, isWorthKeeping, type Bounds, type Documents } from '../documents.ts'
+import { Refusal } from '../failures.ts'
+import { withinStack } from '../limits.ts'
+import { readBody } from '../request.ts'
+import { joinConstants } from '../statements/statements.ts'
+import type { Message, Question, Reply, RevisionPart } from './messages.ts'
+import { pack } from './packing.ts'
+
+/** The thread that reads what takes long: it is told a revision, and answers questions about it. */
+
+/** Long documents come once, and whoever asks remembers what was found out. */
+const bounds: Bounds = { ...anybody, longestDocument: 4_096 }
+
+/** A revision that is being told; its parts are put in their places. */
+interface Told {
+  readonly revision: Omit<Revision, 'manifest' | 'entities'> & {
+    readonly manifest: Revision['manifest'] & Record<string, unknown>
+    readonly entities: Record<string, string>
+  }
+  documents: Documents | null
+}
+
+/** Answers each question, whatever comes of it; what goes wrong with the parts of a revision ends the thread. */
+function createReader(): (message: Message) => Reply | null {
+  const roles = createRoles()
+  let told: Told | null = null
+  return (message) => {
+    if (message.kind === 'revision') {
+      const { id, manifest, functions } = message
+      told = { revision: { id, version: null, manifest: { ...manifest }, functions, entities: {} }, documents: null }
+      return null
+    }
+    if (told === null) throw new Error('no revision was told')
+    if (message.kind !== 'question') {
+      put(told, message)
+      return null
+    }
+    try {
+      if (told.revision.id !== message.revision) throw new Error(`the revision ${message.revision} was not told`)
+      told.documents ??= createDocuments(createEngine(told.revision, roles), bounds)
+      return answer(told.documents, message)
+    } catch (error) {
+      return { kind: 'failed', detail: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+    }
+  }
+}
+
+function put({ revision }: Told, part: Exclude<RevisionPart, { kind: 'revision' }>): void {
+  if (part.kind === 'entities') Object.assign(revision.entities, part.entities)
+  else (revision.manifest[part.list] as unknown[]).push(...part.items)
+}
+
+function answer(documents: Documents, question: Question): Reply {
+  let always = true
+  try {
+    const variables = question.unread === null ? question.variables : readBody(question.unread).variables
+    const document = documents.find(question)
+    always = false
+    checkMethod(document, question.queryOnly)
+    always = document.definitions.length === 0 && !document.writes
+    const prepared = withinStack(() => document.prepare(variables))
+    const statements = joinConstants(prepared.statements)
+    const { writes, pieces } = statements
+    const ready = pack({ writes, pieces, bound: bindAll(prepared) })
+    return { kind: 'ready', ready, lesson: lessonOf(document.sketch, { ...prepared, statements }) }
+  } catch (error) {
+    if (error instanceof Refusal) return { kind: 'refused', code: error.code, errors: error.errors, always }
+    if (error instanceof HttpFailure) return { kind: 'unreadable', code: error.code, message: error.message }
+    throw error
+  }
+}
+
+function lessonOf(sketch: Sketch, { shape, statements }: Prepared): Extract<Reply, { kind: 'ready' }>['lesson'] {
+  if (shape === null) return null
+  const told = { ...sketch, definitions: sketch.definitions.map(withoutPlace) }
+  return isWorthKeeping(told, statements) ? { sketch: told, shape, statements } : null
+}
+
+/** What is known of its place in the text holds the whole text. */
+const withoutPlace = (definition: VariableDefinitionNode): VariableDefinitionNode =>
+  JSON.parse(JSON.stringify(definition, (key, value: unknown) => (key === 'loc' ? undefined : value))) as typeof definition
+
+const port = parentPort
+if (port === null) throw new Error('this is the module of a thread')
+const read = createReader()
+port.on('message', (message: Message) => {
+  const reply = read(message)
+  if (reply !== null) port.postMessage(reply)
+})

@@ -1,0 +1,241 @@
+/**
+ * What the text of a document shows before it is parsed: how long reading it will take, and whether it has to be refused. A
+ * tree of the same text costs a hundred times as much. What is no GraphQL ends it early, as it ends the parser.
+ */
+export interface Scan {
+  /** What parsing and validating cost: a token counts as one, a selection set as several; so do many comments and characters. */
+  readonly weight: number
+  /** At most so many comparisons, but for a factor, are made of fields that may have to be merged. */
+  readonly comparisons: number
+  /** So many brackets are open at once that a parser, which calls itself for each, exhausts the stack. */
+  readonly deep: boolean
+  /** Merging is sure to cost more than the reference implementation spends on it. */
+  readonly repetitive: boolean
+}
+
+/**
+ * What the reference implementation spends on comparing fields before it gives a document up (16.15). Each pair of fields
+ * with one response name in one selection set costs two of it, so a set that names something n times costs n(n - 1) at least.
+ */
+const mergingBudget = 500_000
+
+/** No stack holds the calls that read as many levels; fewer are left to the parser. */
+const maxOpen = 10_000
+
+/** What is selected may be of a type that nobody asked for before. */
+const tokensPerSet = 4
+const commentsPerToken = 8
+const charactersPerToken = 64
+
+/** Tokens and comments that are looked at: longer documents are heavy, and cost too much even to look at whole. */
+const maxSteps = 30_000
+
+export function scan(text: string): Scan {
+  const sets = createSets()
+  let tokens = 0
+  let comments = 0
+  let open = 0
+  /** Round ones: nothing in them is a selection. */
+  let round = 0
+  const goesOn = (): boolean => tokens + comments < maxSteps && open <= maxOpen && !sets.repetitive()
+  for (let at = 0; at < text.length && goesOn(); ) {
+    const kind = kindOf(text.charCodeAt(at))
+    const start = at
+    at += 1
+    if (kind === kinds.blank) continue
+    if (kind === kinds.unknown) break
+    if (kind === kinds.comment) {
+      at = endOfLine(text, at)
+      comments += 1
+      continue
+    }
+    tokens += 1
+    if (kind === kinds.word || kind === kinds.number) {
+      at = endOfWord(text, at)
+      if (round === 0 && kind === kinds.word) sets.word(text, start, at)
+    } else if (kind === kinds.quote) at = endOfString(text, at)
+    else {
+      if (kind === kinds.closeRound) round -= 1
+      if (round === 0) sets.mark(kind)
+      if (kind === kinds.openRound) round += 1
+      if (kind >= kinds.openRound) open += kind >= kinds.closeRound ? -1 : 1
+    }
+  }
+  const weight = tokens + tokensPerSet * sets.count() + comments / commentsPerToken + text.length / charactersPerToken
+  return { weight, comparisons: tokens * sets.merged(), deep: open > maxOpen, repetitive: sets.repetitive() }
+}
+
+/** Some twenty milliseconds each. */
+const maxWeight = 1_500
+const maxComparisons = 40_000
+
+/** Whether parsing and validating takes so long that nobody else should wait for it. */
+export const isHeavy = ({ weight, comparisons }: Scan): boolean => weight > maxWeight || comparisons > maxComparisons
+
+/** Fields that are merged with each other: those of a selection set with the inline fragments in it. */
+interface Group {
+  first: string | null
+  /** How often each is named; from the second field on. */
+  names: Map<string, number> | null
+}
+
+interface Sets {
+  readonly word: (text: string, start: number, end: number) => void
+  readonly mark: (kind: number) => void
+  readonly count: () => number
+  /** Fields that are named again in their set, and spreads of fragments. */
+  readonly merged: () => number
+  readonly repetitive: () => boolean
+}
+
+/** Follows the selection sets of a document by its tokens outside of round brackets. */
+function createSets(): Sets {
+  /** Those that are open; null: nothing is selected in it. */
+  const groups: (Group | null)[] = []
+  /** What the next word means by the token before it. */
+  let next: 'field' | 'fragment' | 'nothing' = 'field'
+  let isInline = false
+  /** Whether the definition that is under way selects fields; null before its first token. */
+  let selects: boolean | null = null
+  let count = 0
+  let merged = 0
+  let spent = 0
+  const field = (key: string): void => {
+    const group = groups.at(-1)
+    if (group == null) return
+    if (group.first === null) {
+      group.first = key
+      return
+    }
+    const names = (group.names ??= new Map([[group.first, 1]]))
+    const known = names.get(key) ?? 0
+    names.set(key, known + 1)
+    if (known === 0) return
+    merged += 1
+    spent += 2 * known
+  }
+  const fragment = (isCondition: boolean): void => {
+    if (isCondition) {
+      next = 'nothing'
+      return
+    }
+    merged += 1
+    isInline = false
+  }
+  return {
+    word: (text, start, end) => {
+      const meaning = next
+      next = 'field'
+      if (groups.length === 0) selects ??= executable.has(text.slice(start, end))
+      else if (meaning === 'field') field(text.slice(start, end))
+      else if (meaning === 'fragment') fragment(end - start === 2 && text.startsWith('on', start))
+    },
+    mark: (kind) => {
+      // After an alias stands the name of its field.
+      next = kind === kinds.dot ? 'fragment' : kind === kinds.at || kind === kinds.colon ? 'nothing' : 'field'
+      if (kind === kinds.dot) isInline = true
+      else if (kind === kinds.openCurly) {
+        selects ??= true
+        count += 1
+        groups.push(isInline ? (groups.at(-1) ?? null) : selects ? { first: null, names: null } : null)
+        isInline = false
+      } else if (kind === kinds.closeCurly) {
+        groups.pop()
+        if (groups.length === 0) selects = null
+      }
+    },
+    count: () => count,
+    merged: () => merged,
+    repetitive: () => spent > mergingBudget,
+  }
+}
+
+const executable: ReadonlySet<string> = new Set(['query', 'mutation', 'subscription', 'fragment'])
+
+/** What a character is, or the token that it begins; opening brackets before closing ones, both after all others. */
+const kinds = {
+  unknown: 0,
+  blank: 1,
+  word: 2,
+  number: 3,
+  quote: 4,
+  comment: 5,
+  dot: 6,
+  at: 7,
+  colon: 8,
+  sign: 9,
+  openRound: 10,
+  openCurly: 11,
+  openSquare: 12,
+  closeRound: 13,
+  closeCurly: 14,
+  closeSquare: 15,
+} as const
+
+const characters: Readonly<Record<Exclude<keyof typeof kinds, 'unknown'>, string>> = {
+  blank: ' \t\n\r,',
+  word: 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_',
+  number: '-0123456789',
+  quote: '"',
+  comment: '#',
+  dot: '.',
+  at: '@',
+  colon: ':',
+  sign: '!$&=|',
+  openRound: '(',
+  openCurly: '{',
+  openSquare: '[',
+  closeRound: ')',
+  closeCurly: '}',
+  closeSquare: ']',
+}
+
+const kindOfCode = new Uint8Array(128)
+for (const kind of Object.keys(characters) as (keyof typeof characters)[]) {
+  for (const character of characters[kind]) kindOfCode[character.charCodeAt(0)] = kinds[kind]
+}
+
+const byteOrderMark = 0xfeff
+const newline = 10
+const carriageReturn = 13
+const doubleQuote = 34
+const backslash = 92
+
+const kindOf = (code: number): number =>
+  code < 128 ? (kindOfCode[code] ?? kinds.unknown) : code === byteOrderMark ? kinds.blank : kinds.unknown
+
+/** A number's point and sign of exponent begin another token: what is counted need not be exact. */
+function endOfWord(text: string, from: number): number {
+  let at = from
+  while (at < text.length) {
+    const kind = kindOf(text.charCodeAt(at))
+    if (kind !== kinds.word && kind !== kinds.number) break
+    at += 1
+  }
+  return at
+}
+
+function endOfLine(text: string, from: number): number {
+  let at = from
+  while (at < text.length && text.charCodeAt(at) !== newline && text.charCodeAt(at) !== carriageReturn) at += 1
+  return at
+}
+
+/** Where a text ends that was opened right before; the text's end where it does not. */
+function endOfString(text: string, from: number): number {
+  if (text.startsWith('""', from)) return endOfBlock(text, from + 2)
+  let at = from
+  while (at < text.length && text.charCodeAt(at) !== doubleQuote) {
+    if (text.charCodeAt(at) === newline || text.charCodeAt(at) === carriageReturn) return text.length
+    at += text.charCodeAt(at) === backslash ? 2 : 1
+  }
+  return at + 1
+}
+
+/** In a block nothing is escaped but its end. */
+function endOfBlock(text: string, from: number): number {
+  for (let at = text.indexOf('"""', from); at >= 0; at = text.indexOf('"""', at + 3)) {
+    if (text.charCodeAt(at - 1) !== backslash) return at + 3
+  }
+  return text.length
+}
