@@ -1,0 +1,51 @@
+import { createCompiler } from '../../compiler/compile.ts'
+import { buildApp } from '../../runtime/app.ts'
+import { openDatabase } from '../../runtime/db/pool.ts'
+import { versionExpression } from '../../runtime/db/version.ts'
+import { createService } from '../../runtime/graphql/serve.ts'
+import { createDatabase } from '../../test/support/database.ts'
+import { hostileSql } from '../../test/support/hostile-documents.ts'
+
+export interface Subject {
+  /** Sends a body; what came of it: `ok`, or the code of the first error. */
+  readonly ask: (body: Buffer) => Promise<string>
+  readonly close: () => Promise<void>
+}
+
+const caller = { role: 'anon', claims: '{"role":"anon"}' }
+const headers = { 'content-type': 'application/json' }
+
+/** The application on a database with one table, without sockets between it and its client. */
+export const openSubject = async (): Promise<Subject> => {
+  const db = await createDatabase({ prepare: true, sql: hostileSql })
+  const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 4 })
+  const { query } = database
+  const compiler = createCompiler({ query, schemas: ['public'], version: versionExpression })
+  const service = createService({ database, source: async () => (await compiler.compile()).revision })
+  const app = buildApp({
+    authenticate: () => ({ kind: 'caller', caller }),
+    serve: service.serve,
+    health: () => Promise.reject(new Error('nobody asks')),
+    log: () => undefined,
+    logsRequests: false,
+    bodyLimitBytes: 1_048_576,
+    auth: null,
+  })
+  const ask = async (payload: Buffer): Promise<string> => {
+    const { body } = await app.inject({ method: 'POST', url: '/graphql/v1', headers, payload })
+    const code = /"code":"(\w+)"/.exec(body.slice(0, 10_000))?.[1]
+    return body.startsWith('{"data":{') ? 'ok' : (code ?? body.slice(0, 80))
+  }
+  // What a server that has served for a while has compiled.
+  for (let index = 0; index < 300; index += 1) {
+    await ask(Buffer.from(JSON.stringify({ query: `{${'a:__typename '.repeat(20)}b${index}:notesCollection{edges{node{id}}}}` })))
+  }
+  return {
+    ask,
+    close: async () => {
+      await app.close()
+      await database.close()
+      await db.drop()
+    },
+  }
+}
