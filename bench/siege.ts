@@ -1,11 +1,12 @@
-import { allDocuments, documentRows } from './siege/documents.ts'
 import { assaultRow, assaultFigures, measureAssault, type MeasuredAssault } from './siege/assaults.ts'
+import { documentRows, measureDocuments } from './siege/documents.ts'
 import { endingOf, longMutation } from './siege/limits.ts'
 import { withCleanup } from './support/cleanup.ts'
 import { readOptions } from './support/options.ts'
 import { postgresSource } from './support/postgres.ts'
 import { writeRecord } from './support/record.ts'
 import { printTable } from './support/table.ts'
+import { dearDocuments } from '../test/support/siege/attacks/documents.ts'
 import { openStage } from '../test/support/siege/stage.ts'
 
 /**
@@ -14,10 +15,11 @@ import { openStage } from '../test/support/siege/stage.ts'
  * again; how long a mutation takes whose functions take longer than a request may; and how a server ends that has a
  * request longer than its grace.
  *
- * --seconds 6 (of an attack) --alone 4 --rate 100 --seed 1 --only NAME,NAME --pg 18 --json FILE
+ * --seconds 6 (of an attack) --alone 4 --rate 100 --seed 1 --only NAME,NAME (attacks, documents) --pg 18 --json FILE
  */
 const options = readOptions()
 const only = options.text('only')?.split(',')
+const isChosen = ({ name }: { readonly name: string }): boolean => only?.includes(name) ?? true
 const major = options.number('pg', 18) === 15 ? 15 : 18
 const seed = options.number('seed', 1)
 const effort = { attackMs: options.number('seconds', 6) * 1_000, aloneMs: options.number('alone', 4) * 1_000 }
@@ -36,11 +38,10 @@ await withCleanup(async (later) => {
   const stage = await openStage({ source, seed, tell: () => undefined, perSecond, settings: usual })
   later(stage.close)
   const measured: MeasuredAssault[] = []
-  for (const attack of stage.attacks.filter(({ name }) => only?.includes(name) ?? true))
-    measured.push(await measureAssault(stage, attack, effort))
+  for (const attack of stage.attacks.filter(isChosen)) measured.push(await measureAssault(stage, attack, effort))
   printTable(`Under siege, ${perSecond} honest requests a second`, measured.map(assaultRow))
   await stage.audit()
-  const documents = await allDocuments(stage.town)
+  const documents = await measureDocuments(stage.town, dearDocuments().filter(isChosen))
   printTable('Dear documents, milliseconds', documentRows(documents))
   const rows = [await longMutation(source), await endingOf(stage.town)]
   printTable('Limits', rows.map(({ row }) => row))

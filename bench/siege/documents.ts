@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { codeOf } from '../../test/support/siege/arms.ts'
-import { dearDocuments, type DearDocument } from '../../test/support/siege/attacks/documents.ts'
+import type { DearDocument } from '../../test/support/siege/attacks/documents.ts'
 import { anonOf, asking } from '../../test/support/siege/callers.ts'
 import type { Town } from '../../test/support/siege/town.ts'
 import { cpuTime, mainThreadTime } from '../support/cpu.ts'
@@ -75,9 +75,12 @@ async function measure(town: Town, { name, query, variables }: DearDocument): Pr
   return { name, kilobytes: bytes.length / 1_024, code, first, next, figures }
 }
 
-export async function allDocuments(town: Town): Promise<readonly MeasuredDocument[]> {
+export async function measureDocuments(
+  town: Town,
+  documents: readonly DearDocument[],
+): Promise<readonly MeasuredDocument[]> {
   const measured: MeasuredDocument[] = []
-  for (const document of dearDocuments()) measured.push(await measure(town, document))
+  for (const document of documents) measured.push(await measure(town, document))
   return measured
 }
 

@@ -1,7 +1,10 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { clusterOf, majors } from '../support/clusters.ts'
-import { renderProblem } from '../support/siege/checks.ts'
-import { besiege } from '../support/siege/siege.ts'
+import { createRandom } from '../support/random.ts'
+import type { Attack } from '../support/siege/arms.ts'
+import { createVerdicts, renderProblem, type Underway } from '../support/siege/checks.ts'
+import { besiege, hands } from '../support/siege/siege.ts'
 
 /**
  * Promise: whatever strangers send, honest callers are served, rightly and in time, Postgres does no work for anybody who
@@ -23,4 +26,40 @@ test(`a siege (SIEGE_SEED=${seed})`, { timeout: seconds * 3_000 + 240_000 }, asy
   const { problems, assaults, requests } = await besiege(options)
   console.info(`siege: ${assaults} assaults, ${requests} honest requests`)
   expect(problems.map(renderProblem).join('\n'), `SIEGE_SEED=${seed}`).toBe('')
+})
+
+const attackOf = (name: string, alone: boolean): Attack => {
+  const attack = { name, does: '', relaxes: {}, run: () => Promise.resolve() }
+  return alone ? { ...attack, alone } : attack
+}
+
+test('a seed draws every attack once before any comes again, and those that stand alone alone', () => {
+  const names = fc.uniqueArray(fc.tuple(fc.string(), fc.boolean()), { selector: ([name]) => name, minLength: 1 })
+  fc.assert(
+    fc.property(names, fc.integer({ min: 1, max: 4 }), fc.nat(), (drawn, most, start) => {
+      const attacks = drawn.map(([name, alone]) => attackOf(name, alone))
+      const [dealing, again] = [hands(attacks, most, createRandom(start)), hands(attacks, most, createRandom(start))]
+      const dealt: Attack[] = []
+      while (dealt.length < attacks.length) {
+        const { value: hand } = dealing.next()
+        expect(again.next().value).toEqual(hand)
+        expect(hand.length === 1 || (hand.length <= most && !hand.some(({ alone }) => alone))).toBe(true)
+        dealt.push(...hand)
+      }
+      expect(dealt.map(({ name }) => name).sort()).toEqual(attacks.map(({ name }) => name).sort())
+    }),
+  )
+})
+
+test('an attack excuses what it relaxes and touched, and nothing else', () => {
+  const during: Underway = { name: 'outage', relaxes: { answered: 'away' }, start: 10, end: 20 }
+  const verdicts = createVerdicts([during], () => undefined)
+  verdicts.fail('answered', 'asked before its end', 15)
+  verdicts.fail('answered', 'asked after its end', 21)
+  verdicts.fail('exact', 'another check', 15)
+  expect(verdicts.excused()).toEqual({ 'answered under outage': 1 })
+  expect(verdicts.problems()).toEqual([
+    { check: 'answered', under: 'nothing', count: 1, samples: ['asked after its end'] },
+    { check: 'exact', under: 'outage', count: 1, samples: ['another check'] },
+  ])
 })

@@ -33,7 +33,7 @@ const patienceMs = 30_000
 const endingMs = 4_000
 
 /** One attack or several at once, each of them once before any of them comes again. */
-function* hands(attacks: readonly Attack[], together: number, random: Random): Generator<readonly Attack[], never> {
+export function* hands(attacks: readonly Attack[], together: number, random: Random): Generator<readonly Attack[], never> {
   for (;;) {
     const deck = [...shuffled(attacks, random)]
     while (deck.length > 0) {

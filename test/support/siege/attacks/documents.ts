@@ -16,37 +16,37 @@ export interface DearDocument {
 }
 
 export const dearDocuments = (): readonly DearDocument[] => [
-  { name: '20,000 selections', query: repetitive() },
+  { name: '20000 selections', query: repetitive() },
   {
-    name: '9,000 operations and fragments',
+    name: '9000 operations and fragments',
     query: times(9_000, (n) => `query Q${n} { ...F${n} } fragment F${n} on Query { __typename }`),
   },
-  { name: '300,000 directives', query: `{ __typename ${'@a '.repeat(300_000)} }` },
+  { name: '300000 directives', query: `{ __typename ${'@a '.repeat(300_000)} }` },
   {
-    name: '60,000 conditions',
+    name: '60000 conditions',
     query: `{ articlesCollection(filter: {or: [${times(60_000, () => '{id:{eq:1}},')}]}) { edges { node { id } } } }`,
   },
   {
-    name: '60,000 values of an in',
+    name: '60000 values of an in',
     query: 'query($ids: [Int!]) { articlesCollection(filter: {id: {in: $ids}}) { edges { node { id } } } }',
     variables: { ids: Array.from({ length: 60_000 }, (_, index) => index) },
   },
-  { name: '100,000 levels', query: '{ a '.repeat(100_000) + '}'.repeat(100_000) },
-  { name: '400,000 opening brackets', query: `{ a(b: ${'['.repeat(400_000)}` },
-  { name: '50,000 variables', query: `query(${times(50_000, (n) => `$v${n}: Int`)}) { __typename }` },
-  { name: '40,000 unknown fields', query: `{ ${times(40_000, (n) => `field${n}`)} }` },
-  { name: '50,000 fragment spreads', query: `{ ${'...F '.repeat(50_000)} } fragment F on Query { __typename }` },
+  { name: '100000 levels', query: '{ a '.repeat(100_000) + '}'.repeat(100_000) },
+  { name: '400000 opening brackets', query: `{ a(b: ${'['.repeat(400_000)}` },
+  { name: '50000 variables', query: `query(${times(50_000, (n) => `$v${n}: Int`)}) { __typename }` },
+  { name: '40000 unknown fields', query: `{ ${times(40_000, (n) => `field${n}`)} }` },
+  { name: '50000 fragment spreads', query: `{ ${'...F '.repeat(50_000)} } fragment F on Query { __typename }` },
   { name: 'a name of 900 KB', query: `{ ${'a'.repeat(900_000)} }` },
   { name: 'a string of 900 KB', query: `{ nap(seconds: "${'x'.repeat(900_000)}", mark: 1) }` },
-  { name: '900,000 commas', query: `{ __typename ${','.repeat(900_000)} }` },
+  { name: '900000 commas', query: `{ __typename ${','.repeat(900_000)} }` },
   {
     name: 'fragments that double 30 times',
     query: `{ ...F0 } ${times(30, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)}
       fragment F30 on Query { __typename }`,
   },
-  { name: '30,000 aliases', query: `{ ${times(30_000, (n) => `a${n}: articlesByPk(id: ${n}) { id }`)} }` },
-  { name: '3,000 calls of a function', query: `{ ${times(3_000, (n) => `a${n}: nap(seconds: 0, mark: 0)`)} }` },
-  { name: 'introspection 400 times', query: `{ ${times(400, (n) => `t${n}: __type(name: "Articles") { name }`)} }` },
+  { name: '20000 aliases', query: `{ ${times(20_000, (n) => `a${n}: articlesByPk(id: ${n}) { id }`)} }` },
+  { name: '3000 calls of a function', query: `{ ${times(3_000, (n) => `a${n}: nap(seconds: 0, mark: 0)`)} }` },
+  { name: '400 introspections', query: `{ ${times(400, (n) => `t${n}: __type(name: "Articles") { name }`)} }` },
 ]
 
 /** Again and again the same text, which a server may remember. */
