@@ -1,6 +1,7 @@
 /** What must hold whatever attackers do. */
 export const checks = {
   answered: 'an honest request that reads is answered, and not refused',
+  strangers: 'the same for an honest request that nobody has signed in for',
   accepted: 'an honest request that writes is carried out, and not refused',
   prompt: 'an honest request is answered in time',
   exact: 'an honest answer is what stands in the database',

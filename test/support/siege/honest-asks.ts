@@ -14,6 +14,8 @@ export interface Ask {
   readonly judge: (answer: HttpAnswer) => Fault | null
   /** What it writes; null: nothing. */
   readonly token: string | null
+  /** What fails when it is refused. */
+  readonly promise: 'answered' | 'accepted' | 'strangers'
 }
 
 export interface Fault {
@@ -56,6 +58,7 @@ const asked = (name: string, caller: Caller, query: string, variables: object, j
   bytes: asking(caller, query, { ...variables }),
   judge,
   token: null,
+  promise: caller.role === 'anon' ? 'strangers' : 'answered',
 })
 
 const article = (id: number): object => ({ id, title: `Article ${id}` })
@@ -152,7 +155,8 @@ export function createAsks({ town, prefix, session, account, keyHolder }: AskPar
         const [caller] = person(random)
         const record = { token: `${prefix}-${number}`, owner: caller.sub, amount: number }
         const expected = { insertIntoLedgerCollection: { affectedCount: 1, records: [record] } }
-        return { ...asked('insert', caller, insertDocument, record, mustBe(expected)), token: record.token }
+        const ask = asked('insert', caller, insertDocument, record, mustBe(expected))
+        return { ...ask, token: record.token, promise: 'accepted' }
       },
     ],
     [
@@ -183,6 +187,7 @@ export function createAsks({ town, prefix, session, account, keyHolder }: AskPar
         name: 'account',
         bytes: user,
         token: null,
+        promise: 'answered',
         judge: ({ body }) =>
           body.includes(`"id":"${account.sub}"`) ? null : { check: 'rights', detail: body.toString('utf8', 0, 300) },
       }),

@@ -106,13 +106,13 @@ export function startHonest({ port, make, perSecond, random, verdicts, stalls, p
   const written: Honest['written'] = { kept: new Set(), refused: new Set(), unknown: new Set() }
   let [stopped, number] = [false, 0]
 
-  const settle = ({ name, judge, token }: Ask, answer: HttpAnswer, due: number): boolean => {
+  const settle = ({ name, judge, token, promise }: Ask, answer: HttpAnswer, due: number): boolean => {
     const failed = answer.status !== 200 || answer.body.includes('"errors":[')
     if (token !== null) {
       const fate = failed ? (tellsNothing.has(codeOf(answer)) ? 'unknown' : 'refused') : 'kept'
       written[fate].add(token)
     }
-    if (failed) verdicts.fail(token === null ? 'answered' : 'accepted', `${name}: ${answer.status} ${codeOf(answer)}`, due)
+    if (failed) verdicts.fail(promise, `${name}: ${answer.status} ${codeOf(answer)}`, due)
     const fault = failed ? null : judge(answer)
     if (fault !== null) verdicts.fail(fault.check, `${name}: ${fault.detail}`, due)
     return !failed && fault === null
@@ -124,7 +124,7 @@ export function startHonest({ port, make, perSecond, random, verdicts, stalls, p
       ok = settle(ask, await sendPatiently(place, ask.bytes), due)
     } catch (error) {
       if (ask.token !== null) written.unknown.add(ask.token)
-      verdicts.fail(ask.token === null ? 'answered' : 'accepted', `${ask.name}: ${messageOf(error)}`, due)
+      verdicts.fail(ask.promise, `${ask.name}: ${messageOf(error)}`, due)
     }
     const ms = performance.now() - due
     if (ok && ms - stalls.since(due) > promptMs) verdicts.fail('prompt', `${ask.name}: ${Math.round(ms)} ms`, due)

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { httpRequest, openConnection, type HttpConnection } from '../../../bench/support/http-client.ts'
 import type { Verdicts } from './checks.ts'
 import type { Marks } from './marks.ts'
+import { watchCancelCost } from './cancel-cost.ts'
 import { mainThread, memoryOf, type Besieged } from './server.ts'
 import { markClass } from './schema.ts'
 import type { Stalls } from './stalls.ts'
@@ -61,6 +62,7 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
   const worst = { memory: 0, loop: 0, health: 0 }
   const seen = new Set<number>()
   const told = new Set<number>()
+  const cancelCost = watchCancelCost(Number(new URL(url).port))
   /** How long the backends of those who have left had waited for a processor when they were first seen. */
   const waited = new Map<string, number>()
 
@@ -71,7 +73,9 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
     const [since, backend] = [performance.now() - (Date.now() - left.at), mainThread(pid).waited]
     const before = waited.get(`${pid} ${mark}`)
     if (before === undefined) waited.set(`${pid} ${mark}`, backend)
-    const ms = Number(now) - left.at - stalls.since(since) - (backend - (before ?? backend))
+    // Once to cancel, once to see that it was done.
+    const kept = stalls.since(since) + 2 * cancelCost.since(since) + backend - (before ?? backend)
+    const ms = Number(now) - left.at - kept
     if (ms <= left.mayGoOn + bounds.goneMs) return
     told.add(mark)
     verdicts.fail('gone', `a statement ran on for ${Math.round(ms)} ms after its client had left`, since)
@@ -146,6 +150,7 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
     },
     stop: async () => {
       stopped = true
+      await cancelCost.stop()
       await all
     },
   }

@@ -68,8 +68,8 @@ export const holding: readonly Attack[] = [
     name: 'many addresses hold',
     does: '32 addresses keep slow anonymous requests running',
     relaxes: {
-      answered: 'anon as a whole is full of them, honest anonymous callers included',
-      prompt: 'they wait for their turn',
+      strangers: 'they are as many as all strangers together may be',
+      prompt: 'honest strangers wait for their turn',
     },
     run: manyAddresses,
   },
