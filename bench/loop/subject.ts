@@ -5,6 +5,7 @@ import { versionExpression } from '../../runtime/db/version.ts'
 import { createService } from '../../runtime/graphql/serve.ts'
 import { createDatabase } from '../../test/support/database.ts'
 import { hostileSql } from '../../test/support/hostile-documents.ts'
+import { healthy } from '../../test/support/healthy.ts'
 
 export interface Subject {
   /** Sends a body; what came of it: `ok`, or the code of the first error. */
@@ -25,10 +26,11 @@ export const openSubject = async (): Promise<Subject> => {
   const app = buildApp({
     authenticate: () => ({ kind: 'caller', caller }),
     serve: service.serve,
-    health: () => Promise.reject(new Error('nobody asks')),
+    health: healthy,
     log: () => undefined,
     logsRequests: false,
     bodyLimitBytes: 1_048_576,
+    requestTimeoutMs: 0,
     auth: null,
   })
   const ask = async (payload: Buffer): Promise<string> => {
