@@ -60,8 +60,11 @@ const sendCancel = (client: pg.Client): Promise<void> =>
 const addressOf = (client: pg.Client, host: string): string =>
   keyOf(client).ssl ? host : ((client.connection.stream as Socket).remoteAddress ?? host)
 
-/** A cancel that comes between two statements of one request is lost (manual 55.2.8), so it is sent again. */
-const againAfterMs = 100
+/** A cancel that comes between two statements of one request is lost (manual 55.2.8), so it is sent again, less and less often. */
+const againAfterMs = 25
+
+/** How long the last message of a backend may take, which says that it rolled back. */
+const lastWordsMs = 100
 
 /** How long a function may go on that catches its cancellation, before its backend is ended. */
 const patienceMs: Readonly<Record<EndCause, number>> = { gone: 2_000, deadline: 5_000, stopping: 300 }
@@ -80,16 +83,15 @@ export const createEndings = (terminate: (processId: number) => Promise<unknown>
     const { flight, client } = line
     const runs = (): boolean => line.flight !== null && line.flight === flight
     const until = performance.now() + patienceMs[cause]
-    while (runs() && performance.now() < until) {
+    for (let pause = againAfterMs; runs() && performance.now() < until; pause *= 2) {
       // Where nobody reads, Postgres waits to send and looks for no cancellation (room.ts).
       client.connection.stream.resume()
       await sendCancel(client)
-      if (runs()) await sleep(againAfterMs)
+      if (runs()) await sleep(Math.min(pause, until - performance.now()))
     }
     if (!runs()) return
     await terminate(keyOf(client).processID).catch(() => undefined)
-    // Its last message says that it rolled back.
-    await sleep(againAfterMs)
+    await sleep(lastWordsMs)
     client.connection.stream.destroy()
   },
 })
