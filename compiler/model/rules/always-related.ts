@@ -1,12 +1,9 @@
 import type { AnnotatedRelation } from '../../comments/types.ts'
 import type { Link } from '../links.ts'
+import { isForwardNotNull } from './forward-not-null.ts'
 
 /**
- * Whether every row of the child, whose link it is, has its parent and everybody sees it, so that joining the two loses no row: the
- * constraint holds, no column of it can be null, and no row-level security hides the parent.
+ * Whether every row of the child, whose link it is, has its parent and everybody sees it, so that joining the two loses no
+ * row: Postgres holds the relation to it, where a comment only says so.
  */
-export const isAlways = ({ declared, guaranteed, parent, columns }: Link, child: AnnotatedRelation): boolean =>
-  !declared &&
-  guaranteed &&
-  !parent.rowSecurity &&
-  columns.every((name) => child.columns.some((column) => column.name === name && column.notNull))
+export const isAlways = (link: Link, child: AnnotatedRelation): boolean => !link.declared && isForwardNotNull(link, child)

@@ -173,21 +173,27 @@ describe('8 relations', () => {
     expect(shape({ primaryKey: ['x'] })).toBe('one')
   })
 
-  it('8.4 are NonNull forwards when one column is NOT NULL and the parent has no row-level security', () => {
-    const notNull = (child: Parameters<typeof table>[2], parent: Parameters<typeof table>[2], guaranteed = true) =>
+  it('8.4 are NonNull forwards when all columns are NOT NULL and the parent has no row-level security', () => {
+    const notNull = (
+      child: Parameters<typeof table>[2],
+      parent: Parameters<typeof table>[2],
+      { guaranteed = true, x = true, y = true } = {},
+    ) =>
       build({
         relations: [
           table('parent', [id, column('code')], parent),
-          table('child', [id, column('x'), column('y', 'int4', { notNull: true })], {
+          table('child', [id, column('x', 'int4', { notNull: x }), column('y', 'int4', { notNull: y })], {
             foreignKeys: [foreignKey(['x', 'y'], 'parent', { foreignColumns: ['id', 'code'], guaranteed })],
             ...child,
           }),
         ],
       }).relation('child', 'parent').notNull
     expect(notNull({}, {})).toBe(true)
+    expect(notNull({}, {}, { x: false })).toBe(false)
+    expect(notNull({}, {}, { y: false })).toBe(false)
     expect(notNull({ rowSecurity: true }, {})).toBe(true)
     expect(notNull({}, { rowSecurity: true })).toBe(false)
-    expect(notNull({}, {}, false)).toBe(false)
+    expect(notNull({}, {}, { guaranteed: false })).toBe(false)
     const nullable = family(['a_id'], [foreignKey(['a_id'], 'account_holder')])
     expect(nullable.relation('post', 'a').notNull).toBe(false)
     expect(nullable.relation('account_holder', 'postCollection').notNull).toBe(false)

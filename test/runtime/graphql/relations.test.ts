@@ -224,11 +224,16 @@ describe('8.3 reverse', () => {
 })
 
 describe('8.4 nullability', () => {
-  it('forward is NonNull when one column is NOT NULL and the parent has no row-level security', () => {
-    expect(fieldsOf(schema, 'Half')).toContain('owner: Owner!')
+  it('forward is NonNull when all columns are NOT NULL and the parent has no row-level security', () => {
+    expect(fieldsOf(schema, 'Half')).toContain('owner: Owner')
+    expect(fieldsOf(schema, 'Pet')).toContain('owner: Owner!')
     expect(fieldsOf(schema, 'Chip')).toContain('owner: Owner')
     expect(fieldsOf(schema, 'SecuredChild')).toContain('secured: Secured')
     expect(fieldsOf(schema, 'SecuredLocal')).toContain('openParent: OpenParent!')
+  })
+  it('a key with one null column leads nowhere, and its row stays', async () => {
+    const { halfCollection } = await ask('{ halfCollection { edges { node { id owner { id } } } } }')
+    expect(halfCollection.edges).toMatchObject([{ node: { id: 1, owner: null } }, { node: { id: 2 } }])
   })
   it('a key that is not validated promises nothing: the row may lack its parent', async () => {
     expect(fieldsOf(schema, 'Orphan')).toContain('owner: Owner')
