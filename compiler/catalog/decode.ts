@@ -12,6 +12,7 @@ import type {
   CatalogSchema,
   CatalogStray,
   CatalogType,
+  CatalogTypeSchema,
   CatalogUniqueKey,
   Oid,
 } from './types.ts'
@@ -24,6 +25,7 @@ export interface Answer
   readonly schemas: readonly CatalogSchema[]
   readonly roles: Lists['roles']
   readonly types: readonly CatalogType[]
+  readonly typeSchemas: readonly CatalogTypeSchema[]
   readonly relations: readonly ReadRelation[]
   readonly functions: readonly ReadFunction[]
   readonly strays: readonly CatalogStray[]
@@ -73,6 +75,7 @@ export function decodeAnswer(answer: string): Answer {
     gone,
     schemas: lists.schemas.map((row) => schemaOf(row, index)),
     types: lists.types.map((row) => typeOf(row, index)),
+    typeSchemas: lists.typeSchemas.map(({ name, acl }) => ({ name, grants: grantsUnder(acl, index) })),
     relations: lists.relations.map((row) => ({
       mark: row.mark,
       written: row.written,

@@ -184,9 +184,16 @@ function typesIn(known: Known, { types }: Answer, seeds: ReadonlySet<Oid>): Read
 const isListedEnum = ({ kind, schema }: CatalogType): boolean =>
   kind === 'e' && schema !== 'information_schema' && !schema.startsWith('pg_')
 
+/** The answer's types are more than those that are mentioned. */
+function typeSchemasOf({ types }: Known, all: Answer['typeSchemas']): Pick<Catalog, 'typeSchemas'> {
+  const mentioned = new Set(Array.from(types.values(), ({ schema }) => schema))
+  const typeSchemas = all.filter(({ name }) => mentioned.has(name))
+  return typeSchemas.length > 0 ? { typeSchemas } : {}
+}
+
 const catalogOf = (
   known: Known,
-  { version, serverVersion, databaseOwner, readsClaims, leaves, roles, memberships, strays, members }: Answer,
+  { version, serverVersion, databaseOwner, readsClaims, leaves, roles, memberships, typeSchemas, strays, members }: Answer,
 ): Catalog => ({
   version,
   serverVersion,
@@ -198,6 +205,7 @@ const catalogOf = (
   memberships,
   relations: [...known.relations.values()].filter(({ served }) => served).map(({ object }) => object),
   types: [...known.types.values()],
+  ...typeSchemasOf(known, typeSchemas),
   functions: Array.from(known.functions.values(), ({ object }) => object),
   ...(strays.length > 0 && { strays }),
   ...(members.length > 0 && { members }),

@@ -276,9 +276,18 @@ const TYPES = `types as materialized (
   where t.oid = any (array(select oid from mentioned))
 )`
 
+/** Where types lie that are read, but for what everybody may use in every database. */
+const HOMES = `homes as materialized (
+  select n.nspname, ${aclOf('n.nspacl', 'n', 'n.nspowner')} as acl
+  from pg_catalog.pg_namespace n
+  where n.nspname in (select nspname from types) and n.oid not in (select oid from served)
+    and n.nspname <> 'information_schema' and not pg_catalog.starts_with(n.nspname, 'pg_')
+)`
+
 /** Every distinct ACL once: most objects of a database share a few. */
 const ACLS = `acls as (
   select acl from served union select acl from relations union select acl from routines union select acl from types
+  union select acl from homes
   union select attacl from attributes where attacl is not null
 )`
 
@@ -310,6 +319,8 @@ const GRANTS = `select distinct acls.acl::pg_catalog.text as acl, coalesce(role.
 
 const SCHEMA_LIST = `select s.oid, s.nspname as name, d.description as comment, s.acl::pg_catalog.text as acl
   from served s ${commentOf('d', 'pg_namespace', 's.oid')} order by s.place`
+
+const TYPE_SCHEMA_LIST = `select h.nspname as name, h.acl::pg_catalog.text as acl from homes h order by h.nspname`
 
 const RELATION_LIST = `select r.oid, r.mark::pg_catalog.text as mark, r.written::pg_catalog.text as written, r.served, r.nspname as schema,
     r.relname as name, r.relkind as kind,
@@ -471,6 +482,7 @@ const LISTS: Readonly<Record<ListName, string>> = {
   foreignKeys: FOREIGN_KEY_LIST,
   typeTexts: TYPE_TEXTS,
   types: TYPE_LIST,
+  typeSchemas: TYPE_SCHEMA_LIST,
   members: MEMBER_LIST,
   strays: STRAY_LIST,
 }
@@ -496,6 +508,7 @@ export const catalogQuery = (version: string | null, counter: string | null): st
   ROUTINES,
   MENTIONED,
   TYPES,
+  HOMES,
   ACLS,
 ].join(',\n')}
 select pg_catalog.json_build_object(

@@ -112,6 +112,8 @@ export const ROWS = {
     comment: nullable(text),
     acl,
   },
+  /** Schemas that are not served, of types. */
+  typeSchemas: { name: text, acl },
   functions: {
     oid: text,
     mark: text,

@@ -27,12 +27,19 @@ export interface Catalog {
   readonly relations: readonly CatalogRelation[]
   /** Every type that a column, argument or result of the above mentions, and what these mention; also every enum. */
   readonly types: readonly CatalogType[]
+  /** Schemas of these that are not served; absent where there are none, pg_catalog and information_schema apart. */
+  readonly typeSchemas?: readonly CatalogTypeSchema[]
   /** Functions, procedures and aggregates of the served schemas. */
   readonly functions: readonly CatalogFunction[]
   /** Comments that ask for settings on other objects of the served schemas; absent where there are none. */
   readonly strays?: readonly CatalogStray[]
   /** Relations and functions of the above that extensions brought; absent where there are none. */
   readonly members?: readonly CatalogMember[]
+}
+
+export interface CatalogTypeSchema {
+  readonly name: string
+  readonly grants: readonly CatalogGrant[]
 }
 
 export interface CatalogMember {

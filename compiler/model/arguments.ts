@@ -3,7 +3,7 @@ import type { AnnotatedFunction } from '../comments/types.ts'
 import { readDefaults } from './defaults.ts'
 import { argumentField, isValidName } from './names.ts'
 import type { ResultContext } from './results.ts'
-import { askedOf, isPlainOrList } from './scalars.ts'
+import { askedOf, isPlainOrList, typeFacts } from './scalars.ts'
 import { inflects } from './scope.ts'
 import { sqlType } from './sql-types.ts'
 import { tableAdditions } from './table-additions.ts'
@@ -35,9 +35,8 @@ export function readArguments(context: ResultContext, fn: AnnotatedFunction, fro
     const given = defaults[index]
     if (index < from || value === null || given === undefined) return []
     const base = { field: fieldOf(context, fn, index), ...(index <= nameless && { positional: true as const }) }
-    const { type, typeSchema } = value
     return {
-      facts: { ...base, type, typeSchema, required: given.required, defaultValue: given.literal },
+      facts: { ...base, ...typeFacts(value), required: given.required, defaultValue: given.literal },
       sql: { ...base, name: arg.name, type: arg.typeText, ...sqlType(scope, arg.type, asked) },
     }
   })

@@ -22,6 +22,7 @@ import { rolesPart } from './roles.ts'
 import { readValues } from './scalars.ts'
 import { inOrder, readScope, type Scope } from './scope.ts'
 import type { EntitySql, Model } from './types.ts'
+import { typeSchemaFacts } from './type-schemas.ts'
 
 /**
  * Decides what the API will be, pass by pass: enums, values of types, relations with their keys, foreign keys between
@@ -40,7 +41,7 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
 
   const entities = buildEntities(context, heads.value, links.value, groupByRow(scope, functions))
   const calls = buildFunctions(context, functions)
-  const served = {
+  const parts = {
     ...schemaPart(annotated),
     enums: enums.value.map((item) => item.facts),
     ...(composites && { composites: composites.value }),
@@ -50,6 +51,8 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
     entities: recallFacts(scope.schemas, entities.value, [], (entity) => entity.facts),
     functions: calls.value.map((call) => call.facts),
   }
+  const typeSchemas = typeSchemaFacts(annotated, parts)
+  const served = { ...parts, ...(typeSchemas.length > 0 && { typeSchemas }) }
   const manifest: Manifest = { ...served, ...rolesPart(rolePrivileges(annotated), served) }
   const diagnostics = once(() => [
     ...(composites?.diagnostics ?? []),

@@ -10,7 +10,7 @@ import type { Head } from './heads.ts'
 import { columnField, isValidName } from './names.ts'
 import { fieldOfColumn, nodeIdField, tellNodeId } from './node-id.ts'
 import { columnGrants } from './privileges.ts'
-import type { Asked, Value, Values } from './scalars.ts'
+import { typeFacts, type Asked, type Value, type Values } from './scalars.ts'
 import type { Scope } from './scope.ts'
 import { castText, readAs, sqlType } from './sql-types.ts'
 import { tableAdditions } from './table-additions.ts'
@@ -53,8 +53,7 @@ function columnFacts(head: Head, column: AnnotatedColumn, value: Value | null): 
   return {
     column: column.name,
     field,
-    type: value?.type ?? null,
-    typeSchema: value?.typeSchema ?? null,
+    ...(value === null ? noType : typeFacts(value)),
     notNull: isNotNull(head, column),
     description: column.description,
     maxLength: value?.limited === true ? maxLength(column) : null,
@@ -65,6 +64,8 @@ function columnFacts(head: Head, column: AnnotatedColumn, value: Value | null): 
     grants: columnGrants(column),
   }
 }
+
+const noType = { type: null, typeSchema: null } as const
 
 /** Columns of views are nullable, whatever lies under them (1.3). */
 const isNotNull = ({ relation }: Head, column: AnnotatedColumn): boolean =>

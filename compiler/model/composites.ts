@@ -7,7 +7,7 @@ import { diagnose } from '../report/diagnostics.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import { nameObject } from '../report/object-name.ts'
 import { columnField, isValidName, typeName } from './names.ts'
-import { askedBy, isComposite, lookThrough, type Asked, type Values } from './scalars.ts'
+import { askedBy, isComposite, lookThrough, typeFacts, type Asked, type Values } from './scalars.ts'
 import { inOrder, type Scope, type ServedSchema } from './scope.ts'
 import { castText, readAs, sqlType } from './sql-types.ts'
 import type { AttributeSql } from './types.ts'
@@ -45,8 +45,7 @@ function buildComposite(
     const field = columnField(null, attribute.name, schema.inflects)
     const value = values(attribute.type, askedBy(scope, type.schema))
     if (value === null || !isValidName(field)) return []
-    const { filter, typeSchema } = value
-    return [{ attribute: attribute.name, field, type: value.type, typeSchema, filter }]
+    return [{ attribute: attribute.name, field, ...typeFacts(value), filter: value.filter }]
   })
   // Of two with one field the later one has it, as with columns (2.4).
   const last = new Map(fields.map((item) => [item.field, item]))

@@ -2,7 +2,7 @@ import type { ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import { attributesOf } from './composites.ts'
 import type { Head } from './heads.ts'
-import { askedOf, isPlainOrList, type Values } from './scalars.ts'
+import { askedOf, isPlainOrList, typeFacts, type Values } from './scalars.ts'
 import type { Scope } from './scope.ts'
 import type { AttributeSql, JsonForm } from './types.ts'
 
@@ -45,7 +45,7 @@ function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): R
   const asked = askedOf(scope, fn)
   const value = values(fn.result, asked)
   if (value === null || !(value.type.kind === 'composite' || isPlainOrList(scope, fn.result, asked))) return null
-  return { facts: { kind: 'value', type: value.type, typeSchema: value.typeSchema }, json: valueForm(fn, value.json), ...attributesOf(scope, values, fn.result, asked) }
+  return { facts: { kind: 'value', ...typeFacts(value) }, json: valueForm(fn, value.json), ...attributesOf(scope, values, fn.result, asked) }
 }
 
 /** Only sets of one get here; in a select list each of their rows would make a row of its own, and none would make none. */

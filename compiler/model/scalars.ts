@@ -1,7 +1,7 @@
 import { filterFamilies, listFilterScalars } from '../../runtime/sql/operators.ts'
 import { extensionTypes, opaqueType, type PgType, pgTypes } from '../../runtime/sql/pg-types.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
-import type { AggregateFacts, ObjectId, ScalarName, ValueType } from '../../runtime/contract/manifest.ts'
+import type { AggregateFacts, ObjectId, ScalarName, TypeFacts } from '../../runtime/contract/manifest.ts'
 import type { Oid } from '../catalog/types.ts'
 import type { AnnotatedFunction, AnnotatedType } from '../comments/types.ts'
 import type { ServedEnum } from './enums.ts'
@@ -10,10 +10,7 @@ import type { Scope } from './scope.ts'
 import type { JsonForm } from './types.ts'
 
 /** What the API knows about a value of some Postgres type (spec/graphql.md 3.1). */
-export interface Value {
-  readonly type: ValueType
-  /** Schema of the type, or of an array's element, unless that is pg_catalog. */
-  readonly typeSchema: string | null
+export interface Value extends TypeFacts {
   readonly json: JsonForm
   readonly filter: boolean
   readonly order: boolean
@@ -54,6 +51,13 @@ export function askedOf(scope: Scope, { schema, ofExtension, settings }: Annotat
   const asked = askedBy(scope, schema)
   return ofExtension && settings.name === null ? { ...asked, functionShapes: false } : asked
 }
+
+/** What a manifest tells of a value's type. */
+export const typeFacts = ({ type, typeSchema, underSchema }: Value): TypeFacts => ({
+  type,
+  typeSchema,
+  ...(underSchema !== undefined && { underSchema }),
+})
 
 export type Values = (oid: Oid, asked: Asked) => Value | null
 
@@ -109,11 +113,14 @@ const geoValue = (type: AnnotatedType): Value => ({
   aggregate: noAggregate,
 })
 
-/** Seen by whoever may use the domain's schema. */
+/** Seen by whoever may use the domain's schema and that of the type underneath, which operands are cast to. */
 function domainValue(reading: Reading, type: AnnotatedType): Value | null {
   const base = domainBase(reading.scope, type)
   const value = base === undefined ? null : readValue(reading, base.oid)
-  return value === null ? null : { ...value, typeSchema: typeSchema(type) }
+  if (value === null) return null
+  const { typeSchema: under, ...rest } = value
+  const own = typeSchema(type)
+  return { ...rest, typeSchema: own, ...(under !== null && under !== own && { underSchema: under }) }
 }
 
 type Enums = ReadonlyMap<ObjectId, ServedEnum>

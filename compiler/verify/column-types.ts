@@ -26,6 +26,15 @@ export interface KnownColumn {
   readonly sql: string
 }
 
+/** Schemas that a role has to be allowed to use in order to see a column of the type (spec/graphql.md 1.4). */
+export function homesOf(types: Types, oid: Oid): readonly string[] {
+  const found = types.types.get(oid)
+  if (found === undefined) return []
+  if (found.element !== null) return homesOf(types, found.element)
+  const under = found.kind === 'd' && types.domains && found.base !== null ? homesOf(types, found.base) : []
+  return [found.schema, ...under]
+}
+
 /** Types of pg_catalog by name; what is not here is answered as to_jsonb prints it and never asked for. */
 const bases: Readonly<Record<string, BaseType>> = {
   int2: 'int2',

@@ -6,6 +6,8 @@ export interface LookedUp {
   /** Whether the role may use the schema at all. */
   readonly usable: boolean
   readonly columns: readonly LookedUpColumn[]
+  /** Names of schemas that the role may not use. */
+  readonly lockedSchemas: readonly string[]
   /** Names of enums that the role may not use. */
   readonly lockedEnums: readonly string[]
 }
@@ -25,6 +27,8 @@ export interface LookedUpColumn {
  */
 const question = (schema: string): string => `select json_build_object(
   'usable', has_schema_privilege(n.oid, 'usage'),
+  'lockedSchemas', (select coalesce(json_agg(s.nspname), '[]') from pg_namespace s
+    where not has_schema_privilege(s.oid, 'usage')),
   'lockedEnums', (select coalesce(json_agg(t.typname), '[]') from pg_type t
     where t.typnamespace = n.oid and t.typtype = 'e' and not has_type_privilege(t.oid, 'usage')),
   'columns', (select coalesce(json_agg(json_build_object(
@@ -45,5 +49,5 @@ const question = (schema: string): string => `select json_build_object(
 /** Rejects with DatabaseFailure. */
 export async function lookUp(ask: Ask, schema: string): Promise<LookedUp> {
   const answer = await ask({ text: question('$1'), values: [schema] })
-  return answer === null ? { usable: false, columns: [], lockedEnums: [] } : (JSON.parse(answer) as LookedUp)
+  return answer === null ? { usable: false, columns: [], lockedSchemas: [], lockedEnums: [] } : (JSON.parse(answer) as LookedUp)
 }

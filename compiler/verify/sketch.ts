@@ -1,7 +1,7 @@
 import { nameColumn, nameConstraint, nameFunction, nameRelation } from '../report/object-name.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../comments/types.ts'
 import { isIdentified } from '../model/rules/one-to-one.ts'
-import { knownColumn, type Collation, type KnownColumn, type Types } from './column-types.ts'
+import { homesOf, knownColumn, type Collation, type KnownColumn, type Types } from './column-types.ts'
 import {
   additions,
   type Additions,
@@ -116,7 +116,7 @@ function sketchTable(
   types: Types,
   relation: AnnotatedRelation,
   role: string,
-  { columns: looked, lockedEnums }: LookedUp,
+  { columns: looked, lockedEnums, lockedSchemas }: LookedUp,
   put: Put,
 ): readonly Sketched[] {
   const primaryKey = relation.primaryKey ?? relation.settings.primary_key_columns ?? []
@@ -124,6 +124,7 @@ function sketchTable(
   const columns = relation.columns.flatMap((column) => {
     const { readable = false, collation = bytes } = lookedAt.get(column.name) ?? {}
     const known = knownColumn(types, column, collation)
+    if (homesOf(types, column.type).some((name) => lockedSchemas.includes(name))) return []
     const isLocked = known?.type.enum != null && lockedEnums.includes(known.type.enum)
     if (readable && (known === null || isLocked))
       put(nameColumn(relation, column.name), `${column.typeText} is not known`)

@@ -50,6 +50,8 @@ export interface Manifest {
   readonly holders: readonly Grantee[]
   /** Roles that are more than plain (role-facts.ts): superusers, and who inherits from a holder of anything here. */
   readonly roles: Readonly<Record<string, RoleFacts>>
+  /** Schemas that are not served and hold types that are named here; absent: everybody may use all of them. */
+  readonly typeSchemas?: readonly TypeSchemaFacts[]
   readonly enums: readonly EnumFacts[]
   /** Composite types; absent unless a served schema has `composites` on (section 17). */
   readonly composites?: readonly CompositeFacts[]
@@ -154,6 +156,20 @@ export interface SchemaFacts {
   readonly usage: Grantees
 }
 
+export interface TypeSchemaFacts {
+  readonly name: string
+  readonly usage: Grantees
+}
+
+/** The type of a value, and what a role has to be allowed in order to write it. */
+export interface TypeFacts {
+  readonly type: ValueType
+  /** Schema whose USAGE the role needs to see the type; null for pg_catalog's types. */
+  readonly typeSchema: string | null
+  /** Likewise the schema of what lies under a domain; absent where that is the same or pg_catalog. */
+  readonly underSchema?: string
+}
+
 export interface RoleFacts {
   readonly superuser: boolean
   /** The role itself, `public`, and every role whose privileges it inherits and that holds anything named here. */
@@ -181,13 +197,11 @@ export interface CompositeFacts {
   readonly fields: readonly AttributeFacts[]
 }
 
-export interface AttributeFacts {
+export interface AttributeFacts extends TypeFacts {
   /** SQL name. */
   readonly attribute: string
   /** GraphQL name. */
   readonly field: string
-  readonly type: ValueType
-  readonly typeSchema: string | null
   /** Whether it has a field in the filter type. */
   readonly filter: boolean
 }
@@ -261,8 +275,8 @@ export interface ColumnFacts {
   readonly field: string | null
   /** Null when the type does not map (the column then serves as key only). */
   readonly type: ValueType | null
-  /** Schema whose USAGE the role needs to see the type; null for pg_catalog's types. */
-  readonly typeSchema: string | null
+  readonly typeSchema: TypeFacts['typeSchema']
+  readonly underSchema?: string
   readonly notNull: boolean
   readonly description: string | null
   /** Length in characters of char(n) and varchar(n) scalars (3.4), else null. */
@@ -324,11 +338,9 @@ export interface FunctionFacts {
   readonly filter?: true
 }
 
-export interface ArgumentFacts {
+export interface ArgumentFacts extends TypeFacts {
   /** GraphQL name. */
   readonly field: string
-  readonly type: ValueType
-  readonly typeSchema: string | null
   /** False when Postgres has a default: the argument is nullable and may be left out. */
   readonly required: boolean
   /** GraphQL literal to show as the default in introspection (9.2), or null. */
@@ -339,6 +351,6 @@ export interface ArgumentFacts {
 
 export type ResultFacts =
   | { readonly kind: 'void' }
-  | { readonly kind: 'value'; readonly type: ValueType; readonly typeSchema: string | null }
+  | ({ readonly kind: 'value' } & TypeFacts)
   | { readonly kind: 'row'; readonly entity: ObjectId }
   | { readonly kind: 'set'; readonly entity: ObjectId }

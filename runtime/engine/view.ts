@@ -9,6 +9,7 @@ import type {
   Manifest,
   ObjectId,
   RelationFacts,
+  TypeFacts,
   UniqueKeyFacts,
   ValueType,
 } from '../contract/manifest.ts'
@@ -38,7 +39,7 @@ export interface Visible {
   readonly comparableAttributes: (item: CompositeFacts) => readonly AttributeFacts[]
   readonly can: (grantees: Grantees) => boolean
   /** Whether the type of a value may be used and shown. */
-  readonly seesType: (type: ValueType, schema: string | null) => boolean
+  readonly seesType: (facts: TypeFacts) => boolean
   readonly seesColumn: (entity: EntityFacts, column: ColumnFacts) => boolean
   /** Whether the enum and its filter may be named by this role. */
   readonly seesEnum: (item: EnumFacts) => boolean
@@ -64,6 +65,9 @@ export interface Visible {
 export const byField = (columns: readonly ColumnFacts[]): ReadonlyMap<string, ColumnFacts> =>
   new Map(columns.map((column) => [column.field ?? '', column]))
 
+/** Whether the column has a type in the API. */
+export const hasType = (column: ColumnFacts): column is ColumnFacts & TypeFacts => column.type !== null
+
 /** Whether values of the type are places, which only spatial operators compare. */
 export const isGeo = (type: ValueType | null): boolean => type?.kind === 'scalar' && type.name === 'GeoJSON' && !type.list
 
@@ -84,7 +88,9 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
   const can = (grantees: Grantees): boolean => facts.superuser || grantees.some((grantee) => effective.has(grantee))
 
   const usable = new Set(manifest.schemas.filter((schema) => can(schema.usage)).map((schema) => schema.name))
-  const served = new Set(manifest.schemas.map((schema) => schema.name))
+  const closed = new Set(
+    [...manifest.schemas, ...(manifest.typeSchemas ?? [])].filter(({ usage }) => !can(usage)).map(({ name }) => name),
+  )
   const places = placesOf(manifest.entities, of)
   const entityOf = (id: ObjectId): EntityFacts | undefined => manifest.entities[places.get(id) ?? -1]
   const enums = new Map(manifest.enums.map((item) => [item.id, item]))
@@ -101,8 +107,11 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
   const isExposed = (entity: EntityFacts): boolean => entity.key.length > 0 && names.owns(entity)
   const exposed = recallExposed(of, manifest.entities, [names.claims], isExposed)
 
-  const seesType = (type: ValueType, schema: string | null): boolean => {
-    if (schema !== null && served.has(schema) && !usable.has(schema)) return false
+  const writesType = ({ typeSchema, underSchema }: Omit<TypeFacts, 'type'>): boolean =>
+    !(typeSchema !== null && closed.has(typeSchema)) && !(underSchema !== undefined && closed.has(underSchema))
+  const seesType = (facts: TypeFacts): boolean => {
+    const { type } = facts
+    if (!writesType(facts)) return false
     if (type.kind === 'composite') return compositeOf(type.id) !== undefined
     if (type.kind === 'scalar' || !type.list) return true
     const item = enums.get(type.id)
@@ -116,7 +125,7 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
       : undefined
   }
   const attributesOf = (item: CompositeFacts): readonly AttributeFacts[] =>
-    item.fields.filter(({ type, typeSchema }) => seesType(type, typeSchema))
+    item.fields.filter(seesType)
   const comparableAttributes = (item: CompositeFacts): readonly AttributeFacts[] =>
     attributesOf(item).filter(({ filter, type }) => filter && usesEnum(type))
   /** Enums are compared as such only by who may use them (1.4); lists of what has no type of its own have no filter. */
@@ -130,7 +139,7 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
     return names.ownsEnum(item) ? can(item.usage) : type?.list === false
   }
   const hasField = (entity: EntityFacts, column: ColumnFacts): boolean =>
-    column.field !== null && column.type !== null && selects(entity, column) && seesType(column.type, column.typeSchema)
+    column.field !== null && selects(entity, column) && hasType(column) && seesType(column)
   const recallShown = createRecall<ReadonlySet<ColumnFacts>>()
   // A column that lost its field to a later one is shown nowhere, not even where the later one cannot stand (2.4).
   const shownColumns = (entity: EntityFacts): ReadonlySet<ColumnFacts> =>
@@ -148,9 +157,16 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
       const column = columnOf(entity, name)
       return column !== undefined && can(column.grants.select)
     })
+  /** Operators of a type lie where the type does. */
+  const comparesAll = (entity: EntityFacts, columns: readonly string[]): boolean =>
+    closed.size === 0 ||
+    columns.every((name) => {
+      const column = columnOf(entity, name)
+      return column === undefined || writesType(column)
+    })
   const seesResult = (fn: FunctionFacts): boolean => {
     if (fn.result.kind === 'void') return true
-    if (fn.result.kind === 'value') return seesType(fn.result.type, fn.result.typeSchema)
+    if (fn.result.kind === 'value') return seesType(fn.result)
     const target = entityOf(fn.result.entity)
     return target !== undefined && isTyped(target)
   }
@@ -161,15 +177,15 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
   const executes = (fn: FunctionFacts): boolean =>
     usable.has(fn.schema) &&
     can(fn.execute) &&
-    fn.args.every((argument) => seesType(argument.type, argument.typeSchema)) &&
+    fn.args.every(seesType) &&
     seesResult(fn)
   const inputs = (entity: EntityFacts, kind: 'insert' | 'update'): readonly ColumnFacts[] =>
     entity.columns.filter(
       (column) =>
         column.input &&
         column.field !== null &&
-        column.type !== null &&
-        seesType(column.type, column.typeSchema) &&
+        hasType(column) &&
+        seesType(column) &&
         (can(entity.grants[kind]) || can(column.grants[kind])),
     )
 
@@ -201,7 +217,9 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
         target !== undefined &&
         isExposed(target) &&
         selectsAll(entity, relation.local) &&
-        selectsAll(target, relation.foreign)
+        selectsAll(target, relation.foreign) &&
+        comparesAll(entity, relation.local) &&
+        comparesAll(target, relation.foreign)
       )
     },
     seesFunction: (fn) => executes(fn) && hasExposedResult(fn),

@@ -1,7 +1,7 @@
 import type { GraphQLObjectType } from 'graphql'
 import type { EntityFacts, FunctionFacts, ValueType } from '../../contract/manifest.ts'
 import { baseOfField, lowerFirst, rootField, upperFirst } from '../../contract/root-fields.ts'
-import type { Visible } from '../view.ts'
+import { hasType, type Visible } from '../view.ts'
 import { collectionArguments } from './collections.ts'
 import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
 import { resultOf } from './rows.ts'
@@ -111,9 +111,12 @@ const collectionField = (entity: EntityFacts, types: Types): Field =>
  */
 function keyColumns(visible: Visible, entity: EntityFacts): readonly Shown[] | null {
   const columns = entity.key.flatMap((name) => entity.columns.find((column) => column.column === name) ?? [])
-  const shown = columns.flatMap(({ field: name, type, typeSchema }) =>
-    name !== null && type !== null && type.kind !== 'composite' && !type.list && visible.seesType(type, typeSchema) ? [{ name, type }] : [],
-  )
+  const shown = columns.flatMap((column): Shown[] => {
+    const { field: name } = column
+    if (name === null || !hasType(column) || !visible.seesType(column)) return []
+    const { type } = column
+    return type.kind === 'composite' || type.list ? [] : [{ name, type }]
+  })
   // Two columns that come to one name cannot both be asked for.
   return new Set(shown.map(({ name }) => name)).size === entity.key.length ? shown : null
 }

@@ -204,7 +204,7 @@ function missingFunction(
   return {
     reason: 'no grant',
     message: `${visible.role} may not see all of what it takes and answers.`,
-    fix: 'Grant SELECT on the whole table that it takes a row of, and on what it answers.',
+    fix: 'Grant SELECT on the whole table that it takes a row of and on what it answers, and USAGE on the schemas of its types.',
   }
 }
 

@@ -58,6 +58,7 @@ const schema = `
   create table locked (id int primary key);
   create schema far; create table far.away (id int primary key);
   alter table odd add column away int references far.away;
+  create domain far.word as text; alter table events add column word far.word default 'x', add column words far.word[];
   create view writing as select id, write_and_tell() as told from odd;
   comment on view writing is '@graphql({"primary_key_columns": ["id"]})';
   grant select on all tables in schema public to authenticated;

@@ -1,0 +1,45 @@
+import type {
+  EntityFacts,
+  FunctionFacts,
+  Manifest,
+  TypeFacts,
+  TypeSchemaFacts,
+} from '../../runtime/contract/manifest.ts'
+import { createRecall } from '../../runtime/lib/recall.ts'
+import type { Annotated } from '../comments/types.ts'
+import { schemaUsage } from './privileges.ts'
+
+type Served = Pick<Manifest, 'entities' | 'functions' | 'composites'>
+
+/**
+ * The schemas that hold types of the API without being served, and that not everybody may use: to a role that may not, a
+ * column of such a type can be printed, but no value of it can be written (spec/graphql.md 1.4).
+ */
+export function typeSchemaFacts({ typeSchemas = [] }: Annotated, served: Served): readonly TypeSchemaFacts[] {
+  const facts = typeSchemas.map((schema) => ({ name: schema.name, usage: schemaUsage(schema) }))
+  const closed = facts.filter(({ usage }) => !usage.includes('public'))
+  if (closed.length === 0) return []
+  const named = schemasNamed(served)
+  return closed.filter(({ name }) => named.has(name))
+}
+
+const schemasNamed = ({ entities, functions, composites = [] }: Served): ReadonlySet<string> =>
+  new Set([
+    ...entities.flatMap((entity) => recallOfEntity(entity, [], () => ofEntity(entity))),
+    ...functions.flatMap(ofFunction),
+    ...composites.flatMap(({ fields }) => fields.flatMap(ofType)),
+  ])
+
+const recallOfEntity = createRecall<readonly string[]>()
+
+const ofEntity = ({ columns, computed }: EntityFacts): readonly string[] => [
+  ...new Set([...columns.flatMap(ofType), ...computed.flatMap(ofFunction)]),
+]
+
+const ofFunction = ({ args, result }: FunctionFacts): readonly string[] => [
+  ...args.flatMap(ofType),
+  ...(result.kind === 'value' ? ofType(result) : []),
+]
+
+const ofType = ({ typeSchema, underSchema }: Omit<TypeFacts, 'type'>): readonly string[] =>
+  [typeSchema, underSchema].flatMap((name) => name ?? [])
