@@ -260,9 +260,20 @@ const typeOf = (row: RowOf<'types'>, index: Index): CatalogType => ({
     ...modifierOf(row.attributeModifiers?.[place]),
   })),
   labels: row.labels,
+  ...orderOf(row),
   comment: row.comment,
   grants: grantsUnder(row.acl, index),
 })
+
+/** Arrays are ordered as their elements are, and the API has no order of them. */
+function orderOf({ kind, element, orderSchemas, orderNames }: RowOf<'types'>): Pick<CatalogType, 'order'> {
+  if (kind !== 'b' || element !== null) return {}
+  if (orderSchemas === null || orderNames === null) return { order: null }
+  const order = orderNames.map((name, place) => ({ schema: found(orderSchemas[place], `schema of operator ${name}`), name }))
+  return order.every(({ schema, name }, place) => schema === 'pg_catalog' && name === plainOrder[place]) ? {} : { order }
+}
+
+const plainOrder = ['<', '<=', '=', '>=', '>']
 
 const modifierOf = (modifier = -1): { readonly modifier?: number } => (modifier < 0 ? {} : { modifier })
 

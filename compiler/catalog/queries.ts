@@ -264,6 +264,8 @@ const MENTIONED = `mentioned(oid) as (
  */
 const TYPES = `types as materialized (
   select t.oid, n.nspname, t.typname, t.typtype, t.typdelim, t.typbasetype, t.typtypmod, t.typrelid, e.oid as element,
+    t.typelem <> '0' and e.oid is null and t.typsubscript::pg_catalog.oid
+      = 'pg_catalog.array_subscript_handler'::pg_catalog.regproc::pg_catalog.oid as vector,
     case when v.oid is not null then ${aclOf('v.typacl', 'T', 'v.typowner')}
       when e.oid is not null then ${aclOf('e.typacl', 'T', 'e.typowner')}
       else ${aclOf('t.typacl', 'T', 't.typowner')} end as acl
@@ -274,6 +276,32 @@ const TYPES = `types as materialized (
     and pg_catalog.current_setting('server_version_num')::pg_catalog.int4 >= 170000
   left join pg_catalog.pg_type v on v.oid = r.rngtypid
   where t.oid = any (array(select oid from mentioned))
+)`
+
+/**
+ * By type: the operators of its default btree class, by strategy (`<`, `<=`, `=`, `>=`, `>`), with their schemas (PostgreSQL
+ * manual 38.16). Who wants an order of another type has that of a type which it is the same as in memory, as varchar is
+ * text; among several Postgres takes the preferred one. A vector (int2vector) is ordered as an array.
+ */
+const ORDERS = `own_orders as materialized (
+  select c.opcintype, pg_catalog.array_agg(n.nspname::pg_catalog.text order by m.amopstrategy) as schemas,
+    pg_catalog.array_agg(o.oprname::pg_catalog.text order by m.amopstrategy) as names
+  from pg_catalog.pg_opclass c
+  join pg_catalog.pg_am a on a.oid = c.opcmethod and a.amname = 'btree'
+  join pg_catalog.pg_amop m on m.amopfamily = c.opcfamily and m.amoplefttype = c.opcintype
+    and m.amoprighttype = c.opcintype and m.amoppurpose = 's'
+  join pg_catalog.pg_operator o on o.oid = m.amopopr
+  join pg_catalog.pg_namespace n on n.oid = o.oprnamespace
+  where c.opcdefault group by c.oid, c.opcintype
+), orders as materialized (
+  select distinct on (t.oid) t.oid, o.schemas, o.names
+  from types t
+  left join pg_catalog.pg_cast k on k.castsource = t.oid and k.castmethod = 'b' and k.castcontext = 'i'
+  join own_orders o on o.opcintype = t.oid or o.opcintype = k.casttarget
+    or o.opcintype = 'pg_catalog.anyarray'::pg_catalog.regtype::pg_catalog.oid and t.vector
+  join pg_catalog.pg_type as_type on as_type.oid = o.opcintype
+  where t.typtype = 'b'
+  order by t.oid, o.opcintype = t.oid desc, as_type.typispreferred desc, o.opcintype
 )`
 
 /** Where types lie that are read, but for what everybody may use in every database. */
@@ -407,9 +435,11 @@ const TYPE_LIST = `select t.oid, t.nspname as schema, t.typname as name, t.typty
       where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped order by a.attnum) end as "attributeTypes",
     case c.relkind when 'c' then array(select a.atttypmod from pg_catalog.pg_attribute a
       where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped order by a.attnum) end as "attributeModifiers",
-    coalesce(labels.list, '[]') as labels, d.description as comment,
+    coalesce(labels.list, '[]') as labels, orders.schemas as "orderSchemas", orders.names as "orderNames",
+    d.description as comment,
     t.acl::pg_catalog.text as acl
   from types t
+  left join orders on orders.oid = t.oid
   left join pg_catalog.pg_class c on c.oid = t.typrelid
   left join pg_catalog.pg_namespace cn on cn.oid = c.relnamespace
   left join (select enumtypid, pg_catalog.json_agg(enumlabel order by enumsortorder) as list
@@ -508,6 +538,7 @@ export const catalogQuery = (version: string | null, counter: string | null): st
   ROUTINES,
   MENTIONED,
   TYPES,
+  ORDERS,
   HOMES,
   ACLS,
 ].join(',\n')}

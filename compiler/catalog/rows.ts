@@ -109,6 +109,8 @@ export const ROWS = {
     attributeTypes: nullable(listOf(text)),
     attributeModifiers: nullable(listOf(integer)),
     labels: listOf(text),
+    orderSchemas: nullable(listOf(text)),
+    orderNames: nullable(listOf(text)),
     comment: nullable(text),
     acl,
   },

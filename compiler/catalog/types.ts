@@ -176,9 +176,17 @@ export interface CatalogType {
   readonly attributes: readonly { readonly name: string; readonly type: Oid; readonly modifier?: number }[]
   /** For enums: labels in sort order. */
   readonly labels: readonly string[]
+  /**
+   * Of a base type: what orders its values, by the default btree operator class; null when nothing does, absent when that is
+   * `<` and so on of pg_catalog.
+   */
+  readonly order?: CatalogOrder | null
   readonly comment: string | null
   readonly grants: readonly CatalogGrant[]
 }
+
+/** The operators that stand for `<`, `<=`, `=`, `>=`, `>`. */
+export type CatalogOrder = readonly { readonly schema: string; readonly name: string }[]
 
 export interface CatalogFunction {
   readonly oid: Oid

@@ -25,7 +25,7 @@ export function makeArtifacts(model: Model, revision: Revision, printSchema: Pri
   const entityTypes = createEntityTypes(manifest, print)
   const files: Record<string, string> = {
     [manifestFile]: manifestText(manifest),
-    [builderTypesFile]: builderTypes(extrasOf(manifest)),
+    [builderTypesFile]: builderTypes(extrasOf(model, manifest)),
     [functionsFile]: revision.functions,
     [typesFile(functionsFile)]: callTypes(Object.values(model.functions).filter(isServed(manifest.functions)), print),
     ...schemaFiles(manifest, printSchema),
@@ -37,11 +37,12 @@ export function makeArtifacts(model: Model, revision: Revision, printSchema: Pri
   return { revision, files }
 }
 
-const extrasOf = ({ entities, composites, geo }: Manifest): Extras => ({
+const extrasOf = (model: Model, { entities, composites, geo }: Manifest): Extras => ({
   arbiters: entities.some((entity) => entity.upsert === true),
   computed: entities.some(({ computed }) => computed.some((fn) => fn.args.length > 0 || fn.filter === true)),
   composites: composites !== undefined,
   geo: geo === true,
+  order: Object.values(model.entities).some(({ columns }) => columns.some(({ order }) => order !== undefined)),
 })
 
 interface Identified {

@@ -41,8 +41,8 @@ export interface Types {
   readonly byColumn: ReadonlyMap<ColumnSql, NamedType>
 }
 
-const typeKey = ({ type, array, plainDelimiter, geo, json, alike }: ColumnSql): string =>
-  JSON.stringify([type, array, plainDelimiter, geo, json, alike])
+const typeKey = ({ type, array, plainDelimiter, geo, json, alike, order }: ColumnSql): string =>
+  JSON.stringify([type, array, plainDelimiter, geo, json, alike, order])
 
 export function typesOf({ columns }: EntitySql): Types {
   const types = new Map<string, NamedType>()

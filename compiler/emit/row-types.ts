@@ -27,9 +27,11 @@ export interface Extras {
   readonly composites: boolean
   /** Places are compared. */
   readonly geo: boolean
+  /** Some values are ordered by other operators than those of pg_catalog. */
+  readonly order: boolean
 }
 
-export const builderTypes = ({ arbiters, computed, composites, geo }: Extras): string => `/** Types of the generated SQL builders: functions from SQL text to SQL text. */
+export const builderTypes = ({ arbiters, computed, composites, geo, order }: Extras): string => `/** Types of the generated SQL builders: functions from SQL text to SQL text. */
 
 export type Expression = string
 
@@ -42,7 +44,7 @@ export interface ColumnBuilder {
   readonly notNull: boolean
   readonly recordType: string
   readonly fromRecord: (value: Expression) => Expression
-${composites ? attributesMember : ''}${geo ? spatialMember : ''}}
+${composites ? attributesMember : ''}${geo ? spatialMember : ''}${order ? orderMember : ''}}
 ${composites ? attributeTypes(geo) : ''}
 export interface ComputedBuilder {
   readonly of: (row: Expression${computed ? ', args: readonly Expression[]' : ''}) => Expression
@@ -67,6 +69,9 @@ const attributesMember = `  readonly attributes?: Readonly<Record<string, Attrib
 `
 
 const spatialMember = `  readonly spatial?: Readonly<Record<string, Expression>>
+`
+
+const orderMember = `  readonly order?: Readonly<Record<'<' | '<=' | '=' | '>=' | '>', Expression>>
 `
 
 const attributeTypes = (geo: boolean): string => `

@@ -81,7 +81,7 @@ const longestKey = 32
 
 /** What the functions of a type are for: reading, comparing by each operator, ordering, and writing. */
 export function typeSample(column: TypeBuilder): string {
-  const tests = conditions('t.c', column)
+  const tests = [conditions('t.c', column), ...Object.values(column.order ?? {}).map((by) => `t.c ${by} ${column.operand('$3')}`)].join(' and ')
   return `with u as (
       update t set c = ${column.fromRecord('x.c')} from json_to_recordset($1::json) as x(c ${column.recordType})
       where ${tests} returning t.*

@@ -1,7 +1,7 @@
 import { literal } from '../../runtime/sql/literal.ts'
 import { ident } from '../../runtime/sql/ident.ts'
 import { spatialOperators } from '../../runtime/sql/spatial.ts'
-import type { AttributeSql, ColumnSql, GeoSql, JsonForm } from '../model/types.ts'
+import type { AttributeSql, ColumnSql, GeoSql, JsonForm, OrderSql } from '../model/types.ts'
 import { hole, jsFunction, jsString, record, type Hole, type Pieces } from './js-text.ts'
 
 /** How values of a type are read and written, as JavaScript text. */
@@ -79,13 +79,19 @@ export function valuesText(column: ColumnSql): string {
   const texts = [type, array ? 'text[]' : 'text', operandCast(column), listCast(column)]
   const cursor = column.alike ? '' : `, ${jsFunction('value', cursorPieces(column))}`
   const common = `values(${texts.map(jsString).join(', ')}, ${jsonText(column.json)}${cursor})`
+  if (column.order !== undefined) return `{ ...${common}, ${orderText(column.order)} }`
   if (geo === undefined) return common
   return `{ ...${common}, ${operandsText(column)}, fromRecord: ${jsFunction('value', geoPieces(geo, value))} }`
 }
 
 /** The value as JSON that prints as jsonb does, which is how cursors and node ids are written (spec/graphql.md 5.5). */
-export const cursorPieces = ({ alike }: Pick<ColumnSql, 'alike'>): Pieces =>
-  alike ? [value] : ['pg_catalog.to_jsonb(', value, ')']
+export const cursorPieces = ({ alike, order }: Pick<ColumnSql, 'alike' | 'order'>): Pieces =>
+  // A type of an extension may have a cast to json (hstore), whose text is none of the type's own.
+  order !== undefined ? ['(', value, ')::text'] : alike ? [value] : ['pg_catalog.to_jsonb(', value, ')']
+
+/** The member that tells what compares values in orders. */
+const orderText = (order: OrderSql): string =>
+  record('order', Object.entries(order), ([symbol, operator]) => [symbol, jsString(operator)])
 
 /** How operands of a filter become values of the type: members of an object. */
 export const operandsText = (type: CastType): string =>

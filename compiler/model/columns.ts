@@ -13,6 +13,7 @@ import { columnGrants } from './privileges.ts'
 import { typeFacts, type Asked, type Value, type Values } from './scalars.ts'
 import type { Scope } from './scope.ts'
 import { castText, readAs, sqlType } from './sql-types.ts'
+import { orderSql } from './orders.ts'
 import { tableAdditions } from './table-additions.ts'
 import type { ColumnSql } from './types.ts'
 
@@ -90,13 +91,16 @@ export function buildColumnSql(scope: Scope, values: Values, head: Head): readon
   return head.relation.columns.map((column) => {
     const value = values(column.type, asked)
     const read = readAs(scope, column.type, asked)
+    const texts = sqlType(scope, column.type, asked, column.modifier)
     return {
       column: column.name,
       type: castText(scope, column, asked),
-      ...sqlType(scope, column.type, asked, column.modifier),
+      ...texts,
       json: value?.json ?? { kind: 'native' },
       alike: value?.alike ?? false,
       notNull: isNotNull(head, column),
+      // What is served as GeoJSON has no order.
+      ...(texts.geo === undefined && orderSql(scope, column.type)),
       ...(read !== null && { readAs: read }),
       ...attributesOf(scope, values, column.type, asked),
     }

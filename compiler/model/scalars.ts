@@ -131,19 +131,22 @@ const noAggregate = opaqueType.aggregate
 
 function scalarValue(scope: Scope, enums: Enums, type: AnnotatedType): Value | null {
   if (type.kind === 'c' || type.kind === 'p') return null
-  if (type.kind === 'd') return domainBase(scope, type)?.element === null ? baseValue(type, opaqueType) : null
+  if (type.kind === 'd') {
+    const base = domainBase(scope, type)
+    return base?.element === null ? baseValue(type, opaqueType, base.order !== null) : null
+  }
   const item = type.kind === 'e' ? enums.get(objectId(type.schema, type.name)) : undefined
-  return item === undefined ? baseValue(type, pgType(type)) : enumValue(type, item)
+  return item === undefined ? baseValue(type, pgType(type), type.order !== null) : enumValue(type, item)
 }
 
 const isScalarName = (names: object, name: ScalarName): boolean => Object.hasOwn(names, name)
 
-const baseValue = (type: AnnotatedType, row: PgType): Value => ({
+const baseValue = (type: AnnotatedType, row: PgType, ordered: boolean): Value => ({
   type: { kind: 'scalar', name: row.scalar, list: false },
   typeSchema: typeSchema(type),
   json: { kind: row.json },
   filter: isScalarName(filterFamilies, row.scalar),
-  order: row.orderable,
+  order: row.orderable && ordered,
   limited: row.limited,
   alike: row.alike,
   aggregate: row.aggregate,
@@ -187,7 +190,7 @@ function listValue(reading: Reading, elementOid: Oid): Value | null {
 function elementValue(reading: Reading, type: AnnotatedType): Value | null {
   if (type.kind !== 'd') return scalarValue(reading.scope, reading.enums, type)
   const value = reading.asked.domains ? domainValue(reading, type) : null
-  return value === null || value.type.list ? baseValue(type, opaqueType) : value
+  return value === null || value.type.list ? baseValue(type, opaqueType, false) : value
 }
 
 const filteredLists: ReadonlySet<ScalarName> = new Set(listFilterScalars)

@@ -41,6 +41,9 @@ export interface GeoSql {
   readonly srid: number
 }
 
+/** The operators that stand for these, as SQL: `operator("ext".#<#)`. */
+export type OrderSql = Readonly<Record<'<' | '<=' | '=' | '>=' | '>', string>>
+
 export interface ColumnSql {
   /** SQL name. */
   readonly column: string
@@ -56,6 +59,8 @@ export interface ColumnSql {
   /** Whether a value prints the same in json as in jsonb. */
   readonly alike: boolean
   readonly notNull: boolean
+  /** What orders its values, where that is not what `<` and so on find on the search path. */
+  readonly order?: OrderSql
   /** What it is read as, where operators would not take its own type: a domain over an enum, an array of a domain. */
   readonly readAs?: string
   /** What a composite value consists of, where the API looks into it. */

@@ -21,6 +21,8 @@ export interface ColumnBuilder {
   readonly operands: (parameter: Expression) => Expression
   /** True when the catalogue says NOT NULL. */
   readonly notNull: boolean
+  /** What orders values, where that is not what these find on the search path: `>` -> `operator("ext".#>#)`. */
+  readonly order?: Comparisons
   /** The column's definition in json_to_recordset and how its value becomes one of the column's type. */
   readonly recordType: string
   readonly fromRecord: (value: Expression) => Expression
@@ -29,6 +31,8 @@ export interface ColumnBuilder {
   /** By spatial operator: the function that decides, `"public".st_within`; only where values are GeoJSON. */
   readonly spatial?: Spatial
 }
+
+export type Comparisons = Readonly<Record<'<' | '<=' | '=' | '>=' | '>', Expression>>
 
 export type Spatial = Readonly<Record<string, Expression>>
 

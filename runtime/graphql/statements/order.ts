@@ -1,3 +1,4 @@
+import type { Comparisons } from '../../contract/builder.ts'
 import type { OrderKey, OrderTerm, RelatedKey, Value } from '../plan/types.ts'
 import type { Condition } from './filter.ts'
 import type { Parameters } from './parameters.ts'
@@ -62,15 +63,21 @@ export function afterCursor(
 const operandOf = (scope: Scope, element: Element): string =>
   scope.ordered(element.term.column).operand(element.placeholder ?? 'null')
 
-/** One direction, no nulls: a row comparison, which an index over the columns answers directly. */
+/** The column compared with the cursor's value. */
+function compared(scope: Scope, element: Element, symbol: keyof Comparisons): string {
+  const { value, comparisons } = scope.ordered(element.term.column)
+  return `${value} ${comparisons?.[symbol] ?? symbol} ${operandOf(scope, element)}`
+}
+
+/** One direction, no nulls, operators of one name: a row comparison, which an index over the columns answers directly. */
 function isPlain(elements: readonly Element[], scope: Scope): boolean {
   const descending = elements[0]?.term.descending
   return (
     elements.length > 0 &&
-    elements.every(
-      ({ term, placeholder }) =>
-        placeholder !== null && term.descending === descending && scope.ordered(term.column).notNull,
-    )
+    elements.every(({ term, placeholder }) => {
+      const { notNull, comparisons } = scope.ordered(term.column)
+      return placeholder !== null && term.descending === descending && notNull && comparisons === undefined
+    })
   )
 }
 
@@ -96,14 +103,13 @@ function isAfter(element: Element, scope: Scope): string {
   const { term, placeholder } = element
   const column = scope.ordered(term.column).value
   if (placeholder === null) return term.nullsFirst ? `${column} is not null` : 'false'
-  const compared = `${column} ${term.descending ? '<' : '>'} ${operandOf(scope, element)}`
-  return mayFollow(element, scope) ? `(${compared} or ${column} is null)` : compared
+  const after = compared(scope, element, term.descending ? '<' : '>')
+  return mayFollow(element, scope) ? `(${after} or ${column} is null)` : after
 }
 
 function isNotBefore(element: Element, scope: Scope): string {
-  const column = scope.ordered(element.term.column).value
-  const compared = `${column} ${element.term.descending ? '<=' : '>='} ${operandOf(scope, element)}`
-  return mayFollow(element, scope) ? `(${compared} or ${column} is null)` : compared
+  const from = compared(scope, element, element.term.descending ? '<=' : '>=')
+  return mayFollow(element, scope) ? `(${from} or ${scope.ordered(element.term.column).value} is null)` : from
 }
 
 /** Whether nulls come after every value. */
@@ -111,6 +117,6 @@ const mayFollow = ({ term }: Element, scope: Scope): boolean =>
   !term.nullsFirst && !scope.ordered(term.column).notNull
 
 function isEqual(element: Element, scope: Scope): string {
-  const column = scope.ordered(element.term.column).value
-  return element.placeholder === null ? `${column} is null` : `${column} = ${operandOf(scope, element)}`
+  if (element.placeholder === null) return `${scope.ordered(element.term.column).value} is null`
+  return compared(scope, element, '=')
 }

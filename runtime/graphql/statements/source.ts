@@ -1,4 +1,4 @@
-import type { CallBuilder, ComputedBuilder, EntityBuilder } from '../../contract/builder.ts'
+import type { CallBuilder, Comparisons, ComputedBuilder, EntityBuilder } from '../../contract/builder.ts'
 import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Pair } from '../../sql/json.ts'
@@ -56,6 +56,8 @@ export interface Ordered {
   readonly notNull: boolean
   /** An order as an array, and what is carried for it, may be an array itself; those travel as jsonb. */
   readonly isArray: boolean
+  /** What compares values; absent: what the search path says. */
+  readonly comparisons?: Comparisons
   readonly operand: (parameter: string) => string
   readonly cursor: (value: string) => string
   /** See CursorElement. */
@@ -72,9 +74,9 @@ export function directScope(writer: Writer, entity: EntityFacts, alias: string):
     column: (name) => columnOf(builder, name).of(alias),
     ordered: (key) => {
       if (typeof key !== 'string') throw new Error(`the rows related to ${builder.relation} were not joined`)
-      const { of, notNull, recordType, operand, cursor } = columnOf(builder, key)
+      const { of, notNull, order, recordType, operand, cursor } = columnOf(builder, key)
       const longest = longestOf(entity.columns.find(({ column }) => column === key)?.type)
-      return { value: of(alias), notNull, isArray: recordType.endsWith('[]'), operand, cursor, longest }
+      return { value: of(alias), notNull, isArray: recordType.endsWith('[]'), operand, cursor, longest, ...(order && { comparisons: order }) }
     },
     row: () => `(${alias}.*)::${builder.relation}`,
   }
