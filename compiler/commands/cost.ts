@@ -10,6 +10,7 @@ import { readSizes } from '../cost/plan-facts.ts'
 import { printComparison, printCosts } from '../cost/print.ts'
 import type { GivenDocument } from '../diff/documents.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
+import { demandReadable } from './demand-readable.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { givenDocuments, readGiven } from './given-documents.ts'
 import { settingsOf } from './needed-settings.ts'
@@ -123,8 +124,8 @@ async function certifyOn(database: Database, request: CostRequest, { note }: Ter
   const { schemas, roles, documents, large } = request
   await demandRoles(database, roles)
   const { revision } = await createCompiler({ query: database.query, schemas, version: null }).compile()
-  const { refusal, limits } = revision.manifest
-  if (refusal !== null) throw new CommandFailure(`a comment makes every request fail: ${refusal}`, noVerdict)
+  const { limits } = revision.manifest
+  demandReadable(revision.manifest, roles, noVerdict)
   const unknown = new Set<string>()
   const measuring = {
     engine: createEngine(revision),

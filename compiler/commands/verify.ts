@@ -6,6 +6,7 @@ import type { Json } from '../verify/interpreter/world.ts'
 import { printVerdict } from '../verify/print.ts'
 import type { Verdict } from '../verify/verify.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
+import { demandReadable } from './demand-readable.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { demandSchemas } from './demand-schemas.ts'
 import { settingsOf } from './needed-settings.ts'
@@ -107,8 +108,7 @@ async function verify(request: VerifyRequest): Promise<readonly Verdict[]> {
     await demandSchemas(query, schemas)
     return createCompiler({ query, schemas, version: null }).compile()
   })
-  const { refusal } = revision.manifest
-  if (refusal !== null) throw new CommandFailure(`a comment makes every request fail: ${refusal}`, noVerdict)
+  demandReadable(revision.manifest, roles, noVerdict)
   // The interpreter knows times in UTC.
   const database = openDatabase({ url, schemas, poolSize: 1, statementTimeout, timeZone: 'UTC' })
   const pairs = roles.flatMap((role) => annotated.schemas.map((schema) => ({ role, schema })))

@@ -6,6 +6,7 @@ import type {
   CatalogColumn,
   CatalogForeignKey,
   CatalogFunction,
+  CatalogGrant,
   CatalogRelation,
   CatalogSchema,
   CatalogType,
@@ -21,6 +22,7 @@ import type {
   AnnotatedRelation,
   AnnotatedSchema,
   AnnotatedType,
+  SchemaRefusal,
 } from './types.ts'
 
 /** An object with its settings, and what its comment and those of its parts brought up. */
@@ -38,11 +40,11 @@ const recallFunction = createRecall<Read<AnnotatedFunction>>()
 const recallType = createRecall<Read<AnnotatedType>>()
 const recallRelations = createListRecall<CatalogRelation, Read<AnnotatedRelation>>()
 const recallObjects = createListRecall<Read<AnnotatedRelation>, AnnotatedRelation>()
-const recallRefusals = createListRecall<Read<AnnotatedRelation>, readonly Refusal[]>()
+const recallRefusals = createListRecall<Read<AnnotatedRelation>, Refused>()
 
 /**
- * Puts decoded settings in the place of comment text. A comment that cannot be read refuses every request, whoever
- * asks: `refusal` holds what is answered (spec/graphql.md 13.1).
+ * Puts decoded settings in the place of comment text. A comment that cannot be read refuses every request of who may use
+ * the schema that it stands in: `refusals` hold what is answered (spec/graphql.md 13.1).
  */
 export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics: readonly Diagnostic[] } {
   const schemas = catalog.schemas.map((schema) => recallSchema(schema, [], () => annotateSchema(schema)))
@@ -58,13 +60,14 @@ export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics:
     return recallFunction(fn, [ofExtension], () => annotateFunction(fn, ofExtension))
   })
   const types = catalog.types.map((type) => recallType(type, [], () => annotateType(type)))
-  const others: readonly Read<unknown>[] = [...schemas, ...functions, ...types]
   const { strays = [], members: _, ...served } = catalog
   const diagnostics = once(() => [
     ...[...schemas, ...relations, ...functions, ...types].flatMap((read) => read.diagnostics),
     ...strays.flatMap(({ object, comment }) => tellStray(object, comment)),
   ])
-  const refused = recallRefusals(key, relations, [], (read) => (read.refusals.length === 0 ? noRefusals : read.refusals))
+  const refused = recallRefusals(key, relations, [], ({ object, refusals }) =>
+    refusals.length === 0 ? nothingRefused : { schema: object.schema, refusals },
+  )
   return {
     annotated: {
       ...served,
@@ -72,9 +75,10 @@ export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics:
       relations: recallObjects(key, relations, [], (read) => read.object),
       functions: functions.map((read) => read.object),
       types: types.map((read) => read.object),
-      refusal: firstRefusal([
-        ...others.flatMap((read) => read.refusals),
-        ...refused.filter((refusals) => refusals !== noRefusals).flat(),
+      refusals: schemaRefusals(catalog, [
+        ...schemas.map(({ object, refusals }) => ({ schema: object.name, refusals })),
+        ...[...functions, ...types].map(({ object, refusals }) => ({ schema: object.schema, refusals })),
+        ...refused.filter((item) => item !== nothingRefused),
       ]),
       // Put together when it is asked for: most compiles need it for no answer.
       get told() {
@@ -107,17 +111,28 @@ function withoutHidden(
   return { relations: relations.filter(isKept('relation')), functions: functions.filter(isKept('function')) }
 }
 
-const noRefusals: readonly Refusal[] = []
+/** What comments within a schema refuse requests with. */
+interface Refused {
+  readonly schema: string
+  readonly refusals: readonly Refusal[]
+}
+
+const nothingRefused: Refused = { schema: '', refusals: [] }
 
 const stages: readonly Refusal['stage'][] = ['json', 'cast', 'load']
 
 /** The reading query fails before its result is decoded; among equals the message decides, so that order does not. */
-function firstRefusal(refusals: readonly Refusal[]): string | null {
-  const [first] = [...refusals].sort(
-    (a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage) || compareBytes(a.message, b.message),
-  )
-  return first?.message ?? null
+function schemaRefusals({ schemas, typeSchemas = [] }: Catalog, all: readonly Refused[]): readonly SchemaRefusal[] {
+  const grants = new Map([...typeSchemas, ...schemas].map((schema) => [schema.name, schema.grants]))
+  return all
+    .flatMap(({ schema, refusals }) => refusals.map((refusal) => ({ schema, ...refusal })))
+    .sort((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage) || compareBytes(a.message, b.message))
+    .filter((refusal, index, sorted) => sorted.findIndex(({ schema }) => schema === refusal.schema) === index)
+    .map(({ schema, message }) => ({ message, grants: grants.get(schema) ?? usedByAll }))
 }
+
+/** Schemas of Postgres' own are not read. */
+const usedByAll: readonly CatalogGrant[] = [{ grantee: 'public', privileges: ['USAGE'] }]
 
 function annotateSchema({ comment, ...schema }: CatalogSchema): Read<AnnotatedSchema> {
   const read = readComment('schema', () => nameSchema(schema.name), comment)

@@ -3,6 +3,7 @@ import type {
   CatalogColumn,
   CatalogForeignKey,
   CatalogFunction,
+  CatalogGrant,
   CatalogRelation,
   CatalogSchema,
   CatalogType,
@@ -16,10 +17,17 @@ export interface Annotated extends Omit<Catalog, 'schemas' | 'relations' | 'type
   readonly relations: readonly AnnotatedRelation[]
   readonly types: readonly AnnotatedType[]
   readonly functions: readonly AnnotatedFunction[]
-  /** The message that every request answers because a comment cannot be read (spec/graphql.md 13.1), or null. */
-  readonly refusal: string | null
+  /** Why requests fail (spec/graphql.md 13.1): at most one reason for each schema, the one that is met first before others. */
+  readonly refusals: readonly SchemaRefusal[]
   /** What there is to say about the comments. */
   readonly told: readonly Diagnostic[]
+}
+
+/** What everybody is answered who may use a schema, because a comment in it cannot be read. */
+export interface SchemaRefusal {
+  readonly message: string
+  /** Of the schema. */
+  readonly grants: readonly CatalogGrant[]
 }
 
 export interface AnnotatedSchema extends Omit<CatalogSchema, 'comment'> {

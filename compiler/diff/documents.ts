@@ -1,4 +1,5 @@
 import { Kind } from 'graphql'
+import { refusalOf } from '../../runtime/contract/role-facts.ts'
 import type { RoleView } from '../../runtime/engine/schema/schema.ts'
 import { Refusal } from '../../runtime/graphql/failures.ts'
 import { toOperation } from '../../runtime/graphql/operation.ts'
@@ -72,7 +73,7 @@ export function operationNames(text: string): readonly (string | null)[] {
 
 function problemsOf(view: RoleView, text: string, operation: string | null): readonly string[] {
   try {
-    const { refusal } = view.visible.manifest
+    const refusal = refusalOf(view.visible.manifest, view.role)
     if (refusal !== null) return [refusal]
     toOperation(view, text, operation)
     return []

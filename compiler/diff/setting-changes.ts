@@ -1,4 +1,5 @@
 import type { AllowlistFacts, ColumnFacts, EntityFacts, LimitFacts } from '../../runtime/contract/manifest.ts'
+import { refusalOf } from '../../runtime/contract/role-facts.ts'
 import type { RoleView } from '../../runtime/engine/schema/schema.ts'
 import type { Change } from './change.ts'
 
@@ -14,8 +15,8 @@ const told = (isSo: boolean, severity: Change['severity'], kind: string, descrip
 
 const rules: readonly Rule[] = [
   ({ visible: before }, { visible: after }) => {
-    const { refusal } = after.manifest
-    const isNew = refusal !== null && before.manifest.refusal === null
+    const refusal = refusalOf(after.manifest, after.role)
+    const isNew = refusal !== null && refusalOf(before.manifest, before.role) === null
     return told(isNew, 'breaking', 'EVERYTHING_REFUSED', `A comment makes every request fail: ${refusal}`)
   },
   (before, after) => {

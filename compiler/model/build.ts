@@ -1,9 +1,9 @@
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import { once } from '../../runtime/lib/once.ts'
 import { createListRecall } from '../../runtime/lib/recall.ts'
-import type { EntityFacts, Manifest, ObjectId, SchemaFacts } from '../../runtime/contract/manifest.ts'
+import type { EntityFacts, Manifest, ObjectId, RefusalFacts, SchemaFacts } from '../../runtime/contract/manifest.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'
-import type { Annotated, AnnotatedFunction, AnnotatedSchema } from '../comments/types.ts'
+import type { Annotated, AnnotatedFunction, AnnotatedSchema, SchemaRefusal } from '../comments/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { additionFacts, type AdditionFacts } from './additions.ts'
 import { tellCollisions } from './collisions.ts'
@@ -83,9 +83,11 @@ const schemaPart = (annotated: Annotated): SchemaPart => ({
   format: 1,
   schemas: annotated.schemas.map(schemaFacts),
   validation: annotated.schemas.every((schema) => schema.settings.validation),
-  refusal: annotated.refusal,
+  refusal: annotated.refusals.length === 0 ? null : annotated.refusals.map(refusalFacts),
   ...additionFacts(annotated.schemas),
 })
+
+const refusalFacts = (refusal: SchemaRefusal): RefusalFacts => ({ message: refusal.message, usage: schemaUsage(refusal) })
 
 const schemaFacts = (schema: AnnotatedSchema): SchemaFacts => ({
   name: schema.name,

@@ -34,9 +34,9 @@ function neededFacts(role: Grantee, facts: RoleFacts, holders: ReadonlySet<Grant
 }
 
 /** Whoever holds anything. */
-function holdersOf({ schemas, typeSchemas = [], enums, entities, functions }: Served): ReadonlySet<Grantee> {
+function holdersOf({ schemas, typeSchemas = [], refusal, enums, entities, functions }: Served): ReadonlySet<Grantee> {
   const holders = new Set([
-    ...[...schemas, ...typeSchemas, ...enums].flatMap(({ usage }) => usage),
+    ...[...schemas, ...typeSchemas, ...(refusal ?? []), ...enums].flatMap(({ usage }) => usage),
     ...functions.flatMap(({ execute }) => execute),
   ])
   for (const entity of entities) {

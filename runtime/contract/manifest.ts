@@ -67,8 +67,8 @@ export interface Manifest {
   readonly functions: readonly FunctionFacts[]
   /** False when any served schema switches the specification's rules off. */
   readonly validation: boolean
-  /** Set when a comment makes every request fail (13.1): the message to answer. */
-  readonly refusal: string | null
+  /** Set when comments make requests fail (13.1): the first that a role meets is answered. */
+  readonly refusal: readonly RefusalFacts[] | null
   /** The most that one document may select and cost (section 17, `limits`); absent when no served schema limits it. */
   readonly limits?: LimitFacts
   /**
@@ -153,6 +153,12 @@ export interface LimitFacts {
 export interface SchemaFacts {
   readonly name: string
   readonly introspection: boolean
+  readonly usage: Grantees
+}
+
+/** What is answered to everybody who may use the schema that the comment stands in. */
+export interface RefusalFacts {
+  readonly message: string
   readonly usage: Grantees
 }
 

@@ -1,4 +1,4 @@
-import type { Grantee, Manifest, RoleFacts } from './manifest.ts'
+import type { Grantee, Grantees, Manifest, RoleFacts } from './manifest.ts'
 
 /** What a role is that inherits nothing: it holds its own grants and those of everybody. */
 export const plainRole = (role: Grantee): RoleFacts => ({ superuser: false, effective: [role, 'public'] })
@@ -6,3 +6,14 @@ export const plainRole = (role: Grantee): RoleFacts => ({ superuser: false, effe
 /** What a role counts as: the compiler leaves plain roles out, and a role may have been created since. */
 export const factsOf = ({ roles }: Pick<Manifest, 'roles'>, role: Grantee): RoleFacts =>
   (Object.hasOwn(roles, role) ? roles[role] : undefined) ?? plainRole(role)
+
+/** Whether the role holds what these hold. */
+export const holds = ({ superuser, effective }: RoleFacts, grantees: Grantees): boolean =>
+  superuser || grantees.some((grantee) => effective.includes(grantee))
+
+/** What every request of the role is answered because a comment cannot be read (spec/graphql.md 13.1), or null. */
+export function refusalOf(manifest: Pick<Manifest, 'roles' | 'refusal'>, role: string): string | null {
+  if (manifest.refusal === null) return null
+  const facts = factsOf(manifest, role)
+  return manifest.refusal.find(({ usage }) => holds(facts, usage))?.message ?? null
+}

@@ -1,6 +1,7 @@
 import { introspectionFromSchema, type IntrospectionQuery } from 'graphql'
 import type { Caller, RequestContext, RunExchange } from '../contract/execution.ts'
 import type { RevisionSource } from '../contract/revision.ts'
+import { refusalOf } from '../contract/role-facts.ts'
 import { DatabaseFailure } from '../db/failures.ts'
 import { endOf, notLent } from '../db/waiting.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -265,6 +266,7 @@ async function stillTrue(run: RunExchange, asker: Asker, refusal: Refusal): Prom
 }
 
 function admitted({ engine: { manifest } }: Loaded, request: GraphqlRequest, { role }: Caller): Admission | null {
-  if (manifest.refusal !== null) throw refuse('SCHEMA_COMMENT_INVALID', manifest.refusal)
+  const refusal = refusalOf(manifest, role)
+  if (refusal !== null) throw refuse('SCHEMA_COMMENT_INVALID', refusal)
   return admit(manifest, request, role)
 }

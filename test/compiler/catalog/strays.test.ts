@@ -14,7 +14,7 @@ const told = async (major: 15 | 18, sql: string): Promise<readonly string[]> => 
   const database = await createDatabase({ major, sql })
   open.push(database)
   const { annotated, diagnostics } = annotate(await catalogOf(database))
-  expect(annotated.refusal).toBeNull()
+  expect(annotated.refusals).toEqual([])
   return diagnostics.map(({ object, message, fix }) => `${object}: ${message} ${fix}`)
 }
 

@@ -8,7 +8,7 @@ const onTable = (comment: string | null) => {
   const { annotated, diagnostics } = annotate(catalog({ relations: [table('posts', undefined, { comment })] }))
   const relation = annotated.relations[0]
   if (relation === undefined) throw new Error('no relation')
-  return { ...relation, refusal: annotated.refusal, diagnostics }
+  return { ...relation, refusal: annotated.refusals[0]?.message ?? null, diagnostics }
 }
 
 const settings = (json: string) => onTable(`@graphql(${json})`).settings
@@ -31,13 +31,13 @@ describe('13.1 comments that cannot be read', () => {
     ]
     for (const given of broken) {
       const { annotated, diagnostics } = annotate(given)
-      expect(annotated.refusal).toBe(message)
+      expect(annotated.refusals.map((refusal) => refusal.message)).toEqual([message])
       expect(diagnostics.map(({ code, severity }) => [code, severity])).toEqual([['comment-json', 'error']])
     }
   })
 
   it('does not read the comments of types that are no enums', () => {
-    expect(annotate(catalog({ types: [{ ...enumType('d', [], invalid), kind: 'd' }] })).annotated.refusal).toBeNull()
+    expect(annotate(catalog({ types: [{ ...enumType('d', [], invalid), kind: 'd' }] })).annotated.refusals).toEqual([])
   })
 
   it('names the object, what its comment says, and the fix', () => {
@@ -88,7 +88,7 @@ describe('13.1 comments that cannot be read', () => {
 
   it('refuses mappings that are no object of strings', () => {
     const on = (json: string) =>
-      annotate(catalog({ types: [enumType('m', [], `@graphql(${json})`)] })).annotated.refusal
+      annotate(catalog({ types: [enumType('m', [], `@graphql(${json})`)] })).annotated.refusals[0]?.message
     expect(on('{"mappings": "x"}')).toBe(`${prefix}invalid type: string "x", expected a map`)
     expect(on('{"mappings": {"a": 1}}')).toBe(`${prefix}invalid type: integer \`1\`, expected a string`)
   })
@@ -97,7 +97,7 @@ describe('13.1 comments that cannot be read', () => {
     const ill = table('a', undefined, { comment: '@graphql({"description": 1})' })
     const cast = table('b', undefined, { comment: '@graphql({"max_rows": "x"})' })
     const json = table('c', undefined, { comment: '@graphql(x)' })
-    const of = (...relations: (typeof ill)[]) => annotate(catalog({ relations })).annotated.refusal
+    const of = (...relations: (typeof ill)[]) => annotate(catalog({ relations })).annotated.refusals[0]?.message
     expect(of(ill, cast, json)).toBe(message)
     expect(of(ill, cast)).toBe('invalid input syntax for type integer: "x"')
     expect(of(ill)).toContain('expected a string')
@@ -174,7 +174,7 @@ describe('13.2 readings of the keys', () => {
     const on = (json: string) =>
       annotate(catalog({ functions: [fn('f', [], 'int4', { comment: `@graphql(${json})` })] })).annotated
     expect(on('{"description": 5}').functions[0]?.description).toBe('5')
-    expect(on('{"description": 5}').refusal).toBeNull()
+    expect(on('{"description": 5}').refusals).toEqual([])
   })
 
   it('tells of keys that do not exist, with the nearest one', () => {
@@ -198,7 +198,7 @@ describe('13.2 readings of the keys', () => {
     const comment = '@graphql({"domains": {"enabled": true}, "inflect_name": true, "zzzzzz": 1})'
     const domains = [domain('positive', 'int4', { comment }), domain('broken', 'int4', { comment: '@graphql(x)' })]
     const { annotated, diagnostics } = annotate(catalog({ types: domains }))
-    expect(annotated.refusal).toBeNull()
+    expect(annotated.refusals).toEqual([])
     expect(diagnostics.map(({ code, object, fix }) => [code, object, fix])).toEqual([
       ['comment-key-misplaced', 'type public.positive', 'Set it in the comment of a schema.'],
       [

@@ -180,10 +180,16 @@ describe('13.2 settings of relations', () => {
     expect(build({ schemas: [schema('a')] }).manifest.validation).toBe(true)
   })
 
-  it('a comment that cannot be read refuses every request, and the rest is still built', () => {
+  it('a comment that cannot be read refuses every request of who may use its schema, and the rest is still built', () => {
     const { manifest } = build({ relations: [table('t', [id], { comment: '@graphql(x)' })] })
-    expect(manifest.refusal).toBe('invalid input syntax for type json')
+    const message = 'invalid input syntax for type json'
+    expect(manifest.refusal).toEqual([{ message, usage: expect.arrayContaining(['public']) }])
     expect(manifest.entities.length).toBe(1)
+    const own = schema('b', null, { grants: [{ grantee: 'anon', privileges: ['USAGE'] }] })
+    const broken = table('t', [id], { schema: 'b', comment: '@graphql({"max_rows": "x"})' })
+    const other = build({ schemas: [schema('a'), own], relations: [broken, { ...broken, name: 'u', comment: '@graphql(x)' }] })
+    expect(other.manifest.refusal).toEqual([{ message, usage: expect.arrayContaining(['anon']) }])
+    expect(other.manifest.refusal?.[0]?.usage).not.toContain('public')
   })
 })
 

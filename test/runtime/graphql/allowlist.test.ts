@@ -358,7 +358,7 @@ describe('17 allowlist, the setting', () => {
   const read = (...comments: readonly string[]) => {
     const given = catalog({ schemas: comments.map((comment, index) => schema(`s${index}`, `@graphql(${comment})`)) })
     const { annotated, diagnostics } = annotate(given)
-    return { facts: buildModel(annotated).model.manifest.allowlists, diagnostics, refusal: annotated.refusal }
+    return { facts: buildModel(annotated).model.manifest.allowlists, diagnostics, refusal: annotated.refusals[0]?.message ?? null }
   }
   const roles = ['anon', 'authenticated']
   it('names a table and roles, in quotes where names need them', () => {

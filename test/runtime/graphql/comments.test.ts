@@ -17,13 +17,15 @@ const sql = `
   create function title(book_item) returns text stable language sql as $$ select 'x' $$;
   insert into author select n, 'author ' || n from generate_series(1, 40) n;
   insert into book_item values (1, 1, 'so-so'), (2, 1, 'glad');
-  grant usage on schema public to anon;
+  create schema closed; create type closed.kind as enum ('a');
+  grant usage on schema public, other to anon, authenticated;
+  grant usage on schema closed to authenticated;
   grant all on all tables in schema public to anon;
 `
 const restore = `
   comment on schema public is '@graphql({"introspection": true})';
   comment on schema other is null;
-  comment on type mood is null; comment on type other.kind is null;
+  comment on type mood is null; comment on type other.kind is null; comment on type closed.kind is null;
   comment on table author is null; comment on table book_item is null;
   comment on view book_view is null; comment on materialized view book_copy is null;
   comment on column book_item.mood is null; comment on column author.name is null;
@@ -76,6 +78,20 @@ describe('13.1 parsing', () => {
     expect((await service.graphql('{ __typename }', { role: 'authenticated' })).data).toBeNull()
     await comment(object, null)
     expect(await ask('{ __typename }')).toEqual({ __typename: 'Query' })
+  })
+  it('is refused only for who may use the schema', async () => {
+    const asked = async (role: string) =>
+      (await service.graphql('{ __typename }', { role })).errors?.map((error) => error.message) ?? []
+    await comment('type closed.kind', '@graphql(x)')
+    expect(await asked('anon')).toEqual([])
+    expect(await asked('authenticated')).toEqual(['invalid input syntax for type json'])
+    await set('type other.kind', { mappings: ['a'] })
+    expect(await asked('anon')).toEqual([expect.stringContaining('invalid type: sequence, expected a map')])
+    expect(await asked('authenticated')).toEqual(['invalid input syntax for type json'])
+    await service.db.query('grant usage on schema closed to anon')
+    expect(await asked('anon')).toEqual(['invalid input syntax for type json'])
+    await service.db.query('revoke usage on schema closed from anon')
+    expect(await asked('anon')).toEqual([expect.stringContaining('expected a map')])
   })
   const readings = [
     ['text before', 'Hello (you). @graphql({"name": "Renamed"})', 'Renamed'],

@@ -102,7 +102,7 @@ describe('17 limits, the setting', () => {
   const read = (...comments: readonly string[]) => {
     const given = catalog({ schemas: comments.map((comment, index) => schema(`s${index}`, `@graphql(${comment})`)) })
     const { annotated, diagnostics } = annotate(given)
-    return { facts: buildModel(annotated).model.manifest, diagnostics, refusal: annotated.refusal }
+    return { facts: buildModel(annotated).model.manifest, diagnostics, refusal: annotated.refusals[0]?.message ?? null }
   }
   it('is absent from the manifest where nobody set it', () => {
     expect(Object.keys(read('{}').facts)).not.toContain('limits')
