@@ -3,7 +3,7 @@ import pg from 'pg'
 import { httpRequest, openConnection, type HttpConnection } from '../../../bench/support/http-client.ts'
 import type { Verdicts } from './checks.ts'
 import type { Marks } from './marks.ts'
-import { watchCancelCost } from './cancel-cost.ts'
+import { watchCancelling, watchComing } from './costs.ts'
 import { mainThread, memoryOf, type Besieged } from './server.ts'
 import { markClass } from './schema.ts'
 import type { Stalls } from './stalls.ts'
@@ -41,7 +41,7 @@ const probePatienceMs = 10_000
 
 /** A document tells its mark by an alias, a function by a lock. */
 const statements = `
-  select a.pid, extract(epoch from clock_timestamp()) * 1000 as now,
+  select a.pid, extract(epoch from clock_timestamp()) * 1000 as now, extract(epoch from a.query_start) * 1000 as began,
     coalesce(substring(a.query from 'siege_mark_(\\d+)')::int, l.objid::int) as mark
   from pg_stat_activity a
   left join pg_locks l on l.pid = a.pid and l.locktype = 'advisory' and l.classid = ${markClass}
@@ -50,6 +50,7 @@ const statements = `
 interface Running {
   readonly pid: number
   readonly now: number
+  readonly began: number
   readonly mark: number | null
 }
 
@@ -62,23 +63,26 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
   const worst = { memory: 0, loop: 0, health: 0 }
   const seen = new Set<number>()
   const told = new Set<number>()
-  const cancelCost = watchCancelCost(Number(new URL(url).port))
+  const [cancelling, coming] = [watchCancelling(Number(new URL(url).port)), watchComing(server.port)]
   /** How long the backends of those who have left had waited for a processor when they were first seen. */
   const waited = new Map<string, number>()
 
-  const judge = ({ pid, now, mark }: Running): void => {
+  const judge = ({ pid, now, began, mark }: Running): void => {
     if (mark !== null) seen.add(mark)
     const left = mark === null ? null : marks.leftAt(mark)
     if (mark === null || left === null || told.has(mark)) return
     const [since, backend] = [performance.now() - (Date.now() - left.at), mainThread(pid).waited]
     const before = waited.get(`${pid} ${mark}`)
     if (before === undefined) waited.set(`${pid} ${mark}`, backend)
-    // Once to cancel, once to see that it was done.
-    const kept = stalls.since(since) + 2 * cancelCost.since(since) + backend - (before ?? backend)
+    // A client that has left may not even have been let in. To cancel is one connection to Postgres, to see it another.
+    const busy = coming.since(since) + 2 * cancelling.since(since) + stalls.since(since)
+    const kept = busy + backend - (before ?? backend)
     const ms = Number(now) - left.at - kept
     if (ms <= left.mayGoOn + bounds.goneMs) return
     told.add(mark)
-    verdicts.fail('gone', `a statement ran on for ${Math.round(ms)} ms after its client had left`, since)
+    const late = Math.round(Number(began) - left.at)
+    const beginning = late > 0 ? `began ${late} ms after` : `had begun ${-late} ms before`
+    verdicts.fail('gone', `a statement ran ${Math.round(ms)} ms after its client had left, and ${beginning}`, since)
   }
 
   const look = async (): Promise<void> => {
@@ -150,7 +154,8 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
     },
     stop: async () => {
       stopped = true
-      await cancelCost.stop()
+      await cancelling.stop()
+      await coming.stop()
       await all
     },
   }
