@@ -28,7 +28,7 @@ function watchCost(work: () => Promise<unknown>): Cost {
   return {
     since: (moment) => {
       // The one that is under way counts as well.
-      const underWay = performance.now() - began - everyMs
+      const underWay = Math.max(0, performance.now() - began - everyMs)
       return taken.reduce((most, { at, ms }) => (at >= moment ? Math.max(most, ms) : most), underWay)
     },
     stop: async () => {

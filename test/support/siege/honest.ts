@@ -42,6 +42,8 @@ export interface HonestParts {
 
 const addresses = ['127.0.1.1', '127.0.1.2', '127.0.1.3', '127.0.1.4', '127.0.1.5'] as const
 const patienceMs = 10_000
+/** Of so many requests one comes on a connection of its own. */
+const newcomerEvery = 10
 /** The server closes what was idle for longer, perhaps right when it is used again. */
 const idleMs = 20_000
 /** Samples that are remembered: of five minutes. */
@@ -49,6 +51,8 @@ const mostSamples = 30_000
 
 /** Connections of one address. */
 interface Place {
+  /** A new connection. */
+  readonly come: () => Promise<HttpConnection>
   readonly borrow: () => Promise<HttpConnection>
   readonly giveBack: (connection: HttpConnection) => void
   readonly close: () => void
@@ -56,13 +60,15 @@ interface Place {
 
 function createPlace(port: number, address: string): Place {
   const idle: { readonly connection: HttpConnection; readonly since: number }[] = []
+  const come = (): Promise<HttpConnection> => openConnection(port, address)
   return {
+    come,
     borrow: () => {
       for (let last = idle.pop(); last !== undefined; last = idle.pop()) {
         if (performance.now() - last.since < idleMs) return Promise.resolve(last.connection)
         last.connection.close()
       }
-      return openConnection(port, address)
+      return come()
     },
     giveBack: (connection) => void idle.push({ connection, since: performance.now() }),
     close: () => idle.splice(0).forEach(({ connection }) => connection.close()),
@@ -70,7 +76,7 @@ function createPlace(port: number, address: string): Place {
 }
 
 /** Whoever waits for too long leaves. */
-const sendPatiently = (place: Place, bytes: Buffer): Promise<HttpAnswer> =>
+const sendPatiently = (place: Place, bytes: Buffer, newcomer: boolean): Promise<HttpAnswer> =>
   new Promise((resolve, reject) => {
     let [held, late] = [null as HttpConnection | null, false]
     const giveUp = setTimeout(() => {
@@ -79,11 +85,12 @@ const sendPatiently = (place: Place, bytes: Buffer): Promise<HttpAnswer> =>
       reject(new Error(`no answer within ${patienceMs} ms`))
     }, patienceMs)
     const work = async (): Promise<void> => {
-      const connection = await place.borrow()
+      const connection = newcomer ? await place.come() : await place.borrow()
       held = connection
       if (late) return connection.close()
       const answer = await connection.send(bytes)
-      place.giveBack(connection)
+      if (newcomer) connection.close()
+      else place.giveBack(connection)
       resolve(answer)
     }
     work()
@@ -118,10 +125,10 @@ export function startHonest({ port, make, perSecond, random, verdicts, stalls, p
     return !failed && fault === null
   }
 
-  const one = async (ask: Ask, place: Place, due: number): Promise<void> => {
+  const one = async (ask: Ask, place: Place, newcomer: boolean, due: number): Promise<void> => {
     let ok = false
     try {
-      ok = settle(ask, await sendPatiently(place, ask.bytes), due)
+      ok = settle(ask, await sendPatiently(place, ask.bytes, newcomer), due)
     } catch (error) {
       if (ask.token !== null) written.unknown.add(ask.token)
       verdicts.fail(ask.promise, `${ask.name}: ${messageOf(error)}`, due)
@@ -136,7 +143,7 @@ export function startHonest({ port, make, perSecond, random, verdicts, stalls, p
     number += 1
     const ask = make(random, number)
     const place = places[random(places.length)] as Place
-    const running: Promise<void> = one(ask, place, performance.now()).finally(() => out.delete(running))
+    const running: Promise<void> = one(ask, place, random(newcomerEvery) === 0, performance.now()).finally(() => out.delete(running))
     out.add(running)
   }
 

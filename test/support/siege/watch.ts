@@ -42,6 +42,7 @@ const probePatienceMs = 10_000
 /** A document tells its mark by an alias, a function by a lock. */
 const statements = `
   select a.pid, extract(epoch from clock_timestamp()) * 1000 as now, extract(epoch from a.query_start) * 1000 as began,
+    coalesce(a.wait_event, 'computing') as doing, left(a.query, 100) as query,
     coalesce(substring(a.query from 'siege_mark_(\\d+)')::int, l.objid::int) as mark
   from pg_stat_activity a
   left join pg_locks l on l.pid = a.pid and l.locktype = 'advisory' and l.classid = ${markClass}
@@ -51,6 +52,8 @@ interface Running {
   readonly pid: number
   readonly now: number
   readonly began: number
+  readonly doing: string
+  readonly query: string
   readonly mark: number | null
 }
 
@@ -67,7 +70,7 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
   /** How long the backends of those who have left had waited for a processor when they were first seen. */
   const waited = new Map<string, number>()
 
-  const judge = ({ pid, now, began, mark }: Running): void => {
+  const judge = ({ pid, now, began, doing, query, mark }: Running): void => {
     if (mark !== null) seen.add(mark)
     const left = mark === null ? null : marks.leftAt(mark)
     if (mark === null || left === null || told.has(mark)) return
@@ -82,7 +85,8 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
     told.add(mark)
     const late = Math.round(Number(began) - left.at)
     const beginning = late > 0 ? `began ${late} ms after` : `had begun ${-late} ms before`
-    verdicts.fail('gone', `a statement ran ${Math.round(ms)} ms after its client had left, and ${beginning}`, since)
+    const what = `${doing}, ${Math.round(Number(now) - left.at)} ms by the clock: ${query}`
+    verdicts.fail('gone', `ran ${Math.round(ms)} ms after its client had left, and ${beginning} (${what})`, since)
   }
 
   const look = async (): Promise<void> => {
