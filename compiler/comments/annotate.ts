@@ -59,7 +59,8 @@ export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics:
     const ofExtension = members.has(memberKey('function', fn.oid))
     return recallFunction(fn, [ofExtension], () => annotateFunction(fn, ofExtension))
   })
-  const types = catalog.types.map((type) => recallType(type, [], () => annotateType(type)))
+  const composites = schemas.some(({ object }) => object.settings.composites)
+  const types = catalog.types.map((type) => recallType(type, [composites], () => annotateType(type, composites)))
   const { strays = [], members: _, ...served } = catalog
   const diagnostics = once(() => [
     ...[...schemas, ...relations, ...functions, ...types].flatMap((read) => read.diagnostics),
@@ -180,11 +181,16 @@ function annotateFunction({ comment, ...fn }: CatalogFunction, ofExtension: bool
   return { ...read, object: { ...fn, settings: read.settings, ...(ofExtension && { ofExtension }), description } }
 }
 
-/** Only enums have settings. */
-function annotateType({ comment, ...type }: CatalogType): Read<AnnotatedType> {
+/** Enums have settings, and a name have composite types where they are served as objects. */
+function annotateType({ comment, ...type }: CatalogType, composites: boolean): Read<AnnotatedType> {
   const isEnum = type.kind === 'e'
   const name = (): string => nameType(type.schema, type.name)
   const read = readComment('enum', name, isEnum ? comment : null)
+  if (composites && type.relation?.standAlone === true && comment !== null) {
+    const { settings, diagnostics } = readComment('composite', name, comment)
+    const told = diagnostics.filter(({ code }) => code !== 'comment-json')
+    return { refusals: [], diagnostics: told, object: { ...type, settings: { ...read.settings, name: settings.name } } }
+  }
   return {
     refusals: read.refusals,
     diagnostics: isEnum || comment === null ? read.diagnostics : tellStray(name(), comment),

@@ -11,10 +11,10 @@ import {
 } from './decoders.ts'
 
 /**
- * Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. Others, types
- * that are no enums among them, have no setting, which is worth telling whoever gives them one.
+ * Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. Others, domains
+ * among them, have no setting, which is worth telling whoever gives them one.
  */
-export const objectKinds = ['schema', 'relation', 'column', 'function', 'enum', 'foreign key', 'other'] as const
+export const objectKinds = ['schema', 'relation', 'column', 'function', 'enum', 'composite', 'foreign key', 'other'] as const
 
 export type ObjectKind = (typeof objectKinds)[number]
 
@@ -54,7 +54,7 @@ export const keys = [
   },
   {
     key: 'name',
-    on: ['relation', 'column', 'function', 'enum', 'foreign key'],
+    on: ['relation', 'column', 'function', 'enum', 'composite', 'foreign key'],
     decode: anyText,
     help: 'a string: the name in GraphQL, used as it stands.',
   },

@@ -98,6 +98,7 @@ const kindWords: Readonly<Record<ObjectKind, string>> = {
   column: 'a column',
   function: 'a function',
   enum: 'an enum',
+  composite: 'a composite type (where "composites" is on)',
   'foreign key': 'a foreign key',
   other: 'any other object',
 }

@@ -52,7 +52,7 @@ export interface AnnotatedForeignKey extends Omit<CatalogForeignKey, 'comment'> 
 }
 
 export interface AnnotatedType extends Omit<CatalogType, 'comment'> {
-  /** Settings of an enum; those of other types are never set. */
+  /** Settings of an enum, the name also of a composite type; those of other types are never set. */
   readonly settings: Settings<'enum'>
 }
 

@@ -3,9 +3,10 @@ import { objectId } from '../../runtime/contract/object-id.ts'
 import type { AttributeFacts, CompositeFacts } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedType } from '../comments/types.ts'
 import type { Oid } from '../catalog/types.ts'
+import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
-import { nameObject } from '../report/object-name.ts'
+import { nameAttribute, nameType } from '../report/object-name.ts'
 import { columnField, isValidName, typeName } from './names.ts'
 import { askedBy, isComposite, lookThrough, typeFacts, type Asked, type Values } from './scalars.ts'
 import { inOrder, type Scope, type ServedSchema } from './scope.ts'
@@ -36,20 +37,24 @@ function buildComposite(
   type: AnnotatedType,
   schema: ServedSchema,
 ): Noted<CompositeFacts | null> {
-  const name = typeName(null, type.name, schema.inflects)
+  const name = typeName(type.settings.name, type.name, schema.inflects)
   if (!isValidName(name)) {
-    const object = nameObject('type', type.schema, type.name)
+    const object = nameType(type.schema, type.name)
     return noted(null, [diagnose('name-unusable', object, { name, what: 'its values have no fields' })])
   }
+  const told: Diagnostic[] = []
   const fields = type.attributes.flatMap((attribute): AttributeFacts[] => {
     const field = columnField(null, attribute.name, schema.inflects)
     const value = values(attribute.type, askedBy(scope, type.schema))
+    const object = nameAttribute(type.schema, type.name, attribute.name)
+    if (value === null) told.push(diagnose('column-unmapped', object, { type: scope.types.get(attribute.type)?.text ?? '' }))
+    else if (!isValidName(field)) told.push(diagnose('attribute-unusable', object, { name: field }))
     if (value === null || !isValidName(field)) return []
     return [{ attribute: attribute.name, field, ...typeFacts(value), filter: value.filter }]
   })
   // Of two with one field the later one has it, as with columns (2.4).
   const last = new Map(fields.map((item) => [item.field, item]))
-  return noted({ id: objectId(type.schema, type.name), schema: type.schema, name, fields: [...last.values()] })
+  return noted({ id: objectId(type.schema, type.name), schema: type.schema, name, fields: [...last.values()] }, told)
 }
 
 /** How the attributes of a composite value are read and compared; absent for all other types. */

@@ -6,6 +6,7 @@ import type { AnnotatedFunction } from '../comments/types.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import { nameFunction } from '../report/object-name.ts'
 import { readArguments, reservedProblem } from './arguments.ts'
+import { tellDefaults } from './defaults.ts'
 import { judge, tellHidden } from './judge.ts'
 import { nodeIdField, tellNodeId } from './node-id.ts'
 import { functionId } from './overloads.ts'
@@ -78,7 +79,7 @@ function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): 
       ...(args.sql.length > 0 && { args: args.sql }),
       ...(filter && { filter }),
     },
-  })
+  }, tellDefaults(fn))
 }
 
 /** Scalars and enums that need no argument can be asked for (`functionShapes`, section 17). */

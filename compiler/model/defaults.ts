@@ -1,4 +1,7 @@
 import type { AnnotatedFunction, AnnotatedType } from '../comments/types.ts'
+import type { Diagnostic } from '../report/diagnostic.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { nameFunction } from '../report/object-name.ts'
 
 /** Whether an argument may be left out, and the GraphQL literal that introspection shows for it. */
 export interface Default {
@@ -12,11 +15,22 @@ export interface Default {
  * it).
  */
 export function readDefaults(fn: AnnotatedFunction, types: readonly (AnnotatedType | undefined)[]): readonly Default[] {
-  const printed = fn.defaults === null ? [] : fn.defaults.split(',').map((text) => text.trim())
-  const known = printed.length === fn.defaultCount ? printed : []
+  const known = knownDefaults(fn) ?? []
   const first = types.length - known.length
   return types.map((type, index) => readDefault(known[index - first], type))
 }
+
+/** The printed defaults, or null where commas within them hide which is which. */
+function knownDefaults({ defaults, defaultCount }: AnnotatedFunction): readonly string[] | null {
+  const printed = defaults === null ? [] : defaults.split(',').map((text) => text.trim())
+  return printed.length === defaultCount ? printed : null
+}
+
+/** What its owner would not expect of a function that is served; of what an extension brought nothing is told. */
+export const tellDefaults = (fn: AnnotatedFunction): readonly Diagnostic[] =>
+  fn.ofExtension || knownDefaults(fn) !== null
+    ? []
+    : [diagnose('defaults-unread', nameFunction(fn), { defaults: fn.defaults ?? 'none' })]
 
 const readDefault = (printed: string | undefined, type: AnnotatedType | undefined): Default =>
   printed === undefined

@@ -4,6 +4,7 @@ import type { AnnotatedFunction } from '../comments/types.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import { readArguments, reservedProblem, type Arguments } from './arguments.ts'
 import { rowArgument } from './computed.ts'
+import { tellDefaults } from './defaults.ts'
 import { hidden, judge, type Judged, tellHidden } from './judge.ts'
 import { functionId, isToldApart } from './overloads.ts'
 import { execution } from './privileges.ts'
@@ -55,7 +56,7 @@ function buildFunction(context: ResultContext, fn: AnnotatedFunction, overloaded
       execute: execution(fn),
     },
     sql: { id, schema: fn.schema, function: fn.name, args: sql, ...sqlResult(judged.result) },
-  })
+  }, tellDefaults(fn))
 }
 
 const sqlResult = ({ json, attributes }: Result): Pick<CallSql, 'json' | 'attributes'> => ({

@@ -81,6 +81,11 @@ export const diagnosticKinds = {
     () =>
       'Give it another name by comment: letters, digits and underscores, not a digit first, not two underscores first.',
   ),
+  'attribute-unusable': kind<{ name: string }>(
+    'warning',
+    ({ name }) => `${quote(name)} is no valid GraphQL name; the attribute has no field.`,
+    () => 'Rename it: letters, digits and underscores, not a digit first, not two underscores first.',
+  ),
   'name-taken': kind<{ name: string; owner: string }>(
     'warning',
     ({ name, owner }) =>
@@ -130,6 +135,12 @@ export const diagnosticKinds = {
     'info',
     ({ reason }) => `It is not in the API: ${reason}.`,
     () => 'Change the function, or leave it for the database alone.',
+  ),
+  'defaults-unread': kind<{ defaults: string }>(
+    'warning',
+    ({ defaults }) =>
+      `Its defaults, ${defaults}, hold a comma within one of them, so none is taken to be one: all arguments are required.`,
+    () => 'Write "default null", and let the body of the function put the value in its place.',
   ),
   'statement-refused': kind<{ part: string; problem: string }>(
     'error',

@@ -54,4 +54,8 @@ interface FunctionLike {
   readonly args: readonly { readonly typeText: string }[]
 }
 
+/** Of a composite type. */
+export const nameAttribute = (schema: string, type: string, attribute: string): string =>
+  nameObject('attribute', schema, type, attribute)
+
 export const nameType = (schema: string, name: string): string => nameObject('type', schema, name)

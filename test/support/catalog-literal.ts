@@ -130,11 +130,16 @@ export const domain = (name: string, base: string, over: Partial<CatalogType> = 
   type(name, { kind: 'd', base, ...over })
 
 /** Attributes are types by name. */
-export const composite = (name: string, attributes: Readonly<Record<string, string>> = {}): CatalogType =>
+export const composite = (
+  name: string,
+  attributes: Readonly<Record<string, string>> = {},
+  over: Partial<CatalogType> = {},
+): CatalogType =>
   type(name, {
     kind: 'c',
     relation: { oid: name, schema: 'public', name, standAlone: true },
     attributes: Object.entries(attributes).map(([attribute, of]) => ({ name: attribute, type: of })),
+    ...over,
   })
 
 export const extensionType = (name: string, schemaName: string): CatalogType => type(name, { schema: schemaName })

@@ -38,7 +38,7 @@ describe.each(majors().map((major) => [major] as const))('stray settings on Post
   test('are told for every kind of object, as its owner calls it', async () => {
     const misplaced =
       'The comment sets "name", which has no effect on this kind of object. ' +
-      'Set it in the comment of a table or a column or a function or an enum or a foreign key.'
+      'Set it in the comment of a table or a column or a function or an enum or a composite type (where "composites" is on) or a foreign key.'
     const found = await told(
       major,
       `${objects}

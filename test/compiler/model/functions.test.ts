@@ -226,6 +226,14 @@ describe('9.2 arguments', () => {
     expect(args([['a', '_int4']], 1, "'{4,2}'::integer[]").map((item) => item.required)).toEqual([true])
   })
 
+  it('are told of then, where the function is served', () => {
+    const codes = (defaults: string, result = 'int4') =>
+      build({ functions: [fn('f', [argument('a', 'text')], result, { defaultCount: 1, defaults })] }).codes
+    expect(codes("'a,b'::text")).toEqual(['defaults-unread'])
+    expect(codes("'ab'::text")).toEqual([])
+    expect(codes("'a,b'::text", 'nothing')).toEqual(['function-hidden'])
+  })
+
   it.each([
     ['int4', '5', '5'],
     ['int2', '5', '5'],

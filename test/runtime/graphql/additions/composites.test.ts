@@ -36,6 +36,26 @@ describe('composites: the setting', () => {
     expect(built(on).entity('person').columns[1]).toMatchObject({ filter: true, order: false, input: false })
   })
 
+  it('lets a comment name the type, and tells what has no name of GraphQL', () => {
+    const named = (comment: string | null, setting = on) =>
+      build({
+        schemas: [schema('public', setting)],
+        types: [composite("co'mp", { x: 'int4', 'no name': 'int4', odd: 'row:t' }, { comment })],
+        relations: [table('t', [column('id', 'int4', { notNull: true }), column('c', "co'mp")])],
+      })
+    const fine = named('@graphql({"name": "Comp"})')
+    expect(fine.model.manifest.composites).toMatchObject([{ name: 'Comp', fields: [{ field: 'x' }] }])
+    const tellings = ({ diagnostics }: ReturnType<typeof named>) => diagnostics.map(({ code, object }) => `${code}: ${object}`)
+    const attributes = [`attribute-unusable: attribute public."co'mp"."no name"`, `column-unmapped: attribute public."co'mp".odd`]
+    expect(tellings(fine)).toEqual(attributes)
+    expect(named(null).model.manifest.composites).toEqual([])
+    expect(tellings(named(null))).toEqual([`name-unusable: type public."co'mp"`])
+    expect(tellings(named('@graphql({"mappings": {}})'))).toContain(`comment-key-misplaced: type public."co'mp"`)
+    expect(tellings(named('@graphql({"name": "Comp"})', ''))).toContain(`comment-key-misplaced: type public."co'mp"`)
+    // It never was a reason to fail a request.
+    expect(named('@graphql(x)').model.manifest.refusal).toBeNull()
+  })
+
   it('is told about where it is misspelt, ill-typed or in the wrong place', () => {
     const told = (ofSchema: string | null, ofTable: string | null = null) =>
       build({
