@@ -185,6 +185,7 @@ function withKeys(table: TableSketch, relations: readonly AnnotatedRelation[]): 
       columns: key.columns,
       target: key.foreignRelation,
       targetColumns: key.foreignColumns,
+      ...(!key.guaranteed && { unproven: true as const }),
       onDelete: 'no action',
       foreignName: key.settings.foreign_name ?? key.settings.name,
       localName: key.settings.local_name,

@@ -12,7 +12,7 @@ import { visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
 import { readValue, toAnswer, toTokenText } from './types.ts'
 import { typeNameOf } from './names.ts'
-import { columnNamed, hasAddition, tableNamed, type ColumnType, type FunctionSketch, type Json, type Value } from './world.ts'
+import { columnNamed, compositeNamed, hasAddition, tableNamed, type ColumnType, type FunctionSketch, type Json, type Value } from './world.ts'
 
 /** Answers an object: each response key by what `resolve` says of its field. */
 export function object(
@@ -110,7 +110,8 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
 function valueAnswer(context: Context, type: ColumnType, value: Value, nodes: Nodes, enumArrays: boolean): Json {
   if (type.base !== 'composite' || value === null) return toAnswer(context.world, type, value, enumArrays) as Json
   const { world } = context
-  const name = typeNameOf(type.composite ?? '', null, world.inflects)
+  const { name: sqlName, typeName = null } = compositeNamed(world, type)
+  const name = typeNameOf(sqlName, typeName, world.inflects)
   return object(context, name, nodes, (field, inner) => {
     const attribute = attributeOf(world, type, field)
     const inSchema = world.additions?.enumArrays ?? false

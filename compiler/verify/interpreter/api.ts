@@ -2,6 +2,7 @@ import { argumentsOf, isExecutable } from './calls.ts'
 import { fieldNameOf, functionNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
 import {
+  columnNamed,
   grantsOf,
   hasAddition,
   keyOf,
@@ -59,6 +60,8 @@ export interface RelationField {
   readonly direction: 'forward' | 'reverse'
   readonly local: readonly string[]
   readonly foreign: readonly string[]
+  /** Whether there always is a row that everybody sees (8.4, decision 18). */
+  readonly notNull: boolean
 }
 
 export type RowField =
@@ -290,6 +293,7 @@ function rowFields(
       direction: 'forward',
       local: key.columns,
       foreign: key.targetColumns,
+      notNull: isAlwaysThere(child, key, target),
     }
     if (isFieldName(name)) fields.set(name, field)
   }
@@ -306,6 +310,7 @@ function rowFields(
       direction: 'reverse',
       local: key.targetColumns,
       foreign: key.columns,
+      notNull: false,
     }
     if (isFieldName(name)) fields.set(name, field)
   }
@@ -367,6 +372,11 @@ function addComputed(
     if (isFieldName(name)) fields.set(name, { kind: 'computed', function: fn })
   }
 }
+
+const isAlwaysThere = (child: TableSketch, key: ForeignKeySketch, target: TableSketch): boolean =>
+  key.unproven !== true &&
+  target.policies === null &&
+  key.columns.every((name) => columnNamed(child, name).notNull || child.primaryKey.includes(name))
 
 /** Both tables are exposed, and every column of the key is readable on both sides (1.4, 8.1). */
 function isRelation(

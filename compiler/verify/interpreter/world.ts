@@ -59,6 +59,8 @@ export interface ColumnType {
 
 export interface CompositeSketch {
   readonly name: string
+  /** The `name` setting. */
+  readonly typeName?: string
   readonly attributes: readonly { readonly name: string; readonly type: ColumnType }[]
 }
 
@@ -102,6 +104,8 @@ export interface ForeignKeySketch {
   readonly columns: readonly string[]
   readonly target: string
   readonly targetColumns: readonly string[]
+  /** True while the constraint is not validated. */
+  readonly unproven?: true
   readonly onDelete: 'no action' | 'cascade' | 'set null'
   readonly foreignName: string | null
   readonly localName: string | null

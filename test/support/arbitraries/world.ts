@@ -105,6 +105,7 @@ function drawComposites(draw: Draw, enums: readonly EnumSketch[]): readonly Comp
   const inner: CompositeSketch = { name: 'composite_one', attributes: attributes.filter(() => !draw.chance(25)).concat({ name: 'y', type: plain('int4') }) }
   const outer: CompositeSketch = {
     name: 'composite_two',
+    ...(draw.chance(30) && { typeName: 'PairOfThings' }),
     attributes: [...draw.some(attributes), { name: 'inner', type: { ...plain('composite'), composite: inner.name } }],
   }
   return draw.chance(60) ? [inner, outer] : [inner]
@@ -287,6 +288,7 @@ function drawLink(
     target: target.name,
     targetColumns: targetColumns.map((column) => column.name),
     onDelete,
+    ...(draw.chance(15) && { unproven: true as const }),
     foreignName: draw.chance(20) ? draw.pick(relationOverrides) : null,
     localName: draw.chance(20) ? draw.pick(relationOverrides) : null,
   }

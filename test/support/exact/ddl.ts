@@ -101,7 +101,7 @@ const uniqueSql = (table: TableSketch): readonly string[] =>
 const foreignKeySql = (world: World, table: TableSketch): readonly string[] =>
   table.foreignKeys.flatMap((key) => [
     `alter table ${ident(table.name)} add constraint ${ident(key.name)} foreign key (${list(key.columns)})` +
-      ` references ${ident(key.target)} (${list(key.targetColumns)}) on delete ${key.onDelete};`,
+      ` references ${ident(key.target)} (${list(key.targetColumns)}) on delete ${key.onDelete}${key.unproven === true ? ' not valid' : ''};`,
     ...setting(world, `constraint ${ident(key.name)} on ${ident(table.name)}`, {
       foreign_name: key.foreignName,
       local_name: key.localName,
@@ -237,8 +237,10 @@ const checks = { nothing: '', text: `value <> ''`, sign: 'value >= 0', size: 'ca
 const domainSql = ({ name, type, check }: DomainSketch): string =>
   `create domain ${ident(name)} as ${typeSql(type)}${check === 'nothing' ? '' : ` check (${checks[check]})`};`
 
-const compositeSql = ({ name, attributes }: CompositeSketch): string =>
-  `create type ${ident(name)} as (${attributes.map((item) => `${ident(item.name)} ${typeSql(item.type)}`).join(', ')});`
+const compositeSql = (world: World, { name, typeName, attributes }: CompositeSketch): readonly string[] => [
+  `create type ${ident(name)} as (${attributes.map((item) => `${ident(item.name)} ${typeSql(item.type)}`).join(', ')});`,
+  ...setting(world, `type ${ident(name)}`, { name: typeName }),
+]
 
 const allowlistSql = `create schema private;
 create table private.documents (hash text primary key, document text not null);
@@ -277,7 +279,7 @@ export function schemaSql(world: World): string {
     ...(world.geo === true ? [postgisSql] : []),
     ...setting(world, 'schema public', settings),
     ...enums,
-    ...(world.composites ?? []).map(compositeSql),
+    ...(world.composites ?? []).flatMap((item) => compositeSql(world, item)),
     ...(world.domains ?? []).map(domainSql),
     ...world.tables.flatMap((table) => [tableSql(world, table), ...uniqueSql(table), ...commentSql(world, table)]),
     ...world.tables.flatMap((table) => foreignKeySql(world, table)),

@@ -1,4 +1,4 @@
-import { validateSchema, type GraphQLSchema } from 'graphql'
+import { isNonNullType, isObjectType, validateSchema, type GraphQLSchema } from 'graphql'
 import { introspect, namesOf } from '../api-schema.ts'
 import { apiOf, type ApiTable } from '../../../compiler/verify/interpreter/api.ts'
 import type { Role } from '../../../compiler/verify/interpreter/world.ts'
@@ -29,6 +29,8 @@ export async function judgeShape(stage: Stage): Promise<string | null> {
       if (actual.join() !== wanted.join())
         return `${role} sees ${type} with ${actual.join(', ')} instead of ${wanted.join(', ')}`
     }
+    const nullable = apiOf(stage.world, role).tables.flatMap((table) => otherNullability(schema, table))[0]
+    if (nullable !== undefined) return `${role} sees ${nullable}`
     const unknown = unexpected(stage, role, schema)
     if (unknown !== undefined) return `${role} sees the type ${unknown}`
   }
@@ -77,6 +79,18 @@ function tableShape(table: ApiTable): readonly (readonly [string, readonly strin
           [`${table.type}${name.charAt(0).toUpperCase()}${name.slice(1)}AggregateResult`, [...columns.keys()]] as const,
       ),
   ]
+}
+
+/** Relations that are NonNull and should not be, or the other way round. */
+function otherNullability(schema: GraphQLSchema, table: ApiTable): readonly string[] {
+  const type = schema.getType(table.type)
+  if (!isObjectType(type)) return []
+  const shown = type.getFields()
+  return [...table.fields].flatMap(([name, field]) => {
+    const found = shown[name]
+    if (field.kind !== 'relation' || found === undefined || isNonNullType(found.type) === field.notNull) return []
+    return [`${table.type}.${name} as ${String(found.type)}`]
+  })
 }
 
 /** A row type that the role should not see. */
