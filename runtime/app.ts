@@ -87,7 +87,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
  */
 export const toClientError: RenderBare = (failure) => toErrorAnswer(failure, 'initial', '')
 
-/** An address that auth has closed is closed to the whole project (spec/auth.md section 10). */
+/** An address that auth has closed is closed to the whole project (spec/auth.md 10). */
 function closedAddresses(auth: AuthParts | null, sourceOf: GraphqlRoute['sourceOf']): GraphqlRoute['closedFor'] {
   if (auth === null) return () => 0
   return (request) => auth.tools.throttle.closedFor(() => sourceOf(request))

@@ -44,7 +44,7 @@ export interface ServerParts {
   readonly onReady: (url: string) => void
   /** Resolves with the reason when the process shall end. */
   readonly stopRequested: Promise<string>
-  /** Left out: passwords are hashed as section 12 of the auth specification wants it. */
+  /** Left out: passwords are hashed as spec/auth.md 12 wants it. */
   readonly passwords?: Passwords
 }
 

@@ -23,6 +23,16 @@ const reference = new RegExp(
   'g',
 )
 
+/** What others published has numbers of its own: left out up to the end of the parenthesis or of the sentence. */
+const publishers =
+  'RFC \\d+|[Mm]anual|ECMA-262|Core 1\\.0|GraphQL specification|October 2021|GraphQL over HTTP|HTML [Ss]tandard|WCAG|OpenAPI|draft'
+const published = new RegExp(String.raw`(?:${publishers})(?:'s [a-z]+ \([^()]*|[^();]*)`, 'g')
+
+/** What a reference in another form looks like; what stands in backquotes is an example. */
+const stray = /\b(?:sections?|attacks?|facts?|decisions?|spec) \d[\d.]*|(?<= )\(\d+(?:\.\d+)+[^\s)]*/gi
+const withoutKnown = (text: string): string =>
+  text.replace(reference, '').replace(/`[^`]*`/g, '').replace(published, '')
+
 const tracked = (...paths: readonly string[]): readonly string[] =>
   execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...paths], { encoding: 'utf8' })
     .split('\n')
@@ -44,6 +54,13 @@ describe('references', () => {
 
   it('of titles resolve', () => {
     expect(titles.flatMap(({ text, at }) => problemsOfTitle(text).map((problem) => `${at}: ${problem}`))).toEqual([])
+  })
+
+  it('have one form', () => {
+    const others = comments.flatMap(({ text, at }) =>
+      [...withoutKnown(text).matchAll(stray)].map(([shown]) => `${at}: ${shown}`),
+    )
+    expect(others).toEqual([])
   })
 
   it('of pages lead to files and headings', () => {

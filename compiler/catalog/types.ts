@@ -9,7 +9,7 @@ import type { Leftovers } from '../../runtime/contract/execution.ts'
 export type Oid = string
 
 export interface Catalog {
-  /** Schema version that this snapshot shows (engine-room 5.3), or null where nothing counts it. */
+  /** Schema version that this snapshot shows (engine.md 4), or null where nothing counts it. */
   readonly version: string | null
   /** Postgres' server_version_num, e.g. 180004. */
   readonly serverVersion: number

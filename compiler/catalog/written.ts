@@ -24,7 +24,7 @@ const rowsOf = (catalog: string): string => `(select pg_catalog.count(*) || ':' 
 /**
  * The version of a schema that no event trigger counts: an SQL expression of type text that differs whenever one of the
  * catalogues was written to, be it by something that no API shows. It takes about 1 ms for a few tables, 3 for 500 and
- * 11 for 2,000 (engine-room 5.5): too much for every request, little for one a second.
+ * 11 for 2,000 (engine.md 6): too much for every request, little for one a second.
  */
 export const writtenExpression = `pg_catalog.concat_ws(' ',
   ${catalogs.map(rowsOf).join(',\n  ')},

@@ -84,7 +84,7 @@ export interface Allowlist {
   readonly roles: readonly string[]
 }
 
-/** Whom a list governs that does not say so (spec/graphql.md section 0, decision 12). */
+/** Whom a list governs that does not say so (spec/graphql.md, decision 12). */
 const governed = ['anon', 'authenticated']
 
 /**

@@ -3,8 +3,8 @@ import { isJsonList, isJsonObject, type JsonObject, type JsonValue, member } fro
 /**
  * How a setting's JSON is read (spec/graphql.md 13.1, 13.2). A decoder gets null for a setting that is absent. A
  * refusal makes every request fail: `load` ones are told behind `Error while loading schema, check comment
- * directives.`, `cast` ones are Postgres' own text for a cast that fails. What the additions of section 17 cannot read
- * makes no request fail: it is off, and told.
+ * directives.`, `cast` ones are Postgres' own text for a cast that fails. What the additions of spec/graphql.md 17
+ * cannot read makes no request fail: it is off, and told.
  */
 export type Decoded<T> =
   /** `remarks`: parts of it that cannot be used, in sentences; they count as absent. */

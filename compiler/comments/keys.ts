@@ -26,7 +26,7 @@ export interface Key {
   readonly help: string
 }
 
-/** The settings that this version obeys (spec/graphql.md 13.2, service.md "Basic settings"). */
+/** The settings that this version obeys (spec/graphql.md 13.2). */
 export const keys = [
   {
     key: 'inflect_names',

@@ -6,7 +6,7 @@ import { type ParsedComment, parseComment } from './grammar.ts'
 import { member } from './json-value.ts'
 import { type Key, keys, keysOn, type ObjectKind, objectKinds, type Settings } from './keys.ts'
 
-/** Why requests fail: `stage` tells which of several is met first (13.1). */
+/** Why requests fail: `stage` tells which of several is met first (spec/graphql.md 13.1). */
 export interface Refusal {
   readonly stage: 'json' | 'cast' | 'load'
   readonly message: string

@@ -36,7 +36,7 @@ export interface AnnotatedSchema extends Omit<CatalogSchema, 'comment'> {
 
 export interface AnnotatedRelation extends Omit<CatalogRelation, 'comment' | 'columns' | 'foreignKeys'> {
   readonly settings: Settings<'relation'>
-  /** The `description` setting, else the comment's text outside the directive (12.4). */
+  /** The `description` setting, else the comment's text outside the directive (spec/graphql.md 12.4). */
   readonly description: string | null
   readonly columns: readonly AnnotatedColumn[]
   readonly foreignKeys: readonly AnnotatedForeignKey[]

@@ -20,7 +20,8 @@ function jsonPieces(form: JsonForm): Pieces {
     case 'text-array':
       return ['(', value, ')::text[]']
     case 'json-text':
-      // The whole document as text: strings lose their quotes, JSON null becomes NULL (PostgreSQL manual 9.16; 3.3).
+      // The whole document as text: strings lose their quotes, JSON null becomes NULL (PostgreSQL manual 9.16;
+      // spec/graphql.md 3.3).
       return ['((', value, ") #>> '{}')"]
     case 'geojson':
       // Enough decimals for every number to be the same when it comes back; by default the tenth is cut.

@@ -16,8 +16,8 @@ export type Arguments =
 
 /**
  * The arguments of a function (spec/graphql.md 9.2) from a place on: a row that stands before them is not asked for.
- * Those without a name are called by their place (`functionShapes`, section 17); they, and what stands before them, are
- * passed by position (PostgreSQL manual 4.3.3).
+ * Those without a name are called by their place (`functionShapes`, spec/graphql.md 17); they, and what stands before
+ * them, are passed by position (PostgreSQL manual 4.3.3).
  */
 export function readArguments(context: ResultContext, fn: AnnotatedFunction, from: number): Arguments {
   const { scope, values } = context
@@ -59,7 +59,7 @@ function argumentsProblem(context: ResultContext, fn: AnnotatedFunction, from: n
   return new Set(names).size < names.length ? 'two of its arguments have the same GraphQL name' : null
 }
 
-/** Arguments that a connection has itself (2.5). */
+/** Arguments that a connection has itself (spec/graphql.md 2.5). */
 const connectionArguments: ReadonlySet<string> = new Set([
   'first',
   'last',
@@ -76,7 +76,7 @@ function reservedBy({ heads }: ResultContext, entity: ObjectId): readonly string
   return head !== undefined && tableAdditions(head.relation, head.schema).distinctOn === true ? ['distinctOn'] : []
 }
 
-/** A set has the arguments of a connection besides its own (2.5). */
+/** A set has the arguments of a connection besides its own (spec/graphql.md 2.5). */
 export function reservedProblem(
   context: ResultContext,
   result: ResultFacts,

@@ -68,7 +68,7 @@ function columnFacts(head: Head, column: AnnotatedColumn, value: Value | null): 
 
 const noType = { type: null, typeSchema: null } as const
 
-/** Columns of views are nullable, whatever lies under them (1.3). */
+/** Columns of views are nullable, whatever lies under them (spec/graphql.md 1.3). */
 const isNotNull = ({ relation }: Head, column: AnnotatedColumn): boolean =>
   column.notNull && relation.kind !== 'v' && relation.kind !== 'm'
 

@@ -52,7 +52,7 @@ function buildComposite(
     if (value === null || !isValidName(field)) return []
     return [{ attribute: attribute.name, field, ...typeFacts(value), filter: value.filter }]
   })
-  // Of two with one field the later one has it, as with columns (2.4).
+  // Of two with one field the later one has it, as with columns (spec/graphql.md 2.4).
   const last = new Map(fields.map((item) => [item.field, item]))
   return noted({ id: objectId(type.schema, type.name), schema: type.schema, name, fields: [...last.values()] }, told)
 }

@@ -35,7 +35,7 @@ export function rowArgument(scope: Scope, fn: AnnotatedFunction): ObjectId | und
 
 /**
  * The computed fields out of the functions that take a relation's row. Several may want one name: which of them has it
- * is for each role's view to say (2.4), and what is told of it is told with the other collisions.
+ * is for each role's view to say (spec/graphql.md 2.4), and what is told of it is told with the other collisions.
  */
 export function buildComputed(
   context: ResultContext,
@@ -82,7 +82,7 @@ function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): 
   }, tellDefaults(fn))
 }
 
-/** Scalars and enums that need no argument can be asked for (`functionShapes`, section 17). */
+/** Scalars and enums that need no argument can be asked for (`functionShapes`, spec/graphql.md 17). */
 function isFiltered({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: Result): boolean {
   if (!askedOf(scope, fn).functionShapes || fn.args.length > 1 || facts.kind !== 'value' || fn.returnsSet) return false
   // Postgres has no operators for domains over enums.

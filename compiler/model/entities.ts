@@ -166,7 +166,7 @@ const headFacts = ({ id, relation, schema, name, key }: Head): HeadFacts => ({
   kind: relationWord(relation.kind),
   name,
   description: relation.description,
-  // The table's setting goes before that of its schema (5.3).
+  // The table's setting goes before that of its schema (spec/graphql.md 5.3).
   maxRows: relation.settings.max_rows ?? schema.maxRows,
   totalCount: relation.settings.totalCount,
   aggregate: relation.settings.aggregate,

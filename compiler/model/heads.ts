@@ -15,7 +15,7 @@ import { inOrder, type Scope, type ServedSchema } from './scope.ts'
  */
 export interface Face extends Pick<AnnotatedRelation, 'primaryKey' | 'uniques' | 'identifying' | 'rowSecurity'> {
   readonly id: ObjectId
-  /** Base name B of section 2.2. */
+  /** Base name B of spec/graphql.md 2.2. */
   readonly name: string
   readonly schema: ServedSchema
   /** Key columns in node-id order; empty when there is no key. */
@@ -71,7 +71,7 @@ function buildHead(relation: AnnotatedRelation, schema: ServedSchema): Noted<Hea
 /** By the list of unique keys, which is the relation's own and stays as long as it says the same. */
 const recallFace = createRecall<Face>(sameJson)
 
-/** The real key counts before the comment's; one unknown column makes the comment's key void (1.2). */
+/** The real key counts before the comment's; one unknown column makes the comment's key void (spec/graphql.md 1.2). */
 function readKey(relation: AnnotatedRelation, object: string): Noted<readonly string[]> {
   const declared = relation.settings.primary_key_columns
   if (relation.primaryKey !== null) {

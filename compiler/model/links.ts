@@ -39,7 +39,7 @@ type Heads = ReadonlyMap<ObjectId, Head>
 
 /**
  * The links of each relation that has some: constraints in catalogue order, then what comments declare, in the order of
- * the manifest (1.3). A relation's own constraints stay what they are while it and all faces do.
+ * the manifest (spec/graphql.md 1.3). A relation's own constraints stay what they are while it and all faces do.
  */
 export function buildLinks(
   scope: Scope,
@@ -121,7 +121,7 @@ const constraintLink = ({ relation, face }: Head, parent: Face, key: AnnotatedFo
   guaranteed: key.guaranteed,
 })
 
-/** An entry that names what does not exist is skipped (13.2). */
+/** An entry that names what does not exist is skipped (spec/graphql.md 13.2). */
 function declaredLink(heads: Heads, child: Head, key: DeclaredForeignKey, entry: number): Noted<Link | null> {
   const parent = heads.get(objectId(key.foreignSchema, key.foreignTable))
   return recallDeclared(key, [child, parent, entry], () => linkDeclared(child, parent, key, entry))

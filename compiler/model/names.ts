@@ -39,8 +39,8 @@ export interface Target {
 }
 
 /**
- * A to-one field (2.3): named for the single column that holds or is referred to by the key, without its suffix `_id`
- * (`Id` without inflection), else for the target.
+ * A to-one field (spec/graphql.md 2.3): named for the single column that holds or is referred to by the key, without
+ * its suffix `_id` (`Id` without inflection), else for the target.
  */
 export function toOneField(columns: readonly string[], target: Target): string {
   const suffix = target.schema.inflects ? '_id' : 'Id'

@@ -21,7 +21,10 @@ export interface Value extends TypeFacts {
   readonly aggregate: AggregateFacts
 }
 
-/** Additions of section 17 that decide about values where they are on: those of the table or function that has them. */
+/**
+ * Additions of spec/graphql.md 17 that decide about values where they are on: those of the table or function that has
+ * them.
+ */
 export interface Asked {
   readonly enumArrays: boolean
   /** A domain is what lies under it. */
@@ -44,8 +47,8 @@ export const askedBy = ({ schemas }: Scope, schema: string): Asked => ({
 })
 
 /**
- * What holds for a function: `functionShapes` adds none that an extension brought, unless its own comment names it (decision
- * 17).
+ * What holds for a function: `functionShapes` adds none that an extension brought, unless its own comment names it
+ * (spec/graphql.md, decision 17).
  */
 export function askedOf(scope: Scope, { schema, ofExtension, settings }: AnnotatedFunction): Asked {
   const asked = askedBy(scope, schema)
@@ -165,8 +168,8 @@ const enumValue = (type: AnnotatedType, { facts, mappings }: ServedEnum): Value 
 })
 
 /**
- * Arrays have neither order nor aggregates. Without `enumArrays` those of enums print raw labels, mapped or not (3.2),
- * and have no filter.
+ * Arrays have neither order nor aggregates. Without `enumArrays` those of enums print raw labels, mapped or not
+ * (spec/graphql.md 3.2), and have no filter.
  */
 function listValue(reading: Reading, elementOid: Oid): Value | null {
   const { enumArrays } = reading.asked
@@ -221,8 +224,8 @@ export function domainModifier(scope: Scope, oid: Oid): number {
 }
 
 /**
- * A plain type (9.1): neither enum nor composite nor pseudo-type. Domains count as plain over anything but enums and
- * arrays; arrays do not count themselves.
+ * A plain type (spec/graphql.md 9.1): neither enum nor composite nor pseudo-type. Domains count as plain over anything
+ * but enums and arrays; arrays do not count themselves.
  */
 export function isPlain(scope: Scope, type: AnnotatedType): boolean {
   const bottom = type.kind === 'd' ? domainBase(scope, type) : type
@@ -240,7 +243,10 @@ export function lookThrough(scope: Scope, oid: Oid, { domains }: Pick<Asked, 'do
 const isEnum = (scope: Scope, type: AnnotatedType): boolean =>
   (type.kind === 'd' ? domainBase(scope, type) : type)?.kind === 'e'
 
-/** A plain type or an array of plain types: what functions may take, and answer at the root (9.1.4, 9.1.5). */
+/**
+ * A plain type or an array of plain types: what functions may take, and answer at the root (spec/graphql.md 9.1.4,
+ * 9.1.5).
+ */
 export function isPlainOrList(scope: Scope, oid: Oid, asked: Asked): boolean {
   const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? type : scope.types.get(type.element)

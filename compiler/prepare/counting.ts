@@ -1,6 +1,6 @@
 /**
  * How schema changes are counted: bodies of the functions behind the event triggers (PostgreSQL manual, chapter 40;
- * engine-room 5.2 and 5.3).
+ * engine.md 3 and 4).
  *
  * Every backend counts in a row of its own, so that no DDL waits for another one's commit, a rolled-back change counts
  * for nothing, and whoever sees the sum sees the catalogue that belongs to it. Beside the count it records, in a ring of

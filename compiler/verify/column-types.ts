@@ -92,7 +92,10 @@ function enumType({ schema }: Types, found: AnnotatedType): ColumnType {
   return found.schema === schema ? { ...plain('enum'), enum: found.name } : plain('other')
 }
 
-/** Operands are cast to the exact type of the column (3.4): where that would round what is drawn, nothing is drawn. */
+/**
+ * Operands are cast to the exact type of the column (spec/graphql.md 3.4): where that would round what is drawn,
+ * nothing is drawn.
+ */
 function modified(base: BaseType, modifier: number, collation: Collation): ColumnType {
   switch (base) {
     case 'text': {
@@ -120,7 +123,7 @@ function cellOf(types: Types, type: ColumnType, { name, type: oid }: AnnotatedCo
   const column = ident(name)
   if (asText.has(type.base)) return `${column}::text${type.list ? '[]' : ''}`
   const served = servedType(types, types.types.get(oid))
-  // JSON is answered as text, and a string in it without its quotes (3.3).
+  // JSON is answered as text, and a string in it without its quotes (spec/graphql.md 3.3).
   if (served?.schema === 'pg_catalog' && /^jsonb?$/.test(served.name)) return `${column} #>> '{}'`
   if (type.json === true) return `${ident(served?.schema ?? '')}.st_asgeojson(${column}, 40)`
   return type.base === 'other' ? `to_jsonb(${column})` : column

@@ -103,7 +103,7 @@ function requestBodyOf({ kind, members }: NonNullable<Io['body']>): Json {
   return { content: { [type]: { schema: { type: 'object', properties: nullable(members) } } } }
 }
 
-/** A member that is null is as good as absent (section 2.3). */
+/** A member that is null is as good as absent (spec/auth.md 2.3). */
 function nullable(members: Members): Members {
   const entries = Object.entries(members).map(([name, schema]) => [name, orNull(schema)] as const)
   return Object.fromEntries(entries)

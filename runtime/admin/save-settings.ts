@@ -59,7 +59,7 @@ async function apply(run: RunStatement, changes: SettingChanges): Promise<void> 
   }
 }
 
-/** Google is offered once all three are set (section 1). */
+/** Google is offered once all three are set (spec/auth.md 1). */
 const googleNames = ['google_enabled', 'google_client_id', 'google_secret'] as const
 
 /** Which of the three settings keep Google from being offered; empty: it is, or nobody asked for it. */

@@ -18,8 +18,8 @@ import type { UserRow } from './types.ts'
 
 /**
  * The address of an account is confirmed. Where sign-ups came with differing passwords nobody knows whose the stored
- * one is: it goes, and with it what the first caller said of the person (section 4.2) and the identities by which they
- * could come back. Only a confirmation without any proof keeps it, since it is the password that was shown.
+ * one is: it goes, and with it what the first caller said of the person (spec/auth.md 4.2) and the identities by which
+ * they could come back. Only a confirmation without any proof keeps it, since it is the password that was shown.
  */
 export async function confirmAddress(
   run: RunStatement,
@@ -39,8 +39,8 @@ export async function confirmAddress(
 }
 
 /**
- * The account has the address from now on, and everything that the old one was asked for is over (section 5.4, attack
- * 41). Throws 422 `email_exists` when somebody else has it meanwhile.
+ * The account has the address from now on, and everything that the old one was asked for is over (spec/auth.md 5.4,
+ * attack 41). Throws 422 `email_exists` when somebody else has it meanwhile.
  */
 export async function finishEmailChange(
   run: RunStatement,
@@ -63,7 +63,9 @@ export async function finishEmailChange(
   ])
 }
 
-/** Whatever was mailed to the user, or begun by them at a provider, opens nothing any more (attack 41). */
+/**
+ * Whatever was mailed to the user, or begun by them at a provider, opens nothing any more (spec/auth.md, attack 41).
+ */
 export async function endPending(run: RunStatement, userId: string): Promise<void> {
   await Promise.all([clearUserTokens(run, userId), clearOneTimeTokens(run, userId), deleteFlowsOf(run, userId)])
 }

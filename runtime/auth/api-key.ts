@@ -3,7 +3,7 @@ import type { VerifyToken } from '../identity/jwt.ts'
 import { isObject } from './input.ts'
 import type { JsonObject } from './types.ts'
 
-/** The project key is missing or is none: answered as a gateway does, in a shape of its own (section 2.1). */
+/** The project key is missing or is none: answered as a gateway does, in a shape of its own (spec/auth.md 2.1). */
 export class KeyFailure extends Error {
   override readonly name = 'KeyFailure'
 }

@@ -7,7 +7,7 @@ import { findSession } from './store/sessions.ts'
 import { findUserWithSession } from './store/users.ts'
 import type { SessionRow, UserRow } from './types.ts'
 
-/** The checks of a bearer token, in the order of section 2.2. */
+/** The checks of a bearer token, in the order of spec/auth.md 2.2. */
 
 export interface Bearer {
   readonly authorization: string | undefined
@@ -37,8 +37,8 @@ async function verifyBearer({ authorization, verify }: Bearer): Promise<Verified
 }
 
 /**
- * The user of the token, and its session where it names one, at the assurance that both of them have: a token from before
- * the session was raised stays what it was. Throws what section 2.2 lists.
+ * The user of the token, and its session where it names one, at the assurance that both of them have: a token from
+ * before the session was raised stays what it was. Throws what spec/auth.md 2.2 lists.
  */
 export async function userOfBearer(
   bearer: Bearer,
@@ -69,7 +69,7 @@ function sessionIdOf(claims: Readonly<Record<string, unknown>>): string | null {
   throw refuse('bad_jwt', 'invalid claim: session_id claim must be a UUID')
 }
 
-/** The role of an administrator's token. Throws what section 2.2 lists for admin endpoints. */
+/** The role of an administrator's token. Throws what spec/auth.md 2.2 lists for admin endpoints. */
 export async function adminOfBearer(bearer: Bearer, adminRoles: readonly string[]): Promise<string> {
   const { role, claims } = await verifyBearer(bearer)
   if (!adminRoles.includes(role)) throw refuse('not_admin')

@@ -3,7 +3,7 @@ import { refuse, type AuthFailure } from './errors.ts'
 import { isObject } from './input.ts'
 import type { JsonObject } from './types.ts'
 
-/** Bodies of requests (section 2.3). */
+/** Bodies of requests (spec/auth.md 2.3). */
 
 const deepest = 64
 

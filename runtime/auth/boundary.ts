@@ -35,7 +35,7 @@ const httpCodes: Partial<Readonly<Record<FailureCode, AuthErrorCode>>> = {
   NOT_FOUND: 'not_found',
   METHOD_NOT_ALLOWED: 'method_not_allowed',
   HEADERS_TOO_LARGE: 'request_headers_too_large',
-  // Sending it counts towards the time that a call may take (section 2.3).
+  // Sending it counts towards the time that a call may take (spec/auth.md 2.3).
   REQUEST_TIMEOUT: 'request_timeout',
   OVERLOADED: 'overloaded',
 }
@@ -50,7 +50,7 @@ const fastifyCodes: Readonly<Record<string, AuthErrorCode>> = {
   ECONNRESET: 'bad_json',
 }
 
-/** Every failure in the shape of its kind (section 2.4). Texts of the database and of programs never leave. */
+/** Every failure in the shape of its kind (spec/auth.md 2.4). Texts of the database and of programs never leave. */
 export function toErrorAnswer(error: unknown, version: ApiVersion, requestId: string): ErrorAnswer {
   if (error instanceof KeyFailure) return plain(401, { message: error.message })
   if (error instanceof OauthFailure) return plain(400, { error: error.error, error_description: error.message })

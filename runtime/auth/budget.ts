@@ -2,8 +2,8 @@ import type { RunStatement, StatementsDatabase } from '../db/statements.ts'
 import { refuse } from './errors.ts'
 
 /**
- * The time that a call may take (section 2.3). 504 means that nothing was kept and nothing will be: once the time is up
- * no statement of the call begins and none of its transactions is committed. A commit that is under way, or was
+ * The time that a call may take (spec/auth.md 2.3). 504 means that nothing was kept and nothing will be: once the time
+ * is up no statement of the call begins and none of its transactions is committed. A commit that is under way, or was
  * done, is no longer to be stopped: then the call is answered what came of it, however late.
  */
 export interface Budget {

@@ -19,7 +19,7 @@ export interface Call {
   readonly query: Readonly<Record<string, string>>
   /** A JSON object or the fields of a form; empty when no body came. */
   readonly body: JsonObject
-  /** Whose token came along, for endpoints that may also do without one. Rejects as section 2.2 says. */
+  /** Whose token came along, for endpoints that may also do without one. Rejects as spec/auth.md 2.2 says. */
   readonly bearer: () => Promise<{ readonly user: UserRow; readonly session: SessionRow | null }>
   /** The destination that was asked for, unchecked; see destination.ts. */
   readonly askedRedirect: AskedRedirect
@@ -34,7 +34,7 @@ export interface AskedRedirect {
 /** What of a call still counts once it is answered. */
 export type Acting = Pick<Call, 'settings' | 'client'>
 
-/** A call with a user's token that passed every check of section 2.2. */
+/** A call with a user's token that passed every check of spec/auth.md 2.2. */
 export interface UserCall extends Call {
   readonly user: UserRow
   /** Null: the token names none. Its `aal` is no more than the token's own. */

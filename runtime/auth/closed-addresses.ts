@@ -5,7 +5,7 @@ import { listClosed } from './store/throttles.ts'
 import type { WhereReady } from './store/where-ready.ts'
 
 /**
- * Which source addresses are closed for the whole project (section 10), as this process knows it. Every request of
+ * Which source addresses are closed for the whole project (spec/auth.md 10), as this process knows it. Every request of
  * every service asks, so the answer comes from memory: the list is read anew, behind the requests, once it is older
  * than `freshMs`, and only a process that nobody asked for longer than `staleMs` waits for it, and not for long.
  */

@@ -4,7 +4,7 @@ import { judgeRedirect } from './rules/redirect.ts'
 
 /**
  * Where the person shall land: what header or query ask for, else the page that the call came from where that one is
- * allowed, else the site (section 8). Throws 400 `validation_failed` for a destination that is on neither list.
+ * allowed, else the site (spec/auth.md 8). Throws 400 `validation_failed` for a destination that is on neither list.
  */
 export function destinationOf({ askedRedirect: { asked, referer }, settings }: Call): string {
   if (asked === '') {

@@ -13,7 +13,7 @@ export interface Registration {
   readonly destination: string
 }
 
-/** An address that was given, in the form that is stored. Throws 400 `validation_failed` (section 4.2). */
+/** An address that was given, in the form that is stored. Throws 400 `validation_failed` (spec/auth.md 4.2). */
 export function checkedEmail(address: string): string {
   switch (judgeEmail(address)) {
     case 'too-long':
@@ -25,7 +25,7 @@ export function checkedEmail(address: string): string {
   }
 }
 
-/** The proof key of a flow, or null. Throws 400 `validation_failed` (section 6.1). */
+/** The proof key of a flow, or null. Throws 400 `validation_failed` (spec/auth.md 6.1). */
 export function checkedChallenge(body: JsonObject): Challenge | null {
   const verdict = readChallenge(textOf(body, 'code_challenge'), textOf(body, 'code_challenge_method'))
   if (verdict.kind === 'refused') throw refuse('validation_failed', verdict.reason)

@@ -30,7 +30,7 @@ export interface Endpoints {
   readonly budgetMs: number
 }
 
-/** Section 2.3: whatever takes longer is answered 504, see budget.ts. */
+/** spec/auth.md 2.3: whatever takes longer is answered 504, see budget.ts. */
 export const usualBudgetMs = 10_000
 
 /**
@@ -110,7 +110,7 @@ function ofSession(call: UserCall, { assurance }: Route): SessionCall {
   return { ...call, session: call.session }
 }
 
-/** What of a body the endpoint is said to take; whatever else it holds is ignored (section 2.3). */
+/** What of a body the endpoint is said to take; whatever else it holds is ignored (spec/auth.md 2.3). */
 function readBody({ io: { body } }: Route, bytes: Buffer): JsonObject {
   if (body === null) return {}
   return only(body.members, body.kind === 'json' ? readJsonBody(bytes) : readFormBody(bytes))

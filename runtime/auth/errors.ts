@@ -1,4 +1,7 @@
-/** How auth refuses (section 2.4). The code is the promise; where a code has several sentences the caller gives one. */
+/**
+ * How auth refuses (spec/auth.md 2.4). The code is the promise; where a code has several sentences the caller gives
+ * one.
+ */
 
 interface ErrorRow {
   readonly status: number
@@ -106,7 +109,7 @@ export interface RefusalDetails {
   readonly cause?: unknown
 }
 
-/** Seconds after which it is worth trying again, where nothing better is known (sections 2.4 and 10). */
+/** Seconds after which it is worth trying again, where nothing better is known (spec/auth.md 2.4 and 10). */
 const usualRetryAfter: ReadonlyMap<number, number> = new Map([
   [429, 60],
   [503, 1],
@@ -154,7 +157,7 @@ export function apiVersionOf(header: string | undefined): ApiVersion {
   return date >= Date.UTC(2024, 0, 1) ? '2024-01-01' : 'initial'
 }
 
-/** The body of a refusal (section 2.4). */
+/** The body of a refusal (spec/auth.md 2.4). */
 export function errorBody(failure: AuthFailure, version: ApiVersion, requestId: string): object {
   const { code, status, message, weakReasons } = failure
   const weak = weakReasons === null ? {} : { weak_password: { reasons: weakReasons } }

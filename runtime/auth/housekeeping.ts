@@ -2,7 +2,7 @@ import type { RunStatement } from '../db/statements.ts'
 import type { ReadAuthState } from './settings/load.ts'
 import { deleteLeftovers } from './store/leftovers.ts'
 
-/** Deletes what nothing needs any more, a little at a time (section 12). */
+/** Deletes what nothing needs any more, a little at a time (spec/auth.md 12). */
 export interface Housekeeping {
   /** Nothing new begins; resolves when what runs has ended. */
   readonly stop: () => Promise<void>

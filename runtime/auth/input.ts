@@ -1,7 +1,9 @@
 import { refuse, type AuthFailure } from './errors.ts'
 import type { JsonObject } from './types.ts'
 
-/** Members of a body (section 2.3): unknown ones are ignored, null is as good as absent, a wrong type is bad JSON. */
+/**
+ * Members of a body (spec/auth.md 2.3): unknown ones are ignored, null is as good as absent, a wrong type is bad JSON.
+ */
 
 const wrongType = (name: string, wanted: string): AuthFailure =>
   refuse('bad_json', `Could not parse request body as JSON: ${name} must be ${wanted}`)
@@ -46,7 +48,7 @@ export function isUuid(text: string): boolean {
   return uuidPattern.test(text)
 }
 
-/** An id of the path, in lower case. Throws 404 `validation_failed` for what is no UUID (section 2.3). */
+/** An id of the path, in lower case. Throws 404 `validation_failed` for what is no UUID (spec/auth.md 2.3). */
 export function pathId(
   params: Readonly<Record<string, string>>,
   name: 'user_id' | 'factor_id' | 'identity_id',

@@ -13,13 +13,13 @@ import type { WhereReady } from './store/where-ready.ts'
 
 /**
  * Calls that ask for a mail and are answered before anybody looks at accounts: nothing of an account can show in an
- * answer that does not know it yet (attacks 21 and 22).
+ * answer that does not know it yet (spec/auth.md, attacks 21 and 22).
  *
- * Two rules of the specification pull apart here. Section 9.3 wants 500 when a mail is not taken; section 4.9 wants 200
- * whoever the address belongs to, and a mail is taken or not only where there is an account. What can be known without
- * an account is told: the mail server is asked whether it takes mails, cooldown and ceiling are looked at, and all of
- * that gives the same 500 or 429 for every address. A mail that is refused after that leaves everything as it was, its
- * cooldown too, and stands in the log; the person asks again.
+ * Two rules of the specification pull apart here. spec/auth.md 9.3 wants 500 when a mail is not taken; spec/auth.md 4.9
+ * wants 200 whoever the address belongs to, and a mail is taken or not only where there is an account. What can be
+ * known without an account is told: the mail server is asked whether it takes mails, cooldown and ceiling are looked
+ * at, and all of that gives the same 500 or 429 for every address. A mail that is refused after that leaves everything
+ * as it was, its cooldown too, and stands in the log; the person asks again.
  */
 export interface MailRequests {
   /**

@@ -34,7 +34,7 @@ export interface OpenAuthOptions {
   readonly smtpUrl?: string | null
   /** Sender of mails; null or left out: one at the host of the project's own address. */
   readonly mailFrom?: string | null
-  /** Left out: passwords are hashed as section 12 wants it. */
+  /** Left out: passwords are hashed as spec/auth.md 12 wants it. */
   readonly passwords?: Passwords
   readonly log: Log
 }

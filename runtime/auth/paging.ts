@@ -1,6 +1,6 @@
 import { refuse } from './errors.ts'
 
-/** Pages of the admin endpoints (section 11). */
+/** Pages of the admin endpoints (spec/auth.md 11). */
 export interface Page {
   readonly page: number
   readonly perPage: number

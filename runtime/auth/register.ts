@@ -52,7 +52,7 @@ function register(scope: FastifyInstance, route: Route, endpoints: Endpoints, pa
     method,
     url: path,
     bodyLimit: largestBody,
-    // A link scanner's HEAD must spend nothing (attack 29).
+    // A link scanner's HEAD must spend nothing (spec/auth.md, attack 29).
     exposeHeadRoute: false,
     handler: async (request, reply) => {
       const outcome = await answerCall(endpoints, route, arrivalOf(request, parts))
@@ -81,7 +81,9 @@ async function refuseUnknown({ state }: AuthParts, failure: HttpFailure): Promis
   throw failure
 }
 
-/** Whatever its type is called, a body is read by the row that it was sent to; an empty one is fine (section 2.3). */
+/**
+ * Whatever its type is called, a body is read by the row that it was sent to; an empty one is fine (spec/auth.md 2.3).
+ */
 function acceptAnyBytes(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => body)

@@ -17,7 +17,7 @@ import type { JsonObject, UserRow } from './types.ts'
 /**
  * Accounts that wait for their address to be confirmed: POST /signup and POST /otp make and remind them alike. Whether
  * an account is made, reminded, or only seems to be made since its address is somebody's already, the statements are
- * the same ones in the same order (attack 22): what is not wanted changes no row.
+ * the same ones in the same order (spec/auth.md, attack 22): what is not wanted changes no row.
  */
 
 /** Makes an account and mails its confirmation. Throws what the mailer does; then there is no account. */
@@ -106,7 +106,7 @@ export interface NewAccount {
   readonly token: IssuedToken['token']
 }
 
-/** One INSERT of the user: triggers of the owner see all there is to see (section 13). */
+/** One INSERT of the user: triggers of the owner see all there is to see (spec/auth.md 13). */
 export async function insertAccount(
   run: RunStatement,
   { id, email, data, hash, token }: NewAccount,

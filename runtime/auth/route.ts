@@ -4,10 +4,9 @@ import type { LimitGroup } from './rules/limits.ts'
 import type { AuthTools } from './tools.ts'
 
 /**
- * One row of routes.ts.
- * Guards: `probe` and `open` need no project key, since monitors and browsers come by themselves; `key` does; `user` and
- * `admin` need a bearer token besides. An address that is closed (section 10) is refused by all but `probe`, and but for
- * administrators, so that strangers who come from the same address lock no owner out.
+ * One row of routes.ts. Guards: `probe` and `open` need no project key, since monitors and browsers come by themselves;
+ * `key` does; `user` and `admin` need a bearer token besides. An address that is closed (spec/auth.md 10) is refused by
+ * all but `probe`, and but for administrators, so that strangers who come from the same address lock no owner out.
  */
 export type Route = RouteBase & Guarded
 
@@ -17,7 +16,7 @@ interface RouteBase {
   /** Method and path below /auth/v1; `:name` is a parameter. */
   readonly at: `${Method} /${string}`
   readonly limit: LimitGroup | 'none'
-  /** Whether a 4xx of it counts towards closing the source address (section 10). */
+  /** Whether a 4xx of it counts towards closing the source address (spec/auth.md 10). */
   readonly counted: boolean
   readonly io: Io
 }

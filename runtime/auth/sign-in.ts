@@ -17,7 +17,7 @@ export interface StartedSession {
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** Twelve characters of base32: 60 random bits (section 7). */
+/** Twelve characters of base32: 60 random bits (spec/auth.md 7). */
 export function newRefreshToken(): string {
   return [...randomBytes(12)].map((byte) => alphabet[byte % alphabet.length]).join('')
 }
@@ -47,7 +47,7 @@ function providerOf(method: AmrMethod): string {
   return method === 'anonymous' ? 'anonymous' : 'email'
 }
 
-/** The session as its client reads it (section 3.3). */
+/** The session as its client reads it (spec/auth.md 3.3). */
 export async function sessionJson(
   { tokens }: AuthTools,
   { settings }: Call,

@@ -18,11 +18,11 @@ import { countFailure, takeTokens, takeWithin } from './store/throttles.ts'
 import type { WhereReady } from './store/where-ready.ts'
 
 /**
- * Limits by source address, shared by all processes through Postgres (section 10).
- * What it costs: a closed address is known from memory. A call of a limited group is one small statement that waits for
- * no disk, beside the hash or the writes that the call is about. Of the group `token`, whose refreshing has neither, a
- * process tells the others ten calls of a source at a time, fewer towards the limit: split over many processes, up to
- * nine calls more than the limit can pass in each. A source that has nothing left is refused from memory for a second.
+ * Limits by source address, shared by all processes through Postgres (spec/auth.md 10). What it costs: a closed address
+ * is known from memory. A call of a limited group is one small statement that waits for no disk, beside the hash or the
+ * writes that the call is about. Of the group `token`, whose refreshing has neither, a process tells the others ten
+ * calls of a source at a time, fewer towards the limit: split over many processes, up to nine calls more than the limit
+ * can pass in each. A source that has nothing left is refused from memory for a second.
  */
 export interface Throttle {
   /** Seconds for which a source is closed to every service; 0: it is open. Never rejects. */
@@ -33,7 +33,7 @@ export interface Throttle {
   readonly take: (group: LimitGroup, source: string, settings: AuthSettings) => Promise<void>
   /**
    * Lets a guest in; throws 429 `over_request_rate_limit` when as many as may came from the source within the last
-   * hour. The window slides: no hour, whenever it begins, has more of them (fact 20).
+   * hour. The window slides: no hour, whenever it begins, has more of them (spec/auth.md, fact 20).
    */
   readonly takeGuest: (source: string, settings: AuthSettings) => Promise<void>
   /** Told of each 4xx that counts towards closing the address; see the column `counted` of routes.ts. Never rejects. */

@@ -1,6 +1,9 @@
 import type { DatabaseFailure } from '../db/failures.ts'
 
-/** The status that the owner's triggers choose by SQLSTATE PTnnn (section 2.4); null: the failure is of another kind. */
+/**
+ * The status that the owner's triggers choose by SQLSTATE PTnnn (spec/auth.md 2.4); null: the failure is of another
+ * kind.
+ */
 export function statusOfTrigger({ sqlstate }: DatabaseFailure): number | null {
   const status = /^PT([45]\d\d)$/.exec(sqlstate ?? '')?.[1]
   return status === undefined ? null : Number(status)

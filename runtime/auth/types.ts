@@ -97,7 +97,7 @@ export type AmrMethod =
   | 'email_change'
   | 'invite'
 
-/** What a client holds after a sign-in (section 3.3). */
+/** What a client holds after a sign-in (spec/auth.md 3.3). */
 export interface SessionJson {
   readonly access_token: string
   readonly token_type: 'bearer'

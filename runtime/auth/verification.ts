@@ -15,7 +15,7 @@ import { findLockedUser } from './store/users.ts'
 import type { AuthTools } from './tools.ts'
 import type { UserRow } from './types.ts'
 
-/** Codes and links that come back from mailboxes (sections 4.12, 4.13 and 5.4). */
+/** Codes and links that come back from mailboxes (spec/auth.md 4.12, 4.13 and 5.4). */
 
 /** The slots that a type may stand for, in the order in which they are tried. */
 const slotsOfType = {
@@ -68,7 +68,7 @@ export async function presentToken(
   return { userId: holder.user_id, slot: holder.slot, token: holder.token }
 }
 
-/** What the link's address calls it (section 4.13). */
+/** What the link's address calls it (spec/auth.md 4.13). */
 export type ResolvedType = Exclude<VerificationType, 'email'>
 
 export interface Accepted {
@@ -81,8 +81,8 @@ export interface Accepted {
 
 /**
  * Spends a token and does what it is for, in its caller's transaction: of many at once one gets through, since the user
- * is locked and the token found and spent by one statement (attacks 18 and 40). Throws 403 `otp_expired` and
- * `user_banned`, 422 `email_exists`; then nothing is spent.
+ * is locked and the token found and spent by one statement (spec/auth.md, attacks 18 and 40). Throws 403 `otp_expired`
+ * and `user_banned`, 422 `email_exists`; then nothing is spent.
  */
 export async function acceptToken(
   run: RunStatement,
@@ -127,7 +127,7 @@ async function confirmOnce(run: RunStatement, { client }: Call, user: UserRow): 
   ])
 }
 
-/** Whoever opens it has the mailbox; the ways into an unconfirmed account may be anybody's (attack 3). */
+/** Whoever opens it has the mailbox; the ways into an unconfirmed account may be anybody's (spec/auth.md, attack 3). */
 async function proveByRecovery(run: RunStatement, call: Call, user: UserRow): Promise<void> {
   if (user.email_confirmed_at !== null) return
   if (hasWayIn(user)) await markPasswordAmbiguous(run, user.id)

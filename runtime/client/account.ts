@@ -4,7 +4,7 @@ import { isVerdict, toAuthError } from './errors.ts'
 import { enter, type Kit } from './kit.ts'
 import type { Nothing, Session, SessionTokens, User } from './types.ts'
 
-/** What somebody who is signed in can do (spec section 14.1). Each throws AuthError; auth.ts makes results of them. */
+/** What somebody who is signed in can do (spec/auth.md 14.1). Each throws AuthError; auth.ts makes results of them. */
 
 const signedIn = (session: Session): SignedIn => ({ user: session.user, session })
 
@@ -77,7 +77,7 @@ async function sessionToEnd({ present }: Kit): Promise<Session | null> {
   }
 }
 
-/** The service refuses a session that is over already; then there is nothing left to end (spec section 5.5). */
+/** The service refuses a session that is over already; then there is nothing left to end (spec/auth.md 5.5). */
 const ended: ReadonlySet<number> = new Set([401, 403, 404])
 
 async function logOut({ ask }: Kit, token: string, scope: string): Promise<void> {
@@ -100,7 +100,7 @@ export async function sessionOfTokens(kit: Kit, tokens: SessionTokens, expiresAt
   return { access_token, refresh_token, token_type: 'bearer', expires_in: expiresIn, expires_at: expiresAt, user }
 }
 
-/** The same session at aal2 that was below it: a second factor was verified (spec section 5.7). */
+/** The same session at aal2 that was below it: a second factor was verified (spec/auth.md 5.7). */
 function raises(before: StoredSession | null, after: Session): boolean {
   if (before === null) return false
   const [old, present] = [claimsOf(before.access_token), claimsOf(after.access_token)]

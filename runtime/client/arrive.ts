@@ -33,7 +33,7 @@ export async function arrive(kit: Kit): Promise<Arrival | null> {
 async function arrivalOf(kit: Kit, landing: Landing): Promise<Arrival> {
   if (landing.kind === 'refused') throw new AuthError(landing.code, landing.message, { status: 400 })
   if (landing.kind === 'code') return exchangeCode(kit, landing.code)
-  // Whoever insists on PKCE is not signed in by a link that anybody may have made (spec section 6.4).
+  // Whoever insists on PKCE is not signed in by a link that anybody may have made (spec/auth.md 6.4).
   if (kit.flow === 'pkce') throw verifierMissing()
   return ofFragment(kit, landing.parameters)
 }

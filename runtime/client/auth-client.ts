@@ -85,7 +85,7 @@ export interface SignOut {
   readonly scope?: 'global' | 'local' | 'others'
 }
 
-/** The sessions of one person in one storage (spec section 14.1). */
+/** The sessions of one person in one storage (spec/auth.md 14.1). */
 export interface AuthClient {
   /** What came of the return from a mail or provider that this page's address held; without one, of nothing. */
   readonly initialize: () => Promise<Result<Nothing>>

@@ -1,7 +1,9 @@
 import { base64UrlToText, textToBase64Url } from './base64url.ts'
 import { parseJson } from './json.ts'
 
-/** How @supabase/ssr lays a value into cookies, so that servers that use it read ours and we theirs (spec 14.2). */
+/**
+ * How @supabase/ssr lays a value into cookies, so that servers that use it read ours and we theirs (spec/auth.md 14.2).
+ */
 
 export interface Cookie {
   readonly name: string

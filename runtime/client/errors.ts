@@ -1,4 +1,4 @@
-/** Codes of the service (spec section 2.4). */
+/** Codes of the service (spec/auth.md 2.4). */
 export type ServiceErrorCode =
   | 'anonymous_provider_disabled'
   | 'auth_not_enabled'
@@ -144,7 +144,7 @@ const verdicts: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The service has said that a refresh token is worth nothing any more (spec section 7). Only that ends a session: a
+ * The service has said that a refresh token is worth nothing any more (spec/auth.md 7). Only that ends a session: a
  * limit, a wrong project key or a proxy's refusal does not.
  */
 export const isVerdict = ({ code, status }: AuthError): boolean => status < 500 && verdicts.has(code)

@@ -22,7 +22,7 @@ export interface HttpOptions {
   readonly fetch: typeof fetch
 }
 
-/** The service itself gives up after 10 s (spec section 2.3); what takes longer got lost. */
+/** The service itself gives up after 10 s (spec/auth.md 2.3); what takes longer got lost. */
 const patienceMs = 15_000
 const apiVersion = '2024-01-01'
 
@@ -78,7 +78,7 @@ export async function send(request: typeof fetch, url: string, init: RequestInit
   }
 }
 
-/** The error in an answer, in either shape of the service or in OAuth's (spec section 2.4). */
+/** The error in an answer, in either shape of the service or in OAuth's (spec/auth.md 2.4). */
 export function refusalOf({ status, retryAfter }: Received, answer: unknown): AuthError {
   const fields = isFields(answer) ? answer : {}
   const code = textOf(fields['code']) ?? textOf(fields['error_code']) ?? textOf(fields['error'])

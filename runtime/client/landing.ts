@@ -1,4 +1,4 @@
-/** What the address of a page says when the service has sent somebody back to it (spec sections 4.13 and 6.4). */
+/** What the address of a page says when the service has sent somebody back to it (spec/auth.md 4.13 and 6.4). */
 export type Landing =
   | { readonly kind: 'tokens'; readonly parameters: URLSearchParams }
   | { readonly kind: 'code'; readonly code: string }

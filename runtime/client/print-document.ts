@@ -60,7 +60,7 @@ const printers: Readonly<Record<string, Printer>> = {
   EnumValue: literal,
   BooleanValue: literal,
   NullValue: () => 'null',
-  // JSON's strings are GraphQL's (section 2.9.4), block strings included once they are read.
+  // JSON's strings are GraphQL's (GraphQL specification 2.9.4), block strings included once they are read.
   StringValue: ({ value }) => JSON.stringify(value),
   ListValue: ({ values }) => `[${list(values).join(', ')}]`,
   ObjectValue: ({ fields }) => `{${list(fields).join(', ')}}`,

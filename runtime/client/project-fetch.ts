@@ -29,7 +29,7 @@ export function createProjectFetch({ url, key, fetch, present }: ProjectFetchOpt
 const resolve = (base: URL, input: string): string =>
   /^[a-z][a-z\d+.-]*:/i.test(input) ? input : base.href + input.replace(/^\/+/, '')
 
-/** An id that somebody else chose must not lead to another endpoint (spec section 15, attack 30). */
+/** An id that somebody else chose must not lead to another endpoint (spec/auth.md, attack 30). */
 function refuseTravel(address: string): void {
   const [path = ''] = address.split(/[?#]/)
   if (/%2f|%5c|\\|\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new TypeError(`${path} leads out of where it begins`)

@@ -36,7 +36,7 @@ export interface Refresher {
   readonly refreshGiven: (refreshToken: string) => Promise<Session>
 }
 
-/** Exchanges refresh tokens, each at most once at a time (spec sections 7 and 14.1). Failures are AuthErrors. */
+/** Exchanges refresh tokens, each at most once at a time (spec/auth.md 7 and 14.1). Failures are AuthErrors. */
 export function createRefresher(parts: RefreshParts): Refresher {
   const { store, storage, storageKey, environment } = parts
   let failed: { readonly token: string; readonly until: number; readonly error: AuthError } | null = null

@@ -16,7 +16,7 @@ import { enter, type Kit } from './kit.ts'
 import { verifierMissing } from './pkce.ts'
 import type { AuthChangeEvent, Metadata, Nothing, Session } from './types.ts'
 
-/** The ways in (spec section 14.1). Each throws AuthError; auth.ts makes results of them. */
+/** The ways in (spec/auth.md 14.1). Each throws AuthError; auth.ts makes results of them. */
 
 const nobody: MaybeSignedIn = { user: null, session: null }
 const signedIn = (session: Session): SignedIn => ({ user: session.user, session })

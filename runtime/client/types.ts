@@ -1,4 +1,4 @@
-/** What the service and the library hand to an application (spec section 3). Times are RFC 3339 in UTC unless said. */
+/** What the service and the library hand to an application (spec/auth.md 3). Times are RFC 3339 in UTC unless said. */
 
 export type Metadata = Record<string, unknown>
 

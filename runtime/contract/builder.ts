@@ -11,7 +11,7 @@ export type Expression = string
 export interface ColumnBuilder {
   /** The column of a row: `t1` -> `t1."title"`. */
   readonly of: (row: Expression) => Expression
-  /** The value as it prints in JSON (3.1): `p1.c1` -> `p1.c1::text` for int8. */
+  /** The value as it prints in JSON (spec/graphql.md 3.1): `p1.c1` -> `p1.c1::text` for int8. */
   readonly json: (value: Expression) => Expression
   /** The value as an element of a cursor, ready for json_build_array, where it prints as it does in jsonb. */
   readonly cursor: (value: Expression) => Expression
@@ -79,7 +79,7 @@ export interface EntityBuilder {
   readonly relation: string
   /** By SQL column name. */
   readonly columns: Readonly<Record<string, ColumnBuilder>>
-  /** Text of a node id from the key columns' values, in key order (7.1); base64 without line breaks. */
+  /** Text of a node id from the key columns' values, in key order (spec/graphql.md 7.1); base64 without line breaks. */
   readonly nodeId: (key: readonly Expression[]) => Expression
   /** By function id: computed fields; the argument is the row. */
   readonly computed: Readonly<Record<string, ComputedBuilder>>

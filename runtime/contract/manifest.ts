@@ -13,7 +13,7 @@ export type Grantee = string
 /** Who holds a privilege, sorted. A role holds it when one of its effective roles is listed, or when it is a superuser. */
 export type Grantees = readonly Grantee[]
 
-/** The scalars of spec/graphql.md section 3.5. */
+/** The scalars of spec/graphql.md 3.5. */
 export type ScalarName =
   | 'ID'
   | 'Int'
@@ -53,13 +53,13 @@ export interface Manifest {
   /** Schemas that are not served and hold types that are named here; absent: everybody may use all of them. */
   readonly typeSchemas?: readonly TypeSchemaFacts[]
   readonly enums: readonly EnumFacts[]
-  /** Composite types; absent unless a served schema has `composites` on (section 17). */
+  /** Composite types; absent unless a served schema has `composites` on (spec/graphql.md 17). */
   readonly composites?: readonly CompositeFacts[]
   /** Something in the database may read claims as settings of their own; absent: as `request.jwt.claims` alone. */
   readonly readsClaims?: true
   /** What functions of the database may leave behind on a connection; absent: nothing. */
   readonly leaves?: Leftovers
-  /** Some served schema has `geo` on, so that there is a scalar for GeoJSON (section 17). */
+  /** Some served schema has `geo` on, so that there is a scalar for GeoJSON (spec/graphql.md 17). */
   readonly geo?: true
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
   readonly entities: readonly EntityFacts[]
@@ -67,18 +67,21 @@ export interface Manifest {
   readonly functions: readonly FunctionFacts[]
   /** False when any served schema switches the specification's rules off. */
   readonly validation: boolean
-  /** Set when comments make requests fail (13.1): the first that a role meets is answered. */
+  /** Set when comments make requests fail (spec/graphql.md 13.1): the first that a role meets is answered. */
   readonly refusal: readonly RefusalFacts[] | null
-  /** The most that one document may select and cost (section 17, `limits`); absent when no served schema limits it. */
+  /**
+   * The most that one document may select and cost (spec/graphql.md 17, `limits`); absent when no served schema limits
+   * it.
+   */
   readonly limits?: LimitFacts
   /**
-   * Lists of the documents that may run (section 17, `allowlist`), in the order of the schemas; absent when there is
-   * none. The first that governs a role is the role's.
+   * Lists of the documents that may run (spec/graphql.md 17, `allowlist`), in the order of the schemas; absent when
+   * there is none. The first that governs a role is the role's.
    */
   readonly allowlists?: readonly AllowlistFacts[]
-  /** Whether requests may ask for their statements and plans (section 17, `explain`); absent: they may not. */
+  /** Whether requests may ask for their statements and plans (spec/graphql.md 17, `explain`); absent: they may not. */
   readonly explain?: true
-  /** What requests may ask to be told of the schemas (section 17, `schemaReport`); absent: nothing. */
+  /** What requests may ask to be told of the schemas (spec/graphql.md 17, `schemaReport`); absent: nothing. */
   readonly report?: ReportFacts
 }
 
@@ -212,7 +215,7 @@ export interface AttributeFacts extends TypeFacts {
   readonly filter: boolean
 }
 
-/** Additions of section 17 that a table or its schema switches on; absent where they are off. */
+/** Additions of spec/graphql.md 17 that a table or its schema switches on; absent where they are off. */
 export interface EntityAdditions {
   /** Its filter type has fields for related rows. */
   readonly relationFilters?: true
@@ -232,16 +235,16 @@ export interface EntityFacts extends EntityAdditions {
   /** SQL name of the relation; stands in node ids. */
   readonly relation: string
   readonly kind: 'table' | 'view' | 'materialized view' | 'foreign table'
-  /** Base name B of section 2.2: the GraphQL type's name. */
+  /** Base name B of spec/graphql.md 2.2: the GraphQL type's name. */
   readonly name: string
   readonly description: string | null
-  /** Largest page (5.3). */
+  /** Largest page (spec/graphql.md 5.3). */
   readonly maxRows: number
   readonly totalCount: boolean
   readonly aggregate: boolean
-  /** False: no collection and by-key field on Query (`root`, section 17). */
+  /** False: no collection and by-key field on Query (`root`, spec/graphql.md 17). */
   readonly root: boolean
-  /** SQL names of the key columns in node-id order (1.2); empty: the relation has no key. */
+  /** SQL names of the key columns in node-id order (spec/graphql.md 1.2); empty: the relation has no key. */
   readonly key: readonly string[]
   /** False when a query may find several rows of one key (a comment's, or with rows of inheriting tables): take the first. */
   readonly unique: boolean
@@ -249,7 +252,7 @@ export interface EntityFacts extends EntityAdditions {
   readonly columns: readonly ColumnFacts[]
   /** Forward relations first, then reverse ones, each in catalogue order, comment-declared ones last. */
   readonly relations: readonly RelationFacts[]
-  /** Functions of its row; of those that a role sees under one name the last has it (2.4). */
+  /** Functions of its row; of those that a role sees under one name the last has it (spec/graphql.md 2.4). */
   readonly computed: readonly FunctionFacts[]
   /** What `onConflict` can name; only with upsert. */
   readonly uniqueKeys?: readonly UniqueKeyFacts[]
@@ -285,7 +288,7 @@ export interface ColumnFacts {
   readonly underSchema?: string
   readonly notNull: boolean
   readonly description: string | null
-  /** Length in characters of char(n) and varchar(n) scalars (3.4), else null. */
+  /** Length in characters of char(n) and varchar(n) scalars (spec/graphql.md 3.4), else null. */
   readonly maxLength: number | null
   /** Whether the column has a field in the filter type, the order type. */
   readonly filter: boolean
@@ -303,7 +306,7 @@ export interface ColumnGrants {
   readonly update: Grantees
 }
 
-/** Declared result types of section 6; null where the function is not offered for the column. */
+/** Declared result types of spec/graphql.md 6; null where the function is not offered for the column. */
 export interface AggregateFacts {
   readonly sum: ScalarName | null
   readonly avg: ScalarName | null
@@ -320,7 +323,7 @@ export interface RelationFacts {
   /** SQL names of the joined columns here and there, pairwise. */
   readonly local: readonly string[]
   readonly foreign: readonly string[]
-  /** True for a forward relation whose field is NonNull (8.4). */
+  /** True for a forward relation whose field is NonNull (spec/graphql.md 8.4). */
   readonly notNull: boolean
   /** False when several target rows may match a to-one relation, as with `EntityFacts.unique`: take the first. */
   readonly unique: boolean
@@ -349,7 +352,7 @@ export interface ArgumentFacts extends TypeFacts {
   readonly field: string
   /** False when Postgres has a default: the argument is nullable and may be left out. */
   readonly required: boolean
-  /** GraphQL literal to show as the default in introspection (9.2), or null. */
+  /** GraphQL literal to show as the default in introspection (spec/graphql.md 9.2), or null. */
   readonly defaultValue: string | null
   /** Present where it is passed by its place, so that none before it may be left out. */
   readonly positional?: true

@@ -59,8 +59,8 @@ const usualPoolSize = 8
 const usualConnectTimeout = 5_000
 
 /**
- * Where hosted databases install extensions (spec 9.1). Their operators are found by the search path alone: citext has
- * its own `=`.
+ * Where hosted databases install extensions (spec/graphql.md 9.1). Their operators are found by the search path alone:
+ * citext has its own `=`.
  */
 const extensionSchema = 'extensions'
 

@@ -1,8 +1,8 @@
 import type { PreparedText } from '../contract/execution.ts'
 
 /**
- * The statements that one connection has prepared. What each costs its backend grows with its
- * text: 25 to 130 kB for common ones (engine-room 2.3), hence a bound on the texts' weight.
+ * The statements that one connection has prepared. What each costs its backend grows with its text: 25 to 130 kB for
+ * common ones (engine.md 2), hence a bound on the texts' weight.
  */
 export interface PreparedNames {
   readonly add: (statement: PreparedText) => void

@@ -14,7 +14,7 @@ const pinned: StartupSettings = {
   extra_float_digits: '1',
   standard_conforming_strings: 'on',
   row_security: 'on',
-  // A page of thirty rows is not worth two more processes (engine-room 2.2).
+  // A page of thirty rows is not worth two more processes (engine.md 1).
   max_parallel_workers_per_gather: '0',
   // Nor worth compiling: on the catalogue query alone that takes a third of a second (PostgreSQL manual, chapter JIT).
   jit: 'off',

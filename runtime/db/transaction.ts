@@ -245,8 +245,8 @@ export const runOnLine = (
 }
 
 /**
- * Takes back what a session keeps beyond its transactions, kept or not: temporary tables (manual, DISCARD) and advisory locks
- * (9.28.10). After the transaction, so that a lock holds until what it guards is committed.
+ * Takes back what a session keeps beyond its transactions, kept or not: temporary tables (manual, DISCARD) and advisory
+ * locks (manual 9.28.10). After the transaction, so that a lock holds until what it guards is committed.
  */
 const leftBehind: readonly WrittenStatement[] = [
   writeRun({ name: 'catalograph.discard', text: 'discard temp', values: [] }),

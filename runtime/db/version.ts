@@ -3,8 +3,8 @@ export const counterExpression = `(select coalesce(pg_catalog.sum(n), 0)::text f
 
 /**
  * The schema version: an SQL expression of type text that changes, from one committed state to the next, whenever the
- * API may look different (engine-room 5.3 and 5.4). Select it in the catalogue's own statement: both then come from
- * one snapshot. Any role may evaluate it once compiler/prepare has run.
+ * API may look different (engine.md 4 and 5). Select it in the catalogue's own statement: both then come from one
+ * snapshot. Any role may evaluate it once compiler/prepare has run.
  *
  * First the DDL counter that event triggers keep. Roles fire no event trigger, so a hash tells of them: over the rows of
  * pg_auth_members, over what decides privileges in pg_roles, and over the owner of the database.

@@ -35,7 +35,9 @@ export const distinctFields = (visible: Visible, entity: EntityFacts): ReadonlyM
     ? new Map([...byField(visible.orderable(entity))].filter(([name]) => !['true', 'false', 'null'].includes(name)))
     : new Map()
 
-/** Relations by their field in the row type: the last of a name, unless a computed field has it (2.4). */
+/**
+ * Relations by their field in the row type: the last of a name, unless a computed field has it (spec/graphql.md 2.4).
+ */
 function relationsBut(
   visible: Visible,
   entity: EntityFacts,

@@ -57,11 +57,11 @@ export interface Visible {
   readonly updatable: (entity: EntityFacts) => readonly ColumnFacts[]
   /** Columns that a row can take over from one that meets it: what is taken over is read (PostgreSQL manual, INSERT). */
   readonly takeovers: (entity: EntityFacts) => readonly ColumnFacts[]
-  /** Unique keys that `onConflict` can name: Postgres reads what they consist of (section 17). */
+  /** Unique keys that `onConflict` can name: Postgres reads what they consist of (spec/graphql.md 17). */
   readonly nameableKeys: (entity: EntityFacts) => readonly UniqueKeyFacts[]
 }
 
-/** Columns by field; of two with one field the later one has it (2.4). */
+/** Columns by field; of two with one field the later one has it (spec/graphql.md 2.4). */
 export const byField = (columns: readonly ColumnFacts[]): ReadonlyMap<string, ColumnFacts> =>
   new Map(columns.map((column) => [column.field ?? '', column]))
 
@@ -128,7 +128,10 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
     item.fields.filter(seesType)
   const comparableAttributes = (item: CompositeFacts): readonly AttributeFacts[] =>
     attributesOf(item).filter(({ filter, type }) => filter && usesEnum(type))
-  /** Enums are compared as such only by who may use them (1.4); lists of what has no type of its own have no filter. */
+  /**
+   * Enums are compared as such only by who may use them (spec/graphql.md 1.4); lists of what has no type of its own
+   * have no filter.
+   */
   const usesEnum = (type: ValueType | null): boolean => {
     if (type?.kind === 'composite') {
       const composite = compositeOf(type.id)
@@ -141,7 +144,8 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
   const hasField = (entity: EntityFacts, column: ColumnFacts): boolean =>
     column.field !== null && selects(entity, column) && hasType(column) && seesType(column)
   const recallShown = createRecall<ReadonlySet<ColumnFacts>>()
-  // A column that lost its field to a later one is shown nowhere, not even where the later one cannot stand (2.4).
+  // A column that lost its field to a later one is shown nowhere, not even where the later one cannot stand
+  // (spec/graphql.md 2.4).
   const shownColumns = (entity: EntityFacts): ReadonlySet<ColumnFacts> =>
     recallShown(
       entity,

@@ -63,8 +63,8 @@ function encode(encoding: Encoding, value: unknown): string | null {
 }
 
 /**
- * Half of a surrogate pair has no form in UTF-8 and would be stored as another character. Lengths are counted in characters as
- * Postgres counts them (section 0, decision 4): code points, not UTF-16 units.
+ * Half of a surrogate pair has no form in UTF-8 and would be stored as another character. Lengths are counted in
+ * characters as Postgres counts them (spec/graphql.md, decision 4): code points, not UTF-16 units.
  */
 function checked(text: string, maxLength: number | null): string {
   if (loneSurrogate.test(text)) throw badArgument('Invalid input for String type. Half of a surrogate pair is no character')

@@ -7,7 +7,9 @@ import { runWithAdvice, schemaReport, type SchemaReport } from './report/report.
 import type { Statements } from './statements/statements.ts'
 import type { GraphqlRequest } from './types.ts'
 
-/** What an answer says besides `data`, where the owner switched it on and the request asks for it (section 17). */
+/**
+ * What an answer says besides `data`, where the owner switched it on and the request asks for it (spec/graphql.md 17).
+ */
 export interface Extensions {
   readonly explain?: readonly Explained[]
   readonly schemaReport?: SchemaReport

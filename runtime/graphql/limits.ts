@@ -9,7 +9,7 @@ import {
 import { refuse, type Refusal } from './failures.ts'
 
 /**
- * Refusals that protect the server and always hold (spec/graphql.md section 0, decision 10). Every fragment is looked at once, so
+ * Refusals that protect the server and always hold (spec/graphql.md, decision 10). Every fragment is looked at once, so
  * the cost grows with the document and not with what it would expand to.
  */
 const maxDepth = 32
@@ -26,7 +26,7 @@ export interface Size {
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
 
 /**
- * @param maxFields what the owner allows of it (section 17, `limits`), or null
+ * @param maxFields what the owner allows of it (spec/graphql.md 17, `limits`), or null
  * @returns how large it is; null when a fragment contains itself
  */
 export function checkLimits(

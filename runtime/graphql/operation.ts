@@ -18,7 +18,7 @@ export interface Operation {
   readonly document: DocumentNode
   readonly node: OperationDefinitionNode
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
-  /** False when the specification's rules are switched off (section 11, right-hand column). */
+  /** False when the specification's rules are switched off (spec/graphql.md 11, right-hand column). */
   readonly strict: boolean
 }
 

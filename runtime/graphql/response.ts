@@ -43,7 +43,7 @@ const lengthOf = (parts: readonly Part[]): number => parts.reduce((sum, { length
 
 const bytesOf = (part: Part): Buffer => (typeof part === 'string' ? Buffer.from(part) : part)
 
-/** Every failure's body (spec/graphql.md section 0, decision 2). */
+/** Every failure's body (spec/graphql.md, decision 2). */
 export function toFailure(error: unknown, outline: Outline | null): GraphqlResponse {
   if (error instanceof Refusal) return failed(error.outcome, error.errors)
   if (error instanceof DatabaseFailure) return databaseFailure(error, outline)

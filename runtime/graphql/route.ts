@@ -48,7 +48,7 @@ const contentTypes: Readonly<Record<MediaType, string>> = {
   'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
 }
 
-/** Status of each outcome by the media type of the answer (spec/graphql.md section 0, decision 6). */
+/** Status of each outcome by the media type of the answer (spec/graphql.md, decision 6). */
 const statusTable: Readonly<Record<GraphqlOutcome, Readonly<Record<MediaType, number>>>> = {
   ok: { 'application/json': 200, 'application/graphql-response+json': 200 },
   invalid: { 'application/json': 200, 'application/graphql-response+json': 400 },

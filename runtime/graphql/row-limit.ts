@@ -33,8 +33,8 @@ export function checkRows(view: RoleView, operation: Operation, variables: Varia
  * The rows that a document may come to.
  *
  * Fields are counted where they are written: once for each mention, whatever directives would skip, as the limits of
- * section 0, decision 10 count them. What a fragment comes to is found once, so the cost grows with the document and not
- * with what it would expand to.
+ * spec/graphql.md, decision 10 count them. What a fragment comes to is found once, so the cost grows with the document
+ * and not with what it would expand to.
  */
 export function countRows(view: RoleView, operation: Operation, { values }: Variables): number {
   const root = view.schema.getRootType(operation.node.operation) ?? undefined

@@ -14,8 +14,9 @@ export interface Scan {
 }
 
 /**
- * What the reference implementation spends on comparing fields before it gives a document up (16.15). Each pair of fields
- * with one response name in one selection set costs two of it, so a set that names something n times costs n(n - 1) at least.
+ * What the reference implementation spends on comparing fields before it gives a document up (graphql-js 16.15).
+ * Each pair of fields with one response name in one selection set costs two of it, so a set that names something n
+ * times costs n(n - 1) at least.
  */
 const mergingBudget = 500_000
 

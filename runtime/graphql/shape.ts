@@ -57,8 +57,8 @@ function readerOf(type: GraphQLInputType): (value: unknown) => string {
 }
 
 /**
- * A token that cannot be read is refused by planning, after whatever comes first (5.2), and not at all where it is skipped. No
- * token at all is told apart from every one that there is.
+ * A token that cannot be read is refused by planning, after whatever comes first (spec/graphql.md 5.2), and not at all
+ * where it is skipped. No token at all is told apart from every one that there is.
  */
 const tokenReader =
   (shape: (token: string) => string) =>

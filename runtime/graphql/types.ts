@@ -14,7 +14,7 @@ export interface GraphqlRequest {
   readonly queryOnly: boolean
 }
 
-/** Where a request ended; the route turns it into a status (spec/graphql.md section 0, decision 6). */
+/** Where a request ended; the route turns it into a status (spec/graphql.md, decision 6). */
 export type GraphqlOutcome =
   /** It has data. */
   | 'ok'

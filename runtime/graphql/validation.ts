@@ -23,14 +23,14 @@ import type { RoleView } from '../engine/schema/schema.ts'
 import { knownTypeNames } from './known-type-names.ts'
 import { TakesLong, type Pace } from './limits.ts'
 
-/** All rules of the specification (spec/graphql.md section 11, left-hand column). */
+/** All rules of the specification (spec/graphql.md 11, left-hand column). */
 const strictRules: readonly ValidationRule[] = specifiedRules.map((rule) =>
   rule === KnownTypeNamesRule ? knownTypeNames : rule,
 )
 
 /**
- * What still holds when a schema comment switches validation off (section 0, decision 9): without these a document has no meaning.
- * Left out are the rules about unused, undeclared and loosely typed things.
+ * What still holds when a schema comment switches validation off (spec/graphql.md, decision 9): without these a
+ * document has no meaning. Left out are the rules about unused, undeclared and loosely typed things.
  */
 const lenientRules: readonly ValidationRule[] = [
   ExecutableDefinitionsRule,

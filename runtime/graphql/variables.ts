@@ -98,7 +98,10 @@ function coerceTelling(schema: GraphQLSchema, definitions: readonly VariableDefi
   return result.coerced
 }
 
-/** The reference implementation sorts an object's keys by their type; in an order they count in the order given (5.4). */
+/**
+ * The reference implementation sorts an object's keys by their type; in an order they count in the order given
+ * (spec/graphql.md 5.4).
+ */
 function ordersAsGiven(orders: readonly VariableDefinitionNode[], coerced: Given, given: Given): Given {
   const names = orders.map(({ variable }) => variable.name.value)
   return Object.fromEntries(

@@ -4,8 +4,8 @@ import { createLru } from '../lib/lru.ts'
 
 /**
  * The address that a request comes from: the connection's other end or, behind a proxy, what the proxy writes into the
- * one header that its operator names. No other header is believed (attack 32). A proxy that appends to a list puts its
- * own word last.
+ * one header that its operator names. No other header is believed (spec/auth.md, attack 32). A proxy that appends to a
+ * list puts its own word last.
  */
 export function clientAddress(request: FastifyRequest, trustedHeader: string | null): string | null {
   const told = trustedHeader === null ? undefined : request.headers[trustedHeader]

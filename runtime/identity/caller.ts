@@ -18,9 +18,9 @@ export type Identified = { readonly kind: 'caller'; readonly caller: Caller } | 
 export type Authenticate = (credentials: Credentials) => Identified | Promise<Identified>
 
 /**
- * Makes the rule that decides who asks (service document, part Authentication; spec/graphql.md section 0, decision 7).
- * The key names the project and must be a token of its secret; the bearer token, when there is one, names the person
- * and its role and claims hold instead of the key's.
+ * Makes the rule that decides who asks (spec/graphql.md, decisions 7 and 21). The key names the project and must be a
+ * token of its secret; the bearer token, when there is one, names the person and its role and claims hold instead of
+ * the key's.
  */
 export function createAuthenticate(verify: VerifyToken): Authenticate {
   return ({ apikey, authorization }) => {

@@ -25,7 +25,7 @@ export interface VerifierOptions {
 
 /** The secret's one algorithm: a token that names any other, or none, is refused (RFC 8725 section 3.1). */
 const algorithm = 'HS256'
-/** Seconds by which the clock of whoever signed may run ahead (spec/auth.md 15, row 37). */
+/** Seconds by which the clock of whoever signed may run ahead (spec/auth.md, attack 37). */
 const skew = 30
 /**
  * No longer token is believed, and none is issued. One of 48 KiB and 16 KiB of other headers pass through the proxies that

@@ -9,7 +9,7 @@ export interface PgType {
   /** How a value and an array of values become JSON: as they are, as text, or as JSON's text form. */
   readonly json: 'native' | 'text' | 'json-text'
   readonly orderable: boolean
-  /** True when atttypmod - 4 is the largest number of characters (3.4). */
+  /** True when atttypmod - 4 is the largest number of characters (spec/graphql.md 3.4). */
   readonly limited: boolean
   /** True when a value prints the same in json as in jsonb, which has one text for equal numbers and documents. */
   readonly alike: boolean

@@ -107,7 +107,7 @@ async function awayFromEdge(): Promise<void> {
   if (left < 2_000) await new Promise((resolve) => setTimeout(resolve, left))
 }
 
-it('a factor and its session are at every moment what the model of section 5.7 says', async () => {
+it('a factor and its session are at every moment what the model of spec/auth.md 5.7 says', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (history) => {
       await awayFromEdge()

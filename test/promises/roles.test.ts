@@ -5,7 +5,7 @@ import { messagesOf } from '../support/answers.ts'
 import { introspect, namesOf } from '../support/api-schema.ts'
 import { createTestService, type TestService } from '../support/service.ts'
 
-/** Who may do what is decided as Postgres decides it (spec/graphql.md 1.4, hazards: catalogue). One server of its own: roles are shared. */
+/** Who may do what is decided as Postgres decides it (spec/graphql.md 1.4). One server of its own: roles are shared. */
 const sql = `
   comment on schema public is '@graphql({"introspection": true})';
   create role reader nologin;

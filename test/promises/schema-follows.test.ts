@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { dataOf, messagesOf } from '../support/answers.ts'
 import { createTestService, type TestService } from '../support/service.ts'
 
-/** service.md, Versioning: what changes in the database is present on the next request, with nothing to reload. */
+/** What changes in the database is there for the next request, with nothing to reload (spec/graphql.md 1.1). */
 const sql = `
   create table item (id int primary key, name text);
   create type mood as enum ('sad');

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf } from '../support/totp.ts'
 import { claimsOf, startAuthServer, type AuthServer } from '../support/auth.ts'
 
-/** What an application can rely on of its users and their tokens (sections 15 and 16 of the specification). */
+/** What an application can rely on of its users and their tokens (spec/auth.md 15 and 16). */
 
 let server: AuthServer
 beforeAll(async () => {

@@ -20,12 +20,12 @@ describe(`histories (MODEL_SEED=${seed})`, () => {
   })
   afterAll(() => project?.stop())
 
-  it('of refresh tokens are as section 7 has them', { timeout: 60_000 + count * 1_000 }, () =>
+  it('of refresh tokens are as spec/auth.md 7 has them', { timeout: 60_000 + count * 1_000 }, () =>
     assertHistories({ commands: chainCommands, begin: () => beginChain(project), seed, count, longest: 20 }),
   )
 
   it.each(Object.keys(scenes) as readonly SceneName[])(
-    'of codes and links are as section 9.2 has them: %s',
+    'of codes and links are as spec/auth.md 9.2 has them: %s',
     { timeout: 60_000 + count * 1_000 },
     (scene) =>
       assertHistories({ commands: slotCommands(scene), begin: () => beginSlot(project, scene), seed, count, longest }),
@@ -48,7 +48,7 @@ describe.each<Rules>([
   afterAll(() => project?.stop())
 
   it.each(['guest', 'member'] as const)(
-    'are as section 5.4 has them: %s',
+    'are as spec/auth.md 5.4 has them: %s',
     { timeout: 60_000 + count * 1_000 },
     (who) => {
       const begin = () => beginChange(project, rules, who)

@@ -51,7 +51,7 @@ export function signatureOf(schema: GraphQLSchema, type: string, name: string): 
   return `${field.name}${args}: ${field.type}`
 }
 
-/** The scalars that every schema has (3.1). */
+/** The scalars that every schema has (spec/graphql.md 3.1). */
 export const scalarNames: readonly string[] = [
   'ID',
   'Int',

@@ -61,7 +61,7 @@ function single(context: Context, store: Store, table: ApiTable, condition: Cond
   return found === undefined ? null : rowObject(context, store, table, found, nodes)
 }
 
-/** Nested fields are read from `store`, the row itself may be newer (10.5). */
+/** Nested fields are read from `store`, the row itself may be newer (spec/graphql.md 10.5). */
 export function rowObject(context: Context, store: Store, table: ApiTable, row: Row, nodes: Nodes): Json {
   return object(
     context,
@@ -106,7 +106,7 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
   }
 }
 
-/** A composite value is an object of what is selected of it, also where all of that is null (17). */
+/** A composite value is an object of what is selected of it, also where all of that is null (spec/graphql.md 17). */
 function valueAnswer(context: Context, type: ColumnType, value: Value, nodes: Nodes, enumArrays: boolean): Json {
   if (type.base !== 'composite' || value === null) return toAnswer(context.world, type, value, enumArrays) as Json
   const { world } = context
@@ -119,7 +119,7 @@ function valueAnswer(context: Context, type: ColumnType, value: Value, nodes: No
   })
 }
 
-/** Section 9.3. What is not given takes the default of the function, an explicit null does not. */
+/** spec/graphql.md 9.3. What is not given takes the default of the function, an explicit null does not. */
 export function callField(context: Context, store: Store, nodes: Nodes, fields: Api['query']): Json {
   const field = fields.get(nodes[0].name.value)
   if (field?.kind !== 'call') throw new Error(`${nodes[0].name.value} is no function`)
@@ -162,7 +162,7 @@ function int4(value: number): number {
   return value
 }
 
-/** Section 9.4. */
+/** spec/graphql.md 9.4. */
 function computedField(
   context: Context,
   store: Store,

@@ -38,16 +38,16 @@ export interface ApiTable {
   readonly keyArguments: ReadonlyMap<string, ColumnSketch> | null
   readonly fields: ReadonlyMap<string, RowField>
   readonly filters: ReadonlyMap<string, ColumnSketch>
-  /** Relations that can be asked for in a filter (17). */
+  /** Relations that can be asked for in a filter (spec/graphql.md 17). */
   readonly filterRelations: ReadonlyMap<string, RelationField>
   readonly orders: ReadonlyMap<string, ColumnSketch>
-  /** Relations that rows can be sorted by (17). */
+  /** Relations that rows can be sorted by (spec/graphql.md 17). */
   readonly orderRelations: ReadonlyMap<string, RelationField>
-  /** Columns that `distinctOn` can name (17). */
+  /** Columns that `distinctOn` can name (spec/graphql.md 17). */
   readonly distinct: ReadonlyMap<string, ColumnSketch>
   readonly inserts: ReadonlyMap<string, ColumnSketch>
   readonly updates: ReadonlyMap<string, ColumnSketch>
-  /** Unique keys that an insert can name, and what a row can take over then (17). */
+  /** Unique keys that an insert can name, and what a row can take over then (spec/graphql.md 17). */
   readonly conflicts: ReadonlyMap<string, UniqueSketch>
   readonly takeovers: ReadonlyMap<string, ColumnSketch>
   readonly aggregates: ReadonlyMap<'sum' | 'avg' | 'min' | 'max', ReadonlyMap<string, ColumnSketch>>
@@ -60,7 +60,7 @@ export interface RelationField {
   readonly direction: 'forward' | 'reverse'
   readonly local: readonly string[]
   readonly foreign: readonly string[]
-  /** Whether there always is a row that everybody sees (8.4, decision 18). */
+  /** Whether there always is a row that everybody sees (spec/graphql.md 8.4, decision 18). */
   readonly notNull: boolean
 }
 
@@ -142,8 +142,8 @@ const withoutHidden = (world: World, table: ApiTable): ApiTable => ({
 const typeOf = (world: World, table: TableSketch): string => typeNameOf(table.name, table.typeName, world.inflects)
 
 /**
- * Relations that become types (1.2); the first in byte order keeps a name that two want, built-in names are never given
- * (2.4).
+ * Relations that become types (spec/graphql.md 1.2); the first in byte order keeps a name that two want, built-in names
+ * are never given (spec/graphql.md 2.4).
  */
 function exposedTables(world: World, role: Role): readonly TableSketch[] {
   const taken = new Set(builtIn)
@@ -163,7 +163,7 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
   const named = (columns: readonly ColumnSketch[]): ReadonlyMap<string, ColumnSketch> =>
     new Map(columns.flatMap((column) => columnField(world, sketch, column).map((field) => [field, column] as const)))
   const readable = sketch.columns.filter((column) => isGranted(grants.select, column.name))
-  // Composites are no inputs (17).
+  // Composites are no inputs (spec/graphql.md 17).
   const writable = sketch.columns.filter(
     ({ fallback, type }) => fallback.kind !== 'identity' && type.base !== 'composite',
   )
@@ -220,7 +220,10 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
   }
 }
 
-/** Computed scalars and enums that take nothing are asked for like the columns that they are the values of (17). */
+/**
+ * Computed scalars and enums that take nothing are asked for like the columns that they are the values of
+ * (spec/graphql.md 17).
+ */
 function addComputedFilters(
   sketch: TableSketch,
   fields: ReadonlyMap<string, RowField>,
@@ -256,8 +259,8 @@ const relationsBut = (
   )
 
 /**
- * The name of a column's field, or none. The node id keeps its own: what would take it has the spelling of the database, unless
- * that is the same or another column's field (decision 15).
+ * The name of a column's field, or none. The node id keeps its own: what would take it has the spelling of the
+ * database, unless that is the same or another column's field (spec/graphql.md, decision 15).
  */
 function columnField(world: World, { columns }: TableSketch, column: ColumnSketch): readonly string[] {
   const wanted = (one: ColumnSketch): string => fieldNameOf(one.name, one.field, world.inflects)
@@ -270,7 +273,10 @@ function columnField(world: World, { columns }: TableSketch, column: ColumnSketc
 /** Nothing but the node id has its name. */
 const isFieldName = (name: string): boolean => isName(name) && name !== 'nodeId'
 
-/** The last claim of a name wins: node id, columns, forward relations, reverse relations, computed fields (2.4). */
+/**
+ * The last claim of a name wins: node id, columns, forward relations, reverse relations, computed fields
+ * (spec/graphql.md 2.4).
+ */
 function rowFields(
   world: World,
   role: Role,
@@ -325,12 +331,15 @@ const byName = (functions: readonly FunctionSketch[]): readonly FunctionSketch[]
 const isComputed = ({ body }: FunctionSketch): boolean =>
   body.kind === 'computed' || body.kind === 'computedSum' || body.kind === 'computedRow' || body.kind === 'computedRows'
 
-/** Functions of one name are hidden (9.1), unless they are told apart by comments and that is asked for (17). */
+/**
+ * Functions of one name are hidden (spec/graphql.md 9.1), unless they are told apart by comments and that is asked for
+ * (spec/graphql.md 17).
+ */
 const isHiddenOverload = (world: World, fn: FunctionSketch): boolean =>
   world.functions.some((other) => other !== fn && other.name === fn.name) &&
   (world.functionShapes !== true || fn.field === null)
 
-/** Tables keep their names before functions, earlier functions before later ones (2.4, 9.1). */
+/** Tables keep their names before functions, earlier functions before later ones (spec/graphql.md 2.4, 9.1). */
 function addCall(
   world: World,
   role: Role,
@@ -355,7 +364,7 @@ function addCall(
   fields.set(name, { kind: 'call', function: fn })
 }
 
-/** A computed field is handed the whole row, so the whole row must be readable (1.4). */
+/** A computed field is handed the whole row, so the whole row must be readable (spec/graphql.md 1.4). */
 function addComputed(
   world: World,
   role: Role,
@@ -378,7 +387,7 @@ const isAlwaysThere = (child: TableSketch, key: ForeignKeySketch, target: TableS
   target.policies === null &&
   key.columns.every((name) => columnNamed(child, name).notNull || child.primaryKey.includes(name))
 
-/** Both tables are exposed, and every column of the key is readable on both sides (1.4, 8.1). */
+/** Both tables are exposed, and every column of the key is readable on both sides (spec/graphql.md 1.4, 8.1). */
 function isRelation(
   world: World,
   role: Role,
@@ -396,7 +405,7 @@ function isRelation(
   )
 }
 
-/** A unique key that is whole, not partial, lies within the columns (8.3). */
+/** A unique key that is whole, not partial, lies within the columns (spec/graphql.md 8.3). */
 const isUnique = (table: TableSketch, columns: readonly string[]): boolean =>
   [{ columns: table.primaryKey, where: null }, ...table.uniques].some(
     (unique) => unique.where === null && unique.columns.every((column) => columns.includes(column)),
@@ -416,8 +425,8 @@ function addRootFields(query: Map<string, RootField>, mutation: Map<string, Root
 }
 
 /**
- * Every column of the key has a name of its own among them (7.3, decision 5); readable or not, the field is there
- * (1.2).
+ * Every column of the key has a name of its own among them (spec/graphql.md 7.3, decision 5); readable or not, the
+ * field is there (spec/graphql.md 1.2).
  */
 const keyArguments = (
   named: ReadonlyMap<string, ColumnSketch>,

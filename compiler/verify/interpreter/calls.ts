@@ -26,12 +26,15 @@ export const isExecutable = ({ execute }: FunctionSketch, role: Role): boolean =
 const int: ColumnType = { base: 'int4', list: false, enum: null }
 const reserved: ReadonlySet<string> = new Set(['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy'])
 
-/** Enums, domains over them included, are arguments and results of functions with function shapes only (9.1, 17). */
+/**
+ * Enums, domains over them included, are arguments and results of functions with function shapes only
+ * (spec/graphql.md 9.1, 17).
+ */
 const isEnum = ({ base }: ColumnType): boolean => base === 'enum'
 
 /**
- * The arguments of a root function; null where one has no usable name, or one that collections have (2.5), or a type that
- * functions do not take.
+ * The arguments of a root function; null where one has no usable name, or one that collections have
+ * (spec/graphql.md 2.5), or a type that functions do not take.
  */
 export function argumentsOf(world: World, { body }: FunctionSketch): readonly ArgumentSketch[] | null {
   // Without a name it is the place that counts, a row before it included.

@@ -76,7 +76,10 @@ function readEntry(around: Surroundings, table: ApiTable, name: string, value: J
   }
 }
 
-/** Section 17: some row, each row or no row of those that are related and visible is one of which the filter is true. */
+/**
+ * spec/graphql.md 17: some row, each row or no row of those that are related and visible is one of which the filter is
+ * true.
+ */
 function readRelated(around: Surroundings, table: ApiTable, relation: RelationField, input: Json): Condition | null {
   const { world, api, reach } = around
   const target = apiTableOf(api, relation.target)
@@ -139,7 +142,7 @@ function readColumn(
   )
 }
 
-/** Conditions on attributes of a composite value (17); those of a null are null. */
+/** Conditions on attributes of a composite value (spec/graphql.md 17); those of a null are null. */
 const readAttributes = (
   world: World,
   type: ColumnType,
@@ -193,7 +196,7 @@ function readOperator(
   }
 }
 
-/** Texts that are too long for the column are refused before anything runs (3.4). */
+/** Texts that are too long for the column are refused before anything runs (spec/graphql.md 3.4). */
 export function readOperand(world: World, type: ColumnType, input: Json): Value {
   const maxLength = type.length ?? rulesOf(type).maxLength
   if (!type.list && maxLength !== null && typeof input === 'string' && [...input].length > maxLength) {
@@ -271,7 +274,7 @@ interface NodeToken {
   readonly keys: readonly (string | null)[]
 }
 
-/** The errors of section 7.1; the generator draws only those that one message stands for. */
+/** The errors of spec/graphql.md 7.1; the generator draws only those that one message stands for. */
 function readNodeToken(token: string): NodeToken {
   const bytes = Buffer.from(token, 'base64')
   if (bytes.toString('base64') !== token) throw new Refused('Invalid value passed to nodeId argument. Error 2')

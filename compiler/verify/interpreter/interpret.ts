@@ -47,7 +47,7 @@ export function interpret(world: World, store: Store, question: Question): Outco
   }
 }
 
-/** Root fields one after the other; each mutation sees what those before it did (10.6). */
+/** Root fields one after the other; each mutation sees what those before it did (spec/graphql.md 10.6). */
 function run(
   context: Context,
   store: Store,
@@ -84,7 +84,7 @@ function mutationField(context: Context, store: Store, nodes: Nodes): { readonly
   const answer = object(context, `${table.type}${responses[kind]}`, nodes, (name, inner) => {
     if (name === 'affectedCount') return written.records.length
     const records = written.records.map((row) => rowObject(context, store, table, row, inner))
-    // Inserted rows are answered in the order of the input, others in any (10.5).
+    // Inserted rows are answered in the order of the input, others in any (spec/graphql.md 10.5).
     if (kind !== 'insert') context.unordered.add(records)
     return records
   })

@@ -25,7 +25,10 @@ export const typeNameOf = (name: string, override: string | null, inflects: bool
 export const fieldNameOf = (name: string, override: string | null, inflects: boolean): string =>
   override ?? (inflects ? lowerFirst(inflected(name)) : name)
 
-/** The field of a to-one relation: its single column without the suffix, else the type it leads to (2.3). */
+/**
+ * The field of a to-one relation: its single column without the suffix, else the type it leads to
+ * (spec/graphql.md 2.3).
+ */
 export function toOneName(columns: readonly string[], targetType: string, inflects: boolean): string {
   const suffix = inflects ? '_id' : 'Id'
   const [only] = columns
@@ -34,7 +37,7 @@ export function toOneName(columns: readonly string[], targetType: string, inflec
   return lowerFirst(inflects ? inflected(stripped) : stripped)
 }
 
-/** One leading underscore goes; the first letter is small in either mode (2.2). */
+/** One leading underscore goes; the first letter is small in either mode (spec/graphql.md 2.2). */
 export const functionNameOf = (name: string, override: string | null, inflects: boolean): string =>
   override ?? argumentNameOf(name.startsWith('_') ? name.slice(1) : name, inflects)
 

@@ -52,7 +52,9 @@ const readDirection = (direction: Json): Pick<Term, 'descending' | 'nullsFirst'>
   nullsFirst: String(direction).endsWith('First'),
 })
 
-/** Section 17: a related row's values are null where there is no such row, and so is the count of what it has. */
+/**
+ * spec/graphql.md 17: a related row's values are null where there is no such row, and so is the count of what it has.
+ */
 function readTerms(around: Surroundings, table: ApiTable, input: Json, path: string, way: Way): readonly Term[] {
   return Object.entries(input as Record<string, Json>).flatMap(([name, asked]): readonly Term[] => {
     if (asked === null) return []
@@ -78,7 +80,7 @@ function readTerms(around: Surroundings, table: ApiTable, input: Json, path: str
 
 const countType: ColumnType = { base: 'int8', list: false, enum: null }
 
-/** Section 17: of rows that are the same in these columns, nulls included, the first in the order. */
+/** spec/graphql.md 17: of rows that are the same in these columns, nulls included, the first in the order. */
 export function readDistinct(
   { world }: Surroundings,
   table: ApiTable,
@@ -97,7 +99,7 @@ export function readDistinct(
       .filter((row, index, sorted) => sorted.findIndex((other) => isSameIn(other, row)) === index)
 }
 
-/** The checks of section 5.2, in its order. */
+/** The checks of spec/graphql.md 5.2, in its order. */
 export function readPage(arg: Argument, order: readonly Term[]): PageArguments {
   const count = (name: string): number | null => {
     const value = arg(name) ?? null
@@ -141,7 +143,7 @@ export function compareRows(world: World, order: readonly Term[], a: Row, b: Row
   return 0
 }
 
-/** Where a row stands to a cursor; a cursor of fewer elements stands for the whole tie group (5.5). */
+/** Where a row stands to a cursor; a cursor of fewer elements stands for the whole tie group (spec/graphql.md 5.5). */
 function compareToCursor(world: World, order: readonly Term[], row: Row, cursor: readonly (string | null)[]): number {
   for (const [index, text] of cursor.entries()) {
     const term = order[index]
@@ -161,7 +163,7 @@ export interface Page {
   readonly hasPreviousPage: boolean
 }
 
-/** One page of all the rows that match (5.3, 5.6, 5.7). */
+/** One page of all the rows that match (spec/graphql.md 5.3, 5.6, 5.7). */
 export function takePage(
   world: World,
   table: ApiTable,

@@ -196,7 +196,7 @@ const rules: Readonly<Record<BaseType, TypeRules>> = {
 
 export const rulesOf = (type: ColumnType): TypeRules => rules[type.base]
 
-/** @param enumArrays whether arrays of enums are filtered too (17) */
+/** @param enumArrays whether arrays of enums are filtered too (spec/graphql.md 17) */
 export const operatorsOf = (type: ColumnType, enumArrays: boolean): readonly string[] => {
   // Which letters are the same but for their case is the collation's affair, too.
   if (!type.list && type.collation !== undefined) return rulesOf(type).operators.filter((name) => !/^i(?:like|regex)$/.test(name))
@@ -279,13 +279,13 @@ export function readValue(world: World, type: ColumnType, input: Json): Value {
 const mappingsOf = (world: World, type: ColumnType): Readonly<Record<string, string>> =>
   world.enums.find((item) => item.name === type.enum)?.mappings ?? {}
 
-/** A mapped name goes back to its label (3.2). */
+/** A mapped name goes back to its label (spec/graphql.md 3.2). */
 const labelOf = (world: World, type: ColumnType, word: string): string =>
   Object.entries(mappingsOf(world, type)).find(([, name]) => name === word)?.[0] ?? word
 
 /**
- * The value as it is answered: scalar enums under their mapped names, arrays of them as they are (3.2), or under mapped
- * names too with `enumArrays` (section 0, decision 4).
+ * The value as it is answered: scalar enums under their mapped names, arrays of them as they are (spec/graphql.md 3.2),
+ * or under mapped names too with `enumArrays` (spec/graphql.md, decision 4).
  */
 export function toAnswer(world: World, type: ColumnType, value: Value, enumArrays: boolean): Json {
   if (type.base === 'geometry' && value !== null) return withCrs(type.srid, JSON.parse(String(value)))
@@ -299,6 +299,8 @@ export function toAnswer(world: World, type: ColumnType, value: Value, enumArray
 
 const rawInTokens: ReadonlySet<BaseType> = new Set(['int8', 'numeric', 'numeric(8,2)'])
 
-/** The value in the jsonb text of a cursor or node id (5.5): numbers of any length stand without quotes. */
+/**
+ * The value in the jsonb text of a cursor or node id (spec/graphql.md 5.5): numbers of any length stand without quotes.
+ */
 export const toTokenText = (type: ColumnType, value: Value): string =>
   rawInTokens.has(type.base) && typeof value === 'string' ? value : JSON.stringify(value)

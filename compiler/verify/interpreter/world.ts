@@ -135,7 +135,7 @@ export interface Grants {
 
 export type Role = string
 
-/** Settings of section 17 that a table or its schema switches on or off; what is absent was not said. */
+/** Settings of spec/graphql.md 17 that a table or its schema switches on or off; what is absent was not said. */
 export type Additions = Readonly<Partial<Record<(typeof additions)[number], boolean>>>
 export const additions = ['relationFilters', 'orderByRelated', 'distinctOn', 'upsert', 'enumArrays'] as const
 

@@ -52,7 +52,7 @@ interface Conflict {
   readonly condition: Condition | null
 }
 
-/** `onConflict` (17). */
+/** `onConflict` (spec/graphql.md 17). */
 export function readConflict(around: Surroundings, table: ApiTable, arg: Argument): Conflict | null {
   const given = arg('onConflict') as Readonly<Record<string, Json>> | null | undefined
   if (given === null || given === undefined) return null
@@ -62,7 +62,7 @@ export function readConflict(around: Surroundings, table: ApiTable, arg: Argumen
   return { unique, update, condition: update.length === 0 ? null : readFilter(around, table, given['filter']) }
 }
 
-/** Section 10.2: what an object does not name takes its default, an explicit null does not. */
+/** spec/graphql.md 10.2: what an object does not name takes its default, an explicit null does not. */
 export function insert(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
   const { world, claims } = context
   const objects = readObjects(world, table, arg)
@@ -167,7 +167,10 @@ function cell({ name, fallback }: ColumnSketch, given: Cells, identity: number):
   return fallback.kind === 'identity' ? identity : fallback.value
 }
 
-/** A row that is written must pass the policies of its command and, as it is answered, those of reading (10.5). */
+/**
+ * A row that is written must pass the policies of its command and, as it is answered, those of reading
+ * (spec/graphql.md 10.5).
+ */
 const refusedByPolicy = (
   table: ApiTable,
   claims: Claims,
@@ -195,7 +198,7 @@ function affectedRows(
 const tooMany = (command: 'update' | 'delete', rows: readonly Row[], arg: Argument): readonly string[] =>
   rows.length > Number(arg('atMost') ?? 1) ? [`${command} impacts too many records`] : []
 
-/** Section 10.3. */
+/** spec/graphql.md 10.3. */
 export function update(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
   const { world, claims } = context
   const set = readSet(world, table, arg)
@@ -211,7 +214,7 @@ export function update(context: Context, store: Store, table: ApiTable, arg: Arg
   return { store: after, records }
 }
 
-/** Section 10.4 and 10.5. */
+/** spec/graphql.md 10.4 and 10.5. */
 export function remove(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
   const { world } = context
   const records = affectedRows(context, store, table, arg, 'delete')

@@ -94,7 +94,7 @@ const patterns: Readonly<Record<string, readonly string[]>> = {
   startsWith: ['a', '', 'a%', 'É', '😀', 'A'],
 }
 
-/** A text that is too long for the column would be refused (3.4). */
+/** A text that is too long for the column would be refused (spec/graphql.md 3.4). */
 const fitting = (texts: readonly string[], { type: { length = Number.POSITIVE_INFINITY } }: ColumnSketch): readonly string[] =>
   texts.filter((text) => Buffer.byteLength(text) <= length)
 

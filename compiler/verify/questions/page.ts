@@ -66,7 +66,7 @@ function drawDistinct(scene: Scene, table: ApiTable): Arguments {
   return new Map([['distinctOn', place(draw, scene.variables, `[${table.type}DistinctField!]`, tree)]])
 }
 
-/** A cursor of this order: at a row, at values that no row has, or at a whole tie group (5.5). */
+/** A cursor of this order: at a row, at values that no row has, or at a whole tie group (spec/graphql.md 5.5). */
 function drawCursor(scene: Scene, table: ApiTable, order: readonly Element[]): string {
   const { draw, world, api } = scene
   const store = storeOf(world)

@@ -37,7 +37,7 @@ export const enumName = (world: World, kind: EnumSketch): string =>
     ? kind.name.replace(/(^|_)([a-z])/g, (_all, _before, letter: string) => letter.toUpperCase()).replaceAll('_', '')
     : kind.name)
 
-/** Whether a value can be written in GraphQL: labels that are no names and have none cannot (3.2). */
+/** Whether a value can be written in GraphQL: labels that are no names and have none cannot (spec/graphql.md 3.2). */
 export function isWritable(scene: Scene, type: ColumnType, value: Value): boolean {
   const kind = enumOf(scene, type)
   if (kind === undefined || value === null) return true

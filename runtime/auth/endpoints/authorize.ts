@@ -7,7 +7,7 @@ import { insertFlow } from '../store/flow-states.ts'
 import type { AuthTools } from '../tools.ts'
 import { otherProviders } from './public-settings.ts'
 
-/** GET /authorize (section 6.3): refusals are answered here, and never by sending the browser anywhere. */
+/** GET /authorize (spec/auth.md 6.3): refusals are answered here, and never by sending the browser anywhere. */
 export async function authorize(call: Call, tools: AuthTools): Promise<Outcome> {
   return redirect(302, await startAuthorization(call, tools, null))
 }

@@ -21,7 +21,7 @@ interface Returned {
   readonly description: string
 }
 
-/** GET and POST /callback (section 6.4): whatever happens, the browser goes to a place that was checked before. */
+/** GET and POST /callback (spec/auth.md 6.4): whatever happens, the browser goes to a place that was checked before. */
 export async function callback(call: Call, tools: AuthTools): Promise<Outcome> {
   const returned = readReturned(call)
   const claim = await claimOf(tools, returned.state)

@@ -11,7 +11,7 @@ import { beginChange, type ChangeSlot } from '../store/email-changes.ts'
 import { clearOneTimeToken } from '../store/one-time-tokens.ts'
 import { findUserById } from '../store/users.ts'
 
-/** What PUT /user does with a new address, inside its transaction; the user is locked (section 5.4). */
+/** What PUT /user does with a new address, inside its transaction; the user is locked (spec/auth.md 5.4). */
 export async function changeEmail(
   run: RunStatement,
   send: Send,

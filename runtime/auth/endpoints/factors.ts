@@ -33,7 +33,7 @@ interface Enrolment {
   readonly issuer: string
 }
 
-/** POST /factors (section 5.7). */
+/** POST /factors (spec/auth.md 5.7). */
 export async function enrolFactor(call: SessionCall, { database }: AuthTools): Promise<Outcome> {
   const { friendlyName, issuer } = readEnrolment(call)
   const { newTotpSecret, qrCode, totpUri } = await totp()

@@ -12,7 +12,9 @@ import type { AuthTools } from '../tools.ts'
 import type { IdentityRow, UserRow } from '../types.ts'
 import { startAuthorization } from './authorize.ts'
 
-/** Identities of a signed-in user (section 5.6). Whether they may be changed at all comes before everything else. */
+/**
+ * Identities of a signed-in user (spec/auth.md 5.6). Whether they may be changed at all comes before everything else.
+ */
 
 function checkOffered({ settings }: SessionCall): void {
   if (!settings.manual_linking) throw refuse('manual_linking_disabled')

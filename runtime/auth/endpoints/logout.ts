@@ -9,7 +9,7 @@ import type { AuthTools } from '../tools.ts'
 
 type End = (run: RunStatement, call: UserCall) => Promise<void>
 
-/** What each scope ends (section 5.5); everywhere means that nothing under way becomes a session either. */
+/** What each scope ends (spec/auth.md 5.5); everywhere means that nothing under way becomes a session either. */
 const scopes = new Map<string, End>([
   [
     'global',

@@ -16,7 +16,7 @@ import type { AuthTools } from '../tools.ts'
 import type { UserRow } from '../types.ts'
 import { mailRecovery } from './recover.ts'
 
-/** POST /otp (section 4.8): a mail that signs in, or up where there is no account. */
+/** POST /otp (spec/auth.md 4.8): a mail that signs in, or up where there is no account. */
 export async function otp(call: Call, tools: AuthTools): Promise<Outcome> {
   return signInByMail(call, tools, booleanOf(call.body, 'create_user') ?? true)
 }
@@ -34,7 +34,7 @@ async function signInByMail(call: Call, tools: AuthTools, mayCreate: boolean): P
   return json({})
 }
 
-/** Where no account may be made, whoever has none is told so (section 4.8, as clients expect it). */
+/** Where no account may be made, whoever has none is told so (spec/auth.md 4.8, as clients expect it). */
 async function refuseStranger({ settings }: Call, { database }: AuthTools, { email }: Registration): Promise<void> {
   if ((await findUserByEmail(database.run, email)) !== null) return
   throw refuse(settings.disable_signup ? 'signup_disabled' : 'otp_disabled')

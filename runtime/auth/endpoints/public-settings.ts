@@ -28,12 +28,12 @@ export const otherProviders = [
   'zoom',
 ] as const
 
-/** Offered only with switch, id and secret (section 1). */
+/** Offered only with switch, id and secret (spec/auth.md 1). */
 export function offersGoogle(settings: AuthSettings): boolean {
   return settings.google_enabled && settings.google_client_id !== '' && settings.google_secret !== ''
 }
 
-/** GET /settings (section 4.1). */
+/** GET /settings (spec/auth.md 4.1). */
 export async function publicSettings({ settings }: Call): Promise<Outcome> {
   return json({
     external: {

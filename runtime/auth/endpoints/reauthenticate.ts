@@ -6,7 +6,7 @@ import { putOneTimeToken } from '../store/one-time-tokens.ts'
 import { lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 
-/** GET /reauthenticate (section 5.3): mails a code that a change of password may need. */
+/** GET /reauthenticate (spec/auth.md 5.3): mails a code that a change of password may need. */
 export async function reauthenticate(call: UserCall, { mailer, oneTime }: AuthTools): Promise<Outcome> {
   const { user, settings, client } = call
   const email = user.email?.toLowerCase() ?? ''

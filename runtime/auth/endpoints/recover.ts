@@ -11,7 +11,7 @@ import { findUserByEmail, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 import type { JsonObject, UserRow } from '../types.ts'
 
-/** POST /recover (section 4.9): the answer is the same whoever the address belongs to. */
+/** POST /recover (spec/auth.md 4.9): the answer is the same whoever the address belongs to. */
 export async function recover(call: Call, { mailRequests, database }: AuthTools): Promise<Outcome> {
   const address = textOf(call.body, 'email')
   if (address === '') throw refuse('validation_failed', 'Password recovery requires an email')
@@ -35,7 +35,7 @@ type Asked = Pick<TokenMail, 'kind' | 'linkType' | 'providerType' | 'method' | '
   readonly data?: JsonObject
 }
 
-/** Mails what the recovery slot holds: a reset or a magic link, each in place of the other (section 4.9). */
+/** Mails what the recovery slot holds: a reset or a magic link, each in place of the other (spec/auth.md 4.9). */
 export async function mailRecovery(call: Acting, tools: AuthTools, user: UserRow, asked: Asked): Promise<void> {
   const address = user.email?.toLowerCase() ?? ''
   const parts = { settings: call.settings, oneTime: steadyTokens(tools.oneTime) }

@@ -13,7 +13,7 @@ import type { UserRow } from '../types.ts'
 
 const types = ['signup', 'email_change', 'sms', 'phone_change'] as const
 
-/** POST /resend (section 4.10): a new code and link, whose guesses are counted anew. */
+/** POST /resend (spec/auth.md 4.10): a new code and link, whose guesses are counted anew. */
 export async function resend(call: Call, tools: AuthTools): Promise<Outcome> {
   await tools.mailRequests.accept(call, tools.database, readInput(call))
   return json({})

@@ -10,7 +10,7 @@ import { audit } from '../store/audit-log.ts'
 import { insertUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 
-/** Guest sign-in (section 4.3): every call makes another user. */
+/** Guest sign-in (spec/auth.md 4.3): every call makes another user. */
 export async function guestSignUp(call: Call, tools: AuthTools): Promise<Outcome> {
   if (!call.settings.anonymous_enabled) throw refuse('anonymous_provider_disabled')
   if (call.settings.disable_signup) throw refuse('signup_disabled')

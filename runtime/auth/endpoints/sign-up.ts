@@ -18,7 +18,7 @@ import type { AuthTools } from '../tools.ts'
 import type { UserRow } from '../types.ts'
 import { guestSignUp } from './sign-up-guest.ts'
 
-/** POST /signup: an account by address (section 4.2), or a guest when no address is given (section 4.3). */
+/** POST /signup: an account by address (spec/auth.md 4.2), or a guest when no address is given (spec/auth.md 4.3). */
 export async function signUp(call: Call, tools: AuthTools): Promise<Outcome> {
   const { body } = call
   if (textOf(body, 'email') === '' && textOf(body, 'phone') === '') return guestSignUp(call, tools)
@@ -30,7 +30,9 @@ interface SignUp extends Registration {
   readonly password: string
 }
 
-/** In the order of section 4.2: the rules for passwords come before any look-up, so they tell nothing of accounts. */
+/**
+ * In the order of spec/auth.md 4.2: the rules for passwords come before any look-up, so they tell nothing of accounts.
+ */
 function readSignUp(call: Call): SignUp {
   const { body, settings } = call
   if (settings.disable_signup) throw refuse('signup_disabled')

@@ -1,6 +1,6 @@
 import { refuse } from '../errors.ts'
 
-/** POST /sso: there is no SAML; clients know it by this text (section 11). */
+/** POST /sso: there is no SAML; clients know it by this text (spec/auth.md 11). */
 export async function sso(): Promise<never> {
   throw refuse('saml_provider_disabled')
 }

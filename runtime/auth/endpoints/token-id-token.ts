@@ -13,7 +13,7 @@ import { sessionJson, startSession } from '../sign-in.ts'
 import type { AuthTools } from '../tools.ts'
 import { offersGoogle } from './public-settings.ts'
 
-/** POST /token?grant_type=id_token (section 4.7). Whose token it must be is settled before anybody looks at it. */
+/** POST /token?grant_type=id_token (spec/auth.md 4.7). Whose token it must be is settled before anybody looks at it. */
 export async function idTokenGrant(call: Call, tools: AuthTools): Promise<Outcome> {
   const { body, settings } = call
   const link = await linkerOf(call)
@@ -36,7 +36,7 @@ export async function idTokenGrant(call: Call, tools: AuthTools): Promise<Outcom
   return json({ ...(await sessionJson(tools, call, started)) })
 }
 
-/** With `link_identity` the person joins the account of whoever is signed in (section 5.6). */
+/** With `link_identity` the person joins the account of whoever is signed in (spec/auth.md 5.6). */
 async function linkerOf(call: Call): Promise<(linking: Linking) => Promise<Linked>> {
   if (booleanOf(call.body, 'link_identity') !== true) return linkAccount
   if (!call.settings.manual_linking) throw refuse('manual_linking_disabled')

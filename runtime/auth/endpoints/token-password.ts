@@ -10,7 +10,7 @@ import { findUserByEmail, findLockedUser, replaceHash } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 import type { SessionJson, UserRow } from '../types.ts'
 
-/** POST /token?grant_type=password (section 4.4). */
+/** POST /token?grant_type=password (spec/auth.md 4.4). */
 export async function passwordGrant(call: Call, tools: AuthTools): Promise<Outcome> {
   const [email, phone, password] = [
     textOf(call.body, 'email'),
@@ -66,12 +66,12 @@ async function signIn(
   return startSession(run, call, present, 'password')
 }
 
-/** Users that were written by hand often have none (section 13, restored data). */
+/** Users that were written by hand often have none (spec/auth.md 13, restored data). */
 async function addIdentity(run: RunStatement, { id, email }: UserRow): Promise<void> {
   await ensureEmailIdentity(run, id, { sub: id, email, email_verified: true, phone_verified: false })
 }
 
-/** Tells the client when the present rules would not let the password pass (section 3.3). */
+/** Tells the client when the present rules would not let the password pass (spec/auth.md 3.3). */
 function withWeakness(session: SessionJson, password: string, { settings }: Call): SessionJson {
   const weak_password = judgeStrength(password, settings)
   return weak_password === null ? session : { ...session, weak_password }

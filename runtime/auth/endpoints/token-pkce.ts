@@ -15,7 +15,7 @@ import {
 import { findUserById, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 
-/** POST /token?grant_type=pkce (section 6.4): the code of a flow, together with what only its beginner knows. */
+/** POST /token?grant_type=pkce (spec/auth.md 6.4): the code of a flow, together with what only its beginner knows. */
 export async function pkceGrant(call: Call, tools: AuthTools): Promise<Outcome> {
   const [code, verifier] = [textOf(call.body, 'auth_code'), textOf(call.body, 'code_verifier')]
   if (code === '' || verifier === '') {

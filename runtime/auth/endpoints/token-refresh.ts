@@ -11,7 +11,7 @@ import { deleteSession } from '../store/sessions.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 
-/** POST /token?grant_type=refresh_token (section 7). */
+/** POST /token?grant_type=refresh_token (spec/auth.md 7). */
 export async function refreshGrant(call: Call, tools: AuthTools): Promise<Outcome> {
   const token = textOf(call.body, 'refresh_token')
   if (token === '') throw new OauthFailure('invalid_request', 'refresh_token required')

@@ -8,7 +8,7 @@ import { refreshGrant } from './token-refresh.ts'
 
 type Grant = (call: Call, tools: AuthTools) => Promise<Outcome>
 
-/** What a session can be had for (sections 4.4 to 4.7). */
+/** What a session can be had for (spec/auth.md 4.4 to 4.7). */
 const grants = new Map<string, Grant>([
   ['password', passwordGrant],
   ['refresh_token', refreshGrant],

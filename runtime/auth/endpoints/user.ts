@@ -25,7 +25,7 @@ import type { AuthTools } from '../tools.ts'
 import type { JsonObject, UserRow } from '../types.ts'
 import { changeEmail } from './change-email.ts'
 
-/** GET /user (section 5.1). */
+/** GET /user (spec/auth.md 5.1). */
 export async function getUser({ user }: UserCall): Promise<Outcome> {
   return json(userJson(user))
 }
@@ -38,7 +38,7 @@ interface Change {
   readonly data: JsonObject | null
 }
 
-/** PUT /user (section 5.2): the checks in its order, then everything in one transaction. */
+/** PUT /user (spec/auth.md 5.2): the checks in its order, then everything in one transaction. */
 export async function updateUser(call: UserCall, tools: AuthTools): Promise<Outcome> {
   const change = readChange(call)
   checkRights(call, change)
@@ -148,7 +148,7 @@ async function apply(call: UserCall, tools: AuthTools, change: Change, password:
   })
 }
 
-/** What was checked took its time: the user and the session have to be there still. Throws as section 2.2 says. */
+/** What was checked took its time: the user and the session have to be there still. Throws as spec/auth.md 2.2 says. */
 async function lockCaller(run: RunStatement, { user, session }: UserCall): Promise<UserRow> {
   const [, present] = await Promise.all([
     lockUser(run, user.id),

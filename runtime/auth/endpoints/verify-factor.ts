@@ -10,7 +10,7 @@ import { findUserWithSignedSession, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../tools.ts'
 import { noteFactor, ownFactor, totp } from './factors.ts'
 
-/** POST /factors/{id}/verify (section 5.7): the checks in its order, then everything in one transaction. */
+/** POST /factors/{id}/verify (spec/auth.md 5.7): the checks in its order, then everything in one transaction. */
 export async function verifyFactor(call: SessionCall, tools: AuthTools): Promise<Outcome> {
   const [challengeId, code] = [textOf(call.body, 'challenge_id'), textOf(call.body, 'code')]
   const factor = await ownFactor(tools.database.run, call)

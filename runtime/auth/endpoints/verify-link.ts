@@ -14,8 +14,9 @@ import type { Accepted, ResolvedType, VerificationType } from '../verification.t
 import { linkExpired, proceedMessage, unknownType } from './verify.ts'
 
 /**
- * GET /verify (section 4.13): the link of a mail. Only GET spends it: scanners that ask by HEAD are refused (attack
- * 29). The destination is checked again, because the list may have shrunk, before anything is spent.
+ * GET /verify (spec/auth.md 4.13): the link of a mail. Only GET spends it: scanners that ask by HEAD are refused
+ * (spec/auth.md, attack 29). The destination is checked again, because the list may have shrunk, before anything is
+ * spent.
  */
 export async function verifyLink(call: Call, tools: AuthTools): Promise<Outcome> {
   const { token = '', type = '' } = call.query

@@ -13,7 +13,7 @@ export const unknownType = 'Invalid email verification type'
 
 export const linkExpired = 'Email link is invalid or has expired'
 
-/** POST /verify (section 4.12): a typed code, or the token of a link. */
+/** POST /verify (spec/auth.md 4.12): a typed code, or the token of a link. */
 export async function verify(call: Call, tools: AuthTools): Promise<Outcome> {
   const input = readInput(call)
   const presented =

@@ -6,7 +6,7 @@ export function clientOf({ google_client_id: clientId, google_secret: secret }: 
   return { clientId, secret }
 }
 
-/** Byte for byte what the owner entered at the provider, whatever host a request came to (section 6.3). */
+/** Byte for byte what the owner entered at the provider, whatever host a request came to (spec/auth.md 6.3). */
 export function callbackOf({ external_url: url }: AuthSettings): string {
   return `${url}/callback`
 }

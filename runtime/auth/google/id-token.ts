@@ -3,7 +3,9 @@ import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload, ty
 import { equalTexts } from '../rules/pkce.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 
-/** Whom an ID token has to be from and for. Neither is ever taken from a request or a token (attack 5). */
+/**
+ * Whom an ID token has to be from and for. Neither is ever taken from a request or a token (spec/auth.md, attack 5).
+ */
 export interface TokenExpectations {
   readonly issuers: readonly string[]
   readonly clientId: string
@@ -60,7 +62,7 @@ function isFor({ aud, azp }: JWTPayload, clientId: string): boolean {
   return azp === clientId || aud === clientId || (Array.isArray(aud) && aud.includes(clientId))
 }
 
-/** Section 3.1.3.6: the left half of the hash that RS256 uses. */
+/** OpenID Connect Core 1.0 section 3.1.3.6: the left half of the hash that RS256 uses. */
 function matchesAccessToken({ at_hash: hash }: JWTPayload, accessToken: string): boolean {
   if (hash === undefined || accessToken === '') return true
   const left = createHash('sha256').update(accessToken, 'ascii').digest().subarray(0, 16)

@@ -5,7 +5,9 @@ import { endGuestState, findAccountsByAddress, findIdentityOwner } from '../stor
 import { findLockedUser } from '../store/users.ts'
 import { link, provider, type Linked, type Linking } from './link.ts'
 
-/** A signed-in user adds the provider's identity to their account (section 5.6). Throws what that section lists. */
+/**
+ * A signed-in user adds the provider's identity to their account (spec/auth.md 5.6). Throws what that section lists.
+ */
 export async function linkToUser(linking: Linking, userId: string): Promise<Linked> {
   const { run, call, profile } = linking
   if (!call.settings.manual_linking) throw refuse('manual_linking_disabled')

@@ -41,7 +41,7 @@ export interface Linking {
   readonly destination: string
 }
 
-/** Finds or makes the account that the provider's person opens (section 6.5). */
+/** Finds or makes the account that the provider's person opens (spec/auth.md 6.5). */
 export async function linkAccount(linking: Linking): Promise<Linked> {
   const { run, call, profile } = linking
   const decision = decideLink({
@@ -105,7 +105,7 @@ export async function link(linking: Linking, account: { readonly id: string }): 
   return { kind: 'user', user }
 }
 
-/** All that a stranger may have left behind goes: attack 1. */
+/** All that a stranger may have left behind goes: spec/auth.md, attack 1. */
 async function takeOver(linking: Linking, account: AccountFacts): Promise<Linked> {
   const { run, call, profile } = linking
   await confirmAddress(run, account, 'provider')

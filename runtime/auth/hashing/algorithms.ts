@@ -6,7 +6,10 @@ import { once } from '../../lib/once.ts'
 const argon2Library = once(() => import('@node-rs/argon2'))
 const bcryptLibrary = once(() => import('@node-rs/bcrypt'))
 
-/** The hashes that a password may be stored as (section 12): how each is told and checked, and whether it is current. */
+/**
+ * The hashes that a password may be stored as (spec/auth.md 12): how each is told and checked, and whether it is
+ * current.
+ */
 interface Algorithm {
   readonly matches: RegExp
   readonly verify: (password: string, stored: string) => Promise<boolean>
@@ -14,7 +17,7 @@ interface Algorithm {
   readonly isCurrent: (stored: string, cost: number) => boolean
 }
 
-/** Of new hashes (section 12): each step up doubles the work. */
+/** Of new hashes (spec/auth.md 12): each step up doubles the work. */
 export const usualCost = 10
 
 /** After the version, in two digits. */
@@ -77,7 +80,7 @@ export const isHash = (stored: string): boolean => algorithmOf(stored) !== null
 export const isCurrentHash = (stored: string, cost = usualCost): boolean =>
   algorithmOf(stored)?.isCurrent(stored, cost) ?? false
 
-/** Versions 2a and 2b differ in nothing up to 72 bytes; other tools know the older name best (section 12). */
+/** Versions 2a and 2b differ in nothing up to 72 bytes; other tools know the older name best (spec/auth.md 12). */
 export const makeHash = async (password: string, cost = usualCost): Promise<string> =>
   (await (await bcryptLibrary()).hash(password, cost)).replace(/^\$2b/, '$2a')
 

@@ -2,7 +2,7 @@ import { body, exactly, flag, io, list, named, object, ok, oneOf, query, text } 
 import { userMembers } from './schemas.ts'
 import type { Members } from './types.ts'
 
-/** What the endpoints of administrators take and answer (spec/auth.md section 11). */
+/** What the endpoints of administrators take and answer (spec/auth.md 11). */
 
 const email = text('Address')
 const redirectTo: Members = { redirect_to: text('Where the browser shall go; an allowed address') }

@@ -2,7 +2,7 @@ import { authErrors } from '../errors.ts'
 import { exactly, flag, list, named, object, oneOf, text } from './build.ts'
 import type { Schema } from './types.ts'
 
-/** Objects that several endpoints answer with (spec/auth.md section 3), by the names that `named` refers to. */
+/** Objects that several endpoints answer with (spec/auth.md 3), by the names that `named` refers to. */
 
 const time: Schema = { type: 'string', format: 'date-time' }
 const id: Schema = { type: 'string', format: 'uuid' }
@@ -43,7 +43,7 @@ const weakPassword = exactly({
   reasons: list(oneOf('What is missing', 'length', 'characters', 'pwned')),
 })
 
-/** The two shapes that X-Supabase-Api-Version chooses between (section 2.4). */
+/** The two shapes that X-Supabase-Api-Version chooses between (spec/auth.md 2.4). */
 const error = exactly({
   code: { type: 'integer', description: 'The HTTP status' },
   error_code: named('ErrorCode'),

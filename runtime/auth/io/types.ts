@@ -8,7 +8,7 @@ export type Members = Readonly<Record<string, Schema>>
 
 export interface Body {
   readonly kind: 'json' | 'form'
-  /** Whatever else a body holds is ignored (section 2.3). */
+  /** Whatever else a body holds is ignored (spec/auth.md 2.3). */
   readonly members: Members
 }
 

@@ -17,7 +17,7 @@ import {
 } from './build.ts'
 import type { Members, Schema } from './types.ts'
 
-/** What the endpoints of users take and answer (spec/auth.md sections 4 to 7). */
+/** What the endpoints of users take and answer (spec/auth.md 4 to 7). */
 
 const email = text('Address')
 const phone = text('Refused: there are no phones')

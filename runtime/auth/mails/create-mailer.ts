@@ -36,7 +36,7 @@ interface Job<T> {
 
 const noNote = async (): Promise<void> => undefined
 
-/** Sends mails through the mail server, or keeps them where there is none (sections 4.11 and 9.3). */
+/** Sends mails through the mail server, or keeps them where there is none (spec/auth.md 4.11 and 9.3). */
 export function createMailer({ database, secret, server, from }: MailerOptions): Mailer {
   const handOver = server === null ? null : createHandOver(server, from)
   const parts = { database, key: addressKey(secret), handOver }

@@ -2,7 +2,9 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { MailKind } from './mailer.ts'
 
-/** How long the last mails of each kind took, so that calls without a mail can take as long (attack 22). */
+/**
+ * How long the last mails of each kind took, so that calls without a mail can take as long (spec/auth.md, attack 22).
+ */
 export interface Durations {
   readonly note: (kind: MailKind, ms: number) => void
   /** Resolves when as much time has passed since `began` as one of the last mails took. */

@@ -21,7 +21,7 @@ const kindOfMail = {
   method: 'email_change',
 } as const
 
-/** One mail to each mailbox that has to confirm, each with a code and a link of its own (section 5.4). */
+/** One mail to each mailbox that has to confirm, each with a code and a link of its own (spec/auth.md 5.4). */
 export async function mailEmailChange(
   run: RunStatement,
   send: Send,

@@ -10,7 +10,7 @@ export interface TemplateTexts {
 interface KindRow extends TemplateTexts {
   /** What cannot be sent in the words of the refusal. */
   readonly failure: string
-  /** Mails of one group to one address keep their distance (section 4.11): those that share a slot. */
+  /** Mails of one group to one address keep their distance (spec/auth.md 4.11): those that share a slot. */
   readonly cooldown: Slot | 'email_change'
   /** Whether the owner may write another. */
   readonly changeable: boolean
@@ -29,7 +29,7 @@ const page = (title: string, why: string, button: string): string => `<h2>${titl
 ${foot}
 `
 
-/** Every kind of mail (section 9.1). To add one, add a row. */
+/** Every kind of mail (spec/auth.md 9.1). To add one, add a row. */
 export const mailKinds: Readonly<Record<MailKind, KindRow>> = {
   confirmation: {
     subject: 'Confirm your address',

@@ -7,7 +7,7 @@ import { countMails } from '../store/outbox.ts'
 import { mailKinds } from './kinds.ts'
 import type { MailKind } from './mailer.ts'
 
-/** Cooldown of a mailbox and ceiling of the project (section 4.11). */
+/** Cooldown of a mailbox and ceiling of the project (spec/auth.md 4.11). */
 
 export interface Recipient {
   readonly kind: MailKind

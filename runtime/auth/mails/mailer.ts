@@ -3,7 +3,7 @@ import type { AuthSettings } from '../settings/keys.ts'
 import type { Begun } from '../store/cooldowns.ts'
 import type { JsonObject } from '../types.ts'
 
-/** Kinds of mail (section 9.1), named as their templates are. */
+/** Kinds of mail (spec/auth.md 9.1), named as their templates are. */
 export type MailKind = 'confirmation' | 'recovery' | 'magic_link' | 'invite' | 'email_change' | 'reauthentication'
 
 /** What a template may name. Everything that comes from people is theirs to choose: escape it where it is put. */
@@ -51,15 +51,16 @@ export interface MailerView {
 export interface Mailer {
   /**
    * Runs work that sends mails, and keeps it once the mail server has taken them: a server that refuses or is late
-   * leaves everything as it was, and 500 `unexpected_failure` is thrown (section 9.3). No lock is held while it thinks
-   * (attack 34): the work is done once to know its mails and taken back, and done anew when they are gone. Throws 429
-   * while an address has to wait.
+   * leaves everything as it was, and 500 `unexpected_failure` is thrown (spec/auth.md 9.3). No lock is held while it
+   * thinks (spec/auth.md, attack 34): the work is done once to know its mails and taken back, and done anew when they
+   * are gone. Throws 429 while an address has to wait.
    */
   readonly withMail: <T>(settings: AuthSettings, work: MailWork<T>, note?: Note<T>) => Promise<T>
   /**
    * The same with work on a decoy, all of which is taken back, and with nothing mailed: only the cooldown of `address`
    * and the note are kept. It costs what withMail costs, statement by statement, so that nobody learns whether the
-   * address has an account (attacks 21 and 22); in place of the mail the server is asked whether it takes mails.
+   * address has an account (spec/auth.md, attacks 21 and 22); in place of the mail the server is asked whether it takes
+   * mails.
    */
   readonly pretend: (
     settings: AuthSettings,

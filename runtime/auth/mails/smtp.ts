@@ -18,7 +18,7 @@ export interface LetterToSend {
   readonly text: string
 }
 
-/** Below the limit of a request (section 9.3). */
+/** Below the limit of a request (spec/auth.md 9.3). */
 export const usualSmtpLimitMs = 8_000
 
 /** Speaks SMTP to the server of the address, such as smtps://user:password@mail.example.com. */

@@ -5,7 +5,7 @@ import type { MailVariables } from './mailer.ts'
 
 /**
  * Templates of mails: text with variables as `{{ .Token }}`, and nothing else. No functions, no files, no conditions: a
- * template is data (attack 28). Each value is escaped for the place where it stands.
+ * template is data (spec/auth.md, attack 28). Each value is escaped for the place where it stands.
  */
 
 /** A template that cannot be used; the message says why. */
@@ -93,7 +93,7 @@ export function render(template: Template, variables: MailVariables): string {
   return template.map((part) => (part.kind === 'literal' ? part.text : escapeFor(part, variables))).join('')
 }
 
-/** A subject is one line: what would end it is left out (attack 27). */
+/** A subject is one line: what would end it is left out (spec/auth.md, attack 27). */
 export function renderSubject(template: Template, variables: MailVariables): string {
   const line = render(template, variables).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
   return [...line].slice(0, longestSubject).join('').trim()

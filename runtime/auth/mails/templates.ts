@@ -5,7 +5,7 @@ import { mailKinds, templateKinds, type TemplateTexts } from './kinds.ts'
 import type { MailKind } from './mailer.ts'
 import { faultOf } from './template-fault.ts'
 
-/** The owner's templates: list, set, reset (section 9.1). A change holds for the next mail of every process. */
+/** The owner's templates: list, set, reset (spec/auth.md 9.1). A change holds for the next mail of every process. */
 
 export interface ListedTemplate extends TemplateTexts {
   readonly kind: MailKind

@@ -3,7 +3,7 @@ import type { AuthSettings } from '../settings/keys.ts'
 import type { JsonObject } from '../types.ts'
 import type { MailVariables } from './mailer.ts'
 
-/** Types of links (section 9.1). */
+/** Types of links (spec/auth.md 9.1). */
 export type LinkType = 'signup' | 'recovery' | 'magiclink' | 'invite' | 'email_change'
 
 export interface MailFacts {
@@ -18,7 +18,7 @@ export interface MailFacts {
   readonly data: JsonObject
 }
 
-/** What a template may name, made of settings alone: never of the request's host (attack 6). */
+/** What a template may name, made of settings alone: never of the request's host (spec/auth.md, attack 6). */
 export function mailVariables(settings: AuthSettings, facts: MailFacts): MailVariables {
   const { issued, linkType, destination } = facts
   const query = `token=${issued.token}&type=${linkType}&redirect_to=${encodeURIComponent(destination)}`

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto'
 
-/** Codes and links of mails (section 9.2). */
+/** Codes and links of mails (spec/auth.md 9.2). */
 
 /** Six decimal digits, every one of the million as likely. */
 export function newCode(): string {
@@ -26,7 +26,7 @@ export interface LinkParts {
 
 /**
  * The link's token: 56 hex digits of a keyed hash. GoTrue hashes address and code without a key, which anybody can do
- * for all million codes (attack 10).
+ * for all million codes (spec/auth.md, attack 10).
  */
 export function linkToken(key: Buffer, { purpose, address, code, salt }: LinkParts): string {
   const mac = createHmac('sha256', key).update(JSON.stringify([purpose, address, code, salt.toString('base64')]))

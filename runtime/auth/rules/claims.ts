@@ -9,7 +9,7 @@ export interface ClaimFacts {
     readonly aal: AssuranceLevel | null
     readonly amr: readonly AmrEntry[]
   } | null
-  /** Unix seconds, rounded down: never in the future (attack 37). */
+  /** Unix seconds, rounded down: never in the future (spec/auth.md, attack 37). */
   readonly now: number
 }
 
@@ -20,7 +20,7 @@ export interface ClaimSettings {
   readonly jwt_default_role: string
 }
 
-/** The claims of an access token (section 3.5). */
+/** The claims of an access token (spec/auth.md 3.5). */
 export function accessClaims({ user, session, now }: ClaimFacts, settings: ClaimSettings): JsonObject {
   const amr = session?.amr ?? []
   return {

@@ -1,4 +1,4 @@
-/** Durations as Go writes them (`24h`, `1h30m`, `1.5h`), which the admin API takes (section 11). */
+/** Durations as Go writes them (`24h`, `1h30m`, `1.5h`), which the admin API takes (spec/auth.md 11). */
 
 const unitSeconds: Readonly<Record<string, number>> = {
   ns: 1e-9,

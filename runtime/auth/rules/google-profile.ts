@@ -7,7 +7,7 @@ export interface GoogleProfile {
   /** In lower case; null where there is none or it cannot be one. */
   readonly email: string | null
   readonly verified: boolean
-  /** What becomes identity data and `user_metadata` (section 6.4). */
+  /** What becomes identity data and `user_metadata` (spec/auth.md 6.4). */
   readonly data: JsonObject
 }
 

@@ -1,6 +1,6 @@
 import type { SessionJson } from '../types.ts'
 
-/** Addresses that a browser is sent to at the end of a flow (sections 4.13 and 6.4). */
+/** Addresses that a browser is sent to at the end of a flow (spec/auth.md 4.13 and 6.4). */
 
 type Fields = Readonly<Record<string, string>>
 

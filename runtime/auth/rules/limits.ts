@@ -1,6 +1,6 @@
 import type { AuthSettings } from '../settings/keys.ts'
 
-/** Limits by source address (section 10). */
+/** Limits by source address (spec/auth.md 10). */
 
 /** Groups of endpoints that share a limit. */
 export type LimitGroup = 'sign-up' | 'token' | 'verify' | 'factor'

@@ -1,6 +1,6 @@
 import type { AddressProof } from '../store/account-marks.ts'
 
-/** Whose account a sign-in by the provider opens: the table of section 6.5. */
+/** Whose account a sign-in by the provider opens: the table of spec/auth.md 6.5. */
 
 export interface AccountFacts {
   readonly id: string
@@ -25,12 +25,14 @@ export interface LinkFacts {
 }
 
 export type LinkDecision =
-  /** Rows 1 and 4. `confirm`: the provider proves the very address that the account has. */
+  /** spec/auth.md 6.5, rows 1 and 4. `confirm`: the provider proves the very address that the account has. */
   | { readonly kind: 'sign-in'; readonly account: AccountFacts; readonly confirm: boolean }
   | { readonly kind: 'link'; readonly account: AccountFacts }
-  /** Rows 5 and 6: nobody ever proved the mailbox before, so all that is there may be a stranger's. */
+  /**
+   * spec/auth.md 6.5, rows 5 and 6: nobody ever proved the mailbox before, so all that is there may be a stranger's.
+   */
   | { readonly kind: 'take-over'; readonly account: AccountFacts }
-  /** Rows 2 and 3. An address that is not confirmed has to be, by mail, before anybody gets in. */
+  /** spec/auth.md 6.5, rows 2 and 3. An address that is not confirmed has to be, by mail, before anybody gets in. */
   | { readonly kind: 'create'; readonly email: string | null; readonly confirmed: boolean }
   /** The account that the identity opens has an address that nobody proved: a mail goes there, and nobody gets in. */
   | { readonly kind: 'remind'; readonly account: AccountFacts }

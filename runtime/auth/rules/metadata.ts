@@ -16,9 +16,9 @@ export function sizeOf({ app, user }: Metadata): number {
   return Buffer.byteLength(JSON.stringify(app ?? {})) + Buffer.byteLength(JSON.stringify(user ?? {}))
 }
 
-/** Metadata with the keys of a change: those with null are removed (section 5.2). As the store merges it. */
+/** Metadata with the keys of a change: those with null are removed (spec/auth.md 5.2). As the store merges it. */
 export function merged(before: JsonObject | null, change: JsonObject): JsonObject {
-  // Imported rows may hold another value of JSON, which counts as none (section 13).
+  // Imported rows may hold another value of JSON, which counts as none (spec/auth.md 13).
   const known = Array.isArray(before) || typeof before !== 'object' ? {} : before
   const entries = Object.entries({ ...known, ...change })
   return Object.fromEntries(entries.filter(([key]) => !Object.hasOwn(change, key) || change[key] !== null))

@@ -1,4 +1,4 @@
-/** The rules for new passwords (sections 1 and 12). */
+/** The rules for new passwords (spec/auth.md 1 and 12). */
 export interface PasswordRules {
   readonly password_min_length: number
   /** One character of each class is needed. */
@@ -12,7 +12,7 @@ export interface Weakness {
   readonly reasons: readonly WeakReason[]
 }
 
-/** bcrypt reads no further (section 12). */
+/** bcrypt reads no further (spec/auth.md 12). */
 const longestBytes = 72
 
 /** What makes a password too weak, or null. A character is a code point, however many bytes it has. */

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 
-/** Proof key of a flow (RFC 7636; section 6.1). */
+/** Proof key of a flow (RFC 7636; spec/auth.md 6.1). */
 export interface Challenge {
   readonly challenge: string
   readonly method: 's256' | 'plain'

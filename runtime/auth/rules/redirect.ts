@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { matchesGlob } from './glob.ts'
 
-/** Where people may be sent (section 8). */
+/** Where people may be sent (spec/auth.md 8). */
 export interface RedirectSettings {
   readonly site_url: string
   readonly redirect_allow_list: readonly string[]

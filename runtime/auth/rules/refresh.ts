@@ -1,4 +1,4 @@
-/** What is known of a refresh token while its session and itself are locked (section 7). */
+/** What is known of a refresh token while its session and itself are locked (spec/auth.md 7). */
 export interface RefreshFacts {
   readonly revoked: boolean
   /** Since it was revoked or last changed, by the database's clock. */
@@ -19,7 +19,7 @@ export type RefreshVerdict =
   /** Theft: the session ends. */
   | { readonly kind: 'end-session' }
 
-/** Decides about a refresh token (section 7, algorithm; RFC 9700 section 4.14.2). */
+/** Decides about a refresh token (spec/auth.md 7, algorithm; RFC 9700 section 4.14.2). */
 export function judgeRefresh(facts: RefreshFacts, reuseInterval: number): RefreshVerdict {
   const lately = facts.revokedSecondsAgo < reuseInterval
   // A token of a lower level must never yield one of a higher.
@@ -29,7 +29,7 @@ export function judgeRefresh(facts: RefreshFacts, reuseInterval: number): Refres
   return { kind: 'end-session' }
 }
 
-/** Times of a session and the limits that its owner set, in seconds (section 1). */
+/** Times of a session and the limits that its owner set, in seconds (spec/auth.md 1). */
 export interface SessionAge {
   /** Since its sign-in. */
   readonly age: number

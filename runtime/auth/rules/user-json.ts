@@ -1,7 +1,9 @@
 import type { DatabaseTime, FactorRow, IdentityRow, JsonObject, UserRow } from '../types.ts'
 import { rfc3339 } from './times.ts'
 
-/** Objects as clients read them (section 3). "opt" of the specification: the key is absent when there is nothing. */
+/**
+ * Objects as clients read them (spec/auth.md 3). "opt" of the specification: the key is absent when there is nothing.
+ */
 
 /** The members whose value is there; null, undefined and the empty text are not. */
 function present(members: Readonly<Record<string, string | null | undefined>>): Readonly<Record<string, string>> {
@@ -11,7 +13,7 @@ function present(members: Readonly<Record<string, string | null | undefined>>): 
 
 const time = (value: DatabaseTime | null): string | null => (value === null ? null : rfc3339(value))
 
-/** Section 3.1. The password's hash and every token stay behind. */
+/** spec/auth.md 3.1. The password's hash and every token stay behind. */
 export function userJson(user: UserRow): JsonObject {
   return {
     id: user.id,
@@ -47,7 +49,7 @@ export function userJson(user: UserRow): JsonObject {
   }
 }
 
-/** Section 3.2. */
+/** spec/auth.md 3.2. */
 export function identityJson(identity: IdentityRow): JsonObject {
   return {
     identity_id: identity.id,
@@ -77,7 +79,7 @@ function oldestFirst<T extends { readonly id: string; readonly created_at: Datab
   return rows.length < 2 ? rows : rows.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
-/** Section 3.4. The secret is told at enrolment and never again. */
+/** spec/auth.md 3.4. The secret is told at enrolment and never again. */
 export function factorJson(factor: FactorRow): JsonObject {
   return {
     id: factor.id,
@@ -96,8 +98,8 @@ export interface SignUpFacts {
 }
 
 /**
- * An account that waits to be confirmed (section 4.2). It may be somebody else's work: nothing of what its first caller
- * said is told, and of an invitation not even that there is an identity.
+ * An account that waits to be confirmed (spec/auth.md 4.2). It may be somebody else's work: nothing of what its first
+ * caller said is told, and of an invitation not even that there is an identity.
  */
 export function unconfirmedUserJson(user: UserRow, { email, data }: SignUpFacts): JsonObject {
   const told = userJson(user)
@@ -119,7 +121,7 @@ export function unconfirmedUserJson(user: UserRow, { email, data }: SignUpFacts)
   }
 }
 
-/** What is told where the address has a confirmed account: made from nothing of that account (section 4.2). */
+/** What is told where the address has a confirmed account: made from nothing of that account (spec/auth.md 4.2). */
 export function fakeUserJson(id: string, { email, data }: SignUpFacts, at: string): JsonObject {
   return {
     id,

@@ -2,7 +2,7 @@ import { own } from './own.ts'
 
 const table = 'catalograph_auth.guest_windows'
 
-/** When the guests of the last hour came from a source address, oldest first (section 10). */
+/** When the guests of the last hour came from a source address, oldest first (spec/auth.md 10). */
 export const guestWindows: readonly string[] = [
   `create table ${table} (
     source text primary key,

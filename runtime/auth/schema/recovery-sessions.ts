@@ -3,8 +3,8 @@ import { own } from './own.ts'
 const table = 'catalograph_auth.recovery_sessions'
 
 /**
- * Sessions that the mail of a reset began: who has one may set a password without knowing the old one (section 5.2).
- * Their method says no more than `otp`, as that of every mail does.
+ * Sessions that the mail of a reset began: who has one may set a password without knowing the old one
+ * (spec/auth.md 5.2). Their method says no more than `otp`, as that of every mail does.
  */
 export const recoverySessions: readonly string[] = [
   `create table ${table} (

@@ -1,8 +1,8 @@
 import { own } from './own.ts'
 
 /**
- * Schema `catalograph_auth`: what we keep beyond the tables that existing projects know (spec/auth.md section 13).
- * Nobody but its owner has any right to it.
+ * Schema `catalograph_auth`: what we keep beyond the tables that existing projects know (spec/auth.md 13). Nobody but
+ * its owner has any right to it.
  */
 
 const userReference = 'uuid primary key references auth.users (id) on delete cascade'
@@ -25,7 +25,7 @@ const tables: Readonly<Record<string, string>> = {
     one boolean primary key default true check (one),
     version bigint not null
   )`,
-  /** The secret part of each code that was mailed, and how often it was guessed (section 9.2). */
+  /** The secret part of each code that was mailed, and how often it was guessed (spec/auth.md 9.2). */
   codes: `(
     user_id uuid not null references auth.users (id) on delete cascade,
     slot text not null,
@@ -34,37 +34,37 @@ const tables: Readonly<Record<string, string>> = {
     issued_at timestamptz not null default now(),
     primary key (user_id, slot)
   )`,
-  /** The last time step of which a factor accepted a code, and failures of late (section 5.7). */
+  /** The last time step of which a factor accepted a code, and failures of late (spec/auth.md 5.7). */
   totp_steps: `(
     factor_id uuid primary key references auth.mfa_factors (id) on delete cascade,
     last_step bigint not null default 0,
     failures smallint not null default 0,
     failures_since timestamptz not null default now()
   )`,
-  /** Unconfirmed accounts whose sign-ups came with differing passwords (section 4.2). */
+  /** Unconfirmed accounts whose sign-ups came with differing passwords (spec/auth.md 4.2). */
   ambiguous_passwords: `(
     user_id ${userReference},
     marked_at timestamptz not null default now()
   )`,
-  /** How an account's address was confirmed; an account without a row counts as proved (section 6.5). */
+  /** How an account's address was confirmed; an account without a row counts as proved (spec/auth.md 6.5). */
   address_proofs: `(
     user_id ${userReference},
     proof text not null check (proof in ('mailbox', 'autoconfirm', 'admin', 'provider')),
     proved_at timestamptz not null default now()
   )`,
-  /** Wrong verifiers that a flow's code was tried with (section 6.4). */
+  /** Wrong verifiers that a flow's code was tried with (spec/auth.md 6.4). */
   flow_tries: `(
     flow_id uuid primary key references auth.flow_state (id) on delete cascade,
     tries smallint not null
   )`,
-  /** Last mail of a kind to an address, which stands here as a keyed hash (section 4.11). */
+  /** Last mail of a kind to an address, which stands here as a keyed hash (spec/auth.md 4.11). */
   cooldowns: `(
     kind text not null,
     address_hash bytea not null,
     sent_at timestamptz not null,
     primary key (kind, address_hash)
   )`,
-  /** Token buckets of the limits (section 10). */
+  /** Token buckets of the limits (spec/auth.md 10). */
   throttles: `(
     limit_group text not null,
     source text not null,
@@ -72,7 +72,7 @@ const tables: Readonly<Record<string, string>> = {
     updated_at timestamptz not null,
     primary key (limit_group, source)
   )`,
-  /** Source addresses that are refused, and the failures that lead there (section 10). */
+  /** Source addresses that are refused, and the failures that lead there (spec/auth.md 10). */
   bans: `(
     source text primary key,
     failures integer not null default 0,
@@ -91,7 +91,7 @@ const tables: Readonly<Record<string, string>> = {
     accepted_at timestamptz,
     failure text
   )`,
-  /** When the mail server accepted a mail: what the project's ceiling counts (section 4.11). */
+  /** When the mail server accepted a mail: what the project's ceiling counts (spec/auth.md 4.11). */
   accepted_mails: `(
     id bigint generated always as identity primary key,
     accepted_at timestamptz not null default now()

@@ -4,8 +4,8 @@ import { mfaAmrClaims, mfaChallenges, mfaFactors, oneTimeTokens, refreshTokens, 
 import type { Table } from './table.ts'
 
 /**
- * Tables, columns, types and order of schema `auth` (spec/auth.md section 13), as supabase/auth has them: a dump of an
- * existing project's data restores into them with COPY.
+ * Tables, columns, types and order of schema `auth` (spec/auth.md 13), as supabase/auth has them: a dump of an existing
+ * project's data restores into them with COPY.
  */
 
 /** In the order in which they can be made: those that others refer to first. */

@@ -33,8 +33,8 @@ const text = (fallback: string, help: string) =>
   ({ type: 'text', parse: anyText, fallback, secret: false, help }) as const
 
 /**
- * Every setting that an owner can change while we run (spec/auth.md section 1). To add one, add a row and read it where
- * it is needed. The secret that signs tokens is no row: it is JWT_SECRET of the environment.
+ * Every setting that an owner can change while we run (spec/auth.md 1). To add one, add a row and read it where it is
+ * needed. The secret that signs tokens is no row: it is JWT_SECRET of the environment.
  */
 export const authSettingKeys = {
   auth_enabled: toggle(false, 'Whether auth answers at all.'),

@@ -33,7 +33,10 @@ const doubt = statement<object>(
 export const noteAddressProof = async (run: RunStatement, userId: string, proof: AddressProof): Promise<void> =>
   void (await run(prove, [userId, proof]))
 
-/** The account was signed up for with another password than its own (section 4.2); none that is confirmed is marked. */
+/**
+ * The account was signed up for with another password than its own (spec/auth.md 4.2); none that is confirmed is
+ * marked.
+ */
 export const markPasswordAmbiguous = async (run: RunStatement, userId: string): Promise<void> =>
   void (await run(markAmbiguous, [userId]))
 

@@ -2,7 +2,7 @@ import { statement, type RunStatement } from '../../db/statements.ts'
 import type { UserRow } from '../types.ts'
 import { asJson, objectIn, userColumns, type JsonRow } from './user-columns.ts'
 
-/** What only administrators do to auth.users (section 11). */
+/** What only administrators do to auth.users (spec/auth.md 11). */
 
 export interface UserPage {
   /** Part of an address or of a full name; empty: everybody. */

@@ -1,7 +1,9 @@
 import { statement, type RunStatement } from '../../db/statements.ts'
 import { instanceId } from './users.ts'
 
-/** auth.audit_log_entries (section 12): written in the transaction of the act itself. No secret ever stands in one. */
+/**
+ * auth.audit_log_entries (spec/auth.md 12): written in the transaction of the act itself. No secret ever stands in one.
+ */
 
 /** What can be noted, by the type that it is noted under. */
 export const auditActions = {

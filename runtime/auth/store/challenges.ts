@@ -3,7 +3,7 @@ import { statement, type RunStatement } from '../../db/statements.ts'
 
 /** auth.mfa_challenges, and catalograph_auth.totp_steps: what keeps a code from being guessed or used twice. */
 
-/** Seconds in which a challenge can be answered (section 3.4). */
+/** Seconds in which a challenge can be answered (spec/auth.md 3.4). */
 export const challengeSeconds = 300
 
 const mostFailures = 10
@@ -76,8 +76,8 @@ export const insertChallenge = async (
 ): Promise<number> => Number((await run(insert, [id, factorId, address]))[0]?.expires_at)
 
 /**
- * The time of the last challenge is unique over all factors (section 13): work that challenges is done again when two
- * did so in one microsecond.
+ * The time of the last challenge is unique over all factors (spec/auth.md 13): work that challenges is done again when
+ * two did so in one microsecond.
  */
 export async function atAnotherInstant<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

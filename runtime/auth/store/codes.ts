@@ -2,7 +2,7 @@ import { statement, type RunStatement } from '../../db/statements.ts'
 import { slots, type Slot } from './one-time-tokens.ts'
 import { ofAddress } from './users.ts'
 
-/** catalograph_auth.codes: guesses of mailed codes (section 9.2). */
+/** catalograph_auth.codes: guesses of mailed codes (spec/auth.md 9.2). */
 
 const mostTries = 5
 

@@ -1,6 +1,6 @@
 import { statement, type RunStatement } from '../../db/statements.ts'
 
-/** catalograph_auth.cooldowns: when a mail of a kind last went to an address (section 4.11). */
+/** catalograph_auth.cooldowns: when a mail of a kind last went to an address (spec/auth.md 4.11). */
 
 const begin = statement<{ readonly sent_at: string }>(
   'auth.cooldowns.begin',

@@ -2,7 +2,7 @@ import { statement, type RunStatement } from '../../db/statements.ts'
 import type { Slot } from './one-time-tokens.ts'
 import { objectIn } from './user-columns.ts'
 
-/** Changes of addresses that wait to be confirmed (section 5.4). */
+/** Changes of addresses that wait to be confirmed (spec/auth.md 5.4). */
 
 export type ChangeSlot = Extract<Slot, 'email_change_new' | 'email_change_current'>
 
@@ -33,7 +33,9 @@ const withAddress = statement<{ readonly user_id: string }>(
   order by o.updated_at desc limit 1`,
 )
 
-/** One UPDATE with all that triggers of the owner may want to see (section 13). Old links die with the old address. */
+/**
+ * One UPDATE with all that triggers of the owner may want to see (spec/auth.md 13). Old links die with the old address.
+ */
 const finish = statement<object>(
   'auth.email-changes.finish',
   `update auth.users set email = $2::text, email_confirmed_at = now(), is_anonymous = false,

@@ -27,7 +27,9 @@ const insert = statement<FactorRow>(
   returning ${factorColumns}`,
 )
 
-/** Enrolments that nobody went on with, and an unnamed one that a new unnamed one takes the place of (section 5.7). */
+/**
+ * Enrolments that nobody went on with, and an unnamed one that a new unnamed one takes the place of (spec/auth.md 5.7).
+ */
 const deleteAbandoned = statement<object>(
   'auth.factors.delete-abandoned',
   `delete from auth.mfa_factors

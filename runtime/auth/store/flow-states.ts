@@ -3,9 +3,11 @@ import { statement, type RunStatement } from '../../db/statements.ts'
 import type { Challenge } from '../rules/pkce.ts'
 import type { AmrMethod } from '../types.ts'
 
-/** auth.flow_state (section 6.2): `auth_code_issued_at` is set once, by whoever goes on from the flow's beginning. */
+/**
+ * auth.flow_state (spec/auth.md 6.2): `auth_code_issued_at` is set once, by whoever goes on from the flow's beginning.
+ */
 
-/** Seconds that a flow lives (section 6.2). */
+/** Seconds that a flow lives (spec/auth.md 6.2). */
 export const flowSeconds = 300
 
 const insert = statement<object>(
@@ -130,7 +132,10 @@ export type Claim =
   | { readonly kind: 'claimed'; readonly flow: ReturnedFlow }
   | { readonly kind: 'used' | 'expired' | 'unknown' }
 
-/** Claims the flow of a `state`, a UUID: once, whatever comes of it, so that nothing can be replayed (attack 19). */
+/**
+ * Claims the flow of a `state`, a UUID: once, whatever comes of it, so that nothing can be replayed (spec/auth.md,
+ * attack 19).
+ */
 export const claimFlow = async (run: RunStatement, state: string): Promise<Claim> => {
   const [flow] = await run(claim, [state, flowSeconds])
   if (flow !== undefined) return { kind: 'claimed', flow }

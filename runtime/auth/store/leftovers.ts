@@ -1,6 +1,6 @@
 import { statement, type RunStatement } from '../../db/statements.ts'
 
-/** Rows that nothing needs any more (section 12). Guests are people: they are never deleted silently. */
+/** Rows that nothing needs any more (spec/auth.md 12). Guests are people: they are never deleted silently. */
 
 const batch = 500
 
@@ -13,7 +13,7 @@ const sessionsOver = `select ctid from auth.sessions
     or created_at < ${old} - $1::float8 * interval '1 second'
     or coalesce(refreshed_at at time zone 'utc', created_at) < ${old} - $2::float8 * interval '1 second'`
 
-/** What the parent of the live token gives has no limit of time (section 7, step 2): it stays. */
+/** What the parent of the live token gives has no limit of time (spec/auth.md 7, step 2): it stays. */
 const tokensOver = `select t.ctid from auth.refresh_tokens t
   where t.revoked and t.updated_at < ${old} and not exists (
     select from auth.refresh_tokens l where l.parent = t.token and l.revoked is not true)`

@@ -2,7 +2,7 @@ import { statement, type RunStatement } from '../../db/statements.ts'
 import type { AccountFacts } from '../rules/linking.ts'
 import { instanceId } from './users.ts'
 
-/** What account linking reads and changes (section 6.5). */
+/** What account linking reads and changes (spec/auth.md 6.5). */
 
 const facts = `u.id, lower(nullif(u.email, '')) as email, u.email_confirmed_at is not null as confirmed,
     (select p.proof from catalograph_auth.address_proofs p where p.user_id = u.id) as proof,

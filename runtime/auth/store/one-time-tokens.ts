@@ -123,7 +123,10 @@ const slotOfType = `case o.token_type::text ${slotNames
   .map((slot) => `when '${slots[slot].column}' then '${slot}'`)
   .join(' ')} end`
 
-/** Only tokens of our own making have a secret part: what GoTrue mailed could be computed by anybody (attack 10). */
+/**
+ * Only tokens of our own making have a secret part: what GoTrue mailed could be computed by anybody (spec/auth.md,
+ * attack 10).
+ */
 const holder = statement<TokenHolder>(
   'auth.one-time-tokens.holder',
   `select o.user_id, c.slot, o.token_hash as token,

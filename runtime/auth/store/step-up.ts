@@ -1,7 +1,7 @@
 import { statement, type RunStatement } from '../../db/statements.ts'
 import { instanceId } from './users.ts'
 
-/** A session is raised to aal2 (section 5.7). */
+/** A session is raised to aal2 (spec/auth.md 5.7). */
 
 const lock = statement<{ readonly id: string }>(
   'auth.step-up.lock',
@@ -10,7 +10,7 @@ const lock = statement<{ readonly id: string }>(
 
 /**
  * The time is taken under the session's lock: a refresh that began later but was served before is older than the
- * upgrade by it, so that none of its tokens is taken for one of the higher level (attack 14).
+ * upgrade by it, so that none of its tokens is taken for one of the higher level (spec/auth.md, attack 14).
  */
 const raise = statement<object>(
   'auth.step-up.raise',

@@ -2,9 +2,9 @@ import { statement, type RunStatement } from '../../db/statements.ts'
 import type { Bucket, LimitGroup, Taken } from '../rules/limits.ts'
 
 /**
- * catalograph_auth.throttles, guest_windows and bans: what all processes count together (section 10). Counting does not
- * wait for the disk: a crash of the database may lose the last moments of it (manual, synchronous_commit), a restart
- * loses nothing.
+ * catalograph_auth.throttles, guest_windows and bans: what all processes count together (spec/auth.md 10). Counting
+ * does not wait for the disk: a crash of the database may lose the last moments of it (manual, synchronous_commit), a
+ * restart loses nothing.
  */
 
 const noWait = `with quick as materialized (select set_config('synchronous_commit', 'off', true))`

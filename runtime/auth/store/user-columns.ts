@@ -1,4 +1,4 @@
-/** A column of metadata as an object: imported rows may hold none, or JSON's null (section 13). */
+/** A column of metadata as an object: imported rows may hold none, or JSON's null (spec/auth.md 13). */
 export const objectIn = (column: string): string =>
   `case jsonb_typeof(${column}) when 'object' then ${column} else '{}' end`
 

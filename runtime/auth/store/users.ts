@@ -117,7 +117,7 @@ export const findUserWithSignedSession = async (
 ): Promise<WithSession<SignedSession> | null> => (await run(withSignedSession, [id, sessionId]))[0]?.row ?? null
 
 /**
- * One INSERT with all that triggers of the owner may want to see (section 13). Where it is not wanted, the same
+ * One INSERT with all that triggers of the owner may want to see (spec/auth.md 13). Where it is not wanted, the same
  * statement inserts nothing.
  */
 export const insertUser = async (run: RunStatement, user: NewUser, wanted = true): Promise<void> => {
@@ -161,7 +161,7 @@ export const replaceHash = async (run: RunStatement, id: string, old: string, ha
 export const clearUserTokens = async (run: RunStatement, id: string): Promise<void> =>
   void (await run(clearTokens, [id]))
 
-/** Merges keys into the metadata; a key with null is removed (section 5.2). */
+/** Merges keys into the metadata; a key with null is removed (spec/auth.md 5.2). */
 export const mergeUserMetadata = async (run: RunStatement, id: string, data: JsonObject): Promise<void> => {
   const kept = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
   const removed = Object.keys(data).filter((key) => data[key] === null)

@@ -15,7 +15,7 @@ import { relationConditions, relationOrders, type InputField } from './related.t
 import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, typeName, type Fields, type MakePart, type Types } from './types.ts'
 
-/** Connections, edges, filters, orders and aggregates (spec/graphql.md sections 4 to 6). */
+/** Connections, edges, filters, orders and aggregates (spec/graphql.md 4 to 6). */
 
 export function collectionArguments(entity: EntityFacts, types: Types): GraphQLFieldConfigArgumentMap {
   const filter = types.part(entity, 'filter') as GraphQLInputObjectType | undefined
@@ -121,7 +121,7 @@ export const makeFilter =
           ['or', { type: list, description: 'Holds when at least one of these holds.' }],
           ['not', { type: self, description: 'Holds when this does not.' }],
         ]
-        // A column that bears one of these names keeps it (2.4).
+        // A column that bears one of these names keeps it (spec/graphql.md 2.4).
         const taken = new Set(columns.map(([name]) => name))
         return Object.fromEntries([
           ...columns,

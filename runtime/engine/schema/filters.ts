@@ -85,7 +85,7 @@ const distance = new GraphQLInputObjectType({
   },
 })
 
-/** The filter of places, and what it takes; there only with `geo` (section 17). */
+/** The filter of places, and what it takes; there only with `geo` (spec/graphql.md 17). */
 export const geoFilter = new GraphQLInputObjectType({
   name: 'GeoJSONFilter',
   description: 'Conditions on a place; all that are given must hold.',

@@ -106,8 +106,8 @@ const collectionField = (entity: EntityFacts, types: Types): Field =>
   )
 
 /**
- * Decision 5: every key whose columns all have a type that can be written as an argument. They need not be readable:
- * the read then fails as every read of such a relation does (1.2).
+ * spec/graphql.md, decision 5: every key whose columns all have a type that can be written as an argument. They need
+ * not be readable: the read then fails as every read of such a relation does (spec/graphql.md 1.2).
  */
 function keyColumns(visible: Visible, entity: EntityFacts): readonly Shown[] | null {
   const columns = entity.key.flatMap((name) => entity.columns.find((column) => column.column === name) ?? [])

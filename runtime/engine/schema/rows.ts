@@ -5,7 +5,10 @@ import { collectionArguments } from './collections.ts'
 import { scalars } from './scalars.ts'
 import { field, nonNull, shown, type Field, type Fields, type MakePart, type Types } from './types.ts'
 
-/** Row types: node id, columns, relations, computed fields; where two want one name the later of these wins (2.4). */
+/**
+ * Row types: node id, columns, relations, computed fields; where two want one name the later of these wins
+ * (spec/graphql.md 2.4).
+ */
 export const makeRow =
   (visible: Visible): MakePart =>
   (entity, types) =>

@@ -28,7 +28,10 @@ export interface RoleView {
   readonly visible: Visible
   /** Finds types when they are first used; meant for validation and planning. */
   readonly schema: GraphQLSchema
-  /** What introspection shows (12.1): complete, without what belongs to schemas that did not opt in. Made once. */
+  /**
+   * What introspection shows (spec/graphql.md 12.1): complete, without what belongs to schemas that did not opt in.
+   * Made once.
+   */
   readonly introspected: () => GraphQLSchema
   /** Whether any served schema opted in to introspection. */
   readonly introspection: boolean
@@ -96,8 +99,8 @@ export function buildView(manifest: Manifest, role: string, of: object = {}): Ro
 }
 
 /**
- * What introspection shows (12.1): without the relations, enums and functions of schemas that did not opt in, and without the fields
- * that lead to them. Inputs stay whole, and so do the names that the others have taken.
+ * What introspection shows (spec/graphql.md 12.1): without the relations, enums and functions of schemas that did not
+ * opt in, and without the fields that lead to them. Inputs stay whole, and so do the names that the others have taken.
  */
 function introspectedPart(visible: Visible): Visible {
   const shown = new Set(visible.manifest.schemas.filter((schema) => schema.introspection).map((schema) => schema.name))
@@ -149,7 +152,10 @@ function completeSchema(visible: Visible): GraphQLSchema {
 const byName = (left: GraphQLNamedType, right: GraphQLNamedType): number =>
   left.name < right.name ? -1 : left.name > right.name ? 1 : 0
 
-/** Introspection lists types, and the types of an interface, by name (12.2, 7.2); graphql-js keeps the order it is given. */
+/**
+ * Introspection lists types, and the types of an interface, by name (spec/graphql.md 12.2, 7.2); graphql-js keeps the
+ * order it is given.
+ */
 function sortTypes(schema: GraphQLSchema): GraphQLSchema {
   return new GraphQLSchema({ ...schema.toConfig(), types: Object.values(schema.getTypeMap()).sort(byName) })
 }

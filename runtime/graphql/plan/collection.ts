@@ -20,7 +20,7 @@ import type {
   Value,
 } from './types.ts'
 
-/** A connection field: which rows, in which order, which page, and what of it (spec/graphql.md sections 5 and 6). */
+/** A connection field: which rows, in which order, which page, and what of it (spec/graphql.md 5 and 6). */
 export function planCollection(
   planner: Planner,
   entity: EntityFacts,
@@ -44,7 +44,7 @@ type Args = (name: string) => Input
 
 const isGiven = (input: Input): boolean => input.kind !== 'absent' && input.kind !== 'null'
 
-/** The checks of section 5.2, in its order. */
+/** The checks of spec/graphql.md 5.2, in its order. */
 function planPage(entity: EntityFacts, order: readonly OrderTerm[], args: Args): Page {
   const first = count('first', args('first'))
   const last = count('last', args('last'))
@@ -103,7 +103,10 @@ const directions: Readonly<Record<string, Omit<OrderTerm, 'column'>>> = {
   DescNullsLast: { descending: true, nullsFirst: false },
 }
 
-/** What the caller asked for, then always the key (5.4): cursors hold the key's values even where it was named before. */
+/**
+ * What the caller asked for, then always the key (spec/graphql.md 5.4): cursors hold the key's values even where it was
+ * named before.
+ */
 function planOrder(planner: Planner, entity: EntityFacts, input: Input): readonly OrderTerm[] {
   const objects = input.kind === 'list' ? input.items : []
   const asked = objects.flatMap((object) => planTerms(planner, entity, object, (key) => key))

@@ -62,8 +62,8 @@ function planOther(planner: FilterPlanner, entity: EntityFacts, name: string, in
 }
 
 /**
- * Conditions on related rows (section 17). Those of a to-one relation are met by a row that is there, so that without
- * one they are not met; empty conditions on it are none, as those of `every` are.
+ * Conditions on related rows (spec/graphql.md 17). Those of a to-one relation are met by a row that is there, so that
+ * without one they are not met; empty conditions on it are none, as those of `every` are.
  */
 function planRelated(planner: FilterPlanner, { relation, target }: Related, input: Input): Filter | null {
   if (input.kind !== 'object') return null

@@ -53,7 +53,7 @@ export function toInput(argument: GraphQLArgument, node: ValueNode | undefined, 
   return fromValue(argument.type, argument.defaultValue, constant(argument.defaultValue), false)
 }
 
-/** With validation off, null stands for the default where there is one (10.4, decision 19). */
+/** With validation off, null stands for the default where there is one (spec/graphql.md 10.4, decision 19). */
 const typeOfPlace = ({ type, defaultValue }: GraphQLArgument, { untyped }: Variables): GraphQLInputType =>
   untyped && defaultValue !== undefined && type instanceof GraphQLNonNull ? type.ofType : type
 

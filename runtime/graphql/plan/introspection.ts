@@ -9,7 +9,8 @@ const usable: ReadonlySet<string> = new Set(['String', 'Boolean'])
 const named = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : named(type.type))
 
 /**
- * Answers __schema and __type by the reference implementation, from the schema that introspection may show (section 12).
+ * Answers __schema and __type by the reference implementation, from the schema that introspection may show
+ * (spec/graphql.md 12).
  * @returns JSON text of the field's value
  */
 export function introspect(

@@ -21,7 +21,7 @@ import { planWrite } from './writes.ts'
 
 /**
  * s2 to s3: decides what a valid operation reads and writes.
- * @throws Refusal for values that cannot be used (section 14.1, texts marked K)
+ * @throws Refusal for values that cannot be used (spec/graphql.md 14.1, texts marked K)
  */
 export function toPlan(view: RoleView, operation: Operation, variables: Variables): Plan {
   const walk: Walk = { fragments: operation.fragments, variables }

@@ -16,7 +16,7 @@ export type Slot =
 
 /** How a value becomes the text of a parameter. */
 export type Encoding =
-  /** A scalar; longer texts than `maxLength` characters are refused (3.4). */
+  /** A scalar; longer texts than `maxLength` characters are refused (spec/graphql.md 3.4). */
   | { readonly kind: 'scalar'; readonly maxLength: number | null }
   /** A list as an array literal. */
   | { readonly kind: 'array'; readonly maxLength: number | null }
@@ -254,7 +254,10 @@ interface Change {
   readonly key: string
   readonly entity: EntityFacts
   readonly members: readonly ResponseMember[]
-  /** SQL name of a column to return when nothing else is: only statements that read a column are held to select policies (10.5). */
+  /**
+   * SQL name of a column to return when nothing else is: only statements that read a column are held to select policies
+   * (spec/graphql.md 10.5).
+   */
   readonly readable: string
 }
 

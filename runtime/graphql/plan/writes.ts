@@ -7,7 +7,7 @@ import { slotOf, type Input } from './input.ts'
 import { planMembers, type Planner } from './planner.ts'
 import type { Encoding, InsertRows, OnConflict, ResponseMember, Root, Update, Value } from './types.ts'
 
-/** Insert, update and delete (spec/graphql.md section 10). */
+/** Insert, update and delete (spec/graphql.md 10). */
 export function planWrite(
   planner: Planner,
   kind: 'insert' | 'update' | 'delete',
@@ -83,7 +83,7 @@ function planRows(planner: Planner, entity: EntityFacts, input: Input): InsertRo
   }
 }
 
-/** `onConflict` (section 17): names of keys and columns are values of enums. */
+/** `onConflict` (spec/graphql.md 17): names of keys and columns are values of enums. */
 function planConflict(planner: Planner, entity: EntityFacts, input: Input): OnConflict | null {
   if (input.kind !== 'object') return null
   const given = new Map(input.fields)

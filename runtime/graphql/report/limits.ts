@@ -30,7 +30,7 @@ export function withLimitsSql<T extends Advised>(advice: T): readonly T[] {
 
 /** A schema's comment with limits added; null where what it asks for cannot be added to, which remarks tell. */
 function withLimits(comment: string): string | null {
-  // As far as the directive goes (section 13.1): to the last parenthesis of the comment.
+  // As far as the directive goes (spec/graphql.md 13.1): to the last parenthesis of the comment.
   const [, before = '', text, after = ''] = /^([^]*?)@graphql\(([^]+)\)([^]*)$/.exec(comment) ?? []
   if (text === undefined) return [comment, directive({ limits: firstLimits })].filter((part) => part !== '').join('\n')
   const settings = parsed(text)

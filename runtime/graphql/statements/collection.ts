@@ -37,7 +37,7 @@ interface Needs {
   readonly membership: boolean
   /** Order values of the page's first and last row are needed. */
   readonly ends: boolean
-  /** Some rows may have no key; they are counted and not shown (5.8). */
+  /** Some rows may have no key; they are counted and not shown (spec/graphql.md 5.8). */
   readonly keyless: boolean
   /** Rows are numbered: they are read in reverse, cost much, or may lack a key. */
   readonly numbered: boolean
@@ -253,7 +253,10 @@ function pageInfoMember(context: Context, member: PageInfoMember): string {
 /** Position of the page's last row in the arrays of order values. */
 const lastShown = ({ page, collection }: Context): string => `least(${page?.count}, ${collection.page.limit})`
 
-/** Whether the page has rows and the first row of all, in the order in which they are read, is not among them (5.7). */
+/**
+ * Whether the page has rows and the first row of all, in the order in which they are read, is not among them
+ * (spec/graphql.md 5.7).
+ */
 function beginsLater(context: Context): string {
   const { writer, collection, matching, scan, page } = context
   const scanned = scanRows(writer, collection, matching, scan, null)

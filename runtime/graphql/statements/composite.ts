@@ -7,7 +7,10 @@ import type { CompositeMembers } from '../plan/types.ts'
 export const compositeObject = (attributes: Attributes | undefined, members: CompositeMembers, value: string): string =>
   `case when ${value} is distinct from null then ${object(pairsOf(attributes, members, value))} end`
 
-/** What a function answers, which is called once; null in every attribute is no answer, as with rows (9.3). */
+/**
+ * What a function answers, which is called once; null in every attribute is no answer, as with rows
+ * (spec/graphql.md 9.3).
+ */
 export const calledComposite = (
   attributes: Attributes | undefined,
   members: CompositeMembers,

@@ -3,7 +3,7 @@ import { longestCount } from './cursor.ts'
 import { keyId, stepId } from './order.ts'
 import { joined, readFor, where, type Ordered, type Scope, type Writer } from './source.ts'
 
-/** Rows that are sorted by rows that are related to them (section 17, `orderByRelated`). */
+/** Rows that are sorted by rows that are related to them (spec/graphql.md 17, `orderByRelated`). */
 export interface Joined {
   readonly scope: Scope
   /** What follows the rows in FROM. */

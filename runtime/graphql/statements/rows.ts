@@ -82,7 +82,7 @@ function computedCall(writer: Writer, scope: Scope, { function: id, args = [] }:
   return of(scope.row(), passArguments(writer, id, passes, args))
 }
 
-/** A function's row that is null, or null in every column, is no row (9.3). */
+/** A function's row that is null, or null in every column, is no row (spec/graphql.md 9.3). */
 export const isPresent = (scope: Scope): string => `not (${scope.row()} is null)`
 
 /** Runs a function that returns nothing; its answer is null. Both arms are needed for it to run at all. */

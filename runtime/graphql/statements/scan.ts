@@ -62,9 +62,10 @@ const wholePart = ({ parameters }: Writer, order: readonly OrderTerm[], cursor: 
 })
 
 /**
- * A plain index has its nulls at one end, all of them equal (PostgreSQL manual 11.4). It cannot serve an order that wants them at
- * the other end, nor be entered where they begin or end; rows with a value and rows without one, each sorted by themselves, have
- * an index each (engine-room 2.2). Null where one index serves both: it goes up and comes to the nulls last.
+ * A plain index has its nulls at one end, all of them equal (PostgreSQL manual 11.4). It cannot serve an order that
+ * wants them at the other end, nor be entered where they begin or end; rows with a value and rows without one, each
+ * sorted by themselves, have an index each (engine.md 1). Null where one index serves both: it goes up and comes to the
+ * nulls last.
  */
 function nullParts(
   { engine, parameters }: Writer,

@@ -9,8 +9,8 @@ import { carriedScope, columnOf, directScope, where, type Scope, type Writer } f
 type Write = Insert | Update | Delete
 
 /**
- * Change and answer in one statement (10.5): the change is a CTE, its rows are what RETURNING gives, and everything nested is read
- * from the snapshot before it.
+ * Change and answer in one statement (spec/graphql.md 10.5): the change is a CTE, its rows are what RETURNING gives,
+ * and everything nested is read from the snapshot before it.
  */
 export function writeStatement(writer: Writer, root: Write): string {
   const target = writer.alias('t')
@@ -72,8 +72,8 @@ function answerPairs({ members }: Write, count: string, arrays: readonly string[
 }
 
 /**
- * Fails the statement, and with it the request, when more rows were affected than allowed (10.4); they are counted by
- * themselves, so that no more than allowed are collected.
+ * Fails the statement, and with it the request, when more rows were affected than allowed (spec/graphql.md 10.4); they
+ * are counted by themselves, so that no more than allowed are collected.
  */
 function guarded(writer: Writer, root: Write, changed: string, answer: string): string {
   if (root.kind === 'insert') return answer

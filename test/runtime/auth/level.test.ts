@@ -4,7 +4,10 @@ import { startAuthServer, type Answer, type AuthServer } from '../../support/aut
 import { startMailServer, type MailServer } from '../../support/mail-server.ts'
 import { askedOf, startProxy, type RecordingProxy } from '../../support/recording-proxy.ts'
 
-/** Attacks 21 and 22: an answer, and the work that it waits for, is the same whoever the address belongs to. */
+/**
+ * spec/auth.md, attacks 21 and 22: an answer, and the work that it waits for, is the same whoever the address belongs
+ * to.
+ */
 
 const password = 'correct horse'
 const newAddress = (): string => `${randomUUID()}@example.com`

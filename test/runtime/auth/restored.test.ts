@@ -4,7 +4,7 @@ import { majors } from '../../support/database.ts'
 import { startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
 import { codeOf } from '../../support/totp.ts'
 
-/** A whole dump of a project of early 2022 to 2023, restored before auth is enabled (spec/auth.md section 13). */
+/** A whole dump of a project of early 2022 to 2023, restored before auth is enabled (spec/auth.md 13). */
 
 const [alice, bob, carol] = [1, 2, 3].map((n) => `0000000${n}-0000-4000-8000-000000000000`)
 const session = '00000004-0000-4000-8000-000000000000'

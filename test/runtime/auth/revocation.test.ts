@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { siteUrl, startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
 
-/** What one act takes from another that was begun before it (spec/auth.md section 15). */
+/** What one act takes from another that was begun before it (spec/auth.md 15). */
 
 let server: AuthServer
 beforeAll(async () => {

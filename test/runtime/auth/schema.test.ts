@@ -45,7 +45,7 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
     expect(applied.flat().sort()).toEqual([...names].sort())
   })
 
-  test('gives the tables of section 13 their columns, types and order', async () => {
+  test('gives the tables of spec/auth.md 13 their columns, types and order', async () => {
     const db = await create()
     await migrateAuth({ url: db.adminUrl })
     const of = async (table: string): Promise<unknown> => (await db.query(columns, [table])).rows[0].columns

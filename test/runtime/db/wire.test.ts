@@ -32,7 +32,7 @@ const preparing = (name: string, text: string, describe: boolean): readonly Buff
   ...(describe ? [message('D', Buffer.from('S'), zeroEnded(name))] : []),
 ]
 
-/** The messages as the manual has them (54.7), put together piece by piece. */
+/** The messages as the PostgreSQL manual has them (manual 54.7), put together piece by piece. */
 const expected = ({ closed, statements, parsed, describe }: Outgoing): Buffer =>
   Buffer.concat([
     ...closed.map((name) => message('C', Buffer.from('S'), zeroEnded(name))),

@@ -422,7 +422,7 @@ describe('2.5 reserved argument names', () => {
   })
 })
 
-describe('service.md naming rules', () => {
+describe('naming as a whole', () => {
   it('two foreign keys to one table are told apart by a comment on each constraint', async () => {
     await service.db.query(`
       comment on constraint l1 on link is '@graphql({"foreign_name": "a", "local_name": "linksAsA"})';

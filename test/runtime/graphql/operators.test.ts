@@ -3,7 +3,10 @@ import { introspect, namesOf } from '../../support/api-schema.ts'
 import { majors } from '../../support/database.ts'
 import { createTestService, type TestService } from '../../support/service.ts'
 
-/** Orders and positions in them by the default btree operators of a type, wherever they lie (decision 20). */
+/**
+ * Orders and positions in them by the default btree operators of a type, wherever they lie (spec/graphql.md, decision
+ * 20).
+ */
 
 const sql = `
   create schema ext;

@@ -71,7 +71,7 @@ const page = '{ edges { cursor node { id createdAt: created_at title } } pageInf
 const cursor = (...values: unknown[]): string => Buffer.from(JSON.stringify(values)).toString('base64')
 const at = (minute: number): string => new Date(Date.UTC(2024, 0, 1) + minute * 60_000).toISOString()
 
-describe('2.2 rules of the planner (engine room)', () => {
+describe('rules of the planner (engine.md 1)', () => {
   test.each(['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast'])(
     'a column that is never null is ordered without a NULLS clause: %s',
     async (direction) => {

@@ -4,7 +4,10 @@ import { dataOf } from '../../support/answers.ts'
 import { scalarNames } from '../../support/api-schema.ts'
 import { createTestService, type TestService } from '../../support/service.ts'
 
-/** One column and one function per row of section 3.1: what goes in by GraphQL literal and by variable, and what comes out. */
+/**
+ * One column and one function per row of spec/graphql.md 3.1: what goes in by GraphQL literal and by variable, and what
+ * comes out.
+ */
 interface Case {
   readonly name: string
   readonly sql: string
@@ -141,7 +144,7 @@ const cases: readonly Case[] = [
   text('hstore', 'extensions.hstore', 'Opaque', 'a=>1', { a: '1' }),
 ]
 
-/** Functions take and return plain types only (9.1). */
+/** Functions take and return plain types only (spec/graphql.md 9.1). */
 const callable = cases.filter(({ sql }) => !sql.includes('mood'))
 
 const schema = `

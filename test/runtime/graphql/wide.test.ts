@@ -33,7 +33,7 @@ const aliases = (count: number, field: string): string =>
 const same = (count: number, value: unknown): Record<string, unknown> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, value]))
 
-/** Reading and paging (hazards): what breaks others where much is selected at once. */
+/** Reading and paging: what breaks others where much is selected at once. */
 describe('wide documents', () => {
   const long = (name: string): string => `${name}_${'x'.repeat(70)}`
 

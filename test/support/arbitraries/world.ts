@@ -215,7 +215,7 @@ function drawTable(
   const names = new Set<string>()
   const key = drawKeyColumns(draw, world, names)
   const others = Array.from({ length: draw.int(5) }, () => drawColumn(draw, world, names))
-  // Keys need not be the first columns, and are declared in any order (1.2).
+  // Keys need not be the first columns, and are declared in any order (spec/graphql.md 1.2).
   const columns = draw.chance(30) ? [...others, ...key] : [...key, ...others]
   const primaryKey = key.map((column) => column.name)
   const self = {
@@ -325,7 +325,7 @@ function drawGrants(draw: Draw, table: Linked): Grants {
     const chosen = new Set([...needed, ...draw.some(names, 60)])
     return draw.chance(10) ? [] : names.filter((name) => chosen.has(name))
   }
-  // Without its key nothing of a table can be read (1.2), which is a law of its own and not drawn here.
+  // Without its key nothing of a table can be read (spec/graphql.md 1.2), which is a law of its own and not drawn here.
   return { select: columns(table.primaryKey), insert: columns([]), update: columns([]), delete: !draw.chance(20) }
 }
 

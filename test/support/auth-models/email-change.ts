@@ -5,7 +5,7 @@ import type { Answer } from '../auth.ts'
 import { command, restart, type Step } from './commands.ts'
 import { atOnce, type Project } from './project.ts'
 
-/** A change of an address by section 5.4: who has to confirm, and what happens when all of them did. */
+/** A change of an address by spec/auth.md 5.4: who has to confirm, and what happens when all of them did. */
 
 type Side = 'new' | 'current'
 

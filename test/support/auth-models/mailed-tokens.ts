@@ -5,7 +5,7 @@ import type { Answer } from '../auth.ts'
 import { command, restart, type Step } from './commands.ts'
 import { atOnce, type Project } from './project.ts'
 
-/** What one mail holds, by section 9.2. */
+/** What one mail holds, by spec/auth.md 9.2. */
 interface Mailed {
   readonly code: string
   readonly link: string

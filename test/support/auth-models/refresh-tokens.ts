@@ -4,7 +4,7 @@ import { claimsOf, type Answer } from '../auth.ts'
 import { command, restart, type Step } from './commands.ts'
 import { atOnce, type Project } from './project.ts'
 
-/** A session by section 7: the chain of its refresh tokens, of which the last is live. */
+/** A session by spec/auth.md 7: the chain of its refresh tokens, of which the last is live. */
 export interface Chain {
   tokens: string[]
   /** So many of them, from the first, were spent longer ago than the reuse interval. */

@@ -5,8 +5,8 @@ import type { Event, Place, Played } from './play.ts'
 import { isRecent, type Shown, type Step } from './steps.ts'
 
 /**
- * What has to hold whoever went first (sections 5.5, 5.7, 7 and 9.2). A request may be taken for before or after those
- * that it overlaps, never for before one that had ended when it began.
+ * What has to hold whoever went first (spec/auth.md 5.5, 5.7, 7 and 9.2). A request may be taken for before or after
+ * those that it overlaps, never for before one that had ended when it began.
  */
 
 /** A session of the person; those from the start were born before everything. */

@@ -20,7 +20,7 @@ import { auditAdmin } from './admin-audit.ts'
 import { awaitConfirmation, type AwaitedAccount } from './invited-account.ts'
 import { noSuchUser } from './target-user.ts'
 
-/** What an administrator can have a link for, and what the link says of itself (sections 9.1 and 11). */
+/** What an administrator can have a link for, and what the link says of itself (spec/auth.md 9.1 and 11). */
 const linkTypes = {
   signup: 'signup',
   invite: 'invite',

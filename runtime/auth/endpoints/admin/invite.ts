@@ -25,7 +25,7 @@ interface Invitation {
   readonly issued: IssuedToken
 }
 
-/** POST /invite: an account and a mail that opens it; one that waits already is invited again (section 11). */
+/** POST /invite: an account and a mail that opens it; one that waits already is invited again (spec/auth.md 11). */
 export async function invite(call: AdminCall, tools: AuthTools): Promise<Outcome> {
   const email = checkedEmail(textOf(call.body, 'email'))
   const data = objectOf(call.body, 'data') ?? {}

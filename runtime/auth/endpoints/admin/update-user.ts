@@ -55,7 +55,7 @@ async function update(run: RunStatement, call: AdminCall, id: string, input: Upd
   return (await findUserById(run, id)) ?? before
 }
 
-/** Codes and links that were mailed to the old address open nothing any more (attack 41). */
+/** Codes and links that were mailed to the old address open nothing any more (spec/auth.md, attack 41). */
 async function moveAddress(run: RunStatement, user: UserRow, email: string): Promise<void> {
   const verified = user.email_confirmed_at !== null
   await setUserEmail(run, user.id, email)

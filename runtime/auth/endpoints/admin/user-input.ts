@@ -9,7 +9,7 @@ import { isTooLong } from '../../rules/password.ts'
 import type { AuthTools } from '../../tools.ts'
 import type { JsonObject } from '../../types.ts'
 
-/** What an administrator may say of an account (section 11); null: nothing was said. */
+/** What an administrator may say of an account (spec/auth.md 11); null: nothing was said. */
 export interface AdminUserInput {
   readonly id: string | null
   /** In the form that is stored. */
@@ -28,7 +28,7 @@ export interface Ban {
   readonly seconds: number | null
 }
 
-/** Throws 400 and 422 as section 11 lists them. `create` holds passwords to the 72 bytes only, as GoTrue does. */
+/** Throws 400 and 422 as spec/auth.md 11 lists them. `create` holds passwords to the 72 bytes only, as GoTrue does. */
 export function readAdminUser(call: AdminCall, act: 'create' | 'update'): AdminUserInput {
   const { body } = call
   const email = textOf(body, 'email')
@@ -58,7 +58,7 @@ function readId(body: JsonObject): string | null {
   return id.toLowerCase()
 }
 
-/** Of columns `role` and `encrypted_password` (section 13); a role's name is bounded by Postgres besides. */
+/** Of columns `role` and `encrypted_password` (spec/auth.md 13); a role's name is bounded by Postgres besides. */
 const longestRole = 63
 const longestHash = 255
 

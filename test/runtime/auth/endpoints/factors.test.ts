@@ -181,7 +181,7 @@ describe('a factor', () => {
 })
 
 describe('verifying', () => {
-  it('refuses what section 5.7 lists, in its order', async () => {
+  it('refuses what spec/auth.md 5.7 lists, in its order', async () => {
     const { token } = await signUp()
     const [factor, other] = [await enrol(server, token, { friendly_name: 'a' }), await enrol(server, token)]
     const code = codeOf(factor.secret)

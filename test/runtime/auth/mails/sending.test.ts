@@ -136,7 +136,7 @@ describe('a mail server', () => {
         'Error sending confirmation email',
       ])
       expect((await server.db.query('select from auth.users where email = $1', [email])).rowCount).toBe(0)
-      // Fact 56.
+      // spec/auth.md, fact 56.
       expect(await accepted()).toBe(count)
       mails.behave('accept')
       expect((await post('/signup', { email, password })).status).toBe(200)

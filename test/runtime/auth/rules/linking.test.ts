@@ -121,7 +121,7 @@ const rows: readonly Row[] = [
   },
 ]
 
-describe('account linking (section 6.5)', () => {
+describe('account linking (spec/auth.md 6.5)', () => {
   it.each(rows)('row $row', ({ facts, result }) => {
     const usual: LinkFacts = { owner: null, sameAddress: [], email, verified: true, signUpDisabled: false }
     expect(decideLink({ ...usual, ...facts })).toEqual(result)

@@ -7,7 +7,10 @@ import { catalogOf } from '../../../support/catalog.ts'
 import { majors } from '../../../support/database.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
 
-/** What extensions bring into a served schema (decision 17): pg_trgm stands for PostGIS, which brings a table too. */
+/**
+ * What extensions bring into a served schema (spec/graphql.md, decision 17): pg_trgm stands for PostGIS, which brings a
+ * table too.
+ */
 
 const settings = (more: object): string =>
   `comment on schema public is '@graphql(${JSON.stringify({ introspection: true, inflect_names: true, schemaReport: { enabled: true }, ...more })})'`

@@ -233,7 +233,8 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
         grant select on place to anon`,
     })
     try {
-      // functionShapes adds no function that an extension brought, unless a comment names it (decision 17).
+      // functionShapes adds no function that an extension brought, unless a comment names it (spec/graphql.md, decision
+      // 17).
       const fields = namesOf(await introspect(own), 'Query')
       expect(fields).toEqual(expect.arrayContaining(['area', 'nearest', 'placeByPk', 'placeCollection']))
       expect(fields).not.toContain('st_x')
