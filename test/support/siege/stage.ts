@@ -68,8 +68,10 @@ const bounds = { memoryMb: 400, loopMs: 250, goneMs: 200 }
 /** An honest answer that comes later is late, on a machine whose processors everybody shares. */
 const promptMs = 2_000
 const recoveryMs = 5_000
-/** The second half of a recovery has to be good for so long. */
+/** So long it has to be good. */
 const steadyMs = 1_000
+/** What is good on a machine that others keep busy. */
+const busyMs = 250
 const strayMs = 10_000
 
 export const latencies = (samples: readonly Sample[]): readonly number[] => samples.map(({ ms }) => ms)
@@ -145,7 +147,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       if (watch.running() > 0) return false
       const samples = honest.since(Math.max(from, performance.now() - steadyMs))
       if (samples.some(({ ok }) => !ok) || samples.length < perSecond / 4) return false
-      if (quantile(latencies(samples), 0.95) > Math.max(50, 3 * usual)) return false
+      if (quantile(latencies(samples), 0.95) > Math.max(busyMs, 3 * usual)) return false
       return (await town.admin(leftBehind)).length === 0
     }
 

@@ -13,7 +13,9 @@ const askBig = async (arms: Arms, address: string): Promise<ReturnType<Arms['ope
 
 const crowd = {
   strangers: 'they are as many as all strangers together may be, until the write timeout',
-  prompt: 'honest strangers wait for their turn',
+  answered: 'making seven answers of 30 MB at once takes all that two processors have, for seconds',
+  accepted: 'as above',
+  prompt: 'as above',
 } as const
 
 /** Most of them at once, and they stay to the end. */
