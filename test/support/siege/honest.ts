@@ -27,6 +27,8 @@ export interface Sample {
   readonly ms: number
   readonly ok: boolean
   readonly name: string
+  /** It came on a connection of its own. */
+  readonly newcomer: boolean
 }
 
 export interface HonestParts {
@@ -135,7 +137,7 @@ export function startHonest({ port, make, perSecond, random, verdicts, stalls, p
     }
     const ms = performance.now() - due
     if (ok && ms - stalls.since(due) > promptMs) verdicts.fail('prompt', `${ask.name}: ${Math.round(ms)} ms`, due)
-    samples.push({ due, ms, ok, name: ask.name })
+    samples.push({ due, ms, ok, name: ask.name, newcomer })
     if (samples.length > mostSamples) samples.splice(0, mostSamples / 10)
   }
 
