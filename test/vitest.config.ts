@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
-    // Alone, after all others: test/support/siege/vitest.config.ts.
+    // Alone, by its own script: test/support/siege/vitest.config.ts.
     exclude: ['test/promises/siege.test.ts', '**/node_modules/**'],
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 30_000,
