@@ -28,7 +28,7 @@ const additions = {
   schemaReport: { enabled: true },
 }
 
-const ofConvention = ['inflect_names', 'introspection', 'max_rows', 'validation']
+const ofConvention = ['extensions', 'inflect_names', 'introspection', 'max_rows', 'validation']
 
 describe('additions that are off', () => {
   let db: TestDatabase
