@@ -258,7 +258,7 @@ describe('3.1 mapping: what goes in comes out', () => {
       domain_list: undefined,
       mood: 'moodFilter',
     }
-    // Types without a default btree operator class (decision 20).
+    // Types without a default btree operator class (spec/graphql.md, decision 20).
     const unordered = ['xml', 'point']
     for (const { name, type } of cases) {
       const plain = type.startsWith('[') ? `${type.slice(1, -1)}ListFilter` : `${type}Filter`
