@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { connectionConfig, startupSettings } from '../runtime/db/startup.ts'
+import { connectionConfig, startupSettings } from '../runtime/db/connect/startup.ts'
 import { addShapes, blogSize, createBlog } from './blog/data.ts'
 import { caller } from './blog/operations.ts'
 import { shapes, type Shape } from './shapes/shapes.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { connectionConfig, startupSettings } from '../runtime/db/startup.ts'
-import { openDatabase } from '../runtime/db/pool.ts'
+import { connectionConfig, startupSettings } from '../runtime/db/connect/startup.ts'
+import { openDatabase } from '../runtime/db/pool/pool.ts'
 import { additionOperations, type AdditionOperation } from './blog/additions.ts'
 import { caller, operations } from './blog/operations.ts'
 import { blogSize, createBlog } from './blog/data.ts'

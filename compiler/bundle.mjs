@@ -27,7 +27,7 @@ const { output } = await bundle.write({
 })
 await bundle.close()
 
-// commands/production.ts has to come before packages that look at NODE_ENV, and imports come before all else of a file.
+// tools/cli/production.ts has to come before packages that look at NODE_ENV, and imports come before all else of a file.
 for (const { isEntry, imports } of output) {
   const early = (isEntry ? imports : []).filter((id) => !isBuiltin(id) && !id.startsWith(part))
   if (early.length > 0) throw new Error(`the command line loads ${early.join(', ')} at once`)

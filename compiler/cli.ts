@@ -1,23 +1,23 @@
 #!/usr/bin/env node
-import './commands/production.ts'
+import './tools/cli/production.ts'
 import { text } from 'node:stream/consumers'
-import type { Command } from './commands/command.ts'
-import { runArguments } from './commands/run.ts'
-import { awaitStopSignal } from './commands/signals.ts'
+import type { Command } from './tools/cli/command.ts'
+import { runArguments } from './tools/cli/run.ts'
+import { awaitStopSignal } from './tools/cli/signals.ts'
 
 /** In the order of the help. Each comes with what it needs, so only the one that is named is loaded. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  start: async () => (await import('./commands/start.ts')).startCommand,
-  serve: async () => (await import('./commands/serve.ts')).serveCommand,
-  compile: async () => (await import('./commands/compile.ts')).compileCommand,
-  codegen: async () => (await import('./commands/codegen.ts')).codegenCommand,
-  diff: async () => (await import('./commands/diff.ts')).diffCommand,
-  cost: async () => (await import('./commands/cost.ts')).costCommand,
-  verify: async () => (await import('./commands/verify.ts')).verifyCommand,
-  keys: async () => (await import('./commands/keys.ts')).keysCommand,
-  auth: async () => (await import('./commands/auth.ts')).authCommand,
-  mails: async () => (await import('./commands/mails.ts')).mailsCommand,
-  settings: async () => (await import('./commands/settings.ts')).settingsCommand,
+  start: async () => (await import('./tools/cli/start.ts')).startCommand,
+  serve: async () => (await import('./tools/cli/serve.ts')).serveCommand,
+  compile: async () => (await import('./tools/cli/compile.ts')).compileCommand,
+  codegen: async () => (await import('./tools/cli/codegen.ts')).codegenCommand,
+  diff: async () => (await import('./tools/cli/diff.ts')).diffCommand,
+  cost: async () => (await import('./tools/cli/cost.ts')).costCommand,
+  verify: async () => (await import('./tools/cli/verify.ts')).verifyCommand,
+  keys: async () => (await import('./tools/cli/keys.ts')).keysCommand,
+  auth: async () => (await import('./tools/cli/auth.ts')).authCommand,
+  mails: async () => (await import('./tools/cli/mails.ts')).mailsCommand,
+  settings: async () => (await import('./tools/cli/settings.ts')).settingsCommand,
 }
 
 /** The command of that name, or all where there is none: for the help, and for who mistyped. */

@@ -1,5 +1,5 @@
 import type { Revision, RevisionSource } from '../runtime/contract/revision.ts'
-import { DatabaseFailure } from '../runtime/db/failures.ts'
+import { DatabaseFailure } from '../runtime/db/failures/failures.ts'
 import { messageOf } from '../runtime/lib/message-of.ts'
 import type { CatalogQuery } from './catalog/read.ts'
 import type { Compiled, Compiler } from './compile.ts'

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import pg from 'pg'
-import { createPasswords } from '../../runtime/auth/hashing/passwords.ts'
-import { linkKey, linkToken, newCode, newSalt } from '../../runtime/auth/one-time/link-token.ts'
+import { createPasswords } from '../../runtime/auth/secrets/passwords.ts'
+import { linkKey, linkToken, newCode, newSalt } from '../../runtime/auth/secrets/link-token.ts'
 import { equalTexts } from '../../runtime/auth/rules/pkce.ts'
-import { newRefreshToken } from '../../runtime/auth/sign-in.ts'
+import { newRefreshToken } from '../../runtime/auth/accounts/sign-in.ts'
 import * as statements from './limit-statements.ts'
 import { createTokens, type Tokens } from './limit-tokens.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { linkKey, linkToken, newSalt } from '../../runtime/auth/one-time/link-token.ts'
+import { linkKey, linkToken, newSalt } from '../../runtime/auth/secrets/link-token.ts'
 import { createTokens } from './limit-tokens.ts'
 
 /** The rows that a run begins with, and what their owners hold: written by SQL, since signing up would take minutes. */

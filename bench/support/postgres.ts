@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { embeddedBinaries } from '../../runtime/db/postgres-binaries.ts'
+import { embeddedBinaries } from '../../runtime/embedded-postgres/postgres-binaries.ts'
 import { startCluster, sweepClusters, type ClusterSource } from '../../test/support/cluster.ts'
 import { publishClusters, type Major } from '../../test/support/clusters.ts'
 import { binaries15 } from '../../test/support/global-setup.ts'

@@ -5,7 +5,7 @@
  * Every backend counts in a row of its own, so that no DDL waits for another one's commit, a rolled-back change counts
  * for nothing, and whoever sees the sum sees the catalogue that belongs to it. Beside the count it records, in a ring of
  * rows of its own, which relations changed: whoever finds fewer records than changes compares everything. And it sets
- * the mark (runtime/db/marks.ts).
+ * the mark (runtime/db/check/marks.ts).
  */
 
 const ignoredKinds = [
@@ -64,7 +64,7 @@ const classes = (names: readonly string[]): string =>
  *
  * A new type of a column makes the foreign keys that refer to it anew, in silence: those that this transaction wrote
  * are looked for. The setting tells the rest of the transaction that the change it will see is its own
- * (runtime/db/transaction.ts).
+ * (runtime/db/check/transaction.ts).
  */
 const record = `if exists (select from pg_catalog.pg_inherits i where i.inhrelid = any (changed))
       or exists (select from pg_catalog.pg_inherits i where i.inhparent = any (changed))

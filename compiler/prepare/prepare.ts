@@ -1,5 +1,5 @@
-import { DatabaseFailure } from '../../runtime/db/failures.ts'
-import { withSession, type Query } from '../../runtime/db/session.ts'
+import { DatabaseFailure } from '../../runtime/db/failures/failures.ts'
+import { withSession, type Query } from '../../runtime/db/connect/session.ts'
 import { needs, type Need } from './statements.ts'
 
 export interface PrepareOptions {

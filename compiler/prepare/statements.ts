@@ -1,6 +1,6 @@
 import { ident } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
-import { currentBody } from '../../runtime/db/version.ts'
+import { currentBody } from '../../runtime/db/check/version.ts'
 import { commandBody, dropBody, foldBody } from './counting.ts'
 
 /** What a database needs before it can be served: one row per thing, in the order in which they are made. */

@@ -1,11 +1,11 @@
 import type { IntrospectionQuery } from 'graphql'
-import type { Outcome } from '../auth/call.ts'
-import type { Io } from '../auth/io/types.ts'
-import type { AuthParts } from '../auth/register.ts'
-import type { Method } from '../auth/route.ts'
+import type { Outcome } from '../auth/call/call.ts'
+import type { Io } from '../auth/http/io/types.ts'
+import type { AuthParts } from '../auth/http/register.ts'
+import type { Method } from '../auth/http/route.ts'
 import type { AuditAction } from '../auth/store/audit-log.ts'
-import type { JsonObject } from '../auth/types.ts'
-import type { RunStatement } from '../db/statements.ts'
+import type { JsonObject } from '../auth/protocol/types.ts'
+import type { RunStatement } from '../db/pool/statements.ts'
 import type { ProjectAnswer } from './answers.ts'
 
 /** What the owner's endpoints rest on. */

@@ -1,5 +1,5 @@
-import { body, exactly, io, list, object, ok, oneOf, query, text } from '../auth/io/build.ts'
-import type { Io, Members, Schema } from '../auth/io/types.ts'
+import { body, exactly, io, list, object, ok, oneOf, query, text } from '../auth/http/io/build.ts'
+import type { Io, Members, Schema } from '../auth/http/io/types.ts'
 import { templateKinds } from '../auth/mails/kinds.ts'
 import { authSettingRows } from '../auth/settings/keys.ts'
 

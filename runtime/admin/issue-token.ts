@@ -1,8 +1,8 @@
-import type { RunStatement } from '../db/statements.ts'
+import type { RunStatement } from '../db/pool/statements.ts'
 import { noSuchUser } from '../auth/endpoints/admin/target-user.ts'
-import { refuse } from '../auth/errors.ts'
-import { isUuid } from '../auth/input.ts'
-import type { AuthParts } from '../auth/register.ts'
+import { refuse } from '../auth/protocol/errors.ts'
+import { isUuid } from '../auth/protocol/input.ts'
+import type { AuthParts } from '../auth/http/register.ts'
 import { findUserById } from '../auth/store/users.ts'
 import type { TokenAnswer } from './answers.ts'
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { failure, schemas } from '../auth/io/schemas.ts'
-import type { Answer, Io, Members, Schema } from '../auth/io/types.ts'
-import { placeOf, type Route } from '../auth/route.ts'
-import { routes } from '../auth/routes.ts'
+import { failure, schemas } from '../auth/http/io/schemas.ts'
+import type { Answer, Io, Members, Schema } from '../auth/http/io/types.ts'
+import { placeOf, type Route } from '../auth/http/route.ts'
+import { routes } from '../auth/http/routes.ts'
 import { templateKinds } from '../auth/mails/kinds.ts'
 import { ownerRoutes } from './routes.ts'
 

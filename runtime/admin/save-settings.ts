@@ -1,7 +1,7 @@
 import { authSettingKeys, isAuthSettingName, type AuthSettingName } from '../auth/settings/keys.ts'
 import { settingsOf } from '../auth/settings/load.ts'
 import { resetSetting, setSetting, storedSettings } from '../auth/settings/store.ts'
-import type { RunStatement, StatementsDatabase } from '../db/statements.ts'
+import type { RunStatement, StatementsDatabase } from '../db/pool/statements.ts'
 import { suggest } from '../lib/suggest.ts'
 
 /** How the owner changes settings, by command or over HTTP. */

@@ -1,5 +1,5 @@
-import { json, type Outcome } from '../auth/call.ts'
-import { refuse } from '../auth/errors.ts'
+import { json, type Outcome } from '../auth/call/call.ts'
+import { refuse } from '../auth/protocol/errors.ts'
 import { storedSettings } from '../auth/settings/store.ts'
 import type { RefusalAnswer, SettingsAnswer } from './answers.ts'
 import type { AdminParts, OwnerCall } from './call.ts'

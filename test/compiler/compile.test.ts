@@ -4,8 +4,8 @@ import { writtenExpression } from '../../compiler/catalog/written.ts'
 import { createFollower } from '../../compiler/follow.ts'
 import type { RevisionSource } from '../../runtime/contract/revision.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
-import { DatabaseFailure } from '../../runtime/db/failures.ts'
-import { versionExpression } from '../../runtime/db/version.ts'
+import { DatabaseFailure } from '../../runtime/db/failures/failures.ts'
+import { versionExpression } from '../../runtime/db/check/version.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase

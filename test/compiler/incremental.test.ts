@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createCatalogReader, readCatalog } from '../../compiler/catalog/read.ts'
 import { createCompiler, type Compiled } from '../../compiler/compile.ts'
-import { counterExpression, versionExpression } from '../../runtime/db/version.ts'
+import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
 import { createDatabase, majors, type TestDatabase } from '../support/database.ts'
 
 /** Law: what a compiler makes after any changes is, byte for byte, what a compiler makes that never saw what was before. */

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { foldVersions, prepareDatabase } from '../../compiler/prepare/prepare.ts'
-import { withSession } from '../../runtime/db/session.ts'
-import { versionExpression } from '../../runtime/db/version.ts'
+import { withSession } from '../../runtime/db/connect/session.ts'
+import { versionExpression } from '../../runtime/db/check/version.ts'
 import { createDatabase, majors, type TestDatabase, type TestDatabaseOptions } from '../support/database.ts'
 
 const done = { ready: true, followed: true, statements: [] }

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Command } from '../../compiler/commands/command.ts'
-import { diffCommand } from '../../compiler/commands/diff.ts'
-import { readArguments } from '../../compiler/commands/options.ts'
-import { runArguments } from '../../compiler/commands/run.ts'
-import { failures } from '../../runtime/graphql/failures.ts'
+import type { Command } from '../../compiler/tools/cli/command.ts'
+import { diffCommand } from '../../compiler/tools/cli/diff.ts'
+import { readArguments } from '../../compiler/tools/cli/options.ts'
+import { runArguments } from '../../compiler/tools/cli/run.ts'
+import { failures } from '../../runtime/graphql/protocol/failures.ts'
 import { settingKeys } from '../../runtime/settings/keys.ts'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
 import { commandsIn, demoSql, examplesIn, readPage, refusalOf, type Example } from '../support/examples.ts'
@@ -147,7 +147,7 @@ function problemOfScript([verb = '', name = '']: readonly string[]): string | nu
 }
 
 async function problemOfCommand([name = '', ...args]: readonly string[]): Promise<string | null> {
-  const module = (await import(`../../compiler/commands/${name}.ts`)) as Readonly<Record<string, Command | undefined>>
+  const module = (await import(`../../compiler/tools/cli/${name}.ts`)) as Readonly<Record<string, Command | undefined>>
   const command = module[`${name}Command`]
   if (command === undefined) return `there is no command ${name}`
   readArguments(command, args)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { counterOf } from '../../runtime/db/version.ts'
+import { counterOf } from '../../runtime/db/check/version.ts'
 import { createEngine } from '../../runtime/engine/engine.ts'
 import { messagesOf } from '../support/answers.ts'
 import { introspect, namesOf } from '../support/api-schema.ts'

@@ -2,10 +2,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { authCommand } from '../../compiler/commands/auth.ts'
-import { mailsCommand } from '../../compiler/commands/mails.ts'
-import { runArguments } from '../../compiler/commands/run.ts'
-import { startCommand } from '../../compiler/commands/start.ts'
+import { authCommand } from '../../compiler/tools/cli/auth.ts'
+import { mailsCommand } from '../../compiler/tools/cli/mails.ts'
+import { runArguments } from '../../compiler/tools/cli/run.ts'
+import { startCommand } from '../../compiler/tools/cli/start.ts'
 
 let folder: string
 beforeAll(async () => {

@@ -2,12 +2,12 @@ import { chmod, chown, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
-import { clearOrphan } from '../../runtime/db/folder-claim.ts'
-import { freePort } from '../../runtime/db/free-port.ts'
-import { serverAccount } from '../../runtime/db/postgres-account.ts'
-import { runProgram, startServer } from '../../runtime/db/postgres-process.ts'
-import type { Account, Binaries, ServerProcess } from '../../runtime/db/postgres-process.ts'
-import { processIdentity } from '../../runtime/db/processes.ts'
+import { clearOrphan } from '../../runtime/embedded-postgres/folder-claim.ts'
+import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
+import { serverAccount } from '../../runtime/embedded-postgres/postgres-account.ts'
+import { runProgram, startServer } from '../../runtime/embedded-postgres/postgres-process.ts'
+import type { Account, Binaries, ServerProcess } from '../../runtime/embedded-postgres/postgres-process.ts'
+import { processIdentity } from '../../runtime/embedded-postgres/processes.ts'
 
 /** A throw-away server: nothing is synced to disk, everybody on 127.0.0.1 is trusted, the folder goes away with it. */
 export interface ThrowAwayCluster {

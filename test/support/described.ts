@@ -2,8 +2,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { openapi } from '../../runtime/admin/openapi.ts'
 import { ownerRoutes } from '../../runtime/admin/routes.ts'
-import { placeOf } from '../../runtime/auth/route.ts'
-import { routes } from '../../runtime/auth/routes.ts'
+import { placeOf } from '../../runtime/auth/http/route.ts'
+import { routes } from '../../runtime/auth/http/routes.ts'
 
 /** Whether answers are what /openapi.json says they are. */
 

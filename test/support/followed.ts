@@ -1,8 +1,8 @@
 import { createCompiler } from '../../compiler/compile.ts'
 import { createFollower } from '../../compiler/follow.ts'
 import { writtenExpression } from '../../compiler/catalog/written.ts'
-import { openDatabase } from '../../runtime/db/pool.ts'
-import { counterExpression, versionExpression } from '../../runtime/db/version.ts'
+import { openDatabase } from '../../runtime/db/pool/pool.ts'
+import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
 import { createService } from '../../runtime/graphql/serve.ts'
 import type { Answer, AskOptions } from './service.ts'
 

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { codegenCommand } from '../../compiler/commands/codegen.ts'
-import { runArguments } from '../../compiler/commands/run.ts'
+import { codegenCommand } from '../../compiler/tools/cli/codegen.ts'
+import { runArguments } from '../../compiler/tools/cli/run.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 

@@ -3,8 +3,8 @@ import { accessSync, chownSync, constants, mkdtempSync, rmSync, writeFileSync } 
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../runtime/db/free-port.ts'
-import { serverAccount } from '../../runtime/db/postgres-account.ts'
+import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
+import { serverAccount } from '../../runtime/embedded-postgres/postgres-account.ts'
 
 const program = '/usr/sbin/pgbouncer'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../../runtime/db/free-port.ts'
+import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
 import { projectKeys } from '../../runtime/identity/keys.ts'
 import type { TestDatabase } from './database.ts'
 

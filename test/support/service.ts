@@ -4,10 +4,10 @@ import { createEmitter } from '../../compiler/emit/emit.ts'
 import { buildModel } from '../../compiler/model/build.ts'
 import type { Caller, Exchange } from '../../runtime/contract/execution.ts'
 import type { Revision } from '../../runtime/contract/revision.ts'
-import { openDatabase } from '../../runtime/db/pool.ts'
-import { versionExpression } from '../../runtime/db/version.ts'
+import { openDatabase } from '../../runtime/db/pool/pool.ts'
+import { versionExpression } from '../../runtime/db/check/version.ts'
 import { createService } from '../../runtime/graphql/serve.ts'
-import type { GraphqlResponse } from '../../runtime/graphql/types.ts'
+import type { GraphqlResponse } from '../../runtime/graphql/protocol/types.ts'
 import { createDatabase, type Major, type TestDatabase } from './database.ts'
 
 /** An answer with its body as text, however it came. */

@@ -1,10 +1,10 @@
-import { redirect, type Call, type Outcome } from '../call.ts'
-import { destinationOf } from '../destination.ts'
-import { checkedChallenge } from '../email-input.ts'
-import { refuse } from '../errors.ts'
-import { callbackOf, clientOf } from '../google/client.ts'
+import { redirect, type Call, type Outcome } from '../call/call.ts'
+import { destinationOf } from '../call/destination.ts'
+import { checkedChallenge } from '../call/email-input.ts'
+import { refuse } from '../protocol/errors.ts'
+import { callbackOf, clientOf } from '../providers/client.ts'
 import { insertFlow } from '../store/flow-states.ts'
-import type { AuthTools } from '../tools.ts'
+import type { AuthTools } from '../accounts/tools.ts'
 import { otherProviders } from './public-settings.ts'
 
 /** GET /authorize (spec/auth.md 6.3): refusals are answered here, and never by sending the browser anywhere. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { RunStatement } from '../../db/statements.ts'
+import type { RunStatement } from '../../db/pool/statements.ts'
 import { once } from '../../lib/once.ts'
-import { json, type Outcome, type SessionCall } from '../call.ts'
-import { refuse } from '../errors.ts'
-import { pathId, textOf } from '../input.ts'
+import { json, type Outcome, type SessionCall } from '../call/call.ts'
+import { refuse } from '../protocol/errors.ts'
+import { pathId, textOf } from '../protocol/input.ts'
 import { audit } from '../store/audit-log.ts'
 import { atAnotherInstant, insertChallenge } from '../store/challenges.ts'
 import {
@@ -16,8 +16,8 @@ import {
 } from '../store/factors.ts'
 import { findSession } from '../store/sessions.ts'
 import { lockUser } from '../store/users.ts'
-import type { AuthTools } from '../tools.ts'
-import type { FactorRow, SessionRow } from '../types.ts'
+import type { AuthTools } from '../accounts/tools.ts'
+import type { FactorRow, SessionRow } from '../protocol/types.ts'
 
 /** Loaded by the first who has a second factor: a server starts without it. */
 export const totp = once(() => import('../rules/totp.ts'))

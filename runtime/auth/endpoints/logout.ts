@@ -1,11 +1,11 @@
-import type { RunStatement } from '../../db/statements.ts'
-import { noContent, type Outcome, type UserCall } from '../call.ts'
-import { refuse } from '../errors.ts'
+import type { RunStatement } from '../../db/pool/statements.ts'
+import { noContent, type Outcome, type UserCall } from '../call/call.ts'
+import { refuse } from '../protocol/errors.ts'
 import { audit } from '../store/audit-log.ts'
 import { deleteFlowsOf } from '../store/flow-states.ts'
 import { deleteOtherSessions, deleteSession, deleteSessionsOf } from '../store/sessions.ts'
 import { lockUser } from '../store/users.ts'
-import type { AuthTools } from '../tools.ts'
+import type { AuthTools } from '../accounts/tools.ts'
 
 type End = (run: RunStatement, call: UserCall) => Promise<void>
 

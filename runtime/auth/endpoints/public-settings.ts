@@ -1,4 +1,4 @@
-import { json, type Call, type Outcome } from '../call.ts'
+import { json, type Call, type Outcome } from '../call/call.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 
 /** Providers that GoTrue knows and we do not offer: clients look them up by name. */

@@ -1,10 +1,10 @@
-import { json, type Outcome, type UserCall } from '../call.ts'
-import { refuse } from '../errors.ts'
+import { json, type Outcome, type UserCall } from '../call/call.ts'
+import { refuse } from '../protocol/errors.ts'
 import { mailVariables } from '../mails/variables.ts'
 import { audit } from '../store/audit-log.ts'
 import { putOneTimeToken } from '../store/one-time-tokens.ts'
 import { lockUser } from '../store/users.ts'
-import type { AuthTools } from '../tools.ts'
+import type { AuthTools } from '../accounts/tools.ts'
 
 /** GET /reauthenticate (spec/auth.md 5.3): mails a code that a change of password may need. */
 export async function reauthenticate(call: UserCall, { mailer, oneTime }: AuthTools): Promise<Outcome> {

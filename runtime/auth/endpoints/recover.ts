@@ -1,15 +1,15 @@
-import { json, type Acting, type Call, type Outcome } from '../call.ts'
-import { destinationOf } from '../destination.ts'
-import { checkedChallenge, checkedEmail, type Registration } from '../email-input.ts'
-import { refuse } from '../errors.ts'
-import { textOf } from '../input.ts'
+import { json, type Acting, type Call, type Outcome } from '../call/call.ts'
+import { destinationOf } from '../call/destination.ts'
+import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
+import { refuse } from '../protocol/errors.ts'
+import { textOf } from '../protocol/input.ts'
 import { mailToken, type TokenMail } from '../mails/mail-token.ts'
-import { steadyTokens } from '../one-time/tokens.ts'
+import { steadyTokens } from '../secrets/one-time-tokens.ts'
 import type { Challenge } from '../rules/pkce.ts'
 import { audit } from '../store/audit-log.ts'
 import { findUserByEmail, lockUser } from '../store/users.ts'
-import type { AuthTools } from '../tools.ts'
-import type { JsonObject, UserRow } from '../types.ts'
+import type { AuthTools } from '../accounts/tools.ts'
+import type { JsonObject, UserRow } from '../protocol/types.ts'
 
 /** POST /recover (spec/auth.md 4.9): the answer is the same whoever the address belongs to. */
 export async function recover(call: Call, { mailRequests, database }: AuthTools): Promise<Outcome> {

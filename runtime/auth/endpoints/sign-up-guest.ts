@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { RunStatement } from '../../db/statements.ts'
-import { savingUser } from '../accounts.ts'
-import { json, type Call, type Outcome } from '../call.ts'
-import { refuse } from '../errors.ts'
-import { objectOf } from '../input.ts'
-import { checkNewMetadata } from '../metadata-input.ts'
-import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
+import type { RunStatement } from '../../db/pool/statements.ts'
+import { savingUser } from '../accounts/accounts.ts'
+import { json, type Call, type Outcome } from '../call/call.ts'
+import { refuse } from '../protocol/errors.ts'
+import { objectOf } from '../protocol/input.ts'
+import { checkNewMetadata } from '../call/metadata-input.ts'
+import { sessionJson, startSession, type StartedSession } from '../accounts/sign-in.ts'
 import { audit } from '../store/audit-log.ts'
 import { insertUser } from '../store/users.ts'
-import type { AuthTools } from '../tools.ts'
+import type { AuthTools } from '../accounts/tools.ts'
 
 /** Guest sign-in (spec/auth.md 4.3): every call makes another user. */
 export async function guestSignUp(call: Call, tools: AuthTools): Promise<Outcome> {

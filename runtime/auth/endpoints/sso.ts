@@ -1,4 +1,4 @@
-import { refuse } from '../errors.ts'
+import { refuse } from '../protocol/errors.ts'
 
 /** POST /sso: there is no SAML; clients know it by this text (spec/auth.md 11). */
 export async function sso(): Promise<never> {

@@ -1,14 +1,14 @@
-import type { RunStatement } from '../../db/statements.ts'
-import { json, type Call, type Outcome } from '../call.ts'
-import { refuse } from '../errors.ts'
-import { textOf } from '../input.ts'
+import type { RunStatement } from '../../db/pool/statements.ts'
+import { json, type Call, type Outcome } from '../call/call.ts'
+import { refuse } from '../protocol/errors.ts'
+import { textOf } from '../protocol/input.ts'
 import { normalEmail } from '../rules/email.ts'
 import { judgeStrength } from '../rules/password.ts'
-import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
+import { sessionJson, startSession, type StartedSession } from '../accounts/sign-in.ts'
 import { ensureEmailIdentity } from '../store/identities.ts'
 import { findUserByEmail, findLockedUser, replaceHash } from '../store/users.ts'
-import type { AuthTools } from '../tools.ts'
-import type { SessionJson, UserRow } from '../types.ts'
+import type { AuthTools } from '../accounts/tools.ts'
+import type { SessionJson, UserRow } from '../protocol/types.ts'
 
 /** POST /token?grant_type=password (spec/auth.md 4.4). */
 export async function passwordGrant(call: Call, tools: AuthTools): Promise<Outcome> {

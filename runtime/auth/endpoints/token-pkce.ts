@@ -1,9 +1,9 @@
-import type { RunStatement } from '../../db/statements.ts'
-import { json, type Call, type Outcome } from '../call.ts'
-import { refuse, type AuthFailure } from '../errors.ts'
-import { textOf } from '../input.ts'
+import type { RunStatement } from '../../db/pool/statements.ts'
+import { json, type Call, type Outcome } from '../call/call.ts'
+import { refuse, type AuthFailure } from '../protocol/errors.ts'
+import { textOf } from '../protocol/input.ts'
 import { meetsChallenge } from '../rules/pkce.ts'
-import { sessionJson, startSession, type StartedSession } from '../sign-in.ts'
+import { sessionJson, startSession, type StartedSession } from '../accounts/sign-in.ts'
 import {
   countFlowTry,
   deleteFlow,
@@ -13,7 +13,7 @@ import {
   type IssuedFlow,
 } from '../store/flow-states.ts'
 import { findUserById, lockUser } from '../store/users.ts'
-import type { AuthTools } from '../tools.ts'
+import type { AuthTools } from '../accounts/tools.ts'
 
 /** POST /token?grant_type=pkce (spec/auth.md 6.4): the code of a flow, together with what only its beginner knows. */
 export async function pkceGrant(call: Call, tools: AuthTools): Promise<Outcome> {

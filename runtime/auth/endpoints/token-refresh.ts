@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RunStatement } from '../../db/statements.ts'
-import { json, type Call, type Outcome } from '../call.ts'
-import { AuthFailure, OauthFailure, refuse } from '../errors.ts'
-import { textOf } from '../input.ts'
+import type { RunStatement } from '../../db/pool/statements.ts'
+import { json, type Call, type Outcome } from '../call/call.ts'
+import { AuthFailure, OauthFailure, refuse } from '../protocol/errors.ts'
+import { textOf } from '../protocol/input.ts'
 import { judgeRefresh, judgeSession, type RefreshVerdict, type SessionFault } from '../rules/refresh.ts'
-import { newRefreshToken, sessionJson, type StartedSession } from '../sign-in.ts'
+import { newRefreshToken, sessionJson, type StartedSession } from '../accounts/sign-in.ts'
 import { audit } from '../store/audit-log.ts'
 import * as tokens from '../store/refresh-tokens.ts'
 import { deleteSession } from '../store/sessions.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
-import type { AuthTools } from '../tools.ts'
+import type { AuthTools } from '../accounts/tools.ts'
 
 /** POST /token?grant_type=refresh_token (spec/auth.md 7). */
 export async function refreshGrant(call: Call, tools: AuthTools): Promise<Outcome> {

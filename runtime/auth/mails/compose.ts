@@ -1,4 +1,4 @@
-import type { RunStatement } from '../../db/statements.ts'
+import type { RunStatement } from '../../db/pool/statements.ts'
 import type { NewMail } from '../store/outbox.ts'
 import { storedTemplate } from '../store/templates.ts'
 import { mailKinds, type TemplateTexts } from './kinds.ts'

@@ -1,4 +1,4 @@
-import { statement, type RunStatement, type StatementsDatabase } from '../../db/statements.ts'
+import { statement, type RunStatement, type StatementsDatabase } from '../../db/pool/statements.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import type { Begun } from '../store/cooldowns.ts'
 import { insertMail, settleMail, tidyMails } from '../store/outbox.ts'

@@ -1,7 +1,7 @@
-import type { RunStatement } from '../../db/statements.ts'
+import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Challenge } from '../rules/pkce.ts'
 import type { ChangeSlot } from '../store/email-changes.ts'
-import type { UserRow } from '../types.ts'
+import type { UserRow } from '../protocol/types.ts'
 import type { Send } from './mailer.ts'
 import { mailToken, type MailingParts } from './mail-token.ts'
 

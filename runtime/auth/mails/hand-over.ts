@@ -1,4 +1,4 @@
-import { refuse } from '../errors.ts'
+import { refuse } from '../protocol/errors.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import type { NewMail } from '../store/outbox.ts'
 import { createDurations } from './durations.ts'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { RunStatement } from '../../db/statements.ts'
-import { refuse } from '../errors.ts'
+import type { RunStatement } from '../../db/pool/statements.ts'
+import { refuse } from '../protocol/errors.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import { beginCooldown, endCooldown, type Begun } from '../store/cooldowns.ts'
 import { countMails } from '../store/outbox.ts'

@@ -1,7 +1,7 @@
-import type { RunStatement, StatementsDatabase } from '../../db/statements.ts'
+import type { RunStatement, StatementsDatabase } from '../../db/pool/statements.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import type { Begun } from '../store/cooldowns.ts'
-import type { JsonObject } from '../types.ts'
+import type { JsonObject } from '../protocol/types.ts'
 
 /** Kinds of mail (spec/auth.md 9.1), named as their templates are. */
 export type MailKind = 'confirmation' | 'recovery' | 'magic_link' | 'invite' | 'email_change' | 'reauthentication'

@@ -1,5 +1,5 @@
-import { isObject } from '../input.ts'
-import type { JsonObject } from '../types.ts'
+import { isObject } from '../protocol/input.ts'
+import type { JsonObject } from '../protocol/types.ts'
 import { after, afterVariable, placeIn, startState, type Place, type State } from './html-place.ts'
 import type { MailVariables } from './mailer.ts'
 

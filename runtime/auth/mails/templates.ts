@@ -1,4 +1,4 @@
-import type { RunStatement } from '../../db/statements.ts'
+import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Parsed } from '../../settings/parsers.ts'
 import { deleteTemplate, putTemplate, storedTemplates } from '../store/templates.ts'
 import { mailKinds, templateKinds, type TemplateTexts } from './kinds.ts'

@@ -1,6 +1,6 @@
-import type { IssuedToken } from '../one-time/tokens.ts'
+import type { IssuedToken } from '../secrets/one-time-tokens.ts'
 import type { AuthSettings } from '../settings/keys.ts'
-import type { JsonObject } from '../types.ts'
+import type { JsonObject } from '../protocol/types.ts'
 import type { MailVariables } from './mailer.ts'
 
 /** Types of links (spec/auth.md 9.1). */

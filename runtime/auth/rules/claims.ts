@@ -1,4 +1,4 @@
-import type { AmrEntry, AssuranceLevel, JsonObject, UserRow } from '../types.ts'
+import type { AmrEntry, AssuranceLevel, JsonObject, UserRow } from '../protocol/types.ts'
 
 /** What the claims of an access token are made of. */
 export interface ClaimFacts {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../types.ts'
+import type { JsonObject } from '../protocol/types.ts'
 import { judgeEmail, normalEmail } from './email.ts'
 
 /** What the provider says of a person, out of claims that were verified (OpenID Connect Core 1.0 section 5.1). */

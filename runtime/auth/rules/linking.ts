@@ -1,6 +1,7 @@
-import type { AddressProof } from '../store/account-marks.ts'
-
 /** Whose account a sign-in by the provider opens: the table of spec/auth.md 6.5. */
+
+/** How an address came to count as confirmed. An account without a proof, such as an imported one, counts as proved. */
+export type AddressProof = 'mailbox' | 'autoconfirm' | 'admin' | 'provider'
 
 export interface AccountFacts {
   readonly id: string

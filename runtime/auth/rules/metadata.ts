@@ -1,4 +1,4 @@
-import type { JsonObject } from '../types.ts'
+import type { JsonObject } from '../protocol/types.ts'
 
 /** What a user's tokens carry of what is free to choose: `app_metadata` and `user_metadata`. */
 export interface Metadata {

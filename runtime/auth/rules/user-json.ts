@@ -1,4 +1,4 @@
-import type { DatabaseTime, FactorRow, IdentityRow, JsonObject, UserRow } from '../types.ts'
+import type { DatabaseTime, FactorRow, IdentityRow, JsonObject, UserRow } from '../protocol/types.ts'
 import { rfc3339 } from './times.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { withSession, type Query } from '../../db/session.ts'
+import { withSession, type Query } from '../../db/connect/session.ts'
 import { migrations, type Migration } from './migrations.ts'
 
 export interface MigrateOptions {

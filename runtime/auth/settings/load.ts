@@ -1,6 +1,6 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import { singleFlight } from '../../lib/single-flight.ts'
-import type { WhereReady } from '../store/where-ready.ts'
+import type { WhereReady } from '../schema/where-ready.ts'
 import { authSettingRows, type AuthSettings } from './keys.ts'
 
 /**

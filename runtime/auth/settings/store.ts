@@ -1,4 +1,4 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { Parsed } from '../../settings/parsers.ts'
 import { authSettingKeys, type AuthSettingKey, type AuthSettingName } from './keys.ts'
 

@@ -1,9 +1,7 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import type { AddressProof } from '../rules/linking.ts'
 
 /** What we remember of accounts beyond their row: catalograph_auth.address_proofs and ambiguous_passwords. */
-
-/** How an address came to count as confirmed. An account without a proof, such as an imported one, counts as proved. */
-export type AddressProof = 'mailbox' | 'autoconfirm' | 'admin' | 'provider'
 
 const prove = statement<object>(
   'auth.marks.prove',

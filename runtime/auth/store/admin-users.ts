@@ -1,5 +1,5 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
-import type { UserRow } from '../types.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import type { UserRow } from '../protocol/types.ts'
 import { asJson, objectIn, userColumns, type JsonRow } from './user-columns.ts'
 
 /** What only administrators do to auth.users (spec/auth.md 11). */

@@ -1,5 +1,5 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
-import type { DatabaseTime, JsonObject } from '../types.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import type { DatabaseTime, JsonObject } from '../protocol/types.ts'
 
 /** auth.audit_log_entries as administrators read them. */
 

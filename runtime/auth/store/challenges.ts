@@ -1,5 +1,5 @@
-import { DatabaseFailure } from '../../db/failures.ts'
-import { statement, type RunStatement } from '../../db/statements.ts'
+import { DatabaseFailure } from '../../db/failures/failures.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
 
 /** auth.mfa_challenges, and catalograph_auth.totp_steps: what keeps a code from being guessed or used twice. */
 

@@ -1,4 +1,4 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import { slots, type Slot } from './one-time-tokens.ts'
 import { ofAddress } from './users.ts'
 

@@ -1,5 +1,5 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
-import type { AddressProof } from './account-marks.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import type { AddressProof } from '../rules/linking.ts'
 import { objectIn } from './user-columns.ts'
 
 /** Everything that the confirmation of an address changes whatever the account, by one statement; the user first. */

@@ -1,4 +1,4 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
 
 /** catalograph_auth.cooldowns: when a mail of a kind last went to an address (spec/auth.md 4.11). */
 

@@ -1,5 +1,5 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
-import type { FactorRow } from '../types.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import type { FactorRow } from '../protocol/types.ts'
 
 /** auth.mfa_factors. Who adds or removes factors holds the user's row (lockUser). */
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { statement, type RunStatement } from '../../db/statements.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { Challenge } from '../rules/pkce.ts'
-import type { AmrMethod } from '../types.ts'
+import type { AmrMethod } from '../protocol/types.ts'
 
 /**
  * auth.flow_state (spec/auth.md 6.2): `auth_code_issued_at` is set once, by whoever goes on from the flow's beginning.

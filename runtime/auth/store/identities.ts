@@ -1,5 +1,5 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
-import type { JsonObject } from '../types.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import type { JsonObject } from '../protocol/types.ts'
 
 /** auth.identities. */
 

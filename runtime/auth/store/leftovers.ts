@@ -1,4 +1,4 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
 
 /** Rows that nothing needs any more (spec/auth.md 12). Guests are people: they are never deleted silently. */
 

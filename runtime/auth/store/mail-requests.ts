@@ -1,6 +1,6 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
-import type { Client } from '../call.ts'
-import type { Registration } from '../email-input.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import type { Client } from '../call/call.ts'
+import type { Registration } from '../call/email-input.ts'
 import type { Begun } from './cooldowns.ts'
 
 /** catalograph_auth.mail_requests: calls for a mail that were answered, and whose mail is still to be made. */

@@ -1,4 +1,4 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
 
 /** auth.one_time_tokens, the copy of the token columns of auth.users, and the secret part of codes beside them. */
 

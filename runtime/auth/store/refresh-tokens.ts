@@ -1,5 +1,5 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
-import type { SessionRow, SignedSession, UserRow } from '../types.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import type { SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
 import { asJson, sessionColumns, signedColumns, userColumns, type JsonRow } from './user-columns.ts'
 import { instanceId } from './users.ts'
 

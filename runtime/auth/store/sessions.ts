@@ -1,5 +1,5 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
-import type { AmrMethod, SessionRow } from '../types.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import type { AmrMethod, SessionRow } from '../protocol/types.ts'
 import { sessionColumns } from './user-columns.ts'
 import { instanceId } from './users.ts'
 

@@ -1,4 +1,4 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import { instanceId } from './users.ts'
 
 /** A session is raised to aal2 (spec/auth.md 5.7). */

@@ -1,5 +1,5 @@
-import { statement, type RunStatement } from '../../db/statements.ts'
-import type { JsonObject, SessionRow, SignedSession, UserRow } from '../types.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import type { JsonObject, SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
 import { asJson, objectIn, sessionColumns, signedColumns, userColumns, type JsonRow } from './user-columns.ts'
 
 /** auth.users. What was deleted softly is gone for everybody here; see admin-users.ts for the one who may still look. */

@@ -1,4 +1,4 @@
-import type { SchemaReport } from '../../graphql/report/report.ts'
+import type { SchemaReport } from '../../graphql/extensions/report.ts'
 
 /** The schema report as rows of one table. */
 

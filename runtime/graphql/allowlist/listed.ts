@@ -1,7 +1,8 @@
-import type { BoundStatement, Condition, Exchange, Row, RunExchange } from '../../contract/execution.ts'
-import { atStatement, DatabaseFailure } from '../../db/failures.ts'
+import type { Exchange, Row, RunExchange } from '../../contract/execution.ts'
+import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { createLru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
+import { exchangeOf, type Asker } from '../run/exchange.ts'
 import { notListed, type Admission, type ListTable } from './admission.ts'
 import { guard, listing, lookUp, notListedReason, plainness } from './statements.ts'
 
@@ -29,17 +30,6 @@ export function createTexts(): Texts {
     },
   }
 }
-
-/** Who asks, and the version that he asks at. */
-export type Asker = Pick<Exchange, 'caller' | 'claimsTogether' | 'leaves' | 'version' | 'standing'>
-
-/** Member by member: V8 takes µs to spread an object where it is given further members. */
-export const exchangeOf = (
-  { caller, claimsTogether, leaves, version, standing }: Asker,
-  readOnly: boolean,
-  statements: readonly BoundStatement[],
-  condition?: Condition,
-): Exchange => ({ caller, claimsTogether, leaves, version, standing, condition, readOnly, statements })
 
 /**
  * The text of a listed document, which is asked for when it is not known yet.

@@ -1,7 +1,7 @@
 import type { Manifest, ObjectId } from '../../contract/manifest.ts'
 import type { FailureCode as HttpFailureCode } from '../../http/failures.ts'
-import type { Sketch } from '../document.ts'
-import type { FailureCode, ErrorEntry } from '../failures.ts'
+import type { Sketch } from '../prepared/document.ts'
+import type { FailureCode, ErrorEntry } from '../protocol/failures.ts'
 import type { Statements } from '../statements/statements.ts'
 import type { Packed } from './packing.ts'
 

@@ -1,5 +1,5 @@
 import type { FunctionFacts } from '../../contract/manifest.ts'
-import { badArgument } from '../failures.ts'
+import { badArgument } from '../protocol/failures.ts'
 import { slotOf, type Input } from './input.ts'
 import type { Argument } from './types.ts'
 

@@ -4,11 +4,11 @@ import { filterRelations, type Related } from '../../engine/related.ts'
 import { byField, isGeo, type Visible } from '../../engine/view.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
-import { badArgument } from '../failures.ts'
-import { decodeNodeId, type ElementForm, type Elements } from '../tokens.ts'
+import { badArgument } from '../protocol/failures.ts'
+import { checkNodeId, type ElementForm, type NodeTable } from './cursors-and-node-ids.ts'
 import { slotOf, type Input } from './input.ts'
 import type { Planner } from './planner.ts'
-import type { Filter, NodeTable, Quantifier, Slot, Subject, Value } from './types.ts'
+import type { Filter, Quantifier, Slot, Subject, Value } from './types.ts'
 
 /** What filters are planned with. */
 type FilterPlanner = Pick<Planner, 'visible' | 'countRelated'>
@@ -188,16 +188,4 @@ export function elementForm(entity: EntityFacts, name: string): ElementForm {
   const type = entity.columns.find((column) => column.column === name)?.type
   if (type?.list === true) return 'list'
   return type?.kind === 'scalar' && type.name === 'JSON' ? 'json' : 'text'
-}
-
-/** @returns the key values of a node id that names this table */
-export function checkNodeId(token: string, table: NodeTable): Elements {
-  const id = decodeNodeId(token)
-  if (id.schema !== table.schema || id.relation !== table.relation) {
-    throw badArgument('nodeId belongs to a different collection')
-  }
-  if (id.keys.length !== table.keys) {
-    throw badArgument(`Primary key column count mismatch. Expected ${table.keys}, provided ${id.keys.length}`)
-  }
-  return id.keys
 }

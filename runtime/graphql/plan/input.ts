@@ -10,7 +10,7 @@ import {
   type GraphQLLeafType,
   type ValueNode,
 } from 'graphql'
-import { badArgument } from '../failures.ts'
+import { badArgument } from '../protocol/failures.ts'
 import type { Slot } from './types.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { execute, Kind, type DocumentNode, type FieldNode, type TypeNode } from 'graphql'
 import type { RoleView } from '../../engine/schema/schema.ts'
-import { asRefusal, type Operation } from '../operation.ts'
+import { asRefusal, type Operation } from '../operation/operation.ts'
 import type { Walk } from './selection.ts'
 
 /** The types of arguments that meta fields and directives have; the operation's other variables belong to its other fields. */

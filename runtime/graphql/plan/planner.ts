@@ -2,7 +2,7 @@ import { getNamedType, GraphQLObjectType, type FieldNode, type GraphQLField, typ
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import { meaningOf, type Member } from '../../engine/meaning.ts'
 import type { Visible } from '../../engine/view.ts'
-import { refuse } from '../failures.ts'
+import { refuse } from '../protocol/failures.ts'
 import { toInput, type Input } from './input.ts'
 import { collectFields, setsOf, type Walk } from './selection.ts'
 import type { Row, Typename } from './types.ts'

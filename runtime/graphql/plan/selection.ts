@@ -6,7 +6,7 @@ import {
   type GraphQLObjectType,
   type SelectionSetNode,
 } from 'graphql'
-import { badArgument } from '../failures.ts'
+import { badArgument } from '../protocol/failures.ts'
 import type { Variables } from './input.ts'
 
 /** What planning needs to know of the operation while it walks the selections. */

@@ -1,6 +1,6 @@
 import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
-import type { ElementForm } from '../tokens.ts'
+import type { ElementForm, NodeTable } from './cursors-and-node-ids.ts'
 
 /**
  * s3: what to read and write, with slots for values. No GraphQL document and no SQL: names here are response keys, SQL names
@@ -33,13 +33,6 @@ export type Encoding =
       readonly kind: 'records'
       readonly members: readonly { readonly name: string; readonly maxLength: number | null }[]
     }
-
-/** The relation that a node id has to name. */
-export interface NodeTable {
-  readonly schema: string
-  readonly relation: string
-  readonly keys: number
-}
 
 export interface Value {
   readonly slot: Slot

@@ -1,7 +1,7 @@
 import type { FieldNode, GraphQLField } from 'graphql'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { byField } from '../../engine/view.ts'
-import { badArgument } from '../failures.ts'
+import { badArgument } from '../protocol/failures.ts'
 import { planFilter } from './filter.ts'
 import { slotOf, type Input } from './input.ts'
 import { planMembers, type Planner } from './planner.ts'

@@ -1,4 +1,4 @@
-import { refuse } from '../failures.ts'
+import { refuse } from '../protocol/failures.ts'
 import type { Value } from '../plan/types.ts'
 
 /** Collects the values of one statement. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { knownValues, nothingKnown } from '../../../compiler/catalog/known.ts'
 import { catalogQuery } from '../../../compiler/catalog/queries.ts'
-import { counterExpression, versionExpression } from '../../../runtime/db/version.ts'
+import { counterExpression, versionExpression } from '../../../runtime/db/check/version.ts'
 import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
 
 /** How Postgres runs the catalogue query where there are many relations: what it does for each of them has to be little. */

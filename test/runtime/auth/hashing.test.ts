@@ -1,7 +1,7 @@
 import { createCipheriv, randomBytes, scryptSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { compareHash, isCurrentHash, isHash, makeHash } from '../../../runtime/auth/hashing/algorithms.ts'
-import { createPasswords } from '../../../runtime/auth/hashing/passwords.ts'
+import { compareHash, isCurrentHash, isHash, makeHash } from '../../../runtime/auth/secrets/algorithms.ts'
+import { createPasswords } from '../../../runtime/auth/secrets/passwords.ts'
 
 describe('a hash', () => {
   it('of ours is bcrypt at cost 10 under the name that everybody knows', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openStatements, type StatementsDatabase } from '../../../runtime/db/statements.ts'
+import { openStatements, type StatementsDatabase } from '../../../runtime/db/pool/statements.ts'
 import { deleteLeftovers } from '../../../runtime/auth/store/leftovers.ts'
 import { startAuthServer, type AuthServer } from '../../support/auth.ts'
 import { challenge, enrol } from '../../support/totp.ts'

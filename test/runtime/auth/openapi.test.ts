@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownerRoutes } from '../../../runtime/admin/routes.ts'
-import { routes } from '../../../runtime/auth/routes.ts'
+import { routes } from '../../../runtime/auth/http/routes.ts'
 import { startAuthServer, type AuthServer } from '../../support/auth.ts'
 
 /** That answers are as described is checked wherever tests ask: test/support/described.ts. */
@@ -44,7 +44,7 @@ describe('GET /openapi.json', () => {
 
 /** Names that endpoints read from a body: an endpoint that reads one it does not declare would find it absent. */
 function readMembers(): ReadonlySet<string> {
-  const files = ['email-input.ts', ...endpointFiles()]
+  const files = ['call/email-input.ts', ...endpointFiles()]
   const sources = files.map((file) => readFileSync(new URL(`../../../runtime/auth/${file}`, import.meta.url), 'utf8'))
   const names = sources.flatMap((source) =>
     [...source.matchAll(/\b(?:textOf|objectOf|booleanOf|has|field)\((?:(?:call\.)?body, )?'(\w+)'\)/g)].map(

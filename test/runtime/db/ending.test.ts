@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Exchange, RequestContext, Row } from '../../../runtime/contract/execution.ts'
-import { openDatabase, type Database } from '../../../runtime/db/pool.ts'
+import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
 
 /** Requests that end before Postgres has ended them: the client leaves, the deadline passes, the process stops. */

@@ -1,4 +1,4 @@
-import { apiOf } from '../../../compiler/verify/interpreter/api.ts'
+import { apiOf } from '../../../compiler/tools/verify/interpreter/api.ts'
 import {
   grantsOf,
   type BaseType,
@@ -8,11 +8,11 @@ import {
   type FunctionSketch,
   type TableSketch,
   type World,
-} from '../../../compiler/verify/interpreter/world.ts'
+} from '../../../compiler/tools/verify/interpreter/world.ts'
 import { roles } from './roles.ts'
-import { fresh, type Draw } from '../../../compiler/verify/questions/draw.ts'
+import { fresh, type Draw } from '../../../compiler/tools/verify/questions/draw.ts'
 import { argumentNames, fieldOverrides, functionNames } from './names.ts'
-import { orDomain } from '../../../compiler/verify/questions/values.ts'
+import { orDomain } from '../../../compiler/tools/verify/questions/values.ts'
 
 /** Types that may be an argument or a result of a function (spec/graphql.md 9.1). */
 const plainBases: readonly BaseType[] = ['int4', 'text', 'int8', 'bool', 'numeric', 'timestamptz', 'date', 'uuid']

@@ -1,6 +1,6 @@
 import type fc from 'fast-check'
-import { violations } from '../../../compiler/verify/interpreter/constraints.ts'
-import { storeOf } from '../../../compiler/verify/interpreter/store.ts'
+import { violations } from '../../../compiler/tools/verify/interpreter/constraints.ts'
+import { storeOf } from '../../../compiler/tools/verify/interpreter/store.ts'
 import {
   columnNamed,
   additions,
@@ -18,12 +18,12 @@ import {
   type TableSketch,
   type Value,
   type World,
-} from '../../../compiler/verify/interpreter/world.ts'
+} from '../../../compiler/tools/verify/interpreter/world.ts'
 import { postgisMajor } from '../clusters.ts'
-import { choices, drawFrom, fresh, type Draw } from '../../../compiler/verify/questions/draw.ts'
+import { choices, drawFrom, fresh, type Draw } from '../../../compiler/tools/verify/questions/draw.ts'
 import { columnNames, fieldOverrides, linkNames, relationOverrides, tableNames, typeOverrides } from './names.ts'
 import { withFunctions } from './functions.ts'
-import { drawValue, orDomain } from '../../../compiler/verify/questions/values.ts'
+import { drawValue, orDomain } from '../../../compiler/tools/verify/questions/values.ts'
 
 /** Catalogues with their data and roles. */
 export const worlds: fc.Arbitrary<World> = choices(600).map((numbers) => drawWorld(drawFrom(numbers)))

@@ -1,6 +1,6 @@
 import { ident } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
-import { firstIdentity } from '../../../compiler/verify/interpreter/store.ts'
+import { firstIdentity } from '../../../compiler/tools/verify/interpreter/store.ts'
 import type {
   Additions,
   ColumnSketch,
@@ -15,8 +15,8 @@ import type {
   TableSketch,
   Value,
   World,
-} from '../../../compiler/verify/interpreter/world.ts'
-import { part } from '../../../compiler/verify/interpreter/filter.ts'
+} from '../../../compiler/tools/verify/interpreter/world.ts'
+import { part } from '../../../compiler/tools/verify/interpreter/filter.ts'
 import {
   columnNamed,
   compositeNamed,
@@ -24,7 +24,7 @@ import {
   keyOf,
   tableNamed,
   uniqueKeysOf,
-} from '../../../compiler/verify/interpreter/world.ts'
+} from '../../../compiler/tools/verify/interpreter/world.ts'
 import { roles } from '../arbitraries/roles.ts'
 
 /** A World as SQL: what makes it, what fills it, what empties it again. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { questions, usefulRoles, type Drawn } from '../../../compiler/verify/questions/document.ts'
+import { questions, usefulRoles, type Drawn } from '../../../compiler/tools/verify/questions/document.ts'
 import { worlds } from '../arbitraries/world.ts'
-import type { Question, World } from '../../../compiler/verify/interpreter/world.ts'
+import type { Question, World } from '../../../compiler/tools/verify/interpreter/world.ts'
 import type { Case } from './case.ts'
-import type { Disagreement } from '../../../compiler/verify/judge-answer.ts'
+import type { Disagreement } from '../../../compiler/tools/verify/judge-answer.ts'
 import { judge, judgeCase, type Asked } from './judge.ts'
 import { openStage, type Stage } from './stage.ts'
 

@@ -1,7 +1,7 @@
 import { isNonNullType, isObjectType, validateSchema, type GraphQLSchema } from 'graphql'
 import { introspect, namesOf } from '../api-schema.ts'
-import { apiOf, type ApiTable } from '../../../compiler/verify/interpreter/api.ts'
-import type { Role } from '../../../compiler/verify/interpreter/world.ts'
+import { apiOf, type ApiTable } from '../../../compiler/tools/verify/interpreter/api.ts'
+import type { Role } from '../../../compiler/tools/verify/interpreter/world.ts'
 import { roles } from '../arbitraries/roles.ts'
 import type { Stage } from './stage.ts'
 

@@ -1,8 +1,8 @@
 import { postgisMajor } from '../clusters.ts'
 import { createTestService, type Answer, type TestService } from '../service.ts'
-import type { Store } from '../../../compiler/verify/interpreter/store.ts'
-import type { Json, Question, TableSketch, World } from '../../../compiler/verify/interpreter/world.ts'
-import { hashOf, isListed } from '../../../compiler/verify/interpreter/allowlist.ts'
+import type { Store } from '../../../compiler/tools/verify/interpreter/store.ts'
+import type { Json, Question, TableSketch, World } from '../../../compiler/tools/verify/interpreter/world.ts'
+import { hashOf, isListed } from '../../../compiler/tools/verify/interpreter/allowlist.ts'
 import { dataSql, dumpSql, listSql, resetSql, schemaSql } from './ddl.ts'
 
 /** A World that exists: a database of its own and the service in front of it. */

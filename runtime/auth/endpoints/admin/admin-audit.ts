@@ -1,5 +1,5 @@
-import type { RunStatement } from '../../../db/statements.ts'
-import type { AdminCall } from '../../call.ts'
+import type { RunStatement } from '../../../db/pool/statements.ts'
+import type { AdminCall } from '../../call/call.ts'
 import { audit, type AuditAction } from '../../store/audit-log.ts'
 import { instanceId } from '../../store/users.ts'
 

@@ -1,9 +1,9 @@
-import type { RunStatement } from '../../../db/statements.ts'
-import { json, type AdminCall, type Outcome } from '../../call.ts'
-import { booleanOf, pathId } from '../../input.ts'
+import type { RunStatement } from '../../../db/pool/statements.ts'
+import { json, type AdminCall, type Outcome } from '../../call/call.ts'
+import { booleanOf, pathId } from '../../protocol/input.ts'
 import { deleteUserForGood, deleteUserSoftly } from '../../store/admin-users.ts'
 import { findUserById, lockUser } from '../../store/users.ts'
-import type { AuthTools } from '../../tools.ts'
+import type { AuthTools } from '../../accounts/tools.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { noSuchUser } from './target-user.ts'
 

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { RunStatement } from '../../../db/statements.ts'
-import type { AdminCall } from '../../call.ts'
-import { refuse } from '../../errors.ts'
-import type { IssuedToken } from '../../one-time/tokens.ts'
+import type { RunStatement } from '../../../db/pool/statements.ts'
+import type { AdminCall } from '../../call/call.ts'
+import { refuse } from '../../protocol/errors.ts'
+import type { IssuedToken } from '../../secrets/one-time-tokens.ts'
 import { emailAppMetadata } from '../../rules/user-json.ts'
 import { markPasswordAmbiguous } from '../../store/account-marks.ts'
 import { ensureEmailIdentity } from '../../store/identities.ts'
 import { putOneTimeToken } from '../../store/one-time-tokens.ts'
 import { findLockedUser, findUserByEmail, insertUser } from '../../store/users.ts'
-import type { JsonObject, UserRow } from '../../types.ts'
+import type { JsonObject, UserRow } from '../../protocol/types.ts'
 
 /** An account that an administrator makes for somebody who has yet to confirm it. */
 export interface AwaitedAccount {

@@ -1,9 +1,9 @@
-import { json, type AdminCall, type Outcome } from '../../call.ts'
-import { refuse } from '../../errors.ts'
-import { pageHeaders, readPage } from '../../paging.ts'
+import { json, type AdminCall, type Outcome } from '../../call/call.ts'
+import { refuse } from '../../protocol/errors.ts'
+import { pageHeaders, readPage } from '../../protocol/paging.ts'
 import { rfc3339 } from '../../rules/times.ts'
 import { countAuditLog, readAuditLog, type AuditFilter } from '../../store/audit-pages.ts'
-import type { AuthTools } from '../../tools.ts'
+import type { AuthTools } from '../../accounts/tools.ts'
 
 /** GET /admin/audit: newest first. */
 export async function listAudit({ query }: AdminCall, { database }: AuthTools): Promise<Outcome> {

@@ -1,10 +1,10 @@
-import { json, type AdminCall, type Outcome } from '../../call.ts'
-import { refuse } from '../../errors.ts'
-import { pathId } from '../../input.ts'
-import { pageHeaders, readPage } from '../../paging.ts'
+import { json, type AdminCall, type Outcome } from '../../call/call.ts'
+import { refuse } from '../../protocol/errors.ts'
+import { pathId } from '../../protocol/input.ts'
+import { pageHeaders, readPage } from '../../protocol/paging.ts'
 import { userJson } from '../../rules/user-json.ts'
 import { countUsers, findUserOrDeleted, readUserPage } from '../../store/admin-users.ts'
-import type { AuthTools } from '../../tools.ts'
+import type { AuthTools } from '../../accounts/tools.ts'
 import { noSuchUser } from './target-user.ts'
 
 /** GET /admin/users: newest first unless `sort` says otherwise. */

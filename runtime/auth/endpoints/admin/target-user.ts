@@ -1,9 +1,9 @@
-import type { RunStatement } from '../../../db/statements.ts'
-import type { AdminCall } from '../../call.ts'
-import { refuse, type AuthFailure } from '../../errors.ts'
-import { pathId } from '../../input.ts'
+import type { RunStatement } from '../../../db/pool/statements.ts'
+import type { AdminCall } from '../../call/call.ts'
+import { refuse, type AuthFailure } from '../../protocol/errors.ts'
+import { pathId } from '../../protocol/input.ts'
 import { findUserById } from '../../store/users.ts'
-import type { UserRow } from '../../types.ts'
+import type { UserRow } from '../../protocol/types.ts'
 
 export const noSuchUser = (message = 'User not found'): AuthFailure =>
   refuse('user_not_found', { status: 404, message })

@@ -1,13 +1,13 @@
-import type { AdminCall } from '../../call.ts'
-import { checkedEmail } from '../../email-input.ts'
-import { refuse } from '../../errors.ts'
-import { isHash } from '../../hashing/algorithms.ts'
-import { booleanOf, has, isUuid, objectOf, textOf } from '../../input.ts'
-import { checkNewPassword } from '../../password-input.ts'
+import type { AdminCall } from '../../call/call.ts'
+import { checkedEmail } from '../../call/email-input.ts'
+import { refuse } from '../../protocol/errors.ts'
+import { isHash } from '../../secrets/algorithms.ts'
+import { booleanOf, has, isUuid, objectOf, textOf } from '../../protocol/input.ts'
+import { checkNewPassword } from '../../call/password-input.ts'
 import { durationSeconds } from '../../rules/duration.ts'
 import { isTooLong } from '../../rules/password.ts'
-import type { AuthTools } from '../../tools.ts'
-import type { JsonObject } from '../../types.ts'
+import type { AuthTools } from '../../accounts/tools.ts'
+import type { JsonObject } from '../../protocol/types.ts'
 
 /** What an administrator may say of an account (spec/auth.md 11); null: nothing was said. */
 export interface AdminUserInput {

@@ -11,7 +11,7 @@ import { WhomPicker } from '../parts/whom-picker.tsx'
 import { roleOf, type Whom } from '../whom.ts'
 import { useEditorNames } from './names.ts'
 import { Plans } from './plans.tsx'
-import type { Explained } from '../../../graphql/explain.ts'
+import type { Explained } from '../../../graphql/extensions/explain.ts'
 
 /** GraphiQL as whoever is chosen; the plans of what was run beside it, when asked for. */
 export function GraphiqlPanel() {

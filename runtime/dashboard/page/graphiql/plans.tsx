@@ -1,4 +1,4 @@
-import type { Explained } from '../../../graphql/explain.ts'
+import type { Explained } from '../../../graphql/extensions/explain.ts'
 import { childrenOf, factsOf, rootOf, type PlanNode } from './plan.ts'
 
 /** Every statement of a request with its parameters and plan. */

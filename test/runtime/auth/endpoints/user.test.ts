@@ -4,7 +4,7 @@ import { hash as argon2 } from '@node-rs/argon2'
 import { hash as bcrypt } from '@node-rs/bcrypt'
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
-import { routes } from '../../../../runtime/auth/routes.ts'
+import { routes } from '../../../../runtime/auth/http/routes.ts'
 import { claimsOf, hashCost, startAuthServer, type AuthServer } from '../../../support/auth.ts'
 
 let server: AuthServer

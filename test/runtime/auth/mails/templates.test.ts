@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listTemplates, resetTemplate, setTemplate } from '../../../../runtime/auth/mails/templates.ts'
 import { listMails } from '../../../../runtime/auth/store/outbox.ts'
-import { openStatements, type StatementsDatabase } from '../../../../runtime/db/statements.ts'
+import { openStatements, type StatementsDatabase } from '../../../../runtime/db/pool/statements.ts'
 import { startAuthServer, type AuthServer } from '../../../support/auth.ts'
 
 let server: AuthServer

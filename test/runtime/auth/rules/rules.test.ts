@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { readJsonBody } from '../../../../runtime/auth/body.ts'
-import { apiVersionOf } from '../../../../runtime/auth/errors.ts'
+import { readJsonBody } from '../../../../runtime/auth/protocol/body.ts'
+import { apiVersionOf } from '../../../../runtime/auth/protocol/errors.ts'
 import { judgeEmail } from '../../../../runtime/auth/rules/email.ts'
 import { isTooLong, judgeStrength } from '../../../../runtime/auth/rules/password.ts'
 import { meetsChallenge, readChallenge } from '../../../../runtime/auth/rules/pkce.ts'
 import { judgeRefresh, judgeSession } from '../../../../runtime/auth/rules/refresh.ts'
 import { rfc3339 } from '../../../../runtime/auth/rules/times.ts'
-import { linkKey, linkToken, newCode, newSalt } from '../../../../runtime/auth/one-time/link-token.ts'
+import { linkKey, linkToken, newCode, newSalt } from '../../../../runtime/auth/secrets/link-token.ts'
 
 describe('an address', () => {
   test.each(['a@b', 'a.b+c@d-e.example', "o'neil!#$%&*/=?^_`{|}~-@x.y", `${'a'.repeat(64)}@${'b'.repeat(63)}.example`])(

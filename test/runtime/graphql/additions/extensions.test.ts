@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { annotate } from '../../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../../compiler/model/build.ts'
-import type { SchemaReport } from '../../../../runtime/graphql/report/report.ts'
+import type { SchemaReport } from '../../../../runtime/graphql/extensions/report.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
 import { catalogOf } from '../../../support/catalog.ts'
 import { majors } from '../../../support/database.ts'

@@ -1,0 +1,43 @@
+import { authOwner } from '../../../runtime/auth/schema/auth-schema.ts'
+import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
+import { openStatements, type StatementsDatabase } from '../../../runtime/db/pool/statements.ts'
+import type { Settings } from '../../../runtime/settings/keys.ts'
+import { CommandFailure } from './command.ts'
+import { ownerUrl } from './owner-url.ts'
+
+/** Where auth keeps its state, as commands reach it. */
+export interface AuthUrls {
+  /** Of whoever owns the tables of auth. */
+  readonly auth: string
+  /** Of whoever may prepare them. */
+  readonly owner: string
+}
+
+/** The database of the settings, or the embedded one while it runs. Throws CommandFailure when there is none. */
+export async function authUrls(settings: Settings): Promise<AuthUrls> {
+  const { databaseUrl, databaseOwnerUrl, databaseAuthUrl } = settings
+  const auth = databaseAuthUrl ?? databaseOwnerUrl ?? databaseUrl ?? (await ownerUrl(settings))
+  return { auth, owner: databaseOwnerUrl ?? auth }
+}
+
+/** Schema or table missing. */
+const notPrepared: ReadonlySet<string> = new Set(['3F000', '42P01'])
+
+/** Lends the database to `work` and closes it. Rejects with CommandFailure where auth was never enabled. */
+export async function withAuthDatabase<T>(url: string, work: (database: StatementsDatabase) => Promise<T>): Promise<T> {
+  const database = openStatements({ url, schemas: ['auth'], role: authOwner, poolSize: 1, statementTimeout: 30_000 })
+  try {
+    return await work(database)
+  } catch (error) {
+    if (!(error instanceof DatabaseFailure)) throw error
+    if (notPrepared.has(error.sqlstate ?? '')) {
+      throw new CommandFailure('auth is not prepared in this database; run catalograph auth enable --site-url URL')
+    }
+    if (error.sqlstate === '42501') {
+      throw new CommandFailure('this role may not do that: set DATABASE_AUTH_URL or DATABASE_OWNER_URL')
+    }
+    throw error
+  } finally {
+    await database.close()
+  }
+}

@@ -1,0 +1,87 @@
+import { withSession } from '../../../runtime/db/connect/session.ts'
+import type { Settings } from '../../../runtime/settings/keys.ts'
+import { createCompiler } from '../../compile.ts'
+import type { Compiled } from '../../compile.ts'
+import { diffArtifacts, printDifferences } from '../../emit/diff.ts'
+import { writeArtifacts } from '../../emit/write.ts'
+import { dump } from '../../report/dump.ts'
+import { printDiagnostics } from '../../report/print.ts'
+import type { Command, Terminal } from './command.ts'
+import { exitCodes, misuse } from './command.ts'
+import { demandSchemas } from './demand-schemas.ts'
+import { demand, settingsOf } from './needed-settings.ts'
+
+const defaultFolder = 'generated'
+
+/** What `--dump` can print: every stage's value. */
+const stages = {
+  catalog: async (compiled: Compiled) => compiled.catalog,
+  annotated: async (compiled: Compiled) => compiled.annotated,
+  model: async (compiled: Compiled) => compiled.model,
+  artifacts: async (compiled: Compiled) => (await compiled.artifacts()).files,
+} as const
+
+type Stage = keyof typeof stages
+
+/** Compiles the database once, without writing anything to it. */
+export const compileCommand: Command = {
+  name: 'compile',
+  summary: 'Compile the catalogue into artifacts that can be served without compiling.',
+  description:
+    'Reads the database of DATABASE_OWNER_URL, or DATABASE_URL, and writes nothing to it. What it has to say about\n' +
+    'the schema goes to standard error; with an error among it nothing is written and the exit code is 1.',
+  options: {
+    out: { value: 'DIR', help: `Folder of the artifacts (default: ${defaultFolder}).` },
+    check: { value: null, help: 'Write nothing; fail and show the difference when the folder is out of date.' },
+    dump: { value: 'STAGE', help: `Print a stage's value as JSON instead: ${Object.keys(stages).join(', ')}.` },
+  },
+  run: async ({ out, check, dump: dumped }, terminal) => {
+    const stage = stageOf(dumped)
+    const compiled = await compileOnce(settingsOf(terminal))
+    tell(compiled, terminal)
+    if (stage !== null) return printStage(stage, compiled, terminal)
+    if (compiled.diagnostics.some(({ severity }) => severity === 'error')) return exitCodes.failed
+    const folder = typeof out === 'string' ? out : defaultFolder
+    return check === true ? checkFolder(folder, compiled, terminal) : writeFolder(folder, compiled, terminal)
+  },
+}
+
+function stageOf(given: string | true | undefined): Stage | null {
+  if (given === undefined) return null
+  const stage = Object.keys(stages).find((name) => name === given)
+  if (stage === undefined) throw misuse(`--dump takes one of ${Object.keys(stages).join(', ')}`)
+  return stage as Stage
+}
+
+function compileOnce(settings: Settings): Promise<Compiled> {
+  const url = settings.databaseOwnerUrl ?? demand(settings, ['databaseUrl']).databaseUrl
+  return withSession({ url }, async (query) => {
+    await demandSchemas(query, settings.schemas)
+    return createCompiler({ query, schemas: settings.schemas, version: null }).compile()
+  })
+}
+
+function tell({ diagnostics, timings }: Compiled, terminal: Terminal): void {
+  const text = printDiagnostics(diagnostics).trimEnd()
+  if (text !== '') terminal.note(text)
+  terminal.note(timings.map(({ stage, ms }) => `${stage} ${ms.toFixed(0)} ms`).join(', '))
+}
+
+async function printStage(stage: Stage, compiled: Compiled, terminal: Terminal): Promise<number> {
+  terminal.print(dump(await stages[stage](compiled)).trimEnd())
+  return exitCodes.done
+}
+
+async function checkFolder(folder: string, compiled: Compiled, terminal: Terminal): Promise<number> {
+  const differences = await diffArtifacts(folder, await compiled.artifacts())
+  if (differences.length === 0) return exitCodes.done
+  terminal.print(printDifferences(differences).trimEnd())
+  terminal.note(`catalograph: ${folder} is out of date; run catalograph compile --out ${folder}`)
+  return exitCodes.failed
+}
+
+async function writeFolder(folder: string, compiled: Compiled, terminal: Terminal): Promise<number> {
+  await writeArtifacts(folder, await compiled.artifacts())
+  terminal.print(`${folder}/${compiled.revision.id}`)
+  return exitCodes.done
+}

@@ -1,0 +1,165 @@
+import { writeFile } from 'node:fs/promises'
+import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
+import { createEngine } from '../../../runtime/engine/engine.ts'
+import { messageOf } from '../../../runtime/lib/message-of.ts'
+import { createCompiler } from '../../compile.ts'
+import { parseCertificate, printCertificate, type Certificate } from '../cost/certificate.ts'
+import { compareCosts } from '../cost/compare.ts'
+import { measure } from '../cost/measure.ts'
+import { readSizes } from '../cost/plan-facts.ts'
+import { printComparison, printCosts } from '../cost/print.ts'
+import type { GivenDocument } from '../diff/documents.ts'
+import type { Command, GivenOptions, Terminal } from './command.ts'
+import { demandReadable } from './demand-readable.ts'
+import { CommandFailure, exitCodes, misuse } from './command.ts'
+import { givenDocuments, readGiven } from './given-documents.ts'
+import { settingsOf } from './needed-settings.ts'
+import { ownerUrl } from './owner-url.ts'
+
+/** Tells what documents cost, and holds it against what was written down before. */
+export const costCommand: Command = {
+  name: 'cost',
+  summary: 'Tell what documents cost before they run, and fail in CI when one got dearer.',
+  description:
+    'Asks the database of DATABASE_URL (without it that of DATABASE_OWNER_URL, or the embedded one) how it would run\n' +
+    'each operation as the role, and runs none: rows at most as limits.rows counts them, the estimated cost that\n' +
+    'limits.cost holds, indexes, and large tables that are read from end to end. Plans are those that serve every\n' +
+    'value; where a document takes variables, pages are as large as they may be and filters are empty, and the\n' +
+    'certificate names what was given. Estimates are those of the rows that are there: ask a database of the real size.\n\n' +
+    '--check fails where the cost or the rows of an operation grew by more than the factor, where it lost an index, reads\n' +
+    'another large table from end to end, is refused of late, or is not in the certificate.\n\n' +
+    'Exit codes: 0 nothing got dearer, 1 something did, 2 bad use, 3 no verdict (the database is away).',
+  options: {
+    documents: { value: 'GLOB', help: 'Documents to estimate, such as "src/**/*.graphql".' },
+    role: { value: 'NAMES', help: 'Roles to ask as, by commas (default: anon).' },
+    check: { value: 'FILE', help: 'A certificate to hold the documents against.' },
+    factor: { value: 'N', help: 'With --check: how many times as much is not dearer yet (default: 1.5).' },
+    large: { value: 'ROWS', help: 'What a large table is (default: 10000 rows, with --check as in the certificate).' },
+    out: { value: 'FILE', help: 'Write the certificate to this file.' },
+    json: { value: null, help: 'Print the certificate, or with --check what does not hold it, as JSON.' },
+  },
+  run: async (given, terminal) => {
+    const request = await requestOf(given, terminal)
+    const measured = await certify(request, terminal).catch((error: unknown) => {
+      throw error instanceof CommandFailure ? error : new CommandFailure(messageOf(error), noVerdict)
+    })
+    if (request.out !== null) await writeOut(request.out, printCertificate(measured.certificate))
+    if (request.check === null) {
+      tell(measured, request, terminal)
+      return exitCodes.done
+    }
+    return check(measured.certificate, request.check, request, terminal)
+  },
+}
+
+const noVerdict = 3
+const usualFactor = 1.5
+const usualLarge = 10_000
+
+interface CostRequest {
+  readonly url: string
+  readonly schemas: readonly string[]
+  readonly statementTimeout: number | undefined
+  readonly documents: readonly GivenDocument[]
+  readonly roles: readonly string[]
+  readonly check: Certificate | null
+  readonly factor: number
+  readonly large: number
+  readonly out: string | null
+  readonly json: boolean
+}
+
+interface Measured {
+  readonly certificate: Certificate
+  /** What `limits.cost` allows; undefined: it is not set. */
+  readonly limit: number | undefined
+}
+
+async function requestOf(given: GivenOptions, terminal: Terminal): Promise<CostRequest> {
+  const pattern = textOf(given, 'documents')
+  if (pattern === null) throw misuse('cost needs --documents')
+  const roles = (textOf(given, 'role') ?? 'anon').split(',').map((role) => role.trim())
+  if (roles.includes('')) throw misuse('--role takes names with commas between them')
+  const checked = textOf(given, 'check')
+  if (checked === null && given['factor'] !== undefined) throw misuse('--factor goes with --check')
+  const certificate = checked === null ? null : parseCertificate(await readGiven(checked, '--check'))
+  if (checked !== null && certificate === null) throw misuse(`--check: ${checked} is no certificate that cost wrote`)
+  const options = {
+    documents: await givenDocuments(pattern),
+    roles,
+    check: certificate,
+    factor: numberOf(given, 'factor', /^\d+(?:\.\d+)?$/) ?? usualFactor,
+    large: numberOf(given, 'large', /^\d{1,12}$/) ?? certificate?.large ?? usualLarge,
+    out: textOf(given, 'out'),
+    json: given['json'] === true,
+  }
+  const settings = settingsOf(terminal)
+  // As the login role, so that a role is taken on as for a request.
+  const url = settings.databaseUrl ?? (await ownerUrl(settings))
+  return { url, schemas: settings.schemas, statementTimeout: settings.statementTimeoutMs ?? undefined, ...options }
+}
+
+const textOf = (given: GivenOptions, name: string): string | null => {
+  const value = given[name]
+  return typeof value === 'string' ? value : null
+}
+
+function numberOf(given: GivenOptions, name: string, form: RegExp): number | null {
+  const text = textOf(given, name)
+  if (text !== null && !form.test(text)) throw misuse(`--${name} takes a number, not "${text}"`)
+  return text === null ? null : Number(text)
+}
+
+async function certify(request: CostRequest, terminal: Terminal): Promise<Measured> {
+  const { url, schemas, statementTimeout } = request
+  const database = openDatabase({ url, schemas, poolSize: 1, statementTimeout })
+  try {
+    return await certifyOn(database, request, terminal)
+  } finally {
+    await database.close()
+  }
+}
+
+async function certifyOn(database: Database, request: CostRequest, { note }: Terminal): Promise<Measured> {
+  const { schemas, roles, documents, large } = request
+  await demandRoles(database, roles)
+  const { revision } = await createCompiler({ query: database.query, schemas, version: null }).compile()
+  const { limits } = revision.manifest
+  demandReadable(revision.manifest, roles, noVerdict)
+  const unknown = new Set<string>()
+  const measuring = {
+    engine: createEngine(revision),
+    run: database.run,
+    sizes: await readSizes(database.query),
+    large,
+    onUnknown: (tables: readonly string[]) => tables.forEach((table) => unknown.add(table)),
+  }
+  const operations = await measure(measuring, roles, documents)
+  if (unknown.size > 0) {
+    note(`catalograph: never analyzed, so that nobody knows how large they are: ${[...unknown].sort().join(', ')}`)
+  }
+  return { certificate: { format: 1, large, operations }, limit: limits?.cost }
+}
+
+async function demandRoles({ query }: Database, roles: readonly string[]): Promise<void> {
+  const { rows } = await query<{ name: string }>('select rolname::text as name from pg_catalog.pg_roles')
+  const missing = roles.find((role) => !rows.some(({ name }) => name === role))
+  if (missing !== undefined) throw new CommandFailure(`the database has no role ${missing}`, noVerdict)
+}
+
+const writeOut = (file: string, text: string): Promise<void> =>
+  writeFile(file, text).catch((error: unknown) => {
+    throw misuse(`--out: ${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`)
+  })
+
+function tell({ certificate, limit }: Measured, { out, json }: CostRequest, { print }: Terminal): void {
+  if (json) print(printCertificate(certificate).trimEnd())
+  else if (out !== null) print(`${out}: ${certificate.operations.length} operations`)
+  else print(printCosts(certificate, limit))
+}
+
+function check(now: Certificate, before: Certificate, { factor, json }: CostRequest, { print }: Terminal): number {
+  const comparison = compareCosts(before, now, factor)
+  print(json ? JSON.stringify(comparison, null, 2) : printComparison(comparison, now.operations.length, factor))
+  return comparison.dearer.length > 0 ? exitCodes.failed : exitCodes.done
+}

@@ -1,0 +1,153 @@
+import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
+import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
+import { loadRevision } from '../../../runtime/engine/load.ts'
+import { messageOf } from '../../../runtime/lib/message-of.ts'
+import { createCompiler } from '../../compile.ts'
+import type { Compiled } from '../../compile.ts'
+import { compareApis, type State } from '../diff/compare.ts'
+import type { GivenDocument } from '../diff/documents.ts'
+import { listedDocuments } from '../diff/listed.ts'
+import { afterMigration, MigrationFailure, type LeftOut } from '../diff/migration.ts'
+import { readPolicies } from '../diff/policy-changes.ts'
+import { printComparison } from '../diff/print.ts'
+import { printDiagnostics } from '../../report/print.ts'
+import type { Command, GivenOptions, Terminal } from './command.ts'
+import { CommandFailure, exitCodes, misuse } from './command.ts'
+import { givenDocuments, readGiven } from './given-documents.ts'
+import { settingsOf } from './needed-settings.ts'
+import { ownerUrl } from './owner-url.ts'
+
+/** Compares what roles are served before and after a change of the schema. */
+export const diffCommand: Command = {
+  name: 'diff',
+  summary: 'Tell what a migration does to the API of each role: what breaks first.',
+  description:
+    'Compares the database of DATABASE_OWNER_URL, or DATABASE_URL (without either the embedded one), with what\n' +
+    '--against names, which is the state before. With --migration the state after is what the file makes of the\n' +
+    'database: its statements run in one transaction that is rolled back, and without --against the state before is\n' +
+    'the database as it is.\n' +
+    'Locks are held meanwhile, and waited for no longer than three seconds.\n\n' +
+    'Exit codes: 0 nothing breaks, 1 something breaks, 2 bad use, 3 no verdict (the migration fails, the database\n' +
+    'is away).',
+  options: {
+    against: { value: 'DIR|URL', help: 'What `compile` wrote to this folder, or the URL of another database.' },
+    migration: { value: 'FILE', help: 'SQL to apply and take back.' },
+    documents: { value: 'GLOB', help: 'Documents that have to go on working, such as "src/**/*.graphql".' },
+    roles: { value: 'NAMES', help: 'Roles to look at, by commas (default: anon,authenticated,service_role).' },
+    json: { value: null, help: 'Print the comparison as JSON.' },
+  },
+  run: async (given, terminal) => {
+    const request = await requestOf(given, terminal)
+    try {
+      return await compare(request, terminal)
+    } catch (error) {
+      if (error instanceof CommandFailure) throw error
+      throw new CommandFailure(reasonOf(error, request), noVerdict)
+    }
+  },
+}
+
+/** As with diff(1) and grep(1), what keeps us from a verdict is told apart from a verdict. */
+const noVerdict = 3
+
+interface DiffRequest {
+  readonly url: string
+  readonly schemas: readonly string[]
+  readonly against: string | null
+  readonly migration: string | null
+  readonly documents: string | null
+  readonly roles: readonly string[]
+  readonly json: boolean
+}
+
+const optionOf = (given: GivenOptions, name: string): string | null => {
+  const value = given[name]
+  return typeof value === 'string' ? value : null
+}
+
+const apiRoles = 'anon,authenticated,service_role'
+
+async function requestOf(given: GivenOptions, terminal: Terminal): Promise<DiffRequest> {
+  const [against, migration] = [optionOf(given, 'against'), optionOf(given, 'migration')]
+  if (against === null && migration === null) throw misuse('diff needs --against, --migration or both')
+  const roles = (optionOf(given, 'roles') ?? apiRoles).split(',').map((role) => role.trim())
+  if (roles.includes('')) throw misuse('--roles takes names with commas between them')
+  const settings = settingsOf(terminal)
+  const [url, { schemas }] = [await ownerUrl(settings), settings]
+  return {
+    url,
+    schemas,
+    against,
+    migration,
+    documents: optionOf(given, 'documents'),
+    roles,
+    json: given['json'] === true,
+  }
+}
+
+async function compare(request: DiffRequest, terminal: Terminal): Promise<number> {
+  const files = request.documents === null ? [] : await givenDocuments(request.documents)
+  const sql = request.migration === null ? null : await readGiven(request.migration, '--migration')
+  const stated = request.against === null ? null : await statedBy(request.against, request)
+  const { present, listed } = await presentState(request, terminal)
+  const { after, leftOut } = sql === null ? { after: present, leftOut: [] } : await migrated(request, sql)
+  tellNew(present.compiled, after.compiled, terminal)
+  for (const { line, message } of leftOut) terminal.note(`${request.migration}:${line}: not judged: ${message}`)
+  const comparison = compareApis(stated ?? present, after, request.roles, [...files, ...listed])
+  terminal.print(request.json ? JSON.stringify({ ...comparison, leftOut }, null, 2) : printComparison(comparison))
+  return comparison.breaking ? exitCodes.failed : exitCodes.done
+}
+
+/** A database as it is. */
+interface Found extends State {
+  readonly compiled: Compiled
+}
+
+async function stateOf(query: Query, { schemas, roles }: DiffRequest): Promise<Found> {
+  const compiled = await createCompiler({ query, schemas, version: null }).compile()
+  return { compiled, manifest: compiled.revision.manifest, policies: await readPolicies(query, roles, schemas) }
+}
+
+async function statedBy(against: string, request: DiffRequest): Promise<State> {
+  if (/^postgres(?:ql)?:/.test(against)) return withSession({ url: against }, (query) => stateOf(query, request))
+  return { manifest: (await loadRevision(against)).manifest, policies: null }
+}
+
+interface Present {
+  readonly present: Found
+  readonly listed: readonly GivenDocument[]
+}
+
+const presentState = (request: DiffRequest, terminal: Terminal): Promise<Present> =>
+  withSession({ url: request.url }, async (query) => {
+    const present = await stateOf(query, request)
+    const listed = await listedDocuments(query, present.manifest).catch((error: unknown) => {
+      terminal.note(`the allow-list cannot be read, so its documents are not judged: ${messageOf(error)}`)
+      return []
+    })
+    return { present, listed }
+  })
+
+interface Migrated {
+  readonly after: Found
+  readonly leftOut: readonly LeftOut[]
+}
+
+const migrated = (request: DiffRequest, sql: string): Promise<Migrated> =>
+  withSession({ url: request.url, searchPath: null }, (query, command) =>
+    afterMigration({ query, command }, sql, async (leftOut) => ({ after: await stateOf(query, request), leftOut })),
+  )
+
+/** What the compiler has to say of the state after and not of the one before. */
+function tellNew(before: Compiled, after: Compiled, terminal: Terminal): void {
+  const known = new Set(before.diagnostics.map((diagnostic) => printDiagnostics([diagnostic])))
+  const fresh = after.diagnostics.filter((diagnostic) => !known.has(printDiagnostics([diagnostic])))
+  const text = printDiagnostics(fresh.filter(({ severity }) => severity !== 'info')).trimEnd()
+  if (text !== '') terminal.note(text)
+}
+
+function reasonOf(error: unknown, { migration }: DiffRequest): string {
+  if (error instanceof MigrationFailure) return `${migration}:${error.line}: ${error.message}`
+  if (error instanceof DatabaseFailure) return error.message
+  return messageOf(error)
+}

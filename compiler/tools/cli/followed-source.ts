@@ -1,0 +1,67 @@
+import type { RevisionSource } from '../../../runtime/contract/revision.ts'
+import type { Query } from '../../../runtime/db/connect/session.ts'
+import { counterExpression, versionExpression } from '../../../runtime/db/check/version.ts'
+import type { Log } from '../../../runtime/log/events.ts'
+import { writtenExpression } from '../../catalog/written.ts'
+import { createCompiler } from '../../compile.ts'
+import type { Compiled } from '../../compile.ts'
+import { createFollower } from '../../follow.ts'
+import { foldVersions } from '../../prepare/prepare.ts'
+import { printDiagnostic } from '../../report/print.ts'
+import { demandSchemas } from './demand-schemas.ts'
+import type { Prepare } from './prepare-once.ts'
+
+export interface FollowedSourceOptions {
+  readonly schemas: readonly string[]
+  /** Runs statements as the login role. */
+  readonly query: Query
+  readonly prepare: Prepare
+  readonly log: Log
+}
+
+/**
+ * The compiler as the runtime sees it: prepares the database at the first call, then hands over revisions. Rejects with
+ * Hopeless where a schema that is to be served is not there at first.
+ *
+ * Where event triggers may not be made, nothing counts changes and no request can check a version. The runtime then
+ * asks once a second, before it refuses or introspects, and after errors that a change of the schema brings about; the
+ * answer is exact (catalog/written.ts). What is lost: for up to a second a request whose document is still valid is
+ * answered by the schema of before. Privileges and rows are Postgres' at any time.
+ */
+export function createFollowedSource(options: FollowedSourceOptions): RevisionSource {
+  let follow: RevisionSource | null = null
+  return async () => {
+    follow ??= await firstSource(options)
+    return follow()
+  }
+}
+
+async function firstSource(options: FollowedSourceOptions): Promise<RevisionSource> {
+  await demandSchemas(options.query, options.schemas)
+  const { followed } = await options.prepare()
+  return createSource(followed, options)
+}
+
+function createSource(followed: boolean, { schemas, query, log }: FollowedSourceOptions): RevisionSource {
+  const version = followed ? versionExpression : writtenExpression
+  const remark = createRemarks(log)
+  const report = (compiled: Compiled): void => {
+    // After the requests that wait for this revision.
+    setImmediate(() => remark(compiled))
+    // It only keeps the counter small; where it fails, the next compile tries again.
+    if (followed) foldVersions(query).catch(() => undefined)
+  }
+  const recorded = followed ? { counter: counterExpression } : {}
+  const compiler = createCompiler({ query, schemas, version, ...recorded })
+  return createFollower({ compiler, query, version, guarded: followed, report })
+}
+
+/** Tells what a compile has to say, but not again what the one before it said. */
+function createRemarks(log: Log): (compiled: Compiled) => void {
+  let said: ReadonlySet<string> = new Set()
+  return ({ diagnostics }) => {
+    const remarks = diagnostics.filter(({ severity }) => severity !== 'info').map(printDiagnostic)
+    for (const text of remarks) if (!said.has(text)) log({ kind: 'schema-remark', text })
+    said = new Set(remarks)
+  }
+}

@@ -1,0 +1,28 @@
+import { projectKeys } from '../../../runtime/identity/keys.ts'
+import type { Settings } from '../../../runtime/settings/keys.ts'
+import type { Command } from './command.ts'
+import { CommandFailure, exitCodes } from './command.ts'
+import { readLocalSecret } from './local-secret.ts'
+import { settingsOf } from './needed-settings.ts'
+
+/** The project keys of JWT_SECRET, or of the secret that `start` made. */
+export const keysCommand: Command = {
+  name: 'keys',
+  summary: 'Print the keys of the project: anon for browsers, service_role for servers.',
+  description:
+    'The keys are made from JWT_SECRET, or from the secret of the embedded set-up; one secret gives the same keys\n' +
+    'each time. Whoever has the service_role key passes every row-level security policy: keep it on servers.',
+  options: {},
+  run: async (_given, terminal) => {
+    const keys = projectKeys(await secretOf(settingsOf(terminal)))
+    terminal.print(`anon          ${keys.anon}`)
+    terminal.print(`service_role  ${keys.serviceRole}`)
+    return exitCodes.done
+  },
+}
+
+async function secretOf(settings: Settings): Promise<string> {
+  const secret = settings.jwtSecret ?? (await readLocalSecret(settings.dataFolder))
+  if (secret !== null) return secret
+  throw new CommandFailure('there is no secret to make keys from: set JWT_SECRET, or run catalograph start once')
+}

@@ -1,0 +1,27 @@
+import { createLogger } from '../../../runtime/log/logger.ts'
+import type { Log } from '../../../runtime/log/events.ts'
+import type { Settings } from '../../../runtime/settings/keys.ts'
+import type { Terminal } from './command.ts'
+
+/** The log of a serving process: standard error, without any secret that the settings hold. */
+export function logOf(settings: Settings, terminal: Terminal): Log {
+  const { jwtSecret, databaseUrl, databaseOwnerUrl, databaseAuthUrl } = settings
+  return createLogger({
+    level: settings.logLevel,
+    human: terminal.human,
+    secrets: [jwtSecret, ...[databaseUrl, databaseOwnerUrl, databaseAuthUrl].flatMap(secretsOfUrl)].filter(
+      (secret) => secret !== null,
+    ),
+    write: (line) => terminal.note(line.trimEnd()),
+    now: () => new Date(),
+  })
+}
+
+/** A short password would blot out innocent words; the URL as a whole never leaves either way. */
+const shortestConcealed = 6
+
+function secretsOfUrl(url: string | null): readonly string[] {
+  if (url === null) return []
+  const { password } = new URL(url)
+  return [url, password, decodeURIComponent(password)].filter((secret) => secret.length >= shortestConcealed)
+}

@@ -1,0 +1,14 @@
+import { join } from 'node:path'
+import { runningEmbeddedUrl } from '../../../runtime/embedded-postgres/embedded-url.ts'
+import type { Settings } from '../../../runtime/settings/keys.ts'
+import { CommandFailure } from './command.ts'
+
+/**
+ * Connection URL of whoever may look at everything, or of the embedded database while it runs. Throws CommandFailure
+ * when there is none.
+ */
+export async function ownerUrl({ databaseOwnerUrl, databaseUrl, dataFolder }: Settings): Promise<string> {
+  const url = databaseOwnerUrl ?? databaseUrl ?? (await runningEmbeddedUrl(join(dataFolder, 'postgres')))
+  if (url !== null) return url
+  throw new CommandFailure('there is no database: set DATABASE_OWNER_URL, or run catalograph start meanwhile')
+}

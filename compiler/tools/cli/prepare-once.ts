@@ -1,0 +1,44 @@
+import type { Log } from '../../../runtime/log/events.ts'
+import { prepareDatabase } from '../../prepare/prepare.ts'
+import type { Preparation } from '../../prepare/prepare.ts'
+
+export interface PrepareOnceOptions {
+  /** Connection URL of whoever may prepare. */
+  readonly ownerUrl: string
+  /** Connection URL that requests log in with. */
+  readonly loginUrl: string
+  readonly log: Log
+}
+
+export type Prepared = Extract<Preparation, { readonly ready: true }>
+
+export type Prepare = () => Promise<Prepared>
+
+/**
+ * Makes the preparation of a database that is done at most once: what failed is tried again at the next call, so that a
+ * database which comes up late, or whose owner acts meanwhile, needs no restart.
+ */
+export function createPrepareOnce({ ownerUrl, loginUrl, log }: PrepareOnceOptions): Prepare {
+  let prepared: Prepared | null = null
+  let asked = ''
+  return async () => {
+    if (prepared !== null) return prepared
+    const preparation = await prepareDatabase({ url: ownerUrl, login: loginOf(loginUrl) })
+    const { statements } = preparation
+    // The same wish is told once, however often it is looked after.
+    if (statements.length > 0 && asked !== statements.join()) log({ kind: 'owner-needed', statements })
+    asked = statements.join()
+    prepared = demandReady(preparation)
+    log({ kind: 'database-prepared', followed: prepared.followed })
+    return prepared
+  }
+}
+
+function demandReady(preparation: Preparation): Prepared {
+  if (preparation.ready) return preparation
+  throw new Error('the database is not prepared, and neither DATABASE_OWNER_URL nor DATABASE_URL may prepare it')
+}
+
+function loginOf(url: string): string {
+  return decodeURIComponent(new URL(url).username)
+}

@@ -1,0 +1,47 @@
+import type { RevisionSource } from '../../../runtime/contract/revision.ts'
+import type { Query } from '../../../runtime/db/connect/session.ts'
+import { loadRevision } from '../../../runtime/engine/load.ts'
+import { openServerDatabase, runServer } from '../../../runtime/main.ts'
+import type { Log } from '../../../runtime/log/events.ts'
+import type { Command } from './command.ts'
+import { exitCodes } from './command.ts'
+import { logOf } from './log.ts'
+import { demand, settingsOf } from './needed-settings.ts'
+import type { SettingsWith } from './needed-settings.ts'
+import { keepHeapSmall, keepYoungSpaceSmall } from './small-heap.ts'
+
+/** Serves the database of DATABASE_URL. */
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'Serve the GraphQL API of the database that DATABASE_URL names.',
+  description:
+    'The database is prepared first where something is missing (DATABASE_OWNER_URL may name a role that may do so),\n' +
+    'compiled, and followed: a schema change is seen by the next request. With --artifacts nothing is compiled.',
+  options: { artifacts: { value: 'DIR', help: 'Serve what `compile` wrote to this folder, without compiling.' } },
+  run: async ({ artifacts }, terminal) => {
+    keepYoungSpaceSmall()
+    const stopRequested = terminal.stopRequested()
+    const settings = demand(settingsOf(terminal), ['databaseUrl', 'jwtSecret'])
+    const log = logOf(settings, terminal)
+    const stored = typeof artifacts === 'string' ? await loadRevision(artifacts) : null
+    const database = openServerDatabase(settings)
+    const source = stored === null ? await followedSource(settings, database, log) : () => Promise.resolve(stored)
+    await runServer({ settings, database, source, log, onReady: keepHeapSmall, stopRequested })
+    return exitCodes.done
+  },
+}
+
+/** The compiler, which a server that is given artifacts need not load. */
+async function followedSource(
+  settings: SettingsWith<'databaseUrl'>,
+  { query }: { readonly query: Query },
+  log: Log,
+): Promise<RevisionSource> {
+  const [{ createFollowedSource }, { createPrepareOnce }] = await Promise.all([
+    import('./followed-source.ts'),
+    import('./prepare-once.ts'),
+  ])
+  const { databaseUrl, databaseOwnerUrl, schemas } = settings
+  const prepare = createPrepareOnce({ ownerUrl: databaseOwnerUrl ?? databaseUrl, loginUrl: databaseUrl, log })
+  return createFollowedSource({ schemas, query, prepare, log })
+}

@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { startEmbedded } from '../../../runtime/embedded-postgres/embedded.ts'
+import { projectKeys } from '../../../runtime/identity/keys.ts'
+import { openServerDatabase, runServer } from '../../../runtime/main.ts'
+import type { Settings } from '../../../runtime/settings/keys.ts'
+import type { Command, Terminal } from './command.ts'
+import { exitCodes } from './command.ts'
+import { renderWelcome } from './welcome.ts'
+import { enableDemoAuth } from './demo-auth.ts'
+import { loadDemo } from './demo.ts'
+import { createFollowedSource } from './followed-source.ts'
+import { ensureLocalSecret } from './local-secret.ts'
+import { logOf } from './log.ts'
+import { settingsOf } from './needed-settings.ts'
+import { createPrepareOnce } from './prepare-once.ts'
+import { keepHeapSmall, keepYoungSpaceSmall } from './small-heap.ts'
+
+/** Serves an embedded Postgres that holds the demo at first: something to look at without setting anything up. */
+export const startCommand: Command = {
+  name: 'start',
+  summary: 'Start a Postgres of its own with a demo and serve it; needs no setting.',
+  description:
+    'The data is kept in CATALOGRAPH_DATA and found again at the next start. The database is yours: change its\n' +
+    'schema and the API follows. DATABASE_URL is not used; see serve.',
+  options: {},
+  run: async (_given, terminal) => {
+    keepYoungSpaceSmall()
+    const stopRequested = terminal.stopRequested()
+    const settings = settingsOf(terminal)
+    const postgres = await startEmbedded({ folder: join(settings.dataFolder, 'postgres'), onProgress: terminal.note })
+    try {
+      await serveEmbedded(settings, postgres, terminal, stopRequested)
+    } finally {
+      await postgres.stop()
+    }
+    return exitCodes.done
+  },
+}
+
+interface EmbeddedUrls {
+  readonly adminUrl: string
+  readonly serveUrl: string
+}
+
+async function serveEmbedded(
+  given: Settings,
+  { adminUrl, serveUrl }: EmbeddedUrls,
+  terminal: Terminal,
+  stopRequested: Promise<string>,
+): Promise<void> {
+  const jwtSecret = given.jwtSecret ?? (await ensureLocalSecret(given.dataFolder))
+  const settings = { ...given, jwtSecret, databaseUrl: serveUrl, databaseOwnerUrl: adminUrl }
+  const log = logOf(settings, terminal)
+  const prepare = createPrepareOnce({ ownerUrl: adminUrl, loginUrl: serveUrl, log })
+  await prepare()
+  await enableDemoAuth(adminUrl)
+  await loadDemo(adminUrl, terminal.note)
+  const database = openServerDatabase(settings)
+  const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, log })
+  const keys = projectKeys(jwtSecret)
+  const onReady = (url: string): void => {
+    keepHeapSmall()
+    terminal.print(renderWelcome({ url, keys, adminUrl }))
+  }
+  await runServer({ settings, database, source, log, onReady, stopRequested })
+}

@@ -1,0 +1,127 @@
+import { withSession } from '../../../runtime/db/connect/session.ts'
+import { openDatabase } from '../../../runtime/db/pool/pool.ts'
+import { messageOf } from '../../../runtime/lib/message-of.ts'
+import { createCompiler } from '../../compile.ts'
+import type { Json } from '../verify/interpreter/world.ts'
+import { printVerdict } from '../verify/print.ts'
+import type { Verdict } from '../verify/verify.ts'
+import type { Command, GivenOptions, Terminal } from './command.ts'
+import { demandReadable } from './demand-readable.ts'
+import { CommandFailure, exitCodes, misuse } from './command.ts'
+import { demandSchemas } from './demand-schemas.ts'
+import { settingsOf } from './needed-settings.ts'
+import { ownerUrl } from './owner-url.ts'
+
+/** Holds the served answers against the reference interpreter, on the user's own schema and rows. */
+export const verifyCommand: Command = {
+  name: 'verify',
+  summary: 'Hold answers on your own schema and rows against the reference interpreter.',
+  description:
+    'Draws documents about the tables and rows that a role sees in the database of DATABASE_URL (without it the\n' +
+    'embedded one), answers each as the service would and by an interpreter of the specification, and compares.\n' +
+    'It only reads, in read-only transactions. What it did not judge it tells: large tables, functions, types that\n' +
+    'the interpreter does not know. Policies decide which rows are read; whether they are right it cannot know.\n\n' +
+    'Exit codes: 0 no difference, 1 a difference, 2 bad use, 3 no verdict (nothing to judge, the database is away).',
+  options: {
+    minutes: { value: 'N', help: 'How long to go on (default: 1).' },
+    seed: { value: 'S', help: 'Begins the same documents again, on the same rows.' },
+    role: { value: 'NAMES', help: 'Roles to ask as, by commas (default: anon,authenticated).' },
+    claims: { value: 'JSON', help: 'Claims of the token to ask with, such as {"sub": "..."}.' },
+    rows: { value: 'N', help: 'The largest table that is read as a whole; of others a sample is (default: 500).' },
+    json: { value: null, help: 'Print the verdicts as JSON.' },
+  },
+  run: async (given, terminal) => {
+    const request = await requestOf(given, terminal)
+    const verdicts = await verify(request).catch((error: unknown) => {
+      throw new CommandFailure(messageOf(error), noVerdict)
+    })
+    const judged = verdicts.filter(({ documents }) => documents > 0)
+    terminal.print(
+      request.json
+        ? JSON.stringify({ seed: request.seed, verdicts }, null, 2)
+        : [`seed ${request.seed}`, ...verdicts.map(printVerdict)].join('\n'),
+    )
+    if (judged.some(({ difference }) => difference !== null)) return exitCodes.failed
+    return judged.length === 0 ? noVerdict : exitCodes.done
+  },
+}
+
+const noVerdict = 3
+
+interface VerifyRequest {
+  readonly url: string
+  readonly schemas: readonly string[]
+  readonly statementTimeout: number | undefined
+  readonly minutes: number
+  readonly seed: number
+  readonly roles: readonly string[]
+  readonly claims: Readonly<Record<string, Json>>
+  readonly rows: number
+  readonly json: boolean
+}
+
+async function requestOf(given: GivenOptions, terminal: Terminal): Promise<VerifyRequest> {
+  const roles = textOf(given, 'role', 'anon,authenticated')
+    .split(',')
+    .map((role) => role.trim())
+  if (roles.includes('')) throw misuse('--role takes names with commas between them')
+  const asked = {
+    minutes: numberOf(given, 'minutes', 1, /^\d+(?:\.\d+)?$/),
+    seed: numberOf(given, 'seed', Date.now() % 1_000_000, /^\d{1,9}$/),
+    rows: numberOf(given, 'rows', 500, /^\d{1,5}$/),
+    claims: claimsOf(textOf(given, 'claims', '{}')),
+    json: given['json'] === true,
+  }
+  const settings = settingsOf(terminal)
+  // As the login role, so that a role is taken on as for a request.
+  const url = settings.databaseUrl ?? (await ownerUrl(settings))
+  return { url, schemas: settings.schemas, statementTimeout: settings.statementTimeoutMs ?? undefined, roles, ...asked }
+}
+
+const textOf = (given: GivenOptions, name: string, fallback: string): string => {
+  const value = given[name]
+  return typeof value === 'string' ? value : fallback
+}
+
+function numberOf(given: GivenOptions, name: string, fallback: number, form: RegExp): number {
+  const text = textOf(given, name, String(fallback))
+  if (!form.test(text)) throw misuse(`--${name} takes a number, not "${text}"`)
+  return Number(text)
+}
+
+function claimsOf(text: string): VerifyRequest['claims'] {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as VerifyRequest['claims']
+  } catch {
+    // Told below.
+  }
+  throw misuse('--claims takes a JSON object')
+}
+
+/** One role and schema after the other, each with its share of the time. */
+async function verify(request: VerifyRequest): Promise<readonly Verdict[]> {
+  const { url, schemas, roles, minutes, statementTimeout, claims, seed, rows } = request
+  // fast-check stands behind this import, which other commands do not owe.
+  const { verifySchema } = await import('../verify/verify.ts')
+  const { annotated, revision } = await withSession({ url }, async (query) => {
+    await demandSchemas(query, schemas)
+    return createCompiler({ query, schemas, version: null }).compile()
+  })
+  demandReadable(revision.manifest, roles, noVerdict)
+  // The interpreter knows times in UTC.
+  const database = openDatabase({ url, schemas, poolSize: 1, statementTimeout, timeZone: 'UTC' })
+  const pairs = roles.flatMap((role) => annotated.schemas.map((schema) => ({ role, schema })))
+  const verdicts: Verdict[] = []
+  const [start, share] = [Date.now(), (minutes * 60_000) / Math.max(1, pairs.length)]
+  try {
+    for (const [index, { role, schema }] of pairs.entries()) {
+      const deadline = start + share * (index + 1)
+      const options = { annotated, revision, run: database.run, role, claims, seed, rows, deadline }
+      verdicts.push(await verifySchema(options, schema))
+    }
+  } finally {
+    await database.close()
+  }
+  return verdicts
+}

@@ -1,0 +1,126 @@
+import { getNamedType, isEnumType, isInputObjectType, type GraphQLInputObjectType } from 'graphql'
+import { jsString } from '../../emit/js-text.ts'
+import { createImports, type Imports } from './imports.ts'
+import type { DeclaredType, Layout, Module } from './layout.ts'
+import { askedTables, functionsOf, methodsOf, type Method } from './methods.ts'
+import type { Readings } from './scalars.ts'
+import { pageArguments } from './page.ts'
+import { comment, createTypeText, type TypeText } from './type-text.ts'
+
+/** Texts of `.d.ts` files: what a schema holds, for the compiler and for whoever types. */
+
+/** What the declarations of one file are made with. */
+interface Printing {
+  readonly layout: Layout
+  readonly imports: Imports
+  readonly mention: (type: string) => string
+  readonly text: TypeText
+}
+
+export function moduleDeclarations(layout: Layout, readings: Readings, module: Module): string {
+  const printing = createPrinting(layout, readings, module.path)
+  return fileText(printing, [
+    ...declareMethods(printing, module),
+    ...declarePage(printing, module),
+    ...module.types.flatMap((type) => declare(printing, type)),
+  ])
+}
+
+export function functionsDeclarations(layout: Layout, readings: Readings): string {
+  const printing = createPrinting(layout, readings, 'functions')
+  const members = functionsOf(layout).map((method) => declareMethod(printing, method))
+  return fileText(printing, [
+    declareInterface('Functions', members),
+    '/** The functions of the database, asked for as whoever the client is signed in as. */\n' +
+      'export declare function createFunctions(client: sdk.Asker): Functions',
+  ])
+}
+
+export function clientDeclarations(layout: Layout): string {
+  const tables = askedTables(layout)
+  const imported = tables.map(({ path, table }) => `import type { ${table.methods} } from './${path}.js'`)
+  const members = tables.map(({ table }) => `readonly ${table.name}: ${table.methods}`)
+  return joined([
+    ["import type * as sdk from 'catalograph/sdk'", ...imported].join('\n'),
+    declareInterface('Db', members),
+    '/** Every table, asked for as whoever the client is signed in as. */\n' +
+      'export declare function createDb(client: sdk.Asker): Db',
+  ])
+}
+
+function createPrinting(layout: Layout, readings: Readings, path: string): Printing {
+  const imports = createImports(path)
+  const mention = (type: string): string => imports.add(layout.moduleOf(type), layout.identifier(type))
+  const mentionPage = (module: Module): string => imports.add(module, module.table?.page ?? 'sdk.Page')
+  return { layout, imports, mention, text: createTypeText({ layout, readings, mention, mentionPage }) }
+}
+
+const joined = (statements: readonly string[]): string => `${statements.join('\n\n')}\n`
+
+/** The library is imported in any case, which also makes a file without imports a module. */
+const fileText = ({ imports }: Printing, statements: readonly string[]): string =>
+  joined([["import type * as sdk from 'catalograph/sdk'", ...imports.lines('import type')].join('\n'), ...statements])
+
+function declareInterface(name: string, members: readonly string[], base = ''): string {
+  const lines = members.map((member) => `  ${member.replaceAll('\n', '\n  ')}\n`)
+  return `export interface ${name}${base === '' ? '' : ` extends ${base}`} {${lines.length === 0 ? '' : `\n${lines.join('')}`}}`
+}
+
+function declare({ layout, text, mention }: Printing, type: DeclaredType): readonly string[] {
+  const name = layout.identifier(type.name)
+  if (isEnumType(type)) {
+    const values = type.getValues().map((value) => jsString(value.name))
+    return [`export type ${name} = ${values.join(' | ')}`]
+  }
+  if (isInputObjectType(type)) return [declareInput(text, name, type)]
+  const part = layout.rowOf(type.name)
+  const fields = Object.values(type.getFields())
+  if (part?.kind === 'connection') {
+    const further = fields.filter((field) => field.name !== 'edges' && field.name !== 'pageInfo')
+    return [declareInterface(name, further.map(text.field), `sdk.Connection<${mention(part.row.name)}>`)]
+  }
+  if (part?.kind === 'figures') {
+    return [
+      declareInterface(
+        name,
+        fields.map((field) => text.figure(part.row, field)),
+      ),
+    ]
+  }
+  if (part !== undefined) return []
+  if (layout.moduleOf(type.name)?.table?.row !== type) return [declareInterface(name, fields.map(text.field))]
+  // What the owner said of a table and its columns.
+  const told = fields.map((field) => comment(field.description) + text.field(field))
+  return [comment(type.description) + declareInterface(name, told)]
+}
+
+const declareInput = (text: TypeText, name: string, type: GraphQLInputObjectType): string =>
+  declareInterface(name, Object.values(type.getFields()).map(text.input))
+
+function declareMethods(printing: Printing, { table }: Module): readonly string[] {
+  const methods = table === null ? [] : methodsOf(printing.layout, table)
+  if (table === null || methods.length === 0) return []
+  const members = methods.map((method) => declareMethod(printing, method))
+  return [
+    declareInterface(table.methods, members),
+    `export declare function ${table.name}(client: sdk.Asker): ${table.methods}`,
+  ]
+}
+
+function declareMethod({ layout, text, mention }: Printing, method: Method): string {
+  const { name, help, field, rows } = method
+  const row = layout.rowOf(getNamedType(field.type).name)?.row
+  const answered = text.answered(field)
+  const kind = rows ? 'List' : answered.startsWith('sdk.Of<') ? 'Ask' : 'Call'
+  const value = rows && row !== undefined ? mention(row.name) : answered
+  return `${comment(help)}readonly ${name}: sdk.${kind}<${value}, ${text.takes(field)}>`
+}
+
+function declarePage({ mention }: Printing, module: Module): readonly string[] {
+  if (module.table === null) return []
+  const members = pageArguments(module).map(({ name, type, list }) => {
+    const mentioned = mention(type)
+    return `readonly ${name}?: sdk.Maybe<${list ? `readonly ${mentioned}[]` : mentioned}>`
+  })
+  return [declareInterface(module.table.page, members, 'sdk.Page')]
+}

@@ -1,0 +1,175 @@
+import {
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isIntrospectionType,
+  isObjectType,
+  type GraphQLEnumType,
+  type GraphQLInputObjectType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql'
+import { lowerFirst } from '../../../runtime/contract/root-fields.ts'
+import { parts } from '../../../runtime/contract/type-names.ts'
+import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { createNamer } from './identifiers.ts'
+
+/**
+ * Which file of a generated client tells what of a schema: a table with all that bears its name stands in a file of its
+ * own, an enum or a composite too, and what every schema has is shared. Only the schema is asked, so that it may come
+ * from anywhere.
+ */
+export interface Layout {
+  readonly schema: GraphQLSchema
+  readonly modules: readonly Module[]
+  /** The module that declares a type; undefined for scalars and for what the client library knows. */
+  readonly moduleOf: (type: string) => Module | undefined
+  /** Name of a type in TypeScript. */
+  readonly identifier: (type: string) => string
+  /** The row type that a type is a part of the API of; undefined for inputs, for rows, and for what belongs to none. */
+  readonly rowOf: (type: string) => RowPart | undefined
+}
+
+export interface Module {
+  /** Path without an ending, from the client's folder. */
+  readonly path: string
+  readonly types: readonly DeclaredType[]
+  readonly table: Table | null
+}
+
+export interface Table {
+  readonly row: GraphQLObjectType
+  /** Name of the table's client. */
+  readonly name: string
+  /** Names of further types in TypeScript. */
+  readonly page: string
+  readonly methods: string
+}
+
+export type DeclaredType = GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType
+
+export interface RowPart {
+  /** `written`: what mutations answer; `figures`: sums, means, least and greatest values of columns. */
+  readonly kind: 'connection' | 'edge' | 'written' | 'figures'
+  readonly row: GraphQLObjectType
+}
+
+export const sharedPath = 'shared'
+
+export function layOut(schema: GraphQLSchema): Layout {
+  const types = Object.values(schema.getTypeMap()).sort(byName)
+  const declared = types.filter(isDeclared(schema))
+  const rowParts = findRowParts(declared)
+  const rows = new Set([...rowParts.values()].map(({ row }) => row))
+  const isRow = (type: GraphQLObjectType): boolean => rows.has(type) || type.getInterfaces().length > 0
+  const heads = headsOf(declared, isRow)
+  const groups = groupByHead(declared, heads)
+  const identifiers = namesOf(declared.map(({ name }) => name))
+  const modules = makeModules(heads, groups, identifiers, isRow)
+  const owner = new Map(modules.flatMap((module) => module.types.map(({ name }) => [name, module] as const)))
+  return {
+    schema,
+    modules,
+    moduleOf: (type) => owner.get(type),
+    identifier: (type) => identifiers.get(type) ?? type,
+    rowOf: (type) => rowParts.get(type),
+  }
+}
+
+const byName = (left: GraphQLNamedType, right: GraphQLNamedType): number => (left.name < right.name ? -1 : 1)
+
+const isDeclared =
+  (schema: GraphQLSchema) =>
+  (type: GraphQLNamedType): type is DeclaredType =>
+    (isObjectType(type) || isInputObjectType(type) || isEnumType(type)) &&
+    !isIntrospectionType(type) &&
+    type !== schema.getQueryType() &&
+    type !== schema.getMutationType() &&
+    type.name !== 'PageInfo'
+
+/** A connection has edges with nodes, a mutation answers records; no row has a field that is a list of objects. */
+function findRowParts(types: readonly DeclaredType[]): ReadonlyMap<string, RowPart> {
+  const found = new Map<string, RowPart>()
+  for (const type of types.filter(isObjectType)) {
+    const edge = objectIn(type, 'edges')
+    const row = edge && objectIn(edge, 'node')
+    if (edge !== undefined && row !== undefined) {
+      found.set(type.name, { kind: 'connection', row }).set(edge.name, { kind: 'edge', row })
+    }
+    const aggregate = row && objectIn(type, 'aggregate')
+    for (const name of figures) {
+      const figure = aggregate && objectIn(aggregate, name)
+      if (figure !== undefined && row !== undefined) found.set(figure.name, { kind: 'figures', row })
+    }
+    const record = 'affectedCount' in type.getFields() ? objectIn(type, 'records') : undefined
+    if (record !== undefined) found.set(type.name, { kind: 'written', row: record })
+  }
+  return found
+}
+
+const figures = ['sum', 'avg', 'min', 'max'] as const
+
+function objectIn(type: GraphQLObjectType, field: string): GraphQLObjectType | undefined {
+  const found = getNamedType(type.getFields()[field]?.type)
+  return isObjectType(found) ? found : undefined
+}
+
+/** Types that others are named after. */
+function headsOf(
+  types: readonly DeclaredType[],
+  isRow: (type: GraphQLObjectType) => boolean,
+): ReadonlyMap<string, DeclaredType> {
+  const heads = new Map<string, DeclaredType>(
+    types.filter(isObjectType).flatMap((type) => (isRow(type) ? [[type.name, type]] : [])),
+  )
+  const names = new Set(types.map(({ name }) => name))
+  // Enums and composites: values that have filters of their own.
+  const values = types.filter((type) => !isInputObjectType(type) && names.has(`${type.name}Filter`))
+  const others = values.filter(({ name }) => !heads.has(name) && headNameOf(name, heads) === undefined)
+  return new Map([...heads, ...others.map((type) => [type.name, type] as const)])
+}
+
+const endings = [...Object.values(parts), 'ListFilter']
+
+/** `PostEdge` -> `Post`; names are given so that no type could belong to two (spec/graphql.md 2.2). */
+const headNameOf = (name: string, heads: ReadonlyMap<string, DeclaredType>): string | undefined =>
+  endings
+    .flatMap((ending) => (name.endsWith(ending) ? [name.slice(0, name.length - ending.length)] : []))
+    .find((base) => heads.has(base))
+
+function groupByHead(
+  types: readonly DeclaredType[],
+  heads: ReadonlyMap<string, DeclaredType>,
+): ReadonlyMap<string | undefined, readonly DeclaredType[]> {
+  return groupBy(types, ({ name }) => (heads.has(name) ? name : headNameOf(name, heads)))
+}
+
+function namesOf(types: readonly string[]): ReadonlyMap<string, string> {
+  const name = createNamer(['sdk'])
+  return new Map(types.map((type) => [type, name(type)]))
+}
+
+function makeModules(
+  heads: ReadonlyMap<string, DeclaredType>,
+  groups: ReadonlyMap<string | undefined, readonly DeclaredType[]>,
+  identifiers: ReadonlyMap<string, string>,
+  isRow: (type: GraphQLObjectType) => boolean,
+): readonly Module[] {
+  const further = createNamer(identifiers.values())
+  const client = createNamer(['sdk', 'createDb'])
+  // Some file systems cannot tell names apart that differ by case, and some keep a few for devices.
+  const file = createNamer(['con', 'prn', 'aux', 'nul'], (name) => name.toLowerCase())
+  const tableOf = (row: GraphQLObjectType): Table => {
+    const name = client(lowerFirst(row.name))
+    return { row, name, page: further(`${row.name}Page`), methods: further(`${row.name}Table`) }
+  }
+  const inOrder = [...heads.values()].sort(byName)
+  const own = inOrder.map((head): Module => {
+    const types = groups.get(head.name) ?? []
+    return isObjectType(head) && isRow(head)
+      ? { path: `tables/${file(head.name)}`, types, table: tableOf(head) }
+      : { path: `types/${file(head.name)}`, types, table: null }
+  })
+  return [...own, { path: sharedPath, types: groups.get(undefined) ?? [], table: null }]
+}

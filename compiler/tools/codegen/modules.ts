@@ -1,0 +1,128 @@
+import { getNamedType, isObjectType, type GraphQLArgument } from 'graphql'
+import type { ScalarName } from '../../../runtime/contract/manifest.ts'
+import { block, jsString } from '../../emit/js-text.ts'
+import { createImports, type Imports } from './imports.ts'
+import type { DeclaredType, Layout, Module, Table } from './layout.ts'
+import { askedTables, functionsOf, methodsOf, type Method } from './methods.ts'
+import { argumentsOf, graphqlType, pageArguments } from './page.ts'
+import type { Readings } from './scalars.ts'
+import { isNumber, type Field } from './type-text.ts'
+
+/**
+ * Texts of `.js` files: what a request has to know of a schema, which is little (FieldFacts of the client library).
+ *
+ * Modules refer to each other in circles, so what is imported is used inside of functions only. Names of theirs hold
+ * a `$`, which no name of GraphQL does.
+ */
+
+interface Printing {
+  readonly layout: Layout
+  readonly readings: Readings
+  /** Name of what another module exports. */
+  readonly mention: Imports['add']
+}
+
+/** Null where a module declares types only. */
+export function moduleScript(layout: Layout, readings: Readings, module: Module): string | null {
+  if (!module.types.some(isObjectType)) return null
+  return script(layout, readings, module.path, (printing) => [
+    ...module.types.flatMap((type) => exportFacts(printing, type)),
+    ...(module.table === null ? [] : exportTable(printing, module, module.table)),
+  ])
+}
+
+export const functionsScript = (layout: Layout, readings: Readings): string =>
+  script(layout, readings, 'functions', (printing) =>
+    exportMethods(printing, 'createFunctions', functionsOf(layout), 'always'),
+  )
+
+export function clientScript(layout: Layout): string {
+  const tables = askedTables(layout)
+  const imports = tables.map(({ path, table }) => `import { ${table.name} } from './${path}.js'`)
+  const members = tables.map(({ table: { name } }) => `${name}: ${name}($client)`)
+  return joined([imports.join('\n'), `export const createDb = ($client) => (${block(members)})`])
+}
+
+function script(
+  layout: Layout,
+  readings: Readings,
+  path: string,
+  print: (printing: Printing) => readonly string[],
+): string {
+  const imports = createImports(path)
+  const statements = print({ layout, readings, mention: imports.add })
+  return joined([["import * as $sdk from 'catalograph/sdk'", ...imports.lines('import')].join('\n'), ...statements])
+}
+
+const joined = (statements: readonly string[]): string =>
+  `${statements.filter((statement) => statement !== '').join('\n\n')}\n`
+
+const inBraces = (members: readonly string[]): string => (members.length === 0 ? '{}' : `{ ${members.join(', ')} }`)
+
+const factsName = (type: string): string => `${type}$`
+const pageName = (row: string): string => `${row}$page`
+
+function exportFacts(printing: Printing, type: DeclaredType): readonly string[] {
+  const part = printing.layout.rowOf(type.name)
+  if (!isObjectType(type) || part?.kind === 'edge' || part?.kind === 'written') return []
+  const common = part?.kind === 'connection' ? [`...$sdk.connection(${mentionFacts(printing, part.row.name)})`] : []
+  const known = ['edges', 'pageInfo']
+  const fields = Object.values(type.getFields()).filter(({ name }) => common.length === 0 || !known.includes(name))
+  const members = fields.flatMap((field) => {
+    if (part?.kind === 'figures' && isNumber(part.row, field)) return []
+    const facts = factsOf(printing, field)
+    return facts.length === 0 ? [] : [`${field.name}: ${inBraces(facts)}`]
+  })
+  return [`export const ${factsName(type.name)} = () => (${block([...common, ...members])})`]
+}
+
+const mentionFacts = ({ layout, mention }: Printing, type: string): string =>
+  mention(layout.moduleOf(type), factsName(type))
+
+function factsOf(printing: Printing, field: Field): readonly string[] {
+  const named = getNamedType(field.type)
+  const reading = printing.readings[named.name as ScalarName]
+  return [
+    ...(isObjectType(named) ? [`of: ${typeFacts(printing, named.name)}`] : []),
+    ...(reading === undefined ? [] : [`as: ${jsString(reading)}`]),
+    ...(field.args.length === 0 ? [] : [`args: ${argumentFacts(printing, field)}`]),
+  ]
+}
+
+function typeFacts(printing: Printing, type: string): string {
+  const part = printing.layout.rowOf(type)
+  return part?.kind === 'written'
+    ? `$sdk.written(${mentionFacts(printing, part.row.name)})`
+    : mentionFacts(printing, type)
+}
+
+function argumentFacts({ layout, mention }: Printing, field: Field): string {
+  const { page, own } = argumentsOf(layout, field)
+  const common = page === null ? null : mention(page, pageName(page.table?.row.name ?? ''))
+  if (common !== null && own.length === 0) return common
+  return `{ ${[...(common === null ? [] : [`...${common}`]), ...own.map(argumentFact)].join(', ')} }`
+}
+
+const argumentFact = ({ name, type }: GraphQLArgument): string => `${name}: ${jsString(String(type))}`
+
+function exportTable(printing: Printing, module: Module, table: Table): readonly string[] {
+  const own = pageArguments(module).map((argument) => `${argument.name}: ${jsString(graphqlType(argument))}`)
+  return [
+    `export const ${pageName(table.row.name)} = { ${['...$sdk.page', ...own].join(', ')} }`,
+    ...exportMethods(printing, table.name, methodsOf(printing.layout, table)),
+  ]
+}
+
+function exportMethods(
+  printing: Printing,
+  name: string,
+  methods: readonly Method[],
+  when: 'some' | 'always' = 'some',
+): readonly string[] {
+  if (methods.length === 0 && when === 'some') return []
+  const members = methods.map(({ name: member, operation, rows, field }) => {
+    const send = rows ? 'list' : operation === 'query' ? 'query' : 'mutate'
+    return `${member}: $sdk.${send}($client, '${field.name}', ${inBraces(factsOf(printing, field))})`
+  })
+  return [`export const ${name} = ($client) => (${block(members)})`]
+}

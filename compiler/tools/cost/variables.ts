@@ -1,0 +1,44 @@
+import { isRequiredInputField, type GraphQLInputObjectType, type VariableDefinitionNode } from 'graphql'
+import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
+import { parts } from '../../../runtime/contract/type-names.ts'
+import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
+import { sampleScalars, sampleVariables, sampling, type Sample } from '../../../runtime/graphql/prepared/sample-variables.ts'
+
+type Given = Readonly<Record<string, unknown>>
+
+/** A page is the smaller of what is asked for and what is allowed. */
+const mostInt = 2_147_483_647
+
+/**
+ * What a document is tried with, so that it costs as much as it may: no variables, and thus its defaults; and all of them that
+ * can be thought up, with pages of any size and empty filters, once with what depends on a Boolean and once without, and with a
+ * node of each type that it names.
+ */
+export function variablesFor(
+  { schema, visible }: RoleView,
+  definitions: readonly VariableDefinitionNode[],
+  text: string,
+): readonly Given[] {
+  const named = visible.exposed.filter(({ name }) => new RegExp(`\\bon\\s+${name}\\b`).test(text))
+  const ids = [undefined, ...named.map(nodeIdOf)]
+  const tried = [true, false].flatMap((Boolean) =>
+    ids.map((ID) => {
+      const scalars = { ...sampleScalars, Int: mostInt, Boolean, ID }
+      const all = sampleVariables(schema, definitions, sampling(scalars, emptiest))
+      return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+    }),
+  )
+  return [...new Map([{}, ...tried].map((given) => [JSON.stringify(given), given])).values()]
+}
+
+/** Of no row in particular (spec/graphql.md 7.1). */
+const nodeIdOf = ({ schema, relation, key }: EntityFacts): string =>
+  Buffer.from(JSON.stringify([schema, relation, ...(key ?? []).map(() => 1)])).toString('base64')
+
+/** What is written has something in it; of everything else only what has to be there. */
+function emptiest(type: GraphQLInputObjectType, sample: Sample): Given {
+  const isWritten = [parts.insertInput, parts.updateInput].some((part) => type.name.endsWith(part))
+  const fields = Object.values(type.getFields()).filter((field) => isWritten || isRequiredInputField(field))
+  const members = fields.map((field) => [field.name, sample(field.type)] as const)
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined))
+}

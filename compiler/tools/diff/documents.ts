@@ -1,0 +1,84 @@
+import { Kind } from 'graphql'
+import { refusalOf } from '../../../runtime/contract/role-facts.ts'
+import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
+import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
+import { toOperation } from '../../../runtime/graphql/operation/operation.ts'
+import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { parsedOf } from './parsed.ts'
+
+/** A document that somebody relies on. */
+export interface GivenDocument {
+  /** Where it comes from: a file's path, or the hash under which it is listed. */
+  readonly source: string
+  readonly text: string
+  /** Roles that it is for; null: for every one. */
+  readonly roles: readonly string[] | null
+}
+
+/** One operation that was answered before and is refused after. */
+export interface BrokenDocument {
+  readonly source: string
+  readonly roles: readonly string[]
+  /** Null where the operation has no name. */
+  readonly operation: string | null
+  readonly problems: readonly string[]
+}
+
+export interface JudgedDocuments {
+  readonly broken: readonly BrokenDocument[]
+  /** Documents that no role of theirs could ask before either, with what was wrong with them. */
+  readonly invalid: readonly { readonly source: string; readonly problems: readonly string[] }[]
+}
+
+/** Judges documents as a request is judged: parsed, validated and held against the limits. */
+export function judgeDocuments(
+  documents: readonly GivenDocument[],
+  before: readonly RoleView[],
+  after: readonly RoleView[],
+): JudgedDocuments {
+  const judged = documents.map((document) => {
+    const asked = before.flatMap((view, index) => {
+      const later = after[index]
+      return later === undefined || !(document.roles?.includes(view.role) ?? true) ? [] : [[view, later] as const]
+    })
+    return { document, asked, names: operationNames(document.text) }
+  })
+  return {
+    broken: judged.flatMap(({ document: { source, text }, asked, names }) =>
+      names.flatMap((operation) => {
+        const found = asked.map(([view, later]) => ({
+          role: view.role,
+          problems: problemsOf(view, text, operation).length > 0 ? [] : problemsOf(later, text, operation),
+        }))
+        return [...groupBy(found, ({ problems }) => problems.join('\n')).values()].flatMap((group) => {
+          const problems = group[0]?.problems ?? []
+          return problems.length === 0 ? [] : [{ source, operation, roles: group.map(({ role }) => role), problems }]
+        })
+      }),
+    ),
+    invalid: judged.flatMap(({ document: { source, text }, asked, names }) => {
+      const tried = asked.flatMap(([view]) => names.map((name) => problemsOf(view, text, name)))
+      const [problems] = tried
+      return problems === undefined || tried.some((found) => found.length === 0) ? [] : [{ source, problems }]
+    }),
+  }
+}
+
+/** Null stands for an operation without a name, and for a text that has none that could be found. */
+export function operationNames(text: string): readonly (string | null)[] {
+  const operations = parsedOf(text)?.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION) ?? []
+  if (operations.length === 0) return [null]
+  return operations.map((operation) => ('name' in operation ? (operation.name?.value ?? null) : null))
+}
+
+function problemsOf(view: RoleView, text: string, operation: string | null): readonly string[] {
+  try {
+    const refusal = refusalOf(view.visible.manifest, view.role)
+    if (refusal !== null) return [refusal]
+    toOperation(view, text, operation)
+    return []
+  } catch (error) {
+    if (error instanceof Refusal) return error.errors.map(({ message }) => message)
+    throw error
+  }
+}

@@ -1,0 +1,85 @@
+import {
+  DangerousChangeType,
+  findBreakingChanges,
+  findDangerousChanges,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isRequiredArgument,
+  isRequiredInputField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+} from 'graphql'
+import { parts } from '../../../runtime/contract/type-names.ts'
+import type { Change } from './change.ts'
+
+/**
+ * What is different in a role's schema, by the reference implementation's findBreakingChanges and findDangerousChanges,
+ * and beside that what is new.
+ */
+export function schemaChanges(before: GraphQLSchema, after: GraphQLSchema): readonly Change[] {
+  const breaking = findBreakingChanges(before, after)
+  const dangerous = findDangerousChanges(before, after).filter(({ type }) => !harmless.has(type))
+  return withoutCompanions([
+    ...breaking.map(({ type, description }): Change => ({ severity: 'breaking', kind: type, description })),
+    ...dangerous.map(({ type, description }): Change => ({ severity: 'dangerous', kind: type, description })),
+    ...additions(before, after),
+  ])
+}
+
+/** `PostFilter.body was removed.` goes without saying where `Post.body was removed.` is said. */
+function withoutCompanions(changes: readonly Change[]): readonly Change[] {
+  const told = new Set(changes.map(({ description }) => description))
+  return changes.filter(({ description }) => !companies(description).some((other) => told.has(other)))
+}
+
+const endings = Object.values(parts).filter((ending) => ending !== '')
+
+/** The same sentence about the types that this one's name may be made of. */
+function companies(description: string): readonly string[] {
+  const type = /^\w+/.exec(description)?.[0] ?? ''
+  return endings
+    .filter((ending) => type.endsWith(ending))
+    .map((ending) => type.slice(0, -ending.length) + description.slice(type.length))
+}
+
+/** Each new column brings these with it, and no document that was valid can notice: they are told as additions. */
+const harmless: ReadonlySet<string> = new Set([
+  DangerousChangeType.OPTIONAL_INPUT_FIELD_ADDED,
+  DangerousChangeType.OPTIONAL_ARG_ADDED,
+])
+
+const addition = (kind: string, description: string): Change => ({ severity: 'addition', kind, description })
+
+function additions(before: GraphQLSchema, after: GraphQLSchema): readonly Change[] {
+  return Object.values(after.getTypeMap()).flatMap((type) => {
+    const known = before.getType(type.name)
+    return known === undefined ? [addition('TYPE_ADDED', `${type.name} was added.`)] : addedMembers(known, type)
+  })
+}
+
+function addedMembers(before: GraphQLNamedType, after: GraphQLNamedType): readonly Change[] {
+  if (isEnumType(before) || isEnumType(after)) return []
+  const known = membersOf(before)
+  return [...membersOf(after)].flatMap(([name, isDemanded]) =>
+    known.has(name) || isDemanded
+      ? []
+      : [addition(name.includes('(') ? 'ARG_ADDED' : 'FIELD_ADDED', `${name} was added.`)],
+  )
+}
+
+/** Fields and arguments, and whether a document that leaves them out is refused: then their coming breaks. */
+function membersOf(type: GraphQLNamedType): ReadonlyMap<string, boolean> {
+  if (isInputObjectType(type)) {
+    const fields = Object.values(type.getFields())
+    return new Map(fields.map((field) => [`${type.name}.${field.name}`, isRequiredInputField(field)]))
+  }
+  if (!isObjectType(type) && !isInterfaceType(type)) return new Map()
+  return new Map(
+    Object.values(type.getFields()).flatMap((field): (readonly [string, boolean])[] => [
+      [`${type.name}.${field.name}`, false],
+      ...field.args.map((arg) => [`${type.name}.${field.name}(${arg.name}:)`, isRequiredArgument(arg)] as const),
+    ]),
+  )
+}

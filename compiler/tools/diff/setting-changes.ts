@@ -1,0 +1,111 @@
+import type { AllowlistFacts, ColumnFacts, EntityFacts, LimitFacts } from '../../../runtime/contract/manifest.ts'
+import { refusalOf } from '../../../runtime/contract/role-facts.ts'
+import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
+import type { Change } from './change.ts'
+
+/** Changes that no type shows, and that change all the same what documents are answered. */
+export function settingChanges(before: RoleView, after: RoleView): readonly Change[] {
+  return rules.flatMap((rule) => rule(before, after))
+}
+
+type Rule = (before: RoleView, after: RoleView) => readonly Change[]
+
+const told = (isSo: boolean, severity: Change['severity'], kind: string, description: string): readonly Change[] =>
+  isSo ? [{ severity, kind, description }] : []
+
+const rules: readonly Rule[] = [
+  ({ visible: before }, { visible: after }) => {
+    const refusal = refusalOf(after.manifest, after.role)
+    const isNew = refusal !== null && refusalOf(before.manifest, before.role) === null
+    return told(isNew, 'breaking', 'EVERYTHING_REFUSED', `A comment makes every request fail: ${refusal}`)
+  },
+  (before, after) => {
+    const table = listOf(after)?.table
+    const name = table === null || table === undefined ? 'a table that is not named' : `${table.schema}.${table.name}`
+    const isNew = listOf(before) === undefined && listOf(after) !== undefined
+    return told(isNew, 'breaking', 'ALLOWLIST_ADDED', `Only documents that ${name} lists run.`)
+  },
+  (before, after) => [
+    ...limitChange((most) => `A document may have at most ${most} selections.`, 'fields', before, after),
+    ...limitChange((most) => `A document may have at most ${most} rows.`, 'rows', before, after),
+    ...limitChange((most) => `A document may cost at most ${most}.`, 'cost', before, after),
+  ],
+  (before, after) =>
+    told(before.introspection && !after.introspection, 'dangerous', 'INTROSPECTION_OFF', 'Introspection is off.'),
+  ({ visible: before }, { visible: after }) =>
+    told(
+      !before.manifest.validation && after.manifest.validation,
+      'dangerous',
+      'VALIDATION_ON',
+      'Documents that break rules of the specification are refused.',
+    ),
+  (before, after) =>
+    pairsOf(before, after).flatMap(([old, now]) =>
+      told(
+        now.maxRows < old.maxRows,
+        'dangerous',
+        'PAGES_SMALLER',
+        `Pages of ${now.name} hold at most ${now.maxRows} rows, no longer ${old.maxRows}.`,
+      ),
+    ),
+  (before, after) =>
+    pairsOf(before, after).flatMap(([old, now]) =>
+      now.columns.flatMap((column) =>
+        inputChanges(
+          now,
+          old.columns.find(({ field }) => field === column.field),
+          column,
+        ),
+      ),
+    ),
+  (before, after) =>
+    pairsOf(before, after).flatMap(([old, now]) =>
+      told(
+        identityOf(old) !== identityOf(now),
+        'dangerous',
+        'NODE_IDS_CHANGED',
+        `Node ids of ${now.name} are others: those that clients kept lead nowhere.`,
+      ),
+    ),
+]
+
+/** What a column took and takes no longer; inputs look the same. */
+function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: ColumnFacts): readonly Change[] {
+  if (old === undefined || now.field === null || !now.input) return []
+  const name = `${entity.name}.${now.field}`
+  const { maxLength } = now
+  const isShorter = maxLength !== null && maxLength < (old.maxLength ?? Number.POSITIVE_INFINITY)
+  return [
+    ...told(
+      now.notNull && !old.notNull,
+      'dangerous',
+      'NULL_REFUSED',
+      `${name} can be null no longer: null is refused.`,
+    ),
+    ...told(isShorter, 'dangerous', 'TEXTS_SHORTER', `${name} takes at most ${maxLength} characters.`),
+  ]
+}
+
+const listOf = ({ role, visible: { manifest } }: RoleView): AllowlistFacts | undefined =>
+  manifest.allowlists?.find(({ roles }) => roles.includes(role))
+
+function limitChange(
+  sentence: (most: number) => string,
+  key: keyof LimitFacts,
+  before: RoleView,
+  after: RoleView,
+): readonly Change[] {
+  const limitOf = ({ visible: { manifest } }: RoleView): number => manifest.limits?.[key] ?? Number.POSITIVE_INFINITY
+  const now = limitOf(after)
+  return told(now < limitOf(before), 'dangerous', 'LIMIT_LOWERED', sentence(now))
+}
+
+/** Relations that have the same type before and after. */
+const pairsOf = (before: RoleView, after: RoleView): readonly (readonly [EntityFacts, EntityFacts])[] =>
+  after.visible.exposed.flatMap((now) => {
+    const old = before.visible.exposed.find(({ name }) => name === now.name)
+    return old === undefined ? [] : [[old, now] as const]
+  })
+
+/** What a node id is made of (spec/graphql.md 1.2). */
+const identityOf = ({ schema, relation, key }: EntityFacts): string => JSON.stringify([schema, relation, key])

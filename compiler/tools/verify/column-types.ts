@@ -1,0 +1,134 @@
+import { ident } from '../../../runtime/sql/ident.ts'
+import type { Oid } from '../../catalog/types.ts'
+import type { AnnotatedColumn, AnnotatedType } from '../../comments/types.ts'
+import { isGeo } from '../../model/geo.ts'
+import type { BaseType, ColumnType } from './interpreter/world.ts'
+
+/** What a type is looked up in. */
+export interface Types {
+  readonly types: ReadonlyMap<Oid, AnnotatedType>
+  readonly schema: string
+  /** Whether domains are served as what lies under them (spec/graphql.md 17). */
+  readonly domains: boolean
+  /** Whether what PostGIS holds is served as GeoJSON. */
+  readonly geo: boolean
+}
+
+/** How a column's values are ordered: by bytes, by a collation, or in a way that texts cannot be told apart by. */
+export type Collation =
+  { readonly kind: 'bytes' } | { readonly kind: 'named'; readonly sql: string } | { readonly kind: 'blurred' }
+
+/** A column as the interpreter knows it, and the SQL that reads a cell in its canonical form. */
+export interface KnownColumn {
+  readonly type: ColumnType
+  readonly cell: string
+  /** Its type in SQL. */
+  readonly sql: string
+}
+
+/** Schemas that a role has to be allowed to use in order to see a column of the type (spec/graphql.md 1.4). */
+export function homesOf(types: Types, oid: Oid): readonly string[] {
+  const found = types.types.get(oid)
+  if (found === undefined) return []
+  if (found.element !== null) return homesOf(types, found.element)
+  const under = found.kind === 'd' && types.domains && found.base !== null ? homesOf(types, found.base) : []
+  return [found.schema, ...under]
+}
+
+/** Types of pg_catalog by name; what is not here is answered as to_jsonb prints it and never asked for. */
+const bases: Readonly<Record<string, BaseType>> = {
+  int2: 'int2',
+  int4: 'int4',
+  int8: 'int8',
+  float8: 'float8',
+  numeric: 'numeric',
+  text: 'text',
+  varchar: 'text',
+  bool: 'bool',
+  date: 'date',
+  time: 'time',
+  timestamp: 'timestamp',
+  timestamptz: 'timestamptz',
+  uuid: 'uuid',
+}
+
+const plain = (base: BaseType): ColumnType => ({ base, list: false, enum: null })
+
+/** Null where the interpreter does not know how values of the type are answered. */
+export function knownColumn(types: Types, column: AnnotatedColumn, collation: Collation): KnownColumn | null {
+  const type = typeOf(types, column.type, column.modifier, collation)
+  return type === null ? null : { type, cell: cellOf(types, type, column), sql: column.typeText }
+}
+
+function typeOf(types: Types, oid: Oid, modifier: number, collation: Collation): ColumnType | null {
+  const found = types.types.get(oid)
+  if (found === undefined) return null
+  if (found.kind === 'd') return domainType(types, found, collation)
+  if (found.kind === 'e') return enumType(types, found)
+  if (found.kind === 'c') return null
+  if (found.element !== null) return listType(typeOf(types, found.element, modifier, collation))
+  const base = found.schema === 'pg_catalog' ? bases[found.name] : undefined
+  if (base === undefined) return types.geo && isGeo(found) ? { ...plain('other'), json: true } : plain('other')
+  return modified(base, modifier, collation)
+}
+
+/** What elements print as is only known of types that the interpreter knows. */
+const listType = (element: ColumnType | null): ColumnType | null => {
+  if (element === null || element.base === 'other') return null
+  const { collation: _, ...rest } = element
+  // Arrays are compared for equality only.
+  return { ...rest, list: true }
+}
+
+/** The modifier of what lies under a domain is not in the catalogue, so only types that have none are looked into. */
+function domainType(types: Types, { base }: AnnotatedType, collation: Collation): ColumnType | null {
+  const under = base === null ? null : typeOf(types, base, -1, collation)
+  if (under === null) return null
+  if (!types.domains) return under.list ? null : plain('other')
+  return types.types.get(base ?? '')?.name === 'varchar' || under.base === 'numeric' ? null : under
+}
+
+function enumType({ schema }: Types, found: AnnotatedType): ColumnType {
+  return found.schema === schema ? { ...plain('enum'), enum: found.name } : plain('other')
+}
+
+/**
+ * Operands are cast to the exact type of the column (spec/graphql.md 3.4): where that would round what is drawn,
+ * nothing is drawn.
+ */
+function modified(base: BaseType, modifier: number, collation: Collation): ColumnType {
+  switch (base) {
+    case 'text': {
+      const length = modifier < 0 ? {} : { length: modifier - 4 }
+      if (collation.kind === 'blurred') return plain('other')
+      return { ...plain(base), ...length, ...(collation.kind === 'named' && { collation: collation.sql }) }
+    }
+    case 'numeric': {
+      if (modifier < 0) return plain(base)
+      const [precision, scale] = [((modifier - 4) >> 16) & 0xffff, (modifier - 4) & 0x7ff]
+      return scale < precision ? { ...plain(base), scale } : plain('other')
+    }
+    case 'time':
+    case 'timestamp':
+    case 'timestamptz':
+      return modifier < 0 || modifier >= 3 ? plain(base) : plain('other')
+    default:
+      return plain(base)
+  }
+}
+
+const asText: ReadonlySet<BaseType> = new Set(['int8', 'numeric'])
+
+function cellOf(types: Types, type: ColumnType, { name, type: oid }: AnnotatedColumn): string {
+  const column = ident(name)
+  if (asText.has(type.base)) return `${column}::text${type.list ? '[]' : ''}`
+  const served = servedType(types, types.types.get(oid))
+  // JSON is answered as text, and a string in it without its quotes (spec/graphql.md 3.3).
+  if (served?.schema === 'pg_catalog' && /^jsonb?$/.test(served.name)) return `${column} #>> '{}'`
+  if (type.json === true) return `${ident(served?.schema ?? '')}.st_asgeojson(${column}, 40)`
+  return type.base === 'other' ? `to_jsonb(${column})` : column
+}
+
+/** What lies under a domain, where domains are served as that. */
+const servedType = (types: Types, type: AnnotatedType | undefined): AnnotatedType | undefined =>
+  types.domains && type?.kind === 'd' ? servedType(types, types.types.get(type.base ?? '')) : type

@@ -1,0 +1,235 @@
+import fc from 'fast-check'
+import type { Caller, RunExchange } from '../../../runtime/contract/execution.ts'
+import type { Revision } from '../../../runtime/contract/revision.ts'
+import { buildView, type RoleView } from '../../../runtime/engine/schema/schema.ts'
+import { createService, type GraphqlService } from '../../../runtime/graphql/serve.ts'
+import type { Annotated, AnnotatedSchema } from '../../comments/types.ts'
+import { interpret } from './interpreter/interpret.ts'
+import { Unknown } from './interpreter/sample.ts'
+import { storeOf } from './interpreter/store.ts'
+import type { Json, Question, World } from './interpreter/world.ts'
+import { judgeAnswer, type Answer, type Disagreement } from './judge-answer.ts'
+import { lookUp } from './look-up.ts'
+import { questions, usefulRoles } from './questions/document.ts'
+import { askAs, type Ask } from './rows.ts'
+import { fitted } from './shape.ts'
+import { sketchOf, type NotJudged, type Sketched } from './sketch.ts'
+import { smallerQuestions } from './smaller-questions.ts'
+import { takeSnapshot } from './snapshot.ts'
+
+export interface VerifyOptions {
+  readonly annotated: Annotated
+  readonly revision: Revision
+  readonly run: RunExchange
+  readonly role: string
+  readonly claims: Readonly<Record<string, Json>>
+  readonly seed: number
+  /** The largest table whose rows are read. */
+  readonly rows: number
+  /** In milliseconds of Date.now(): no document is begun later. */
+  readonly deadline: number
+}
+
+/** What was found out about one schema as one role sees it. */
+export interface Verdict {
+  readonly role: string
+  readonly schema: string
+  readonly tables: number
+  readonly rows: number
+  readonly documents: number
+  /** Of the documents those that both refuse. */
+  readonly refused: number
+  /** Drawn besides, and not judged: they reach rows that were not read, or rows that changed meanwhile. */
+  readonly skipped: number
+  /** Null: none was found. */
+  readonly difference: Difference | null
+  readonly notJudged: readonly NotJudged[]
+}
+
+/** The smallest document that was found to be answered otherwise. */
+export interface Difference {
+  readonly message: string
+  readonly document: string
+  readonly operationName: string | null
+  readonly variables: Question['variables']
+}
+
+/** What is asked and compared for one role on one schema. */
+interface Trial {
+  readonly service: GraphqlService
+  readonly ask: Ask
+  readonly caller: Caller
+  readonly tables: readonly Sketched[]
+  readonly view: RoleView
+  readonly sketch: World
+  readonly most: number
+  world: World
+  readonly notJudged: NotJudged[]
+}
+
+/**
+ * Draws documents over the rows that a role sees of a schema, answers each by the service and by the reference
+ * interpreter, and compares, until the deadline or the first difference. Everything is read in transactions that are
+ * read-only. Rejects with DatabaseFailure.
+ */
+export async function verifySchema(options: VerifyOptions, schema: AnnotatedSchema): Promise<Verdict> {
+  const trial = await beginTrial(options, schema)
+  const tally = { documents: 0, refused: 0, skipped: 0 }
+  let difference: Difference | null = null
+  for (let round = 0; difference === null && isGoing(options, trial, round); round += 1) {
+    difference = await playRound(options, trial, round, tally)
+  }
+  const { tables } = trial.world
+  return {
+    role: options.role,
+    schema: schema.name,
+    tables: tables.length,
+    rows: tables.reduce((sum, table) => sum + table.rows.length, 0),
+    ...tally,
+    difference,
+    notJudged: unique(trial.notJudged),
+  }
+}
+
+/** At least one round, however little time there is. */
+const isGoing = ({ deadline }: VerifyOptions, { world }: Trial, round: number): boolean =>
+  usefulRoles(world).length > 0 && (round === 0 || Date.now() < deadline)
+
+async function beginTrial(options: VerifyOptions, schema: AnnotatedSchema): Promise<Trial> {
+  const { annotated, revision, run, role, claims, rows } = options
+  const caller = { role, claims: JSON.stringify({ role, ...claims }) }
+  const ask = askAs(run, caller)
+  const { world, tables, notJudged } = sketchOf(annotated, schema, role, await lookUp(ask, schema.name))
+  // What is listed is for callers, and what something costs the interpreter cannot know; here every document is asked.
+  const { allowlists: _, limits, ...rest } = revision.manifest
+  const manifest = { ...rest, ...(limits && { limits: { fields: limits.fields, rows: limits.rows } }) }
+  const open: Revision = { ...revision, version: null, manifest }
+  const trial: Trial = {
+    service: createService({ database: { run }, source: () => Promise.resolve(open) }),
+    ask,
+    caller,
+    tables,
+    view: buildView(manifest, role),
+    sketch: world,
+    most: rows,
+    world,
+    notJudged: [...notJudged],
+  }
+  await look(trial)
+  return trial
+}
+
+/** Reads the rows anew. */
+async function look(trial: Trial): Promise<void> {
+  const snapshot = await takeSnapshot(trial.ask, trial.sketch, trial.tables, trial.most)
+  const { world, notJudged } = fitted(snapshot.world, trial.view)
+  trial.world = world
+  trial.notJudged.push(...snapshot.notJudged, ...notJudged)
+}
+
+const documentsPerRound = 40
+
+async function playRound(
+  { seed, deadline }: VerifyOptions,
+  trial: Trial,
+  round: number,
+  tally: { documents: number; refused: number; skipped: number },
+): Promise<Difference | null> {
+  const drawn = fc.sample(questions(trial.world), { seed: seed + round, numRuns: documentsPerRound })
+  for (const { question, again } of drawn) {
+    for (const asked of [question, again]) {
+      const judged = await judge(trial, asked).catch(passUnknown)
+      if (judged === null) tally.skipped += 1
+      if (judged === null) continue
+      tally.documents += 1
+      if (judged.refused) tally.refused += 1
+      if (judged.disagreement === null) continue
+      const confirmed = await confirm(trial, asked)
+      // The rows changed meanwhile: what is drawn next is about the new ones.
+      if (confirmed === null) tally.skipped += 1
+      return confirmed === null ? null : shrink(trial, asked, confirmed)
+    }
+    if (round > 0 && Date.now() > deadline) return null
+  }
+  return null
+}
+
+/** Null where the answer depends on rows that were not read. */
+function passUnknown(error: unknown): null {
+  if (error instanceof Unknown) return null
+  throw error
+}
+
+interface Judged {
+  readonly refused: boolean
+  readonly disagreement: Disagreement | null
+}
+
+async function judge(trial: Trial, question: Question): Promise<Judged> {
+  const outcome = interpret(trial.world, storeOf(trial.world), question)
+  const { document: query, operationName, variables } = question
+  const request = { query, operationName, variables, extensions: {}, queryOnly: true }
+  const { body } = await trial.service.serve(request, trial.caller)
+  const answer = JSON.parse(body.toString()) as Answer
+  const isCancelled = answer.errors?.some(({ extensions }) => extensions.sqlstate === cancelled) ?? false
+  return {
+    refused: outcome.answer.kind === 'refused',
+    disagreement: isCancelled ? null : judgeAnswer(outcome, answer),
+  }
+}
+
+/** query_canceled: the statement timeout says nothing about the answer (PostgreSQL manual, appendix A). */
+const cancelled = '57014'
+
+const attempts = 3
+
+/** A difference counts when the rows were the same before and after the answer; null: others write all the time. */
+async function confirm(trial: Trial, question: Question): Promise<Disagreement | null> {
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    await look(trial)
+    const before = JSON.stringify(trial.world.tables)
+    const disagreement = (await judge(trial, question).catch(passUnknown))?.disagreement ?? null
+    if (disagreement === null) return null
+    await look(trial)
+    if (JSON.stringify(trial.world.tables) === before) return disagreement
+  }
+  return null
+}
+
+/** How long a document is made smaller, in milliseconds. */
+const shrinkingMs = 30_000
+
+async function shrink(trial: Trial, question: Question, found: Disagreement): Promise<Difference> {
+  const end = Date.now() + shrinkingMs
+  let current = { question, message: found.message }
+  for (
+    let next: typeof current | null = current;
+    next !== null;
+    next = await smaller(trial, current.question, found, end)
+  ) {
+    current = next
+  }
+  const { document, operationName, variables } = current.question
+  return { message: current.message, document, operationName, variables }
+}
+
+async function smaller(
+  trial: Trial,
+  question: Question,
+  found: Disagreement,
+  end: number,
+): Promise<{ readonly question: Question; readonly message: string } | null> {
+  for (const candidate of smallerQuestions(question)) {
+    if (Date.now() > end) return null
+    // What is left may be no document any more.
+    const { disagreement } = await judge(trial, candidate).catch(() => ({ disagreement: null }))
+    if (disagreement !== null && disagreement.kind === found.kind && disagreement.code === found.code) {
+      return { question: candidate, message: disagreement.message }
+    }
+  }
+  return null
+}
+
+const unique = (all: readonly NotJudged[]): readonly NotJudged[] => [
+  ...new Map(all.map((one) => [JSON.stringify(one), one])).values(),
+]

@@ -1,0 +1,96 @@
+import type { RunStatement } from '../../db/pool/statements.ts'
+import { DatabaseFailure } from '../../db/failures/failures.ts'
+import { refuse } from '../protocol/errors.ts'
+import { emailAppMetadata } from '../rules/user-json.ts'
+import type { AddressProof } from '../rules/linking.ts'
+import { noteAddressProof } from '../store/account-marks.ts'
+import { audit } from '../store/audit-log.ts'
+import { confirmUser } from '../store/confirm-address.ts'
+import { setConfirmedAddress } from '../store/email-changes.ts'
+import { mergeAppMetadata } from '../store/admin-users.ts'
+import { deleteProviderIdentities, ensureEmailIdentity, setEmailIdentity } from '../store/identities.ts'
+import { deleteFlowsOf, deleteIssuedFlowsOf } from '../store/flow-states.ts'
+import { clearOneTimeTokens } from '../store/one-time-tokens.ts'
+import { clearUserTokens, dropPassword, findUserByEmail, replaceUserMetadata } from '../store/users.ts'
+import { statusOfTrigger } from '../protocol/trigger-status.ts'
+import type { UserRow } from '../protocol/types.ts'
+
+/** Acts upon accounts that several endpoints share; each runs in its caller's transaction. */
+
+/**
+ * The address of an account is confirmed. Where sign-ups came with differing passwords nobody knows whose the stored
+ * one is: it goes, and with it what the first caller said of the person (spec/auth.md 4.2) and the identities by which
+ * they could come back. Only a confirmation without any proof keeps it, since it is the password that was shown.
+ */
+export async function confirmAddress(
+  run: RunStatement,
+  user: { readonly id: string; readonly email: string | null },
+  proof: AddressProof,
+): Promise<void> {
+  const isAmbiguous = await confirmUser(run, user.id, proof)
+  if (!isAmbiguous || proof === 'autoconfirm') return
+  const data = { sub: user.id, email: user.email, email_verified: true, phone_verified: false }
+  await Promise.all([
+    dropPassword(run, user.id),
+    ensureEmailIdentity(run, user.id, data),
+    deleteProviderIdentities(run, user.id),
+    mergeAppMetadata(run, user.id, { ...emailAppMetadata }),
+    replaceUserMetadata(run, user.id, data),
+  ])
+}
+
+/**
+ * The account has the address from now on, and everything that the old one was asked for is over (spec/auth.md 5.4,
+ * attack 41). Throws 422 `email_exists` when somebody else has it meanwhile.
+ */
+export async function finishEmailChange(
+  run: RunStatement,
+  user: UserRow,
+  email: string,
+  proof: AddressProof,
+  clientAddress: string | null,
+): Promise<void> {
+  const owner = await findUserByEmail(run, email)
+  if (owner !== null && owner.id !== user.id) throw refuse('email_exists')
+  await setConfirmedAddress(run, user.id, email).catch((error: unknown) => {
+    throw isTakenAddress(error) ? refuse('email_exists') : error
+  })
+  await Promise.all([
+    setEmailIdentity(run, user.id, { sub: user.id, email, email_verified: true, phone_verified: false }),
+    clearOneTimeTokens(run, user.id),
+    deleteIssuedFlowsOf(run, user.id),
+    noteAddressProof(run, user.id, proof),
+    audit(run, { action: 'user_modified', actor: { id: user.id, email }, address: clientAddress }),
+  ])
+}
+
+/**
+ * Whatever was mailed to the user, or begun by them at a provider, opens nothing any more (spec/auth.md, attack 41).
+ */
+export async function endPending(run: RunStatement, userId: string): Promise<void> {
+  await Promise.all([clearUserTokens(run, userId), clearOneTimeTokens(run, userId), deleteFlowsOf(run, userId)])
+}
+
+/** Runs what makes a user: whatever the database refuses then, by the owner's triggers too, is said in one sentence. */
+export async function savingUser<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (!(cause instanceof DatabaseFailure) || cause.kind !== 'refused' || isTakenAddress(cause)) throw cause
+    throw refuse('unexpected_failure', {
+      message: 'Database error saving new user',
+      status: statusOfTrigger(cause) ?? 500,
+      cause,
+    })
+  }
+}
+
+/** Constraints that keep addresses apart: ours, and the one that projects from before 2023 have besides. */
+const addressKeys: ReadonlySet<unknown> = new Set(['users_email_partial_key', 'users_email_key'])
+
+/** Somebody else was faster with the same address. */
+export function isTakenAddress(error: unknown): boolean {
+  if (!(error instanceof DatabaseFailure) || error.sqlstate !== '23505') return false
+  const { cause } = error
+  return cause instanceof Error && 'constraint' in cause && addressKeys.has(cause.constraint)
+}

@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto'
+import type { RunStatement } from '../../db/pool/statements.ts'
+import { confirmAddress, endPending } from './accounts.ts'
+import type { Call } from '../call/call.ts'
+import { refuse, type AuthFailure } from '../protocol/errors.ts'
+import type { Send } from '../mails/mailer.ts'
+import { mailVariables } from '../mails/variables.ts'
+import type { IssuedToken, OneTimeTokens } from '../secrets/one-time-tokens.ts'
+import type { GoogleProfile } from '../rules/google-profile.ts'
+import { decideLink, type AccountFacts, type LinkDecision } from '../rules/linking.ts'
+import { addProvider, onlyProviders } from '../rules/providers.ts'
+import { mergeAppMetadata } from '../store/admin-users.ts'
+import { audit } from '../store/audit-log.ts'
+import { deleteOtherIdentities, putProviderIdentity } from '../store/identities.ts'
+import { findAccountsByAddress, findIdentityOwner, purgeAccount } from '../store/linking.ts'
+import { putOneTimeToken } from '../store/one-time-tokens.ts'
+import { deleteSessionsOf } from '../store/sessions.ts'
+import {
+  findUserById,
+  insertUser,
+  mergeUserMetadata,
+  replaceUserMetadata,
+} from '../store/users.ts'
+import type { UserRow } from '../protocol/types.ts'
+
+export const provider = 'google'
+
+/** What came of account linking; a refusal is a value where what was done for it has to be kept. */
+export type Linked =
+  | { readonly kind: 'user'; readonly user: UserRow }
+  | { readonly kind: 'refused'; readonly failure: AuthFailure }
+
+/** A sign-in under way: its one transaction, which may send a mail. */
+export interface Linking {
+  readonly run: RunStatement
+  readonly send: Send
+  readonly call: Call
+  readonly oneTime: Pick<OneTimeTokens, 'issue'>
+  readonly profile: GoogleProfile
+  /** Where the person shall land; a link that is mailed leads there too. */
+  readonly destination: string
+}
+
+/** Finds or makes the account that the provider's person opens (spec/auth.md 6.5). */
+export async function linkAccount(linking: Linking): Promise<Linked> {
+  const { run, call, profile } = linking
+  const decision = decideLink({
+    owner: await findIdentityOwner(run, provider, profile.subject),
+    sameAddress: profile.email === null ? [] : await findAccountsByAddress(run, profile.email),
+    email: profile.email,
+    verified: profile.verified,
+    signUpDisabled: call.settings.disable_signup,
+  })
+  return act(linking, decision)
+}
+
+async function act(linking: Linking, decision: LinkDecision): Promise<Linked> {
+  switch (decision.kind) {
+    case 'sign-in':
+      return signIn(linking, decision.account, decision.confirm)
+    case 'link':
+      return link(linking, decision.account)
+    case 'take-over':
+      return takeOver(linking, decision.account)
+    case 'create':
+      return create(linking, decision.email, decision.confirmed)
+    case 'remind':
+      return remind(linking, decision.account)
+    case 'refuse':
+      throw refusal(decision.reason)
+  }
+}
+
+function refusal(reason: 'banned' | 'signup-disabled' | 'several'): AuthFailure {
+  if (reason === 'banned') return refuse('user_banned')
+  if (reason === 'signup-disabled') return refuse('signup_disabled')
+  return refuse(
+    'unexpected_failure',
+    'Multiple accounts with the same email address in the same linking domain detected: default',
+  )
+}
+
+async function signIn(linking: Linking, account: AccountFacts, confirm: boolean): Promise<Linked> {
+  const { run } = linking
+  if (confirm) await confirmAddress(run, account, 'provider')
+  await joinIdentity(linking, account.id)
+  return userOf(run, account.id)
+}
+
+/** The identity, and what it adds to the account's metadata. */
+async function joinIdentity(linking: Linking, userId: string): Promise<void> {
+  const { run, profile } = linking
+  await keepIdentity(linking, userId)
+  await mergeUserMetadata(run, userId, profile.data)
+  const { raw_app_meta_data: metadata } = await presentUser(run, userId)
+  await mergeAppMetadata(run, userId, { ...addProvider(metadata, provider) })
+}
+
+/** The provider's identity joins an account; nothing else of it changes. */
+export async function link(linking: Linking, account: { readonly id: string }): Promise<Linked> {
+  const { run, call } = linking
+  await joinIdentity(linking, account.id)
+  const user = await presentUser(run, account.id)
+  await audit(run, { action: 'identity_linked', actor: user, address: call.client.address, traits: { provider } })
+  return { kind: 'user', user }
+}
+
+/** All that a stranger may have left behind goes: spec/auth.md, attack 1. */
+async function takeOver(linking: Linking, account: AccountFacts): Promise<Linked> {
+  const { run, call, profile } = linking
+  await confirmAddress(run, account, 'provider')
+  await keepIdentity(linking, account.id)
+  await deleteOtherIdentities(run, account.id, provider, profile.subject)
+  await deleteSessionsOf(run, account.id)
+  await endPending(run, account.id)
+  await purgeAccount(run, account.id)
+  await replaceUserMetadata(run, account.id, profile.data)
+  const user = await presentUser(run, account.id)
+  await mergeAppMetadata(run, user.id, { ...onlyProviders(user.raw_app_meta_data, [provider]) })
+  await audit(run, { action: 'identity_linked', actor: user, address: call.client.address, traits: { provider } })
+  return userOf(run, account.id)
+}
+
+async function create(linking: Linking, email: string | null, confirmed: boolean): Promise<Linked> {
+  const { run, call, oneTime, profile } = linking
+  const mailed = email !== null && !confirmed ? oneTime.issue('confirmation', email, 'implicit') : null
+  const id = randomUUID()
+  await insertUser(run, {
+    id,
+    aud: 'authenticated',
+    role: 'authenticated',
+    email,
+    passwordHash: null,
+    appMetadata: { ...onlyProviders(null, [provider]) },
+    userMetadata: profile.data,
+    isAnonymous: false,
+    confirmationToken: mailed?.token ?? '',
+  })
+  await keepIdentity(linking, id)
+  const actor = { id, email }
+  if (mailed === null) {
+    if (confirmed) await confirmAddress(run, actor, 'provider')
+    await audit(run, { action: 'user_signedup', actor, address: call.client.address, traits: { provider } })
+    return userOf(run, id)
+  }
+  await putOneTimeToken(run, { userId: id, ...mailed })
+  await sendConfirmation(linking, actor, mailed)
+  return { kind: 'refused', failure: refuse('provider_email_needs_verification') }
+}
+
+async function remind(linking: Linking, account: AccountFacts): Promise<Linked> {
+  const { run, oneTime } = linking
+  const issued = oneTime.issue('confirmation', account.email ?? '', 'implicit')
+  await putOneTimeToken(run, { userId: account.id, ...issued })
+  await sendConfirmation(linking, account, issued)
+  return { kind: 'refused', failure: refuse('provider_email_needs_verification') }
+}
+
+async function sendConfirmation(
+  { run, send, call, profile, destination }: Linking,
+  { id, email }: { readonly id: string; readonly email: string | null },
+  issued: IssuedToken,
+): Promise<void> {
+  const [recipient, { client, settings }] = [email ?? '', call]
+  await audit(run, { action: 'user_confirmation_requested', actor: { id, email }, address: client.address })
+  const facts = { issued, linkType: 'signup', destination, email: recipient, newEmail: '', data: profile.data } as const
+  send({ kind: 'confirmation', recipient, variables: mailVariables(settings, facts) })
+}
+
+const keepIdentity = ({ run, profile }: Linking, userId: string): Promise<void> =>
+  putProviderIdentity(run, { userId, provider, subject: profile.subject, data: profile.data })
+
+async function presentUser(run: RunStatement, id: string): Promise<UserRow> {
+  const user = await findUserById(run, id)
+  if (user === null) throw new Error('A user who was just locked is not there.')
+  return user
+}
+
+const userOf = async (run: RunStatement, id: string): Promise<Linked> => ({
+  kind: 'user',
+  user: await presentUser(run, id),
+})

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import type { RunStatement } from '../../db/pool/statements.ts'
+import type { Acting } from '../call/call.ts'
+import type { Registration } from '../call/email-input.ts'
+import { startMailFlow } from '../mails/mail-flow.ts'
+import type { MailWork } from '../mails/mailer.ts'
+import { mailVariables } from '../mails/variables.ts'
+import type { IssuedToken } from '../secrets/one-time-tokens.ts'
+import { emailAppMetadata, emailUserMetadata } from '../rules/user-json.ts'
+import { audit } from '../store/audit-log.ts'
+import { ensureEmailIdentity } from '../store/identities.ts'
+import { putOneTimeToken } from '../store/one-time-tokens.ts'
+import { findLockedUser, findUserById, insertUser } from '../store/users.ts'
+import type { AuthTools } from './tools.ts'
+import type { JsonObject, UserRow } from '../protocol/types.ts'
+
+/**
+ * Accounts that wait for their address to be confirmed: POST /signup and POST /otp make and remind them alike. Whether
+ * an account is made, reminded, or only seems to be made since its address is somebody's already, the statements are
+ * the same ones in the same order (spec/auth.md, attack 22): what is not wanted changes no row.
+ */
+
+/** Makes an account and mails its confirmation. Throws what the mailer does; then there is no account. */
+export async function createUnconfirmed(
+  call: Acting,
+  tools: AuthTools,
+  input: Registration,
+  hash: string | null,
+): Promise<UserRow> {
+  const created = await mailConfirmation(call, tools, input, { id: randomUUID(), hash, isNew: true })
+  if (created === null) throw new Error('A user that was just made is not there.')
+  return created
+}
+
+/** Mails the confirmation of an account anew; null when it was confirmed meanwhile. */
+export function remindUnconfirmed(
+  call: Acting,
+  tools: AuthTools,
+  input: Registration,
+  { id }: UserRow,
+): Promise<UserRow | null> {
+  return mailConfirmation(call, tools, input, { id, hash: null, isNew: false })
+}
+
+/** Does what makes an account, on a decoy of which nothing is kept: somebody confirmed has the address. */
+export function pretendUnconfirmed(call: Acting, tools: AuthTools, input: Registration, user: UserRow): Promise<void> {
+  const email = `${randomUUID()}${input.email.slice(input.email.lastIndexOf('@'))}`
+  const decoy = confirmationWork(call, tools, { ...input, email }, { id: randomUUID(), hash: null, isNew: true })
+  return tools.mailer.pretend(call.settings, input.email, decoy, (run) =>
+    audit(run, { action: 'user_repeated_signup', actor: user, address: call.client.address }),
+  )
+}
+
+interface Account {
+  readonly id: string
+  /** Of a new account's password. */
+  readonly hash: string | null
+  /** False: it is there already. */
+  readonly isNew: boolean
+}
+
+function mailConfirmation(
+  call: Acting,
+  tools: AuthTools,
+  input: Registration,
+  account: Account,
+): Promise<UserRow | null> {
+  return tools.mailer.withMail(call.settings, confirmationWork(call, tools, input, account), async (run, user) => {
+    if (user === null) return
+    await audit(run, { action: 'user_confirmation_requested', actor: user, address: call.client.address })
+  })
+}
+
+function confirmationWork(
+  { settings }: Acting,
+  { oneTime }: AuthTools,
+  input: Registration,
+  { id, hash, isNew }: Account,
+): MailWork<UserRow | null> {
+  const { email, data, challenge, destination } = input
+  const issued = oneTime.issue('confirmation', email, challenge === null ? 'implicit' : 'pkce')
+  return async (run, send) => {
+    const [, locked] = await Promise.all([
+      insertAccount(run, { id, email, data, hash, token: issued.token }, isNew),
+      findLockedUser(run, id),
+    ])
+    if (locked === null || locked.email_confirmed_at !== null) return null
+    const [, , user] = await Promise.all([
+      putOneTimeToken(run, { userId: id, ...issued }),
+      startMailFlow(run, { userId: id, challenge, providerType: 'email', method: 'email/signup', destination }),
+      findUserById(run, id),
+    ])
+    const facts = { issued, linkType: 'signup', destination, email, newEmail: '', data } as const
+    send({ kind: 'confirmation', recipient: email, variables: mailVariables(settings, facts) })
+    return user
+  }
+}
+
+/** An account that somebody makes for themselves. */
+export interface NewAccount {
+  readonly id: string
+  readonly email: string
+  readonly data: JsonObject
+  readonly hash: string | null
+  /** Of the confirmation that is mailed; empty: none is. */
+  readonly token: IssuedToken['token']
+}
+
+/** One INSERT of the user: triggers of the owner see all there is to see (spec/auth.md 13). */
+export async function insertAccount(
+  run: RunStatement,
+  { id, email, data, hash, token }: NewAccount,
+  wanted = true,
+): Promise<void> {
+  const userMetadata = emailUserMetadata(id, email, data, false)
+  const user = { id, email, aud: 'authenticated', role: 'authenticated', appMetadata: emailAppMetadata, userMetadata }
+  await Promise.all([
+    insertUser(run, { ...user, passwordHash: hash, isAnonymous: false, confirmationToken: token }, wanted),
+    ensureEmailIdentity(run, id, userMetadata, wanted),
+  ])
+}

@@ -1,0 +1,50 @@
+import { DatabaseFailure } from '../../db/failures/failures.ts'
+import type { RunStatement } from '../../db/pool/statements.ts'
+import { savingUser } from './accounts.ts'
+import type { Call } from '../call/call.ts'
+import { steadyTokens } from '../secrets/one-time-tokens.ts'
+import type { AuthTools } from './tools.ts'
+import type { UserRow } from '../protocol/types.ts'
+import type { Linked, Linking } from './provider-sign-in.ts'
+
+const attempts = 3
+
+interface Work<T> {
+  readonly link: (linking: Linking) => Promise<Linked>
+  /** What is kept together with the link. */
+  readonly then: (run: RunStatement, user: UserRow) => Promise<T>
+}
+
+/**
+ * Account linking, and what shall be kept together with it, in one transaction that may send a mail. Two first sign-ins
+ * of one person make one account: whoever comes second finds what the first one made.
+ */
+export function settle<T>(
+  call: Call,
+  tools: AuthTools,
+  given: Pick<Linking, 'profile' | 'destination'>,
+  work: Work<T>,
+): Promise<T> {
+  const once = async (): Promise<T> => {
+    const oneTime = steadyTokens(tools.oneTime)
+    const ended = await tools.mailer.withMail(call.settings, async (run, send) => {
+      const linked = await work.link({ ...given, run, send, call, oneTime })
+      return linked.kind === 'refused' ? linked : { kind: 'kept' as const, value: await work.then(run, linked.user) }
+    })
+    if (ended.kind === 'refused') throw ended.failure
+    return ended.value
+  }
+  return savingUser(() => again(once))
+}
+
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt === attempts || !isTaken(error)) throw error
+    }
+  }
+}
+
+const isTaken = (error: unknown): boolean => error instanceof DatabaseFailure && error.sqlstate === '23505'

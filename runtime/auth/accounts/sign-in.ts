@@ -1,0 +1,65 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { RunStatement } from '../../db/pool/statements.ts'
+import type { Call } from '../call/call.ts'
+import { userJson } from '../rules/user-json.ts'
+import { audit } from '../store/audit-log.ts'
+import { insertSession } from '../store/sessions.ts'
+import { findUserWithSignedSession } from '../store/users.ts'
+import type { AuthTools } from './tools.ts'
+import type { AmrMethod, SessionJson, SignedSession, UserRow } from '../protocol/types.ts'
+
+/** A session that is in the database: what its answer is made of. */
+export interface StartedSession {
+  readonly user: UserRow
+  readonly session: SignedSession
+  readonly refreshToken: string
+}
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/** Twelve characters of base32: 60 random bits (spec/auth.md 7). */
+export function newRefreshToken(): string {
+  return [...randomBytes(12)].map((byte) => alphabet[byte % alphabet.length]).join('')
+}
+
+/** Begins a session of a user, inside a transaction. The user must not be closed out: banned, unconfirmed. */
+export async function startSession(
+  run: RunStatement,
+  { client }: Call,
+  user: { readonly id: string; readonly email: string | null },
+  method: AmrMethod,
+  isRecovery = false,
+): Promise<StartedSession> {
+  const [id, refreshToken] = [randomUUID(), newRefreshToken()]
+  const { userAgent, address } = client
+  const session = { id, userId: user.id, method, refreshToken, userAgent, address, isRecovery }
+  const [, , found] = await Promise.all([
+    insertSession(run, session),
+    audit(run, { action: 'login', actor: user, address, traits: { provider: providerOf(method) } }),
+    findUserWithSignedSession(run, user.id, id),
+  ])
+  if (found === null || found.session === null) throw new Error('A session that was just begun is not there.')
+  return { user: found, session: found.session, refreshToken }
+}
+
+function providerOf(method: AmrMethod): string {
+  if (method === 'oauth') return 'google'
+  return method === 'anonymous' ? 'anonymous' : 'email'
+}
+
+/** The session as its client reads it (spec/auth.md 3.3). */
+export async function sessionJson(
+  { tokens }: AuthTools,
+  { settings }: Call,
+  started: StartedSession,
+): Promise<SessionJson> {
+  const { token, expiresAt } = await tokens.issue(settings, started.user, started.session)
+  return {
+    access_token: token,
+    token_type: 'bearer',
+    expires_in: settings.jwt_exp,
+    expires_at: expiresAt,
+    refresh_token: started.refreshToken,
+    user: userJson(started.user),
+  }
+}

@@ -1,0 +1,22 @@
+import type { StatementsDatabase } from '../../db/pool/statements.ts'
+import type { Google } from '../providers/google.ts'
+import type { Passwords } from '../secrets/passwords.ts'
+import type { MailRequests } from '../mails/mail-requests.ts'
+import type { Mailer } from '../mails/mailer.ts'
+import type { OneTimeTokens } from '../secrets/one-time-tokens.ts'
+import type { Throttle } from '../limits/throttle.ts'
+import type { AccessTokens } from '../secrets/access-tokens.ts'
+
+/** What endpoints work with. */
+export interface AuthTools {
+  readonly database: StatementsDatabase
+  readonly passwords: Passwords
+  readonly tokens: AccessTokens
+  readonly oneTime: OneTimeTokens
+  readonly mailer: Mailer
+  readonly mailRequests: MailRequests
+  readonly throttle: Throttle
+  readonly google: Google
+  /** The clock, in milliseconds since 1970. */
+  readonly now: () => number
+}

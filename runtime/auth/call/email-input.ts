@@ -1,0 +1,33 @@
+import { refuse } from '../protocol/errors.ts'
+import { textOf } from '../protocol/input.ts'
+import { judgeEmail, normalEmail } from '../rules/email.ts'
+import { readChallenge, type Challenge } from '../rules/pkce.ts'
+import type { JsonObject } from '../protocol/types.ts'
+
+/** What somebody gives who asks for a mail: to sign up, or to come back. Checked. */
+export interface Registration {
+  readonly email: string
+  /** What they say of themselves. */
+  readonly data: JsonObject
+  readonly challenge: Challenge | null
+  readonly destination: string
+}
+
+/** An address that was given, in the form that is stored. Throws 400 `validation_failed` (spec/auth.md 4.2). */
+export function checkedEmail(address: string): string {
+  switch (judgeEmail(address)) {
+    case 'too-long':
+      throw refuse('validation_failed', 'An email address is too long')
+    case 'malformed':
+      throw refuse('validation_failed', 'Unable to validate email address: invalid format')
+    case null:
+      return normalEmail(address)
+  }
+}
+
+/** The proof key of a flow, or null. Throws 400 `validation_failed` (spec/auth.md 6.1). */
+export function checkedChallenge(body: JsonObject): Challenge | null {
+  const verdict = readChallenge(textOf(body, 'code_challenge'), textOf(body, 'code_challenge_method'))
+  if (verdict.kind === 'refused') throw refuse('validation_failed', verdict.reason)
+  return verdict.kind === 'none' ? null : verdict.challenge
+}

@@ -1,0 +1,29 @@
+import { refuse, type AuthFailure } from '../protocol/errors.ts'
+import { largestMetadata, merged, outgrows, type Metadata } from '../rules/metadata.ts'
+import { emailAppMetadata, emailUserMetadata } from '../rules/user-json.ts'
+import type { JsonObject, UserRow } from '../protocol/types.ts'
+
+/** Metadata that tokens could not carry is refused where it is set: everything here throws 422 `metadata_too_large`. */
+
+/** Of an account that is to be made, exactly as it will have it. */
+export function checkNewMetadata(user: JsonObject, app: JsonObject): void {
+  if (outgrows({ user, app }, null)) throw tooLarge()
+}
+
+/** Of an account that somebody makes for themselves by address. Every id is as long as this one. */
+export function checkSignUpMetadata(email: string, data: JsonObject): void {
+  const id = '00000000-0000-0000-0000-000000000000'
+  checkNewMetadata(emailUserMetadata(id, email, data, false), emailAppMetadata)
+}
+
+/** Of a user who is locked; null changes nothing. */
+export function checkMetadataChange(
+  { raw_app_meta_data: app, raw_user_meta_data: user }: UserRow,
+  change: Metadata,
+): void {
+  const after = { user: merged(user, change.user ?? {}), app: merged(app, change.app ?? {}) }
+  if (outgrows(after, { user, app })) throw tooLarge()
+}
+
+const tooLarge = (): AuthFailure =>
+  refuse('metadata_too_large', `app_metadata and user_metadata may have at most ${largestMetadata} bytes together, as JSON`)

@@ -1,0 +1,29 @@
+import { createUser } from '../endpoints/admin/create-user.ts'
+import { deleteUser } from '../endpoints/admin/delete-user.ts'
+import { listFactorsOf, removeFactorOf, renameFactorOf } from '../endpoints/admin/factors.ts'
+import { generateLink } from '../endpoints/admin/generate-link.ts'
+import { invite } from '../endpoints/admin/invite.ts'
+import { listAudit } from '../endpoints/admin/list-audit.ts'
+import { listUsers, showUser } from '../endpoints/admin/list-users.ts'
+import { updateUserAsAdmin } from '../endpoints/admin/update-user.ts'
+import * as io from './io/admin.ts'
+import type { Route } from './route.ts'
+
+const admin = { guard: 'admin', assurance: 'none', limit: 'none', counted: false } as const
+const user = '/admin/users/:user_id'
+const factor = `${user}/factors/:factor_id` as const
+
+/** What an administrator's token may do (spec/auth.md 11). */
+export const adminRoutes: readonly Route[] = [
+  { at: 'POST /invite', ...admin, io: io.invite, handle: invite },
+  { at: 'GET /admin/users', ...admin, io: io.listUsers, handle: listUsers },
+  { at: 'POST /admin/users', ...admin, io: io.createUser, handle: createUser },
+  { at: `GET ${user}`, ...admin, io: io.showUser, handle: showUser },
+  { at: `PUT ${user}`, ...admin, io: io.updateUser, handle: updateUserAsAdmin },
+  { at: `DELETE ${user}`, ...admin, io: io.deleteUser, handle: deleteUser },
+  { at: `GET ${user}/factors`, ...admin, io: io.listFactors, handle: listFactorsOf },
+  { at: `PUT ${factor}`, ...admin, io: io.renameFactor, handle: renameFactorOf },
+  { at: `DELETE ${factor}`, ...admin, io: io.removeFactor, handle: removeFactorOf },
+  { at: 'POST /admin/generate_link', ...admin, io: io.generateLink, handle: generateLink },
+  { at: 'GET /admin/audit', ...admin, io: io.listAudit, handle: listAudit },
+]

@@ -1,0 +1,137 @@
+import type { VerifyToken } from '../../identity/jwt.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+import { checkApiKey } from '../protocol/api-key.ts'
+import { adminOfBearer, userOfBearer } from './bearer.ts'
+import { createBudget } from '../limits/budget.ts'
+import { readFormBody, readJsonBody } from '../protocol/body.ts'
+import type { AskedRedirect, Call, Client, Outcome, SessionCall, UserCall } from '../call/call.ts'
+import { AuthFailure, OauthFailure, refuse } from '../protocol/errors.ts'
+import type { Members } from './io/types.ts'
+import type { Route } from './route.ts'
+import type { ReadAuthState } from '../settings/load.ts'
+import type { JsonObject } from '../protocol/types.ts'
+import type { AuthTools } from '../accounts/tools.ts'
+
+/** What a request carried: already measured, not believed yet. */
+export interface Arrival {
+  readonly client: Client
+  readonly apikey: string
+  readonly authorization: string | undefined
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
+  readonly askedRedirect: AskedRedirect
+  readonly body: Buffer
+}
+
+export interface Endpoints {
+  readonly tools: AuthTools
+  readonly state: ReadAuthState
+  readonly verify: VerifyToken
+  readonly budgetMs: number
+}
+
+/** spec/auth.md 2.3: whatever takes longer is answered 504, see budget.ts. */
+export const usualBudgetMs = 10_000
+
+/**
+ * Answers one request in the order that holds for all of them: enabled, project key, closed addresses and limits,
+ * bearer token, body, then the endpoint itself. Size and CORS came before. Throws AuthFailure, OauthFailure, KeyFailure.
+ */
+export async function answerCall(endpoints: Endpoints, route: Route, arrival: Arrival): Promise<Outcome> {
+  const { within, database, check } = createBudget(endpoints.tools.database, endpoints.budgetMs)
+  const mailer = endpoints.tools.mailer.on({ database })
+  const passwords = endpoints.tools.passwords.on({ check })
+  const limited = { ...endpoints, tools: { ...endpoints.tools, database, mailer, passwords } }
+  try {
+    return await within(() => answerInTime(limited, route, arrival))
+  } catch (error) {
+    await count(endpoints, route, arrival, error)
+    throw error
+  }
+}
+
+const keyless: ReadonlySet<Route['guard']> = new Set(['probe', 'open'])
+/** Not asked, or only once a token turns out not to be an administrator's. */
+const spared: ReadonlySet<Route['guard']> = new Set(['probe', 'admin'])
+
+async function answerInTime(endpoints: Endpoints, route: Route, arrival: Arrival): Promise<Outcome> {
+  const { tools, state, verify } = endpoints
+  const now = await state()
+  if (now.kind === 'disabled') throw refuse('auth_not_enabled')
+  if (!keyless.has(route.guard)) await checkApiKey(arrival.apikey, verify)
+  if (!spared.has(route.guard)) await tools.throttle.refuseBanned(arrival.client.source)
+  if (route.limit !== 'none') await tools.throttle.take(route.limit, arrival.client.source, now.settings)
+  const { client, params, askedRedirect } = arrival
+  const query = route.io.passesQuery ? arrival.query : only(route.io.query, arrival.query)
+  const { authorization } = arrival
+  const bearer = () => userOfBearer({ authorization, verify, run: tools.database.run })
+  const call = { settings: now.settings, client, params, query, askedRedirect, bearer }
+  return answerGuarded(endpoints, route, arrival, call)
+}
+
+async function answerGuarded(
+  { tools, verify }: Endpoints,
+  route: Route,
+  arrival: Arrival,
+  call: Omit<Call, 'body'>,
+): Promise<Outcome> {
+  const body = (): JsonObject => readBody(route, arrival.body)
+  switch (route.guard) {
+    case 'probe':
+    case 'open':
+    case 'key':
+      return route.handle({ ...call, body: body() }, tools)
+    case 'admin': {
+      const { authorization } = arrival
+      const bearer = { authorization, verify, run: tools.database.run }
+      const adminRole = await adminOfBearer(bearer, call.settings.admin_roles).catch(async (error: unknown) => {
+        await tools.throttle.refuseBanned(call.client.source)
+        throw error
+      })
+      return route.handle({ ...call, body: body(), adminRole }, tools)
+    }
+    case 'user': {
+      const known = await call.bearer()
+      const userCall: UserCall = { ...call, body: body(), ...known }
+      return route.assurance === 'none'
+        ? route.handle(userCall, tools)
+        : route.handle(ofSession(userCall, route), tools)
+    }
+    default:
+      return unreachable(route)
+  }
+}
+
+function ofSession(call: UserCall, { assurance }: Route): SessionCall {
+  if (assurance === 'member' && call.user.is_anonymous) {
+    throw refuse('no_authorization', { status: 403, message: 'Anonymous user not allowed to perform these actions' })
+  }
+  if (call.session === null) throw refuse('session_not_found')
+  return { ...call, session: call.session }
+}
+
+/** What of a body the endpoint is said to take; whatever else it holds is ignored (spec/auth.md 2.3). */
+function readBody({ io: { body } }: Route, bytes: Buffer): JsonObject {
+  if (body === null) return {}
+  return only(body.members, body.kind === 'json' ? readJsonBody(bytes) : readFormBody(bytes))
+}
+
+function only<T>(members: Members, given: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(members, name)))
+}
+
+/** Answers that say nothing of an attempt: neither what was limited already nor a token that is missing. */
+const uncounted: ReadonlySet<number> = new Set([401, 429])
+
+async function count({ tools, state }: Endpoints, route: Route, { client }: Arrival, error: unknown): Promise<void> {
+  const status = statusOf(error)
+  if (!route.counted || status < 400 || status >= 500 || uncounted.has(status)) return
+  const now = await state()
+  if (now.kind === 'enabled') await tools.throttle.failed(client.source, now.settings)
+}
+
+/** 0: a failure of another kind, which nobody is blamed for. */
+function statusOf(error: unknown): number {
+  if (error instanceof AuthFailure) return error.status
+  return error instanceof OauthFailure ? 400 : 0
+}

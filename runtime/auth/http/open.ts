@@ -1,0 +1,122 @@
+import { openStatements, type StatementsDatabase } from '../../db/pool/statements.ts'
+import { HttpFailure } from '../../http/failures.ts'
+import type { Log } from '../../log/events.ts'
+import { detailOf } from './boundary.ts'
+import { createKeySet, type KeySet } from '../../identity/key-set.ts'
+import { createGoogle } from '../providers/google.ts'
+import { startHousekeeping } from '../store/housekeeping.ts'
+import { createPasswords, type Passwords } from '../secrets/passwords.ts'
+import { mailRequestActs } from '../endpoints/mail-request-acts.ts'
+import { createMailRequests } from '../mails/mail-requests.ts'
+import { createMailer } from '../mails/create-mailer.ts'
+import { createSmtp, type MailServer } from '../mails/smtp.ts'
+import { createOneTimeTokens } from '../secrets/one-time-tokens.ts'
+import { authOwner } from '../schema/auth-schema.ts'
+import { createAuthState, type ReadAuthState } from '../settings/load.ts'
+import { createWhereReady, type WhereReady } from '../schema/where-ready.ts'
+import { createThrottle } from '../limits/throttle.ts'
+import { createAccessTokens, keySetOf } from '../secrets/access-tokens.ts'
+import type { AuthTools } from '../accounts/tools.ts'
+
+export interface OpenAuthOptions {
+  /** Connection URL of a role that owns the tables of auth, or may take on the role that does. */
+  readonly url: string
+  readonly poolSize: number
+  /** The project's secret. */
+  readonly secret: string
+  /** Address under which the project is reached, without a slash at its end. */
+  readonly baseUrl: () => string
+  /** Issuer of the ID tokens that sign-in by Google takes. */
+  readonly googleIssuer: string
+  /** The clock, in milliseconds. */
+  readonly now: () => number
+  /** Connection URL of the mail server; null or left out: mails stay in the outbox. */
+  readonly smtpUrl?: string | null
+  /** Sender of mails; null or left out: one at the host of the project's own address. */
+  readonly mailFrom?: string | null
+  /** Left out: passwords are hashed as spec/auth.md 12 wants it. */
+  readonly passwords?: Passwords
+  readonly log: Log
+}
+
+export interface OpenAuth {
+  readonly tools: AuthTools
+  readonly state: ReadAuthState
+  /** The keys beside the secret, as they are now. Rejects with HttpFailure while they cannot be known. */
+  readonly keys: () => Promise<KeySet>
+  readonly close: () => Promise<void>
+}
+
+/** Below the limit of a request, so that a statement that is too slow ends before its answer is due. */
+const statementTimeoutMs = 8_000
+
+const noKeys = createKeySet([])
+
+/** What auth works on. Opens nothing yet: connections are made when they are first needed. */
+export function openAuth(options: OpenAuthOptions): OpenAuth {
+  const database = openStatements({
+    url: options.url,
+    schemas: ['auth'],
+    role: authOwner,
+    poolSize: options.poolSize,
+    statementTimeout: statementTimeoutMs,
+  })
+  const whereReady = createWhereReady(database.run)
+  const state = createAuthState({
+    run: database.run,
+    whereReady,
+    externalUrl: () => `${options.baseUrl()}/auth/v1`,
+    now: options.now,
+  })
+  const housekeeping = startHousekeeping(database.run, state)
+  const tools = createTools({ database, whereReady, state }, options)
+  const close = async (): Promise<void> => {
+    await tools.mailRequests.stop()
+    await housekeeping.stop()
+    await database.close()
+  }
+  return { tools, state, keys: keysFrom(state), close }
+}
+
+const mailServerOf = ({ smtpUrl = null }: OpenAuthOptions): MailServer | null =>
+  smtpUrl === null ? null : createSmtp(smtpUrl)
+
+interface Ground {
+  readonly database: StatementsDatabase
+  readonly whereReady: WhereReady
+  readonly state: ReadAuthState
+}
+
+function createTools({ database, whereReady, state }: Ground, options: OpenAuthOptions): AuthTools {
+  const { secret, now, log, passwords = createPasswords() } = options
+  const mailer = createMailer({ database, secret, server: mailServerOf(options), from: options.mailFrom ?? null })
+  const mailRequests = createMailRequests({
+    database,
+    whereReady,
+    mailer,
+    state,
+    act: (kind, call, view, input) => mailRequestActs[kind](call, { ...tools, mailer: view }, input),
+    failed: (error) => log({ kind: 'mail-failed', detail: detailOf(error) }),
+  })
+  const tools: AuthTools = {
+    database,
+    passwords,
+    tokens: createAccessTokens(secret, now),
+    oneTime: createOneTimeTokens(secret),
+    mailer,
+    mailRequests,
+    throttle: createThrottle({ run: database.run, whereReady, now }),
+    google: createGoogle(options.googleIssuer, now),
+    now,
+  }
+  return tools
+}
+
+function keysFrom(state: ReadAuthState): () => Promise<KeySet> {
+  return async () => {
+    const now = await state().catch(() => {
+      throw new HttpFailure('UNAVAILABLE')
+    })
+    return now.kind === 'enabled' ? keySetOf(now.settings.jwt_keys) : noKeys
+  }
+}

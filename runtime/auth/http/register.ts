@@ -1,0 +1,138 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { clientAddress, limitSource } from '../../http/client-address.ts'
+import { HttpFailure } from '../../http/failures.ts'
+import type { VerifyToken } from '../../identity/jwt.ts'
+import type { Log } from '../../log/events.ts'
+import { detailOf, toErrorAnswer } from './boundary.ts'
+import type { Outcome } from '../call/call.ts'
+import { answerCall, usualBudgetMs, type Arrival, type Endpoints } from './endpoint.ts'
+import { apiVersionOf, refuse } from '../protocol/errors.ts'
+import { placeOf, type Route } from './route.ts'
+import { routes } from './routes.ts'
+import type { ReadAuthState } from '../settings/load.ts'
+import type { AuthTools } from '../accounts/tools.ts'
+
+export interface AuthParts {
+  readonly tools: AuthTools
+  readonly state: ReadAuthState
+  /** Of project keys and access tokens alike. */
+  readonly verify: VerifyToken
+  /** The one header that tells a client's address, in lower case; null: the socket does. */
+  readonly addressHeader: string | null
+  readonly log: Log
+}
+
+const prefix = '/auth/v1'
+const largestBody = 1_048_576
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'] as const
+const versionHeader = 'x-supabase-api-version'
+
+/** Registers every row of routes.ts below /auth/v1. Fastify's requests go no further than this file. */
+export function registerAuth(app: FastifyInstance, parts: AuthParts): void {
+  const endpoints: Endpoints = { ...parts, budgetMs: usualBudgetMs }
+  void app.register(
+    async (scope) => {
+      acceptAnyBytes(scope)
+      scope.addHook('onRequest', async (request, reply) => {
+        reply.header('cache-control', 'no-store')
+        if (apiVersionOf(versionOf(request)) === '2024-01-01') reply.header(versionHeader, '2024-01-01')
+      })
+      scope.setErrorHandler((error, request, reply) => sendError(error, request, reply, parts.log))
+      for (const route of routes) register(scope, route, endpoints, parts)
+      for (const path of new Set(routes.map((route) => placeOf(route).path))) refuseOtherMethods(scope, path, parts)
+      scope.setNotFoundHandler(() => refuseUnknown(parts, new HttpFailure('NOT_FOUND')))
+    },
+    { prefix },
+  )
+}
+
+function register(scope: FastifyInstance, route: Route, endpoints: Endpoints, parts: AuthParts): void {
+  const { method, path } = placeOf(route)
+  scope.route({
+    method,
+    url: path,
+    bodyLimit: largestBody,
+    // A link scanner's HEAD must spend nothing (spec/auth.md, attack 29).
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      const outcome = await answerCall(endpoints, route, arrivalOf(request, parts))
+      const { failure } = outcome
+      if (failure !== undefined) {
+        parts.log({ kind: 'request-failed', requestId: request.id, detail: detailOf(failure) })
+      }
+      return sendOutcome(reply, outcome)
+    },
+  })
+}
+
+function refuseOtherMethods(scope: FastifyInstance, path: string, parts: AuthParts): void {
+  const known: readonly string[] = routes.map(placeOf).flatMap((place) => (place.path === path ? place.method : []))
+  const method = methods.filter((one) => !known.includes(one))
+  const handler = (_request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+    reply.header('allow', [...known, 'OPTIONS'].join(', '))
+    return refuseUnknown(parts, new HttpFailure('METHOD_NOT_ALLOWED'))
+  }
+  scope.route({ method: [...method], url: path, onRequest: handler, handler })
+}
+
+/** A project that has not enabled auth answers every path alike. */
+async function refuseUnknown({ state }: AuthParts, failure: HttpFailure): Promise<never> {
+  if ((await state()).kind === 'disabled') throw refuse('auth_not_enabled')
+  throw failure
+}
+
+/**
+ * Whatever its type is called, a body is read by the row that it was sent to; an empty one is fine (spec/auth.md 2.3).
+ */
+function acceptAnyBytes(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => body)
+}
+
+function arrivalOf(request: FastifyRequest, { addressHeader }: AuthParts): Arrival {
+  const address = clientAddress(request, addressHeader)
+  const query = textsOf(request.query)
+  return {
+    client: { address, source: limitSource(address), userAgent: headerOf(request, 'user-agent') || null },
+    apikey: headerOf(request, 'apikey') || (query['apikey'] ?? ''),
+    authorization: request.headers.authorization,
+    params: textsOf(request.params),
+    query,
+    askedRedirect: {
+      asked: headerOf(request, 'redirect_to') || (query['redirect_to'] ?? ''),
+      referer: headerOf(request, 'referer'),
+    },
+    body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+  }
+}
+
+function headerOf(request: FastifyRequest, name: string): string {
+  const value = request.headers[name]
+  return (Array.isArray(value) ? value.at(-1) : value) ?? ''
+}
+
+const versionOf = (request: FastifyRequest): string => headerOf(request, versionHeader)
+
+/** Fields as texts; of a repeated one the first holds. Throws 400 for NUL, which Postgres could not take. */
+function textsOf(fields: unknown): Readonly<Record<string, string>> {
+  const entries = Object.entries(fields as Readonly<Record<string, string | readonly string[]>>)
+  const texts = entries.map(([name, value]) => [name, typeof value === 'string' ? value : (value[0] ?? '')] as const)
+  if (texts.some(([, text]) => text.includes('\0'))) throw refuse('validation_failed')
+  return Object.fromEntries(texts)
+}
+
+function sendOutcome(reply: FastifyReply, { status, headers, body }: Outcome): FastifyReply {
+  reply.code(status).headers(headers)
+  if (body === null) return reply.send()
+  return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body))
+}
+
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+  const answer = toErrorAnswer(error, apiVersionOf(versionOf(request)), request.id)
+  if (answer.unexpected) log({ kind: 'request-failed', requestId: request.id, detail: detailOf(error) })
+  return reply
+    .code(answer.status)
+    .headers(answer.headers)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(answer.body))
+}

@@ -1,0 +1,91 @@
+import type { RunStatement, StatementsDatabase } from '../../db/pool/statements.ts'
+import { refuse } from '../protocol/errors.ts'
+
+/**
+ * The time that a call may take (spec/auth.md 2.3). 504 means that nothing was kept and nothing will be: once the time
+ * is up no statement of the call begins and none of its transactions is committed. A commit that is under way, or was
+ * done, is no longer to be stopped: then the call is answered what came of it, however late.
+ */
+export interface Budget {
+  /** The database as the call may use it. */
+  readonly database: StatementsDatabase
+  /** Throws 504 `request_timeout` once the time is up. */
+  readonly check: () => void
+  /** Gives what the work gives, or throws 504 `request_timeout` when the time is up before anything was kept. */
+  readonly within: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+/** A single statement commits by itself: whoever ends right behind it is answered so. */
+const afterStatementMs = 100
+
+export function createBudget(database: StatementsDatabase, ms: number): Budget {
+  let state: 'in time' | 'late' | 'kept' = 'in time'
+  let underWay = 0
+  let giveUp: () => void = () => undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    giveUp = () => reject(refuse('request_timeout'))
+  })
+  const check = (): void => {
+    if (state === 'late') throw refuse('request_timeout')
+  }
+  const leave = (): void => {
+    underWay -= 1
+    if (state === 'late' && underWay === 0) setTimeout(giveUp, afterStatementMs).unref()
+  }
+  const run: RunStatement = async (statement, values) => {
+    check()
+    underWay += 1
+    try {
+      return await database.run(statement, values)
+    } finally {
+      leave()
+    }
+  }
+  const transaction: StatementsDatabase['transaction'] = async (work) => {
+    check()
+    let committing = false
+    const settle = (): void => {
+      if (committing) leave()
+      committing = false
+    }
+    try {
+      const value = await database.transaction(async (inner) => {
+        // After a conflict it is all done anew.
+        settle()
+        const made = await work(checked(inner, check))
+        check()
+        committing = true
+        underWay += 1
+        return made
+      })
+      state = 'kept'
+      return value
+    } finally {
+      settle()
+    }
+  }
+  const onTime = (): void => {
+    if (state !== 'in time') return
+    state = 'late'
+    if (underWay === 0) giveUp()
+  }
+  return {
+    database: { ...database, run, transaction },
+    check,
+    within: async (work) => {
+      const timer = setTimeout(onTime, ms)
+      try {
+        return await Promise.race([work(), late])
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+  }
+}
+
+function checked(run: RunStatement, check: () => void): RunStatement {
+  return async (statement, values) => {
+    check()
+    return run(statement, values)
+  }
+}

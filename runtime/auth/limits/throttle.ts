@@ -1,0 +1,100 @@
+import type { RunStatement } from '../../db/pool/statements.ts'
+import { createClosedAddresses } from './closed-addresses.ts'
+import { refuse, type AuthFailure } from '../protocol/errors.ts'
+import {
+  bucketOf,
+  countOne,
+  isSpent,
+  mustAsk,
+  untoldOf,
+  whenAnswered,
+  whileAsking,
+  type Bucket,
+  type LimitGroup,
+  type Tally,
+} from '../rules/limits.ts'
+import type { AuthSettings } from '../settings/keys.ts'
+import { countFailure, takeTokens, takeWithin } from '../store/throttles.ts'
+import type { WhereReady } from '../schema/where-ready.ts'
+
+/**
+ * Limits by source address, shared by all processes through Postgres (spec/auth.md 10). What it costs: a closed address
+ * is known from memory. A call of a limited group is one small statement that waits for no disk, beside the hash or the
+ * writes that the call is about. Of the group `token`, whose refreshing has neither, a process tells the others ten
+ * calls of a source at a time, fewer towards the limit: split over many processes, up to nine calls more than the limit
+ * can pass in each. A source that has nothing left is refused from memory for a second.
+ */
+export interface Throttle {
+  /** Seconds for which a source is closed to every service; 0: it is open. Never rejects. */
+  readonly closedFor: (source: () => string) => number | Promise<number>
+  /** Throws 429 `over_request_rate_limit` while the address is closed. */
+  readonly refuseBanned: (source: string) => Promise<void>
+  /** Takes one call of a group's allowance; throws 429 `over_request_rate_limit` when none is left. */
+  readonly take: (group: LimitGroup, source: string, settings: AuthSettings) => Promise<void>
+  /**
+   * Lets a guest in; throws 429 `over_request_rate_limit` when as many as may came from the source within the last
+   * hour. The window slides: no hour, whenever it begins, has more of them (spec/auth.md, fact 20).
+   */
+  readonly takeGuest: (source: string, settings: AuthSettings) => Promise<void>
+  /** Told of each 4xx that counts towards closing the address; see the column `counted` of routes.ts. Never rejects. */
+  readonly failed: (source: string, settings: AuthSettings) => Promise<void>
+}
+
+export interface ThrottleParts {
+  readonly run: RunStatement
+  readonly whereReady: WhereReady
+  /** The clock, in milliseconds. */
+  readonly now: () => number
+}
+
+export function createThrottle({ run, whereReady, now }: ThrottleParts): Throttle {
+  const closed = createClosedAddresses(run, whereReady, now)
+  const take = createLimiter({ run, now })
+  return {
+    closedFor: closed.closedFor,
+    refuseBanned: async (source) => {
+      const seconds = await closed.closedFor(() => source)
+      if (seconds > 0) throw refuse('over_request_rate_limit', { retryAfter: seconds })
+    },
+    take,
+    takeGuest: async (source, { limit_guests: most }) => {
+      if (most === 0) return
+      const seconds = await takeWithin(run, source, most, guestWindowSeconds)
+      if (seconds !== null) throw refuse('over_request_rate_limit', { retryAfter: Math.max(1, Math.ceil(seconds)) })
+    },
+    failed: async (source, settings) => {
+      if (settings.ban_threshold === 0) return
+      // Whoever failed is told so in any case; a count that is lost with the database is no worse failure.
+      const seconds = await countFailure(run, source, settings).catch(() => null)
+      if (seconds !== null) closed.close(source, seconds)
+    },
+  }
+}
+
+const guestWindowSeconds = 3_600
+
+/** Sources that one process remembers; more at once are an attack, and forgetting costs a statement each. */
+const mostTallies = 50_000
+
+function createLimiter({ run, now }: Pick<ThrottleParts, 'run' | 'now'>): Throttle['take'] {
+  const tallies = new Map<string, Tally>()
+  const remember = (key: string, tally: Tally): void => {
+    if (tallies.size >= mostTallies) tallies.clear()
+    tallies.set(key, tally)
+  }
+  return async (group, source, settings) => {
+    const bucket = bucketOf(group, settings)
+    if (bucket === null) return
+    const key = `${group} ${source}`
+    const tally = countOne(tallies.get(key) ?? null, bucket, now())
+    if (isSpent(tally)) throw tooMany(tally, bucket)
+    if (!mustAsk(tally, untoldOf(group))) return remember(key, tally)
+    remember(key, whileAsking(tally))
+    const taken = await takeTokens(run, group, source, bucket, tally.owed)
+    remember(key, whenAnswered(tallies.get(key) ?? null, tally, taken, now()))
+    if (!taken.granted) throw tooMany({ ...tally, left: taken.left }, bucket)
+  }
+}
+
+const tooMany = ({ left, owed }: Tally, { perSecond }: Bucket): AuthFailure =>
+  refuse('over_request_rate_limit', { retryAfter: Math.max(1, Math.ceil((owed - left) / perSecond)) })

@@ -1,0 +1,126 @@
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { StatementsDatabase } from '../../db/pool/statements.ts'
+import type { Acting } from '../call/call.ts'
+import type { Registration } from '../call/email-input.ts'
+import { AuthFailure } from '../protocol/errors.ts'
+import { endCooldowns } from './limits.ts'
+import type { Mailer, MailKind } from './mailer.ts'
+import type { ReadAuthState } from '../settings/load.ts'
+import { deleteMailRequest, insertMailRequest, takeMailRequests } from '../store/mail-requests.ts'
+import type { MailRequest, MailRequestKind, StoredRequest } from '../store/mail-requests.ts'
+import type { WhereReady } from '../schema/where-ready.ts'
+
+/**
+ * Calls that ask for a mail and are answered before anybody looks at accounts: nothing of an account can show in an
+ * answer that does not know it yet (spec/auth.md, attacks 21 and 22).
+ *
+ * Two rules of the specification pull apart here. spec/auth.md 9.3 wants 500 when a mail is not taken; spec/auth.md 4.9
+ * wants 200 whoever the address belongs to, and a mail is taken or not only where there is an account. What can be
+ * known without an account is told: the mail server is asked whether it takes mails, cooldown and ceiling are looked
+ * at, and all of that gives the same 500 or 429 for every address. A mail that is refused after that leaves everything
+ * as it was, its cooldown too, and stands in the log; the person asks again.
+ */
+export interface MailRequests {
+  /**
+   * Takes a request in the name of a call, whose `database` it is kept in. Begins the cooldowns of all kinds of mail
+   * that may come of it, so that later calls are answered alike too. Throws 429 and 500 as Mailer does.
+   */
+  readonly accept: (call: Acting, database: StatementsDatabase, request: Omit<MailRequest, 'client'>) => Promise<void>
+  /** Nothing new begins; resolves when what runs has ended. */
+  readonly stop: () => Promise<void>
+}
+
+/** Does what was asked for, with a mailer that knows which limits were looked at already. */
+export type ActOnRequest = (kind: MailRequestKind, call: Acting, mailer: Mailer, input: Registration) => Promise<void>
+
+export interface MailRequestParts {
+  readonly database: StatementsDatabase
+  readonly whereReady: WhereReady
+  readonly mailer: Mailer
+  readonly state: ReadAuthState
+  readonly act: ActOnRequest
+  /** Told of mails that were not sent. */
+  readonly failed: (error: unknown) => void
+}
+
+/** Mails that may come of each kind; the first one's words are those of a refusal. */
+const mailsOf: Readonly<Record<MailRequestKind, readonly [MailKind, ...MailKind[]]>> = {
+  recovery: ['recovery'],
+  'sign-in': ['magic_link', 'confirmation'],
+  confirmation: ['confirmation'],
+  'email-change': ['email_change'],
+}
+
+/** The work begins at some moment after the answer, so that what follows the answer at once does not feel it. */
+const longestPauseMs = 250
+
+const lookEveryMs = 5_000
+
+export function createMailRequests(parts: MailRequestParts): MailRequests {
+  const { database, mailer, whereReady } = parts
+  const stopping = new AbortController()
+  const running = new Set<Promise<void>>()
+  const begin = (request: StoredRequest): void => {
+    const work = sleep(randomInt(longestPauseMs), undefined, { signal: stopping.signal })
+      .catch(() => undefined)
+      .then(() => answer(parts, request))
+      .finally(() => running.delete(work))
+    running.add(work)
+  }
+  const looking = setInterval(() => {
+    const looked = whereReady('mail_requests', () => takeMailRequests(database.run))
+    // While the database is away there is nothing to be found.
+    looked.then((found) => found?.forEach(begin), () => undefined)
+  }, lookEveryMs).unref()
+  return {
+    accept: async ({ settings, client }, kept, { kind, input }) => {
+      const mails = mailsOf[kind]
+      await mailer.check(mails[0])
+      const request = await kept.transaction(async (run) => {
+        const begun = await mailer.reserve(run, settings, mails, input.email)
+        const asked = { kind, input, client, begun }
+        return { ...asked, id: await insertMailRequest(run, asked) }
+      })
+      begin(request)
+    },
+    stop: async () => {
+      clearInterval(looking)
+      stopping.abort()
+      await Promise.all(running)
+    },
+  }
+}
+
+/** What is left undone because the database is away stays in its table. Never rejects. */
+async function answer(parts: MailRequestParts, request: StoredRequest): Promise<void> {
+  const { database } = parts
+  const { id, begun } = request
+  try {
+    const failure = await failureOf(parts, request)
+    await database.transaction(async (run) => {
+      if (failure !== null) await endCooldowns(run, begun)
+      await deleteMailRequest(run, id)
+    })
+    if (failure !== null && !isRefusal(failure.error)) parts.failed(failure.error)
+  } catch (error) {
+    parts.failed(error)
+  }
+}
+
+async function failureOf(
+  { act, mailer, state }: MailRequestParts,
+  { id, begun, kind, input, client }: StoredRequest,
+): Promise<{ readonly error: unknown } | null> {
+  const now = await state()
+  if (now.kind === 'disabled') return null
+  try {
+    await act(kind, { settings: now.settings, client }, mailer.on({ request: { id, begun } }), input)
+    return null
+  } catch (error) {
+    return { error }
+  }
+}
+
+/** What a call would have been told for good reasons is no failure of ours. */
+const isRefusal = (error: unknown): boolean => error instanceof AuthFailure && error.status < 500

@@ -1,0 +1,39 @@
+import { DatabaseFailure } from '../../db/failures/failures.ts'
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
+
+/** Tables of catalograph_auth that are asked now and then, whether or not auth was ever enabled. */
+type PolledTable = 'bans' | 'mail_requests' | 'settings_version'
+
+/**
+ * Does work on a table, or gives null where there is none that we may use: nobody has enabled auth here. The catalogue
+ * is asked first, as long as it has not said yes: a statement that fails would stand in the database's log as an
+ * error, and one every few seconds drowns whatever else is there.
+ */
+export type WhereReady = <T>(table: PolledTable, work: () => Promise<T>) => Promise<T | null>
+
+/** No other role's schema or table is looked up by name here, which would be an error where it is not ours to use. */
+const usable = statement<{ readonly name: PolledTable }>(
+  'auth.where-ready.usable',
+  `select c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = 'catalograph_auth' and c.relkind = 'r' and pg_catalog.has_schema_privilege(n.oid, 'usage')
+    and pg_catalog.has_table_privilege(c.oid, 'select') and pg_catalog.has_table_privilege(c.oid, 'update')`,
+)
+
+/** Schema, table or right missing. */
+const missing: ReadonlySet<string> = new Set(['3F000', '42P01', '42501'])
+
+export function createWhereReady(run: RunStatement): WhereReady {
+  let known: ReadonlySet<string> = new Set()
+  return async (table, work) => {
+    if (!known.has(table)) known = new Set((await run(usable)).map(({ name }) => name))
+    if (!known.has(table)) return null
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof DatabaseFailure) || !missing.has(error.sqlstate ?? '')) throw error
+      // It was taken away meanwhile.
+      known = new Set()
+      return null
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import type { RunStatement } from '../../db/pool/statements.ts'
+import { equalTexts } from '../rules/pkce.ts'
+import { reserveGuess, reserveGuesses, type GuessedAt, type ReservedGuess } from '../store/codes.ts'
+import type { Slot } from '../store/one-time-tokens.ts'
+import { importedToken, linkKey, linkToken, newCode, newSalt, pkcePrefix, withoutPrefix } from './link-token.ts'
+
+/** A new code and the link's token, not stored yet: see putOneTimeToken. */
+export interface IssuedToken {
+  readonly slot: Slot
+  readonly address: string
+  readonly code: string
+  /** With its prefix when the mail belongs to a PKCE flow. */
+  readonly token: string
+  readonly salt: Buffer
+}
+
+/** A code that somebody types. */
+export interface TypedCode {
+  /** The address that it went to, in lower case. */
+  readonly address: string
+  readonly code: string
+  /** Life of a code in seconds. */
+  readonly lifetime: number
+}
+
+export interface CodeAttempt extends TypedCode {
+  readonly userId: string
+  readonly slot: Slot
+}
+
+/** A token that somebody showed to have, not spent yet. */
+export interface Presented {
+  readonly userId: string
+  readonly slot: Slot
+  /** As it is stored. */
+  readonly token: string
+}
+
+export interface OneTimeTokens {
+  readonly issue: (slot: Slot, address: string, flow: 'pkce' | 'implicit') => IssuedToken
+  /**
+   * Whether a typed code is the one that was mailed, and not too old: then the token that stands for it in the slot, by
+   * which whoever spends it finds it in one statement; else null. Costs one of the code's five guesses, also when the
+   * call fails later: `run` must not be a transaction's.
+   */
+  readonly check: (run: RunStatement, attempt: CodeAttempt) => Promise<string | null>
+  /** The same of whatever account and slot the code may be for: a guess of each of them. */
+  readonly find: (run: RunStatement, typed: TypedCode, at: GuessedAt) => Promise<Presented | null>
+}
+
+/** Issues one token for each mailbox, however often it is asked: for work of mails, which may be done twice. */
+export function steadyTokens({ issue }: OneTimeTokens): Pick<OneTimeTokens, 'issue'> {
+  const issued = new Map<string, IssuedToken>()
+  return {
+    issue: (slot, address, flow) => {
+      const key = `${slot} ${flow} ${address}`
+      const token = issued.get(key) ?? issue(slot, address, flow)
+      issued.set(key, token)
+      return token
+    },
+  }
+}
+
+export function createOneTimeTokens(projectSecret: string): OneTimeTokens {
+  const key = linkKey(projectSecret)
+  return {
+    issue: (slot, address, flow) => {
+      const [code, salt] = [newCode(), newSalt()]
+      const token = linkToken(key, { purpose: slot, address, code, salt })
+      return { slot, address, code, salt, token: flow === 'pkce' ? pkcePrefix + token : token }
+    },
+    check: async (run, { userId, slot, ...typed }) => {
+      const guess = await reserveGuess(run, userId, slot)
+      return guess !== null && isRight(key, guess, typed) ? guess.token : null
+    },
+    find: async (run, typed, at) => {
+      const guesses = await reserveGuesses(run, typed.address, at, typed.lifetime)
+      const right = guesses.filter((guess) => isRight(key, guess, typed))[0]
+      return right === undefined ? null : { userId: right.user_id, slot: right.slot, token: right.token }
+    },
+  }
+}
+
+function isRight(key: Buffer, guess: ReservedGuess, { address, code, lifetime }: TypedCode): boolean {
+  const { slot, salt, token, issued_seconds_ago: age } = guess
+  const isImported = salt.length === 0
+  const expected = isImported ? importedToken(address, code) : linkToken(key, { purpose: slot, address, code, salt })
+  return equalTexts(expected, withoutPrefix(token)) && age <= lifetime
+}

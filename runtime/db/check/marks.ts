@@ -1,0 +1,89 @@
+import type { Query } from '../connect/session.ts'
+import { counterExpression, markExpression } from './version.ts'
+
+/**
+ * A value of the mark, and the counter of schema changes that holds for as long as the mark keeps it: until then no
+ * transaction can have committed a change that the counter does not know of. Its identity stands for both.
+ */
+export interface Mark {
+  readonly value: string
+  readonly counter: string
+}
+
+export interface Marks {
+  /** The newest one that is known; it may be outdated. */
+  readonly newest: () => Mark | null
+  /** To be called with every request; looks at the database now and then, and never waits for it. */
+  readonly tend: () => void
+  /** Nobody relies on what is known any more, until it has been looked at anew. */
+  readonly forget: () => void
+}
+
+/** A value that was seen, and a transaction that began afterwards. */
+interface Pending {
+  readonly value: string
+  readonly xid: string
+}
+
+/** What was rolled back leaves a mark that nobody knows. */
+const lookEveryMs = 1_000
+const firstWaitMs = 10
+
+const first = async <R extends object>(query: Query, text: string, values: readonly unknown[] = []): Promise<R> => {
+  const { rows } = await query<R>(text, values)
+  if (rows[0] === undefined) throw new Error('no row')
+  return rows[0]
+}
+
+/** A server that replays another one's changes begins no transaction of its own: its mark stands for nothing. */
+const lookAtMark = `select ${markExpression}::text as value, pg_catalog.pg_is_in_recovery() as replays`
+const beginOne = 'select pg_catalog.pg_current_xact_id()::text as xid'
+const lookAtCounter = `select ${counterExpression} as counter,
+  pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot()) >= $1::xid8 as past`
+
+/**
+ * Finds out which counter belongs to the mark. Whoever changes the schema sets the mark before committing
+ * (compiler/prepare). Those that had set it when it was read had begun before a transaction that begins then; a snapshot
+ * that has nothing running from before that transaction sees what became of all of them (manual 9.26.8). Whoever
+ * commits after that snapshot, and had not set the mark before, sets it anew.
+ * @param now the clock, in milliseconds
+ */
+export const createMarks = (query: Query, now: () => number): Marks => {
+  let newest: Mark | null = null
+  let pending: Pending | null = null
+  let running = false
+  let due = 0
+  let waitMs = firstWaitMs
+
+  /** Returns in how many milliseconds to go on. */
+  const step = async (): Promise<number> => {
+    const { value, replays } = await first<{ value: string | null; replays: boolean }>(query, lookAtMark)
+    if (value === newest?.value || value === null || replays) return lookEveryMs
+    if (pending?.value !== value) {
+      pending = { value, xid: (await first<{ xid: string }>(query, beginOne)).xid }
+      waitMs = firstWaitMs
+    }
+    const { counter, past } = await first<{ counter: string; past: boolean }>(query, lookAtCounter, [pending.xid])
+    waitMs = Math.min(lookEveryMs, waitMs * 2)
+    if (!past) return waitMs
+    newest = { value, counter }
+    return lookEveryMs
+  }
+  const run = async (): Promise<void> => {
+    running = true
+    // Whatever stands in the way, requests look for themselves meanwhile.
+    const wait = await step().catch(() => lookEveryMs)
+    due = now() + wait
+    running = false
+  }
+  return {
+    newest: () => newest,
+    tend: () => {
+      if (!running && now() >= due) void run()
+    },
+    forget: () => {
+      newest = null
+      due = 0
+    },
+  }
+}

@@ -1,0 +1,155 @@
+import { within } from '../../lib/within.ts'
+import { classifyConnecting } from '../failures/classify.ts'
+import type { Query } from '../connect/session.ts'
+
+/**
+ * Settings that roles have (ALTER ROLE ... SET), for requests that run as them: switching to a role applies none (manual, SET
+ * ROLE), so that each request sets them with its role. ALTER ROLE fires no event trigger: they are looked at again and again.
+ */
+export interface RoleSettings {
+  /** Names and values, in the order in which they are set. */
+  readonly pairs: readonly (readonly [name: string, value: string])[]
+  /** default_transaction_read_only: of a transaction that has begun only its own mode can be set. */
+  readonly readOnly: boolean
+}
+
+export interface RoleSettingsReader {
+  /** What holds now, or did a second ago at most. Rejects while they cannot be had and never could. */
+  readonly of: (role: string) => RoleSettings | Promise<RoleSettings>
+}
+
+/** From this age on they are looked at beside a request, and from the other one on before it. */
+const freshMs = 400
+const oldMs = 900
+
+/** A server that does not answer is found out by the request itself. */
+const patienceMs = 2_000
+
+const none: RoleSettings = { pairs: [], readOnly: false }
+
+/**
+ * What a request relies on: how names resolve, how values print and are read, whose policies hold and what a transaction
+ * sees. `role` and `session_authorization` say who runs it.
+ */
+const pinned: ReadonlySet<string> = new Set([
+  'search_path',
+  'datestyle',
+  'intervalstyle',
+  'bytea_output',
+  'extra_float_digits',
+  'standard_conforming_strings',
+  'client_encoding',
+  'array_nulls',
+  'row_security',
+  'role',
+  'session_authorization',
+  'default_transaction_isolation',
+  'default_transaction_deferrable',
+])
+
+const readOnlyDefault = 'default_transaction_read_only'
+
+interface Stored {
+  readonly role: string
+  /** It is the role that logged in. */
+  readonly login: boolean
+  readonly config: readonly string[]
+}
+
+/** What holds for a role everywhere comes first, and what holds in this database alone replaces it (manual, ALTER ROLE). */
+const readAll = `select r.rolname as role, r.rolname = session_user as login, s.setconfig as config
+  from pg_db_role_setting s join pg_roles r on r.oid = s.setrole
+  where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
+  order by s.setdatabase, r.rolname`
+
+/** A setting that the login role may not set, or that nothing knows any more, is left out, as it is at a login. */
+const trySetting = 'select set_config($1, $2, true)'
+
+/** `name=value` (manual, pg_db_role_setting). */
+const pairOf = (entry: string): readonly [string, string] => {
+  const at = entry.indexOf('=')
+  return [entry.slice(0, at), entry.slice(at + 1)]
+}
+
+const settingsOf = (pairs: ReadonlyMap<string, string>): RoleSettings => ({
+  pairs: [...pairs].filter(([name]) => name !== readOnlyDefault),
+  readOnly: /^(on|true|yes|1)$/i.test(pairs.get(readOnlyDefault) ?? ''),
+})
+
+export interface RoleSettingsOptions {
+  /** Runs a statement as the login role, outside of requests. */
+  readonly query: Query
+  /** False: the login role's own statement_timeout holds for roles that have none. */
+  readonly ownTimeout: boolean
+  /** True: nobody's TimeZone but the connection's holds. */
+  readonly ownTimeZone: boolean
+  /** The monotonic clock, in milliseconds. */
+  readonly now: () => number
+}
+
+export const createRoleSettings = ({ query, ownTimeout, ownTimeZone, now }: RoleSettingsOptions): RoleSettingsReader => {
+  let known: ReadonlyMap<string, RoleSettings> | null = null
+  let base = none
+  let stored = ''
+  let lookedAt = -Infinity
+  let looking: Promise<void> | null = null
+
+  const isPinned = (name: string): boolean => pinned.has(name) || (ownTimeZone && name === 'timezone')
+  const isUsable = async (name: string, value: string): Promise<boolean> =>
+    query(trySetting, [name, value]).then(
+      () => true,
+      () => false,
+    )
+  const usable = async (rows: readonly Stored[]): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> => {
+    const roles = new Map<string, Map<string, string>>()
+    for (const { role, config } of rows)
+      for (const [name, value] of config.map(pairOf)) {
+        const settings = roles.get(role) ?? new Map<string, string>()
+        roles.set(role, settings)
+        if (!isPinned(name.toLowerCase()) && (await isUsable(name, value))) settings.set(name, value)
+      }
+    return roles
+  }
+  const look = async (): Promise<void> => {
+    const began = now()
+    const { rows } = await query<Stored>(readAll)
+    const text = JSON.stringify(rows)
+    if (text !== stored || known === null) {
+      const roles = await usable(rows)
+      const login = rows.find((row) => row.login)?.role
+      const timeout = login === undefined ? undefined : roles.get(login)?.get('statement_timeout')
+      const inherited: readonly (readonly [string, string])[] =
+        ownTimeout || timeout === undefined ? [] : [['statement_timeout', timeout]]
+      base = inherited.length === 0 ? none : settingsOf(new Map(inherited))
+      known = new Map([...roles].map(([role, pairs]) => [role, settingsOf(new Map([...inherited, ...pairs]))]))
+      stored = text
+    }
+    lookedAt = began
+  }
+  const lookOnce = (): Promise<void> => {
+    looking ??= look().finally(() => (looking = null))
+    return looking
+  }
+  const get = (role: string): RoleSettings => known?.get(role) ?? base
+  return {
+    of: (role) => {
+      const age = now() - lookedAt
+      if (age < freshMs) return get(role)
+      const looked = lookOnce()
+      if (age < oldMs) {
+        looked.catch(() => undefined)
+        return get(role)
+      }
+      return within(patienceMs, looked).then(
+        (came) => {
+          if (!came && known === null) throw classifyConnecting(new Error('The settings of roles could not be read.'))
+          return get(role)
+        },
+        (error: unknown) => {
+          if (known === null) throw error
+          return get(role)
+        },
+      )
+    },
+  }
+}

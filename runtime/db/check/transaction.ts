@@ -1,0 +1,291 @@
+import type { BoundStatement, Caller, Exchange, PreparedText, Row } from '../../contract/execution.ts'
+import { createLru, type Lru } from '../../lib/lru.ts'
+import { sha256Hex } from '../../lib/sha256.ts'
+import { literal } from '../../sql/literal.ts'
+import { withCheck, type Carrier, type Expected } from './check.ts'
+import { claimSettings, type ClaimSettings } from './claims.ts'
+import { classify, classifyOpening, sqlstateOf } from '../failures/classify.ts'
+import { sendStatements, type ExchangeResult, type Grow, type Line, type Settle } from '../wire/exchange.ts'
+import type { Mark } from './marks.ts'
+import type { RoleSettings } from './role-settings.ts'
+import { counterOf } from './version.ts'
+import { writeRun, type SentStatement, type WrittenStatement } from '../wire/wire.ts'
+
+/**
+ * What opens every request, in the same pipeline and transaction as its statements.
+ *
+ * `reset all` first: a function of the database may have set anything for the whole session, and only what is set
+ * locally ends by itself. It restores what the startup packet asked for. It leaves `role` alone, so the role is always
+ * set anew.
+ */
+const reset = writeRun({ name: 'catalograph.reset', text: 'reset all', values: [] })
+
+/** $1 role, $2 claims, then each claim. */
+const fixedParameters = 2
+
+const setting = (name: string, value: string): string => `pg_catalog.set_config('${name}', ${value}::text, true)`
+
+/** Claims become settings of their own beside request.jwt.claims. Names are checked by claimSettings. */
+const claimArms = (names: readonly string[]): string =>
+  names.map((name, index) => `when ${setting(name, `$${fixedParameters + 1 + index}`)} is null then false`).join('\n  ')
+
+/** Written as literals: they are the role's own, so a role has one text. Claims come later, and replace what has their names. */
+const settingArms = ({ pairs }: RoleSettings): string =>
+  pairs
+    .map(([name, value]) => `when pg_catalog.set_config(${literal(name)}, ${literal(value)}, true) is null then false`)
+    .join('\n  ')
+
+/**
+ * The role's settings, claims, read-only mode and role, in this order: the arms of one CASE are evaluated in turn, where AND
+ * has no order that one may rely on. The role comes last, since whatever precedes it needs no right that PUBLIC lacks. The
+ * result has no columns: claims are not echoed.
+ */
+const openingText = (settings: RoleSettings, names: readonly string[], readOnly: boolean): string => `select where case
+  ${settingArms(settings)}
+  ${claimArms(names)}
+  when ${setting('request.jwt.claims', '$2')} is null then false
+  ${readOnly ? `when ${setting('transaction_read_only', `'on'`)} is null then false` : ''}
+  else ${setting('role', '$1')} is not null
+end`
+
+const preparedOpening = (settings: RoleSettings, names: readonly string[], readOnly: boolean): PreparedText => {
+  const text = openingText(settings, names, readOnly)
+  return { name: `catalograph.open.${sha256Hex(text).slice(0, 16)}`, text }
+}
+
+const noClaims: ClaimSettings = { names: [], values: [] }
+
+const createOpening = (
+  { role, claims }: Caller,
+  settings: RoleSettings,
+  together: boolean,
+  readOnly: boolean,
+): WrittenStatement => {
+  const { names, values } = together ? noClaims : claimSettings(claims)
+  const prepared = preparedOpening(settings, names, readOnly || settings.readOnly)
+  return writeRun({ ...prepared, values: [role, claims, ...values] })
+}
+
+interface Known {
+  readonly role: string
+  readonly settings: RoleSettings
+  readonly together: boolean
+  readonly opening: WrittenStatement
+}
+
+/** Of some two thousand callers at once. */
+const keptBytes = 4_000_000
+
+/** A caller asks again and again with the same claims: they are taken apart and written once. */
+const createOpenings = (): Lru<string, Known> =>
+  createLru(keptBytes, ({ opening }, claims) => claims.length + opening.run.length)
+const reading = createOpenings()
+const writing = createOpenings()
+
+const openingOf = (
+  { caller, claimsTogether: together = false, readOnly }: Exchange,
+  settings: RoleSettings,
+): WrittenStatement => {
+  const { role, claims } = caller
+  const openings = readOnly ? reading : writing
+  const known = openings.get(claims)
+  if (known?.role === role && known.settings === settings && known.together === together) return known.opening
+  const opening = createOpening(caller, settings, together, readOnly)
+  openings.set(claims, { role, settings, together, opening })
+  return opening
+}
+
+/**
+ * Between the statements of a writing exchange whose functions may leave settings behind: as `reset`, but that this
+ * transaction changed the schema itself (version.ts) is still known.
+ */
+const resetBetween = writeRun({
+  name: 'catalograph.between',
+  text: `do $$
+declare
+  changed text := pg_catalog.current_setting('catalograph.changed', true);
+begin
+  reset all;
+  perform pg_catalog.set_config('catalograph.changed', coalesce(changed, ''), true);
+end $$`,
+  values: [],
+})
+
+/** The snapshot under which a condition was last found to hold, and whether that was the one of the time before. */
+type Lasting = Pick<Expected, 'snapshot' | 'steady'>
+
+/** What is known of the server at the other end of a line: of another one, the same texts may mean something else. */
+interface LineFacts {
+  /** Under which the counter was found right there. */
+  mark: Mark | null
+  /** Of lasting conditions at a version, by role and condition. */
+  readonly lasting: Lru<string, Lasting>
+}
+
+const facts = new WeakMap<Line, LineFacts>()
+
+const mostLasting = 1_000
+const never: Lasting = { snapshot: '', steady: false }
+
+const factsOf = (line: Line): LineFacts => {
+  const found = facts.get(line)
+  if (found !== undefined) return found
+  const made: LineFacts = { mark: null, lasting: createLru<string, Lasting>(mostLasting) }
+  facts.set(line, made)
+  return made
+}
+
+/** What a snapshot is remembered for; null: for nothing. No version and no name of a role holds a zero byte. */
+const subjectOf = ({ caller, condition, version }: Exchange): string | null =>
+  condition === undefined || condition.lasting === null ? null : `${version}\0${caller.role}\0${condition.lasting}`
+
+/** What a mark may be compared with on this line; null: it has to look. */
+const markFor = (line: Line, mark: Mark | null, counter: string): string | null =>
+  mark !== null && mark.counter === counter && facts.get(line)?.mark === mark ? mark.value : null
+
+const lastingFor = (line: Line, exchange: Exchange): Lasting => {
+  const subject = subjectOf(exchange)
+  return (subject === null ? undefined : facts.get(line)?.lasting.get(subject)) ?? never
+}
+
+/** What a request may rely on instead of looking; each time that it turns out to have changed, it may rely on less. */
+export type Reliance = 'on the snapshot' | 'on the mark' | 'on nothing'
+
+/** Where nothing else carries the check, which is then about everything. */
+const bareCheck: BoundStatement = { name: 'catalograph.check', text: 'select null', values: [], carriesCheck: true }
+
+const needsBareCheck = ({ version, statements }: Exchange): boolean =>
+  version !== null && !statements.some(({ carriesCheck }) => carriesCheck)
+
+/**
+ * The statements of an exchange with their checks. From the second on they are compared by the counter alone: roles that
+ * changed meanwhile may be the first one's own doing.
+ */
+const checked = (line: Line, exchange: Exchange, newest: Mark | null, reliance: Reliance): readonly Carrier[] => {
+  const { version, standing, condition, readOnly, statements } = exchange
+  if (version === null) return statements
+  const counter = counterOf(version)
+  const { snapshot, steady } = lastingFor(line, exchange)
+  const trusting = steady && reliance === 'on the snapshot'
+  const whole: Expected = { version, mark: null, standing: undefined, condition, snapshot, steady: false }
+  if (needsBareCheck(exchange)) return [...statements, withCheck(bareCheck, whole, readOnly)]
+  const mark = reliance === 'on nothing' ? null : markFor(line, newest, counter)
+  let expected =
+    standing === undefined ? whole : { version: counter, mark, standing, condition, snapshot, steady: trusting }
+  return statements.map((statement) => {
+    if (!statement.carriesCheck) return statement
+    const carrying = withCheck(statement, expected, readOnly)
+    expected = { version: counter, mark, standing: undefined, condition: undefined, ...never }
+    return carrying
+  })
+}
+
+/** What stands before the request's own statements: the reset, then the opening. */
+const openingLength = 2
+
+const reopens = ({ leaves, readOnly, statements }: Exchange): boolean =>
+  leaves?.settings === true && !readOnly && statements.length > 1
+
+/** How far one of the exchange's own statements stands from the next: what opens the next one may stand between. */
+const strideOf = (exchange: Exchange): number => (reopens(exchange) ? 1 + openingLength : 1)
+
+/** All that is sent: what opens the exchange, then its statements. */
+const sentOf = (exchange: Exchange, opening: WrittenStatement, own: readonly Carrier[]): readonly SentStatement[] =>
+  reopens(exchange)
+    ? own.flatMap((statement, index) => [index === 0 ? reset : resetBetween, opening, statement])
+    : [reset, opening, ...own]
+
+const rowsOf = (exchange: Exchange, rows: readonly (readonly Row[])[], index: number): readonly Row[] | undefined =>
+  rows[openingLength + index * strideOf(exchange)]
+
+/** Which of its own statements an exchange was at, by how many of all were completed; below 0: none yet. */
+const placeOf = (exchange: Exchange, completed: number): number =>
+  completed < openingLength ? -1 : Math.ceil((completed - openingLength) / strideOf(exchange))
+
+/** Keeps what the exchange has shown: that the counter is the server's, and the snapshot that the first check told, if any. */
+const remember = (
+  line: Line,
+  exchange: Exchange,
+  newest: Mark | null,
+  statements: readonly Carrier[],
+  result: ExchangeResult,
+): void => {
+  const { version } = exchange
+  if (version === null || result.kind !== 'rows' || isOutdated(exchange, result)) return
+  if (newest !== null && newest.counter === counterOf(version)) factsOf(line).mark = newest
+  const at = statements.findIndex(({ tells }) => tells)
+  const subject = at === -1 ? null : subjectOf(exchange)
+  if (subject === null) return
+  const told = rowsOf(exchange, result.rows, at)?.[0]?.at(-1)?.toString()
+  const { lasting } = factsOf(line)
+  if (told !== undefined) lasting.set(subject, { snapshot: told, steady: false })
+  else lasting.set(subject, { ...lastingFor(line, exchange), steady: true })
+}
+
+/**
+ * Runs an exchange on a connection; a failure is a result, see sendStatements.
+ * @param settings of the caller's role
+ * @param newest the mark that was known when it was sent (marks.ts)
+ */
+export const runOnLine = (
+  line: Line,
+  exchange: Exchange,
+  settings: RoleSettings,
+  newest: Mark | null,
+  reliance: Reliance,
+  settle: Settle,
+  grow: Grow | null = null,
+): void => {
+  const statements = checked(line, exchange, newest, reliance)
+  const remembering: Settle = (result) => {
+    remember(line, exchange, newest, statements, result)
+    settle(result)
+  }
+  sendStatements(line, sentOf(exchange, openingOf(exchange, settings), statements), remembering, grow)
+}
+
+/**
+ * Takes back what a session keeps beyond its transactions, kept or not: temporary tables (manual, DISCARD) and advisory
+ * locks (manual 9.28.10). After the transaction, so that a lock holds until what it guards is committed.
+ */
+const leftBehind: readonly WrittenStatement[] = [
+  writeRun({ name: 'catalograph.discard', text: 'discard temp', values: [] }),
+  writeRun({ name: 'catalograph.unlock', text: 'select pg_catalog.pg_advisory_unlock_all()', values: [] }),
+]
+
+/** Is told whether the line may serve others. */
+export const takeBack = (line: Line, settle: (spoilt: boolean) => void): void =>
+  sendStatements(line, leftBehind, ({ kind }) => settle(kind === 'failed'))
+
+/** True where what a statement relied on has changed, so that it had no row: nothing of the exchange is worth anything. */
+export const isOutdated = (exchange: Exchange, result: ExchangeResult): boolean => {
+  const { version, readOnly, statements } = exchange
+  if (version === null || !readOnly || result.kind !== 'rows') return false
+  return statements.some(({ carriesCheck }, index) => carriesCheck && rowsOf(exchange, result.rows, index)?.length === 0)
+}
+
+const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'
+
+/**
+ * The rows of the exchange's own statements. Throws DatabaseFailure; an error after the last statement, at commit,
+ * belongs to none of them.
+ */
+export const outcome = (exchange: Exchange, result: ExchangeResult): readonly Row[] => {
+  const { statements } = exchange
+  if (result.kind === 'rows') return statements.map((_, index) => rowsOf(exchange, result.rows, index)?.[0] ?? [])
+  const index = placeOf(exchange, result.completed)
+  const isOwn = index < 0 || (index === statements.length && needsBareCheck(exchange) && !exchange.condition)
+  if (isOwn || isStale(result.error)) throw classifyOpening(result.error)
+  throw classify(result.error, index < statements.length ? index : null)
+}
+
+/**
+ * True after a failure of a statement that had not come to its check: parameters that do not fit may be about a type that
+ * has changed.
+ */
+export const isUnchecked = (exchange: Exchange, result: ExchangeResult): boolean => {
+  const { version, statements } = exchange
+  if (version === null || result.kind === 'rows' || result.broken || result.begun > result.completed) return false
+  const index = placeOf(exchange, result.completed)
+  return index >= 0 && index < statements.length
+}

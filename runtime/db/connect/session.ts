@@ -1,0 +1,72 @@
+import pg from 'pg'
+import { classify, classifyConnecting } from '../failures/classify.ts'
+import { connectionConfig, ownSettings, startupSettings } from './startup.ts'
+
+/** Runs one of our own statements as the login role. Rejects with DatabaseFailure. */
+export type Query = <R extends object>(
+  text: string,
+  values?: readonly unknown[],
+) => Promise<{ readonly rows: readonly R[] }>
+
+/** Runs exactly one statement, whatever its text says: the server refuses two. Rejects with DatabaseFailure. */
+export type Command = (text: string) => Promise<void>
+
+/** The extended protocol takes one statement at a time (PostgreSQL manual, 53.2.3). */
+interface ExtendedQuery extends pg.QueryConfig {
+  readonly queryMode: 'extended'
+}
+
+const commandOn =
+  (client: pg.ClientBase): Command =>
+  async (text) => {
+    const query: ExtendedQuery = { text, queryMode: 'extended' }
+    await client.query(query).catch((error: unknown) => {
+      throw classify(error, null)
+    })
+  }
+
+export const queryOn =
+  (client: pg.ClientBase): Query =>
+  async <R extends object>(text: string, values: readonly unknown[] = []) => {
+    try {
+      return { rows: (await client.query<R>(text, [...values])).rows }
+    } catch (error) {
+      throw classify(error, null)
+    }
+  }
+
+export interface SessionOptions {
+  readonly url: string
+  readonly connectTimeout?: number
+  readonly statementTimeout?: number
+  /** Null: the one that role and database have, and their time zone, for statements that were written for both. */
+  readonly searchPath?: null
+}
+
+/**
+ * Opens a connection of its own, lends it to `work` and closes it: for what needs several statements in one session,
+ * such as a transaction. The search path is pg_catalog alone unless told otherwise, so that nothing of the database's
+ * owner can stand in for it. Rejects with DatabaseFailure or with whatever `work` rejects with.
+ */
+export const withSession = async <T>(
+  options: SessionOptions,
+  work: (query: Query, command: Command) => Promise<T>,
+): Promise<T> => {
+  const timeout = options.statementTimeout ?? 0
+  const settings = options.searchPath === null ? startupSettings(null, timeout) : ownSettings(['pg_catalog'], timeout)
+  const client = new pg.Client({
+    ...connectionConfig(options.url, settings),
+    connectionTimeoutMillis: options.connectTimeout ?? 5_000,
+  })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+  } catch (error) {
+    throw classifyConnecting(error)
+  }
+  try {
+    return await work(queryOn(client), commandOn(client))
+  } finally {
+    await client.end()
+  }
+}

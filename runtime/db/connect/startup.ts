@@ -1,0 +1,69 @@
+import { ident } from '../../sql/ident.ts'
+
+/**
+ * Settings that hold for a connection's whole life, given in the startup packet: `reset all` returns to them (manual
+ * 19.1.3, 54.2.1). They pin whatever decides how values are written and how names resolve. The time zone is not ours: what a
+ * time without an offset means, and which day it is, is for the database's or the login role's own setting to say.
+ */
+export type StartupSettings = Readonly<Record<string, string>>
+
+const pinned: StartupSettings = {
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+  row_security: 'on',
+  // A page of thirty rows is not worth two more processes (engine.md 1).
+  max_parallel_workers_per_gather: '0',
+  // Nor worth compiling: on the catalogue query alone that takes a third of a second (PostgreSQL manual, chapter JIT).
+  jit: 'off',
+  idle_in_transaction_session_timeout: '60000',
+}
+
+/** Temporary objects come last: by default they would stand before every schema (manual 19.11.1). */
+const searchPath = (schemas: readonly string[]): string => [...schemas.map(ident), 'pg_temp'].join(', ')
+
+/**
+ * For requests, and for statements that were written for the database as it is.
+ * @param schemas the search path; null: the one that role and database have
+ */
+export const startupSettings = (schemas: readonly string[] | null, statementTimeout: number): StartupSettings => ({
+  ...pinned,
+  ...(schemas !== null && { search_path: searchPath(schemas) }),
+  statement_timeout: String(statementTimeout),
+})
+
+/** For statements of our own, which read times as UTC. */
+export const ownSettings = (schemas: readonly string[], statementTimeout: number): StartupSettings => ({
+  ...startupSettings(schemas, statementTimeout),
+  TimeZone: 'UTC',
+})
+
+/** Whitespace separates options and a backslash takes away its meaning (manual 54.7, StartupMessage `options`). */
+const escaped = (value: string): string => value.replace(/[\s\\]/g, (character) => `\\${character}`)
+
+const optionsText = (settings: StartupSettings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${escaped(value)}`)
+    .join(' ')
+
+/** Splits a connection URL's own `options` off, which would replace ours instead of standing beside them. */
+const splitUrl = (url: string): { readonly url: string; readonly options: string | null } => {
+  if (!URL.canParse(url)) return { url, options: null }
+  const parsed = new URL(url)
+  const options = parsed.searchParams.get('options')
+  if (options === null) return { url, options }
+  parsed.searchParams.delete('options')
+  return { url: parsed.href, options }
+}
+
+/** What pg needs to connect: the URL's options stand after ours, so the owner has the last word. */
+export const connectionConfig = (
+  url: string,
+  settings: StartupSettings,
+): { readonly connectionString: string; readonly options: string; readonly application_name: string } => {
+  const split = splitUrl(url)
+  const options = [optionsText(settings), ...(split.options === null ? [] : [split.options])].join(' ')
+  return { connectionString: split.url, options, application_name: 'catalograph' }
+}

@@ -1,0 +1,97 @@
+import pg from 'pg'
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Line } from '../wire/exchange.ts'
+import type { DatabaseFailureKind } from '../failures/failures.ts'
+
+/** Ending what a connection works on, from outside (PostgreSQL manual 55.2.8, Canceling Requests in Progress). */
+
+/** Why a request ends before Postgres has ended it. */
+export type EndCause = Extract<DatabaseFailureKind, 'gone' | 'deadline' | 'stopping'>
+
+/** What pg knows of a connection and its types do not tell. */
+interface CancelKey {
+  readonly host: string
+  readonly port: number
+  readonly processID: number
+  readonly secretKey: number
+  /** As the connection itself was made. */
+  readonly ssl: NonNullable<pg.ConnectionConfig['ssl']>
+  readonly sslNegotiation: string
+}
+
+const keyOf = (client: pg.Client): CancelKey => client as unknown as CancelKey
+
+interface CancelConnection extends pg.Connection {
+  readonly connect: (portOrPath: number | string, host?: string) => void
+  readonly requestSsl: () => void
+  readonly cancel: (processID: number, secretKey: number) => void
+}
+
+/** A server that takes the connection and never closes it is given up. */
+const cancelPatienceMs = 3_000
+
+/**
+ * Asks the server to cancel what a connection runs. Resolves when the server has closed the connection that this takes: by
+ * then the signal was sent, so what is asked of the cancelled connection afterwards is not hit by it. Never rejects.
+ */
+const sendCancel = (client: pg.Client): Promise<void> =>
+  new Promise((resolve) => {
+    const { host, port, processID, secretKey, ssl, sslNegotiation } = keyOf(client)
+    const connection = new pg.Connection({ ssl, sslNegotiation } as pg.ConnectionConfig) as CancelConnection
+    const stream = connection.stream as Socket
+    const patience = setTimeout(() => stream.destroy(), cancelPatienceMs)
+    const ask = (): void => connection.cancel(processID, secretKey)
+    connection.on('connect', () => {
+      if (!ssl) ask()
+      else if (sslNegotiation !== 'direct') connection.requestSsl()
+    })
+    connection.on('sslconnect', ask)
+    connection.on('error', () => stream.destroy())
+    connection.on('end', () => {
+      clearTimeout(patience)
+      resolve()
+    })
+    if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`)
+    else connection.connect(port, addressOf(client, host))
+  })
+
+/** A name may stand for several servers: the one that the connection goes to. TLS compares the name with a certificate. */
+const addressOf = (client: pg.Client, host: string): string =>
+  keyOf(client).ssl ? host : ((client.connection.stream as Socket).remoteAddress ?? host)
+
+/** A cancel that comes between two statements of one request is lost (manual 55.2.8), so it is sent again, less and less often. */
+const againAfterMs = 25
+
+/** How long the last message of a backend may take, which says that it rolled back. */
+const lastWordsMs = 100
+
+/** How long a function may go on that catches its cancellation, before its backend is ended. */
+const patienceMs: Readonly<Record<EndCause, number>> = { gone: 2_000, deadline: 5_000, stopping: 300 }
+
+export interface Endings {
+  /**
+   * Ends what a line works on now. Resolves when it has ended and no cancellation is under way any more: only then may
+   * the line be lent again. Never rejects.
+   */
+  readonly end: (line: Line, cause: EndCause) => Promise<void>
+}
+
+/** @param terminate ends a backend by its number, over another connection */
+export const createEndings = (terminate: (processId: number) => Promise<unknown>): Endings => ({
+  end: async (line, cause) => {
+    const { flight, client } = line
+    const runs = (): boolean => line.flight !== null && line.flight === flight
+    const until = performance.now() + patienceMs[cause]
+    for (let pause = againAfterMs; runs() && performance.now() < until; pause *= 2) {
+      // Where nobody reads, Postgres waits to send and looks for no cancellation (room.ts).
+      client.connection.stream.resume()
+      await sendCancel(client)
+      if (runs()) await sleep(Math.min(pause, until - performance.now()))
+    }
+    if (!runs()) return
+    await terminate(keyOf(client).processID).catch(() => undefined)
+    await sleep(lastWordsMs)
+    client.connection.stream.destroy()
+  },
+})

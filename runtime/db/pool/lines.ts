@@ -1,0 +1,187 @@
+import pg from 'pg'
+import type { RequestContext } from '../../contract/execution.ts'
+import { createBackoff } from '../connect/backoff.ts'
+import { classifyConnecting } from '../failures/classify.ts'
+import { createLine, type Described, type Line } from '../wire/exchange.ts'
+import type { Shares } from './shares.ts'
+import { createSocket } from '../connect/socket.ts'
+import { createWaiting, notLent } from './waiting.ts'
+
+/** Connections that are lent to one borrower at a time, made when they are needed and kept for the next. */
+export interface Lines {
+  /**
+   * At once where one is idle and the request's share allows. Fails with DatabaseFailure: unavailable where none can be made,
+   * overloaded where it waited in vain or too many wait, deadline, gone or stopping.
+   */
+  readonly borrow: (context?: RequestContext) => Line | Promise<Line>
+  /** To be called with the context that it was lent for. A spoilt line is closed: it must serve nobody else. */
+  readonly giveBack: (line: Line, spoilt: boolean, context?: RequestContext) => void
+  /** Whoever waits is refused, and whoever asks from now on. */
+  readonly refuseAll: (kind: 'stopping') => void
+  /** Waits for what is lent, then closes every connection. */
+  readonly close: () => Promise<void>
+}
+
+export interface LinesOptions {
+  readonly config: pg.ClientConfig
+  readonly shares: Shares
+  /** Milliseconds to wait for a connection, be it a new one or one that others hold. */
+  readonly connectTimeout: number
+  readonly described: Described | null
+  /** What a new connection runs before anything else. */
+  readonly prepare?: (client: pg.Client) => Promise<unknown>
+}
+
+const idleMs = 60_000
+/** How much later than it says idling may end. */
+const sweepEveryMs = 1_000
+
+interface Idle {
+  readonly line: Line
+  /** The monotonic clock, in milliseconds. */
+  readonly since: number
+}
+
+const connect = async ({ config, connectTimeout, described, prepare }: LinesOptions): Promise<Line> => {
+  const client = new pg.Client({
+    ...config,
+    stream: createSocket,
+    connectionTimeoutMillis: connectTimeout,
+    keepAlive: true,
+  })
+  // Whoever works on it is told; without a listener the process would end.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await prepare?.(client)
+    return createLine(client, described)
+  } catch (error) {
+    client.end().catch(() => undefined)
+    throw error
+  }
+}
+
+/** Says goodbye; what comes of it is told by the connection's `end`. */
+const end = ({ client }: Line): void => void client.end().catch(() => undefined)
+
+/** Lines that nobody uses, until somebody does or they were idle for too long. */
+interface IdleLines {
+  readonly keep: (line: Line) => void
+  /** The one that was kept last. */
+  readonly take: () => Line | undefined
+  readonly forget: (line: Line) => void
+  readonly size: () => number
+  readonly endAll: () => void
+}
+
+const createIdleLines = (): IdleLines => {
+  // Taken from the end, so those that were idle for longest stand first.
+  const idle: Idle[] = []
+  let sweeping: NodeJS.Timeout | null = null
+  const endFirst = (count: number): void => {
+    for (const { line } of idle.splice(0, count)) end(line)
+    if (idle.length > 0 || sweeping === null) return
+    clearInterval(sweeping)
+    sweeping = null
+  }
+  const sweep = (): void => {
+    const now = performance.now()
+    const fresh = idle.findIndex(({ since }) => now - since < idleMs)
+    endFirst(fresh === -1 ? idle.length : fresh)
+  }
+  return {
+    keep: (line) => {
+      idle.push({ line, since: performance.now() })
+      sweeping ??= setInterval(sweep, sweepEveryMs).unref()
+    },
+    take: () => idle.pop()?.line,
+    forget: (line) => {
+      const at = idle.findIndex((one) => one.line === line)
+      if (at !== -1) idle.splice(at, 1)
+    },
+    size: () => idle.length,
+    endAll: () => endFirst(idle.length),
+  }
+}
+
+export const createLines = (options: LinesOptions): Lines => {
+  const { shares } = options
+  const idle = createIdleLines()
+  const waiting = createWaiting(shares, options.connectTimeout)
+  const backoff = createBackoff(() => performance.now())
+  /** Connections that are there or being made. */
+  let open = 0
+  let closed: (() => void) | null = null
+  let refusing: 'stopping' | null = null
+
+  const make = async (): Promise<Line> => {
+    if (backoff.waiting()) throw classifyConnecting(new Error('Recent connections failed.'))
+    open += 1
+    try {
+      const line = await connect(options)
+      backoff.succeeded()
+      line.client.connection.once('end', () => {
+        idle.forget(line)
+        left()
+      })
+      return line
+    } catch (error) {
+      backoff.failed()
+      left()
+      throw classifyConnecting(error)
+    }
+  }
+  /** Null: all that may be open are in use. */
+  const find = (): Line | Promise<Line> | null => idle.take() ?? (open < shares.max ? make() : null)
+  const lend = (context: RequestContext | undefined, found: Line | Promise<Line>): Line | Promise<Line> => {
+    shares.take(context)
+    if (!(found instanceof Promise)) return found
+    return found.catch((error: unknown) => {
+      shares.giveBack(context)
+      serveWaiting()
+      throw error
+    })
+  }
+  /** Hands out what is there to those whose turn it is. */
+  const serveWaiting = (): void => {
+    while (idle.size() > 0 || open < shares.max) {
+      const next = waiting.next()
+      const found = next === null ? null : find()
+      if (next === null || found === null) return
+      next.take(lend(next.context, found))
+    }
+  }
+  const left = (): void => {
+    open -= 1
+    serveWaiting()
+    if (open === 0) closed?.()
+  }
+
+  return {
+    borrow: (context) => {
+      if (refusing !== null) throw notLent(refusing)
+      if (closed !== null) throw classifyConnecting(new Error('The connections are closed.'))
+      if (context?.gone === true) throw notLent('gone')
+      const found = shares.mayTake(context) ? find() : null
+      return found === null ? waiting.wait(context) : lend(context, found)
+    },
+    giveBack: (line, spoilt, context) => {
+      shares.giveBack(context)
+      // Its end makes room for another.
+      if (line.client.connection.stream.destroyed) return serveWaiting()
+      if (spoilt) end(line)
+      else idle.keep(line)
+      serveWaiting()
+      if (closed !== null) idle.endAll()
+    },
+    refuseAll: (kind) => {
+      refusing = kind
+      waiting.refuseAll(kind)
+    },
+    close: async () => {
+      const gone = new Promise<void>((resolve) => (closed = resolve))
+      idle.endAll()
+      if (open > 0) await gone
+    },
+  }
+}

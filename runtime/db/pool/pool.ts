@@ -1,0 +1,158 @@
+import pg from 'pg'
+import type { RunExchange } from '../../contract/execution.ts'
+import type { ByteBudget } from '../../lib/byte-budget.ts'
+import { createEndings } from './cancel.ts'
+import { classifyConnecting } from '../failures/classify.ts'
+import { createLines } from './lines.ts'
+import { createMarks } from '../check/marks.ts'
+import { findPooler, type Pooler } from '../connect/pooler.ts'
+import { createRoleSettings } from '../check/role-settings.ts'
+import { createRoom } from './room.ts'
+import { createRunner, runWith } from './run.ts'
+import { queryOn, type Query } from '../connect/session.ts'
+import { createShares } from './shares.ts'
+import { connectionConfig, ownSettings, startupSettings, type StartupSettings } from '../connect/startup.ts'
+
+export interface DatabaseOptions {
+  readonly url: string
+  /** Served schemas, in order; they become the search path, and what extensions put into `extensions` after them. */
+  readonly schemas: readonly string[]
+  /** What callers share; service_role and our own statements have two more (shares.ts). */
+  readonly poolSize?: number
+  /**
+   * Milliseconds for one statement, enforced by Postgres; 0 sets no limit. Left out: the login role's own statement_timeout,
+   * or else 30 s. A role's own holds for the requests that run as it.
+   */
+  readonly statementTimeout?: number | undefined
+  /** Milliseconds to wait for a connection, be it a new one or one that others hold. */
+  readonly connectTimeout?: number
+  /** The time zone of requests; without it that of the database or of the login role. */
+  readonly timeZone?: string
+  /** The memory that answers share; left out: nobody counts them. */
+  readonly answers?: ByteBudget
+}
+
+export interface Database {
+  readonly run: RunExchange
+  /**
+   * One statement of our own as the login role, search path pg_catalog. It never shares a connection with requests, so
+   * that nothing a request left behind reaches it. Rejects with DatabaseFailure.
+   */
+  readonly query: Query
+  /** Lends one of the same connections, for several statements in a row. */
+  readonly session: <T>(work: (query: Query) => Promise<T>) => Promise<T>
+  /** Resolves when Postgres answers; rejects with DatabaseFailure of kind unavailable. */
+  readonly ping: () => Promise<void>
+  /** What stands between this process and Postgres. Rejects where no connection is to be had. */
+  readonly pooler: () => Promise<Pooler>
+  /** When Postgres last answered a request, on the monotonic clock in milliseconds; -Infinity: not yet. */
+  readonly answeredAt: () => number
+  /** Cancels what runs and refuses what waits or comes: each fails with DatabaseFailure of kind stopping. */
+  readonly stop: () => void
+  /** Waits for what is running, then closes every connection. */
+  readonly close: () => Promise<void>
+}
+
+const ownConnections = 2
+
+const usualPoolSize = 8
+const usualConnectTimeout = 5_000
+
+/**
+ * Where hosted databases install extensions (spec/graphql.md 9.1). Their operators are found by the search path alone:
+ * citext has its own `=`.
+ */
+const extensionSchema = 'extensions'
+
+/** Answers that may wait for room with a connection each: most connections go on serving. */
+const mostPausedOf = (poolSize: number): number => Math.min(poolSize - 1, Math.ceil(poolSize / 4))
+
+/** Connections for our own queries, with pg's own ways of asking. */
+const openPool = (url: string, settings: StartupSettings, connectTimeout: number): pg.Pool => {
+  const pool = new pg.Pool({
+    ...connectionConfig(url, settings),
+    max: ownConnections,
+    connectionTimeoutMillis: connectTimeout,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+  })
+  // A connection that dies is dropped by the pool and its request told; without listeners the process would end.
+  pool.on('error', () => undefined)
+  pool.on('connect', (client) => void client.on('error', () => undefined))
+  return pool
+}
+
+const withClient = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw classifyConnecting(error)
+  })
+  let failed = true
+  try {
+    const value = await work(client)
+    failed = false
+    return value
+  } finally {
+    client.release(failed)
+  }
+}
+
+const usualStatementTimeout = 30_000
+
+const terminate = 'select pg_terminate_backend($1)'
+
+/** Opens nothing yet: connections are made when they are first needed, and again whenever they were lost. */
+export const openDatabase = (options: DatabaseOptions): Database => {
+  const timeout = options.statementTimeout ?? usualStatementTimeout
+  const connectTimeout = options.connectTimeout ?? usualConnectTimeout
+  const { timeZone, answers } = options
+  const poolSize = options.poolSize ?? usualPoolSize
+  const settings = {
+    ...startupSettings([...options.schemas, extensionSchema], timeout),
+    ...(timeZone !== undefined && { TimeZone: timeZone }),
+  }
+  const config = connectionConfig(options.url, settings)
+  const lines = createLines({
+    config,
+    shares: createShares(poolSize),
+    connectTimeout,
+    described: null,
+  })
+  // A limit for requests that is shorter is no limit for reading a catalogue.
+  const ownTimeout = timeout === 0 ? 0 : Math.max(timeout, usualStatementTimeout)
+  const own = openPool(options.url, ownSettings(['pg_catalog'], ownTimeout), connectTimeout)
+  const session: Database['session'] = (work) => withClient(own, (client) => work(queryOn(client)))
+  const query: Query = (text, values) => session((run) => run(text, values))
+  const marks = createMarks(query, Date.now)
+  const runner = createRunner({
+    lines,
+    marks,
+    endings: createEndings((processId) => query(terminate, [processId])),
+    settings: createRoleSettings({
+      query,
+      ownTimeout: options.statementTimeout !== undefined,
+      ownTimeZone: timeZone !== undefined,
+      now: () => performance.now(),
+    }),
+    room: answers === undefined ? null : createRoom({ answers, mostPaused: mostPausedOf(poolSize) }),
+    timeout,
+  })
+  return {
+    run: runWith(runner.run, marks.forget),
+    query,
+    session,
+    ping: async () => {
+      await query('select 1').catch((error: unknown) => {
+        throw classifyConnecting(error)
+      })
+    },
+    pooler: () => findPooler(config),
+    answeredAt: runner.answeredAt,
+    stop: () => {
+      lines.refuseAll('stopping')
+      runner.endAll('stopping')
+    },
+    close: async () => {
+      await Promise.all([lines.close(), own.end()])
+    },
+  }
+}

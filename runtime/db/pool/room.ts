@@ -1,0 +1,107 @@
+import type { Exchange, RequestContext } from '../../contract/execution.ts'
+import type { ByteBudget } from '../../lib/byte-budget.ts'
+import { createLru } from '../../lib/lru.ts'
+import type { Grow } from '../wire/exchange.ts'
+
+/** The memory that answers share, as far as the database sees to it. */
+export interface Room {
+  /** Whether there is room for what an exchange is likely to answer: as much as the same one did the last time. */
+  readonly isThere: (exchange: Exchange, context: Context) => boolean
+  /** Waits until there is; false when there is none within so many milliseconds. */
+  readonly wait: (exchange: Exchange, context: Context, ms: number) => Promise<boolean>
+  /** For an answer that has become large. */
+  readonly open: (exchange: Exchange, context: Context) => Growing
+  /** Told of one that has not. */
+  readonly stayedSmall: (exchange: Exchange, context: Context) => void
+}
+
+type Context = RequestContext | undefined
+
+export interface Growing {
+  readonly grow: Grow
+  /** Whoever has the answer counts it from now on. */
+  readonly end: () => void
+}
+
+export interface RoomOptions {
+  readonly answers: ByteBudget
+  /** Answers that may stay with Postgres until there is room: each of them holds a connection meanwhile. */
+  readonly mostPaused: number
+}
+
+/** How long an exchange waits for room, with its connection or before it has one. */
+export const patienceMs = 5_000
+
+/** Exchanges whose last answer was large enough to be counted. */
+const mostKnown = 1_000
+
+/** Our own exchanges are one party. */
+const partyOf = (context: Context): string => context?.party ?? ''
+
+const longestSubject = 1_000
+
+/**
+ * What the length of an answer is remembered for: who asked, and all that was asked, since with other values or for somebody else the
+ * same statement may well answer little. Null: too long to be remembered.
+ */
+function subjectOf({ statements }: Exchange, context: Context): string | null {
+  const asked = statements.flatMap(({ name, values }) => [name, ...values])
+  const length = asked.reduce((sum, one) => sum + (one?.length ?? 0), 0)
+  return length > longestSubject ? null : [partyOf(context), ...asked].join('\0')
+}
+
+export function createRoom({ answers, mostPaused }: RoomOptions): Room {
+  const lengths = createLru<string, number>(mostKnown)
+  let paused = 0
+  const likely = (exchange: Exchange, context: Context): number => {
+    const subject = lengths.size === 0 ? null : subjectOf(exchange, context)
+    return (subject === null ? undefined : lengths.get(subject)) ?? 1
+  }
+
+  const open = (exchange: Exchange, context: Context): Growing => {
+    const holding = answers.open(partyOf(context))
+    let had = 0
+    let isPaused = false
+    const resume = (): void => {
+      if (!isPaused) return
+      isPaused = false
+      paused -= 1
+    }
+    const grow: Grow = (bytes, told) => {
+      const more = bytes - had
+      had = bytes
+      // A change that was made may be kept whatever becomes of its answer: that is told, room or not.
+      if (!exchange.readOnly) holding.force(more)
+      else if (!holding.take(more)) {
+        if (paused >= mostPaused) told(false)
+        else {
+          isPaused = true
+          paused += 1
+          holding.wait(more, patienceMs, (granted) => {
+            resume()
+            told(granted)
+          })
+        }
+        return false
+      }
+      return true
+    }
+    const end = (): void => {
+      resume()
+      const subject = subjectOf(exchange, context)
+      if (subject !== null) lengths.set(subject, had)
+      // The route counts the body as soon as it has it, which is before anything else comes about.
+      setImmediate(holding.release)
+    }
+    return { grow, end }
+  }
+  return {
+    isThere: (exchange, context) => answers.held() === 0 || answers.hasRoom(partyOf(context), likely(exchange, context)),
+    wait: (exchange, context, ms) => answers.room(partyOf(context), likely(exchange, context), ms),
+    open,
+    stayedSmall: (exchange, context) => {
+      const subject = lengths.size === 0 ? null : subjectOf(exchange, context)
+      if (subject !== null) lengths.delete(subject)
+    },
+  }
+}

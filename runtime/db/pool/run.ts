@@ -1,0 +1,231 @@
+import type { Exchange, RequestContext, RunExchange } from '../../contract/execution.ts'
+import { after } from '../../lib/after.ts'
+import { createDeadlines } from '../../lib/deadlines.ts'
+import type { EndCause, Endings } from './cancel.ts'
+import { spoilsConnection, sqlstateOf } from '../failures/classify.ts'
+import { noRoom, type ExchangeResult, type Grow, type Line } from '../wire/exchange.ts'
+import { DatabaseFailure } from '../failures/failures.ts'
+import type { Lines } from './lines.ts'
+import type { Marks } from '../check/marks.ts'
+import type { RoleSettings, RoleSettingsReader } from '../check/role-settings.ts'
+import { patienceMs, type Growing, type Room } from './room.ts'
+import { isOutdated, isUnchecked, outcome, runOnLine, takeBack, type Reliance } from '../check/transaction.ts'
+import { endOf, notLent } from './waiting.ts'
+
+/** How an exchange runs: on a line that it borrows, until it ends or is ended, and again where that is of use. */
+
+/** Runs an exchange on a line, which is free for others by the time that nothing of it is under way any more. */
+type RunOnce = (
+  exchange: Exchange,
+  reliance: Reliance,
+  context: RequestContext | undefined,
+) => ExchangeResult | Promise<ExchangeResult>
+
+export interface Runner {
+  readonly run: RunOnce
+  /** Ends everything that runs. */
+  readonly endAll: (cause: EndCause) => void
+  readonly answeredAt: () => number
+}
+
+export interface RunnerParts {
+  readonly lines: Lines
+  readonly marks: Marks
+  readonly endings: Endings
+  readonly settings: RoleSettingsReader
+  /** Null: nobody counts what answers take. */
+  readonly room: Room | null
+  /** Milliseconds that Postgres gives a statement; 0: it gives it any. */
+  readonly timeout: number
+}
+
+/** What our own exchange may take beyond its statements' time limits before the connection counts as dead. */
+const answerGrace = 5_000
+
+/** How much later than it says a deadline may pass. */
+const lookEveryMs = 50
+
+const timeLimitOf = (exchange: Exchange, timeout: number): number =>
+  timeout === 0 ? Infinity : Math.max(1, exchange.statements.length) * timeout + answerGrace
+
+/** A writing request may meet a read-only default that was left behind; in a reading one it is the request that is at fault. */
+const isSuspect = (exchange: Exchange, error: unknown): boolean =>
+  spoilsConnection(error) && !(exchange.readOnly && sqlstateOf(error) === '25006')
+
+const isSpoilt = (exchange: Exchange, result: ExchangeResult): boolean =>
+  result.kind === 'failed' && (result.broken || isSuspect(exchange, result.error))
+
+/** query_canceled and admin_shutdown: what our cancelling and terminating answers with. */
+const endedStates: ReadonlySet<string> = new Set(['57014', '57P01'])
+
+/**
+ * What came of a request that was being ended: its result, where that came first. Where a connection died otherwise, nobody
+ * knows what was kept.
+ */
+const endedBy = (cause: EndCause, { readOnly }: Exchange, result: ExchangeResult): ExchangeResult => {
+  if (result.kind === 'rows') return result
+  const isOurs = endedStates.has(sqlstateOf(result.error) ?? '') || (result.broken && readOnly)
+  return isOurs ? { ...result, error: notLent(cause) } : result
+}
+
+export const createRunner = ({ lines, marks, endings, settings, room, timeout }: RunnerParts): Runner => {
+  const setDeadline = createDeadlines(lookEveryMs)
+  const running = new Set<(cause: EndCause) => void>()
+  let answeredAt = -Infinity
+
+  const runOn = (
+    line: Line,
+    roleSettings: RoleSettings,
+    exchange: Exchange,
+    reliance: Reliance,
+    context: RequestContext | undefined,
+  ): Promise<ExchangeResult> =>
+    new Promise((resolve, reject) => {
+      let ending: { readonly cause: EndCause; readonly done: Promise<void> } | null = null
+      const end = (cause: EndCause): void => {
+        ending ??= { cause, done: endings.end(line, cause) }
+      }
+      let growing: Growing | null = null
+      const grow: Grow | null = room && ((bytes, told) => (growing ??= room.open(exchange, context)).grow(bytes, told))
+      const give = (spoilt: boolean): void => lines.giveBack(line, spoilt, context)
+      const giveBack = (spoilt: boolean): void => {
+        if (ending !== null) void ending.done.then(() => give(spoilt))
+        else give(spoilt)
+      }
+      const clear = startClock(line, exchange, context, end)
+      const stop = (): void => {
+        clear()
+        running.delete(end)
+        if (growing !== null) growing.end()
+        else room?.stayedSmall(exchange, context)
+        if (context !== undefined) context.onGone = null
+      }
+      const settle = (result: ExchangeResult): void => {
+        stop()
+        const spoilt = isSpoilt(exchange, result)
+        if (result.kind === 'rows' || !result.broken) answeredAt = performance.now()
+        if (exchange.leaves?.session === true && !spoilt) takeBack(line, giveBack)
+        else giveBack(spoilt)
+        resolve(ending === null ? result : endedBy(ending.cause, exchange, result))
+      }
+      // What writes is left to its deadline: it may be about to commit.
+      if (context !== undefined && exchange.readOnly) context.onGone = () => end('gone')
+      running.add(end)
+      try {
+        runOnLine(line, exchange, roleSettings, marks.newest(), reliance, settle, grow)
+      } catch (error) {
+        stop()
+        giveBack(true)
+        reject(error)
+      }
+    })
+  /** Ends an exchange at its request's deadline, or gives up a server that does not answer our own at all. */
+  const startClock = (
+    line: Line,
+    exchange: Exchange,
+    context: RequestContext | undefined,
+    end: (cause: EndCause) => void,
+  ): (() => void) => {
+    const deadline = context?.deadline ?? Infinity
+    if (deadline !== Infinity) return setDeadline(deadline - performance.now(), () => end('deadline'))
+    const limit = timeLimitOf(exchange, timeout)
+    if (limit === Infinity) return () => undefined
+    return setDeadline(limit, () => void line.client.connection.stream.destroy())
+  }
+  const lent = (
+    line: Line,
+    exchange: Exchange,
+    reliance: Reliance,
+    context: RequestContext | undefined,
+  ): ExchangeResult | Promise<ExchangeResult> => {
+    const refused = endOf(context)
+    if (refused !== null) {
+      lines.giveBack(line, false, context)
+      throw notLent(refused)
+    }
+    const roleSettings = settings.of(exchange.caller.role)
+    if (!(roleSettings instanceof Promise)) return runOn(line, roleSettings, exchange, reliance, context)
+    return roleSettings.then(
+      (found) => runOn(line, found, exchange, reliance, context),
+      (error: unknown) => {
+        lines.giveBack(line, false, context)
+        throw error
+      },
+    )
+  }
+  const begin = (
+    exchange: Exchange,
+    reliance: Reliance,
+    context: RequestContext | undefined,
+    until: number | null,
+  ): ExchangeResult | Promise<ExchangeResult> => {
+    if (room === null) return after(lines.borrow(context), (line) => lent(line, exchange, reliance, context))
+    if (!room.isThere(exchange, context)) return waitForRoom(room, exchange, reliance, context, until)
+    return after(lines.borrow(context), (line) => {
+      if (room.isThere(exchange, context)) return lent(line, exchange, reliance, context)
+      lines.giveBack(line, false, context)
+      return waitForRoom(room, exchange, reliance, context, until)
+    })
+  }
+  const waitForRoom = async (
+    room: Room,
+    exchange: Exchange,
+    reliance: Reliance,
+    context: RequestContext | undefined,
+    until: number | null,
+  ): Promise<ExchangeResult> => {
+    const end = until ?? Math.min(performance.now() + patienceMs, context?.deadline ?? Infinity)
+    const found = await room.wait(exchange, context, end - performance.now())
+    const refused = endOf(context)
+    if (refused !== null) throw notLent(refused)
+    if (!found) throw noRoom()
+    return begin(exchange, reliance, context, end)
+  }
+  return {
+    run: (exchange, reliance, context) => {
+      if (exchange.version !== null) marks.tend()
+      return begin(exchange, reliance, context, null)
+    },
+    endAll: (cause) => {
+      for (const end of running) end(cause)
+    },
+    answeredAt: () => answeredAt,
+  }
+}
+
+/**
+ * A name that Postgres forgot, or knows against our books, was the connection's state and not the request's fault. Nothing
+ * was kept, so it runs once more elsewhere. So does what only reads, where its connection died: of what writes nobody
+ * knows what was kept.
+ */
+const deservesAnother = (exchange: Exchange, result: ExchangeResult): boolean => {
+  if (result.kind === 'rows' || result.error instanceof DatabaseFailure) return false
+  return result.broken ? exchange.readOnly : isSuspect(exchange, result.error)
+}
+
+/** Fails where the schema is not that of the exchange, or its role not to be had. */
+const check = async (
+  once: RunOnce,
+  { caller, version }: Exchange,
+  context: RequestContext | undefined,
+): Promise<void> => {
+  const alone: Exchange = { caller, version, readOnly: true, statements: [] }
+  outcome(alone, await once(alone, 'on nothing', context))
+}
+
+export const runWith =
+  (once: RunOnce, forget: Marks['forget']): RunExchange =>
+  async (exchange, context) => {
+    let result = await once(exchange, 'on the snapshot', context)
+    if (exchange.condition && isOutdated(exchange, result)) result = await once(exchange, 'on the mark', context)
+    if (isOutdated(exchange, result)) {
+      forget()
+      result = await once(exchange, 'on nothing', context)
+    }
+    if (deservesAnother(exchange, result)) result = await once(exchange, 'on nothing', context)
+    if (isUnchecked(exchange, result) && !isEnded(result)) await check(once, exchange, context)
+    return outcome(exchange, result)
+  }
+
+const isEnded = (result: ExchangeResult): boolean =>
+  result.kind === 'failed' && result.error instanceof DatabaseFailure

@@ -1,0 +1,243 @@
+import pg from 'pg'
+import type { BoundStatement, Row } from '../../contract/execution.ts'
+import { classify, spoilsConnection } from '../failures/classify.ts'
+import { runStatements, type Line } from '../wire/exchange.ts'
+import { DatabaseFailure } from '../failures/failures.ts'
+import { createLines } from './lines.ts'
+import type { Column } from '../wire/messages.ts'
+import { unshared } from './shares.ts'
+import { connectionConfig, ownSettings } from '../connect/startup.ts'
+
+/**
+ * Our own statements, one by one or several in a transaction: for services that keep their state in tables. Requests
+ * of the data API run as the caller's role and go another way, see pool.ts.
+ */
+
+declare const rowOf: unique symbol
+
+/** A statement of the source text: prepared once a connection under its name. `R` is the type of its rows. */
+export interface Statement<R extends object> {
+  readonly name: string
+  readonly text: string
+  readonly [rowOf]?: R
+}
+
+/** Runs a statement. Times come as Postgres prints them, with microseconds. Rejects with DatabaseFailure. */
+export type RunStatement = <R extends object>(
+  statement: Statement<R>,
+  values?: readonly unknown[],
+) => Promise<readonly R[]>
+
+export interface StatementsDatabase {
+  /** One statement, which is a transaction of its own. */
+  readonly run: RunStatement
+  /**
+   * Several statements that are kept together or not at all: rolled back when `work` rejects. Work that met a deadlock
+   * or a serialization failure is done anew, so it must have no other effect than its statements. Those that are asked
+   * for at once (Promise.all) travel in one round trip and run in that order, each seeing what the ones before did;
+   * when one of them fails, all of them do.
+   */
+  readonly transaction: <T>(work: (run: RunStatement) => Promise<T>) => Promise<T>
+  /** Waits for what is running, then closes every connection. */
+  readonly close: () => Promise<void>
+}
+
+export interface StatementsOptions {
+  readonly url: string
+  /** Schemas in which names without one are looked up, after pg_catalog. */
+  readonly schemas: readonly string[]
+  /** A role that every connection takes on, where it exists and the login may. */
+  readonly role: string | null
+  readonly poolSize: number
+  /** Milliseconds for one statement, enforced by Postgres. */
+  readonly statementTimeout: number
+  readonly connectTimeout?: number
+}
+
+/** Names a statement. The name must be its own in the whole program. */
+export function statement<R extends object>(name: string, text: string): Statement<R> {
+  return { name, text }
+}
+
+const takeRole = `select pg_catalog.set_config('role', rolname::text, false) from pg_catalog.pg_roles
+  where rolname = $1 and pg_catalog.pg_has_role(session_user, oid,
+    case when pg_catalog.current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)`
+
+const times: ReadonlySet<number> = new Set([pg.types.builtins.TIMESTAMPTZ, pg.types.builtins.TIMESTAMP])
+const asPrinted = (text: string): string => text
+
+/** How the rows of a statement become objects. */
+type Decode = (row: Row) => object
+
+function createDecode(columns: readonly Column[]): Decode {
+  const fields = columns.map(({ name, dataTypeID }) => {
+    const parse = times.has(dataTypeID) ? asPrinted : pg.types.getTypeParser(dataTypeID, 'text')
+    return { name, parse: parse as (text: string) => unknown }
+  })
+  return (row) => {
+    const object: Record<string, unknown> = {}
+    fields.forEach(({ name, parse }, index) => {
+      const cell = row[index] ?? null
+      object[name] = cell === null ? null : parse(cell.toString())
+    })
+    return object
+  }
+}
+
+/** A parameter in text format (manual 8.4.1 and 8.15.2 for bytes and arrays); objects are JSON. */
+function textOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`
+  if (Array.isArray(value)) return `{${value.map(elementOf).join()}}`
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+function elementOf(value: unknown): string {
+  const text = textOf(value)
+  return text === null ? 'null' : `"${text.replace(/["\\]/g, '\\$&')}"`
+}
+
+/** A connection that is lent to somebody. */
+interface Lent {
+  readonly line: Line
+  readonly decodes: ReadonlyMap<string, Decode>
+  /** A statement failed. */
+  failed: boolean
+  /** Something failed in a way that leaves the connection's state unknown: it is not used again. */
+  spoilt: boolean
+}
+
+/** Runs statements in one round trip; gives the rows of each. */
+async function runTogether(lent: Lent, bound: readonly BoundStatement[]): Promise<readonly (readonly object[])[]> {
+  const result = await runStatements(lent.line, bound)
+  if (result.kind === 'rows') return bound.map(({ name }, index) => decodeRows(lent, name, result.rows[index] ?? []))
+  const { error, broken } = result
+  lent.failed = true
+  if (broken || spoilsConnection(error)) lent.spoilt = true
+  throw classify(error, null)
+}
+
+function decodeRows({ decodes }: Lent, name: string, rows: readonly Row[]): readonly object[] {
+  const decode = decodes.get(name)
+  return decode === undefined ? [] : rows.map(decode)
+}
+
+const bind = ({ name, text }: Statement<object>, values: readonly unknown[] = []): BoundStatement => ({
+  name,
+  text,
+  values: values.map(textOf),
+})
+
+async function runAlone<R extends object>(
+  lent: Lent,
+  statement: Statement<R>,
+  values?: readonly unknown[],
+): Promise<readonly R[]> {
+  const [rows = []] = await runTogether(lent, [bind(statement, values)])
+  return rows as readonly R[]
+}
+
+const begin: BoundStatement = { name: 'catalograph.begin', text: 'begin', values: [] }
+const commit = statement('catalograph.commit', 'commit')
+const rollback = statement('catalograph.rollback', 'rollback')
+
+/** A statement that waits for its round trip. */
+interface Queued {
+  readonly bound: BoundStatement
+  readonly resolve: (rows: readonly object[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Pipeline {
+  readonly run: RunStatement
+  /** Waits for what is under way; nothing is sent from now on. Whether anything ever was. */
+  readonly end: () => Promise<boolean>
+}
+
+/** Sends what is asked for in one go together, the begin of the transaction with the first of it. */
+function createPipeline(lent: Lent): Pipeline {
+  let queue: Queued[] = []
+  let [begun, ended] = [false, false]
+  let last: Promise<void> = Promise.resolve()
+  const flush = async (): Promise<void> => {
+    const sent = queue
+    queue = []
+    const before = begun ? [] : [begin]
+    try {
+      if (ended) throw new Error('The transaction has ended.')
+      begun = true
+      const rows = await runTogether(lent, [...before, ...sent.map(({ bound }) => bound)])
+      sent.forEach(({ resolve }, index) => resolve(rows[before.length + index] ?? []))
+    } catch (error) {
+      for (const { reject } of sent) reject(error)
+    }
+  }
+  const run = (statement: Statement<object>, values?: readonly unknown[]): Promise<readonly object[]> =>
+    new Promise((resolve, reject) => {
+      // One connection does one exchange at a time: whoever asks meanwhile goes with the next.
+      if (queue.length === 0) last = last.then(flush)
+      queue.push({ bound: bind(statement, values), resolve, reject })
+    })
+  const end = async (): Promise<boolean> => {
+    ended = true
+    await last
+    return begun
+  }
+  return { run: run as RunStatement, end }
+}
+
+async function inTransaction<T>(lent: Lent, work: (run: RunStatement) => Promise<T>): Promise<T> {
+  const { run, end } = createPipeline(lent)
+  try {
+    const value = await work(run)
+    if (!(await end())) return value
+    // Postgres would answer the commit with a rollback, and no error.
+    if (lent.failed) throw new Error('A failure inside a transaction was swallowed; nothing was kept.')
+    await runAlone(lent, commit)
+    return value
+  } catch (error) {
+    if ((await end()) && !lent.spoilt) await runAlone(lent, rollback).catch(() => (lent.spoilt = true))
+    throw error
+  }
+}
+
+const attempts = 3
+
+const isConflict = (error: unknown): boolean => error instanceof DatabaseFailure && error.kind === 'conflict'
+
+/** What a conflict took back is done again, a few times. */
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt >= attempts || !isConflict(error)) throw error
+    }
+  }
+}
+
+/** Opens nothing yet: connections are made when they are first needed, and again whenever they were lost. */
+export function openStatements(options: StatementsOptions): StatementsDatabase {
+  const decodes = new Map<string, Decode>()
+  const { role } = options
+  const lines = createLines({
+    config: connectionConfig(options.url, ownSettings(options.schemas, options.statementTimeout)),
+    shares: unshared(options.poolSize),
+    connectTimeout: options.connectTimeout ?? 5_000,
+    described: (name, columns) => void decodes.set(name, createDecode(columns)),
+    ...(role !== null && { prepare: (client) => client.query(takeRole, [role]) }),
+  })
+  const withLent = async <T>(work: (lent: Lent) => Promise<T>): Promise<T> => {
+    const lent: Lent = { line: await lines.borrow(), decodes, failed: false, spoilt: false }
+    try {
+      return await work(lent)
+    } finally {
+      lines.giveBack(lent.line, lent.spoilt)
+    }
+  }
+  return {
+    run: (statement, values) => again(() => withLent((lent) => runAlone(lent, statement, values))),
+    transaction: (work) => again(() => withLent((lent) => inTransaction(lent, work))),
+    close: lines.close,
+  }
+}

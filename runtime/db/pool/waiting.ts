@@ -1,0 +1,123 @@
+import type { RequestContext } from '../../contract/execution.ts'
+import { createDeadlines } from '../../lib/deadlines.ts'
+import type { Line } from '../wire/exchange.ts'
+import { DatabaseFailure, type DatabaseFailureKind } from '../failures/failures.ts'
+import type { Shares } from './shares.ts'
+
+/** Who waits for a connection, and whose turn it is: of those whose share allows, the party that holds the fewest. */
+export interface Waiting {
+  /** Fails with DatabaseFailure: overloaded, deadline, gone or stopping. */
+  readonly wait: (context: RequestContext | undefined) => Promise<Line>
+  /** Takes out the one whose turn it is; null: nobody may be served. */
+  readonly next: () => Borrower | null
+  readonly refuseAll: (kind: RefusalKind) => void
+}
+
+export interface Borrower {
+  readonly context: RequestContext | undefined
+  readonly take: (line: Line | Promise<Line>) => void
+}
+
+interface Waiter extends Borrower {
+  readonly refuse: (kind: RefusalKind) => void
+}
+
+type RefusalKind = Extract<DatabaseFailureKind, 'overloaded' | 'deadline' | 'gone' | 'stopping'>
+
+const sentences: Readonly<Record<RefusalKind, string>> = {
+  overloaded: 'The service is busy: no database connection became free in time; try again later.',
+  deadline: 'The request took longer than is allowed and was given up; nothing was kept.',
+  gone: 'The client closed the connection.',
+  stopping: 'The service is stopping; nothing was kept. Try again.',
+}
+
+/** Also of a request that ended while it ran: what is said is the same. */
+export const notLent = (kind: RefusalKind): DatabaseFailure => new DatabaseFailure(kind, sentences[kind], null, null)
+
+/** Why a request is not to be served any more; null: it is. */
+export const endOf = (context: RequestContext | undefined): 'gone' | 'deadline' | null => {
+  if (context === undefined) return null
+  if (context.gone) return 'gone'
+  return context.deadline !== Infinity && performance.now() >= context.deadline ? 'deadline' : null
+}
+
+/** Of one party, and of all: whoever would wait behind so many is refused at once. */
+const mostOfParty = 200
+const mostOfAll = 2_000
+
+/** How much later than it says waiting may end. */
+const lookEveryMs = 50
+
+/** Our own statements wait as one party. */
+const ourselves = ''
+
+export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
+  // By party, in the order of coming; a party without waiters has no entry.
+  const queues = new Map<string, Set<Waiter>>()
+  const setDeadline = createDeadlines(lookEveryMs)
+  let count = 0
+  const partyOf = ({ context }: Borrower): string => context?.party ?? ourselves
+  const remove = (waiter: Waiter): void => {
+    const party = partyOf(waiter)
+    const queue = queues.get(party)
+    if (queue?.delete(waiter) !== true) return
+    count -= 1
+    if (queue.size === 0) queues.delete(party)
+  }
+  const add = (waiter: Waiter): void => {
+    const party = partyOf(waiter)
+    const queue = queues.get(party) ?? new Set()
+    if (count >= mostOfAll || queue.size >= mostOfParty) throw notLent('overloaded')
+    queues.set(party, queue.add(waiter))
+    count += 1
+  }
+  const wait = (context: RequestContext | undefined): Promise<Line> =>
+    new Promise((resolve, reject) => {
+      const left = (context?.deadline ?? Infinity) - performance.now()
+      const late: RefusalKind = left < patienceMs ? 'deadline' : 'overloaded'
+      const forget = setDeadline(Math.min(left, patienceMs), () => waiter.refuse(late))
+      const end = (): void => {
+        remove(waiter)
+        forget()
+        if (context !== undefined) context.onGone = null
+      }
+      const waiter: Waiter = {
+        context,
+        take: (line) => {
+          end()
+          resolve(line)
+        },
+        refuse: (kind) => {
+          end()
+          reject(notLent(kind))
+        },
+      }
+      try {
+        add(waiter)
+      } catch (error) {
+        forget()
+        reject(error)
+        return
+      }
+      if (context !== undefined) context.onGone = () => waiter.refuse('gone')
+    })
+  const next = (): Borrower | null => {
+    let best: Waiter | null = null
+    let fewest = Infinity
+    for (const [party, queue] of queues) {
+      const [first] = queue
+      const held = shares.heldBy(party)
+      if (first === undefined || held >= fewest || !shares.mayTake(first.context)) continue
+      best = first
+      fewest = held
+    }
+    return best
+  }
+  return {
+    wait,
+    next,
+    refuseAll: (kind) => {
+      for (const queue of [...queues.values()]) for (const waiter of [...queue]) waiter.refuse(kind)
+    },
+  }
+}

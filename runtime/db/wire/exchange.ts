@@ -1,0 +1,259 @@
+import type pg from 'pg'
+import type { PreparedText, Row } from '../../contract/execution.ts'
+import { DatabaseFailure } from '../failures/failures.ts'
+import { createMessageReader, messageTypes, readColumns, readError, readRow, type Column } from './messages.ts'
+import { createPreparedNames, maxWeight, weightOf, type PreparedNames } from './prepared-names.ts'
+import { readWith } from '../connect/socket.ts'
+import { encode, type Outgoing, type SentStatement } from './wire.ts'
+
+/**
+ * One request on one connection: everything in one write, one Sync, one implicit transaction (PostgreSQL manual 54.2.3
+ * and 54.2.4, extended query and pipelining). pg does the connecting.
+ */
+
+export type ExchangeResult =
+  /** The rows of each statement. */
+  | { readonly kind: 'rows'; readonly rows: readonly (readonly Row[])[] }
+  /**
+   * `begun`: how many statements were planned and had their parameters read, `completed`: how many of them ended before
+   * the error. `broken`: the connection is unusable or unknown.
+   */
+  | {
+      readonly kind: 'failed'
+      readonly error: unknown
+      readonly begun: number
+      readonly completed: number
+      readonly broken: boolean
+    }
+
+/** Told the columns of each named statement that a connection prepares and that returns rows. */
+export type Described = (name: string, columns: readonly Column[]) => void
+
+/** The request that a connection works on, and what came of it so far. */
+interface Flight {
+  /** The statements whose Parse Postgres has yet to acknowledge, in order. */
+  readonly parsing: PreparedText[]
+  /** Of the statement that was parsed last. */
+  parsed: string
+  readonly rows: Row[][]
+  begun: number
+  completed: number
+  bytes: number
+  /** Bytes that it may have without asking for more. */
+  allowed: number
+  readonly grow: Grow | null
+  failure: { readonly error: unknown } | null
+  readonly settle: Settle
+}
+
+/**
+ * Asks for room for an answer of so many bytes in all. False where there is none: then it is told once whether there is by now,
+ * or will be none in time.
+ */
+export type Grow = (bytes: number, told: (granted: boolean) => void) => boolean
+
+/** A connection and what it has prepared. */
+export interface Line {
+  readonly client: pg.Client
+  readonly prepared: PreparedNames
+  /** Null: nobody wants to know, so Postgres is not asked. */
+  readonly described: Described | null
+  /** What its requests are written into, one after the other: whoever answered one has read all of it. */
+  readonly memory: Buffer
+  flight: Flight | null
+}
+
+/**
+ * Bytes that may come back for one request. An answer is held in memory as a whole, several times over; one of half a gigabyte
+ * is more than a string can hold, and would end the process from inside the parser of messages.
+ */
+const maxAnswer = 33_554_432
+
+export const noRoom = (): DatabaseFailure =>
+  new DatabaseFailure('overloaded', 'There is no room for the answer at the moment; try again shortly.', null, null)
+
+const answerTooLarge = (): DatabaseFailure =>
+  new DatabaseFailure(
+    'too-large',
+    `The answer is larger than ${maxAnswer / 1_048_576} MiB; select less of it.`,
+    null,
+    null,
+  )
+
+/** Ends the request that the connection works on: what still comes belongs to nobody. */
+const settle = (line: Line, result: ExchangeResult): void => {
+  const { flight } = line
+  line.flight = null
+  flight?.settle(result)
+}
+
+const fail = (line: Line, { begun, completed }: Flight, error: unknown, broken: boolean): void => {
+  // Whatever it still sends, or does not send, is not waited for.
+  if (broken) line.client.connection.stream.destroy()
+  settle(line, { kind: 'failed', error, begun, completed, broken })
+}
+
+type Receive = (line: Line, flight: Flight, bytes: Buffer, start: number) => void
+
+const commandComplete: Receive = (_line, flight) => {
+  flight.completed += 1
+}
+
+/** What each message means for the request; those that are missing mean nothing. */
+const receive: Readonly<Record<number, Receive>> = {
+  // Parse is not transactional: what was acknowledged stays prepared, whatever fails later.
+  [messageTypes.parseComplete]: (line, flight) => {
+    const statement = flight.parsing.shift()
+    if (statement !== undefined && statement.name !== '') line.prepared.add(statement)
+    flight.parsed = statement?.name ?? ''
+  },
+  [messageTypes.bindComplete]: (_line, flight) => {
+    flight.begun += 1
+  },
+  // Right after the Parse of the statement that it is about, or never.
+  [messageTypes.rowDescription]: ({ described }, { parsed }, bytes, start) =>
+    described?.(parsed, readColumns(bytes, start)),
+  [messageTypes.dataRow]: (_line, { rows, completed }, bytes, start) =>
+    void rows[completed]?.push(readRow(bytes, start)),
+  [messageTypes.commandComplete]: commandComplete,
+  [messageTypes.emptyQueryResponse]: commandComplete,
+  [messageTypes.errorResponse]: (_line, flight, bytes, start) => {
+    flight.failure ??= { error: readError(bytes, start) }
+  },
+  [messageTypes.readyForQuery]: (line, flight) => {
+    if (flight.failure !== null) fail(line, flight, flight.failure.error, false)
+    else settle(line, { kind: 'rows', rows: flight.rows })
+  },
+}
+
+/** Enough for almost every request. */
+const memorySize = 16_384
+
+/** What an answer may have without being counted: almost all are shorter. */
+const uncounted = 65_536
+
+/**
+ * Sees to what has come of an answer and what is known to come. Where there is no room for it, it stays with Postgres until there
+ * is; the answer that is given up may be read once more, since only readers ask for room that there may not be.
+ */
+const measure = (line: Line, flight: Flight, missing: number): void => {
+  const bytes = flight.bytes + missing
+  // The connection is closed with its request under way, so nothing was kept.
+  if (bytes > maxAnswer) return fail(line, flight, answerTooLarge(), true)
+  if (bytes <= flight.allowed || flight.grow === null) return
+  flight.allowed = bytes
+  const { stream } = line.client.connection
+  const told = (granted: boolean): void => {
+    if (line.flight !== flight) return
+    if (granted) stream.resume()
+    else fail(line, flight, noRoom(), true)
+  }
+  if (!flight.grow(bytes, told)) stream.pause()
+}
+
+/** Takes over a connected client: from here on all that its server sends is read here, and pg only closes it. */
+export const createLine = (client: pg.Client, described: Described | null): Line => {
+  const memory = Buffer.allocUnsafeSlow(memorySize)
+  const line: Line = { client, prepared: createPreparedNames(), described, memory, flight: null }
+  const { read, missing } = createMessageReader((type, bytes, start) => {
+    if (line.flight !== null) receive[type]?.(line, line.flight, bytes, start)
+  })
+  const lost = (error: unknown): void => {
+    if (line.flight !== null) fail(line, line.flight, line.flight.failure?.error ?? error, true)
+  }
+  client.on('error', lost)
+  client.connection.on('end', () => lost(new Error('The connection ended during a request.')))
+  readWith(client.connection.stream, (bytes) => {
+    if (line.flight !== null) line.flight.bytes += bytes.length
+    read(bytes)
+    if (line.flight !== null) measure(line, line.flight, missing())
+    return false
+  })
+  return line
+}
+
+const totalWeight = (statements: readonly PreparedText[]): number =>
+  statements.reduce((sum, statement) => sum + weightOf(statement), 0)
+
+/**
+ * The statements of a request, as many of them under their names as one connection may hold. What is too much goes without a
+ * name: it is parsed for this one use, and its memory is given back.
+ */
+const namedWithin = (statements: readonly SentStatement[]): readonly SentStatement[] => {
+  if (totalWeight(statements) <= maxWeight) return statements
+  const names = new Set<string>()
+  let total = 0
+  return statements.map((statement) => {
+    const { name } = statement
+    const weight = names.has(name) ? 0 : weightOf(statement)
+    if (total + weight > maxWeight) return { ...statement, name: '' }
+    names.add(name)
+    total += weight
+    return statement
+  })
+}
+
+/** The places of the statements that have to be parsed before they are used. */
+const unprepared = (prepared: PreparedNames, statements: readonly SentStatement[]): ReadonlySet<number> => {
+  const names = new Set<string>()
+  const places = new Set<number>()
+  statements.forEach(({ name }, index) => {
+    if (name !== '' && (prepared.use(name) || names.has(name))) return
+    names.add(name)
+    places.add(index)
+  })
+  return places
+}
+
+const preparing = ({ prepared, described }: Line, given: readonly SentStatement[]): Outgoing => {
+  const statements = namedWithin(given)
+  const parsed = unprepared(prepared, statements)
+  const added = statements.filter(({ name }, index) => name !== '' && parsed.has(index))
+  const needed = () => new Set(statements.map(({ name }) => name))
+  const evicted = added.length === 0 ? [] : prepared.evict(totalWeight(added), needed())
+  const closed = [...evicted, ...statements.flatMap((statement) => ('closes' in statement ? (statement.closes ?? []) : []))]
+  return { closed, statements, parsed, describe: described !== null }
+}
+
+const nothingParsed: ReadonlySet<number> = new Set()
+
+/** Almost every request finds all of its statements prepared: that these fit onto the connection was seen to then. */
+const outgoing = (line: Line, statements: readonly SentStatement[]): Outgoing =>
+  statements.every(({ name }) => line.prepared.use(name))
+    ? { closed: [], statements, parsed: nothingParsed, describe: false }
+    : preparing(line, statements)
+
+/** Is told how a request ended, once. It must not throw. */
+export type Settle = (result: ExchangeResult) => void
+
+/**
+ * Runs the statements in one round trip. A failure is a result, told only once Postgres is ready for the next request
+ * or the connection is gone, so that no answer can reach another request. The commit comes before ReadyForQuery and
+ * may itself fail (deferred constraints), hence rows count only then.
+ */
+export const sendStatements = (
+  line: Line,
+  statements: readonly SentStatement[],
+  settle: Settle,
+  grow: Grow | null = null,
+): void => {
+  const sent = outgoing(line, statements)
+  const bytes = encode(line.memory, sent)
+  line.flight = {
+    parsing: sent.parsed.size === 0 ? [] : sent.statements.filter((_, index) => sent.parsed.has(index)),
+    parsed: '',
+    rows: sent.statements.map(() => []),
+    begun: 0,
+    completed: 0,
+    bytes: 0,
+    allowed: uncounted,
+    grow,
+    failure: null,
+    settle,
+  }
+  line.client.connection.stream.write(bytes)
+}
+
+/** The same as a promise, which never rejects for what the database did. */
+export const runStatements = (line: Line, statements: readonly SentStatement[]): Promise<ExchangeResult> =>
+  new Promise((resolve) => sendStatements(line, statements, resolve))

@@ -1,0 +1,142 @@
+import pg from 'pg'
+import type { Cell, Row } from '../../contract/execution.ts'
+import { bufferSize } from '../connect/socket.ts'
+
+/**
+ * What Postgres sends on a connection that is set up, read by hand: a request is answered by a dozen messages, of which only its
+ * rows are worth an object (PostgreSQL manual 54.7: a type byte, a length that counts itself, then the body).
+ */
+
+/** Types of messages, as ASCII letters. All others say nothing that a request needs. */
+export const messageTypes = {
+  parseComplete: 0x31,
+  bindComplete: 0x32,
+  commandComplete: 0x43,
+  dataRow: 0x44,
+  errorResponse: 0x45,
+  emptyQueryResponse: 0x49,
+  rowDescription: 0x54,
+  readyForQuery: 0x5a,
+} as const
+
+/** Is handed a message: its type, and its body from `start` on. */
+export type TakeMessage = (type: number, bytes: Buffer, start: number) => void
+
+const header = 5
+
+export interface MessageReader {
+  /** Keeps none of these bytes. */
+  readonly read: (chunk: Buffer) => void
+  /** Bytes that have yet to come of a message that came in part. */
+  readonly missing: () => number
+}
+
+const nothing = Buffer.alloc(0)
+
+/**
+ * Cuts what a socket brings into messages. One that comes in parts is gathered in memory of its own, which is as long as
+ * the message and made when its second part comes: until then one may refuse to read on.
+ */
+export function createMessageReader(take: TakeMessage): MessageReader {
+  let gathered = nothing
+  let there = 0
+  let wanted = header
+  /** Adds to what is gathered as much as it lacks; gives where in the chunk that ends. */
+  const gather = (chunk: Buffer, at: number): number => {
+    if (gathered.length < wanted) {
+      const longer = Buffer.allocUnsafeSlow(wanted)
+      gathered.copy(longer, 0, 0, there)
+      gathered = longer
+    }
+    const end = Math.min(chunk.length, at + wanted - there)
+    chunk.copy(gathered, there, at, end)
+    there += end - at
+    if (there === header) wanted = lengthAt(gathered, 0)
+    return end
+  }
+  const finish = (chunk: Buffer): number => {
+    let at = 0
+    while (there < wanted && at < chunk.length) at = gather(chunk, at)
+    if (there < wanted) return at
+    const whole = gathered
+    gathered = nothing
+    there = 0
+    take(whole[0] ?? 0, whole, header)
+    return at
+  }
+  return {
+    read: (chunk) => {
+      let at = there > 0 ? finish(chunk) : 0
+      while (at < chunk.length) {
+        wanted = at + header <= chunk.length ? lengthAt(chunk, at) : header
+        if (at + wanted > chunk.length) break
+        take(chunk[at] ?? 0, chunk, at + header)
+        at += wanted
+      }
+      if (at === chunk.length) return
+      gathered = Buffer.from(chunk.subarray(at))
+      there = gathered.length
+    },
+    missing: () => (there === 0 ? 0 : wanted - there),
+  }
+}
+
+const lengthAt = (bytes: Buffer, at: number): number => 1 + bytes.readUInt32BE(at + 1)
+
+/** From about this many bytes on, making a string of them and bytes again costs more than copying them. */
+const longText = 1_024
+
+/** What is longer than all that a socket reads at once was gathered in memory of its own, which it may keep. */
+const readCell = (bytes: Buffer, start: number, end: number): Cell => {
+  if (end - start < longText) return bytes.toString('utf8', start, end)
+  const text = bytes.subarray(start, end)
+  return end - start < bufferSize ? Buffer.from(text) : text
+}
+
+/** DataRow: for each column the length of its text, or -1 for null, and the text. */
+export function readRow(bytes: Buffer, start: number): Row {
+  const row: Cell[] = []
+  let at = start + 2
+  for (let left = bytes.readInt16BE(start); left > 0; left -= 1) {
+    const length = bytes.readInt32BE(at)
+    at += 4
+    row.push(length < 0 ? null : readCell(bytes, at, at + length))
+    at += Math.max(0, length)
+  }
+  return row
+}
+
+/** A column as Postgres describes it: the number of its type is what a parser of its text is found by. */
+export type Column = Pick<pg.FieldDef, 'name' | 'dataTypeID'>
+
+/** What stands between a column's name and the number of its type, and after that: table, number; size, modifier, format. */
+const beforeType = 6
+const afterType = 8
+
+/** RowDescription. */
+export function readColumns(bytes: Buffer, start: number): readonly Column[] {
+  const columns: Column[] = []
+  let at = start + 2
+  for (let left = bytes.readInt16BE(start); left > 0; left -= 1) {
+    const end = bytes.indexOf(0, at)
+    const type = end + 1 + beforeType
+    columns.push({ name: bytes.toString('utf8', at, end), dataTypeID: bytes.readUInt32BE(type) })
+    at = type + 4 + afterType
+  }
+  return columns
+}
+
+/** ErrorResponse (manual 54.8): fields of a letter and a text each. Those that are not listed are of no use to us. */
+const errorFields = { S: 'severity', C: 'code', D: 'detail', H: 'hint', W: 'where', n: 'constraint', R: 'routine' } as const
+
+export function readError(bytes: Buffer, start: number): pg.DatabaseError {
+  const fields = new Map<string, string>()
+  for (let at = start; bytes[at] !== 0; ) {
+    const end = bytes.indexOf(0, at)
+    fields.set(bytes.toString('latin1', at, at + 1), bytes.toString('utf8', at + 1, end))
+    at = end + 1
+  }
+  const error = new pg.DatabaseError(fields.get('M') ?? '', bytes.readUInt32BE(start - 4), 'error')
+  for (const [letter, name] of Object.entries(errorFields)) error[name] = fields.get(letter)
+  return error
+}

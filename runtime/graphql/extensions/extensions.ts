@@ -1,0 +1,53 @@
+import type { Exchange, Row, RunExchange } from '../../contract/execution.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { explain, runWithPlans, type Explained } from './explain.ts'
+import type { Plan } from '../plan/types.ts'
+import { unlimitedSchema } from './report-limits.ts'
+import { runWithAdvice, schemaReport, type SchemaReport } from './report.ts'
+import type { Statements } from '../statements/statements.ts'
+import type { GraphqlRequest } from '../protocol/types.ts'
+
+/**
+ * What an answer says besides `data`, where the owner switched it on and the request asks for it (spec/graphql.md 17).
+ */
+export interface Extensions {
+  readonly explain?: readonly Explained[]
+  readonly schemaReport?: SchemaReport
+}
+
+/** Which of them a request gets; null, as for almost all: none. */
+export type Asked = { readonly [Name in keyof Extensions]-?: boolean }
+
+export function extensionsOf({ manifest }: Engine, { extensions }: GraphqlRequest): Asked | null {
+  const asked = {
+    explain: manifest.explain === true && extensions['explain'] === true,
+    schemaReport: manifest.report !== undefined && extensions['schemaReport'] === true,
+  }
+  return asked.explain || asked.schemaReport ? asked : null
+}
+
+/** Runs an exchange, and in the same transaction whatever the extensions need. */
+export async function runExtended(
+  run: RunExchange,
+  engine: Engine,
+  asked: Asked,
+  exchange: Exchange,
+  made: () => { readonly statements: Statements; readonly plan: Plan },
+): Promise<{ readonly rows: readonly Row[]; readonly extensions: Extensions }> {
+  const { role } = exchange.caller
+  const { report, allowlists = [] } = engine.manifest
+  let found: SchemaReport | undefined
+  const reporting: RunExchange = async (inner) => {
+    if (!asked.schemaReport || report === undefined) return run(inner)
+    const view = engine.view(role)
+    const unlimited = unlimitedSchema(engine.manifest, engine.view('anon').visible, report.schemas)
+    const { rows, advice } = await runWithAdvice(run, view, report, { allowlists, unlimited }, inner)
+    found = schemaReport(view, report, advice)
+    return rows
+  }
+  if (!asked.explain) return { rows: await reporting(exchange), extensions: { ...(found && { schemaReport: found }) } }
+  const { rows, plans } = await runWithPlans(reporting, exchange)
+  const { statements, plan } = made()
+  const explained = explain(engine, role, plan, statements, exchange.statements, plans)
+  return { rows, extensions: { explain: explained, ...(found && { schemaReport: found }) } }
+}

@@ -1,0 +1,50 @@
+import type { Manifest } from '../../contract/manifest.ts'
+import type { Visible } from '../../engine/view.ts'
+import { literal } from '../../sql/literal.ts'
+import { isJsonObject } from '../protocol/json.ts'
+
+/** What an owner is told of an API whose public key may ask for everything at once. */
+export const noLimits = 'anon may ask for everything at once'
+
+/** Pages of 30 in pages of 30 pass, several times over; the same once more inside does not. */
+const firstLimits = { rows: 10_000, cost: 100_000 }
+
+/** Of the schemas that ask for a report the first that anon reads something of, where no limit of rows or cost holds; else null. */
+export function unlimitedSchema({ limits }: Manifest, anon: Visible, schemas: readonly string[]): string | null {
+  if (limits !== undefined && (limits.rows !== null || limits.cost !== undefined)) return null
+  return schemas.find((schema) => anon.exposed.some((entity) => entity.schema === schema)) ?? null
+}
+
+interface Advised {
+  readonly problem: string
+  readonly object: string
+  readonly sql: string
+}
+
+/** Puts SQL in the place of the comment that came with this piece of advice; all others stay as they are. */
+export function withLimitsSql<T extends Advised>(advice: T): readonly T[] {
+  if (advice.problem !== noLimits) return [advice]
+  const comment = withLimits(advice.sql)
+  return comment === null ? [] : [{ ...advice, sql: `comment on ${advice.object} is ${literal(comment)};` }]
+}
+
+/** A schema's comment with limits added; null where what it asks for cannot be added to, which remarks tell. */
+function withLimits(comment: string): string | null {
+  // As far as the directive goes (spec/graphql.md 13.1): to the last parenthesis of the comment.
+  const [, before = '', text, after = ''] = /^([^]*?)@graphql\(([^]+)\)([^]*)$/.exec(comment) ?? []
+  if (text === undefined) return [comment, directive({ limits: firstLimits })].filter((part) => part !== '').join('\n')
+  const settings = parsed(text)
+  if (!isJsonObject(settings)) return null
+  const { limits } = settings
+  return `${before}${directive({ ...settings, limits: { ...(isJsonObject(limits) && limits), ...firstLimits } })}${after}`
+}
+
+const directive = (settings: object): string => `@graphql(${JSON.stringify(settings)})`
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

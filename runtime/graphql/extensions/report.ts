@@ -1,0 +1,224 @@
+import { GraphQLObjectType } from 'graphql'
+import type { Exchange, Row, RunExchange } from '../../contract/execution.ts'
+import type {
+  AllowlistFacts,
+  EntityFacts,
+  FunctionFacts,
+  Missing,
+  ReportedFunction,
+  ReportedRelation,
+  ReportedRemark,
+  ReportFacts,
+} from '../../contract/manifest.ts'
+import { meaningOf } from '../../engine/meaning.ts'
+import type { RoleView } from '../../engine/schema/schema.ts'
+import type { Visible } from '../../engine/view.ts'
+import { groupBy } from '../../lib/group-by.ts'
+import { ident, qualified } from '../../sql/ident.ts'
+import { advice, type Callable } from './advice.ts'
+import { withLimitsSql } from './report-limits.ts'
+
+/**
+ * `schemaReport` (spec/graphql.md 17): every relation and function of the schemas that ask for it, whether the caller's
+ * role finds it in its API and if not why; what the compiler has to say; and what the owner should mend.
+ */
+export interface SchemaReport {
+  readonly role: string
+  readonly relations: readonly RelationReport[]
+  readonly functions: readonly FunctionReport[]
+  readonly remarks: readonly ReportedRemark[]
+  readonly advice: readonly Advice[]
+}
+
+/** What an owner should mend. */
+export interface Advice {
+  readonly problem: string
+  readonly object: string
+  readonly message: string
+  readonly sql: string
+}
+
+interface Found {
+  readonly inSchema: boolean
+  /** `no primary key`, `unusable name`, `no grant`, `overloaded function`, `not served`; null for what is there. */
+  readonly reason: string | null
+  readonly message: string | null
+  /** What the owner can do: a sentence, or for grants the SQL. */
+  readonly fix: string | null
+}
+
+interface RelationReport extends Found {
+  readonly object: string
+  readonly kind: string
+  /** Its GraphQL type. */
+  readonly type: string | null
+  /** Fields that it lost, because two relations share a name, something else has it, or it is that of the node id. */
+  readonly conflicts: readonly ReportedRemark[]
+}
+
+interface FunctionReport extends Found {
+  readonly object: string
+  readonly arguments: readonly string[]
+  /** Its field, on Query, Mutation or a row's type. */
+  readonly field: string | null
+}
+
+export interface Advising {
+  readonly allowlists: readonly AllowlistFacts[]
+  /** The schema that should have limits, or null. */
+  readonly unlimited: string | null
+}
+
+/** An exchange and what an owner should mend, found in the same transaction. */
+export async function runWithAdvice(
+  run: RunExchange,
+  view: RoleView,
+  { schemas, functions }: ReportFacts,
+  { allowlists, unlimited }: Advising,
+  exchange: Exchange,
+): Promise<{ readonly rows: readonly Row[]; readonly advice: readonly Advice[] }> {
+  const callable = callableOf(view, functions)
+  const statements = [...exchange.statements, advice(exchange.caller.role, schemas, allowlists, unlimited, callable)]
+  const rows = await run({ ...exchange, statements })
+  const found = JSON.parse(rows.at(-1)?.[0]?.toString() ?? '[]') as readonly Advice[]
+  return { rows: rows.slice(0, -1), advice: found.flatMap(withLimitsSql) }
+}
+
+/** What extensions brought and the role finds in its API, by schema. */
+function callableOf(view: RoleView, functions: readonly ReportedFunction[]): readonly Callable[] {
+  const brought = functions.filter(({ ofExtension }) => ofExtension)
+  if (brought.length === 0) return []
+  const shown = shownFunctions(view)
+  const fields = brought.flatMap((fn) => {
+    const facts = factsOf(view.visible, fn)
+    return facts !== undefined && shown.has(facts) ? [facts] : []
+  })
+  return [...groupBy(fields, ({ schema }) => schema)].map(([schema, group]) => ({
+    schema,
+    fields: group.map(({ field }) => field).join(', '),
+  }))
+}
+
+export function schemaReport(view: RoleView, facts: ReportFacts, found: readonly Advice[]): SchemaReport {
+  const shown = shownFunctions(view)
+  return {
+    role: view.role,
+    relations: facts.relations.map((relation) => relationReport(view.visible, facts, relation)),
+    functions: facts.functions.map((fn) => functionReport(view.visible, facts, fn, shown)),
+    remarks: facts.remarks,
+    advice: found,
+  }
+}
+
+const present: Found = { inSchema: true, reason: null, message: null, fix: null }
+const absent = (missing: Missing): Found => ({ inSchema: false, ...missing })
+
+function relationReport(visible: Visible, { remarks }: ReportFacts, relation: ReportedRelation): RelationReport {
+  const { object, kind } = relation
+  const entity = relation.entity === null ? undefined : visible.entity(relation.entity)
+  const isThere = entity !== undefined && visible.isExposed(entity)
+  return {
+    object,
+    kind,
+    type: isThere ? entity.name : null,
+    conflicts: remarks.filter((remark) => isConflict(remark, relation)),
+    ...(isThere ? present : absent(relation.missing ?? missingRelation(visible, remarks, relation, entity))),
+  }
+}
+
+function isConflict({ code, object }: ReportedRemark, relation: ReportedRelation): boolean {
+  const path = relation.object.slice(relation.kind.length + 1)
+  return code === 'field-taken'
+    ? object.startsWith(`relation of ${relation.object} (`)
+    : code === 'node-id-kept' && (object.startsWith(`column ${path}.`) || object.endsWith(` on ${path}`))
+}
+
+function missingRelation(
+  visible: Visible,
+  remarks: readonly ReportedRemark[],
+  { object, schema, name }: ReportedRelation,
+  entity: EntityFacts | undefined,
+): Missing {
+  const role = ident(visible.role)
+  const grant = `grant select on ${qualified(schema, name)} to ${role};`
+  if (entity !== undefined && !uses(visible, schema)) return noGrant(visible, schema, grant)
+  const reads =
+    entity !== undefined &&
+    (visible.can(entity.grants.select) || entity.columns.some(({ grants }) => visible.can(grants.select)))
+  if (entity !== undefined && !reads) {
+    return { reason: 'no grant', message: `${visible.role} may read no column of it.`, fix: grant }
+  }
+  return unusableName(remarks, object, 'name-taken')
+}
+
+const uses = (visible: Visible, schema: string): boolean =>
+  visible.manifest.schemas.some(({ name, usage }) => name === schema && visible.can(usage))
+
+const noGrant = ({ role }: Visible, schema: string, grant: string): Missing => ({
+  reason: 'no grant',
+  message: `${role} has no USAGE on its schema.`,
+  fix: `grant usage on schema ${ident(schema)} to ${ident(role)}; ${grant}`,
+})
+
+function unusableName(remarks: readonly ReportedRemark[], object: string, code: string): Missing {
+  const said = remarks.find((remark) => remark.object === object && remark.code === code)
+  return {
+    reason: 'unusable name',
+    message: said?.message ?? 'Its name is another object\'s.',
+    fix: said?.fix ?? 'Give it another name by comment.',
+  }
+}
+
+function functionReport(
+  visible: Visible,
+  { remarks }: ReportFacts,
+  fn: ReportedFunction,
+  shown: ReadonlySet<FunctionFacts>,
+): FunctionReport {
+  const base = { object: fn.object, arguments: fn.arguments }
+  if (fn.missing !== null) return { ...base, field: null, ...absent(fn.missing) }
+  const facts = factsOf(visible, fn)
+  if (facts !== undefined && shown.has(facts)) return { ...base, field: facts.field, ...present }
+  return { ...base, field: null, ...absent(missingFunction(visible, remarks, fn, facts)) }
+}
+
+function factsOf({ manifest, entity }: Visible, { facts }: ReportedFunction): FunctionFacts | undefined {
+  if (facts === null) return undefined
+  const place = facts.row === null ? manifest.functions : entity(facts.row)?.computed
+  return place?.find(({ id }) => id === facts.id)
+}
+
+function missingFunction(
+  visible: Visible,
+  remarks: readonly ReportedRemark[],
+  fn: ReportedFunction,
+  facts: FunctionFacts | undefined,
+): Missing {
+  const grant = `grant execute on function ${qualified(fn.schema, fn.name)}(${fn.arguments.join(', ')}) to ${ident(visible.role)};`
+  if (!uses(visible, fn.schema)) return noGrant(visible, fn.schema, grant)
+  if (facts === undefined || !visible.can(facts.execute)) {
+    return { reason: 'no grant', message: `${visible.role} may not execute it.`, fix: grant }
+  }
+  const isTaken = remarks.some(({ object, code }) => object === fn.object && code === 'field-taken')
+  if (isTaken) return unusableName(remarks, fn.object, 'field-taken')
+  return {
+    reason: 'no grant',
+    message: `${visible.role} may not see all of what it takes and answers.`,
+    fix: 'Grant SELECT on the whole table that it takes a row of and on what it answers, and USAGE on the schemas of its types.',
+  }
+}
+
+/** Functions that are fields of what the role sees. */
+function shownFunctions({ schema, visible }: RoleView): ReadonlySet<FunctionFacts> {
+  const roots = [schema.getQueryType(), schema.getMutationType()]
+  const rows = visible.exposed.map(({ name }) => schema.getType(name))
+  const types = [...roots, ...rows].filter((type) => type instanceof GraphQLObjectType)
+  return new Set(
+    types.flatMap((type) =>
+      Object.values(type.getFields()).flatMap((field) => {
+        const meaning = meaningOf(field)
+        return meaning.kind === 'call' || meaning.kind === 'computed' ? [meaning.function] : []
+      }),
+    ),
+  )
+}

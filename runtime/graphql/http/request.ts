@@ -1,0 +1,144 @@
+import { HttpFailure } from '../../http/failures.ts'
+import { lookAt, type Look, type Member } from './body.ts'
+import { isDeeperThan, isJsonObject, parseJson } from '../protocol/json.ts'
+import type { GraphqlRequest } from '../protocol/types.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** Deeper values are of no use, and what walks them later may walk by recursion. */
+const deepestBody = 512
+
+const noObject = 'The body must be a JSON object.'
+const tooDeep = 'The body is nested too deeply.'
+
+/** HTTP body -> GraphqlRequest (GraphQL over HTTP, section POST). Throws HttpFailure of status 400. */
+export function readBody(text: string): GraphqlRequest {
+  return readParameters(readObject(text, noObject), false)
+}
+
+/** No shorter body holds more values than can be read while everybody waits. */
+const longBody = 4_096
+
+/** Values that are read in some milliseconds, and bound to a statement in some more. */
+const maxWeight = 6_000
+
+/** The parser that keeps numbers exact takes a hundred times as long for texts as JSON.parse. */
+const longExactBody = 65_536
+
+/** The same, but what would keep everybody waiting is left `unread`: whoever reads it apart finds what is wrong with it. */
+export function readBodyQuickly(text: string): GraphqlRequest {
+  if (text.length <= longBody) return readBody(text)
+  const look = lookAt(text)
+  if (isQuick(text, look)) return readParameters(readLooked(text, look), false)
+  if (look.members === null) throw new HttpFailure('BODY_MALFORMED', noObject)
+  const request = readParameters(readLooked(lightened(look.members), { ...look, hasLongNumber: false }), false)
+  return { ...request, variables: {}, unread: text }
+}
+
+const isQuick = (text: string, { weight, hasLongNumber }: Look): boolean =>
+  weight <= maxWeight && (!hasLongNumber || text.length <= longExactBody)
+
+function readLooked(text: string, { depth, hasLongNumber }: Look): JsonObject {
+  const value = tryParse(text, hasLongNumber ? parseJson : JSON.parse)
+  if (!isJsonObject(value)) throw new HttpFailure('BODY_MALFORMED', noObject)
+  if (depth > deepestBody) throw new HttpFailure('BODY_MALFORMED', tooDeep)
+  return value
+}
+
+/** What a body may hold, and extensions that mean something. */
+const names = {
+  body: ['query', 'operationName', 'variables', 'extensions'],
+  extensions: ['persistedQuery', 'explain', 'schemaReport'],
+} as const
+
+/** What a body asks, without the lists and objects in it that are too long. */
+const lightened = (members: ReadonlyMap<string, Member>, known: readonly string[] = names.body): string =>
+  `{${known
+    .flatMap((name) => {
+      const member = members.get(name)
+      return member === undefined ? [] : `"${name}":${member.weight <= maxWeight ? member.text : shortened(name, member)}`
+    })
+    .join(',')}}`
+
+function shortened(name: string, { text }: Member): string {
+  const inner = name === 'extensions' ? lookAt(text).members : null
+  return inner === null ? 'null' : lightened(inner, names.extensions)
+}
+
+/**
+ * The decoded query string of a GET -> GraphqlRequest (GraphQL over HTTP, section GET): `variables` and `extensions`
+ * are JSON texts; mutations are forbidden. Throws HttpFailure of status 400.
+ */
+export function readQueryString(parameters: Readonly<Record<string, unknown>>): GraphqlRequest {
+  const { query, operationName, variables, extensions } = parameters
+  return readParameters(
+    {
+      query,
+      operationName,
+      variables: readEmbedded(variables, 'variables must be an object'),
+      extensions: readEmbedded(extensions, 'extensions must be an object'),
+    },
+    true,
+  )
+}
+
+function readParameters(parameters: JsonObject, queryOnly: boolean): GraphqlRequest {
+  const extensions = objectOrEmpty(parameters['extensions'], 'extensions must be an object')
+  return {
+    query: readQuery(parameters['query'], extensions),
+    operationName: readOperationName(parameters['operationName']),
+    variables: objectOrEmpty(parameters['variables'], 'variables must be an object'),
+    extensions,
+    queryOnly,
+  }
+}
+
+function readQuery(query: unknown, extensions: JsonObject): string | null {
+  if (typeof query === 'string') return query
+  const absent = query === undefined || query === null
+  if (absent && hasPersistedHash(extensions)) return null
+  throw new HttpFailure('QUERY_MISSING')
+}
+
+function hasPersistedHash(extensions: JsonObject): boolean {
+  const persisted = extensions['persistedQuery']
+  return isJsonObject(persisted) && typeof persisted['sha256Hash'] === 'string'
+}
+
+/** Clients that have one operation send nothing, null or an empty text. */
+function readOperationName(name: unknown): string | null {
+  if (name === undefined || name === null || name === '') return null
+  if (typeof name === 'string') return name
+  throw new HttpFailure('REQUEST_MALFORMED', 'operationName must be a string')
+}
+
+function objectOrEmpty(value: unknown, message: string): JsonObject {
+  if (value === undefined || value === null) return {}
+  if (isJsonObject(value)) return value
+  throw new HttpFailure('REQUEST_MALFORMED', message)
+}
+
+function readEmbedded(text: unknown, message: string): unknown {
+  if (text === undefined || text === '' || text === 'null') return undefined
+  if (typeof text === 'string') return readObject(text, message)
+  throw new HttpFailure('REQUEST_MALFORMED', message)
+}
+
+function readObject(text: string, message: string): JsonObject {
+  const value = tryParse(text)
+  if (!isJsonObject(value)) throw new HttpFailure('BODY_MALFORMED', message)
+  // Each level takes two brackets.
+  if (text.length > 2 * deepestBody && isDeeperThan(value, deepestBody)) throw new HttpFailure('BODY_MALFORMED', tooDeep)
+  return value
+}
+
+/** Undefined when the text is no JSON; a text that is too deep for the parser is told apart. */
+function tryParse(text: string, parse: (text: string) => unknown = parseJson): unknown {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (error instanceof RangeError) throw new HttpFailure('BODY_MALFORMED', tooDeep)
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

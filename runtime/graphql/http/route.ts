@@ -1,0 +1,181 @@
+import type { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller, RequestContext } from '../../contract/execution.ts'
+import { negotiate } from '../../http/accept.ts'
+import { acceptJsonText } from '../../http/body.ts'
+import { answerFailures } from '../../http/boundary.ts'
+import { HttpFailure, failureTable, retryAfterSeconds } from '../../http/failures.ts'
+import type { RenderFailure } from '../../http/boundary.ts'
+import { LongBody, sentInPieces } from '../../http/long-body.ts'
+import { contextOf, watchClient } from '../../http/request-context.ts'
+import type { Authenticate, Credentials, Identified, Refusal } from '../../identity/caller.ts'
+import type { TokenFault } from '../../identity/jwt.ts'
+import { ownerRole } from '../../identity/keys.ts'
+import { after } from '../../lib/after.ts'
+import type { ByteBudget, Holding } from '../../lib/byte-budget.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+import type { Log } from '../../log/events.ts'
+import { readBodyQuickly, readQueryString } from './request.ts'
+import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
+
+export interface GraphqlRoute {
+  readonly authenticate: Authenticate
+  readonly serve: (
+    request: GraphqlRequest,
+    caller: Caller,
+    context: RequestContext,
+  ) => GraphqlResponse | Promise<GraphqlResponse>
+  /** What a request may take from its arrival to its commit, in milliseconds; 0: any time. */
+  readonly requestTimeoutMs: number
+  readonly log: Log
+  /** Seconds for which the address that a request comes from is refused yet; 0: it is not. Never rejects. */
+  readonly closedFor: (request: FastifyRequest) => number | Promise<number>
+  /** What limits count the client of a request by. */
+  readonly sourceOf: (request: FastifyRequest) => string
+  /** The memory that answers share. */
+  readonly answers: ByteBudget
+}
+
+const path = '/graphql/v1'
+const otherMethods = ['PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY']
+
+/** The default first (GraphQL over HTTP, section Legacy watershed). */
+const mediaTypes = ['application/json', 'application/graphql-response+json'] as const
+type MediaType = (typeof mediaTypes)[number]
+
+const contentTypes: Readonly<Record<MediaType, string>> = {
+  'application/json': 'application/json; charset=utf-8',
+  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
+}
+
+/** Status of each outcome by the media type of the answer (spec/graphql.md, decision 6). */
+const statusTable: Readonly<Record<GraphqlOutcome, Readonly<Record<MediaType, number>>>> = {
+  ok: { 'application/json': 200, 'application/graphql-response+json': 200 },
+  invalid: { 'application/json': 200, 'application/graphql-response+json': 400 },
+  failed: { 'application/json': 200, 'application/graphql-response+json': 200 },
+  unauthorized: { 'application/json': 401, 'application/graphql-response+json': 401 },
+  'method-not-allowed': { 'application/json': 405, 'application/graphql-response+json': 405 },
+  unavailable: { 'application/json': 503, 'application/graphql-response+json': 503 },
+  overloaded: { 'application/json': 503, 'application/graphql-response+json': 503 },
+}
+
+/** Registers POST and GET /graphql/v1. Fastify's request goes no further than this file. */
+export function registerGraphql(app: FastifyInstance, route: GraphqlRoute): void {
+  void app.register(async (scope) => {
+    acceptJsonText(scope)
+    answerFailures(scope, route.log, renderFailure)
+    scope.post(path, (request, reply) => answer(request, reply, route, () => readBodyQuickly(bodyText(request))))
+    scope.get(path, (request, reply) => answer(request, reply, route, () => readQueryString(queryString(request))))
+    scope.route({ method: otherMethods, url: path, onRequest: refuseMethod, handler: refuseMethod })
+  })
+}
+
+/** A body as Fastify takes it. */
+type Sent = string | Buffer | Readable
+
+/** The body of the answer; what else belongs to it is said to the reply. */
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  route: GraphqlRoute,
+  read: () => GraphqlRequest,
+): Sent | Promise<Sent> {
+  const media = acceptedMedia(request)
+  reply.header('content-type', contentTypes[media]).header('vary', 'accept').header('cache-control', 'no-store')
+  return after(route.closedFor(request), (seconds) =>
+    after(route.authenticate(credentialsOf(request)), (identified) => {
+      refuseClosed(reply, seconds, identified)
+      const caller = callerOf(identified)
+      const asked = read()
+      const context = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs)
+      const unwatch = watchClient(request, context)
+      return after(route.serve(asked, caller, context), ({ outcome, body }) => {
+        unwatch()
+        reply.code(statusTable[outcome][media])
+        addOutcomeHeaders(reply, outcome)
+        return body instanceof LongBody ? sendLong(reply, body, route.answers.open(context.party)) : body
+      })
+    }),
+  )
+}
+
+/** Counts the body for as long as its reader takes to read it. */
+function sendLong(reply: FastifyReply, body: LongBody, holding: Holding): Readable {
+  if (!reply.raw.destroyed) {
+    holding.force(body.bytes)
+    reply.raw.once('close', holding.release)
+  }
+  return sentInPieces(reply, body)
+}
+
+/** The owner is let in whatever strangers did from the same address, as behind a proxy that nobody told us of. */
+function refuseClosed(reply: FastifyReply, seconds: number, identified: Identified): void {
+  if (seconds === 0 || (identified.kind === 'caller' && identified.caller.role === ownerRole)) return
+  reply.header('retry-after', String(seconds))
+  throw new HttpFailure('ADDRESS_CLOSED')
+}
+
+function acceptedMedia(request: FastifyRequest): MediaType {
+  const media = negotiate(request.headers.accept, mediaTypes)
+  if (media === null) throw new HttpFailure('NOT_ACCEPTABLE')
+  return media
+}
+
+function credentialsOf({ headers: { apikey, authorization } }: FastifyRequest): Credentials {
+  return { apikey: typeof apikey === 'string' ? apikey : undefined, authorization }
+}
+
+function callerOf(identified: Identified): Caller {
+  if (identified.kind === 'caller') return identified.caller
+  throw failureOf(identified)
+}
+
+/** What each fault of a bearer token is called towards its sender. */
+const faultSentences: Readonly<Record<TokenFault, string>> = {
+  expired: 'Invalid token: it has expired',
+  early: 'Invalid token: it is not valid yet',
+  signature: 'Invalid token: its signature does not match',
+  malformed: 'Invalid token: it is malformed',
+}
+
+function failureOf(refusal: Refusal): HttpFailure {
+  switch (refusal.kind) {
+    case 'key-missing':
+      return new HttpFailure('KEY_MISSING')
+    case 'key-invalid':
+      return new HttpFailure('KEY_INVALID')
+    case 'token-invalid':
+      return new HttpFailure('TOKEN_INVALID', faultSentences[refusal.fault])
+    default:
+      return unreachable(refusal)
+  }
+}
+
+function addOutcomeHeaders(reply: FastifyReply, outcome: GraphqlOutcome): void {
+  if (outcome === 'unauthorized') reply.header('www-authenticate', 'Bearer')
+  if (outcome === 'method-not-allowed') reply.header('allow', 'POST')
+  if (outcome === 'unavailable' || outcome === 'overloaded') reply.header('retry-after', retryAfterSeconds)
+}
+
+/** A POST without any body has no text. */
+function bodyText(request: FastifyRequest): string {
+  return typeof request.body === 'string' ? request.body : ''
+}
+
+function queryString(request: FastifyRequest): Readonly<Record<string, unknown>> {
+  return request.query as Readonly<Record<string, unknown>>
+}
+
+async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<never> {
+  reply.header('allow', 'GET, HEAD, POST, OPTIONS')
+  throw new HttpFailure('METHOD_NOT_ALLOWED')
+}
+
+const renderFailure: RenderFailure = (code, message) =>
+  JSON.stringify({ data: null, errors: [{ message, extensions: { code } }] })
+
+/** What is answered while no schema is loaded yet. */
+export const unavailableResponse: GraphqlResponse = {
+  outcome: 'unavailable',
+  body: renderFailure('UNAVAILABLE', failureTable.UNAVAILABLE.message),
+}

@@ -1,0 +1,76 @@
+import {
+  ExecutableDefinitionsRule,
+  FieldsOnCorrectTypeRule,
+  FragmentsOnCompositeTypesRule,
+  KnownArgumentNamesRule,
+  KnownDirectivesRule,
+  KnownFragmentNamesRule,
+  KnownTypeNamesRule,
+  LoneAnonymousOperationRule,
+  MaxIntrospectionDepthRule,
+  NoFragmentCyclesRule,
+  NoSchemaIntrospectionCustomRule,
+  OverlappingFieldsCanBeMergedRule,
+  ProvidedRequiredArgumentsRule,
+  specifiedRules,
+  UniqueOperationNamesRule,
+  validate,
+  type DocumentNode,
+  type GraphQLError,
+  type ValidationRule,
+} from 'graphql'
+import type { RoleView } from '../../engine/schema/schema.ts'
+import { knownTypeNames } from './known-type-names.ts'
+import { TakesLong, type Pace } from './limits.ts'
+
+/** All rules of the specification (spec/graphql.md 11, left-hand column). */
+const strictRules: readonly ValidationRule[] = specifiedRules.map((rule) =>
+  rule === KnownTypeNamesRule ? knownTypeNames : rule,
+)
+
+/**
+ * What still holds when a schema comment switches validation off (spec/graphql.md, decision 9): without these a
+ * document has no meaning. Left out are the rules about unused, undeclared and loosely typed things.
+ */
+const lenientRules: readonly ValidationRule[] = [
+  ExecutableDefinitionsRule,
+  UniqueOperationNamesRule,
+  LoneAnonymousOperationRule,
+  knownTypeNames,
+  FragmentsOnCompositeTypesRule,
+  FieldsOnCorrectTypeRule,
+  KnownFragmentNamesRule,
+  NoFragmentCyclesRule,
+  KnownDirectivesRule,
+  KnownArgumentNamesRule,
+  ProvidedRequiredArgumentsRule,
+  OverlappingFieldsCanBeMergedRule,
+  MaxIntrospectionDepthRule,
+]
+
+/** A suggestion compares a name with every name of a type; a document with more problems than this is no slip of the pen. */
+const maxSuggested = 20
+
+/** Problems times relations whose names are compared within some milliseconds. */
+const quickSuggestions = 300
+
+/**
+ * The problems of a document, in the reference implementation's words: every one up to its limit of a hundred. Only documents with
+ * few problems are told what they may have meant, or wrong names by the hundred would cost seconds on a large schema.
+ * @throws TakesLong where it has to be quick
+ */
+export function problemsOf(view: RoleView, document: DocumentNode, pace: Pace): readonly GraphQLError[] {
+  const base = view.visible.manifest.validation ? strictRules : lenientRules
+  const rules = view.introspection ? base : [...base, NoSchemaIntrospectionCustomRule]
+  const problems = validate(view.schema, document, rules, { hideSuggestions: true })
+  const suggests = problems.length > 0 && problems.length <= maxSuggested
+  const names = problems.length * view.visible.manifest.entities.length
+  if (suggests && pace === 'quick' && names > quickSuggestions) throw new TakesLong()
+  return suggests ? validate(view.schema, document, rules) : problems
+}
+
+/**
+ * Whether a problem says that validation was given up: comparing all fields that may have to be merged costs the square of a
+ * document, so the reference implementation does a bounded part of it.
+ */
+export const isAborted = ({ message }: GraphQLError): boolean => message === 'Validation aborted.'

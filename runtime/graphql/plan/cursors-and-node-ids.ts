@@ -1,0 +1,95 @@
+import { isLosslessNumber, parse, stringify } from 'lossless-json'
+import { arrayText, type ArrayItem } from '../../sql/array-text.ts'
+import { badArgument } from '../protocol/failures.ts'
+
+/**
+ * Cursors and node ids: base64 of the JSON text that Postgres made (spec/graphql.md 5.2, 5.5, 7.1). Numbers keep their digits.
+ */
+
+/** What an element stands for: a value's text, the elements of an array, or a JSON document. */
+export type ElementForm = 'text' | 'list' | 'json'
+
+/** Elements as they were read, numbers with all their digits. */
+export type Elements = readonly unknown[]
+
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+type Step = 'base64' | 'utf-8' | 'json' | 'array'
+
+/** @returns the elements, or the step that failed */
+function decode(token: string): Elements | Step {
+  if (!base64.test(token)) return 'base64'
+  let text: string
+  try {
+    text = utf8.decode(Buffer.from(token, 'base64'))
+  } catch {
+    return 'utf-8'
+  }
+  let value: unknown
+  try {
+    value = parse(text)
+  } catch {
+    return 'json'
+  }
+  return Array.isArray(value) ? value : 'array'
+}
+
+/** An element as text to be cast to the type of its column; null stays null. */
+export function elementText(element: unknown, form: ElementForm): string | null {
+  if (element === null) return null
+  if (form === 'json') return stringify(element) ?? null
+  return form === 'list' && Array.isArray(element) ? arrayText(element.map(itemOf)) : plainText(element)
+}
+
+const itemOf = (element: unknown): ArrayItem =>
+  Array.isArray(element) ? element.map(itemOf) : element === null ? null : plainText(element)
+
+const plainText = (element: unknown): string =>
+  typeof element === 'string' ? element : isLosslessNumber(element) ? element.toString() : (stringify(element) ?? '')
+
+const cursorErrors: Readonly<Record<Step, number>> = { base64: 1, 'utf-8': 2, json: 3, array: 4 }
+
+export function decodeCursor(token: string): Elements {
+  const elements = decode(token)
+  if (typeof elements === 'string') throw badArgument(`Failed to decode cursor, error ${cursorErrors[elements]}`)
+  return elements
+}
+
+interface NodeId {
+  readonly schema: string
+  readonly relation: string
+  readonly keys: Elements
+}
+
+const nodeErrors: Readonly<Record<Step, number>> = { base64: 2, 'utf-8': 3, json: 4, array: 10 }
+const nodeError = (number: number): Error => badArgument(`Invalid value passed to nodeId argument. Error ${number}`)
+
+export function decodeNodeId(token: string): NodeId {
+  const elements = decode(token)
+  if (typeof elements === 'string') throw nodeError(nodeErrors[elements])
+  const [schema, relation, ...keys] = elements
+  if (elements.length < 3) throw nodeError(5)
+  if (typeof schema !== 'string') throw nodeError(6)
+  if (typeof relation !== 'string') throw nodeError(7)
+  return { schema, relation, keys }
+}
+
+/** The relation that a node id has to name. */
+export interface NodeTable {
+  readonly schema: string
+  readonly relation: string
+  readonly keys: number
+}
+
+/** @returns the key values of a node id that names this table */
+export function checkNodeId(token: string, table: NodeTable): Elements {
+  const id = decodeNodeId(token)
+  if (id.schema !== table.schema || id.relation !== table.relation) {
+    throw badArgument('nodeId belongs to a different collection')
+  }
+  if (id.keys.length !== table.keys) {
+    throw badArgument(`Primary key column count mismatch. Expected ${table.keys}, provided ${id.keys.length}`)
+  }
+  return id.keys
+}

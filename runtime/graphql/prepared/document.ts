@@ -1,0 +1,187 @@
+import type { VariableDefinitionNode } from 'graphql'
+import type { Engine } from '../../engine/engine.ts'
+import type { RoleView } from '../../engine/schema/schema.ts'
+import type { Lru } from '../../lib/lru.ts'
+import { refuse } from '../protocol/failures.ts'
+import { selectionsOf, type Pace } from '../operation/limits.ts'
+import { parseOperation, toOperation, type Operation } from '../operation/operation.ts'
+import type { Variables } from '../plan/input.ts'
+import { toPlan } from '../plan/plan.ts'
+import type { Plan } from '../plan/types.ts'
+import { checkRows } from './row-limit.ts'
+import { shapeOf, writtenVariables } from './shape.ts'
+import { toStatements, type Statements } from '../statements/statements.ts'
+import { readFitting, readVariables, type ReadVariables } from './variables.ts'
+
+type Given = Readonly<Record<string, unknown>>
+
+/** What a request needs to know of a document that was seen before. */
+export interface Known {
+  readonly writes: boolean
+  readonly definitions: readonly VariableDefinitionNode[]
+  /** Statements and coerced variables for a request's variables; null: that takes longer. @throws Refusal */
+  readonly ready: (variables: Given) => Prepared | null
+}
+
+/** What is known of a document before its variables are: found once per engine, role and text. */
+export interface Document extends Known {
+  readonly sketch: Sketch
+  /** Statements and coerced variables for a request's variables. @throws Refusal */
+  readonly prepare: (variables: Given) => Prepared
+  /** What the statements are written from. @throws Refusal */
+  readonly plan: (variables: Given) => Plan
+}
+
+export interface Prepared {
+  readonly statements: Statements
+  readonly variables: Given
+  /** What the statements are kept under; null: they are of use for this request alone. */
+  readonly shape: string | null
+}
+
+/** A document without its tree: with the statements of some shapes, enough to answer with. It can be told to another thread. */
+export interface Sketch {
+  readonly writes: boolean
+  readonly strict: boolean
+  readonly definitions: readonly VariableDefinitionNode[]
+  /** Names of variables whose value shows in the statements. */
+  readonly written: ReadonlySet<string>
+}
+
+/** A document's statements that are kept ready, one for each shape of its variables. */
+export type Shapes = Pick<Lru<string, Statements>, 'get' | 'set'>
+
+export function createDocument(
+  engine: Engine,
+  role: string,
+  text: string,
+  operationName: string | null,
+  shapes: Shapes,
+  pace: Pace,
+): Document {
+  const view = engine.view(role)
+  const operation = toOperation(view, text, operationName, pace)
+  const sketch = sketchOf(view, operation)
+  const { writes, definitions } = sketch
+  const read = readVariables(view, operation)
+  const again = (): Operation => parseOperation(view, text, operationName)
+  const isMuch = muchFor(text, operation)
+  const made = operation.strict
+    ? prepareStrict(engine, view, sketch, { operation, again, read }, shapes)
+    : prepareLenient(engine, view, operation, read)
+  return {
+    writes,
+    definitions,
+    sketch,
+    prepare: (given) => made(given, () => false) ?? impossible(),
+    ready: (given) => made(given, isMuch),
+    plan: (given) => planOf(view, again(), read(given)),
+  }
+}
+
+const impossible = (): never => {
+  throw new Error('whoever is patient is told everything')
+}
+
+/** Prepares, unless the values are `much` to plan: then it is null. */
+type Make = (given: Given, isMuch: (given: Given) => boolean) => Prepared | null
+
+/** Values times their places in a document that are planned and written within some milliseconds. */
+const quickValues = 20_000
+
+/** A variable is planned wherever it stands, and what stands in a fragment wherever that is spread. */
+function muchFor(text: string, { node, fragments }: Operation): (given: Given) => boolean {
+  const places = text.split('$').length + (fragments.size === 0 ? 0 : selectionsOf(node, fragments))
+  return (given) => places * weightOfValue(given) > quickValues
+}
+
+function weightOfValue(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1
+  let sum = 1
+  for (const inner of Object.values(value)) sum += weightOfValue(inner)
+  return sum
+}
+
+const sketchOf = ({ schema }: RoleView, operation: Operation): Sketch => ({
+  writes: operation.node.operation === 'mutation',
+  strict: operation.strict,
+  definitions: operation.node.variableDefinitions ?? [],
+  written: operation.strict ? writtenVariables(schema, operation) : new Set(),
+})
+
+interface Readers {
+  readonly operation: Operation
+  readonly again: () => Operation
+  readonly read: ReadVariables
+}
+
+/**
+ * The tree of a document outweighs all else that is known of it, and only a shape that is new needs it: the first one finds it
+ * there, any later one parses again.
+ */
+function prepareStrict(
+  engine: Engine,
+  view: RoleView,
+  { definitions, written }: Sketch,
+  { operation, again, read }: Readers,
+  shapes: Shapes,
+): Make {
+  const shapeFor = shapeOf(view.schema, definitions, written)
+  let first: Operation | null = operation
+  return (given, isMuch) => {
+    const variables = read(given)
+    const shape = shapeFor(variables.values)
+    const known = shapes.get(shape)
+    if (known !== undefined) return { statements: known, variables: variables.values, shape }
+    if (isMuch(given)) return null
+    const parsed = first ?? again()
+    first = null
+    const statements = toStatements(engine, view.role, planOf(view, parsed, variables))
+    shapes.set(shape, statements)
+    return { statements, variables: variables.values, shape }
+  }
+}
+
+/** Without validation, variables are read for the place where they stand, so every request is planned anew. */
+function prepareLenient(
+  engine: Engine,
+  view: RoleView,
+  operation: Operation,
+  read: ReadVariables,
+): Make {
+  return (given, isMuch) => {
+    if (isMuch(given)) return null
+    const variables = read(given)
+    const statements = toStatements(engine, view.role, planOf(view, operation, variables))
+    return { statements, variables: {}, shape: null }
+  }
+}
+
+/** @throws Refusal for a mutation where only queries may run */
+export function checkMethod({ writes }: Pick<Known, 'writes'>, queryOnly: boolean): void {
+  if (queryOnly && writes) throw refuse('MUTATION_BY_GET', 'Mutations are only answered by POST.')
+}
+
+/** A document by its sketch. What is wrong with variables that do not fit is found out where its text is read. */
+export function createKnown({ schema }: RoleView, sketch: Sketch, shapes: Shapes): Known {
+  const { writes, definitions } = sketch
+  if (!sketch.strict) return { writes, definitions, ready: () => null }
+  const read = readFitting(schema, definitions)
+  const shapeFor = shapeOf(schema, definitions, sketch.written)
+  return {
+    writes,
+    definitions,
+    ready: (given) => {
+      const variables = read(given, () => null)
+      if (variables === null) return null
+      const shape = shapeFor(variables)
+      const statements = shapes.get(shape)
+      return statements === undefined ? null : { statements, variables, shape }
+    },
+  }
+}
+
+function planOf(view: RoleView, operation: Operation, variables: Variables): Plan {
+  checkRows(view, operation, variables)
+  return toPlan(view, operation, variables)
+}

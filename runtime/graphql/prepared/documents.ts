@@ -1,0 +1,194 @@
+import type { Engine } from '../../engine/engine.ts'
+import { createLru, createTryingLru } from '../../lib/lru.ts'
+import { sha256Hex } from '../../lib/sha256.ts'
+import { createDocument, createKnown, type Document, type Known, type Shapes, type Sketch } from './document.ts'
+import { Refusal } from '../protocol/failures.ts'
+import { TakesLong, tooDeep, withinStack, type Pace } from '../operation/limits.ts'
+import { tooRepetitive } from '../operation/operation.ts'
+import type { Slot } from '../plan/types.ts'
+import { isHeavy, scan } from '../operation/scan.ts'
+import type { Statements } from '../statements/statements.ts'
+
+/** A document as a request names it. */
+export interface Asked {
+  readonly role: string
+  readonly text: string
+  readonly operationName: string | null
+  /** Stands for the text where it is shorter: no two texts may have the same one. */
+  readonly mark?: string
+}
+
+/** What was found out about documents under one engine, and is kept for when they come again. */
+export interface Documents {
+  /** @throws Refusal when the text is no valid document for the role */
+  readonly find: (asked: Asked) => Document
+  /** The same within some milliseconds. Null: it takes longer, so it is found out apart. @throws Refusal */
+  readonly findQuickly: (asked: Asked) => Known | null
+  /** Keeps what was found out apart. */
+  readonly learn: (asked: Asked, lesson: Lesson) => void
+}
+
+export type Lesson =
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'read'; readonly sketch: Sketch; readonly shape: string; readonly statements: Statements }
+
+/** Bounds in characters; what is held is some five bytes for each of a document, and one of its statements. */
+export interface Bounds {
+  /** How what comes once is told from what comes again. */
+  readonly memory: typeof createLru
+  readonly documents: number
+  readonly longestDocument: number
+  readonly statements: number
+  /** A short document can stand for a long statement; those are written anew each time. */
+  readonly longestStatements: number
+  readonly refusals: number
+}
+
+/** Anybody may send documents. */
+export const anybody: Bounds = {
+  memory: createTryingLru,
+  documents: 1_000_000,
+  longestDocument: 32_768,
+  statements: 8_000_000,
+  longestStatements: 262_144,
+  refusals: 1_000_000,
+}
+
+/** What an owner listed is worth keeping, and nobody else's documents drive it out. */
+export const listed: Bounds = {
+  memory: createLru,
+  documents: 4_000_000,
+  longestDocument: 1_000_000,
+  statements: 32_000_000,
+  longestStatements: 4_000_000,
+  // There are few, and their owner mends them.
+  refusals: 0,
+}
+
+/** What holds a parameter's place weighs more than its mention in the text. */
+const valueWeight = 200
+
+/** What is kept of a document beside its text. */
+const sketchWeight = 1_000
+
+/** A longer text is known by its hash. */
+const longText = 32_768
+
+interface Kept {
+  readonly known: Known
+  /** Null: it was read apart. */
+  readonly document: Document | null
+  readonly shapes: Shapes
+  readonly weight: number
+}
+
+export function createDocuments(engine: Engine, bounds: Bounds): Documents {
+  const documents = bounds.memory<string, Kept>(bounds.documents, ({ weight }) => weight)
+  const statements = bounds.memory<string, Statements>(bounds.statements, (value, key) => key.length + weightOf(value))
+  const refusals = bounds.memory<string, Refusal>(bounds.refusals, (value, key) => key.length + wordsOf(value))
+  let made = 0
+
+  /** Every request looks its statements up, so a document that is kept gives them a short name; made anew, another one. */
+  const shapesOf = (name: string): Shapes => {
+    // No shape holds a line break, so no two documents share a key.
+    const keyOf = (shape: string): string => `${shape}\n${name}`
+    return {
+      get: (shape) => statements.get(keyOf(shape)),
+      set: (shape, value) => {
+        const key = keyOf(shape)
+        if (key.length + weightOf(value) <= bounds.longestStatements) statements.set(key, value)
+      },
+    }
+  }
+  const newName = (): string => `${(made += 1)}`
+  const refused = (id: string, refusal: Refusal): Refusal => {
+    if (id.length + wordsOf(refusal) <= bounds.longestDocument) refusals.set(id, refusal)
+    return refusal
+  }
+  const make = (id: string, { role, text, operationName }: Asked, pace: Pace): Document => {
+    const weight = Math.max(id.length, text.length)
+    const isKept = weight <= bounds.longestDocument
+    const shapes = shapesOf(isKept ? newName() : id)
+    try {
+      const document = withinStack(() => createDocument(engine, role, text, operationName, shapes, pace))
+      if (isKept) documents.set(id, { known: document, document, shapes, weight })
+      return document
+    } catch (error) {
+      throw error instanceof Refusal ? refused(id, error) : error
+    }
+  }
+  const known = (id: string): Kept | null => {
+    const kept = documents.get(id)
+    if (kept !== undefined) return kept
+    const refusal = refusals.get(id)
+    if (refusal !== undefined) throw refusal
+    return null
+  }
+  return {
+    find: (asked) => {
+      const id = idOf(asked)
+      return known(id)?.document ?? make(id, asked, 'patient')
+    },
+    findQuickly: (asked) => {
+      const id = idOf(asked)
+      const kept = known(id)
+      if (kept !== null) return kept.known
+      const seen = scan(asked.text)
+      if (seen.deep) throw refused(id, tooDeep())
+      if (seen.repetitive) throw refused(id, tooRepetitive())
+      return isHeavy(seen) || introspects(asked.text) ? null : ifQuick(() => make(id, asked, 'quick'))
+    },
+    learn: (asked, lesson) => {
+      const id = idOf(asked)
+      if (lesson.kind === 'refused') return void refused(id, lesson.refusal)
+      const { sketch, shape } = lesson
+      const kept = documents.get(id)
+      const shapes = kept?.shapes ?? shapesOf(newName())
+      shapes.set(shape, lesson.statements)
+      if (kept !== undefined) return
+      const weight = id.length + sketchWeight + sizeOf(sketch.definitions)
+      if (weight > bounds.longestDocument) return
+      documents.set(id, { known: createKnown(engine.view(asked.role), sketch, shapes), document: null, shapes, weight })
+    },
+  }
+}
+
+/** The lengths tell where each part ends, so no two documents share an id. */
+export function idOf({ role, text, operationName, mark }: Asked): string {
+  const short = mark ?? (text.length > longText ? sha256Hex(text) : null)
+  return `${role.length} ${operationName?.length ?? ''} ${short === null ? ' ' : '#'}${role}${operationName ?? ''}${short ?? text}`
+}
+
+/** Whether a document may ask what the schema is. */
+export const introspects = (text: string): boolean => /__(?:schema|type)\b/.test(text)
+
+function ifQuick<T>(work: () => T): T | null {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof TakesLong) return null
+    throw error
+  }
+}
+
+/** Whether what was read apart is light enough to be told, and kept if anybody's is. */
+export const isWorthKeeping = ({ definitions }: Sketch, statements: Statements): boolean =>
+  sizeOf(definitions) <= anybody.longestDocument && weightOf(statements) <= anybody.longestStatements
+
+const sizeOf = (definitions: Sketch['definitions']): number => JSON.stringify(definitions).length
+
+const weightOf = ({ statements, pieces }: Statements): number =>
+  statements.reduce((sum, { text, values }) => sum + text.length + totalOf(values, ({ slot }) => weightOfSlot(slot)), 0) +
+  pieces.reduce((sum, piece) => sum + ('json' in piece ? piece.json.length : 0), 0)
+
+const wordsOf = ({ errors }: Refusal): number => errors.reduce((sum, { message }) => sum + valueWeight + message.length, 0)
+
+const totalOf = <T>(items: readonly T[], weigh: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + weigh(item), 0)
+
+/** A list that stands in the document is one value, of as many slots as it has items. */
+function weightOfSlot(slot: Slot): number {
+  if (slot.kind === 'list') return totalOf(slot.items, weightOfSlot)
+  if (slot.kind === 'object') return totalOf(slot.fields, ([, field]) => weightOfSlot(field))
+  return valueWeight + (slot.kind === 'constant' && typeof slot.value === 'string' ? slot.value.length : 0)
+}

@@ -1,0 +1,116 @@
+import {
+  getNamedType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  type SelectionSetNode,
+} from 'graphql'
+import type { EntityFacts } from '../../contract/manifest.ts'
+import { meaningOf } from '../../engine/meaning.ts'
+import type { RoleView } from '../../engine/schema/schema.ts'
+import { refuse } from '../protocol/failures.ts'
+import type { Operation } from '../operation/operation.ts'
+import type { Variables } from '../plan/input.ts'
+
+/** `limits.rows` (spec/graphql.md 17), held before a document is planned. @throws Refusal */
+export function checkRows(view: RoleView, operation: Operation, variables: Variables): void {
+  const limit = view.visible.manifest.limits?.rows ?? null
+  if (limit === null) return
+  const rows = countRows(view, operation, variables)
+  if (rows > limit) {
+    throw refuse(
+      'ROW_LIMIT_EXCEEDED',
+      `The document may select ${Number.isSafeInteger(rows) ? rows : 'more than 9007199254740991'} rows; at most ${limit} are allowed.`,
+    )
+  }
+}
+
+/**
+ * The rows that a document may come to.
+ *
+ * Fields are counted where they are written: once for each mention, whatever directives would skip, as the limits of
+ * spec/graphql.md, decision 10 count them. What a fragment comes to is found once, so the cost grows with the document
+ * and not with what it would expand to.
+ */
+export function countRows(view: RoleView, operation: Operation, { values }: Variables): number {
+  const root = view.schema.getRootType(operation.node.operation) ?? undefined
+  return createCounter(view, operation, values)(root, operation.node.selectionSet)
+}
+
+type Count = (type: GraphQLNamedType | undefined, set: SelectionSetNode | undefined) => number
+
+function createCounter({ schema, visible }: RoleView, { fragments }: Operation, values: Variables['values']): Count {
+  const known = new Map<string, number>()
+  const ofFragment = (name: string): number => {
+    const fragment = fragments.get(name)
+    if (fragment === undefined) return 0
+    const rows = known.get(name) ?? ofSet(typeNamed(schema, fragment.typeCondition.name.value), fragment.selectionSet)
+    known.set(name, rows)
+    return rows
+  }
+  const ofField = (type: GraphQLNamedType | undefined, node: FieldNode): number => {
+    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined
+    // __typename and introspection read no rows.
+    if (field === undefined) return 0
+    const inner = ofSet(getNamedType(field.type), node.selectionSet)
+    const pages = pagesOf(field, visible.entity)
+    return pages === null ? inner : times(pageSize(pages, node, values), 1 + inner)
+  }
+  const ofSet: Count = (type, set) => {
+    let rows = 0
+    for (const selection of set?.selections ?? []) {
+      if (selection.kind === Kind.FIELD) rows += ofField(type, selection)
+      else if (selection.kind === Kind.FRAGMENT_SPREAD) rows += ofFragment(selection.name.value)
+      else {
+        const condition = selection.typeCondition?.name.value
+        rows += ofSet(condition === undefined ? type : typeNamed(schema, condition), selection.selectionSet)
+      }
+    }
+    return rows
+  }
+  return ofSet
+}
+
+const typeNamed = (schema: GraphQLSchema, name: string): GraphQLNamedType | undefined => schema.getType(name)
+
+/** No rows times whatever stands below them, be it beyond all numbers. */
+const times = (page: number, each: number): number => (page === 0 ? 0 : page * each)
+
+/** The relation whose pages a field answers, or null. */
+function pagesOf(
+  field: GraphQLField<unknown, unknown>,
+  entity: RoleView['visible']['entity'],
+): EntityFacts | null {
+  const meaning = meaningOf(field)
+  switch (meaning.kind) {
+    case 'collection':
+      return meaning.entity
+    case 'relation':
+      return meaning.relation.shape === 'many' ? meaning.target : null
+    case 'call':
+    case 'computed': {
+      const { result } = meaning.function
+      return result.kind === 'set' ? (entity(result.entity) ?? null) : null
+    }
+    default:
+      return null
+  }
+}
+
+function pageSize({ maxRows }: EntityFacts, node: FieldNode, values: Variables['values']): number {
+  const asked = countGiven(node, 'first', values) ?? countGiven(node, 'last', values) ?? maxRows
+  return Math.min(asked, maxRows)
+}
+
+/** A count as the document or its variables give it; what is no count is refused when it is planned. */
+function countGiven(node: FieldNode, name: string, values: Variables['values']): number | null {
+  const given = node.arguments?.find((argument) => argument.name.value === name)?.value
+  const value =
+    given?.kind === Kind.VARIABLE ? values[given.name.value] : given?.kind === Kind.INT ? given.value : undefined
+  const count = value === null || value === undefined ? Number.NaN : Number(value)
+  return count >= 0 ? count : null
+}

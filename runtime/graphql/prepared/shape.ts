@@ -1,0 +1,145 @@
+import {
+  getNamedType,
+  GraphQLEnumType,
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLNonNull,
+  isInputType,
+  Kind,
+  typeFromAST,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  type VariableDefinitionNode,
+} from 'graphql'
+import { isWritten } from '../../engine/meaning.ts'
+import { Refusal } from '../protocol/failures.ts'
+import type { Operation } from '../operation/operation.ts'
+import { decodeCursor, decodeNodeId } from '../plan/cursors-and-node-ids.ts'
+
+/**
+ * The shape of a request's variables: everything about them that decides the statements. Requests with one document and one shape
+ * share their statements; what is left of the variables are parameters.
+ */
+export type ShapeOf = (variables: Readonly<Record<string, unknown>>) => string
+
+/** @param written the names of variables whose value shows in the statements */
+export function shapeOf(
+  schema: GraphQLSchema,
+  definitions: readonly VariableDefinitionNode[],
+  written: ReadonlySet<string>,
+): ShapeOf {
+  const readers = definitions.map((definition) => {
+    const name = definition.variable.name.value
+    const type = typeFromAST(schema, definition.type)
+    return { name, read: isInputType(type) && !written.has(name) ? readerOf(type) : textOf }
+  })
+  return (variables) => {
+    let shape = ''
+    for (const { name, read } of readers) shape += Object.hasOwn(variables, name) ? `${read(variables[name])};` : '-;'
+    return shape
+  }
+}
+
+const textOf = (value: unknown): string => JSON.stringify(value) ?? ''
+
+/**
+ * A variable's own type tells how to read it, since another operation of the document may use the same name for something else:
+ * of a cursor count the number of elements and which are null, of a node id the relation that it names, of all else its form.
+ */
+function readerOf(type: GraphQLInputType): (value: unknown) => string {
+  const { name } = getNamedType(type)
+  if (name === 'Cursor') return tokenReader(cursorShape)
+  if (name === 'ID') return tokenReader(nodeShape)
+  return (value) => formOf(type, value)
+}
+
+/**
+ * A token that cannot be read is refused by planning, after whatever comes first (spec/graphql.md 5.2), and not at all
+ * where it is skipped. No token at all is told apart from every one that there is.
+ */
+const tokenReader =
+  (shape: (token: string) => string) =>
+  (value: unknown): string => {
+    if (value === null) return 'null'
+    try {
+      return shape(String(value))
+    } catch (error) {
+      if (error instanceof Refusal) return 'refused'
+      throw error
+    }
+  }
+
+const cursorShape = (token: string): string =>
+  decodeCursor(token)
+    .map((element) => (element === null ? 'n' : 'v'))
+    .join('')
+
+function nodeShape(token: string): string {
+  const { schema, relation } = decodeNodeId(token)
+  return JSON.stringify([schema, relation])
+}
+
+/** Presence and nulls of a value, as deep as its type goes; enums that are written into statements count with their value. */
+function formOf(type: GraphQLInputType, value: unknown): string {
+  if (type instanceof GraphQLNonNull) return formOf(type.ofType, value)
+  if (value === null || value === undefined) return 'n'
+  if (type instanceof GraphQLList) return listForm(type.ofType, value)
+  if (type instanceof GraphQLInputObjectType) {
+    const fields = type.getFields()
+    const members = Object.entries(value as Record<string, unknown>).map(([name, member]) => {
+      const field = fields[name]
+      return field === undefined ? name : `${name}:${formOf(field.type, member)}`
+    })
+    return `{${members.join(',')}}`
+  }
+  return type instanceof GraphQLEnumType && isWritten(type) ? textOf(value) : 'v'
+}
+
+/**
+ * Several objects of one form are told by that form alone: rows to insert are one parameter, however many there are. Rows that
+ * name no column are written one by one.
+ */
+function listForm(type: GraphQLInputType, value: unknown): string {
+  const item = getNamedType(type)
+  if (item instanceof GraphQLEnumType && isWritten(item)) return textOf(value)
+  if (!(item instanceof GraphQLInputObjectType)) return 'v'
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const forms = items.map((item) => formOf(type, item))
+  const isInsert = item.name.endsWith('InsertInput')
+  if (isInsert && forms.length > 0 && forms[0] !== '{}') {
+    const named = forms.map((form) => form.replaceAll(':n', ':v'))
+    if (named.every((form) => form === named[0])) return `${forms.length === 1 ? '' : '*'}${named[0]}`
+  }
+  return `[${forms.join(',')}]`
+}
+
+const literalArguments: ReadonlySet<string> = new Set(['first', 'last'])
+
+/**
+ * Variables whose value is written into statements (page sizes) or decides what is selected (directives, introspection). Those of
+ * the document's other operations count too, which makes shapes finer and never coarser.
+ */
+export function writtenVariables(schema: GraphQLSchema, operation: Operation): ReadonlySet<string> {
+  const written = new Set<string>()
+  const info = new TypeInfo(schema)
+  const isMeta = (name: string | undefined): boolean => name?.startsWith('__') === true
+  visit(
+    operation.document,
+    visitWithTypeInfo(info, {
+      Argument: ({ name, value }) => {
+        if (value.kind !== Kind.VARIABLE) return
+        const isDirective = info.getDirective() != null
+        const isPageSize = literalArguments.has(name.value) && isInt(info.getArgument()?.type)
+        if (isDirective || isPageSize || isMeta(info.getParentType()?.name) || isMeta(info.getFieldDef()?.name)) {
+          written.add(value.name.value)
+        }
+      },
+    }),
+  )
+  return written
+}
+
+const isInt = (type: GraphQLInputType | undefined): boolean => type !== undefined && getNamedType(type).name === 'Int'

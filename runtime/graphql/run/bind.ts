@@ -1,0 +1,100 @@
+import type { BoundStatement } from '../../contract/execution.ts'
+import { arrayText } from '../../sql/array-text.ts'
+import type { Prepared } from '../prepared/document.ts'
+import { badArgument } from '../protocol/failures.ts'
+import type { Encoding, Slot, Value } from '../plan/types.ts'
+import type { Statement } from '../statements/statements.ts'
+import { checkNodeId, decodeCursor, elementText } from '../plan/cursors-and-node-ids.ts'
+
+type Variables = Readonly<Record<string, unknown>>
+
+/** Puts this request's values into a statement. @throws Refusal for values that cannot be used */
+export const bind = (statement: Statement, variables: Variables): BoundStatement => ({
+  name: statement.name,
+  text: statement.text,
+  values: statement.values.map((value) => bindValue(value, variables)),
+  carriesCheck: true,
+})
+
+/** The same with all statements of a request. */
+export const bindAll = ({ statements, variables }: Prepared): readonly BoundStatement[] =>
+  statements.statements.map((statement) => bind(statement, variables))
+
+const bindValue = (value: Value, variables: Variables): string | null =>
+  encode(value.encoding, resolve(value.slot, variables))
+
+function resolve(slot: Slot, variables: Variables): unknown {
+  switch (slot.kind) {
+    case 'constant':
+      return slot.value
+    case 'variable': {
+      let value: unknown = variables
+      for (const step of slot.path) value = (value as Record<string | number, unknown> | null | undefined)?.[step]
+      return value
+    }
+    case 'list':
+      return slot.items.map((item) => resolve(item, variables))
+    case 'object':
+      return Object.fromEntries(slot.fields.map(([name, field]) => [name, resolve(field, variables)]))
+  }
+}
+
+function encode(encoding: Encoding, value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  switch (encoding.kind) {
+    case 'scalar':
+      return checked(String(value), encoding.maxLength)
+    case 'array':
+      return arrayLiteral(value, encoding.maxLength)
+    case 'offset':
+      if (Number(value) < 0) throw badArgument('`offset` must be an unsigned integer')
+      return String(value)
+    case 'distance':
+      if (Number(value) < 0) throw badArgument('`distance` must not be negative')
+      return String(value)
+    case 'cursor':
+      return elementText(decodeCursor(String(value))[encoding.index] ?? null, encoding.form)
+    case 'node-key':
+      return elementText(checkNodeId(String(value), encoding.entity)[encoding.index] ?? null, encoding.form)
+    case 'records':
+      return records(value, encoding.members)
+  }
+}
+
+/**
+ * Half of a surrogate pair has no form in UTF-8 and would be stored as another character. Lengths are counted in
+ * characters as Postgres counts them (spec/graphql.md, decision 4): code points, not UTF-16 units.
+ */
+function checked(text: string, maxLength: number | null): string {
+  if (loneSurrogate.test(text)) throw badArgument('Invalid input for String type. Half of a surrogate pair is no character')
+  if (maxLength !== null && text.length > maxLength && [...text].length > maxLength) {
+    throw badArgument(`Invalid input for String type. Maximum character length ${maxLength}`)
+  }
+  return text
+}
+
+const loneSurrogate = /\p{Surrogate}/u
+
+function arrayLiteral(value: unknown, maxLength: number | null): string {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return arrayText(items.map((item) => (item === null || item === undefined ? null : checked(String(item), maxLength))))
+}
+
+/** The objects of an insert as JSON records; scalars travel as texts, which json_to_recordset hands on unread. */
+function records(value: unknown, members: Extract<Encoding, { kind: 'records' }>['members']): string {
+  const objects: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return JSON.stringify(
+    objects.map((object) => {
+      const given = object as Readonly<Record<string, unknown>>
+      return Object.fromEntries(
+        members.map((member, index) => [`c${index}`, recordValue(given[member.name], member.maxLength)]),
+      )
+    }),
+  )
+}
+
+function recordValue(value: unknown, maxLength: number | null): unknown {
+  if (value === null || value === undefined) return null
+  if (Array.isArray(value)) return value.map((item) => recordValue(item, null))
+  return checked(String(value), maxLength)
+}

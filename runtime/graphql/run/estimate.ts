@@ -1,0 +1,86 @@
+import type { BoundStatement, Row } from '../../contract/execution.ts'
+import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
+import { literal } from '../../sql/literal.ts'
+
+/**
+ * What Postgres expects of statements, whatever their parameters will be: EXPLAIN of the plan that serves every value. Nothing
+ * of them runs.
+ *
+ * PostgreSQL 16 has EXPLAIN (GENERIC_PLAN) for that, but in the extended protocol every parameter is given a value, and the
+ * planner takes a value that it is given for a constant. So all majors do it as those before 16 have to: PREPARE, whose
+ * parameters need no value, and EXPLAIN EXECUTE while plan_cache_mode forces the generic plan, which looks at no value.
+ */
+
+/** Prepared and given back within an exchange; where that failed in between, the next one gives it back first. */
+const preparedName = 'catalograph.estimate'
+
+/** Until the end of the transaction. */
+const genericPlans: BoundStatement = {
+  name: 'catalograph.generic_plans',
+  text: `select where pg_catalog.set_config('plan_cache_mode', 'force_generic_plan', true) is null`,
+  values: [],
+}
+
+const once = (text: string): BoundStatement => ({ name: '', text, values: [] })
+
+/** How a parameter is written where it is of no account, or where null will not do. */
+type Write = (value: string | null) => string
+
+const asNull: Write = () => 'null'
+const asGiven: Write = (value) => (value === null ? 'null' : literal(value))
+
+export interface PlanOptions {
+  /** With the schemas of relations, and more. */
+  readonly verbose?: boolean
+}
+
+const partsOf = ({ text, values }: BoundStatement, { verbose = false }: PlanOptions, write: Write) => {
+  const options = verbose ? 'format json, verbose' : 'format json'
+  const given = values.length === 0 ? '' : `(${values.map(write).join()})`
+  return [
+    { ...once(`prepare "${preparedName}" as ${text}`), closes: preparedName },
+    once(`explain (${options}) execute "${preparedName}"${given}`),
+    once(`deallocate "${preparedName}"`),
+  ]
+}
+
+/** Where the parts of a statement stand in the exchange, and which of them explains it. */
+const [before, parts, explains] = [1, 3, 1]
+
+/** Runs statements of ours for a caller. */
+export type Send = (statements: readonly BoundStatement[]) => Promise<readonly Row[]>
+
+/**
+ * The plans of statements as JSON text. Rejects with DatabaseFailure where Postgres cannot plan one of them, and tells which.
+ *
+ * A domain may refuse null, and does so as soon as a value of it is made: then the values that the request has stand in its place.
+ */
+export async function plansOf(
+  send: Send,
+  statements: readonly BoundStatement[],
+  options: PlanOptions = {},
+  write: Write = asNull,
+): Promise<readonly string[]> {
+  try {
+    const rows = await send([genericPlans, ...statements.flatMap((statement) => partsOf(statement, options, write))])
+    return statements.map((_, index) => rows[before + index * parts + explains]?.[0]?.toString() ?? '')
+  } catch (error) {
+    if (!(error instanceof DatabaseFailure)) throw error
+    const part = (error.statement ?? 0) - before
+    const isOfNull = write === asNull && error.kind === 'refused' && part >= 0 && part % parts === explains
+    if (isOfNull && statements.every(isWritable)) return plansOf(send, statements, options, asGiven)
+    throw atStatement(error, part < 0 ? null : Math.floor(part / parts))
+  }
+}
+
+/** No text of Postgres holds a zero byte; one in a statement would end it early. */
+const isWritable = ({ values }: BoundStatement): boolean => values.every((value) => value?.includes('\0') !== true)
+
+/**
+ * The cost of a plan as a whole: that of its topmost node, which stands first. Names have their quotes escaped in JSON, so none
+ * can be taken for it. Not parsed, since the rest of a plan may be megabytes.
+ */
+export function costOf(plan: string): number {
+  const [, cost] = /"Total Cost": ([\d.]+)/.exec(plan) ?? []
+  return cost === undefined ? Number.POSITIVE_INFINITY : Number(cost)
+}

@@ -1,0 +1,105 @@
+import type { Cell, Row } from '../../contract/execution.ts'
+import { DatabaseFailure } from '../../db/failures/failures.ts'
+import { longBytes, LongBody } from '../../http/long-body.ts'
+import type { Extensions } from '../extensions/extensions.ts'
+import { failures, Refusal, type ErrorEntry, type FailureCode } from '../protocol/failures.ts'
+import type { Outline, Piece } from '../statements/statements.ts'
+import type { GraphqlResponse } from '../protocol/types.ts'
+
+/** The JSON that Postgres made goes into the answer as it is. */
+export function toResponse(
+  { pieces }: Outline,
+  rows: readonly Row[],
+  extensions: Extensions | null = null,
+): GraphqlResponse {
+  const parts: Part[] = []
+  let before = '{"data":{'
+  for (const piece of pieces) {
+    const value = valueOf(piece, rows)
+    if (value === '') continue
+    parts.push('key' in piece ? `${before}"${piece.key}":` : before, value)
+    before = ','
+  }
+  const more = extensions === null ? '' : `,"extensions":${JSON.stringify(extensions)}`
+  parts.push(`${parts.length === 0 ? before : ''}}${more}}`)
+  return { outcome: 'ok', body: joined(parts) }
+}
+
+type Part = NonNullable<Cell>
+
+/** A member's value, or several members with their keys; of these there may be none. */
+function valueOf(piece: Piece, rows: readonly Row[]): Part {
+  if (piece.kind === 'constant' || piece.kind === 'constants') return piece.json
+  const value = rows[piece.statement]?.[piece.column] ?? 'null'
+  return piece.kind === 'column' ? value : value.toString().trim().slice(1, -1).trim()
+}
+
+function joined(parts: readonly Part[]): GraphqlResponse['body'] {
+  if (lengthOf(parts) >= longBytes) return new LongBody(parts)
+  return parts.some(Buffer.isBuffer) ? Buffer.concat(parts.map(bytesOf)) : parts.join('')
+}
+
+const lengthOf = (parts: readonly Part[]): number => parts.reduce((sum, { length }) => sum + length, 0)
+
+const bytesOf = (part: Part): Buffer => (typeof part === 'string' ? Buffer.from(part) : part)
+
+/** Every failure's body (spec/graphql.md, decision 2). */
+export function toFailure(error: unknown, outline: Outline | null): GraphqlResponse {
+  if (error instanceof Refusal) return failed(error.outcome, error.errors)
+  if (error instanceof DatabaseFailure) return databaseFailure(error, outline)
+  throw error
+}
+
+const failed = (outcome: GraphqlResponse['outcome'], errors: readonly ErrorEntry[]): GraphqlResponse => ({
+  outcome,
+  body: JSON.stringify({ data: null, errors }),
+})
+
+const codes: Readonly<Record<DatabaseFailure['kind'], FailureCode>> = {
+  stale: 'SCHEMA_CHANGED',
+  'role-refused': 'ROLE_REFUSED',
+  unavailable: 'DATABASE_UNAVAILABLE',
+  conflict: 'DATABASE_CONFLICT',
+  timeout: 'DATABASE_TIMEOUT',
+  overloaded: 'OVERLOADED',
+  stopping: 'SERVER_STOPPING',
+  'too-large': 'ANSWER_TOO_LARGE',
+  refused: 'DATABASE_REFUSED',
+  deadline: 'DEADLINE_EXCEEDED',
+  // Nobody reads it.
+  gone: 'DEADLINE_EXCEEDED',
+  'resource-limit': 'DATABASE_RESOURCE_LIMIT',
+  connections: 'DATABASE_CONNECTIONS_EXHAUSTED',
+}
+
+/** What is said instead of Postgres' own message, where that one would tell nothing or too much. */
+const sentences: Partial<Record<DatabaseFailure['kind'], string>> = {
+  stale: 'The database schema kept changing while the request was tried; nothing was done.',
+  'role-refused': "The token's role cannot be assumed.",
+  timeout: 'The request took longer than is allowed and was given up; nothing was kept.',
+}
+
+/** Raised by catalograph.refuse: a limit of the request's own. */
+const refusedByUs = 'CG002'
+
+function databaseFailure(failure: DatabaseFailure, outline: Outline | null): GraphqlResponse {
+  const code = failure.sqlstate === refusedByUs ? 'AT_MOST_EXCEEDED' : codes[failure.kind]
+  const path = pathOf(failure, outline)
+  return failed(failures[code], [
+    {
+      message: sentences[failure.kind] ?? failure.message,
+      ...(path && { path }),
+      extensions: {
+        code,
+        ...(code.startsWith('DATABASE_') && failure.sqlstate !== null && { sqlstate: failure.sqlstate }),
+      },
+    },
+  ])
+}
+
+/** In a mutation every field is a statement, so a statement's failure has a place. */
+function pathOf(failure: DatabaseFailure, outline: Outline | null): readonly string[] | null {
+  if (outline === null || !outline.writes || failure.statement === null) return null
+  const piece = outline.pieces.find((item) => item.kind === 'column' && item.statement === failure.statement)
+  return piece?.kind === 'column' ? [piece.key] : null
+}

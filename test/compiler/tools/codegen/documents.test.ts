@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApplication, type Application } from '../../../support/generated-client.ts'
+
+const root = new URL('../../../..', import.meta.url).pathname
+/** A package of its own, so that the product's install stays light: `npm run test:documents` installs it. */
+const packages = fileURLToPath(new URL('project/node_modules', import.meta.url))
+
+interface Ran {
+  readonly exitCode: number
+  readonly stderr: string
+}
+
+const run = (folder: string, args: readonly string[]): Promise<Ran> =>
+  new Promise((resolve) => {
+    const cli = [join(root, 'dist/compiler/cli.js'), 'codegen', '--from', join(root, 'generated'), '--role', 'anon']
+    execFile(process.execPath, [...cli, '--out', 'db', ...args], { cwd: folder, env: {} }, (error, _stdout, stderr) =>
+      resolve({ exitCode: Number(error?.code ?? 0), stderr }),
+    )
+  })
+
+let app: Application
+beforeAll(() => {
+  app = createApplication()
+})
+afterAll(() => app?.remove())
+
+it('--documents says what it needs', async () => {
+  const { exitCode, stderr } = await run(app.folder, ['--documents', 'src/*.graphql'])
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('npm install --save-dev @graphql-codegen/cli')])
+  expect(existsSync(join(app.folder, 'db'))).toBe(false)
+})
+
+describe.skipIf(!existsSync(packages))('typed documents', { timeout: 120_000 }, () => {
+  const documents = ['--documents', 'src/**/*.{graphql,ts}']
+
+  beforeAll(() => {
+    mkdirSync(join(app.folder, 'src'))
+    for (const name of ['@graphql-codegen', '@graphql-typed-document-node', 'graphql'])
+      symlinkSync(join(packages, name), join(app.folder, 'node_modules', name))
+  })
+
+  it('are made of files and of tagged templates, and go through the client', async () => {
+    app.write(
+      'src/titles.graphql',
+      'query Titles($first: Int!) { postCollection(first: $first) { edges { node { title } } } }',
+    )
+    app.write(
+      'src/use.ts',
+      `import { createClient } from 'catalograph/client'
+       import { graphql } from '../db/documents/gql.js'
+       import { TitlesDocument } from '../db/documents/graphql.js'
+       const client = createClient('https://project.example.com', 'key')
+       const titles = await client.graphql(TitlesDocument, { first: 3 })
+       export const title: string | undefined = titles.data?.postCollection.edges[0]?.node.title
+       const counted = await client.graphql(graphql(\`query Counts { postCollection { totalCount } }\`))
+       export const count: number | undefined = counted.data?.postCollection.totalCount
+       // @ts-expect-error it was not selected
+       titles.data?.postCollection.edges[0]?.node.body
+       // @ts-expect-error a variable is needed
+       void client.graphql(TitlesDocument)
+       // @ts-expect-error a variable of another type
+       void client.graphql(TitlesDocument, { first: 'three' })`,
+    )
+    expect(await run(app.folder, documents)).toEqual({ exitCode: 0, stderr: expect.any(String) })
+    expect(app.typeCheck(['src/use.ts'])).toBe('')
+    expect((await run(app.folder, [...documents, '--check'])).exitCode).toBe(0)
+    app.write('src/titles.graphql', 'query Titles($first: Int!) { postCollection(first: $first) { edges { cursor } } }')
+    expect((await run(app.folder, [...documents, '--check'])).exitCode).toBe(1)
+  })
+
+  it('are refused with what is wrong with them, and nothing is written', async () => {
+    const before = readFileSync(join(app.folder, 'db/documents/graphql.ts'), 'utf8')
+    app.write('src/wrong.graphql', 'query Wrong { postCollection { edges { node { titel } } } }')
+    const { exitCode, stderr } = await run(app.folder, documents)
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/Cannot query field "titel"[^]*src\/wrong.graphql:1:\d+/),
+    ])
+    expect(readFileSync(join(app.folder, 'db/documents/graphql.ts'), 'utf8')).toBe(before)
+    expect((await run(app.folder, ['--documents', 'nowhere/*.graphql'])).exitCode).toBe(1)
+  })
+
+  it('go when they are no longer asked for', async () => {
+    expect((await run(app.folder, [])).exitCode).toBe(0)
+    expect(readdirSync(join(app.folder, 'db/documents'))).toEqual([])
+  })
+})

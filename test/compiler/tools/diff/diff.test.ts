@@ -1,0 +1,268 @@
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Comparison } from '../../../../compiler/tools/diff/compare.ts'
+import { runBuilt, type Ran } from '../../../support/built-cli.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+
+const schema = `
+  comment on schema public is '@graphql({"inflect_names": true})';
+  create table authors (id int primary key, name text not null);
+  create table posts (id int primary key, title text not null, body text, author_id int references authors);
+  create view titles as select id, title from posts;
+  create function public.shouted(posts) returns text language sql stable as 'select upper($1.title)';
+  grant select on authors, posts to anon, authenticated;
+  grant insert, update on posts to authenticated;
+  grant all on authors, posts to service_role;`
+
+const catalogue = `select
+  (select string_agg(format('%s.%s %s', c.relname, a.attname, a.atttypid::regtype), ',' order by 1)
+    from pg_attribute a join pg_class c on c.oid = a.attrelid
+    where c.relnamespace = 'public'::regnamespace and a.attnum > 0) as columns,
+  (select string_agg(indexrelid::regclass::text, ',' order by 1) from pg_index
+    where indrelid::regclass::text in ('posts', 'authors')) as indexes`
+
+describe('catalograph diff', () => {
+  let db: TestDatabase
+  let folder: string
+  beforeAll(async () => {
+    db = await createDatabase({ prepare: true, sql: schema })
+    folder = await mkdtemp(join(tmpdir(), 'catalograph-diff-'))
+    await mkdir(join(folder, 'app/posts'), { recursive: true })
+    await file('app/posts/titles.graphql', 'query Titles { postsCollection { edges { node { ...Title } } } }')
+    await file('app/fragments.graphql', 'fragment Title on Posts { ...Key title } fragment Key on Posts { id }')
+    await file(
+      'app/bodies.graphql',
+      'query Bodies { postsCollection { edges { node { id body } } } } query Name { __typename }',
+    )
+  })
+  afterAll(async () => {
+    await db.drop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const file = async (name: string, text: string): Promise<string> => {
+    await writeFile(join(folder, name), text)
+    return join(folder, name)
+  }
+  const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ran> =>
+    runBuilt(['diff', ...args], { DATABASE_URL: db.adminUrl, ...environment })
+  const migrate = async (sql: string, ...more: readonly string[]): Promise<Ran> =>
+    run(['--migration', await file('migration.sql', sql), ...more])
+  const compared = ({ stdout }: Ran): Comparison => JSON.parse(stdout) as Comparison
+
+  it('tells first what a migration breaks, for whom, and takes it back', async () => {
+    const before = (await db.query(catalogue)).rows
+    const ran = await migrate(
+      `begin;
+       alter table posts drop column body; -- gone
+       alter table authors add column bio text;
+       revoke insert on posts from authenticated;
+       commit;`,
+      '--documents',
+      join(folder, 'app/**/*.graphql'),
+    )
+    expect(ran).toMatchObject({ exitCode: 1, stderr: '' })
+    expect(ran.stdout).toMatch(/^4 breaking, 0 dangerous, 1 addition; 1 of 2 documents stops working\n\nBreaking\n/)
+    expect(ran.stdout).toContain('  Posts.body was removed.  (anon, authenticated, service_role)')
+    expect(ran.stdout).toContain('  Mutation.insertIntoPostsCollection was removed.  (authenticated)')
+    expect(ran.stdout).toContain('  Authors.bio was added.  (anon, authenticated, service_role)')
+    expect(ran.stdout).toContain('authenticated lost INSERT ON TABLE public.posts')
+    expect(ran.stdout).toContain(
+      `${join(folder, 'app/bodies.graphql')}, Bodies  (anon, authenticated, service_role)\n    Cannot query field "body" on type "Posts"`,
+    )
+    expect(ran.stdout).not.toContain('Titles')
+    expect(ran.stdout.indexOf('Breaking')).toBeLessThan(ran.stdout.indexOf('Additions'))
+    expect((await db.query(catalogue)).rows).toEqual(before)
+  })
+
+  it('ends with 0 where nothing breaks, whatever is new', async () => {
+    const ran = await migrate('create table tags (id int primary key); grant select on tags to anon', '--json')
+    expect(ran.exitCode).toBe(0)
+    const { breaking, changes } = compared(ran)
+    expect(breaking).toBe(false)
+    expect(changes).toContainEqual({
+      severity: 'addition',
+      kind: 'TYPE_ADDED',
+      description: 'Tags was added.',
+      roles: ['anon'],
+    })
+    // Types that come with it go without saying.
+    expect(changes.map(({ description }) => description)).not.toContain('TagsConnection was added.')
+  })
+
+  it('compares a database with artifacts and with another database', async () => {
+    const artifacts = join(folder, 'artifacts')
+    await runBuilt(['compile', '--out', artifacts], { DATABASE_URL: db.adminUrl })
+    const other = await createDatabase({ prepare: true, sql: `${schema} alter table posts rename title to heading;` })
+    try {
+      expect(await run(['--against', artifacts])).toMatchObject({
+        exitCode: 0,
+        stdout: '0 breaking, 0 dangerous, 0 additions\n',
+      })
+      for (const against of [artifacts, db.adminUrl]) {
+        const ran = await run(['--against', against, '--roles', 'anon', '--json'], { DATABASE_URL: other.adminUrl })
+        expect(ran.exitCode).toBe(1)
+        expect(compared(ran).changes.map(({ description }) => description)).toContain('Posts.title was removed.')
+      }
+    } finally {
+      await other.drop()
+    }
+  })
+
+  it('judges the documents of an allow-list for the roles of the list', async () => {
+    await db.query(`
+      create schema private; create table private.documents (hash text primary key, document text);
+      insert into private.documents values ('aa', '{ postsCollection { edges { node { body } } } }'), ('bb', '{ nowhere }');
+      comment on schema public is '@graphql({"inflect_names": true, "allowlist": {"table": "private.documents"}})'`)
+    try {
+      const { documents } = compared(await migrate('alter table posts drop column body', '--json'))
+      expect(documents.broken).toMatchObject([
+        { source: expect.stringContaining('listed aa'), roles: ['anon', 'authenticated'], operation: null },
+      ])
+      expect(documents.invalid).toMatchObject([{ source: expect.stringContaining('listed bb') }])
+    } finally {
+      await db.query(`drop schema private cascade; comment on schema public is '@graphql({"inflect_names": true})'`)
+    }
+  })
+
+  it.each([
+    ['lowers pages', `comment on table posts is '@graphql({"max_rows": 5})'`, 'PAGES_SMALLER', 0],
+    [
+      'makes other node ids',
+      'alter table posts drop constraint posts_pkey, add primary key (id, title)',
+      'NODE_IDS_CHANGED',
+      1,
+    ],
+    [
+      'limits documents',
+      `comment on schema public is '@graphql({"inflect_names": true, "limits": {"fields": 9}})'`,
+      'LIMIT_LOWERED',
+      0,
+    ],
+    [
+      'limits costs',
+      `comment on schema public is '@graphql({"inflect_names": true, "limits": {"cost": 9}})'`,
+      'LIMIT_LOWERED',
+      0,
+    ],
+    ['refuses null', 'alter table posts alter body set not null', 'NULL_REFUSED', 0],
+    ['takes shorter texts', 'alter table posts alter body type varchar(9)', 'TEXTS_SHORTER', 0],
+    ['refuses everything', `comment on schema public is '@graphql({oops})'`, 'EVERYTHING_REFUSED', 1],
+    [
+      'lists documents',
+      `comment on schema public is '@graphql({"inflect_names": true, "allowlist": {"table": "a.b"}})'`,
+      'ALLOWLIST_ADDED',
+      1,
+    ],
+  ] as const)('sees that a migration %s, which no type shows', async (_what, sql, kind, exitCode) => {
+    const ran = await migrate(sql, '--json')
+    expect(ran.exitCode).toBe(exitCode)
+    expect(compared(ran).changes.map((change) => change.kind)).toContain(kind)
+  })
+
+  it('tells of policies, for the roles that they are for', async () => {
+    const told = async (sql: string) =>
+      compared(await migrate(sql, '--json')).changes.map(({ severity, kind, description, roles }) => [severity, kind, description, roles.join()].join(' | '))
+    const on = 'alter table authors enable row level security'
+    expect(await told(on)).toEqual([
+      'dangerous | ROW_SECURITY_ON | Row-level security of public.authors is on: none is in reach. | anon,authenticated',
+    ])
+    expect(await told(`${on}; create policy "all of it" on authors to anon using (true)`)).toEqual([
+      'dangerous | ROW_SECURITY_ON | Row-level security of public.authors is on: only rows of "all of it" are in reach. | anon',
+      'dangerous | ROW_SECURITY_ON | Row-level security of public.authors is on: none is in reach. | authenticated',
+    ])
+    await db.query(`${on}; create policy one on authors for select using (id in (select id from posts));
+      create policy two on authors as restrictive for insert to authenticated with check (id > 0)`)
+    try {
+      expect(await told('select 1')).toEqual([])
+      expect(await told('alter table authors disable row level security')).toEqual([
+        'dangerous | ROW_SECURITY_OFF | Row-level security of public.authors is off: every row is in reach. | anon,authenticated',
+      ])
+      expect(
+        await told('drop policy two on authors; alter policy one on authors using (false); create policy three on authors to anon using (true)'),
+      ).toEqual([
+        'dangerous | POLICY_CHANGED | Policy one on public.authors is for select using false; it was for select using (id IN ( SELECT posts.id FROM public.posts)) | anon,authenticated',
+        'dangerous | POLICY_ADDED | Policy three on public.authors was added: for all using true | anon',
+        'dangerous | POLICY_REMOVED | Policy two on public.authors was removed: restrictive, for insert with check (id > 0) | authenticated',
+      ])
+      // Forward relations say more of a table whose rows are all in reach (spec/graphql.md 8.4), but not where a key may be null.
+      const ran = await run(['--against', db.adminUrl, '--json'])
+      expect(compared(ran).changes).toEqual([])
+    } finally {
+      await db.query('drop policy one on authors; drop policy two on authors; alter table authors disable row level security')
+    }
+  })
+
+  it('judges a migration that uses a label before it is committed', async () => {
+    await db.query(`create type mood as enum ('a')`)
+    const ran = await migrate(`alter type mood add value 'b';\nselect 'b'::mood;\nalter table posts drop column body`)
+    expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('migration.sql:2: not judged: unsafe use of new value "b"') })
+    expect(ran.stdout).toContain('Posts.body was removed.')
+    await db.query('drop type mood')
+  })
+
+  it('names what cannot run in a transaction, and judges the rest', async () => {
+    const ran = await migrate(
+      'create index concurrently i on posts (title);\nalter table posts drop column body;\nvacuum posts',
+    )
+    expect(ran.exitCode).toBe(1)
+    expect(ran.stderr).toMatch(/migration\.sql:1: not judged: CREATE INDEX CONCURRENTLY cannot run inside/)
+    expect(ran.stderr).toMatch(/migration\.sql:3: not judged: VACUUM cannot run inside/)
+    expect(ran.stdout).toContain('Posts.body was removed.')
+  })
+
+  it.each([
+    ['alter table posts drop column body; rollback; drop table posts', 'ROLLBACK would end', 1],
+    ["prepare transaction 'x'", 'PREPARE TRANSACTION would end', 1],
+    ['select 1;\nalter table nowhere add a int', 'relation "nowhere" does not exist', 2],
+    ['do $$ begin alter table posts drop column body; commit; end $$', 'invalid transaction termination', 1],
+    ['select 1;\n\\connect other', '\\connect is a command of psql', 2],
+    ['select 1;\ncopy public.posts (id) from stdin;\n1\n\\.', 'FROM STDIN takes rows from psql', 2],
+  ])('gives no verdict on %j, and keeps nothing', async (sql, reason, line) => {
+    const before = (await db.query(catalogue)).rows
+    const ran = await migrate(sql)
+    expect(ran).toMatchObject({ exitCode: 3, stdout: '' })
+    expect(ran.stderr).toContain(`migration.sql:${line}: `)
+    expect(ran.stderr).toContain(reason)
+    expect((await db.query(catalogue)).rows).toEqual(before)
+  })
+
+  it('lets a migration keep savepoints, settings and role of its own', async () => {
+    const ran = await migrate(
+      `set statement_timeout = 1000; set client_encoding = latin1; set lock_timeout = 0; set role anon; reset role; create schema s; set search_path = s; savepoint a; create table lost (id int primary key);
+       rollback to a; create table public.kept (id int primary key); grant select on public.kept to anon; set role anon`,
+    )
+    expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Kept was added.') })
+    expect(ran.stdout).not.toContain('Lost')
+  })
+
+  it('waits for no lock longer than three seconds', async () => {
+    await db.query('begin; lock table posts in access share mode')
+    try {
+      const ran = await migrate('set lock_timeout = 0; alter table posts drop column body')
+      expect(ran).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('lock timeout') })
+    } finally {
+      await db.query('rollback')
+    }
+  })
+
+  it('says what it was not given, and keeps secrets to itself', async () => {
+    expect(await run([])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--against') })
+    expect(await run(['--migration', '/nowhere.sql'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('ENOENT'),
+    })
+    expect(await run(['--agianst', 'x'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--against') })
+    const none = await run(['--against', '.', '--documents', 'no/**/such.graphql'])
+    expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('names no file') })
+    expect(await run(['--against', '/nowhere'])).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('/nowhere'),
+    })
+    const away = await run(['--against', 'postgres://someone:hunter2@127.0.0.1:1/none'])
+    expect(away.exitCode).toBe(3)
+    expect(away.stderr).not.toContain('hunter2')
+  })
+})

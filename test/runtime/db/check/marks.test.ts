@@ -1,0 +1,263 @@
+import { setImmediate } from 'node:timers/promises'
+import fc from 'fast-check'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Exchange } from '../../../../runtime/contract/execution.ts'
+import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
+import { createMarks, type Marks } from '../../../../runtime/db/check/marks.ts'
+import type { Query } from '../../../../runtime/db/connect/session.ts'
+import { counterExpression, counterOf, versionExpression } from '../../../../runtime/db/check/version.ts'
+import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
+import { startProxy, type RecordingProxy } from '../../../support/recording-proxy.ts'
+
+const sql = `
+  create table notes (id int);
+  create table a (id int);
+  create table b (id int);
+  create table c (id int);
+  grant all on notes to anon;
+`
+
+/** What a request may rely on instead of looking at the counter of schema changes (runtime/db/check/marks.ts). */
+describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => {
+  let database: TestDatabase
+  let other: TestDatabase
+  let proxy: RecordingProxy
+  let db: Database
+  beforeAll(async () => {
+    // Roles are changed, and transactions of anybody's count.
+    database = await createDatabase({ major, isolated: true, prepare: true, sql })
+    other = await createDatabase({ beside: database })
+    proxy = await startProxy(Number(new URL(database.url).port))
+  })
+  afterAll(async () => {
+    await proxy.close()
+    await other.drop()
+    await database.drop()
+  })
+  beforeEach(() => {
+    const url = new URL(database.url)
+    url.port = String(proxy.port)
+    db = openDatabase({ url: url.href, schemas: ['public'], poolSize: 1 })
+  })
+  afterEach(() => db.close())
+
+  const one = async (text: string): Promise<string> => String((await database.query(`select (${text}) as v`)).rows[0].v)
+  const markNow = (): Promise<string> => one('select last_value from catalograph.schema_mark')
+
+  /** Its standing is what makes the counter enough. */
+  const request = async (more: Partial<Exchange> = {}): Promise<Exchange> => ({
+    caller: { role: 'anon', claims: '{"role":"anon"}' },
+    version: await one(versionExpression),
+    standing: {
+      superuser: false,
+      holders: [{ role: 'service_role', held: false }],
+    },
+    readOnly: true,
+    statements: [{ name: 'test one', text: 'select 1 as r', values: [], carriesCheck: true }],
+    ...more,
+  })
+  const fails = (exchange: Exchange) =>
+    db.run(exchange).then(
+      () => expect.unreachable('it should have failed'),
+      (error: unknown) => error,
+    )
+
+  /** Whether the request compares the mark of now, rather than to look. */
+  const relies = async (exchange: Exchange): Promise<boolean> => {
+    const mark = await markNow()
+    proxy.clear()
+    expect(await db.run(exchange)).toEqual([['1']])
+    return proxy.chunks().some((bytes) => /SELECT 1|test one/i.test(bytes.toString('latin1')) && bytes.includes(mark))
+  }
+  const relying = (exchange: Exchange) => expect.poll(() => relies(exchange), { timeout: 10_000 }).toBe(true)
+  /** Longer than it takes until the mark is looked at again. */
+  const aWhile = () => new Promise((resolve) => setTimeout(resolve, 1_200))
+  const inTurns = async (exchange: Exchange): Promise<readonly boolean[]> => {
+    const first = await relies(exchange)
+    await aWhile()
+    return [first, await relies(exchange), await relies(exchange)]
+  }
+
+  test('a warm request compares it, also where others write', async () => {
+    const exchange = await request()
+    await relying(exchange)
+    await database.query('insert into notes values (1)')
+    expect(await relies(exchange)).toBe(true)
+  })
+
+  test('a request that runs under an older or a whole version looks', async () => {
+    const exchange = await request()
+    await relying(exchange)
+    expect(await relies(await request({ standing: undefined }))).toBe(false)
+    expect(await fails({ ...exchange, version: '0.0' })).toMatchObject({ kind: 'stale' })
+  })
+
+  test('a change is noticed from its commit on', async () => {
+    const exchange = await request()
+    await relying(exchange)
+    await database.query('begin; create table appearing ()')
+    expect(await relies(exchange)).toBe(false)
+    await database.query('commit')
+    expect(await fails(exchange)).toMatchObject({ kind: 'stale' })
+    await relying(await request())
+    await database.query('drop table appearing')
+    expect(await fails(exchange)).toMatchObject({ kind: 'stale' })
+  })
+
+  test('nothing relies on a mark while the change that set it is not decided', async () => {
+    await database.query('begin; create table pending ()')
+    const exchange = await request({ version: await otherSession(versionExpression) })
+    expect(await inTurns(exchange)).toEqual([false, false, false])
+    await database.query('commit')
+    expect(await fails(exchange)).toMatchObject({ kind: 'stale' })
+    await database.query('drop table pending')
+  })
+
+  test('nor while any transaction of another database runs that was there before', async () => {
+    const exchange = await request()
+    await other.query('begin; create temporary table x ()')
+    await database.query('create table passing (); drop table passing')
+    const now = await request()
+    expect(await inTurns(now)).toEqual([false, false, false])
+    await other.query('commit')
+    await relying(now)
+    expect(await fails(exchange)).toMatchObject({ kind: 'stale' })
+  })
+
+  test('what was rolled back costs no more than a second of looking', async () => {
+    const exchange = await request()
+    await relying(exchange)
+    await database.query('begin; create table never (); rollback')
+    expect(await relies(exchange)).toBe(false)
+    await relying(exchange)
+  })
+
+  const inherits = major === 15 ? '' : ' with inherit true'
+  test.each([
+    [
+      `grant service_role to anon${inherits}; alter role anon inherit`,
+      'alter role anon noinherit; revoke service_role from anon',
+      {},
+    ],
+    ['alter role anon superuser', 'alter role anon nosuperuser', {}],
+    ['alter role anon nosuperuser', 'alter role anon superuser', { superuser: true }],
+    ['alter role anon nosuperuser', 'alter role anon superuser', { superuser: true, holders: [] }],
+  ])('roles have no mark, so what a role counts as is asked every time: %s', async (change, restore, more) => {
+    const superuser = 'superuser' in more
+    if (superuser) await database.query(restore)
+    const holders = [{ role: 'service_role', held: superuser }]
+    const exchange = await request({ standing: { superuser, holders, ...more } })
+    await relying(exchange)
+    await database.query(change)
+    expect(await fails(exchange)).toMatchObject({ kind: 'stale' })
+    await database.query(restore)
+    await relying(exchange)
+    if (superuser) await database.query(change)
+  })
+
+  test('a transaction that changes the schema itself goes on', async () => {
+    await database.query(`create function change() returns int language plpgsql security definer as
+      $$ begin create table if not exists changed (); return 1; end $$`)
+    const exchange = await request({ readOnly: false })
+    await relying(exchange)
+    const change = { name: 'test change', text: 'select public.change() as r', values: [], carriesCheck: true } as const
+    const [statement] = exchange.statements
+    if (statement === undefined) throw new Error('no statement')
+    expect(await db.run({ ...exchange, statements: [change, statement] })).toEqual([['1'], ['1']])
+    expect(await fails(exchange)).toMatchObject({ kind: 'stale' })
+    await database.query('drop table changed; drop function change')
+  })
+
+  test('the mark is another number with every change', async () => {
+    const seen = new Set<string>()
+    for (let n = 0; n < 20; n += 1) {
+      await database.query(`comment on table notes is '${n}'`)
+      seen.add(await markNow())
+    }
+    expect(seen.size).toBe(20)
+    expect(Number(counterOf(await one(versionExpression)))).toBeGreaterThanOrEqual(20)
+  })
+
+  test('as long as the mark is the newest one that is known, its counter is the one that everybody sees', async () => {
+    const tables = ['a', 'b', 'c'] as const
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant('change' as const), by: fc.constantFrom(...tables) }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('commit' as const), by: fc.constantFrom(...tables) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('rollback' as const), by: fc.constantFrom(...tables) }) },
+      { weight: 3, arbitrary: fc.constant({ kind: 'look' as const }) },
+    )
+    const clients = new Map<string, pg.Client>()
+    for (const table of tables) clients.set(table, await connected(database.adminUrl))
+    let told = 0
+    const seed = Number(process.env['FC_SEED'] ?? Date.now() % 1e9)
+    const law = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const open = new Set<string>()
+      const looking = createLooking(database)
+      for (const { kind, ...rest } of steps) {
+        const by = 'by' in rest ? rest.by : ''
+        const client = clients.get(by)
+        if (kind === 'look') await looking.look()
+        else if (kind === 'change') {
+          if (!open.has(by)) await client?.query('begin')
+          open.add(by)
+          await client?.query(`comment on table ${by} is 'changed'`)
+        } else if (open.delete(by)) await client?.query(kind)
+        const { rows } = await database.query(
+          `select ${counterExpression} as counter, (select last_value::text from catalograph.schema_mark) as value`,
+        )
+        const newest = looking.newest()
+        if (newest?.value !== rows[0].value) continue
+        told += 1
+        expect(newest).toEqual(rows[0])
+      }
+      for (const by of open) await clients.get(by)?.query('rollback')
+    })
+    try {
+      await fc.assert(law, { seed, numRuns: 60, endOnFailure: true })
+      expect(told).toBeGreaterThan(20)
+    } finally {
+      for (const client of clients.values()) await client.end()
+    }
+  })
+
+  /** What others see while a transaction of `database` is open. */
+  const otherSession = async (expression: string): Promise<string> => {
+    const outside = openDatabase({ url: database.url, schemas: ['public'], poolSize: 1 })
+    try {
+      return (await outside.query<{ v: string }>(`select ${expression} as v`)).rows[0]?.v ?? ''
+    } finally {
+      await outside.close()
+    }
+  }
+})
+
+const connected = async (url: string): Promise<pg.Client> => {
+  const client = new pg.Client(url)
+  await client.connect()
+  return client
+}
+
+/** Marks that look when they are told to, and are waited for. */
+const createLooking = ({
+  query,
+}: TestDatabase): { readonly look: () => Promise<void>; readonly newest: Marks['newest'] } => {
+  let time = 0
+  const pending: Promise<unknown>[] = []
+  const watched = (text: string, values?: readonly unknown[]) => {
+    const answer = query(text, values)
+    pending.push(answer)
+    return answer
+  }
+  const marks = createMarks(watched as Query, () => time)
+  const look = async (): Promise<void> => {
+    time += 10_000
+    marks.tend()
+    for (let done = 0; done < pending.length; done += 1) {
+      await pending[done]
+      await setImmediate()
+    }
+    pending.length = 0
+  }
+  return { look, newest: marks.newest }
+}

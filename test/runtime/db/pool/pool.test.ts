@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Exchange, Row } from '../../../../runtime/contract/execution.ts'
+import { createBackoff } from '../../../../runtime/db/connect/backoff.ts'
+import { freePort } from '../../../../runtime/embedded-postgres/free-port.ts'
+import { openDatabase, type Database, type DatabaseOptions } from '../../../../runtime/db/pool/pool.ts'
+import { startCluster, type ThrowAwayCluster } from '../../../support/cluster.ts'
+import { clusterOf } from '../../../support/clusters.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { startProxy, type RecordingProxy } from '../../../support/recording-proxy.ts'
+
+const exchange = (...texts: readonly string[]): Exchange => ({
+  caller: { role: 'authenticated', claims: '{"role":"authenticated"}' },
+  version: null,
+  readOnly: false,
+  statements: texts.map((text) => ({ name: text, text, values: [] })),
+})
+
+const neutral = expect.not.stringMatching(/127\.0\.0\.1|localhost|ECONN/)
+const unavailable = { kind: 'unavailable', statement: null, message: neutral }
+
+/** Tries until it works; fails after `patience` milliseconds. */
+const eventually = async (db: Database, patience: number): Promise<readonly Row[]> => {
+  const start = performance.now()
+  for (;;) {
+    try {
+      return await db.run(exchange('select 1'))
+    } catch (error) {
+      if (performance.now() - start > patience) throw error
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
+
+const withPool = async (options: DatabaseOptions, work: (db: Database) => Promise<void>): Promise<void> => {
+  const db = openDatabase(options)
+  try {
+    await work(db)
+  } finally {
+    await db.close()
+  }
+}
+
+describe('the pool', () => {
+  let database: TestDatabase
+  let proxy: RecordingProxy
+  let proxied: string
+  beforeAll(async () => {
+    database = await createDatabase()
+    proxy = await startProxy(Number(new URL(database.url).port))
+    const url = new URL(database.url)
+    url.port = String(proxy.port)
+    proxied = url.href
+  })
+  afterAll(async () => {
+    await proxy.close()
+    await database.drop()
+  })
+
+  test('who waits too long for a connection is told so, and the next one is served', () =>
+    withPool({ url: database.url, schemas: ['public'], poolSize: 2, connectTimeout: 300 }, async (db) => {
+      const slow = [1, 2].map(() => db.run(exchange('select pg_sleep(0.8)')))
+      await expect(db.run(exchange('select 1'))).rejects.toMatchObject({ kind: 'overloaded', message: neutral })
+      await Promise.all(slow)
+      expect(await db.run(exchange('select 1'))).toEqual([['1']])
+    }))
+
+  test('many requests at once share few connections without mixing answers', () =>
+    withPool({ url: database.url, schemas: ['public'], poolSize: 3 }, async (db) => {
+      const texts = Array.from({ length: 120 }, (_, index) => (index % 7 === 0 ? 'select 1/0' : `select ${index}`))
+      const answers = await Promise.allSettled(texts.map((text) => db.run(exchange(text))))
+      for (const [index, answer] of answers.entries())
+        expect(answer).toMatchObject(
+          index % 7 === 0
+            ? { status: 'rejected', reason: { sqlstate: '22012', statement: 0 } }
+            : { status: 'fulfilled', value: [[String(index)]] },
+        )
+    }))
+
+  test('a connection cut in the middle of a request: unavailable, then served again', () =>
+    withPool({ url: proxied, schemas: ['public'], poolSize: 1 }, async (db) => {
+      await db.run(exchange('select 1'))
+      const pending = expect(db.run(exchange('select pg_sleep(5)'))).rejects.toMatchObject(unavailable)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      proxy.cut()
+      await pending
+      expect(await eventually(db, 3_000)).toEqual([['1']])
+    }))
+
+  test('a connection cut while idle harms nobody', () =>
+    withPool({ url: proxied, schemas: ['public'], poolSize: 1 }, async (db) => {
+      await db.run(exchange('select 1'))
+      proxy.cut()
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      expect(await db.run(exchange('select 1'))).toEqual([['1']])
+    }))
+
+  test('a backend that an operator ends: unavailable, then served again', () =>
+    withPool({ url: database.url, schemas: ['public'], poolSize: 1 }, async (db) => {
+      const [row] = await db.run(exchange('select pg_backend_pid()'))
+      const running = db.run(exchange('select pg_sleep(5)'))
+      const pending = expect(running).rejects.toMatchObject({ ...unavailable, statement: 0 })
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      await database.query('select pg_terminate_backend($1)', [row?.[0]])
+      await pending
+      expect(await eventually(db, 3_000)).toEqual([['1']])
+    }))
+
+  test(
+    'a server that does not answer any more is given up',
+    () =>
+      withPool({ url: proxied, schemas: ['public'], poolSize: 1, statementTimeout: 1 }, async (db) => {
+        await eventually(db, 3_000)
+        proxy.hold(true)
+        await expect(db.run(exchange('select 1'))).rejects.toMatchObject(unavailable)
+        proxy.hold(false)
+      }),
+    15_000,
+  )
+
+  test('nobody there, a wrong name, a wrong database: unavailable, with the reason for the log only', async () => {
+    const nowhere = `postgres://authenticator@127.0.0.1:${await freePort()}/x`
+    const unknown = database.url.replace('authenticator', 'stranger')
+    for (const [url, code] of [
+      [nowhere, 'ECONNREFUSED'],
+      [unknown, '28000'],
+      [`${database.url}x`, '3D000'],
+    ] as const)
+      await withPool({ url, schemas: ['public'] }, async (db) => {
+        await expect(db.run(exchange('select 1'))).rejects.toMatchObject({ ...unavailable, cause: { code } })
+        await expect(db.ping()).rejects.toMatchObject(unavailable)
+      })
+  })
+
+  test('refused connections are not tried again at once', async () => {
+    const url = `postgres://authenticator@127.0.0.1:${await freePort()}/x`
+    await withPool({ url, schemas: ['public'] }, async (db) => {
+      await expect(db.run(exchange('select 1'))).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } })
+      const cause = { message: 'Recent connections failed.' }
+      await expect(db.run(exchange('select 1'))).rejects.toMatchObject({ cause })
+    })
+  })
+
+  test('the pause grows to five seconds and ends with the first success', () => {
+    let now = 0
+    const backoff = createBackoff(() => now)
+    const pauses = Array.from({ length: 9 }, () => {
+      backoff.failed()
+      backoff.failed()
+      const start = now
+      while (backoff.waiting()) now += 50
+      return now - start
+    })
+    expect(pauses).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000])
+    backoff.failed()
+    backoff.succeeded()
+    expect(backoff.waiting()).toBe(false)
+  })
+
+  test('our own queries never share a connection with requests', () =>
+    withPool({ url: database.url, schemas: ['public'], poolSize: 1 }, async (db) => {
+      await db.run(exchange(`select set_config('role', 'anon', false)`, `select set_config('search_path', 'x', false)`))
+      const { rows } = await db.query('select current_user as who, current_setting($1) as path', ['search_path'])
+      expect(rows).toEqual([{ who: 'authenticator', path: '"pg_catalog", pg_temp' }])
+      await expect(db.query('select 1/0')).rejects.toMatchObject({ kind: 'refused', sqlstate: '22012' })
+      await db.ping()
+    }))
+
+  test('a session is one connection, and gone when its work failed', () =>
+    withPool({ url: database.url, schemas: ['public'] }, async (db) => {
+      const pid = () =>
+        db.session(async (query) => {
+          const ask = async () => (await query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid
+          const first = await ask()
+          expect(await ask()).toBe(first)
+          return first
+        })
+      const before = await pid()
+      await expect(
+        db.session(async (query) => {
+          await query('begin')
+          throw new Error('half-way')
+        }),
+      ).rejects.toThrow('half-way')
+      expect(await pid()).not.toBe(before)
+    }))
+
+  test("the URL's own options stand beside ours", () =>
+    withPool({ url: `${database.url}?options=-c%20work_mem%3D7MB`, schemas: ['public'] }, async (db) => {
+      const text = `select current_setting('work_mem'), current_setting('TimeZone'), current_setting('bytea_output'),
+        current_setting('application_name'), current_setting('max_parallel_workers_per_gather')`
+      expect(await db.run(exchange(text))).toEqual([['7MB', 'UTC', 'hex', 'catalograph', '0']])
+    }))
+})
+
+describe('a server that restarts', () => {
+  let cluster: ThrowAwayCluster
+  beforeAll(async () => {
+    cluster = await startCluster(clusterOf(18))
+  })
+  afterAll(() => cluster.remove())
+
+  const url = (): string => `postgres://authenticator@127.0.0.1:${cluster.port}/postgres`
+
+  test('requests are answered unavailable, then served again without our doing', () =>
+    withPool({ url: url(), schemas: ['public'] }, async (db) => {
+      await Promise.all([1, 2, 3].map(() => db.run(exchange('select 1'))))
+      const pending = expect(db.run(exchange('select pg_sleep(10)'))).rejects.toMatchObject({ kind: 'unavailable' })
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      await cluster.stop()
+      await pending
+      for (const _ of [1, 2, 3]) await expect(db.run(exchange('select 1'))).rejects.toMatchObject(unavailable)
+      await cluster.restart()
+      expect(await eventually(db, 6_000)).toEqual([['1']])
+      await db.ping()
+    }))
+})
