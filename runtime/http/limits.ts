@@ -8,7 +8,7 @@ import type { ServerLimits } from './servers.ts'
 const mebibyte = 1_048_576
 
 /** Of answers that Postgres sends or that clients have yet to read; a share holds the largest answer that there is. */
-export const answersSize: BudgetSize = { bytes: 128 * mebibyte, share: 32 * mebibyte }
+export const answersSize: BudgetSize = { bytes: 96 * mebibyte, share: 32 * mebibyte }
 
 /** Of bodies of requests that have no answer yet; a share holds the largest one. */
 export function bodiesSize(largestBody: number): BudgetSize {

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../contract/execution.ts'
 import { createBackoff } from '../connect/backoff.ts'
 import { classifyConnecting } from '../failures/classify.ts'
 import { createLine, type Described, type Line } from '../wire/exchange.ts'
-import type { Shares } from './shares.ts'
+import type { Lease, Shares } from './shares.ts'
 import { createSocket } from '../connect/socket.ts'
 import { createWaiting, notLent } from './waiting.ts'
 
@@ -14,8 +14,8 @@ export interface Lines {
    * overloaded where it waited in vain or too many wait, deadline, gone or stopping.
    */
   readonly borrow: (context?: RequestContext) => Line | Promise<Line>
-  /** To be called with the context that it was lent for. A spoilt line is closed: it must serve nobody else. */
-  readonly giveBack: (line: Line, spoilt: boolean, context?: RequestContext) => void
+  /** A spoilt line is closed: it must serve nobody else. */
+  readonly giveBack: (line: Line, spoilt: boolean) => void
   /** Whoever waits is refused, and whoever asks from now on. */
   readonly refuseAll: (kind: 'stopping') => void
   /** Waits for what is lent, then closes every connection. */
@@ -109,10 +109,12 @@ export const createLines = (options: LinesOptions): Lines => {
   const idle = createIdleLines()
   const waiting = createWaiting(shares, options.connectTimeout)
   const backoff = createBackoff(() => performance.now())
+  const leases = new Map<Line, Lease>()
   /** Connections that are there or being made. */
   let open = 0
   let closed: (() => void) | null = null
   let refusing: 'stopping' | null = null
+  let rechecking: NodeJS.Timeout | null = null
 
   const make = async (): Promise<Line> => {
     if (backoff.waiting()) throw classifyConnecting(new Error('Recent connections failed.'))
@@ -134,22 +136,40 @@ export const createLines = (options: LinesOptions): Lines => {
   /** Null: all that may be open are in use. */
   const find = (): Line | Promise<Line> | null => idle.take() ?? (open < shares.max ? make() : null)
   const lend = (context: RequestContext | undefined, found: Line | Promise<Line>): Line | Promise<Line> => {
-    shares.take(context)
-    if (!(found instanceof Promise)) return found
-    return found.catch((error: unknown) => {
-      shares.giveBack(context)
-      serveWaiting()
-      throw error
-    })
+    const lease = shares.take(context)
+    if (!(found instanceof Promise)) {
+      leases.set(found, lease)
+      return found
+    }
+    return found.then(
+      (line) => {
+        leases.set(line, lease)
+        return line
+      },
+      (error: unknown) => {
+        lease()
+        serveWaiting()
+        throw error
+      },
+    )
   }
   /** Hands out what is there to those whose turn it is. */
   const serveWaiting = (): void => {
     while (idle.size() > 0 || open < shares.max) {
       const next = waiting.next()
-      const found = next === null ? null : find()
-      if (next === null || found === null) return
+      if (next === null) return recheck()
+      const found = find()
+      if (found === null) return
       next.take(lend(next.context, found))
     }
+  }
+  /** Those who wait although connections are free may be served in a while. */
+  const recheck = (): void => {
+    if (shares.recheckMs === null || rechecking !== null || waiting.isEmpty()) return
+    rechecking = setTimeout(() => {
+      rechecking = null
+      serveWaiting()
+    }, shares.recheckMs).unref()
   }
   const left = (): void => {
     open -= 1
@@ -163,10 +183,14 @@ export const createLines = (options: LinesOptions): Lines => {
       if (closed !== null) throw classifyConnecting(new Error('The connections are closed.'))
       if (context?.gone === true) throw notLent('gone')
       const found = shares.mayTake(context) ? find() : null
-      return found === null ? waiting.wait(context) : lend(context, found)
+      if (found !== null) return lend(context, found)
+      const waited = waiting.wait(context)
+      recheck()
+      return waited
     },
-    giveBack: (line, spoilt, context) => {
-      shares.giveBack(context)
+    giveBack: (line, spoilt) => {
+      leases.get(line)?.()
+      leases.delete(line)
       // Its end makes room for another.
       if (line.client.connection.stream.destroyed) return serveWaiting()
       if (spoilt) end(line)

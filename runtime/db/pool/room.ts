@@ -96,7 +96,8 @@ export function createRoom({ answers, mostPaused }: RoomOptions): Room {
     return { grow, end }
   }
   return {
-    isThere: (exchange, context) => answers.held() === 0 || answers.hasRoom(partyOf(context), likely(exchange, context)),
+    isThere: (exchange, context) =>
+      answers.held() === 0 || answers.hasRoom(partyOf(context), likely(exchange, context)),
     wait: (exchange, context, ms) => answers.room(partyOf(context), likely(exchange, context), ms),
     open,
     stayedSmall: (exchange, context) => {

@@ -87,7 +87,7 @@ export const createRunner = ({ lines, marks, endings, settings, room, timeout }:
       }
       let growing: Growing | null = null
       const grow: Grow | null = room && ((bytes, told) => (growing ??= room.open(exchange, context)).grow(bytes, told))
-      const give = (spoilt: boolean): void => lines.giveBack(line, spoilt, context)
+      const give = (spoilt: boolean): void => lines.giveBack(line, spoilt)
       const giveBack = (spoilt: boolean): void => {
         if (ending !== null) void ending.done.then(() => give(spoilt))
         else give(spoilt)
@@ -140,7 +140,7 @@ export const createRunner = ({ lines, marks, endings, settings, room, timeout }:
   ): ExchangeResult | Promise<ExchangeResult> => {
     const refused = endOf(context)
     if (refused !== null) {
-      lines.giveBack(line, false, context)
+      lines.giveBack(line, false)
       throw notLent(refused)
     }
     const roleSettings = settings.of(exchange.caller.role)
@@ -148,7 +148,7 @@ export const createRunner = ({ lines, marks, endings, settings, room, timeout }:
     return roleSettings.then(
       (found) => runOn(line, found, exchange, reliance, context),
       (error: unknown) => {
-        lines.giveBack(line, false, context)
+        lines.giveBack(line, false)
         throw error
       },
     )
@@ -163,7 +163,7 @@ export const createRunner = ({ lines, marks, endings, settings, room, timeout }:
     if (!room.isThere(exchange, context)) return waitForRoom(room, exchange, reliance, context, until)
     return after(lines.borrow(context), (line) => {
       if (room.isThere(exchange, context)) return lent(line, exchange, reliance, context)
-      lines.giveBack(line, false, context)
+      lines.giveBack(line, false)
       return waitForRoom(room, exchange, reliance, context, until)
     })
   }
@@ -227,5 +227,4 @@ export const runWith =
     return outcome(exchange, result)
   }
 
-const isEnded = (result: ExchangeResult): boolean =>
-  result.kind === 'failed' && result.error instanceof DatabaseFailure
+const isEnded = (result: ExchangeResult): boolean => result.kind === 'failed' && result.error instanceof DatabaseFailure

@@ -1,18 +1,25 @@
 import type { RequestContext } from '../../contract/execution.ts'
+import { createPace } from './pace.ts'
 
 /**
  * How connections are shared, so that nobody can hold all of them: a party (a signed-in user, or the address of a
- * stranger) holds all but two at most, strangers together all but one. The service_role key has some beyond the others'.
+ * stranger) holds all but two at most, strangers together all but one. While some callers are quick, the others together
+ * hold half. The service_role key has some beyond the others'.
  */
 export interface Shares {
   /** Connections that are open at most. */
   readonly max: number
   readonly mayTake: (context: RequestContext | undefined) => boolean
-  readonly take: (context: RequestContext | undefined) => void
-  readonly giveBack: (context: RequestContext | undefined) => void
+  /** Counts a connection as held by a request's party, until the lease ends. */
+  readonly take: (context: RequestContext | undefined) => Lease
   /** Connections that a party holds. */
   readonly heldBy: (party: string) => number
+  /** After how many milliseconds somebody who may take none may do so, although nobody gave one back; null: never. */
+  readonly recheckMs: number | null
 }
+
+/** To be called once, when the connection is free again. */
+export type Lease = () => void
 
 /** Below this there is too little to share: everybody may hold everything. */
 export const smallestShared = 4
@@ -23,25 +30,37 @@ const reserved = 2
 const leftByParty = 2
 const leftByStrangers = 1
 
-/** For a pool of one user: everything may be taken. */
-export const unshared = (size: number): Shares => {
-  const open = () => true
-  const nothing = () => undefined
-  return { max: size, mayTake: open, take: nothing, giveBack: nothing, heldBy: () => 0 }
-}
+/** How often it is looked whether what is kept for quick callers is still wanted. */
+const recheckMs = 250
 
-export const createShares = (size: number): Shares => {
+const nothing: Lease = () => undefined
+
+/** For a pool of one user: everything may be taken. */
+export const unshared = (size: number): Shares => ({
+  max: size,
+  mayTake: () => true,
+  take: () => nothing,
+  heldBy: () => 0,
+  recheckMs: null,
+})
+
+export function createShares(size: number, now: () => number = () => performance.now()): Shares {
   if (size < smallestShared) return unshared(size)
+  const pace = createPace(now)
+  const mostUnquick = Math.floor(size / 2)
   const held = new Map<string, number>()
   const heldBy = (party: string): number => held.get(party) ?? 0
   let strangers = 0
   let everybody = 0
-  const count = ({ party, kind }: RequestContext, by: 1 | -1): void => {
-    const now = heldBy(party) + by
-    if (now === 0) held.delete(party)
-    else held.set(party, now)
+  /** Held by callers who were not quick when they took it. */
+  let unquick = 0
+  const count = ({ party, kind }: RequestContext, isUnquick: boolean, by: 1 | -1): void => {
+    const sum = heldBy(party) + by
+    if (sum === 0) held.delete(party)
+    else held.set(party, sum)
     if (kind === 'stranger') strangers += by
     if (kind !== 'service') everybody += by
+    if (isUnquick) unquick += by
   }
   return {
     max: size + reserved,
@@ -50,14 +69,20 @@ export const createShares = (size: number): Shares => {
       const { party, kind } = context
       if (kind === 'service') return heldBy(party) < size
       if (everybody >= size || heldBy(party) >= size - leftByParty) return false
+      if (unquick >= mostUnquick && !pace.isQuick(party) && pace.isWanted()) return false
       return kind === 'member' || strangers < size - leftByStrangers
     },
     take: (context) => {
-      if (context !== undefined) count(context, 1)
-    },
-    giveBack: (context) => {
-      if (context !== undefined) count(context, -1)
+      if (context === undefined) return nothing
+      const isUnquick = context.kind !== 'service' && !pace.isQuick(context.party)
+      const since = now()
+      count(context, isUnquick, 1)
+      return () => {
+        count(context, isUnquick, -1)
+        if (context.kind !== 'service') pace.held(context, now() - since)
+      }
     },
     heldBy,
+    recheckMs,
   }
 }

@@ -10,6 +10,7 @@ export interface Waiting {
   readonly wait: (context: RequestContext | undefined) => Promise<Line>
   /** Takes out the one whose turn it is; null: nobody may be served. */
   readonly next: () => Borrower | null
+  readonly isEmpty: () => boolean
   readonly refuseAll: (kind: RefusalKind) => void
 }
 
@@ -116,6 +117,7 @@ export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
   return {
     wait,
     next,
+    isEmpty: () => count === 0,
     refuseAll: (kind) => {
       for (const queue of [...queues.values()]) for (const waiter of [...queue]) waiter.refuse(kind)
     },

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Exchange, PartyKind, RequestContext } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
-import { createShares } from '../../../../runtime/db/pool/shares.ts'
+import { createShares, type Lease, type Shares } from '../../../../runtime/db/pool/shares.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
 
 const contextOf = (party: string, kind: PartyKind): RequestContext => ({
@@ -20,14 +20,13 @@ describe('shares', () => {
     fc.assert(
       fc.property(fc.integer({ min: 4, max: 12 }), steps, (size, drawn) => {
         const shares = createShares(size)
-        const held: RequestContext[] = []
+        const held: (RequestContext & { readonly lease: Lease })[] = []
         for (const { party, kind, gives } of drawn) {
           const last = gives ? held.pop() : undefined
-          if (last !== undefined) shares.giveBack(last)
+          last?.lease()
           const context = contextOf(`${kind}${kind === 'service' ? '' : party}`, kind)
           if (held.length < shares.max && shares.mayTake(context)) {
-            shares.take(context)
-            held.push(context)
+            held.push({ ...context, lease: shares.take(context) })
           }
           const count = (of: (one: RequestContext) => boolean): number => held.filter(of).length
           expect(count((one) => one.kind !== 'service')).toBeLessThanOrEqual(size)
@@ -38,10 +37,54 @@ describe('shares', () => {
             expect(shares.heldBy(one.party)).toBe(count(({ party: other }) => other === one.party))
           }
         }
-        for (const one of held) shares.giveBack(one)
+        for (const { lease } of held) lease()
         expect(shares.mayTake(contextOf('new', 'stranger'))).toBe(true)
       }),
     )
+  })
+})
+
+describe('what is kept for quick callers', () => {
+  const stranger = (party: string): RequestContext => contextOf(party, 'stranger')
+  const setUp = () => {
+    const clock = { ms: 0 }
+    const shares = createShares(8, () => clock.ms)
+    const hold = (context: RequestContext, ms: number): void => {
+      const lease = shares.take(context)
+      clock.ms += ms
+      lease()
+    }
+    const quick = stranger('quick')
+    for (let index = 0; index < 5; index += 1) hold(quick, 2)
+    return { clock, shares, hold, quick }
+  }
+  const takeAll = (shares: Shares): number => {
+    let taken = 0
+    for (; shares.mayTake(stranger(`slow ${taken}`)); taken += 1) shares.take(stranger(`slow ${taken}`))
+    return taken
+  }
+
+  test('is half, and only those who were quick five times more than not may take it', () => {
+    const { shares, hold, quick } = setUp()
+    expect(takeAll(shares)).toBe(4)
+    expect(shares.mayTake(quick)).toBe(true)
+    hold(quick, 101)
+    expect(shares.mayTake(quick)).toBe(false)
+  })
+
+  test('is not earned by requests that are given up, however soon', () => {
+    const { shares, hold } = setUp()
+    const leaving = { ...stranger('leaving'), gone: true }
+    for (let index = 0; index < 20; index += 1) hold(leaving, 1)
+    takeAll(shares)
+    expect(shares.mayTake(leaving)).toBe(false)
+  })
+
+  test('is everybody’s again a second after the last quick request', () => {
+    const { clock, shares } = setUp()
+    expect(takeAll(shares)).toBe(4)
+    clock.ms += 1_000
+    expect(takeAll(shares)).toBe(3)
   })
 })
 
@@ -72,7 +115,9 @@ describe('connections under load', () => {
     expect(await ask('select 1', 'ada', 'member')).toEqual([['1']])
     expect(await ask('select 2', 'service_role', 'service')).toEqual([['2']])
     expect(performance.now() - start).toBeLessThan(1_500)
-    const kinds = (await settled).map((one) => (one.status === 'fulfilled' ? 'served' : (one.reason as { kind: string }).kind))
+    const kinds = (await settled).map((one) =>
+      one.status === 'fulfilled' ? 'served' : (one.reason as { kind: string }).kind,
+    )
     expect(new Set(kinds)).toEqual(new Set(['served', 'overloaded']))
     expect(kinds.filter((kind) => kind === 'served')).toHaveLength(3)
   })
@@ -88,9 +133,39 @@ describe('connections under load', () => {
     expect(order.slice(0, 2).sort()).toEqual(['c', 'd'])
   })
 
+  test('quick callers are answered while many strangers are slow, who have all connections once nobody is quick', async () => {
+    const began = 'select extract(epoch from clock_timestamp()) from pg_sleep(1)'
+    const slow = (count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        ask(began, `10.1.0.${index}`, 'stranger').then(([row]) => Number(row?.[0])),
+      )
+    for (let index = 0; index < 6; index += 1) await ask('select 1', 'quick', 'stranger')
+    const order: string[] = []
+    const first = slow(4).map((one) =>
+      one.then(
+        () => order.push('slow'),
+        () => order.push('refused'),
+      ),
+    )
+    for (let index = 0; index < 20; index += 1) await ask('select 1', 'quick', 'stranger')
+    order.push('quick')
+    await Promise.all(first)
+    expect(order[0]).toBe('quick')
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    const ends = await Promise.all(slow(3))
+    expect(Math.max(...ends) - Math.min(...ends)).toBeLessThan(0.9)
+  })
+
   test('who would wait behind too many of the same party is refused at once', async () => {
     const many = Array.from({ length: 260 }, () => ask('select pg_sleep(0.01)', 'crowd', 'stranger'))
-    const kinds = await Promise.all(many.map((one) => one.then(() => 'served', (error: { kind: string }) => error.kind)))
+    const kinds = await Promise.all(
+      many.map((one) =>
+        one.then(
+          () => 'served',
+          (error: { kind: string }) => error.kind,
+        ),
+      ),
+    )
     expect(kinds.filter((kind) => kind === 'overloaded').length).toBeGreaterThanOrEqual(50)
     expect(kinds.filter((kind) => kind === 'served').length).toBeGreaterThan(0)
   })

@@ -55,7 +55,16 @@ export const database: readonly Attack[] = [
   {
     name: 'an outage',
     does: 'Postgres stops and comes again a second later',
-    relaxes: { answered: away, strangers: away, accepted: away, prompt: away, health: away, coded: away, strays: away, deadline: away },
+    relaxes: {
+      answered: away,
+      strangers: away,
+      accepted: away,
+      prompt: away,
+      health: away,
+      coded: away,
+      strays: away,
+      deadline: away,
+    },
     alone: true,
     run: outage,
   },

@@ -67,10 +67,7 @@ export const holding: readonly Attack[] = [
   {
     name: 'many addresses hold',
     does: '32 addresses keep slow anonymous requests running',
-    relaxes: {
-      strangers: 'they are as many as all strangers together may be',
-      prompt: 'honest strangers wait for their turn',
-    },
+    relaxes: {},
     run: manyAddresses,
   },
   {

@@ -24,8 +24,7 @@ const litter: Attack['run'] = async (arms) => {
 
 const chatter: Attack['run'] = async (arms) => {
   await together(3, async () => {
-    while (!arms.isOver())
-      await arms.ask(asking(arms.anon, `{ chatter(count: 20000, mark: ${arms.marks.next()}) }`))
+    while (!arms.isOver()) await arms.ask(asking(arms.anon, `{ chatter(count: 20000, mark: ${arms.marks.next()}) }`))
   })
 }
 

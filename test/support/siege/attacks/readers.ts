@@ -11,11 +11,10 @@ const askBig = async (arms: Arms, address: string): Promise<ReturnType<Arms['ope
   return socket
 }
 
+/** What Postgres is made to compute cannot be taken back, and takes both processors of a small machine for seconds. */
 const crowd = {
-  strangers: 'they are as many as all strangers together may be, until the write timeout',
-  answered: 'making seven answers of 30 MB at once takes all that two processors have, for seconds',
-  accepted: 'as above',
-  prompt: 'as above',
+  strangers: 'one who waits for seconds may meet the deadline, which is short here',
+  prompt: 'four answers of 30 MB at once take all that two processors have',
 } as const
 
 /** Most of them at once, and they stay to the end. */
@@ -58,5 +57,10 @@ export const readers: readonly Attack[] = [
     run: notReading,
   },
   { name: 'readers who read slowly', does: '40 clients read 30 MB at 10 KB a second', relaxes: crowd, run: slowly },
-  { name: 'answers beyond the limit', does: 'clients ask for 40 to 140 MB', relaxes: {}, run: tooLong },
+  {
+    name: 'answers beyond the limit',
+    does: 'clients ask for 40 to 140 MB',
+    relaxes: { gone: 'Postgres makes a text of 140 MB in one call, within which it looks for no cancellation' },
+    run: tooLong,
+  },
 ]
