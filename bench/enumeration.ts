@@ -76,7 +76,10 @@ test.each(calls)('POST %s, %s', { timeout: 600_000 }, async (path, standing, mor
 })
 
 function shuffled<T>(list: readonly T[]): readonly T[] {
-  return list.map((value) => ({ value, at: Math.random() })).sort((a, b) => a.at - b.at).map(({ value }) => value)
+  return list
+    .map((value) => ({ value, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ value }) => value)
 }
 
 function compared(name: string, known: readonly number[] = [], other: readonly number[] = []): string {

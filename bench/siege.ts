@@ -44,7 +44,10 @@ await withCleanup(async (later) => {
   const documents = await measureDocuments(stage.town, dearDocuments().filter(isChosen))
   printTable('Dear documents, milliseconds', documentRows(documents))
   const rows = [await longMutation(source), await endingOf(stage.town)]
-  printTable('Limits', rows.map(({ row }) => row))
+  printTable(
+    'Limits',
+    rows.map(({ row }) => row),
+  )
   const all = [...measured.map(assaultFigures), ...[...documents, ...rows].map(({ figures }) => figures)]
   const figures = Object.assign({}, ...all) as Readonly<Record<string, number>>
   await writeRecord({ bench: 'siege', figures }, options.text('json'))

@@ -22,7 +22,9 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 
 /** The command of that name, or all where there is none: for the help, and for who mistyped. */
 const load = (name: string): Promise<readonly Command[]> =>
-  Promise.all((Object.hasOwn(commands, name) ? [commands[name]] : Object.values(commands)).flatMap((one) => one?.() ?? []))
+  Promise.all(
+    (Object.hasOwn(commands, name) ? [commands[name]] : Object.values(commands)).flatMap((one) => one?.() ?? []),
+  )
 
 async function run(args: readonly string[]): Promise<never> {
   const exitCode = await runArguments(await load(args[0] ?? ''), args, {

@@ -191,7 +191,8 @@ function assemble(
       addressHeader: settings.addressHeader,
       log,
       project: () => projectOf(settings, listeningUrl()),
-      prepare: () => migrateAuth({ url: settings.databaseOwnerUrl ?? settings.databaseAuthUrl ?? settings.databaseUrl }),
+      prepare: () =>
+        migrateAuth({ url: settings.databaseOwnerUrl ?? settings.databaseAuthUrl ?? settings.databaseUrl }),
       describe: async (role) => {
         if (service === null) throw new HttpFailure('UNAVAILABLE')
         return service.describe(role)
@@ -268,7 +269,8 @@ async function stop(
   const inTime = await within(graceMs, closed)
   if (!inTime) {
     log({ kind: 'stop-forced', graceMs })
-    await within(answersMs, Promise.all([database.stop(), closed]))
+    database.stop()
+    await within(answersMs, closed)
     servers.giveUp('SERVER_STOPPING')
     await within(lastWordsMs, closed)
     servers.destroy()

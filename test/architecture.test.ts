@@ -109,7 +109,8 @@ describe('the house', () => {
   })
 
   it('keeps no state in modules, but for what is weakly known of other values', () => {
-    const state = /^(?:export )?(?:(?:let|var) |const \w+(?:: (?!readonly|Readonly)[^=]+)? = (?:new (?:Map|Set)\b.*\(\)|\[\])$)/m
+    const state =
+      /^(?:export )?(?:(?:let|var) |const \w+(?:: (?!readonly|Readonly)[^=]+)? = (?:new (?:Map|Set)\b.*\(\)|\[\])$)/m
     // The process that parses SQL, which all compilers of this one share.
     const parser = ['compiler/emit/parse-apart.ts', 'compiler/emit/parser-process.ts']
     expect(files.filter((file) => state.test(readFileSync(file, 'utf8')))).toEqual(parser)

@@ -31,7 +31,10 @@ const published = new RegExp(String.raw`(?:${publishers})(?:'s [a-z]+ \([^()]*|[
 /** What a reference in another form looks like; what stands in backquotes is an example. */
 const stray = /\b(?:sections?|attacks?|facts?|decisions?|spec) \d[\d.]*|(?<= )\(\d+(?:\.\d+)+[^\s)]*/gi
 const withoutKnown = (text: string): string =>
-  text.replace(reference, '').replace(/`[^`]*`/g, '').replace(published, '')
+  text
+    .replace(reference, '')
+    .replace(/`[^`]*`/g, '')
+    .replace(published, '')
 
 const tracked = (...paths: readonly string[]): readonly string[] =>
   execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...paths], { encoding: 'utf8' })
@@ -48,7 +51,9 @@ const titles = remarks.filter(({ kind }) => kind === 'title')
 describe('references', () => {
   it('of comments resolve', () => {
     const found = comments.flatMap(({ text, at }) => [...text.matchAll(reference)].map((match) => ({ match, at })))
-    expect(found.filter(({ match }) => match.groups?.['sections'] ?? match.groups?.['items']).length).toBeGreaterThan(100)
+    expect(found.filter(({ match }) => match.groups?.['sections'] ?? match.groups?.['items']).length).toBeGreaterThan(
+      100,
+    )
     expect(found.flatMap(({ match, at }) => problemsOf(match).map((problem) => `${at}: ${problem}`))).toEqual([])
   })
 
@@ -65,7 +70,11 @@ describe('references', () => {
 
   it('of pages lead to files and headings', () => {
     const pages = tracked('*.md').filter((file) => !/^(?:fixtures|node_modules)\//.test(file))
-    const broken = pages.flatMap((page) => linksOf(page).filter((link) => !leads(page, link)).map((link) => `${page}: ${link}`))
+    const broken = pages.flatMap((page) =>
+      linksOf(page)
+        .filter((link) => !leads(page, link))
+        .map((link) => `${page}: ${link}`),
+    )
     expect(pages.length).toBeGreaterThan(15)
     expect(broken).toEqual([])
   })
@@ -110,7 +119,11 @@ function toMatch(text: string): RegExpExecArray {
 }
 
 const linksOf = (page: string): readonly string[] =>
-  [...readFileSync(page, 'utf8').replace(/^```[^]*?^```$/gm, '').matchAll(/\]\(([^)\s]+)\)/g)]
+  [
+    ...readFileSync(page, 'utf8')
+      .replace(/^```[^]*?^```$/gm, '')
+      .matchAll(/\]\(([^)\s]+)\)/g),
+  ]
     .map(([, link = '']) => link)
     .filter((link) => !/^[a-z]+:/.test(link))
 
@@ -124,5 +137,8 @@ function leads(page: string, link: string): boolean {
 /** As GitHub makes them. */
 const anchorsOf = (page: string): readonly string[] =>
   [...readFileSync(page, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-    heading.toLowerCase().replace(/[^\w\s-]/g, '').replace(/ /g, '-'),
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replace(/ /g, '-'),
   )

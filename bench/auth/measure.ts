@@ -39,7 +39,7 @@ const [warmUpStepMs, longestWarmUpMs] = [250, 20_000]
 /** So many requests, or as many as a slow machine does in twenty seconds. */
 async function warm({ server, next, good }: Side, connections: number, requests: number): Promise<void> {
   const until = performance.now() + longestWarmUpMs
-  for (let answered = 0; answered < requests && performance.now() < until; ) {
+  for (let answered = 0; answered < requests && performance.now() < until;) {
     const load = { port: server.port, connections, ms: warmUpStepMs, next, ...(good !== undefined && { good }) }
     answered += (await saturate(load)).answered
   }

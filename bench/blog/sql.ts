@@ -20,7 +20,10 @@ const key = `select row_to_json(z) from (select (
 const shortCursor = `encode(timestamptz_send(p.created_at) || int4send(p.id), 'base64')`
 const jsonCursor = `encode(json_send(json_build_array(p.created_at, p.id)), 'base64')`
 
-const page = (rows: number, cursor: string): string => `select row_to_json(z) from (select (k.*)::record as "postsCollection" from (
+const page = (
+  rows: number,
+  cursor: string,
+): string => `select row_to_json(z) from (select (k.*)::record as "postsCollection" from (
   select a[1:${rows}] as edges, (i.*)::record as "pageInfo"
   from (select array(select (e.*)::record
     from (select p.id, p.title, p.status, p.created_at, p.author_id from posts p where p.status = $1::post_status

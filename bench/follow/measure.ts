@@ -79,7 +79,12 @@ const changeBy =
 const uncounted = 4
 
 async function measureChange(change: Change, ask: Served['ask'], rounds: number, postgres: number): Promise<Series> {
-  const series = { changed: [] as number[], warm: [] as number[], serverCpu: [] as number[], databaseCpu: [] as number[] }
+  const series = {
+    changed: [] as number[],
+    warm: [] as number[],
+    serverCpu: [] as number[],
+    databaseCpu: [] as number[],
+  }
   for (let round = -uncounted; round < rounds; round += 1) {
     const { value, cpu } = await withCpu({ postgres }, async () => {
       const before = process.cpuUsage()
@@ -121,7 +126,12 @@ export async function measureFollowing(
     const series: Record<string, Series> = {}
     for (const kind of kinds) series[kind.name] = await measureChange(changeBy(db, kind), ask, rounds, postgres)
     const [first] = kinds
-    return { tables, fullMs, series, heapMb: first === undefined ? [] : await watchHeap(changeBy(db, first), ask, changes) }
+    return {
+      tables,
+      fullMs,
+      series,
+      heapMb: first === undefined ? [] : await watchHeap(changeBy(db, first), ask, changes),
+    }
   } finally {
     await database.close()
   }

@@ -40,7 +40,11 @@ export const openSubject = async (): Promise<Subject> => {
   }
   // What a server that has served for a while has compiled.
   for (let index = 0; index < 300; index += 1) {
-    await ask(Buffer.from(JSON.stringify({ query: `{${'a:__typename '.repeat(20)}b${index}:notesCollection{edges{node{id}}}}` })))
+    await ask(
+      Buffer.from(
+        JSON.stringify({ query: `{${'a:__typename '.repeat(20)}b${index}:notesCollection{edges{node{id}}}}` }),
+      ),
+    )
   }
   return {
     ask,

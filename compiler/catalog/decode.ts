@@ -59,8 +59,19 @@ export interface ReadFunction {
 export function decodeAnswer(answer: string): Answer {
   const lists = readLists(answer)
   const index = indexOf(lists)
-  const { version, snapshot, counter, server, serverVersion, databaseOwner, readsClaims, leaves, roles, memberships, gone } =
-    lists
+  const {
+    version,
+    snapshot,
+    counter,
+    server,
+    serverVersion,
+    databaseOwner,
+    readsClaims,
+    leaves,
+    roles,
+    memberships,
+    gone,
+  } = lists
   return {
     version,
     snapshot,
@@ -190,13 +201,19 @@ function relationOf(row: RowOf<'relations'>, index: Index): CatalogRelation {
     columns: [...(index.columns.get(row.oid)?.values() ?? [])].map((column) => columnOf(column, index)),
     primaryKey: primary === undefined ? null : columnNames(row.oid, ascending(primary.numbers), index),
     uniques: columnSets(uniques, index),
-    identifying: columnSets(uniques.filter(({ identifying }) => identifying), index),
+    identifying: columnSets(
+      uniques.filter(({ identifying }) => identifying),
+      index,
+    ),
     uniqueKeys: keys.filter(({ immediate }) => immediate).map((unique) => uniqueKeyOf(unique, index)),
     foreignKeys: (index.foreignKeys.get(row.oid) ?? []).map((key) => foreignKeyOf(key, index)),
   }
 }
 
-const uniqueKeyOf = ({ relation, name, numbers, parts, predicate }: RowOf<'uniques'>, index: Index): CatalogUniqueKey => ({
+const uniqueKeyOf = (
+  { relation, name, numbers, parts, predicate }: RowOf<'uniques'>,
+  index: Index,
+): CatalogUniqueKey => ({
   name,
   parts: numbers.map((number, place) =>
     number === 0
@@ -269,8 +286,13 @@ const typeOf = (row: RowOf<'types'>, index: Index): CatalogType => ({
 function orderOf({ kind, element, orderSchemas, orderNames }: RowOf<'types'>): Pick<CatalogType, 'order'> {
   if (kind !== 'b' || element !== null) return {}
   if (orderSchemas === null || orderNames === null) return { order: null }
-  const order = orderNames.map((name, place) => ({ schema: found(orderSchemas[place], `schema of operator ${name}`), name }))
-  return order.every(({ schema, name }, place) => schema === 'pg_catalog' && name === plainOrder[place]) ? {} : { order }
+  const order = orderNames.map((name, place) => ({
+    schema: found(orderSchemas[place], `schema of operator ${name}`),
+    name,
+  }))
+  return order.every(({ schema, name }, place) => schema === 'pg_catalog' && name === plainOrder[place])
+    ? {}
+    : { order }
 }
 
 const plainOrder = ['<', '<=', '=', '>=', '>']

@@ -193,7 +193,18 @@ function typeSchemasOf({ types }: Known, all: Answer['typeSchemas']): Pick<Catal
 
 const catalogOf = (
   known: Known,
-  { version, serverVersion, databaseOwner, readsClaims, leaves, roles, memberships, typeSchemas, strays, members }: Answer,
+  {
+    version,
+    serverVersion,
+    databaseOwner,
+    readsClaims,
+    leaves,
+    roles,
+    memberships,
+    typeSchemas,
+    strays,
+    members,
+  }: Answer,
 ): Catalog => ({
   version,
   serverVersion,

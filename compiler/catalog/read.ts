@@ -35,7 +35,10 @@ export const readCatalog = (query: CatalogQuery, options: ReadOptions): Promise<
  * transaction it leaves the search path empty.
  * @throws what `query` throws; TypeError when the answer cannot be read. What was known stays known.
  */
-export function createCatalogReader(query: CatalogQuery, { schemas, version, counter }: ReadOptions): () => Promise<Catalog> {
+export function createCatalogReader(
+  query: CatalogQuery,
+  { schemas, version, counter }: ReadOptions,
+): () => Promise<Catalog> {
   const text = catalogQuery(version, counter ?? null)
   let known = nothingKnown
   const ask = async (): Promise<Joined> => {

@@ -49,13 +49,13 @@ export const pageSize: Decoder<number | null> = (value) => {
 export const optionalStrings: Decoder<readonly string[] | null> = (value) =>
   value === null ? accept(null) : requiredStrings(value)
 
-export const requiredString: Decoder<string> = (value) =>
+const requiredString: Decoder<string> = (value) =>
   typeof value === 'string' ? accept(value) : refuse(invalidType(value, 'a string'))
 
-export const requiredStrings: Decoder<readonly string[]> = (value) => listOf(requiredString)(value)
+const requiredStrings: Decoder<readonly string[]> = (value) => listOf(requiredString)(value)
 
 /** A list whose every element the decoder reads; the first that it refuses is the answer. */
-export const listOf =
+const listOf =
   <T>(decode: Decoder<T>): Decoder<readonly T[]> =>
   (value) => {
     if (!isJsonList(value)) return refuse(invalidType(value, 'a sequence'))

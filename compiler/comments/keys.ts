@@ -14,7 +14,16 @@ import {
  * Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. Others, domains
  * among them, have no setting, which is worth telling whoever gives them one.
  */
-export const objectKinds = ['schema', 'relation', 'column', 'function', 'enum', 'composite', 'foreign key', 'other'] as const
+export const objectKinds = [
+  'schema',
+  'relation',
+  'column',
+  'function',
+  'enum',
+  'composite',
+  'foreign key',
+  'other',
+] as const
 
 export type ObjectKind = (typeof objectKinds)[number]
 

@@ -29,7 +29,7 @@ export function readComment<Kind extends ObjectKind>(
   object: () => string,
   comment: string | null,
 ): ReadComment<Kind> {
-  if (comment === null) return absent[kind] as ReadComment<Kind>
+  if (comment === null) return absent[kind]
   const parsed = parseComment(comment)
   const given = parsed.kind === 'settings' ? parsed.settings : {}
   const read = keysOn(kind).map((row) => ({ row, decoded: row.decode(member(given, row.key)) }))
@@ -86,7 +86,10 @@ function tellKey(kind: ObjectKind, object: () => string, key: string): readonly 
   if (places.length > 0) return [diagnose('comment-key-misplaced', object(), { key, places })]
   const nearest = suggest(key, valid)
   if (nearest !== null) return [diagnose('comment-key-unknown', object(), { key, nearest, places: [], valid })]
-  const elsewhere = suggest(key, keys.map((row) => row.key))
+  const elsewhere = suggest(
+    key,
+    keys.map((row) => row.key),
+  )
   const meant = { nearest: elsewhere, places: elsewhere === null ? [] : placesOf(elsewhere) }
   return [diagnose('comment-key-unknown', object(), { key, ...meant, valid })]
 }

@@ -12,7 +12,10 @@ import type { Diagnostic } from '../report/diagnostic.ts'
 import type { Settings } from './keys.ts'
 
 /** c2: the Catalog with what its owner asked for by comment, decoded. No comment text from here on. */
-export interface Annotated extends Omit<Catalog, 'schemas' | 'relations' | 'types' | 'functions' | 'strays' | 'members'> {
+export interface Annotated extends Omit<
+  Catalog,
+  'schemas' | 'relations' | 'types' | 'functions' | 'strays' | 'members'
+> {
   readonly schemas: readonly AnnotatedSchema[]
   readonly relations: readonly AnnotatedRelation[]
   readonly types: readonly AnnotatedType[]

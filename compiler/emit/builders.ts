@@ -3,7 +3,15 @@ import { literal } from '../../runtime/sql/literal.ts'
 import type { ArbiterSql, ColumnSql, EntitySql } from '../model/types.ts'
 import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, record } from './js-text.ts'
 import { argumentText } from './calls.ts'
-import { attributesText, cursorPieces, jsonText, operandsText, readPieces, valuesFunction, valuesText } from './value-text.ts'
+import {
+  attributesText,
+  cursorPieces,
+  jsonText,
+  operandsText,
+  readPieces,
+  valuesFunction,
+  valuesText,
+} from './value-text.ts'
 
 /**
  * EntitySql -> the JavaScript text of an EntityBuilder (runtime/contract/builder.ts). The module imports nothing.
@@ -93,7 +101,14 @@ function arbiterSql({ parts, predicate }: ArbiterSql): string {
   return `on conflict (${target})${predicate === null ? '' : ` where ${predicate}`}`
 }
 
-function computedText({ schema, function: name, json, args, filter, attributes }: EntitySql['computed'][number]): string {
+function computedText({
+  schema,
+  function: name,
+  json,
+  args,
+  filter,
+  attributes,
+}: EntitySql['computed'][number]): string {
   const call = `${qualified(schema, name)}(`
   if (args !== undefined) {
     const of = `(row, args) => ${jsString(call)} + [row, ...args].join(', ') + ')'`

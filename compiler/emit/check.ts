@@ -78,7 +78,9 @@ interface Problem {
 async function typeProblems({ list }: Types, { parse, types }: Check): Promise<readonly Problem[]> {
   const problems: Problem[] = []
   for (const { text, column } of list) {
-    const known = types.get(text) ?? { problem: await parse(typeSample(evaluateModule(typeModule(text), 'type') as TypeBuilder)) }
+    const known = types.get(text) ?? {
+      problem: await parse(typeSample(evaluateModule(typeModule(text), 'type') as TypeBuilder)),
+    }
     types.set(text, known)
     if (known.problem !== null) problems.push({ part: `the type of column ${column}`, problem: known.problem })
   }

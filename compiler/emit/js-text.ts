@@ -18,7 +18,7 @@ const escapeUnseen = (json: string): string =>
 /**
  * A property's name in an object literal. `__proto__` would set the prototype unless it is computed (ECMA-262 B.3.1).
  */
-export const jsKey = (name: string): string => (name === '__proto__' ? "['__proto__']" : jsString(name))
+const jsKey = (name: string): string => (name === '__proto__' ? "['__proto__']" : jsString(name))
 
 /** One line of a block comment: names may hold what ends a comment or a line. */
 export const commentText = (text: string): string =>

@@ -59,7 +59,12 @@ const recallDigests = createListRecall<Item['value'], string>()
 function itemDigests(items: readonly Item[]): readonly string[] {
   const [first] = items
   if (first === undefined || first.label !== '' || !isRecord(first.value)) return items.map(itemDigest)
-  return recallDigests(first.value, items.map(({ value }) => value), [], (value) => itemDigest({ label: '', value }))
+  return recallDigests(
+    first.value,
+    items.map(({ value }) => value),
+    [],
+    (value) => itemDigest({ label: '', value }),
+  )
 }
 
 const recallDigest = createRecall<string>()
@@ -75,7 +80,8 @@ function stableJson(value: unknown): string {
   if (Array.isArray(value)) return listJson(value)
   if (!isRecord(value)) return JSON.stringify(value)
   let text = ''
-  for (const key of Object.keys(value).sort()) text += `${text === '' ? '' : ','}${keyJson(key)}${stableJson(value[key])}`
+  for (const key of Object.keys(value).sort())
+    text += `${text === '' ? '' : ','}${keyJson(key)}${stableJson(value[key])}`
   return `{${text}}`
 }
 

@@ -31,7 +31,13 @@ export interface Extras {
   readonly order: boolean
 }
 
-export const builderTypes = ({ arbiters, computed, composites, geo, order }: Extras): string => `/** Types of the generated SQL builders: functions from SQL text to SQL text. */
+export const builderTypes = ({
+  arbiters,
+  computed,
+  composites,
+  geo,
+  order,
+}: Extras): string => `/** Types of the generated SQL builders: functions from SQL text to SQL text. */
 
 export type Expression = string
 
@@ -123,7 +129,10 @@ const scalarTypes: Readonly<Record<ScalarName, string>> = {
 
 function typeText(type: ValueType | null, json: JsonForm, enums: Enums): string {
   if (type === null || type.kind === 'composite') return 'unknown'
-  const single = type.kind === 'scalar' ? scalarTypes[type.name] : enumText(enums.get(type.id), type.list && json.kind !== 'mapped-array')
+  const single =
+    type.kind === 'scalar'
+      ? scalarTypes[type.name]
+      : enumText(enums.get(type.id), type.list && json.kind !== 'mapped-array')
   return type.list ? `readonly (${single === 'unknown' ? single : `${single} | null`})[]` : single
 }
 

@@ -1,4 +1,10 @@
-import type { Attributes, CallBuilder, ColumnBuilder, ComputedBuilder, EntityBuilder } from '../../runtime/contract/builder.ts'
+import type {
+  Attributes,
+  CallBuilder,
+  ColumnBuilder,
+  ComputedBuilder,
+  EntityBuilder,
+} from '../../runtime/contract/builder.ts'
 import { ident } from '../../runtime/sql/ident.ts'
 import { operators } from '../../runtime/sql/operators.ts'
 
@@ -81,7 +87,10 @@ const longestKey = 32
 
 /** What the functions of a type are for: reading, comparing by each operator, ordering, and writing. */
 export function typeSample(column: TypeBuilder): string {
-  const tests = [conditions('t.c', column), ...Object.values(column.order ?? {}).map((by) => `t.c ${by} ${column.operand('$3')}`)].join(' and ')
+  const tests = [
+    conditions('t.c', column),
+    ...Object.values(column.order ?? {}).map((by) => `t.c ${by} ${column.operand('$3')}`),
+  ].join(' and ')
   return `with u as (
       update t set c = ${column.fromRecord('x.c')} from json_to_recordset($1::json) as x(c ${column.recordType})
       where ${tests} returning t.*

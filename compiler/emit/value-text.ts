@@ -27,7 +27,13 @@ function jsonPieces(form: JsonForm): Pieces {
       // Enough decimals for every number to be the same when it comes back; by default the tenth is cut.
       return [`${ident(form.schema)}.st_asgeojson(`, value, ', 40)::json']
     case 'once':
-      return ['(select ', ...jsonPieces(form.of).map((piece) => (piece === value ? 'r.v' : piece)), ' from ', value, ' as r(v))']
+      return [
+        '(select ',
+        ...jsonPieces(form.of).map((piece) => (piece === value ? 'r.v' : piece)),
+        ' from ',
+        value,
+        ' as r(v))',
+      ]
     case 'only':
       return ['(select ', ...jsonPieces(form.of), ')']
     case 'mapped-array':

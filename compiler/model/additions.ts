@@ -14,7 +14,11 @@ export function additionFacts(schemas: readonly AnnotatedSchema[]): AdditionFact
     allowlist === null ? [] : [allowlist],
   )
   const explain = schemas.some(({ settings }) => settings.explain)
-  return { ...(limits && { limits }), ...(allowlists.length > 0 && { allowlists }), ...(explain && { explain: true as const }) }
+  return {
+    ...(limits && { limits }),
+    ...(allowlists.length > 0 && { allowlists }),
+    ...(explain && { explain: true as const }),
+  }
 }
 
 /** A document may reach into every served schema, so the smallest limit of any holds. */

@@ -87,7 +87,10 @@ const schemaPart = (annotated: Annotated): SchemaPart => ({
   ...additionFacts(annotated.schemas),
 })
 
-const refusalFacts = (refusal: SchemaRefusal): RefusalFacts => ({ message: refusal.message, usage: schemaUsage(refusal) })
+const refusalFacts = (refusal: SchemaRefusal): RefusalFacts => ({
+  message: refusal.message,
+  usage: schemaUsage(refusal),
+})
 
 const schemaFacts = (schema: AnnotatedSchema): SchemaFacts => ({
   name: schema.name,

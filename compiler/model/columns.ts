@@ -21,11 +21,7 @@ import type { ColumnSql } from './types.ts'
  * The columns of the manifest (spec/graphql.md 1.3), by attribute number: those with a field, and those without one
  * that the key or a relation needs (`needed`).
  */
-export function buildColumns(
-  values: Values,
-  head: Head,
-  needed: ReadonlySet<string>,
-): Noted<readonly ColumnFacts[]> {
+export function buildColumns(values: Values, head: Head, needed: ReadonlySet<string>): Noted<readonly ColumnFacts[]> {
   const asked = askedOf(head)
   return gatherPresent(
     head.relation.columns.map((column) => {
@@ -61,7 +57,8 @@ function columnFacts(head: Head, column: AnnotatedColumn, value: Value | null): 
     filter: served?.filter ?? false,
     order: served?.order ?? false,
     aggregate: served?.aggregate ?? opaqueType.aggregate,
-    input: served !== null && served.type.kind !== 'composite' && !column.generated && !column.identity && !column.serial,
+    input:
+      served !== null && served.type.kind !== 'composite' && !column.generated && !column.identity && !column.serial,
     grants: columnGrants(column),
   }
 }
@@ -80,7 +77,9 @@ function tellColumn(head: Head, column: AnnotatedColumn, facts: ColumnFacts): re
   if (facts.type === null) return [diagnose('column-unmapped', object, { type: column.typeText })]
   const name = columnField(column.settings.name, column.name, head.schema.inflects)
   if (name === nodeIdField)
-    return [tellNodeId(object, facts.field === null ? 'it has no field' : `its field is ${JSON.stringify(facts.field)}`)]
+    return [
+      tellNodeId(object, facts.field === null ? 'it has no field' : `its field is ${JSON.stringify(facts.field)}`),
+    ]
   if (facts.field !== null) return []
   return [diagnose('name-unusable', object, { name, what: 'it has no field' })]
 }

@@ -47,7 +47,8 @@ function buildComposite(
     const field = columnField(null, attribute.name, schema.inflects)
     const value = values(attribute.type, askedBy(scope, type.schema))
     const object = nameAttribute(type.schema, type.name, attribute.name)
-    if (value === null) told.push(diagnose('column-unmapped', object, { type: scope.types.get(attribute.type)?.text ?? '' }))
+    if (value === null)
+      told.push(diagnose('column-unmapped', object, { type: scope.types.get(attribute.type)?.text ?? '' }))
     else if (!isValidName(field)) told.push(diagnose('attribute-unusable', object, { name: field }))
     if (value === null || !isValidName(field)) return []
     return [{ attribute: attribute.name, field, ...typeFacts(value), filter: value.filter }]

@@ -57,29 +57,32 @@ function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): 
   const problem = reservedProblem(context, result.facts, args)
   if (problem !== null) return noted(null, tellHidden(fn, problem))
   const filter = isFiltered(context, fn, result) ? filterType(context, fn) : null
-  return noted({
-    facts: {
-      id,
-      schema: fn.schema,
-      function: fn.name,
-      field,
-      description: fn.description,
-      volatile: fn.volatility === 'v',
-      args: args.facts,
-      result: result.facts,
-      execute: execution(fn),
-      ...(filter && { filter: true as const }),
+  return noted(
+    {
+      facts: {
+        id,
+        schema: fn.schema,
+        function: fn.name,
+        field,
+        description: fn.description,
+        volatile: fn.volatility === 'v',
+        args: args.facts,
+        result: result.facts,
+        execute: execution(fn),
+        ...(filter && { filter: true as const }),
+      },
+      sql: {
+        id,
+        schema: fn.schema,
+        function: fn.name,
+        json: result.json,
+        ...(result.attributes && { attributes: result.attributes }),
+        ...(args.sql.length > 0 && { args: args.sql }),
+        ...(filter && { filter }),
+      },
     },
-    sql: {
-      id,
-      schema: fn.schema,
-      function: fn.name,
-      json: result.json,
-      ...(result.attributes && { attributes: result.attributes }),
-      ...(args.sql.length > 0 && { args: args.sql }),
-      ...(filter && { filter }),
-    },
-  }, tellDefaults(fn))
+    tellDefaults(fn),
+  )
 }
 
 /** Scalars and enums that need no argument can be asked for (`functionShapes`, spec/graphql.md 17). */

@@ -43,20 +43,23 @@ function buildFunction(context: ResultContext, fn: AnnotatedFunction, overloaded
   if (judged.kind === 'hidden') return noted(null, tellHidden(fn, judged.reason))
   const id = functionId(fn, overloaded)
   const { facts, sql } = judged.args
-  return noted({
-    facts: {
-      id,
-      schema: fn.schema,
-      function: fn.name,
-      field: judged.field,
-      description: fn.description,
-      volatile: fn.volatility === 'v',
-      args: facts,
-      result: judged.result.facts,
-      execute: execution(fn),
+  return noted(
+    {
+      facts: {
+        id,
+        schema: fn.schema,
+        function: fn.name,
+        field: judged.field,
+        description: fn.description,
+        volatile: fn.volatility === 'v',
+        args: facts,
+        result: judged.result.facts,
+        execute: execution(fn),
+      },
+      sql: { id, schema: fn.schema, function: fn.name, args: sql, ...sqlResult(judged.result) },
     },
-    sql: { id, schema: fn.schema, function: fn.name, args: sql, ...sqlResult(judged.result) },
-  }, tellDefaults(fn))
+    tellDefaults(fn),
+  )
 }
 
 const sqlResult = ({ json, attributes }: Result): Pick<CallSql, 'json' | 'attributes'> => ({

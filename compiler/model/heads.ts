@@ -64,7 +64,13 @@ function buildHead(relation: AnnotatedRelation, schema: ServedSchema): Noted<Hea
   const key = readKey(relation, object)
   const { primaryKey, uniques, identifying, rowSecurity } = relation
   const own = { id: objectId(relation.schema, relation.name), name, schema, key: key.value }
-  const face = recallFace(uniques, [relation, schema], () => ({ ...own, primaryKey, uniques, identifying, rowSecurity }))
+  const face = recallFace(uniques, [relation, schema], () => ({
+    ...own,
+    primaryKey,
+    uniques,
+    identifying,
+    rowSecurity,
+  }))
   return noted({ ...own, relation, face }, key.diagnostics)
 }
 

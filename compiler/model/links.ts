@@ -50,7 +50,9 @@ export function buildLinks(
   const constraints = recallOwn(scope.schemas, heads, [faces], (child) => constraintsOf(byId, child))
   const keys = recallKeys(scope.schemas, heads, [], ({ relation }) => relation.settings.foreign_keys ?? noKeys)
   const declared = gatherPresent(
-    heads.flatMap((child, place) => keys[place]?.map((key, index) => declaredLink(byId(), child, key, index + 1)) ?? []),
+    heads.flatMap(
+      (child, place) => keys[place]?.map((key, index) => declaredLink(byId(), child, key, index + 1)) ?? [],
+    ),
   )
   const sides = recallSides(scope.schemas, [constraints, ...declared.value], (before) =>
     groupLinks([...constraints.flat(), ...declared.value], before),

@@ -45,7 +45,11 @@ function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): R
   const asked = askedOf(scope, fn)
   const value = values(fn.result, asked)
   if (value === null || !(value.type.kind === 'composite' || isPlainOrList(scope, fn.result, asked))) return null
-  return { facts: { kind: 'value', ...typeFacts(value) }, json: valueForm(fn, value.json), ...attributesOf(scope, values, fn.result, asked) }
+  return {
+    facts: { kind: 'value', ...typeFacts(value) },
+    json: valueForm(fn, value.json),
+    ...attributesOf(scope, values, fn.result, asked),
+  }
 }
 
 /** Only sets of one get here; in a select list each of their rows would make a row of its own, and none would make none. */

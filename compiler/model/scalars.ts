@@ -227,7 +227,7 @@ export function domainModifier(scope: Scope, oid: Oid): number {
  * A plain type (spec/graphql.md 9.1): neither enum nor composite nor pseudo-type. Domains count as plain over anything
  * but enums and arrays; arrays do not count themselves.
  */
-export function isPlain(scope: Scope, type: AnnotatedType): boolean {
+function isPlain(scope: Scope, type: AnnotatedType): boolean {
   const bottom = type.kind === 'd' ? domainBase(scope, type) : type
   if (bottom === undefined || bottom.element !== null) return false
   if (type.kind === 'd') return bottom.kind !== 'e'

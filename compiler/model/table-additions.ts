@@ -7,9 +7,12 @@ const names = [
   'relationFilters',
   'orderByRelated',
   'distinctOn',
-  'upsert', 'enumArrays',
+  'upsert',
+  'enumArrays',
 ] as const satisfies readonly (keyof EntityAdditions)[]
 
 /** Those that are on; the table's word goes before its schema's. */
 export const tableAdditions = ({ settings }: AnnotatedRelation, schema: ServedSchema): EntityAdditions =>
-  Object.fromEntries(names.filter((name) => settings[name] ?? schema.settings[name] ?? false).map((name) => [name, true]))
+  Object.fromEntries(
+    names.filter((name) => settings[name] ?? schema.settings[name] ?? false).map((name) => [name, true]),
+  )

@@ -28,8 +28,6 @@ export function buildArbiters(head: Head): Noted<Arbiters> | null {
       })),
       sql: usable,
     },
-    others.map(({ name }) =>
-      diagnose('unique-key-unusable', nameConstraint(relation, name), { name }),
-    ),
+    others.map(({ name }) => diagnose('unique-key-unusable', nameConstraint(relation, name), { name })),
   )
 }

@@ -41,7 +41,12 @@ export const diagnosticKinds = {
     ({ text }) => `The comment asks for @graphql(${text}), which is JSON but not an object; it has no effect.`,
     () => 'Write an object, e.g. @graphql({"name": "Post"}).',
   ),
-  'comment-key-unknown': kind<{ key: string; nearest: string | null; places: readonly string[]; valid: readonly string[] }>(
+  'comment-key-unknown': kind<{
+    key: string
+    nearest: string | null
+    places: readonly string[]
+    valid: readonly string[]
+  }>(
     'warning',
     ({ key }) => `The comment sets ${quote(key)}, which is no setting; it is ignored.`,
     ({ nearest, places, valid }) => {

@@ -10,7 +10,7 @@ export interface Noted<T> {
 export const noted = <T>(value: T, diagnostics: readonly Diagnostic[] = []): Noted<T> => ({ value, diagnostics })
 
 /** The values of a list in their order; what was told about them, in the same order, is put together when it is read. */
-export const gather = <T>(list: readonly Noted<T>[]): Noted<readonly T[]> => ({
+const gather = <T>(list: readonly Noted<T>[]): Noted<readonly T[]> => ({
   value: list.map((item) => item.value),
   get diagnostics() {
     return list.flatMap((item) => item.diagnostics)

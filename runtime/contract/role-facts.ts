@@ -8,7 +8,7 @@ export const factsOf = ({ roles }: Pick<Manifest, 'roles'>, role: Grantee): Role
   (Object.hasOwn(roles, role) ? roles[role] : undefined) ?? plainRole(role)
 
 /** Whether the role holds what these hold. */
-export const holds = ({ superuser, effective }: RoleFacts, grantees: Grantees): boolean =>
+const holds = ({ superuser, effective }: RoleFacts, grantees: Grantees): boolean =>
   superuser || grantees.some((grantee) => effective.includes(grantee))
 
 /** What every request of the role is answered because a comment cannot be read (spec/graphql.md 13.1), or null. */

@@ -65,7 +65,8 @@ function additionsIn(entities: readonly EntityFacts[]): ReadonlySet<string> {
   return found
 }
 
-const additionsOf = (entity: EntityFacts): readonly string[] => additions.filter((addition) => entity[addition] === true)
+const additionsOf = (entity: EntityFacts): readonly string[] =>
+  additions.filter((addition) => entity[addition] === true)
 
 /** What stands between a base and a part where both together are another part: `Relation` + `Filter`. */
 const infixesOf = (used: readonly Part[]): readonly string[] => [

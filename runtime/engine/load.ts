@@ -16,7 +16,7 @@ export type ArtifactFailureKind =
   /** Another version of the compiler wrote it. */
   | 'format'
 
-export class ArtifactFailure extends Error {
+class ArtifactFailure extends Error {
   readonly kind: ArtifactFailureKind
 
   constructor(kind: ArtifactFailureKind, message: string) {

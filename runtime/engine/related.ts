@@ -38,11 +38,7 @@ export const distinctFields = (visible: Visible, entity: EntityFacts): ReadonlyM
 /**
  * Relations by their field in the row type: the last of a name, unless a computed field has it (spec/graphql.md 2.4).
  */
-function relationsBut(
-  visible: Visible,
-  entity: EntityFacts,
-  taken: readonly string[],
-): ReadonlyMap<string, Related> {
+function relationsBut(visible: Visible, entity: EntityFacts, taken: readonly string[]): ReadonlyMap<string, Related> {
   const computed = entity.computed.filter((fn) => visible.seesComputed(entity, fn)).map((fn) => fn.field)
   const gone = new Set([...taken, ...computed])
   const related = entity.relations.flatMap((relation): (readonly [string, Related])[] => {

@@ -69,7 +69,8 @@ export const byField = (columns: readonly ColumnFacts[]): ReadonlyMap<string, Co
 export const hasType = (column: ColumnFacts): column is ColumnFacts & TypeFacts => column.type !== null
 
 /** Whether values of the type are places, which only spatial operators compare. */
-export const isGeo = (type: ValueType | null): boolean => type?.kind === 'scalar' && type.name === 'GeoJSON' && !type.list
+export const isGeo = (type: ValueType | null): boolean =>
+  type?.kind === 'scalar' && type.name === 'GeoJSON' && !type.list
 
 const recallIds = createListRecall<EntityFacts, ObjectId>()
 const recallPlaces = createRecall<ReadonlyMap<ObjectId, number>>()
@@ -124,8 +125,7 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
       ? item
       : undefined
   }
-  const attributesOf = (item: CompositeFacts): readonly AttributeFacts[] =>
-    item.fields.filter(seesType)
+  const attributesOf = (item: CompositeFacts): readonly AttributeFacts[] => item.fields.filter(seesType)
   const comparableAttributes = (item: CompositeFacts): readonly AttributeFacts[] =>
     attributesOf(item).filter(({ filter, type }) => filter && usesEnum(type))
   /**
@@ -179,10 +179,7 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
     return target === undefined || isExposed(target)
   }
   const executes = (fn: FunctionFacts): boolean =>
-    usable.has(fn.schema) &&
-    can(fn.execute) &&
-    fn.args.every(seesType) &&
-    seesResult(fn)
+    usable.has(fn.schema) && can(fn.execute) && fn.args.every(seesType) && seesResult(fn)
   const inputs = (entity: EntityFacts, kind: 'insert' | 'update'): readonly ColumnFacts[] =>
     entity.columns.filter(
       (column) =>
@@ -236,6 +233,8 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
     updatable: (entity) => inputs(entity, 'update'),
     takeovers: (entity) => inputs(entity, 'update').filter((column) => selects(entity, column)),
     nameableKeys: (entity) =>
-      (entity.uniqueKeys ?? []).filter(({ columns, whole }) => (whole ? can(entity.grants.select) : selectsAll(entity, columns))),
+      (entity.uniqueKeys ?? []).filter(({ columns, whole }) =>
+        whole ? can(entity.grants.select) : selectsAll(entity, columns),
+      ),
   }
 }

@@ -234,7 +234,10 @@ function makeReady(
 }
 
 /** What statements were written from, for whoever asks to have them explained. */
-function madeOf({ documents, asked }: Found, { unread, variables }: GraphqlRequest): { statements: Statements; plan: Plan } {
+function madeOf(
+  { documents, asked }: Found,
+  { unread, variables }: GraphqlRequest,
+): { statements: Statements; plan: Plan } {
   const document = documents.find(asked)
   const given = unread === undefined ? variables : readBody(unread).variables
   return { statements: document.prepare(given).statements, plan: document.plan(given) }

@@ -82,7 +82,7 @@ const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
 /** A letter of two halves stays whole. */
 function* piecesOfText(text: string): Generator<Buffer> {
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     let end = Math.min(text.length, at + pieceBytes)
     if (end < text.length && isFirstHalf(text.charCodeAt(end - 1))) end -= 1
     yield Buffer.from(text.slice(at, end))

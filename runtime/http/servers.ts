@@ -111,7 +111,7 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
     [...open.values()].flatMap(({ response }) => (response === null || response.headersSent ? [] : response))
   return {
     serverFactory,
-    clientErrorHandler: (error, socket) => answerError(open.get(socket as Socket), error, socket as Socket, render),
+    clientErrorHandler: (error, socket) => answerError(open.get(socket), error, socket, render),
     endWithAnswers: () => {
       for (const response of pending()) response.setHeader('connection', 'close')
     },

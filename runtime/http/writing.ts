@@ -28,7 +28,11 @@ export function look({ bytesWritten, writableLength }: Waiting, before: Writing 
 }
 
 /** Whether its reader takes too long. */
-export function isTooSlow({ since, before, movedAt, taken }: Writing, { withinMs, slowest }: Pace, now: number): boolean {
+export function isTooSlow(
+  { since, before, movedAt, taken }: Writing,
+  { withinMs, slowest }: Pace,
+  now: number,
+): boolean {
   if (now - movedAt >= withinMs) return true
   return now - since >= withinMs && (taken - before) * 1_000 < slowest * (now - since)
 }

@@ -14,7 +14,7 @@ export interface SettingKey<T> {
   readonly fallback: T | null
 }
 
-export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 const mebibyte = 1_048_576
 

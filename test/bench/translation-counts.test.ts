@@ -27,7 +27,11 @@ afterAll(() => db.drop())
 
 test('documents of the benchmarks become as much SQL as they did', async () => {
   const asked = [
-    ...[...operations, ...additionOperations].map(({ name, document, variables }) => ({ name, document, variables: variables(() => 1, size) })),
+    ...[...operations, ...additionOperations].map(({ name, document, variables }) => ({
+      name,
+      document,
+      variables: variables(() => 1, size),
+    })),
     ...shapes,
   ]
   const counts: Readonly<Record<string, Counts>> = Object.fromEntries(

@@ -186,7 +186,10 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
     expect(await result.innerText()).not.toMatch(/bob|extensions/)
     const plans = page.getByRole('region', { name: 'Plans' })
     await plans.getByText('postsCollection', { exact: true }).first().waitFor()
-    await plans.getByText(/on posts/).first().waitFor()
+    await plans
+      .getByText(/on posts/)
+      .first()
+      .waitFor()
     await shoot('graphiql')
     await checkAccess(['.graphiql-tabs'])
     await page.getByLabel('As', { exact: true }).selectOption('anon')

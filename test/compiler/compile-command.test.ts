@@ -19,7 +19,8 @@ afterAll(() => db.drop())
 type Environment = Readonly<Record<string, string>>
 
 /** Nobody asks it to stop. */
-const endless = (args: readonly string[], environment: Environment) => run(args, environment, new Promise(() => undefined))
+const endless = (args: readonly string[], environment: Environment) =>
+  run(args, environment, new Promise(() => undefined))
 
 const run = async (
   args: readonly string[],

@@ -135,7 +135,9 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     await database.query(`drop function catalograph.refuse(text)`)
     const other = await connect(database.adminUrl)
     try {
-      await other.query(`begin; create function catalograph.refuse(reason text) returns boolean language sql as 'select true'`)
+      await other.query(
+        `begin; create function catalograph.refuse(reason text) returns boolean language sql as 'select true'`,
+      )
       await expect(prepareDatabase({ url: database.adminUrl })).rejects.toMatchObject({ sqlstate: '55P03' })
     } finally {
       await other.end()

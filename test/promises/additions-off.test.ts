@@ -47,11 +47,19 @@ describe('additions that are off', () => {
   afterAll(() => db.drop())
 
   test('are these', () => {
-    expect([...Object.keys(additions), ...ofConvention].sort()).toEqual(keysOn('schema').map(({ key }) => key).sort())
+    expect([...Object.keys(additions), ...ofConvention].sort()).toEqual(
+      keysOn('schema')
+        .map(({ key }) => key)
+        .sort(),
+    )
   })
 
   test.each([{ enabled: false }, null, { enabled: 'of' }])('change no byte, switched off as %j', async (off) => {
-    const all = Object.fromEntries(Object.keys(additions).filter((key) => key !== 'allowlist').map((key) => [key, off]))
+    const all = Object.fromEntries(
+      Object.keys(additions)
+        .filter((key) => key !== 'allowlist')
+        .map((key) => [key, off]),
+    )
     await comment('schema public', { ...all, allowlist: null })
     await comment('table book', all)
     await comment('table author', { ...all, root: { enabled: true } })

@@ -102,7 +102,10 @@ describe('a server that strangers may ask', () => {
     await ask('{ __typename }')
     const left = Promise.all(Array.from({ length: count }, () => abandon(endless, 400)))
     await new Promise((resolve) => setTimeout(resolve, 200))
-    expect(await ask('{ vaByPk(id: 1) { id } }', keys.serviceRole)).toMatchObject({ status: 200, data: { vaByPk: { id: 1 } } })
+    expect(await ask('{ vaByPk(id: 1) { id } }', keys.serviceRole)).toMatchObject({
+      status: 200,
+      data: { vaByPk: { id: 1 } },
+    })
     await left
     const start = performance.now()
     expect(await ask('{ vaByPk(id: 2) { id } }')).toMatchObject({ status: 200, data: { vaByPk: { id: 2 } } })
@@ -113,7 +116,9 @@ describe('a server that strangers may ask', () => {
   it('ends a mutation of many statements at the deadline, and keeps nothing of it', async () => {
     const naps = Array.from({ length: 16 }, (_, index) => `a${index}: nap(s: 1.5)`).join(' ')
     const start = performance.now()
-    const { status, errors } = await ask(`mutation { insertIntokeptCollection(objects: [{what: "x"}]) { affectedCount } ${naps} }`)
+    const { status, errors } = await ask(
+      `mutation { insertIntokeptCollection(objects: [{what: "x"}]) { affectedCount } ${naps} }`,
+    )
     expect(status).toBe(200)
     expect(errors?.[0]?.extensions).toEqual({ code: 'DEADLINE_EXCEEDED' })
     expect(errors?.[0]?.message).toContain('nothing was kept')

@@ -70,11 +70,21 @@ describe('the pages', () => {
     const [operate, auth, api] = ['docs/operate.md', 'docs/auth.md', 'docs/api.md'].map(readPage)
     const missing = (names: readonly string[], text = ''): readonly string[] =>
       names.filter((name) => !text.includes(`\`${name}`))
-    expect(missing(Object.values(settingKeys).map(({ env }) => env), `${operate}${auth}`)).toEqual([])
+    expect(
+      missing(
+        Object.values(settingKeys).map(({ env }) => env),
+        `${operate}${auth}`,
+      ),
+    ).toEqual([])
     expect(missing(Object.keys(failures), api)).toEqual([])
     const commands = [...readPage('compiler/cli.ts').matchAll(/^ {2}(\w+): async/gm)].map(([, name]) => name)
     expect(commands.length).toBeGreaterThan(5)
-    expect(missing(commands.map((name) => `catalograph ${name}`), operate)).toEqual([])
+    expect(
+      missing(
+        commands.map((name) => `catalograph ${name}`),
+        operate,
+      ),
+    ).toEqual([])
   })
 })
 
@@ -133,7 +143,9 @@ async function problemOf([program = '', ...words]: readonly string[]): Promise<s
   if (program === 'npm') return problemOfScript(words)
   if (program === 'npx' && words[0] === 'catalograph') return problemOfCommand(words.slice(1))
   if (program === 'npx' && /^(vitest|tsc)$/.test(words[0] ?? ''))
-    return words.every((word) => !/\.(ts|json)$/.test(word) || existsSync(join(root, word))) ? null : 'a file is missing'
+    return words.every((word) => !/\.(ts|json)$/.test(word) || existsSync(join(root, word)))
+      ? null
+      : 'a file is missing'
   return `nobody knows how to check ${program}`
 }
 

@@ -41,22 +41,30 @@ describe(`exact answers (again: ${again})`, () => {
     expect(cases).toBeGreaterThan(20)
   })
 
-  test('whatever else would be called nodeId, every role has a valid schema and the node id', { timeout: 60_000 }, async () => {
-    const draw = drawFrom(fc.sample(choices(600), { seed, numRuns: 1 })[0] ?? [])
-    for (const { limits: _, allowlist: __, ...world } of fc.sample(worlds, { seed, numRuns: 6 })) {
-      const called = (name: string | null): string | null => (draw.chance(40) ? 'nodeId' : name)
-      const stage = await openStage({
-        ...world,
-        tables: world.tables.map((table) => ({
-          ...table,
-          columns: table.columns.map((column) => ({ ...column, field: called(column.field) })),
-          foreignKeys: table.foreignKeys.map((key) => ({ ...key, foreignName: called(key.foreignName), localName: called(key.localName) })),
-        })),
-        functions: world.functions.map((fn) => ({ ...fn, field: called(fn.field) })),
-      })
-      expect(await judgeCase(stage, { question: null, earlier: null }).finally(stage.close)).toBeNull()
-    }
-  })
+  test(
+    'whatever else would be called nodeId, every role has a valid schema and the node id',
+    { timeout: 60_000 },
+    async () => {
+      const draw = drawFrom(fc.sample(choices(600), { seed, numRuns: 1 })[0] ?? [])
+      for (const { limits: _, allowlist: __, ...world } of fc.sample(worlds, { seed, numRuns: 6 })) {
+        const called = (name: string | null): string | null => (draw.chance(40) ? 'nodeId' : name)
+        const stage = await openStage({
+          ...world,
+          tables: world.tables.map((table) => ({
+            ...table,
+            columns: table.columns.map((column) => ({ ...column, field: called(column.field) })),
+            foreignKeys: table.foreignKeys.map((key) => ({
+              ...key,
+              foreignName: called(key.foreignName),
+              localName: called(key.localName),
+            })),
+          })),
+          functions: world.functions.map((fn) => ({ ...fn, field: called(fn.field) })),
+        })
+        expect(await judgeCase(stage, { question: null, earlier: null }).finally(stage.close)).toBeNull()
+      }
+    },
+  )
 
   const kept = readdirSync(new URL('../../fixtures/exact/', import.meta.url)).filter((file) => file.endsWith('.json'))
   test.each(kept)('what once failed: %s', async (file) => {
@@ -68,7 +76,9 @@ describe(`exact answers (again: ${again})`, () => {
 describe(`the laws of a catalogue (again: ${again})`, () => {
   let stage: Stage
   beforeAll(async () => {
-    const drawn = fc.sample(worlds, { seed, numRuns: 20 }).filter((world) => usefulRoles(world).length > 0 && world.limits === undefined)
+    const drawn = fc
+      .sample(worlds, { seed, numRuns: 20 })
+      .filter((world) => usefulRoles(world).length > 0 && world.limits === undefined)
     const largest = [...drawn].sort(
       (a, b) => b.tables.flatMap((table) => table.rows).length - a.tables.flatMap((table) => table.rows).length,
     )[0]

@@ -40,15 +40,12 @@ describe.each(majors())('on PostgreSQL %i', (major) => {
   })
   afterAll(() => service.close())
 
-  it.each(['set_role', 'set_role_locally'])(
-    'a role that %s leaves does not hold for the next field',
-    async (name) => {
-      const field = `update: updatenotesCollection(set: {body: "changed"}, filter: {id: {eq: 2}}) { affectedCount }`
-      const { data } = await ask(`mutation { ${name}(r: "service_role") who ${field} }`)
-      expect(data).toEqual({ [name]: 'service_role', who: 'anon', update: { affectedCount: 0 } })
-      expect((await service.db.query('select body from notes where id = 2')).rows).toEqual([{ body: 'his' }])
-    },
-  )
+  it.each(['set_role', 'set_role_locally'])('a role that %s leaves does not hold for the next field', async (name) => {
+    const field = `update: updatenotesCollection(set: {body: "changed"}, filter: {id: {eq: 2}}) { affectedCount }`
+    const { data } = await ask(`mutation { ${name}(r: "service_role") who ${field} }`)
+    expect(data).toEqual({ [name]: 'service_role', who: 'anon', update: { affectedCount: 0 } })
+    expect((await service.db.query('select body from notes where id = 2')).rows).toEqual([{ body: 'his' }])
+  })
 
   it('neither do claims and other settings', async () => {
     const { data } = await ask(`mutation {
@@ -61,7 +58,9 @@ describe.each(majors())('on PostgreSQL %i', (major) => {
 
   it('a lock is held no longer than its request, failed or not', async () => {
     const locks = async () =>
-      (await service.db.query(`select objid::int from pg_locks where locktype = 'advisory'`)).rows.map(({ objid }) => objid)
+      (await service.db.query(`select objid::int from pg_locks where locktype = 'advisory'`)).rows.map(
+        ({ objid }) => objid,
+      )
     expect((await ask('mutation { lock_seven }')).data).toEqual({ lock_seven: true })
     expect((await ask('mutation { lock_and_fail }')).errors).toHaveLength(1)
     await expect.poll(locks).toEqual([])

@@ -27,7 +27,9 @@ describe.each(majors())('the time zone with PostgreSQL %i', (major) => {
     const written = await service.graphql(
       'mutation { updateaccCollection(set: {ts: "2024-06-01T20:00:00"}, filter: {id: {eq: 2}}) { records { ts day_of } } }',
     )
-    expect(dataOf(written).updateaccCollection.records).toEqual([{ ts: '2024-06-01T20:00:00+05:30', day_of: '2024-06-01' }])
+    expect(dataOf(written).updateaccCollection.records).toEqual([
+      { ts: '2024-06-01T20:00:00+05:30', day_of: '2024-06-01' },
+    ])
     const stored = await service.db.query(`select ts = '2024-06-01T14:30:00Z' as same from acc`)
     expect(stored.rows).toEqual([{ same: true }])
     const found = await service.graphql(
@@ -42,12 +44,24 @@ describe.each(majors())('the time zone with PostgreSQL %i', (major) => {
   })
 
   test('is told otherwise by whoever opens the database, and what decides printing stays ours', async () => {
-    const asked = [{ name: 'test zone', text: `select current_setting('TimeZone'), current_setting('DateStyle')`, values: [] }]
+    const asked = [
+      { name: 'test zone', text: `select current_setting('TimeZone'), current_setting('DateStyle')`, values: [] },
+    ]
     const caller = { role: 'anon', claims: '{"role":"anon"}' }
-    for (const [timeZone, expected] of [[undefined, 'Asia/Kolkata'], ['UTC', 'UTC']] as const) {
+    for (const [timeZone, expected] of [
+      [undefined, 'Asia/Kolkata'],
+      ['UTC', 'UTC'],
+    ] as const) {
       const url = service.db.url
-      const database = openDatabase({ url, schemas: ['public'], poolSize: 1, ...(timeZone !== undefined && { timeZone }) })
-      const rows = await database.run({ caller, version: null, readOnly: true, statements: asked }).finally(database.close)
+      const database = openDatabase({
+        url,
+        schemas: ['public'],
+        poolSize: 1,
+        ...(timeZone !== undefined && { timeZone }),
+      })
+      const rows = await database
+        .run({ caller, version: null, readOnly: true, statements: asked })
+        .finally(database.close)
       expect(rows[0]?.map(String)).toEqual([expected, 'ISO, MDY'])
     }
   })
@@ -58,6 +72,8 @@ describe.each(majors())('the time zone with PostgreSQL %i', (major) => {
     const own = openStatements({ url, schemas: [], role: null, poolSize: 1, statementTimeout: 1_000 })
     expect(await own.run(statement<{ zone: string }>('test.zone', text)).finally(own.close)).toEqual([{ zone: 'UTC' }])
     expect((await withSession({ url }, (query) => query(text))).rows).toEqual([{ zone: 'UTC' }])
-    expect((await withSession({ url, searchPath: null }, (query) => query(text))).rows).toEqual([{ zone: 'Asia/Kolkata' }])
+    expect((await withSession({ url, searchPath: null }, (query) => query(text))).rows).toEqual([
+      { zone: 'Asia/Kolkata' },
+    ])
   })
 })

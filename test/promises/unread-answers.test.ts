@@ -59,6 +59,8 @@ it('answers that nobody reads take a bounded memory, which is given back', { tim
   const whole = { status: 200, length: 30_000_000 + '{"data":{"big":""}}'.length }
   await expect.poll(() => ask(30_000_000, '10.0.0.1'), { timeout: 10_000 }).toEqual(whole)
   const after = await served.memory()
-  console.info(`memory: ${before.now.toFixed(0)} MB before, ${after.most.toFixed(0)} at most, ${after.now.toFixed(0)} after`)
+  console.info(
+    `memory: ${before.now.toFixed(0)} MB before, ${after.most.toFixed(0)} at most, ${after.now.toFixed(0)} after`,
+  )
   expect(after.most).toBeLessThan(400)
 })

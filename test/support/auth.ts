@@ -278,7 +278,7 @@ function serverSettings(db: TestDatabase, { googleIssuer, smtpUrl }: AuthServerO
 }
 
 /** Resolves when every mail that was asked for is made. */
-export async function settled(db: TestDatabase): Promise<void> {
+async function settled(db: TestDatabase): Promise<void> {
   for (const until = Date.now() + 15_000; Date.now() < until; await sleep(10)) {
     if ((await db.query('select from catalograph_auth.mail_requests limit 1')).rowCount === 0) return
   }

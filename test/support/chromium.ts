@@ -45,7 +45,9 @@ export function useBrowser(
   const run: { browser: Browser | null } = { browser: null }
   beforeAll(async () => {
     await mkdir(screenshots, { recursive: true })
-    const rules = Object.entries(hosts()).map(([host, place]) => `MAP ${host} ${place}`).join(', ')
+    const rules = Object.entries(hosts())
+      .map(([host, place]) => `MAP ${host} ${place}`)
+      .join(', ')
     const args = ['--no-sandbox', ...(rules === '' ? [] : [`--host-resolver-rules=${rules}`])]
     run.browser = await chromium.launch({ executablePath, args })
   })
@@ -79,7 +81,7 @@ function watch(page: Page): WatchedPage {
   page.on('requestfailed', (request) => {
     if (request.failure()?.errorText !== 'csp') noteOrigin(request)
   })
-  page.on('requestfinished', (request) => 
+  page.on('requestfinished', (request) =>
     sizes.push(
       request.sizes().then(
         ({ responseBodySize }) => responseBodySize,

@@ -23,7 +23,7 @@ export const publishClusters = (clusters: readonly Cluster[]): void => {
   process.env[variable] = JSON.stringify(clusters)
 }
 
-export const clusters = (): readonly Cluster[] => {
+const clusters = (): readonly Cluster[] => {
   const text = process.env[variable]
   if (text === undefined) throw new Error('No test cluster is running: test/support/global-setup.ts has not run.')
   return JSON.parse(text) as readonly Cluster[]

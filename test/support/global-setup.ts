@@ -72,7 +72,9 @@ export default async function setUp(): Promise<() => Promise<void>> {
       }),
     )
     if (!started.some(({ postgis }) => postgis)) {
-      console.warn('\nPostGIS is installed for none of these servers (Debian: postgresql-15-postgis-3): geo is not tested.\n')
+      console.warn(
+        '\nPostGIS is installed for none of these servers (Debian: postgresql-15-postgis-3): geo is not tested.\n',
+      )
     }
     publishClusters(started)
   } catch (error) {

@@ -16,7 +16,9 @@ export async function lastPlan(
   const run = `execute last_sent${values.length > 0 ? `(${values.join(', ')})` : ''}`
   try {
     await db.query(
-      ['begin', ...settings.map((setting) => `set local ${setting}`), `set local role ${exchange.caller.role}`].join('; '),
+      ['begin', ...settings.map((setting) => `set local ${setting}`), `set local role ${exchange.caller.role}`].join(
+        '; ',
+      ),
     )
     await db.query(`prepare last_sent as ${statement.text}`)
     const { rows } = await db.query(`explain (${analyze ? 'analyze, ' : ''}format json) ${run}`)

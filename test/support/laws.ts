@@ -143,8 +143,8 @@ async function askPage(stage: Stage, walk: Walk, cursor: string | null): Promise
   expect(errors).toBeUndefined()
   return {
     ids: data.page.edges.map((item: { node: { id: string } }) => item.node.id),
-    more: data.page.pageInfo[more as string],
-    cursor: data.page.pageInfo[edge as string],
+    more: data.page.pageInfo[more],
+    cursor: data.page.pageInfo[edge],
   }
 }
 

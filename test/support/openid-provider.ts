@@ -74,7 +74,7 @@ function configuration(
         token_endpoint_auth_method: 'client_secret_post',
       },
     ],
-    jwks: { keys: [key] } as NonNullable<Configuration['jwks']>,
+    jwks: { keys: [key] },
     cookies: { keys: ['a key of the cookies'] },
     pkce: { required: () => false },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'picture'] },

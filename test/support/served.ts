@@ -21,7 +21,10 @@ export interface Served {
 const cli = fileURLToPath(new URL('../../dist/compiler/cli.js', import.meta.url))
 const secret = 'a secret that has more than thirty-two characters'
 
-export async function serveBuilt(db: TestDatabase, environment: Readonly<Record<string, string>> = {}): Promise<Served> {
+export async function serveBuilt(
+  db: TestDatabase,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Served> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const env = {
@@ -42,7 +45,12 @@ export async function serveBuilt(db: TestDatabase, environment: Readonly<Record<
     return performance.now() - asked
   }
   const until = performance.now() + 30_000
-  while (!(await fetch(`${url}/readyz`).then(({ status }) => status === 200, () => false))) {
+  while (
+    !(await fetch(`${url}/readyz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    ))
+  ) {
     if (performance.now() > until) {
       await stop()
       throw new Error('The server did not become ready.')

@@ -6,4 +6,5 @@ import { isForwardNotNull } from './forward-not-null.ts'
  * Whether every row of the child, whose link it is, has its parent and everybody sees it, so that joining the two loses no
  * row: Postgres holds the relation to it, where a comment only says so.
  */
-export const isAlways = (link: Link, child: AnnotatedRelation): boolean => !link.declared && isForwardNotNull(link, child)
+export const isAlways = (link: Link, child: AnnotatedRelation): boolean =>
+  !link.declared && isForwardNotNull(link, child)

@@ -55,7 +55,7 @@ export interface RowPart {
   readonly row: GraphQLObjectType
 }
 
-export const sharedPath = 'shared'
+const sharedPath = 'shared'
 
 export function layOut(schema: GraphQLSchema): Layout {
   const types = Object.values(schema.getTypeMap()).sort(byName)

@@ -55,7 +55,8 @@ export function parseCertificate(text: string): Certificate | null {
 
 function isOperation(value: unknown): value is CertifiedOperation {
   const { document, operation, role, found } = (value ?? {}) as Partial<CertifiedOperation>
-  const isNamed = typeof document === 'string' && typeof role === 'string' && (operation === null || typeof operation === 'string')
+  const isNamed =
+    typeof document === 'string' && typeof role === 'string' && (operation === null || typeof operation === 'string')
   if (!isNamed || typeof found !== 'object' || found === null) return false
   if (isRefused(found)) return typeof found.refused === 'string'
   const lists = [found.indexes, found.scans]

@@ -48,7 +48,8 @@ function problemsOf(before: Found | undefined, now: Found, factor: number): read
 function grown(what: 'cost' | 'rows', before: Cost, now: Cost, factor: number): readonly string[] {
   const allowed = (what === 'cost' ? Math.max(before.cost, leastCost) : before.rows) * factor
   if (now[what] <= allowed) return []
-  const times = before[what] === 0 ? '' : `, ${(now[what] / before[what]).toFixed(1)} times as ${what === 'cost' ? 'much' : 'many'}`
+  const times =
+    before[what] === 0 ? '' : `, ${(now[what] / before[what]).toFixed(1)} times as ${what === 'cost' ? 'much' : 'many'}`
   return [`Its ${what === 'cost' ? 'cost' : 'rows'} went from ${before[what]} to ${now[what]}${times}.`]
 }
 

@@ -81,11 +81,9 @@ async function measureWith(
   })
   if ('refused' in ready) return ready
   const caller: Caller = { role, claims: JSON.stringify({ role }) }
-  const plans = await plansOf(
-    (statements) => run({ caller, version: null, readOnly: true, statements }),
-    ready.bound,
-    { verbose: true },
-  ).catch(toRefused)
+  const plans = await plansOf((statements) => run({ caller, version: null, readOnly: true, statements }), ready.bound, {
+    verbose: true,
+  }).catch(toRefused)
   if ('refused' in plans) return plans
   const facts = plans.map(factsOfPlan)
   const scans: readonly RelationName[] = facts.flatMap((one) => one.scans)

@@ -25,7 +25,9 @@ export function factsOfPlan(plan: string): PlanFacts {
   const [root] = JSON.parse(plan) as readonly { readonly Plan?: Node }[]
   const nodes = root?.Plan === undefined ? [] : nodesOf(root.Plan, '')
   return {
-    indexes: nodes.flatMap(({ schema, node: { 'Index Name': name } }) => (name === undefined ? [] : [{ schema, name }])),
+    indexes: nodes.flatMap(({ schema, node: { 'Index Name': name } }) =>
+      name === undefined ? [] : [{ schema, name }],
+    ),
     scans: nodes.flatMap(({ schema, node: { 'Node Type': type, 'Relation Name': name } }) =>
       type === 'Seq Scan' && name !== undefined ? [{ schema, name }] : [],
     ),
@@ -77,7 +79,8 @@ export async function readSizes(query: Query): Promise<Sizes> {
     nameOf: (relation) => find(relation).whole,
     largeOf: (scans, least) => {
       const sums = new Map<string, number>()
-      for (const one of new Set(scans.map(find))) sums.set(one.whole, (sums.get(one.whole) ?? 0) + Math.max(0, one.rows))
+      for (const one of new Set(scans.map(find)))
+        sums.set(one.whole, (sums.get(one.whole) ?? 0) + Math.max(0, one.rows))
       return [...sums].flatMap(([name, sum]) => (sum >= least ? [name] : []))
     },
     unknownOf: (scans) => scans.map(find).flatMap((one) => (one.rows < 0 ? [one.whole] : [])),

@@ -2,7 +2,12 @@ import { isRequiredInputField, type GraphQLInputObjectType, type VariableDefinit
 import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
 import { parts } from '../../../runtime/contract/type-names.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
-import { sampleScalars, sampleVariables, sampling, type Sample } from '../../../runtime/graphql/prepared/sample-variables.ts'
+import {
+  sampleScalars,
+  sampleVariables,
+  sampling,
+  type Sample,
+} from '../../../runtime/graphql/prepared/sample-variables.ts'
 
 type Given = Readonly<Record<string, unknown>>
 

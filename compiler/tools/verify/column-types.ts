@@ -112,7 +112,19 @@ function modified(base: BaseType, modifier: number, collation: Collation): Colum
     case 'timestamp':
     case 'timestamptz':
       return modifier < 0 || modifier >= 3 ? plain(base) : plain('other')
-    default:
+    case 'bool':
+    case 'composite':
+    case 'date':
+    case 'enum':
+    case 'float8':
+    case 'geometry':
+    case 'int2':
+    case 'int4':
+    case 'int8':
+    case 'numeric(8,2)':
+    case 'other':
+    case 'uuid':
+    case 'varchar(5)':
       return plain(base)
   }
 }

@@ -35,9 +35,8 @@ export function judgeAnswer({ answer: expected, unordered }: Outcome, actual: An
         code: null,
         message: `expected a refusal (${wanted}), but the answer was ${JSON.stringify(actual.data)}`,
       }
-    const isExpected = errors.some(
-      ({ message, extensions: { code: reason, sqlstate } }) =>
-        [message, reason, sqlstate ?? ''].some((said) => expected.reasons.includes(said)),
+    const isExpected = errors.some(({ message, extensions: { code: reason, sqlstate } }) =>
+      [message, reason, sqlstate ?? ''].some((said) => expected.reasons.includes(said)),
     )
     const isBare = actual.data === null
     return isExpected && isBare

@@ -49,5 +49,7 @@ const question = (schema: string): string => `select json_build_object(
 /** Rejects with DatabaseFailure. */
 export async function lookUp(ask: Ask, schema: string): Promise<LookedUp> {
   const answer = await ask({ text: question('$1'), values: [schema] })
-  return answer === null ? { usable: false, columns: [], lockedSchemas: [], lockedEnums: [] } : (JSON.parse(answer) as LookedUp)
+  return answer === null
+    ? { usable: false, columns: [], lockedSchemas: [], lockedEnums: [] }
+    : (JSON.parse(answer) as LookedUp)
 }

@@ -58,15 +58,14 @@ export function sketchOf(annotated: Annotated, schema: AnnotatedSchema, role: st
     return sketchTable(types, relation, role, { ...found, columns: [...columns.values()] }, put)
   })
   for (const fn of annotated.functions) {
-    if (fn.schema === schema.name && fn.kind === 'f')
-      put(nameFunction(fn), 'what functions do is not known')
+    if (fn.schema === schema.name && fn.kind === 'f') put(nameFunction(fn), 'what functions do is not known')
   }
   const linked = tables.map((one) => ({ ...one, table: withKeys(one.table, relations) }))
   return { world: worldOf(annotated, schema, linked), tables: linked, notJudged }
 }
 
 /** Without what is not readable and without rows. */
-export function worldOf(annotated: Annotated, { name, settings }: AnnotatedSchema, tables: readonly Sketched[]): World {
+function worldOf(annotated: Annotated, { name, settings }: AnnotatedSchema, tables: readonly Sketched[]): World {
   const limits = annotated.schemas.flatMap((schema) => schema.settings.limits ?? [])
   const least = (key: 'fields' | 'rows'): number | null => {
     const given = limits.flatMap((one) => one[key] ?? [])

@@ -13,9 +13,7 @@ export function* smallerQuestions(question: Question): Generator<Question> {
   const document = parse(question.document, { noLocation: true })
   for (const path of removals(document as unknown as Plain)) {
     const smaller = structuredClone(document)
-    const owner = path
-      .slice(0, -1)
-      .reduce<never>((node, step) => node[step] as never, smaller as never) as unknown as Plain[]
+    const owner = path.slice(0, -1).reduce<never>((node, step) => node[step], smaller as never) as unknown as Plain[]
     const removed = owner.splice(Number(path[path.length - 1]), 1)[0]
     yield tidied(question, smaller)
     // In its place what it holds.

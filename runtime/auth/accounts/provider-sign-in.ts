@@ -15,20 +15,14 @@ import { deleteOtherIdentities, putProviderIdentity } from '../store/identities.
 import { findAccountsByAddress, findIdentityOwner, purgeAccount } from '../store/linking.ts'
 import { putOneTimeToken } from '../store/one-time-tokens.ts'
 import { deleteSessionsOf } from '../store/sessions.ts'
-import {
-  findUserById,
-  insertUser,
-  mergeUserMetadata,
-  replaceUserMetadata,
-} from '../store/users.ts'
+import { findUserById, insertUser, mergeUserMetadata, replaceUserMetadata } from '../store/users.ts'
 import type { UserRow } from '../protocol/types.ts'
 
 export const provider = 'google'
 
 /** What came of account linking; a refusal is a value where what was done for it has to be kept. */
 export type Linked =
-  | { readonly kind: 'user'; readonly user: UserRow }
-  | { readonly kind: 'refused'; readonly failure: AuthFailure }
+  { readonly kind: 'user'; readonly user: UserRow } | { readonly kind: 'refused'; readonly failure: AuthFailure }
 
 /** A sign-in under way: its one transaction, which may send a mail. */
 export interface Linking {

@@ -90,10 +90,7 @@ export async function acceptToken(
   type: VerificationType,
   { userId, slot, token }: Presented,
 ): Promise<Accepted> {
-  const [user, spent] = await Promise.all([
-    findLockedUser(run, userId),
-    spendOneTimeToken(run, userId, slot, token),
-  ])
+  const [user, spent] = await Promise.all([findLockedUser(run, userId), spendOneTimeToken(run, userId, slot, token)])
   if (user === null) throw refuse('otp_expired')
   if (user.banned) throw refuse('user_banned')
   if (!spent) throw refuse('otp_expired')

@@ -75,5 +75,9 @@ export function noContent(): Outcome {
 export function redirect(status: 302 | 303, location: string): Outcome {
   // Headers hold ASCII alone (RFC 9110 section 5.5): other letters are encoded as RFC 3987 section 3.1 has it.
   const written = location.replace(/[^\x21-\x7e]+/gu, encodeURIComponent)
-  return { status, body: null, headers: { location: written, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' } }
+  return {
+    status,
+    body: null,
+    headers: { location: written, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' },
+  }
 }

@@ -26,4 +26,7 @@ export function checkMetadataChange(
 }
 
 const tooLarge = (): AuthFailure =>
-  refuse('metadata_too_large', `app_metadata and user_metadata may have at most ${largestMetadata} bytes together, as JSON`)
+  refuse(
+    'metadata_too_large',
+    `app_metadata and user_metadata may have at most ${largestMetadata} bytes together, as JSON`,
+  )

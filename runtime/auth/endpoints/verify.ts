@@ -4,7 +4,13 @@ import { has, textOf } from '../protocol/input.ts'
 import { judgeEmail, normalEmail } from '../rules/email.ts'
 import { sessionJson, startSession } from '../accounts/sign-in.ts'
 import type { AuthTools } from '../accounts/tools.ts'
-import { acceptToken, isVerificationType, presentCode, presentToken, type VerificationType } from '../accounts/verification.ts'
+import {
+  acceptToken,
+  isVerificationType,
+  presentCode,
+  presentToken,
+  type VerificationType,
+} from '../accounts/verification.ts'
 
 /** What is said to whoever confirmed with the first of two mailboxes. */
 export const proceedMessage = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'

@@ -1,7 +1,14 @@
 import { DatabaseFailure, type DatabaseFailureKind } from '../../db/failures/failures.ts'
 import { HttpFailure, failureTable, type FailureCode } from '../../http/failures.ts'
 import { KeyFailure } from '../protocol/api-key.ts'
-import { AuthFailure, errorBody, OauthFailure, refuse, type ApiVersion, type AuthErrorCode } from '../protocol/errors.ts'
+import {
+  AuthFailure,
+  errorBody,
+  OauthFailure,
+  refuse,
+  type ApiVersion,
+  type AuthErrorCode,
+} from '../protocol/errors.ts'
 import { statusOfTrigger } from '../protocol/trigger-status.ts'
 
 /** A failure as it is sent. */

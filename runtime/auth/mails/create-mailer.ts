@@ -51,7 +51,13 @@ export function createMailer({ database, secret, server, from }: MailerOptions):
       void (await carryOut(view, { settings, work, note, decoyOf: address })),
     check: async (kind) => handOver?.check(kind),
     reserve: (run, settings, kinds, recipient) =>
-      limit(run, parts, null, settings, kinds.map((kind) => ({ kind, recipient }))),
+      limit(
+        run,
+        parts,
+        null,
+        settings,
+        kinds.map((kind) => ({ kind, recipient })),
+      ),
     on: (more) => on({ ...view, ...more }),
   })
   return on({ database, request: null })

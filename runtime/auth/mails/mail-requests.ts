@@ -71,7 +71,10 @@ export function createMailRequests(parts: MailRequestParts): MailRequests {
   const looking = setInterval(() => {
     const looked = whereReady('mail_requests', () => takeMailRequests(database.run))
     // While the database is away there is nothing to be found.
-    looked.then((found) => found?.forEach(begin), () => undefined)
+    looked.then(
+      (found) => found?.forEach(begin),
+      () => undefined,
+    )
   }, lookEveryMs).unref()
   return {
     accept: async ({ settings, client }, kept, { kind, input }) => {

@@ -19,7 +19,7 @@ export interface LetterToSend {
 }
 
 /** Below the limit of a request (spec/auth.md 9.3). */
-export const usualSmtpLimitMs = 8_000
+const usualSmtpLimitMs = 8_000
 
 /** Speaks SMTP to the server of the address, such as smtps://user:password@mail.example.com. */
 export function createSmtp(url: string, limitMs = usualSmtpLimitMs): MailServer {

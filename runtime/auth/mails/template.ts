@@ -1,5 +1,4 @@
 import { isObject } from '../protocol/input.ts'
-import type { JsonObject } from '../protocol/types.ts'
 import { after, afterVariable, placeIn, startState, type Place, type State } from './html-place.ts'
 import type { MailVariables } from './mailer.ts'
 
@@ -44,7 +43,8 @@ export function parseHtml(source: string): Template {
       return piece
     }
     const place = placeIn(state)
-    if (place === null) throw new TemplateFault(`{{ .${shown([piece.name, ...piece.path].join('.'))} }} stands ${misplaced}`)
+    if (place === null)
+      throw new TemplateFault(`{{ .${shown([piece.name, ...piece.path].join('.'))} }} stands ${misplaced}`)
     state = afterVariable(state)
     return { ...piece, place }
   })
@@ -133,7 +133,7 @@ function valueOf(variables: MailVariables, name: keyof MailVariables, path: read
 }
 
 function memberOf(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? (value as JsonObject)[key] : undefined
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
 const entities: Readonly<Record<string, string>> = {

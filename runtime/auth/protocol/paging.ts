@@ -14,7 +14,10 @@ const most = 1_000_000
  * `validation_failed`.
  */
 export function readPage(query: Readonly<Record<string, string>>): Page {
-  return { page: query['page'] === '0' ? 1 : numberOf(query, 'page', 1), perPage: numberOf(query, 'per_page', usualPerPage) }
+  return {
+    page: query['page'] === '0' ? 1 : numberOf(query, 'page', 1),
+    perPage: numberOf(query, 'per_page', usualPerPage),
+  }
 }
 
 function numberOf(query: Readonly<Record<string, string>>, name: string, usual: number): number {

@@ -30,7 +30,7 @@ export interface Google {
   readonly verify: (client: Client, idToken: string, accessToken: string) => Promise<VerifiedClaims>
 }
 
-export const googleIssuer = 'https://accounts.google.com'
+const googleIssuer = 'https://accounts.google.com'
 
 /** As https://accounts.google.com/.well-known/openid-configuration has it: pinned, so that nothing is asked first. */
 const googleMetadata: ServerMetadata = {

@@ -42,6 +42,6 @@ export function accessClaims({ user, session, now }: ClaimFacts, settings: Claim
 }
 
 /** aal2 exactly when one of the methods was TOTP. */
-export function assuranceOf(amr: readonly AmrEntry[]): 'aal1' | 'aal2' {
+function assuranceOf(amr: readonly AmrEntry[]): 'aal1' | 'aal2' {
   return amr.some(({ method }) => method === 'totp') ? 'aal2' : 'aal1'
 }

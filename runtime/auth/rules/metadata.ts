@@ -12,7 +12,7 @@ export interface Metadata {
  */
 export const largestMetadata = 32_768
 
-export function sizeOf({ app, user }: Metadata): number {
+function sizeOf({ app, user }: Metadata): number {
   return Buffer.byteLength(JSON.stringify(app ?? {})) + Buffer.byteLength(JSON.stringify(user ?? {}))
 }
 

@@ -57,7 +57,8 @@ const isWeb = ({ protocol }: URL): boolean => protocol === 'http:' || protocol =
  * section 2.3.1), or an IPv6 literal; then a port or none. So `*` where a pattern has a label stands for one.
  */
 function isPlainAuthority(authority: string, parsed: URL): boolean {
-  const [, host = '', port = ''] = /^([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(authority) ?? []
+  const [, host = '', port = ''] =
+    /^([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(authority) ?? []
   const usual = parsed.protocol === 'https:' ? '443' : '80'
   return host.toLowerCase() === parsed.hostname && (port === usual ? '' : port) === parsed.port
 }

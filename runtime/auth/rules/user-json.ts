@@ -50,7 +50,7 @@ export function userJson(user: UserRow): JsonObject {
 }
 
 /** spec/auth.md 3.2. */
-export function identityJson(identity: IdentityRow): JsonObject {
+function identityJson(identity: IdentityRow): JsonObject {
   return {
     identity_id: identity.id,
     id: identity.provider_id,

@@ -60,7 +60,9 @@ export function createAuthState(options: LoadOptions): ReadAuthState {
     // The clock is read before the rows are: a change that comes in between is seen the next time.
     const checkedAt = options.now()
     const before = held
-    const rows = await options.whereReady('settings_version', () => options.run(readSettings, [before?.version ?? null]))
+    const rows = await options.whereReady('settings_version', () =>
+      options.run(readSettings, [before?.version ?? null]),
+    )
     const row = rows?.[0]
     const unchanged = before !== null && row !== undefined && row.stored === null
     const state = unchanged ? before.state : stateOf(row?.stored ?? null, options.externalUrl())

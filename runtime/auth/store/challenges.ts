@@ -4,7 +4,7 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 /** auth.mfa_challenges, and catalograph_auth.totp_steps: what keeps a code from being guessed or used twice. */
 
 /** Seconds in which a challenge can be answered (spec/auth.md 3.4). */
-export const challengeSeconds = 300
+const challengeSeconds = 300
 
 const mostFailures = 10
 const failureSeconds = 300

@@ -129,8 +129,7 @@ export const insertFlow = async (run: RunStatement, flow: NewFlow): Promise<stri
 }
 
 export type Claim =
-  | { readonly kind: 'claimed'; readonly flow: ReturnedFlow }
-  | { readonly kind: 'used' | 'expired' | 'unknown' }
+  { readonly kind: 'claimed'; readonly flow: ReturnedFlow } | { readonly kind: 'used' | 'expired' | 'unknown' }
 
 /**
  * Claims the flow of a `state`, a UUID: once, whatever comes of it, so that nothing can be replayed (spec/auth.md,

@@ -18,10 +18,7 @@ export const ofAddress = `from auth.users u
     and lower(u.email::text) = $1 and not u.is_sso_user and u.deleted_at is null
   order by u.email = $1 desc, u.created_at limit 1`
 
-const byEmail = statement<JsonRow<UserRow>>(
-  'auth.users.by-email',
-  asJson(`select ${userColumns} ${ofAddress}`),
-)
+const byEmail = statement<JsonRow<UserRow>>('auth.users.by-email', asJson(`select ${userColumns} ${ofAddress}`))
 
 /** A user, and the session where it is theirs. */
 type WithSession<S> = UserRow & { readonly session: S | null }

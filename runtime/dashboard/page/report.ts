@@ -26,15 +26,17 @@ export type Presence = 'all' | 'missing' | 'present'
 
 /** Relations, the fields that they lost, functions, and what the compiler says of all of them. */
 export function reportRows({ relations, functions, remarks }: Report): readonly ReportRow[] {
-  const remarkRow = (kind: string) => (remark: Report['remarks'][number], index: number): ReportRow => ({
-    key: `${kind} ${index} ${remark.object}`,
-    object: remark.object,
-    kind,
-    name: null,
-    reason: remark.code,
-    message: remark.message,
-    fix: remark.fix,
-  })
+  const remarkRow =
+    (kind: string) =>
+    (remark: Report['remarks'][number], index: number): ReportRow => ({
+      key: `${kind} ${index} ${remark.object}`,
+      object: remark.object,
+      kind,
+      name: null,
+      reason: remark.code,
+      message: remark.message,
+      fix: remark.fix,
+    })
   // What keeps an object out stands in its own row.
   const missing = [...relations, ...functions].filter(({ inSchema }) => !inSchema)
   const explained = new Set(missing.map(({ object }) => object))
@@ -62,7 +64,7 @@ const isLostField = ({ code, object }: Report['remarks'][number]): boolean =>
 
 export function filterRows(rows: readonly ReportRow[], text: string, presence: Presence): readonly ReportRow[] {
   const wanted = text.trim().toLowerCase()
-  return rows.filter(({ key, name, ...texts }) => {
+  return rows.filter(({ key: _key, name, ...texts }) => {
     if (presence !== 'all' && (name !== null) !== (presence === 'present')) return false
     return Object.values({ name, ...texts }).some((cell) => cell?.toLowerCase().includes(wanted) === true)
   })

@@ -87,7 +87,12 @@ export interface RoleSettingsOptions {
   readonly now: () => number
 }
 
-export const createRoleSettings = ({ query, ownTimeout, ownTimeZone, now }: RoleSettingsOptions): RoleSettingsReader => {
+export const createRoleSettings = ({
+  query,
+  ownTimeout,
+  ownTimeZone,
+  now,
+}: RoleSettingsOptions): RoleSettingsReader => {
   let known: ReadonlyMap<string, RoleSettings> | null = null
   let base = none
   let stored = ''

@@ -261,7 +261,9 @@ export const takeBack = (line: Line, settle: (spoilt: boolean) => void): void =>
 export const isOutdated = (exchange: Exchange, result: ExchangeResult): boolean => {
   const { version, readOnly, statements } = exchange
   if (version === null || !readOnly || result.kind !== 'rows') return false
-  return statements.some(({ carriesCheck }, index) => carriesCheck && rowsOf(exchange, result.rows, index)?.length === 0)
+  return statements.some(
+    ({ carriesCheck }, index) => carriesCheck && rowsOf(exchange, result.rows, index)?.length === 0,
+  )
 }
 
 const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'

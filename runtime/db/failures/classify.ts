@@ -48,7 +48,12 @@ const sentences: Partial<Readonly<Record<DatabaseFailureKind, string>>> = {
 }
 
 /** Places in the sources of procedural languages where a function's own errors are raised, with codes of its choice. */
-const raising: ReadonlySet<string> = new Set(['exec_stmt_raise', 'PLy_elog_impl', 'pltcl_elog', 'plperl_call_perl_func'])
+const raising: ReadonlySet<string> = new Set([
+  'exec_stmt_raise',
+  'PLy_elog_impl',
+  'pltcl_elog',
+  'plperl_call_perl_func',
+])
 
 /** Kinds that speak of the server: a function that raises their codes speaks for itself. */
 const aboutServer: ReadonlySet<DatabaseFailureKind> = new Set([

@@ -11,15 +11,11 @@ export type DatabaseFailureKind =
   | 'unavailable'
   /** Serialization failure or deadlock; nothing was kept, trying again helps. */
   | 'conflict'
-  /** There is no room for what it takes; trying again shortly helps. */
-  | 'overloaded'
-  /** The process is about to end, and gave the request up. */
-  | 'stopping'
   /** More came back than one answer may hold; reading was given up, and with it the connection. */
   | 'too-large'
   /** statement_timeout or a cancel of somebody else. */
   | 'timeout'
-  /** No connection became free in time, or too many wait for one already; nothing ran. */
+  /** No connection became free in time, too many wait for one, or its answer has no room; nothing ran. */
   | 'overloaded'
   /** The request's own deadline passed; nothing was kept. */
   | 'deadline'

@@ -211,7 +211,10 @@ const preparing = ({ prepared, described }: Line, given: readonly SentStatement[
   const added = statements.filter(({ name }, index) => name !== '' && parsed.has(index))
   const needed = () => new Set(statements.map(({ name }) => name))
   const evicted = added.length === 0 ? [] : prepared.evict(totalWeight(added), needed())
-  const closed = [...evicted, ...statements.flatMap((statement) => ('closes' in statement ? (statement.closes ?? []) : []))]
+  const closed = [
+    ...evicted,
+    ...statements.flatMap((statement) => ('closes' in statement ? (statement.closes ?? []) : [])),
+  ]
   return { closed, statements, parsed, describe: described !== null }
 }
 

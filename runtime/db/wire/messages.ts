@@ -127,11 +127,19 @@ export function readColumns(bytes: Buffer, start: number): readonly Column[] {
 }
 
 /** ErrorResponse (manual 54.8): fields of a letter and a text each. Those that are not listed are of no use to us. */
-const errorFields = { S: 'severity', C: 'code', D: 'detail', H: 'hint', W: 'where', n: 'constraint', R: 'routine' } as const
+const errorFields = {
+  S: 'severity',
+  C: 'code',
+  D: 'detail',
+  H: 'hint',
+  W: 'where',
+  n: 'constraint',
+  R: 'routine',
+} as const
 
 export function readError(bytes: Buffer, start: number): pg.DatabaseError {
   const fields = new Map<string, string>()
-  for (let at = start; bytes[at] !== 0; ) {
+  for (let at = start; bytes[at] !== 0;) {
     const end = bytes.indexOf(0, at)
     fields.set(bytes.toString('latin1', at, at + 1), bytes.toString('utf8', at + 1, end))
     at = end + 1

@@ -109,7 +109,10 @@ export const makeFilter =
       fields: () => {
         const columns = visible.filterable(entity).map((column): InputField => {
           const { name } = shown(column)
-          return [name, { type: filterType(visible, name, shown(column).type, types), description: `Conditions on ${name}.` }]
+          return [
+            name,
+            { type: filterType(visible, name, shown(column).type, types), description: `Conditions on ${name}.` },
+          ]
         })
         const computed = [...filterComputed(visible, entity)].map(([name, { type }]): InputField => {
           return [name, { type: filterType(visible, name, type, types), description: `Conditions on ${name}.` }]
@@ -139,7 +142,8 @@ export function filterType(visible: Visible, name: string, type: ValueType, type
   const composite = type.kind === 'composite' ? visible.composite(type.id) : undefined
   if (composite !== undefined) return types.compositeFilter(composite)
   const item = type.kind === 'enum' ? visible.enum(type.id) : undefined
-  if (item !== undefined && visible.names.ownsEnum(item)) return type.list ? types.enumListFilter(item) : types.enumFilter(item)
+  if (item !== undefined && visible.names.ownsEnum(item))
+    return type.list ? types.enumListFilter(item) : types.enumFilter(item)
   if (isGeo(type)) return geoFilter
   const filters = type.list ? listFilters : scalarFilters
   const filter = filters.get(type.kind === 'scalar' ? type.name : 'Opaque')

@@ -1,4 +1,11 @@
-import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLInputType, type GraphQLLeafType } from 'graphql'
+import {
+  GraphQLEnumType,
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLInputType,
+  type GraphQLLeafType,
+} from 'graphql'
 import type { ScalarName } from '../../contract/manifest.ts'
 import { filterFamilies, listFilterScalars, listOperators, operators, type OperatorName } from '../../sql/operators.ts'
 import { written } from '../meaning.ts'

@@ -8,7 +8,10 @@ import { typeName, type MakePart, type Types } from './types.ts'
 
 /** What the additions say of related rows (spec/graphql.md 17). */
 
-export type InputField = readonly [name: string, config: { readonly type: GraphQLInputType; readonly description: string }]
+export type InputField = readonly [
+  name: string,
+  config: { readonly type: GraphQLInputType; readonly description: string },
+]
 
 /** Conditions on related rows (`relationFilters`). */
 export const relationConditions = (visible: Visible, entity: EntityFacts, types: Types): readonly InputField[] =>
@@ -64,7 +67,10 @@ export const makeDistinctField =
       description: `The fields of ${entity.name} that tell rows apart.`,
       extensions: written,
       values: Object.fromEntries(
-        fields.map(([name, { column }]) => [name, { value: column, description: `One row for each value of ${name}.` }]),
+        fields.map(([name, { column }]) => [
+          name,
+          { value: column, description: `One row for each value of ${name}.` },
+        ]),
       ),
     })
   }

@@ -81,7 +81,8 @@ const opaqueLiteral = (node: ValueNode): ScalarValue => {
       throw refuse('Unexpected array in input value array', node)
     case Kind.OBJECT:
       throw refuse('Unexpected object in input value', node)
-    default:
+    case Kind.NULL:
+    case Kind.VARIABLE:
       throw invalid('Opaque', node)
   }
 }

@@ -222,7 +222,13 @@ class LazySchema extends GraphQLSchema {
   override getTypeMap(): ReturnType<GraphQLSchema['getTypeMap']> {
     const rows = this.#visible.exposed.map((entity) => this.#types.row(entity))
     const roots = this.#mutation === undefined ? [this.#query] : [this.#query, this.#mutation]
-    const all = [...sharedTypes(this.#visible.manifest).values(), ...roots, this.#types.node, this.#types.pageInfo, ...rows]
+    const all = [
+      ...sharedTypes(this.#visible.manifest).values(),
+      ...roots,
+      this.#types.node,
+      this.#types.pageInfo,
+      ...rows,
+    ]
     // Without a prototype: a name such as "constructor" is no type.
     return Object.assign(Object.create(null), Object.fromEntries(all.map((type) => [type.name, type])))
   }

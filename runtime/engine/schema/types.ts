@@ -1,6 +1,6 @@
+import type { GraphQLInputObjectType } from 'graphql'
 import {
   GraphQLEnumType,
-  GraphQLInputObjectType,
   GraphQLInterfaceType,
   GraphQLList,
   GraphQLNonNull,

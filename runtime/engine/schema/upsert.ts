@@ -19,7 +19,8 @@ export const makeOnConflict: MakePart = (entity, types) => {
             'updateFields',
             {
               type: new GraphQLList(nonNull(updateField)),
-              description: 'What the row takes over from the one that was to be added. Default: nothing, it is left alone.',
+              description:
+                'What the row takes over from the one that was to be added. Default: nothing, it is left alone.',
             },
           ],
           [
@@ -70,5 +71,7 @@ export const makeUpdateField =
     enumOf(
       typeName(entity, 'updateField'),
       `The fields of ${entity.name} that a row can take over.`,
-      [...byField(visible.takeovers(entity))].flatMap(([name, { column }]) => (reserved.has(name) ? [] : [[name, column]])),
+      [...byField(visible.takeovers(entity))].flatMap(([name, { column }]) =>
+        reserved.has(name) ? [] : [[name, column]],
+      ),
     )

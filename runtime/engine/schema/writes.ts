@@ -84,7 +84,9 @@ function insertField(entity: EntityFacts, types: Types): Field {
       type: nonNull(new GraphQLList(nonNull(input(entity, 'insertInput', types)))),
       description: 'The rows to add.',
     },
-    ...(onConflict && { onConflict: { type: onConflict, description: 'What to do where such a row is there already.' } }),
+    ...(onConflict && {
+      onConflict: { type: onConflict, description: 'What to do where such a row is there already.' },
+    }),
   })
 }
 

@@ -35,7 +35,10 @@ export function createApart(thread: Thread = createThread(), waiting: TurnLimits
   const underWay = new Map<string, Promise<unknown>>()
   const read: Apart['read'] = async (what, party, known) => {
     try {
-      return await turns.run(party, async () => known() ?? learn(what, await thread.ask(what.revision, questionOf(what))))
+      return await turns.run(
+        party,
+        async () => known() ?? learn(what, await thread.ask(what.revision, questionOf(what))),
+      )
     } catch (error) {
       throw error instanceof QueueFull ? refuse('OVERLOADED', overloaded) : error
     }

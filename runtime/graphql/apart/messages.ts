@@ -38,7 +38,12 @@ export type Reply =
       readonly lesson: { readonly sketch: Sketch; readonly shape: string; readonly statements: Statements } | null
     }
   /** `always`: whatever the variables are. */
-  | { readonly kind: 'refused'; readonly code: FailureCode; readonly errors: readonly ErrorEntry[]; readonly always: boolean }
+  | {
+      readonly kind: 'refused'
+      readonly code: FailureCode
+      readonly errors: readonly ErrorEntry[]
+      readonly always: boolean
+    }
   | { readonly kind: 'unreadable'; readonly code: HttpFailureCode; readonly message: string }
   /** A fault of ours. */
   | { readonly kind: 'failed'; readonly detail: string }

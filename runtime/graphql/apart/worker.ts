@@ -85,7 +85,9 @@ function lessonOf(sketch: Sketch, { shape, statements }: Prepared): Extract<Repl
 
 /** What is known of its place in the text holds the whole text. */
 const withoutPlace = (definition: VariableDefinitionNode): VariableDefinitionNode =>
-  JSON.parse(JSON.stringify(definition, (key, value: unknown) => (key === 'loc' ? undefined : value))) as typeof definition
+  JSON.parse(
+    JSON.stringify(definition, (key, value: unknown) => (key === 'loc' ? undefined : value)),
+  ) as typeof definition
 
 const port = parentPort
 if (port === null) throw new Error('this is the module of a thread')

@@ -99,7 +99,10 @@ const aliasOf = (name: string): string => name.replace(/_\d+$/, '')
 function withPaths(plan: unknown, paths: ReadonlyMap<string, Path>, outer: Path | undefined): unknown {
   if (Array.isArray(plan)) return plan.map((item) => withPaths(item, paths, outer))
   if (!isJsonObject(plan)) return plan
-  const path = namesOf(plan).map((name) => paths.get(name)).find((own) => own !== undefined) ?? outer
+  const path =
+    namesOf(plan)
+      .map((name) => paths.get(name))
+      .find((own) => own !== undefined) ?? outer
   const inner = Object.entries(plan).map(([key, value]) => [key, withPaths(value, paths, path)] as const)
   const reads = 'Relation Name' in plan || 'Function Name' in plan
   return Object.fromEntries(path === undefined || !reads ? inner : [...inner, ['GraphQL Path', path] as const])

@@ -164,7 +164,7 @@ function unusableName(remarks: readonly ReportedRemark[], object: string, code: 
   const said = remarks.find((remark) => remark.object === object && remark.code === code)
   return {
     reason: 'unusable name',
-    message: said?.message ?? 'Its name is another object\'s.',
+    message: said?.message ?? "Its name is another object's.",
     fix: said?.fix ?? 'Give it another name by comment.',
   }
 }

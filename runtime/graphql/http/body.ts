@@ -80,7 +80,8 @@ function createMembers(text: string) {
       before = weight
     },
     end: (to: number, weight: number): void => {
-      if (key !== null && start !== null) found.set(nameOf(key), { text: text.slice(start, to), weight: weight - before })
+      if (key !== null && start !== null)
+        found.set(nameOf(key), { text: text.slice(start, to), weight: weight - before })
       key = start = null
     },
   }

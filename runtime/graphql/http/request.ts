@@ -56,7 +56,9 @@ const lightened = (members: ReadonlyMap<string, Member>, known: readonly string[
   `{${known
     .flatMap((name) => {
       const member = members.get(name)
-      return member === undefined ? [] : `"${name}":${member.weight <= maxWeight ? member.text : shortened(name, member)}`
+      return member === undefined
+        ? []
+        : `"${name}":${member.weight <= maxWeight ? member.text : shortened(name, member)}`
     })
     .join(',')}}`
 
@@ -128,7 +130,8 @@ function readObject(text: string, message: string): JsonObject {
   const value = tryParse(text)
   if (!isJsonObject(value)) throw new HttpFailure('BODY_MALFORMED', message)
   // Each level takes two brackets.
-  if (text.length > 2 * deepestBody && isDeeperThan(value, deepestBody)) throw new HttpFailure('BODY_MALFORMED', tooDeep)
+  if (text.length > 2 * deepestBody && isDeeperThan(value, deepestBody))
+    throw new HttpFailure('BODY_MALFORMED', tooDeep)
   return value
 }
 

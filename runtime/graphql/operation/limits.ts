@@ -95,7 +95,8 @@ export class TakesLong extends Error {
   override readonly name = 'TakesLong'
 }
 
-export const tooDeep = (): Refusal => refuse('DOCUMENT_TOO_DEEP', 'The document or its variables are nested too deeply.')
+export const tooDeep = (): Refusal =>
+  refuse('DOCUMENT_TOO_DEEP', 'The document or its variables are nested too deeply.')
 
 export const fragmentsOf = (document: DocumentNode): Fragments =>
   new Map(

@@ -30,7 +30,12 @@ const quickSelections = 1_500
  * @throws Refusal listing every problem in the reference implementation's words
  * @throws TakesLong where it has to be quick
  */
-export function toOperation(view: RoleView, text: string, operationName: string | null, pace: Pace = 'patient'): Operation {
+export function toOperation(
+  view: RoleView,
+  text: string,
+  operationName: string | null,
+  pace: Pace = 'patient',
+): Operation {
   const document = parseDocument(text)
   const node = getOperationAST(document, operationName)
   const size = node ? checkLimits(document, node, view.visible.manifest.limits?.fields) : null

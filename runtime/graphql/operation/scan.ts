@@ -39,7 +39,7 @@ export function scan(text: string): Scan {
   /** Round ones: nothing in them is a selection. */
   let round = 0
   const goesOn = (): boolean => tokens + comments < maxSteps && open <= maxOpen && !sets.repetitive()
-  for (let at = 0; at < text.length && goesOn(); ) {
+  for (let at = 0; at < text.length && goesOn();) {
     const kind = kindOf(text.charCodeAt(at))
     const start = at
     at += 1

@@ -166,8 +166,22 @@ function planConnection(
         return { kind: 'pageInfo', key, members: planPageInfo(planner, inner, innerNodes) }
       case 'totalCount':
         return { kind: 'totalCount', key }
-      default:
+      case 'aggregate':
         return { kind: 'aggregate', key, members: planAggregate(planner, inner, innerNodes) }
+      case 'cursor':
+      case 'node':
+      case 'hasNextPage':
+      case 'hasPreviousPage':
+      case 'startCursor':
+      case 'endCursor':
+      case 'count':
+      case 'sum':
+      case 'avg':
+      case 'min':
+      case 'max':
+      case 'affectedCount':
+      case 'records':
+        throw new Error(`${member} cannot stand on a connection`)
     }
   })
 }

@@ -48,7 +48,10 @@ const constant = (value: unknown): Slot => ({ kind: 'constant', value })
 export function toInput(argument: GraphQLArgument, node: ValueNode | undefined, variables: Variables): Input {
   const type = typeOfPlace(argument, variables)
   const input = node === undefined ? absent : fromNode(type, node, variables)
-  if (!(argument.type instanceof GraphQLNonNull) || (input.kind !== 'absent' && (input.kind !== 'null' || type === argument.type)))
+  if (
+    !(argument.type instanceof GraphQLNonNull) ||
+    (input.kind !== 'absent' && (input.kind !== 'null' || type === argument.type))
+  )
     return input
   return fromValue(argument.type, argument.defaultValue, constant(argument.defaultValue), false)
 }
@@ -197,4 +200,5 @@ function parseRaw(type: GraphQLLeafType, value: unknown): unknown {
 
 /** Int takes any integer of 64 bits then (11); of variables those that a number does not hold are bigints. */
 const isLong = (value: unknown): boolean =>
-  (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) || (typeof value === 'number' && Number.isSafeInteger(value))
+  (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) ||
+  (typeof value === 'number' && Number.isSafeInteger(value))

@@ -66,7 +66,12 @@ function planRoot(
     case 'update':
     case 'delete':
       return planWrite(planner, meaning.kind, meaning.entity, key, field, nodes)
-    default:
+    case 'node-id':
+    case 'column':
+    case 'attribute':
+    case 'relation':
+    case 'computed':
+    case 'member':
       throw new Error(`${field.name} cannot stand at the root`)
   }
 }

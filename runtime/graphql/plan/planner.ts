@@ -62,7 +62,8 @@ export function createPlanner(
   let related = 0
   const countObject = (): void => {
     objects += 1
-    if (objects > maxObjects) throw refuse('DOCUMENT_TOO_LARGE', `The document selects more than ${maxObjects} objects.`)
+    if (objects > maxObjects)
+      throw refuse('DOCUMENT_TOO_LARGE', `The document selects more than ${maxObjects} objects.`)
   }
   return {
     countRelated: () => {
@@ -96,7 +97,7 @@ function asObject(type: GraphQLNamedType | undefined, name: string): GraphQLObje
   throw new Error(`${name} is not an object type`)
 }
 
-export function selectedFields(walk: Walk, type: GraphQLObjectType, nodes: readonly FieldNode[]): readonly Selected[] {
+function selectedFields(walk: Walk, type: GraphQLObjectType, nodes: readonly FieldNode[]): readonly Selected[] {
   const fields = type.getFields()
   return [...collectFields(walk, type, setsOf(nodes))].map(([key, same]): Selected => {
     const name = same[0]?.name.value ?? key

@@ -49,7 +49,15 @@ export function planRowOf(
       }
       case 'computed':
         return planComputed(planner, meaning.function, key, field, selected.nodes)
-      default:
+      case 'collection':
+      case 'by-key':
+      case 'node':
+      case 'call':
+      case 'insert':
+      case 'update':
+      case 'delete':
+      case 'attribute':
+      case 'member':
         throw new Error(`${type.name}.${field.name} cannot stand on a row`)
     }
   })

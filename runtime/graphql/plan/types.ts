@@ -127,8 +127,7 @@ export type EdgeMember =
   | { readonly kind: 'node'; readonly key: string; readonly row: Row }
 
 export type PageInfoMember =
-  | Typename
-  | { readonly kind: 'startCursor' | 'endCursor' | 'hasNextPage' | 'hasPreviousPage'; readonly key: string }
+  Typename | { readonly kind: 'startCursor' | 'endCursor' | 'hasNextPage' | 'hasPreviousPage'; readonly key: string }
 
 export type AggregateMember =
   | Typename
@@ -138,8 +137,7 @@ export type AggregateMember =
       readonly key: string
       readonly function: 'sum' | 'avg' | 'min' | 'max'
       readonly members: readonly (
-        | Typename
-        | { readonly kind: 'figure'; readonly key: string; readonly column: string }
+        Typename | { readonly kind: 'figure'; readonly key: string; readonly column: string }
       )[]
     }
 

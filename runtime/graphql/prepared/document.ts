@@ -143,12 +143,7 @@ function prepareStrict(
 }
 
 /** Without validation, variables are read for the place where they stand, so every request is planned anew. */
-function prepareLenient(
-  engine: Engine,
-  view: RoleView,
-  operation: Operation,
-  read: ReadVariables,
-): Make {
+function prepareLenient(engine: Engine, view: RoleView, operation: Operation, read: ReadVariables): Make {
   return (given, isMuch) => {
     if (isMuch(given)) return null
     const variables = read(given)

@@ -178,10 +178,13 @@ export const isWorthKeeping = ({ definitions }: Sketch, statements: Statements):
 const sizeOf = (definitions: Sketch['definitions']): number => JSON.stringify(definitions).length
 
 const weightOf = ({ statements, pieces }: Statements): number =>
-  statements.reduce((sum, { text, values }) => sum + text.length + totalOf(values, ({ slot }) => weightOfSlot(slot)), 0) +
-  pieces.reduce((sum, piece) => sum + ('json' in piece ? piece.json.length : 0), 0)
+  statements.reduce(
+    (sum, { text, values }) => sum + text.length + totalOf(values, ({ slot }) => weightOfSlot(slot)),
+    0,
+  ) + pieces.reduce((sum, piece) => sum + ('json' in piece ? piece.json.length : 0), 0)
 
-const wordsOf = ({ errors }: Refusal): number => errors.reduce((sum, { message }) => sum + valueWeight + message.length, 0)
+const wordsOf = ({ errors }: Refusal): number =>
+  errors.reduce((sum, { message }) => sum + valueWeight + message.length, 0)
 
 const totalOf = <T>(items: readonly T[], weigh: (item: T) => number): number =>
   items.reduce((sum, item) => sum + weigh(item), 0)

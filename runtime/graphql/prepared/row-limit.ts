@@ -81,10 +81,7 @@ const typeNamed = (schema: GraphQLSchema, name: string): GraphQLNamedType | unde
 const times = (page: number, each: number): number => (page === 0 ? 0 : page * each)
 
 /** The relation whose pages a field answers, or null. */
-function pagesOf(
-  field: GraphQLField<unknown, unknown>,
-  entity: RoleView['visible']['entity'],
-): EntityFacts | null {
+function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visible']['entity']): EntityFacts | null {
   const meaning = meaningOf(field)
   switch (meaning.kind) {
     case 'collection':
@@ -96,7 +93,15 @@ function pagesOf(
       const { result } = meaning.function
       return result.kind === 'set' ? (entity(result.entity) ?? null) : null
     }
-    default:
+    case 'by-key':
+    case 'node':
+    case 'insert':
+    case 'update':
+    case 'delete':
+    case 'node-id':
+    case 'column':
+    case 'attribute':
+    case 'member':
       return null
   }
 }

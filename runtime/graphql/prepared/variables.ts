@@ -31,7 +31,10 @@ export function readVariables({ schema }: RoleView, operation: Operation): ReadV
 }
 
 /** Coerced values; what `otherwise` gives stands for those that do not all fit. */
-export type ReadFitting = <Otherwise extends Given | null>(given: Given, otherwise: () => Otherwise) => Given | Otherwise
+export type ReadFitting = <Otherwise extends Given | null>(
+  given: Given,
+  otherwise: () => Otherwise,
+) => Given | Otherwise
 
 /** All that does not depend on the request is found once. */
 export function readFitting(schema: GraphQLSchema, definitions: readonly VariableDefinitionNode[]): ReadFitting {

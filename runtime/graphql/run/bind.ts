@@ -66,7 +66,8 @@ function encode(encoding: Encoding, value: unknown): string | null {
  * characters as Postgres counts them (spec/graphql.md, decision 4): code points, not UTF-16 units.
  */
 function checked(text: string, maxLength: number | null): string {
-  if (loneSurrogate.test(text)) throw badArgument('Invalid input for String type. Half of a surrogate pair is no character')
+  if (loneSurrogate.test(text))
+    throw badArgument('Invalid input for String type. Half of a surrogate pair is no character')
   if (maxLength !== null && text.length > maxLength && [...text].length > maxLength) {
     throw badArgument(`Invalid input for String type. Maximum character length ${maxLength}`)
   }

@@ -97,7 +97,10 @@ async function askPostgres(
   } catch (error) {
     if (!(error instanceof DatabaseFailure) || error.statement === null) throw error
     const name = names[error.statement]
-    throw atStatement(error, statements.findIndex((statement) => statement.name === name))
+    throw atStatement(
+      error,
+      statements.findIndex((statement) => statement.name === name),
+    )
   }
 }
 

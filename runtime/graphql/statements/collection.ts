@@ -1,7 +1,15 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { aloneItems, createItems, object, objectFrom, type Items, type Pair } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
-import type { Collection, ConnectionMember, EdgeMember, OrderKey, OrderTerm, PageInfoMember, Row } from '../plan/types.ts'
+import type {
+  Collection,
+  ConnectionMember,
+  EdgeMember,
+  OrderKey,
+  OrderTerm,
+  PageInfoMember,
+  Row,
+} from '../plan/types.ts'
 import { cursorText } from './cursor.ts'
 import { gather, type Made } from './gather.ts'
 import { matchingRows, type Matching, type Source } from './matching.ts'
@@ -116,7 +124,10 @@ function writePage(
   const shown = withinPage(collection, needs, outer)
   const members = page.limit === 0 ? [] : collection.members.filter((member) => member.kind === 'edges')
   const edges = members.map((member): Made => {
-    const pairs = member.members.map((part): Pair => [part.key, edgeMember(writer, collection, part, carried.scope, items)])
+    const pairs = member.members.map((part): Pair => [
+      part.key,
+      edgeMember(writer, collection, part, carried.scope, items),
+    ])
     const keyed = needs.keyless ? `${carried.scope.column(collection.entity.key[0] ?? '')} is not null` : null
     return { value: items.object(pairs), condition: bothOf(shown, keyed) }
   })
@@ -173,18 +184,21 @@ const rowCallsFunctions = ({ members }: Row): boolean =>
         return rowCallsFunctions(member.row)
       case 'many':
         return callsFunctions(member.collection.members)
-      default:
-        return member.kind.startsWith('computed-')
+      case 'computed-value':
+      case 'computed-void':
+      case 'computed-composite':
+      case 'computed-row':
+      case 'computed-set':
+        return true
+      case 'typename':
+      case 'node-id':
+      case 'column':
+      case 'composite':
+        return false
     }
   })
 
-function edgeMember(
-  writer: Writer,
-  collection: Collection,
-  member: EdgeMember,
-  scope: Scope,
-  items: Items,
-): string {
+function edgeMember(writer: Writer, collection: Collection, member: EdgeMember, scope: Scope, items: Items): string {
   switch (member.kind) {
     case 'typename':
       return `${literal(member.name)}::text`

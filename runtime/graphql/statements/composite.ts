@@ -22,7 +22,10 @@ const pairsOf = (attributes: Attributes | undefined, members: CompositeMembers, 
   members.map((member): Pair => {
     if (member.kind === 'typename') return [member.key, `${literal(member.name)}::text`]
     const { of, json, attributes: inner } = attributeOf(attributes, member.attribute)
-    return [member.key, member.kind === 'attribute' ? json(of(value)) : compositeObject(inner, member.members, of(value))]
+    return [
+      member.key,
+      member.kind === 'attribute' ? json(of(value)) : compositeObject(inner, member.members, of(value)),
+    ]
   })
 
 export function attributeOf(attributes: Attributes | undefined, name: string): AttributeBuilder {

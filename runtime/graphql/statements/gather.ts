@@ -31,9 +31,15 @@ export function gather(alias: string, made: readonly Made[], counted: boolean, r
     const array = `array(select ${only.value} from ${rows}${where([only.condition])})`
     if (!counted) return { from: null, arrays: [array], count: '' }
     // Without OFFSET the sub-select would be dissolved, and the array made wherever it is used.
-    return { from: `(select ${array} as a1 offset 0) ${alias}`, arrays: [`${alias}.a1`], count: `cardinality(${alias}.a1)` }
+    return {
+      from: `(select ${array} as a1 offset 0) ${alias}`,
+      arrays: [`${alias}.a1`],
+      count: `cardinality(${alias}.a1)`,
+    }
   }
-  const lists = made.map(({ value, condition }, index) => `coalesce(array_agg(${value})${filtered(condition)}, '{}') as a${index + 1}`)
+  const lists = made.map(
+    ({ value, condition }, index) => `coalesce(array_agg(${value})${filtered(condition)}, '{}') as a${index + 1}`,
+  )
   const list = counted ? [...lists, 'count(*) as n'] : lists
   return {
     from: `(select ${list.join(', ')} from ${rows}) ${alias}`,

@@ -113,8 +113,7 @@ function isNotBefore(element: Element, scope: Scope): string {
 }
 
 /** Whether nulls come after every value. */
-const mayFollow = ({ term }: Element, scope: Scope): boolean =>
-  !term.nullsFirst && !scope.ordered(term.column).notNull
+const mayFollow = ({ term }: Element, scope: Scope): boolean => !term.nullsFirst && !scope.ordered(term.column).notNull
 
 function isEqual(element: Element, scope: Scope): string {
   if (element.placeholder === null) return `${scope.ordered(element.term.column).value} is null`

@@ -16,12 +16,7 @@ export interface Joined {
  * Related rows of a few rows are best counted row by row, those of many in one pass. Where the rows are picked by
  * `picked` alone, that pass is written so that it counts for the picked rows only: Postgres then chooses.
  */
-export function joinRelated(
-  writer: Writer,
-  scope: Scope,
-  collection: Collection,
-  picked: Picked | null,
-): Joined {
+export function joinRelated(writer: Writer, scope: Scope, collection: Collection, picked: Picked | null): Joined {
   const related = collection.order.flatMap(({ column }) => (typeof column === 'string' ? [] : [column]))
   if (related.length === 0) return { scope, joins: '' }
   const joins: string[] = []

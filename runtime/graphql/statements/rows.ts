@@ -3,7 +3,16 @@ import { literal } from '../../sql/literal.ts'
 import type { ComputedCall, Row, RowMember } from '../plan/types.ts'
 import { collectionObject } from './collection.ts'
 import { calledComposite, compositeObject } from './composite.ts'
-import { columnOf, computedOf, directScope, joined, passArguments, type Scope, type WriteRow, type Writer } from './source.ts'
+import {
+  columnOf,
+  computedOf,
+  directScope,
+  joined,
+  passArguments,
+  type Scope,
+  type WriteRow,
+  type Writer,
+} from './source.ts'
 
 /** The selected fields of the row in scope as an object. */
 export const rowObject: WriteRow = (writer, row, scope, object) => object(rowPairs(writer, row, scope))

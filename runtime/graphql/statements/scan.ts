@@ -76,7 +76,8 @@ function nullParts(
   const [first] = order
   const name = first?.column
   // What is joined for an order would be joined in each part.
-  if (first === undefined || typeof name !== 'string' || order.some(({ column }) => typeof column !== 'string')) return null
+  if (first === undefined || typeof name !== 'string' || order.some(({ column }) => typeof column !== 'string'))
+    return null
   const rest = order.filter(({ column }) => !sameKey(column, name))
   if (columnOf(engine.entity(entity.id), name).notNull || rest.length === 0 || cursor?.length === 0) return null
   const { nullsFirst, descending } = first
@@ -92,7 +93,11 @@ function nullParts(
     parts.push({ condition: both((scope) => `${scope.column(name)} is not null`, afterValue, seen), order, seen })
   }
   if (at !== 'value' || !nullsFirst) {
-    parts.push({ condition: both((scope) => `${scope.column(name)} is null`, afterNull, asItIs), order: rest, seen: asItIs })
+    parts.push({
+      condition: both((scope) => `${scope.column(name)} is null`, afterNull, asItIs),
+      order: rest,
+      seen: asItIs,
+    })
   }
   return parts
 }

@@ -24,12 +24,7 @@ export type Part = Row | Collection | Root | RowMember
 export type Note = (alias: string, part: Part) => void
 
 /** `object` makes an object of the row's members. */
-export type WriteRow = (
-  writer: Writer,
-  row: Row,
-  scope: Scope,
-  object: (pairs: readonly Pair[]) => string,
-) => string
+export type WriteRow = (writer: Writer, row: Row, scope: Scope, object: (pairs: readonly Pair[]) => string) => string
 
 export function createWriter(engine: Writer['engine'], parameters: Parameters, row: WriteRow, note: Note): Writer {
   let count = 0
@@ -76,7 +71,15 @@ export function directScope(writer: Writer, entity: EntityFacts, alias: string):
       if (typeof key !== 'string') throw new Error(`the rows related to ${builder.relation} were not joined`)
       const { of, notNull, order, recordType, operand, cursor } = columnOf(builder, key)
       const longest = longestOf(entity.columns.find(({ column }) => column === key)?.type)
-      return { value: of(alias), notNull, isArray: recordType.endsWith('[]'), operand, cursor, longest, ...(order && { comparisons: order }) }
+      return {
+        value: of(alias),
+        notNull,
+        isArray: recordType.endsWith('[]'),
+        operand,
+        cursor,
+        longest,
+        ...(order && { comparisons: order }),
+      }
     },
     row: () => `(${alias}.*)::${builder.relation}`,
   }

@@ -74,12 +74,7 @@ export type Notes = (statement: number) => Note
 
 const nothingNoted: Notes = () => () => undefined
 
-function forMutation(
-  engine: Pick<Engine, 'entity' | 'call'>,
-  role: string,
-  plan: Plan,
-  notes: Notes,
-): Statements {
+function forMutation(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: Plan, notes: Notes): Statements {
   const statements: Statement[] = []
   const pieces = plan.roots.map((root): Piece => {
     if (root.kind === 'constant') return root
@@ -97,7 +92,13 @@ function rootStatement(writer: Writer, root: SqlRoot): string {
     case 'update':
     case 'delete':
       return writeStatement(writer, root)
-    default:
+    case 'collection':
+    case 'by-key':
+    case 'call-value':
+    case 'call-composite':
+    case 'call-void':
+    case 'call-row':
+    case 'call-set':
       return `select ${rootJson(writer, root)} as r`
   }
 }
@@ -187,7 +188,9 @@ function rootValue(writer: Writer, root: SqlRoot): string {
         condition: null,
       })
     }
-    default:
+    case 'insert':
+    case 'update':
+    case 'delete':
       throw new Error(`${root.kind} stands only in mutations`)
   }
 }

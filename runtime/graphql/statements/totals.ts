@@ -29,8 +29,7 @@ export function writeTotals(writer: Writer, collection: Collection, matching: Ma
   }
   const places = new Map([...figures.keys()].map((key, index) => [key, index + 1]))
   // One array: four figures of each column of a wide table are more than a select list may hold.
-  const list =
-    figures.size === 0 ? '' : `, array[${[...figures.values()].map(toJson).join(', ')}] as f`
+  const list = figures.size === 0 ? '' : `, array[${[...figures.values()].map(toJson).join(', ')}] as f`
   return {
     from: `(select count(*) as n${list} from ${from()}) ${alias}`,
     alias,
@@ -50,12 +49,10 @@ export function aggregateMember(totals: TotalsSql, member: AggregateMember, { ob
       return `${totals.alias}.n`
     case 'figures':
       return object(
-        member.members.map(
-          (part): Pair => [
-            part.key,
-            part.kind === 'typename' ? `${literal(part.name)}::text` : totals.figure(member.function, part.column),
-          ],
-        ),
+        member.members.map((part): Pair => [
+          part.key,
+          part.kind === 'typename' ? `${literal(part.name)}::text` : totals.figure(member.function, part.column),
+        ]),
       )
   }
 }

@@ -42,7 +42,14 @@ const isSingle = (rows: InsertRows): boolean => rows.kind === 'separate' && rows
 
 /** One row needs no aggregate. A trigger or a conflict may have kept it from being inserted. */
 function singleJson(root: Insert, objects: readonly string[], from: string): string {
-  const inserted = objectFrom(answerPairs(root, '1', objects.map((value) => `array[${value}]`)), from)
+  const inserted = objectFrom(
+    answerPairs(
+      root,
+      '1',
+      objects.map((value) => `array[${value}]`),
+    ),
+    from,
+  )
   return `coalesce(${toJson(inserted)}, ${literal(noneInserted(root))}::json)`
 }
 

@@ -16,7 +16,7 @@ describe.each(majors())('what functions may leave behind, on PostgreSQL %i', (ma
       const query = async (text: string, values?: readonly unknown[]) => ({
         rows: (await database.query(text, values)).rows,
       })
-      return (await readCatalog(query as Parameters<typeof readCatalog>[0], { schemas: ['public'], version: null })).leaves
+      return (await readCatalog(query, { schemas: ['public'], version: null })).leaves
     } finally {
       await database.query('rollback')
     }

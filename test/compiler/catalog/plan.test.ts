@@ -32,13 +32,16 @@ describe.each(majors().map((major) => [major] as const))('the plan of a first re
   })
   afterAll(() => database.drop())
 
-  test.each([['before'], ['after']])('looks through lists of relations once, not once for each, %s analyze', async (when) => {
-    if (when === 'after') await database.query('analyze')
-    const text = catalogQuery(versionExpression, counterExpression)
-    const values = [['public'], ...knownValues(nothingKnown)]
-    const { rows } = await database.query(`explain (analyze, format json) ${text}`, values)
-    const nodes = nodesOf(rows[0]['QUERY PLAN'][0].Plan as Node).filter(looksThroughList)
-    expect(nodes.length).toBeGreaterThan(5)
-    expect(nodes.filter((node) => node['Actual Loops'] > 1)).toEqual([])
-  })
+  test.each([['before'], ['after']])(
+    'looks through lists of relations once, not once for each, %s analyze',
+    async (when) => {
+      if (when === 'after') await database.query('analyze')
+      const text = catalogQuery(versionExpression, counterExpression)
+      const values = [['public'], ...knownValues(nothingKnown)]
+      const { rows } = await database.query(`explain (analyze, format json) ${text}`, values)
+      const nodes = nodesOf(rows[0]['QUERY PLAN'][0].Plan as Node).filter(looksThroughList)
+      expect(nodes.length).toBeGreaterThan(5)
+      expect(nodes.filter((node) => node['Actual Loops'] > 1)).toEqual([])
+    },
+  )
 })

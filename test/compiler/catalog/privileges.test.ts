@@ -101,12 +101,14 @@ function questionsOf(catalog: Catalog): readonly Question[] {
     return [sql, grantees(type?.grants ?? [], 'USAGE', 'type')]
   })
   return [
-    ...['SELECT', 'INSERT', 'UPDATE', 'DELETE'].map(
-      (word): Question => [`has_table_privilege(r, 's.t', '${word}')`, grantees(table.grants, word, 'relation')],
-    ),
-    ...['SELECT', 'INSERT', 'UPDATE'].map(
-      (word): Question => [`has_column_privilege(r, 's.t', 'a', '${word}')`, ofColumn(word)],
-    ),
+    ...['SELECT', 'INSERT', 'UPDATE', 'DELETE'].map((word): Question => [
+      `has_table_privilege(r, 's.t', '${word}')`,
+      grantees(table.grants, word, 'relation'),
+    ]),
+    ...['SELECT', 'INSERT', 'UPDATE'].map((word): Question => [
+      `has_column_privilege(r, 's.t', 'a', '${word}')`,
+      ofColumn(word),
+    ]),
     [`has_schema_privilege(r, 's', 'usage')`, grantees(catalog.schemas[0]?.grants ?? [], 'USAGE', 'schema')],
     [`has_schema_privilege(r, 's', 'create')`, grantees(catalog.schemas[0]?.grants ?? [], 'CREATE', 'schema')],
     [

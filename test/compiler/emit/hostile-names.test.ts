@@ -83,7 +83,9 @@ const hostileEntity = fc
 /** All that a check parses. */
 const samplesOf = (item: EntitySql): readonly Pick<Sample, 'sql'>[] => [
   ...entitySamples(builderOf(item)),
-  ...typesOf(item).list.map(({ text }) => ({ sql: typeSample(evaluateModule(typeModule(text), 'type') as TypeBuilder) })),
+  ...typesOf(item).list.map(({ text }) => ({
+    sql: typeSample(evaluateModule(typeModule(text), 'type') as TypeBuilder),
+  })),
 ]
 
 describe(`any names (SEED=${seed})`, () => {

@@ -47,7 +47,7 @@ export function model(entities: readonly EntitySql[], functions: readonly CallSq
   }
 }
 
-export const emptyManifest: Manifest = {
+const emptyManifest: Manifest = {
   format: 1,
   schemas: [{ name: 'public', introspection: true, usage: ['anon'] }],
   holders: [],

@@ -61,7 +61,9 @@ describe('the parser', () => {
 
   it('answers each of many who ask at once', async () => {
     const counts = Array.from({ length: 30 }, (_, index) => (index % 3) + 1)
-    const problems = await Promise.all(counts.map((count) => parse(Array.from({ length: count }, () => 'select 2').join(';'))))
+    const problems = await Promise.all(
+      counts.map((count) => parse(Array.from({ length: count }, () => 'select 2').join(';'))),
+    )
     expect(problems).toEqual(counts.map((count) => (count === 1 ? null : `${count} statements instead of one`)))
   })
 

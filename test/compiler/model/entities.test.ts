@@ -187,7 +187,10 @@ describe('13.2 settings of relations', () => {
     expect(manifest.entities.length).toBe(1)
     const own = schema('b', null, { grants: [{ grantee: 'anon', privileges: ['USAGE'] }] })
     const broken = table('t', [id], { schema: 'b', comment: '@graphql({"max_rows": "x"})' })
-    const other = build({ schemas: [schema('a'), own], relations: [broken, { ...broken, name: 'u', comment: '@graphql(x)' }] })
+    const other = build({
+      schemas: [schema('a'), own],
+      relations: [broken, { ...broken, name: 'u', comment: '@graphql(x)' }],
+    })
     expect(other.manifest.refusal).toEqual([{ message, usage: expect.arrayContaining(['anon']) }])
     expect(other.manifest.refusal?.[0]?.usage).not.toContain('public')
   })

@@ -97,7 +97,9 @@ describe('2.4 two relations of one name', () => {
       {
         code: 'field-taken',
         object: 'relation of table public.account_holder (id) from public.post (a_id)',
-        message: expect.stringContaining('gives way to relation of table public.account_holder (id) from public.post (b_id).'),
+        message: expect.stringContaining(
+          'gives way to relation of table public.account_holder (id) from public.post (b_id).',
+        ),
       },
     ])
   })

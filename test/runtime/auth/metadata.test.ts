@@ -98,7 +98,11 @@ describe('metadata that would make a token too long', () => {
     const { id, token } = await account()
     const body = { data, password: 'another horse' }
     const older = await server.call('PUT', '/user', { token, body })
-    expect(older.body).toMatchObject({ code: 422, error_code: 'metadata_too_large', msg: expect.stringMatching(/32768/) })
+    expect(older.body).toMatchObject({
+      code: 422,
+      error_code: 'metadata_too_large',
+      msg: expect.stringMatching(/32768/),
+    })
     const newer = await server.call('PUT', '/user', { token, body, version: '2024-01-01' })
     expect([newer.status, newer.body.code]).toEqual([422, 'metadata_too_large'])
     expect(newer.headers.get('access-control-allow-origin')).toBe('*')
@@ -173,7 +177,11 @@ describe('headers that are too long all the same', () => {
 describe('a change of metadata', () => {
   it('is foreseen as the database makes it', async () => {
     const key = fc.constantFrom('a', 'b', '', '__proto__', 'constructor', 'ä')
-    const value = fc.oneof(fc.constant(null), fc.integer(), fc.string({ unit: 'binary-ascii' }).map((one) => one.replaceAll('\0', '')))
+    const value = fc.oneof(
+      fc.constant(null),
+      fc.integer(),
+      fc.string({ unit: 'binary-ascii' }).map((one) => one.replaceAll('\0', '')),
+    )
     const object = fc.array(fc.tuple(key, value)).map((entries) => Object.fromEntries(entries))
     await fc.assert(
       fc.asyncProperty(fc.oneof(object, fc.constantFrom(null, [1], 'x')), object, async (before, change) => {

@@ -35,10 +35,9 @@ describe('a database in which auth was never enabled', () => {
 
     await migrateAuth({ url: server.db.adminUrl })
     expect(await health()).toBe(503)
-    await server.db.query(
-      `insert into catalograph_auth.settings (name, value) select * from json_each_text($1)`,
-      [JSON.stringify(enabled)],
-    )
+    await server.db.query(`insert into catalograph_auth.settings (name, value) select * from json_each_text($1)`, [
+      JSON.stringify(enabled),
+    ])
     await server.db.query('update catalograph_auth.settings_version set version = version + 1')
     await expect.poll(health, { timeout: 1_000, interval: 50 }).toBe(200)
     expect(errors().slice(before)).toEqual([])

@@ -94,7 +94,8 @@ describe.each(majors())('a restored project on PostgreSQL %i', (major) => {
   })
 
   it('goes on with their sessions', async () => {
-    const refresh = (refresh_token: string): Promise<Answer> => post('/token?grant_type=refresh_token', { refresh_token })
+    const refresh = (refresh_token: string): Promise<Answer> =>
+      post('/token?grant_type=refresh_token', { refresh_token })
     const { body } = await refresh('q7Xy-first_token-aBcDe')
     expect([body.refresh_token, body.user.id]).toEqual(['q7Xy-second_token-aBcDe', alice])
     expect((await refresh('q7Xy-second_token-aBcDe')).status).toBe(200)

@@ -116,10 +116,9 @@ test('a person without an address cannot have a password', async () => {
 
 test('metadata that another service left as JSON null is an empty object', async () => {
   const { id, token } = await confirmed()
-  await server.db.query(
-    `update auth.users set raw_user_meta_data = 'null', raw_app_meta_data = 'null' where id = $1`,
-    [id],
-  )
+  await server.db.query(`update auth.users set raw_user_meta_data = 'null', raw_app_meta_data = 'null' where id = $1`, [
+    id,
+  ])
   const { body } = await server.call('PUT', '/user', { token, body: { data: { a: 1 } } })
   expect(body.user_metadata).toEqual({ a: 1 })
   const path = `/admin/users/${id}`

@@ -5,7 +5,13 @@ import { prepareDatabase } from '../../../compiler/prepare/prepare.ts'
 import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
 import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
 
-const names = ['schema auth', 'schema catalograph_auth', 'requests for mails', 'windows of guests', 'sessions of recoveries']
+const names = [
+  'schema auth',
+  'schema catalograph_auth',
+  'requests for mails',
+  'windows of guests',
+  'sessions of recoveries',
+]
 
 /** What migrating may write: catalogues down to row versions. */
 const footprint = `select string_agg(x, e'\\n' order by x) as all from (

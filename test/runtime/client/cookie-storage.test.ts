@@ -59,7 +59,7 @@ const options = fc.record({ encoding, secure: fc.boolean() })
 describe('cookieStorage', () => {
   it('writes one cookie where one is enough', () => {
     const page = createCookieJar().page(url)
-    ours(page).setItem(key, '{"a":1}')
+    void ours(page).setItem(key, '{"a":1}')
     expect(page.written).toEqual([`${key}=base64-eyJhIjoxfQ; Max-Age=34560000; Path=/; SameSite=Lax`])
     expect(ours(page).getItem(key)).toBe('{"a":1}')
   })
@@ -69,13 +69,13 @@ describe('cookieStorage', () => {
       fc.asyncProperty(fc.array(sessionText, { minLength: 1, maxLength: 3 }), options, async (texts, how) => {
         const [mine, other] = [createCookieJar().page(url), createCookieJar().page(url)]
         for (const text of texts) {
-          ours(mine, how).setItem(key, text)
+          void ours(mine, how).setItem(key, text)
           await theirs(other, how).setItem(key, text)
         }
         expect(mine.written).toEqual(other.written)
         expect(ours(other).getItem(key)).toBe(texts.at(-1))
         expect(await theirs(mine).getItem(key)).toBe(texts.at(-1))
-        ours(mine, how).removeItem(key)
+        void ours(mine, how).removeItem(key)
         await theirs(other, how).removeItem(key)
         expect(mine.written).toEqual(other.written)
         expect(mine.cookie).toBe('')
@@ -90,7 +90,7 @@ describe('cookieStorage', () => {
       for (const character of ['x', 'é', '字', '😀']) {
         const [mine, other] = [createCookieJar().page(url), createCookieJar().page(url)]
         const text = 'x'.repeat(size % 12) + character.repeat(Math.ceil(size / encodeURIComponent(character).length))
-        ours(mine, { encoding: 'raw' }).setItem(key, text)
+        void ours(mine, { encoding: 'raw' }).setItem(key, text)
         await theirs(other, { encoding: 'raw' }).setItem(key, text)
         expect(mine.written).toEqual(other.written)
       }
@@ -103,8 +103,8 @@ describe('cookieStorage', () => {
       fc.asyncProperty(sessionText, sessionText, harm, encoding, async (text, older, harms, how) => {
         const [jar, old] = [createCookieJar(), createCookieJar().page(url)]
         const page = jar.page(url)
-        ours(page, { encoding: how }).setItem(key, text)
-        ours(old, { encoding: how }).setItem(key, older)
+        void ours(page, { encoding: how }).setItem(key, text)
+        void ours(old, { encoding: how }).setItem(key, older)
         for (const [index, kind] of harms) damage(jar, page, old.cookie, names(page)[index] ?? `${key}.${index}`, kind)
         const before = page.cookie
         const read = await ours(page).getItem(key)
@@ -122,7 +122,7 @@ describe('cookieStorage', () => {
 
   it('keeps characters beyond U+1FFFF, which @supabase/ssr loses when it writes and knows when it reads', async () => {
     const [mine, other] = [createCookieJar().page(url), createCookieJar().page(url)]
-    ours(mine).setItem(key, '"𠮷野家"')
+    void ours(mine).setItem(key, '"𠮷野家"')
     await theirs(other).setItem(key, '"𠮷野家"')
     expect(ours(mine).getItem(key)).toBe('"𠮷野家"')
     expect(await theirs(mine).getItem(key)).toBe('"𠮷野家"')
@@ -132,7 +132,7 @@ describe('cookieStorage', () => {
   it('says so when a chunk is missing', () => {
     const jar = createCookieJar()
     const page = jar.page(url)
-    ours(page).setItem(key, JSON.stringify({ long: 'x'.repeat(5000) }))
+    void ours(page).setItem(key, JSON.stringify({ long: 'x'.repeat(5000) }))
     expect(names(page)).toEqual([`${key}.0`, `${key}.1`, `${key}.2`])
     jar.delete(`${key}.1`)
     expect(ours(page).getItem(key)).toBeNull()
@@ -143,8 +143,8 @@ describe('cookieStorage', () => {
     const page = createCookieJar().page(url)
     const strange = [`${key}-code-verifier`, `${key}.01`, `${key}.1x`, `x${key}`]
     for (const name of strange) page.cookie = `${name}=1; Path=/`
-    ours(page).setItem(key, '1')
-    ours(page).removeItem(key)
+    void ours(page).setItem(key, '1')
+    void ours(page).removeItem(key)
     expect(names(page)).toEqual(strange)
     expect(ours(page).getItem(key)).toBeNull()
   })
@@ -166,12 +166,12 @@ describe('cookieStorage on a parent domain', () => {
   it('shares a session among subdomains, past a cookie of the host alone', async () => {
     const jar = createCookieJar()
     const [app, shop] = [jar.page('https://app.example.com/'), jar.page('https://shop.example.com/')]
-    ours(app).setItem(key, '"old"')
-    ours(app, shared).setItem(key, '"new"')
+    void ours(app).setItem(key, '"old"')
+    void ours(app, shared).setItem(key, '"new"')
     expect(ours(shop, shared).getItem(key)).toBe('"new"')
     expect(ours(app, shared).getItem(key)).toBe('"new"')
     expect(await theirs(app, shared).getItem(key)).toBe('"new"')
-    ours(shop, shared).removeItem(key)
+    void ours(shop, shared).removeItem(key)
     expect([app.cookie, shop.cookie]).toEqual(['', ''])
     expect(warnings).toEqual([])
   })
@@ -181,7 +181,7 @@ describe('cookieStorage on a parent domain', () => {
       fc.asyncProperty(fc.array(sessionText, { minLength: 1, maxLength: 3 }), async (texts) => {
         const [mine, other] = [createCookieJar().page(url), createCookieJar().page(url)]
         for (const text of texts) {
-          ours(mine, shared).setItem(key, text)
+          void ours(mine, shared).setItem(key, text)
           await theirs(other, shared).setItem(key, text)
         }
         expect(mine.written.filter((text) => text.includes('Domain'))).toEqual(other.written)
@@ -192,13 +192,13 @@ describe('cookieStorage on a parent domain', () => {
   })
 
   it('notices that the browser kept nothing', () => {
-    ours(createCookieJar().page(url), { domain: 'other.example' }).setItem(key, '1')
-    ours(createCookieJar().page('http://app.example.com/'), { secure: true }).setItem(key, '1')
+    void ours(createCookieJar().page(url), { domain: 'other.example' }).setItem(key, '1')
+    void ours(createCookieJar().page('http://app.example.com/'), { secure: true }).setItem(key, '1')
     expect(warnings).toEqual(Array.from({ length: 2 }, () => expect.stringContaining('did not keep')))
   })
 
   it('warns of more cookies than servers take', () => {
-    ours(createCookieJar().page(url)).setItem(key, JSON.stringify('x'.repeat(13_000)))
+    void ours(createCookieJar().page(url)).setItem(key, JSON.stringify('x'.repeat(13_000)))
     expect(warnings).toEqual([expect.stringContaining('6 cookies')])
   })
 

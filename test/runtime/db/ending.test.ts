@@ -44,7 +44,8 @@ const leave = (context: RequestContext): void => {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 const until = async (holds: () => Promise<boolean> | boolean, patienceMs: number): Promise<boolean> => {
-  for (const start = performance.now(); performance.now() - start < patienceMs; await sleep(10)) if (await holds()) return true
+  for (const start = performance.now(); performance.now() - start < patienceMs; await sleep(10))
+    if (await holds()) return true
   return false
 }
 
@@ -140,7 +141,10 @@ describe.each(majors())('ending a request on PostgreSQL %i', (major) => {
         const outcomes = delays.map(async (delay, index) => {
           const context = contextOf({ party: `p${index % 3}` })
           const asked = db.run(exchange(true, `select pg_sleep(${0.002 + (index % 3) / 1000}), ${index}`), context)
-          const answered = asked.then((rows) => rows[0]?.[1], (error: { kind?: string }) => error.kind)
+          const answered = asked.then(
+            (rows) => rows[0]?.[1],
+            (error: { kind?: string }) => error.kind,
+          )
           await sleep(delay)
           leave(context)
           // It asks nothing of the one who left.
@@ -158,11 +162,12 @@ describe.each(majors())('ending a request on PostgreSQL %i', (major) => {
 
   test('stopping cancels what runs, refuses what waits and all that comes', async () => {
     const other = open(1)
-    const running = other.run(exchange(false, `insert into notes (body) values ('stopped')`, 'select nap(30)'), contextOf())
-    const waiting = other.run(exchange(true, 'select 1'), contextOf())
-    const told = Promise.all(
-      [running, waiting].map((one) => expect(one).rejects.toMatchObject({ kind: 'stopping' })),
+    const running = other.run(
+      exchange(false, `insert into notes (body) values ('stopped')`, 'select nap(30)'),
+      contextOf(),
     )
+    const waiting = other.run(exchange(true, 'select 1'), contextOf())
+    const told = Promise.all([running, waiting].map((one) => expect(one).rejects.toMatchObject({ kind: 'stopping' })))
     await sleep(200)
     other.stop()
     await told

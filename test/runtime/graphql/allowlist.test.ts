@@ -80,7 +80,8 @@ describe('17 allowlist: what runs', () => {
     expect((await service.graphql(null, persisted(hashOf(two)))).errors?.[0]?.message).toBe('PersistedQueryNotFound')
   })
   it('takes variables and operation names, and hashes by GET but no mutations', async () => {
-    const text = 'query A($id: Int!) { noteByPk(id: $id) { text } } mutation B { deleteFromnoteCollection { affectedCount } }'
+    const text =
+      'query A($id: Int!) { noteByPk(id: $id) { text } } mutation B { deleteFromnoteCollection { affectedCount } }'
     await list(text)
     const by = (operationName: string) => ({ ...persisted(hashOf(text)), operationName, variables: { id: 2 } })
     expect(await ask(null, by('A'))).toEqual({ noteByPk: { text: 'two' } })
@@ -170,7 +171,13 @@ describe('17 allowlist: any history', () => {
 describe('17 allowlist: nothing gets out', () => {
   const secret = '{ noteCollection(filter: { nothing: { eq: "x" } }) { secret } }'
   it('tells nothing about a document before it is listed: no parse error, no suggestion', async () => {
-    const texts = ['{', '{ noteCollectoin { edges { cursor } } }', '{ __schema { types { name } } }', secret, '{ __typename }']
+    const texts = [
+      '{',
+      '{ noteCollectoin { edges { cursor } } }',
+      '{ __schema { types { name } } }',
+      secret,
+      '{ __typename }',
+    ]
     for (const text of texts) {
       expect(await ask(text)).toBe('DOCUMENT_NOT_LISTED')
       expect(await ask(null, persisted(hashOf(text)))).toBe('PERSISTED_QUERY_NOT_FOUND')
@@ -299,13 +306,17 @@ describe('17 allowlist: a list without policies, which is asked again when somet
     const text = '{ closedCollection { edges { node { id } } } }'
     await plain.db.query('insert into private.documents values ($1, $2)', [hashOf(text), text])
     const { errors } = await plain.graphql(null, { role: 'authenticated', ...persisted(hashOf(text)) })
-    expect(errors?.[0]).toMatchObject({ message: 'not today', extensions: { code: 'DATABASE_REFUSED', sqlstate: '42501' } })
+    expect(errors?.[0]).toMatchObject({
+      message: 'not today',
+      extensions: { code: 'DATABASE_REFUSED', sqlstate: '42501' },
+    })
   })
 })
 
 describe('17 allowlist: prepared ahead', () => {
   it('reads, validates and plans listed documents when the schema or the list changed', async () => {
-    const whole = 'query Whole($id: Int!, $texts: [String!]) { noteByPk(id: $id) { text } noteCollection(filter: { text: { in: $texts } }) { edges { cursor } } }'
+    const whole =
+      'query Whole($id: Int!, $texts: [String!]) { noteByPk(id: $id) { text } noteCollection(filter: { text: { in: $texts } }) { edges { cursor } } }'
     await list(whole)
     await list('{ broken', null)
     const revision = await service.revision()
@@ -330,7 +341,11 @@ describe('17 allowlist: prepared ahead', () => {
       const arrives = (text: string, role: string) => expect.poll(() => prepared(text, role)).toBeDefined()
       prepareAhead(loaded)
       await arrives(whole, 'authenticated')
-      for (const [role, name] of [['anon', null], ['anon', 'Whole'], ['authenticated', 'Whole']] as const) {
+      for (const [role, name] of [
+        ['anon', null],
+        ['anon', 'Whole'],
+        ['authenticated', 'Whole'],
+      ] as const) {
         const document = prepared(whole, role, name)
         const variables = { id: 2, texts: ['a', 'b'] }
         expect(document.prepare(variables).statements).toBe(document.prepare({ id: 7, texts: [] }).statements)
@@ -358,7 +373,11 @@ describe('17 allowlist, the setting', () => {
   const read = (...comments: readonly string[]) => {
     const given = catalog({ schemas: comments.map((comment, index) => schema(`s${index}`, `@graphql(${comment})`)) })
     const { annotated, diagnostics } = annotate(given)
-    return { facts: buildModel(annotated).model.manifest.allowlists, diagnostics, refusal: annotated.refusals[0]?.message ?? null }
+    return {
+      facts: buildModel(annotated).model.manifest.allowlists,
+      diagnostics,
+      refusal: annotated.refusals[0]?.message ?? null,
+    }
   }
   const roles = ['anon', 'authenticated']
   it('names a table and roles, in quotes where names need them', () => {

@@ -118,22 +118,30 @@ describe('the other thread', () => {
     expect(await ask('{"ids":[1,2}')).toMatchObject({ kind: 'unreadable', code: 'BODY_MALFORMED' })
   })
 
-  it('ends over what takes too much memory or time, and the next question gets another one', { timeout: 60_000 }, async () => {
-    const { query: text } = hostileDocuments(0.5)['conditions'] ?? { query: '' }
-    const small = createThread({ ...usualLimits, megabytes: 24 })
-    expect(await small.ask(revision, questionOf(revision, { text }))).toEqual({ kind: 'exhausted' })
-    expect(await small.ask(revision, questionOf(revision, { text: '{__typename}' }))).toMatchObject({ kind: 'ready' })
-    const hasty = createThread({ ...usualLimits, longestMs: 300 })
-    expect(await hasty.ask(revision, questionOf(revision, { text }))).toEqual({ kind: 'late' })
-    const patient = createThread()
-    expect(await patient.ask(revision, questionOf(revision, { text: '{__typename}' }))).toMatchObject({ kind: 'ready' })
-  })
+  it(
+    'ends over what takes too much memory or time, and the next question gets another one',
+    { timeout: 60_000 },
+    async () => {
+      const { query: text } = hostileDocuments(0.5)['conditions'] ?? { query: '' }
+      const small = createThread({ ...usualLimits, megabytes: 24 })
+      expect(await small.ask(revision, questionOf(revision, { text }))).toEqual({ kind: 'exhausted' })
+      expect(await small.ask(revision, questionOf(revision, { text: '{__typename}' }))).toMatchObject({ kind: 'ready' })
+      const hasty = createThread({ ...usualLimits, longestMs: 300 })
+      expect(await hasty.ask(revision, questionOf(revision, { text }))).toEqual({ kind: 'late' })
+      const patient = createThread()
+      expect(await patient.ask(revision, questionOf(revision, { text: '{__typename}' }))).toMatchObject({
+        kind: 'ready',
+      })
+    },
+  )
 
   it('ends when it is not asked for a while, and starts again', async () => {
     const threads = (): number => (existsSync('/proc/self/task') ? readdirSync('/proc/self/task').length : 0)
     const thread = createThread({ ...usualLimits, idleMs: 500 })
     for (let round = 0; round < 2; round += 1) {
-      expect(await thread.ask(revision, questionOf(revision, { text: '{__typename}' }))).toMatchObject({ kind: 'ready' })
+      expect(await thread.ask(revision, questionOf(revision, { text: '{__typename}' }))).toMatchObject({
+        kind: 'ready',
+      })
       // Threads of other services of this process may end meanwhile, too.
       const during = threads()
       if (during > 0) await expect.poll(threads, { timeout: 10_000 }).toBeLessThan(during)
@@ -212,7 +220,10 @@ describe('documents that were made to hold the event loop', () => {
     const { query } = asked['operations and fragments'] ?? { query: '' }
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
-        service.serve({ query: `${query}#${index}`, operationName: 'Q1', variables: {}, extensions: {}, queryOnly: false }, caller),
+        service.serve(
+          { query: `${query}#${index}`, operationName: 'Q1', variables: {}, extensions: {}, queryOnly: false },
+          caller,
+        ),
       ),
     )
     const outcomes = answers.map(({ outcome }) => outcome)
@@ -232,7 +243,11 @@ describe('what was found out about a long document', () => {
     }
     const service = serviceWith(createApart({ ask }, { each: 0, all: 0 }))
     const request = { operationName: null, variables: {}, extensions: {}, queryOnly: false }
-    for (const query of [`{__typename}${' '.repeat(450_000)}`, `{nothing}${' '.repeat(450_000)}`, '{__schema{types{name}}}']) {
+    for (const query of [
+      `{__typename}${' '.repeat(450_000)}`,
+      `{nothing}${' '.repeat(450_000)}`,
+      '{__schema{types{name}}}',
+    ]) {
       asked = 0
       const answers = await Promise.all(Array.from({ length: 12 }, () => service.serve({ ...request, query }, caller)))
       expect(new Set(answers.map(({ body }) => body.toString())).size).toBe(1)
@@ -255,7 +270,12 @@ describe('what was found out about a long document', () => {
       (await service.serve({ query, operationName: null, variables, extensions: {}, queryOnly: false }, caller)).outcome
     const long = (text: string): string => `${text}${' '.repeat(450_000)}`
     const one = long('query($id:Int){notesCollection(filter:{id:{eq:$id}}){edges{node{id}}}}')
-    expect([await ask(one, { id: 1 }), await ask(one, { id: 2 }), await ask(one, {}), await ask(one, {})]).toEqual(['ok', 'ok', 'ok', 'ok'])
+    expect([await ask(one, { id: 1 }), await ask(one, { id: 2 }), await ask(one, {}), await ask(one, {})]).toEqual([
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+    ])
     // Once for each shape of its variables.
     expect(asked).toBe(2)
     expect([await ask(one, { id: 'x' }), await ask(one, { id: 'x' })]).toEqual(['invalid', 'invalid'])

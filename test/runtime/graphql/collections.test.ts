@@ -397,7 +397,12 @@ describe('5.5 cursor bytes', () => {
     const columns = ['big', 'flag', 'day', 'clock', 'moment', 'local', 'code']
     for (const [first, second] of columns.flatMap((column) => columns.map((other) => [column, other]))) {
       const all = await cursors(`(orderBy: [{ ${first}: AscNullsLast }, { ${second}: AscNullsLast }])`, 'extreme')
-      expect([first, second, ...all.map((text) => /^[A-Za-z0-9+/]+={0,2}$/.test(text))]).toEqual([first, second, true, true])
+      expect([first, second, ...all.map((text) => /^[A-Za-z0-9+/]+={0,2}$/.test(text))]).toEqual([
+        first,
+        second,
+        true,
+        true,
+      ])
     }
   })
 

@@ -20,8 +20,16 @@ test('is base64 without line breaks, whatever its length', async () => {
 })
 
 test('asks for breaks only where a line may be full', () => {
-  const of = (...longest: number[]): boolean => takesOut(cursorText(longest.map((length) => ({ value: '1', longest: length }))))
-  expect([of(54), of(55), of(40, 12), of(40, 13), of(Infinity), of(1, Infinity)]).toEqual([false, true, false, true, true, true])
+  const of = (...longest: number[]): boolean =>
+    takesOut(cursorText(longest.map((length) => ({ value: '1', longest: length }))))
+  expect([of(54), of(55), of(40, 12), of(40, 13), of(Infinity), of(1, Infinity)]).toEqual([
+    false,
+    true,
+    false,
+    true,
+    true,
+    true,
+  ])
 })
 
 test('knows how long values are whose forms are few', async () => {
@@ -41,7 +49,12 @@ test('knows how long values are whose forms are few', async () => {
   for (const [name, value] of longest) {
     const { rows } = await db.query(`select to_json(${value})::text as text`)
     const most = longestOf({ kind: 'scalar', name, list: false })
-    expect([name, value, rows[0]?.text, (rows[0]?.text.length ?? Infinity) <= most]).toEqual([name, value, expect.any(String), true])
+    expect([name, value, rows[0]?.text, (rows[0]?.text.length ?? Infinity) <= most]).toEqual([
+      name,
+      value,
+      expect.any(String),
+      true,
+    ])
   }
   expect(longestOf({ kind: 'scalar', name: 'String', list: false })).toBe(Infinity)
   expect(longestOf({ kind: 'scalar', name: 'Int', list: true })).toBe(Infinity)

@@ -188,7 +188,7 @@ describe('5.6 keyset predicate: concatenated pages are the whole collection', ()
       `{ taggedCollection(${args}, orderBy: { label: DescNullsLast }) ${connection(['tags'])} }`
     const found: unknown[] = []
     let after = ''
-    for (let more = true; more; ) {
+    for (let more = true; more;) {
       const { data, errors } = await service.graphql(query(`first: 2${after}`))
       expect(errors).toBeUndefined()
       const page: Page = data.taggedCollection
@@ -209,7 +209,7 @@ describe('5.6 keyset predicate: concatenated pages are the whole collection', ()
         for (const backward of [false, true]) {
           const found: number[][] = []
           let place = ''
-          for (let more = true; more; ) {
+          for (let more = true; more;) {
             const args = `${backward ? 'last' : 'first'}: ${size}${place}, orderBy: { a: ${direction} }`
             const { data } = await service.graphql(
               `{ parentByPk(id: ${parent}) { childCollection(${args}) ${connection(['id'])} } }`,

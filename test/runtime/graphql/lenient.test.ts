@@ -97,14 +97,20 @@ describe('11 validation off: what is accepted', () => {
     const one = { accountByPk: { id: 1 } }
     for (const id of ['1', '"1"', '" 1 "']) expect(await ask(`{ accountByPk(id: ${id}) { id } }`)).toEqual(one)
     for (const type of ['String', 'Int', 'JSON']) {
-      for (const x of [1, '1', 1n]) expect(await ask(`query($x: ${type}) { accountByPk(id: $x) { id } }`, { x })).toEqual(one)
+      for (const x of [1, '1', 1n])
+        expect(await ask(`query($x: ${type}) { accountByPk(id: $x) { id } }`, { x })).toEqual(one)
     }
   })
   it('integers of 64 bits', async () => {
     expect(ids(await ask('{ accountCollection(first: 99999999999) { edges { node { id } } } }'))).toEqual([1, 2])
-    expect(ids(await ask('{ accountCollection(offset: $n) { edges { node { id } } } }', { n: 9007199254740993n }))).toEqual([])
-    expect(ids(await ask('{ accountCollection(first: $n) { edges { node { id } } } }', { n: 9223372036854775807n }))).toEqual([1, 2])
-    const change = 'mutation { updateAccountCollection(set: {big: 5}, filter: {id: {eq: 1}}, atMost: 99999999999) { affectedCount } }'
+    expect(
+      ids(await ask('{ accountCollection(offset: $n) { edges { node { id } } } }', { n: 9007199254740993n })),
+    ).toEqual([])
+    expect(
+      ids(await ask('{ accountCollection(first: $n) { edges { node { id } } } }', { n: 9223372036854775807n })),
+    ).toEqual([1, 2])
+    const change =
+      'mutation { updateAccountCollection(set: {big: 5}, filter: {id: {eq: 1}}, atMost: 99999999999) { affectedCount } }'
     expect(await ask(change)).toEqual({ updateAccountCollection: { affectedCount: 1 } })
   })
   it('null for atMost, which is one then', async () => {
@@ -196,9 +202,17 @@ describe('11 validation off: what is still refused', () => {
     ['undecided directive', '{ add(a: 1) @skip(if: $x) }', 'Value for "if" in @skip directive is required'],
     ['an integer of more than 64 bits', where('{id: {eq: 9223372036854775808}}'), 'Invalid input for Int type'],
     ['a fraction for an integer', where('{id: {eq: 1.5}}'), 'Invalid input for Int type'],
-    ['a key that Postgres cannot read', '{ accountByPk(id: "one") { id } }', 'invalid input syntax for type integer: "one"'],
+    [
+      'a key that Postgres cannot read',
+      '{ accountByPk(id: "one") { id } }',
+      'invalid input syntax for type integer: "one"',
+    ],
     ['a list for a key', '{ accountByPk(id: [1]) { id } }', 'Invalid input for Opaque type'],
-    ['a node without a fragment', '{ node(nodeId: "WyJwdWJsaWMiLCAiYWNjb3VudCIsIDFd") { id } }', 'Cannot query field "id" on type "Node". Did you mean to use an inline fragment on "Account" or "Post"?'],
+    [
+      'a node without a fragment',
+      '{ node(nodeId: "WyJwdWJsaWMiLCAiYWNjb3VudCIsIDFd") { id } }',
+      'Cannot query field "id" on type "Node". Did you mean to use an inline fragment on "Account" or "Post"?',
+    ],
   ])('%s', async (_, query, message) => {
     expect(await refused(query)).toEqual([message])
   })

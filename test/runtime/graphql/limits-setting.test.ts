@@ -30,7 +30,9 @@ const told = async (document: string, variables: Record<string, unknown> = {}) =
   const before = service.exchanges.length
   const { errors } = await service.graphql(document, { variables })
   const ran = service.exchanges.slice(before).some(({ statements }) => statements.length > 0)
-  return errors === undefined ? 'answered' : `${errors[0]?.extensions.code}: ${errors[0]?.message}${ran ? ' (ran)' : ''}`
+  return errors === undefined
+    ? 'answered'
+    : `${errors[0]?.extensions.code}: ${errors[0]?.message}${ran ? ' (ran)' : ''}`
 }
 const rows = (count: number | string) =>
   `ROW_LIMIT_EXCEEDED: The document may select ${count} rows; at most 1000 are allowed.`
@@ -42,7 +44,9 @@ describe('17 limits.rows', () => {
   it('multiplies pages by the pages around them and adds them up', async () => {
     // 30 + 30 * 10; 30 * 30 * 10 + 30 * 30 + 30
     expect(await told(`{ personCollection { ${notes('')} } }`)).toBe('answered')
-    expect(await told(`{ personCollection { edges { node { personCollection { ${notes('')} } } } } }`)).toBe(rows(9_930))
+    expect(await told(`{ personCollection { edges { node { personCollection { ${notes('')} } } } } }`)).toBe(
+      rows(9_930),
+    )
     expect(await told(`{ a: personCollection { ${notes('')} } b: personCollection { ${notes('')} } }`)).toBe('answered')
     const four = ['a', 'b', 'c', 'd'].map((key) => `${key}: personCollection { ${notes('')} }`)
     expect(await told(`{ ${four.join(' ')} }`)).toBe(rows(1_320))
@@ -146,22 +150,29 @@ describe('17 limits, the setting', () => {
 
 describe('17 limits against the interpreter', () => {
   const seed = Number(process.env['EXACT_SEED'] ?? '61')
-  it(`refuses what the interpreter counts as too much, and nothing else (seed ${seed})`, { timeout: 60_000 }, async () => {
-    const drawn = fc.sample(worlds, { seed, numRuns: 12 }).filter((world) => usefulRoles(world).length > 0)
-    let refusals = 0
-    for (const [index, world] of drawn.slice(0, 3).entries()) {
-      const limited = { ...world, limits: { fields: [12, 25, null][index] ?? null, rows: [null, 60, 20][index] ?? null } }
-      const stage = await openStage(limited)
-      try {
-        for (const { question, writes } of fc.sample(questions(limited), { seed, numRuns: 40 })) {
-          const { disagreement, refused } = await judge(stage, question, writes)
-          expect(disagreement?.message, question.document).toBeUndefined()
-          refusals += Number(refused)
+  it(
+    `refuses what the interpreter counts as too much, and nothing else (seed ${seed})`,
+    { timeout: 60_000 },
+    async () => {
+      const drawn = fc.sample(worlds, { seed, numRuns: 12 }).filter((world) => usefulRoles(world).length > 0)
+      let refusals = 0
+      for (const [index, world] of drawn.slice(0, 3).entries()) {
+        const limited = {
+          ...world,
+          limits: { fields: [12, 25, null][index] ?? null, rows: [null, 60, 20][index] ?? null },
         }
-      } finally {
-        await stage.close()
+        const stage = await openStage(limited)
+        try {
+          for (const { question, writes } of fc.sample(questions(limited), { seed, numRuns: 40 })) {
+            const { disagreement, refused } = await judge(stage, question, writes)
+            expect(disagreement?.message, question.document).toBeUndefined()
+            refusals += Number(refused)
+          }
+        } finally {
+          await stage.close()
+        }
       }
-    }
-    expect(refusals).toBeGreaterThan(20)
-  })
+      expect(refusals).toBeGreaterThan(20)
+    },
+  )
 })

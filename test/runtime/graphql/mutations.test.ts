@@ -498,7 +498,11 @@ describe('10.5 results', () => {
     const insert = (...objects: string[]) =>
       `mutation { insertIntoStampedCollection(objects: [${objects.join(', ')}]) { n: affectedCount __typename records { id } } }`
     const answer = (...ids: number[]) => ({
-      insertIntoStampedCollection: { n: ids.length, __typename: 'StampedInsertResponse', records: ids.map((id) => ({ id })) },
+      insertIntoStampedCollection: {
+        n: ids.length,
+        __typename: 'StampedInsertResponse',
+        records: ids.map((id) => ({ id })),
+      },
     })
     const leftOut = '{id: 1, body: "left out"}'
     expect(await ask(insert(leftOut))).toEqual(answer())

@@ -384,14 +384,16 @@ describe('nodeId is the node id', () => {
     ])
     expect(namesOf(schema, 'NodeTagInsertInput')).toEqual(['node_id', 'lost', 'up'])
     expect(signatureOf(schema, 'Query', 'nodeTagByPk')).toBe('nodeTagByPk(node_id: BigInt!): NodeTag')
-    const page = '{ nodeTagCollection(filter: {node_id: {eq: "7"}}, orderBy: [{lost: AscNullsLast}]) { edges { node { nodeId node_id } } } }'
+    const page =
+      '{ nodeTagCollection(filter: {node_id: {eq: "7"}}, orderBy: [{lost: AscNullsLast}]) { edges { node { nodeId node_id } } } }'
     const [{ node }] = (await ask(page)).nodeTagCollection.edges
     expect(node).toEqual({ nodeId: Buffer.from('["app", "node_tag", 7]').toString('base64'), node_id: '7' })
     const again = await ask(`{ node(nodeId: "${node.nodeId}") { nodeId ... on NodeTag { node_id lost } } }`)
     expect(again.node).toEqual({ ...node, lost: 1 })
   })
   it('is told, and every role has a schema that the reference implementation takes', async () => {
-    for (const role of ['anon', 'authenticated']) expect(validateSchema(await introspect(service, { role }))).toEqual([])
+    for (const role of ['anon', 'authenticated'])
+      expect(validateSchema(await introspect(service, { role }))).toEqual([])
     const { annotated } = annotate(await catalogOf(service.db, ['public', 'app']))
     const told = buildModel(annotated).diagnostics.filter(({ code }) => code === 'node-id-kept')
     expect(told.map(({ object, severity, message }) => [object, severity, message.replace(/^.*; /, '')])).toEqual([

@@ -37,7 +37,12 @@ describe.each(cases)('orders on PostgreSQL %i, with domains served as what they 
   })
   afterAll(() => service?.close())
 
-  const walk = async (collection: string, key: string, order: string, backward: boolean): Promise<readonly unknown[]> => {
+  const walk = async (
+    collection: string,
+    key: string,
+    order: string,
+    backward: boolean,
+  ): Promise<readonly unknown[]> => {
     const rows: unknown[] = []
     let cursor: string | null = null
     for (let pages = 0; pages < 30; pages += 1) {
@@ -65,13 +70,16 @@ describe.each(cases)('orders on PostgreSQL %i, with domains served as what they 
     ['DescNullsFirst', 'desc nulls first'],
     ['DescNullsLast', 'desc nulls last'],
   ] as const
-  it.each(['tags', 'domained', 'word', 'maybe', 'title', 'net', 'span'])('%s: pages put together are the whole', async (column) => {
-    for (const [direction, text] of directions) {
-      const whole = await sorted('item', 'id', `${column} ${text}`)
-      expect(await walk('itemCollection', 'id', `{${column}: ${direction}}`, false)).toEqual(whole)
-      expect(await walk('itemCollection', 'id', `{${column}: ${direction}}`, true)).toEqual(whole)
-    }
-  })
+  it.each(['tags', 'domained', 'word', 'maybe', 'title', 'net', 'span'])(
+    '%s: pages put together are the whole',
+    async (column) => {
+      for (const [direction, text] of directions) {
+        const whole = await sorted('item', 'id', `${column} ${text}`)
+        expect(await walk('itemCollection', 'id', `{${column}: ${direction}}`, false)).toEqual(whole)
+        expect(await walk('itemCollection', 'id', `{${column}: ${direction}}`, true)).toEqual(whole)
+      }
+    },
+  )
 
   it('a key whose operators lie elsewhere', async () => {
     const whole = await sorted('shop', 'word', 'word')
@@ -85,7 +93,9 @@ describe.each(cases)('orders on PostgreSQL %i, with domains served as what they 
     expect(namesOf(schema, 'itemOrderBy')).toEqual(orders)
     expect([...namesOf(schema, 'itemDistinctField')].sort()).toEqual([...orders].sort())
     for (const name of orders) {
-      const answer = await service.graphql(`{ itemCollection(first: 1, orderBy: [{${name}: DescNullsLast}]) { edges { cursor } } }`)
+      const answer = await service.graphql(
+        `{ itemCollection(first: 1, orderBy: [{${name}: DescNullsLast}]) { edges { cursor } } }`,
+      )
       expect(answer.errors).toBeUndefined()
     }
   })

@@ -78,7 +78,10 @@ describe('17 schemaReport: what is in the API', () => {
   it('tells why something is not in it', async () => {
     const told = await report()
     const reasons = Object.fromEntries(
-      [...told.relations, ...told.functions].map(({ object, reason, inSchema }) => [object.replaceAll('public.', ''), inSchema || reason]),
+      [...told.relations, ...told.functions].map(({ object, reason, inSchema }) => [
+        object.replaceAll('public.', ''),
+        inSchema || reason,
+      ]),
     )
     expect(reasons).toEqual({
       [`table "Odd ""Name"" it's"`]: true,
@@ -107,14 +110,19 @@ describe('17 schemaReport: what is in the API', () => {
   })
   it('tells the remedies that work', async () => {
     const before = await report('authenticated')
-    for (const { fix } of before.relations.filter(({ reason }) => reason === 'no grant')) await service.db.query(fix ?? '')
+    for (const { fix } of before.relations.filter(({ reason }) => reason === 'no grant'))
+      await service.db.query(fix ?? '')
     const after = await report('authenticated')
     expect(after.relations.filter(({ reason }) => reason === 'no grant')).toEqual([])
-    expect(after.functions.find(({ object }) => object === 'function public.of_row(public.secret)')?.inSchema).toBe(true)
+    expect(after.functions.find(({ object }) => object === 'function public.of_row(public.secret)')?.inSchema).toBe(
+      true,
+    )
     await service.db.query('revoke all on all tables in schema public from authenticated')
   })
   it('tells of relations that share a field name, and of misspelt settings', async () => {
-    await service.db.query('alter table child add column c int, add column d int, add foreign key (c, d) references parent')
+    await service.db.query(
+      'alter table child add column c int, add column d int, add foreign key (c, d) references parent',
+    )
     const told = await report()
     expect(told.relations.find(({ object }) => object === 'table public.parent')?.conflicts).toMatchObject([
       { code: 'field-taken', message: expect.stringContaining('"childCollection"') as string },
@@ -129,7 +137,11 @@ describe('17 schemaReport: what is in the API', () => {
     await service.db.query('alter table calm add column "nodeId" int')
     const { relations } = await report()
     expect(relations.find(({ object }) => object === 'table public.calm')?.conflicts).toMatchObject([
-      { code: 'node-id-kept', object: 'column public.calm."nodeId"', message: expect.stringContaining('it has no field') as string },
+      {
+        code: 'node-id-kept',
+        object: 'column public.calm."nodeId"',
+        message: expect.stringContaining('it has no field') as string,
+      },
     ])
     expect(relations.flatMap(({ conflicts }) => conflicts)).toHaveLength(1)
     await service.db.query('alter table calm drop column "nodeId"')
@@ -138,7 +150,9 @@ describe('17 schemaReport: what is in the API', () => {
     const misplaced = async () => (await report()).remarks.filter(({ code }) => code === 'comment-key-misplaced')
     expect(await misplaced()).toEqual([])
     await service.db.query(`comment on index child_pkey is '@graphql({"root": {"enabled": false}})'`)
-    expect(await misplaced()).toMatchObject([{ object: 'index public.child_pkey', fix: 'Set it in the comment of a table.' }])
+    expect(await misplaced()).toMatchObject([
+      { object: 'index public.child_pkey', fix: 'Set it in the comment of a table.' },
+    ])
     await service.db.query('comment on index child_pkey is null')
     expect(await misplaced()).toEqual([])
   })
@@ -172,11 +186,13 @@ describe('17 schemaReport: overloads', () => {
       'function add(text, text)': 'addTexts',
       'function add(double precision, double precision)':
         'overloaded function: It is not in the API: the served schemas hold another function of its name.',
-      'function add(integer[], integer[])': 'overloaded function: It is not in the API: its result has no counterpart in GraphQL.',
+      'function add(integer[], integer[])':
+        'overloaded function: It is not in the API: its result has no counterpart in GraphQL.',
       'function label(chair)': 'no grant: anon may not execute it.',
       'function label(desk)': 'label',
       'function label(desk, integer)': 'labelOf',
-      'function label(integer)': 'overloaded function: It is not in the API: the served schemas hold another function of its name.',
+      'function label(integer)':
+        'overloaded function: It is not in the API: the served schemas hold another function of its name.',
     })
     expect(remarks.find(({ code, fix }) => code === 'comment-key-unknown' && fix.includes('description'))?.object).toBe(
       'function public.add(text, text)',
@@ -234,7 +250,11 @@ describe('17 schemaReport: what should be mended', () => {
       create foreign table lines (line text) server files options (filename '/dev/null'); grant select (line) on lines to anon;
     `)
     expect((await report()).advice).toMatchObject([
-      { problem: 'row level security is not to be had', object: 'foreign table public.lines', sql: 'revoke all on public.lines from anon;' },
+      {
+        problem: 'row level security is not to be had',
+        object: 'foreign table public.lines',
+        sql: 'revoke all on public.lines from anon;',
+      },
       {
         problem: 'row level security is not to be had',
         object: 'materialized view public.calmed',
@@ -249,7 +269,8 @@ describe('17 schemaReport: what should be mended', () => {
     await service.db.query(
       `comment on schema public is '@graphql({"schemaReport": {"enabled": true}, ${limits}, "allowlist": {"table": "\\"Listed Here\\".documents", "roles": ["anon", "authenticated", "nobody"]}})'`,
     )
-    const asked = async () => (await report('service_role')).advice.map(({ problem, object }) => `${problem}: ${object}`)
+    const asked = async () =>
+      (await report('service_role')).advice.map(({ problem, object }) => `${problem}: ${object}`)
     const mend = async () => {
       for (const { sql } of (await report('service_role')).advice) await service.db.query(sql)
     }
@@ -258,11 +279,16 @@ describe('17 schemaReport: what should be mended', () => {
     const [first] = (await report('service_role')).advice
     await service.db.query(first?.sql ?? '')
     expect((await report('service_role')).advice).toMatchObject([
-      { sql: 'grant usage on schema "Listed Here" to authenticated; grant select on "Listed Here".documents to authenticated;' },
+      {
+        sql: 'grant usage on schema "Listed Here" to authenticated; grant select on "Listed Here".documents to authenticated;',
+      },
     ])
     await mend()
     expect(await asked()).toEqual([])
-    for (const harm of ['revoke usage on schema "Listed Here" from anon', 'revoke select on "Listed Here".documents from anon']) {
+    for (const harm of [
+      'revoke usage on schema "Listed Here" from anon',
+      'revoke select on "Listed Here".documents from anon',
+    ]) {
       await service.db.query(harm)
       expect(await asked()).toEqual([unreadable])
       await mend()
@@ -295,9 +321,13 @@ describe('17 schemaReport: what should be mended', () => {
       expect([outside, ...more]).toEqual(comment.split(/@graphql\([^]*\)/))
     }
     expect((await service.graphql('{ parentCollection { edges { cursor } } }')).errors).toBeUndefined()
-    await service.db.query(`comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "limits": {"fields": 9}})'`)
+    await service.db.query(
+      `comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "limits": {"fields": 9}})'`,
+    )
     expect(await told()).toHaveLength(1)
-    await service.db.query(`comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "limits": {"cost": 9}})'`)
+    await service.db.query(
+      `comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "limits": {"cost": 9}})'`,
+    )
     expect(await told()).toEqual([])
     await service.db.query(on)
   })
@@ -310,27 +340,39 @@ describe('17 schemaReport: what should be mended', () => {
       expect((await report('service_role', quiet)).advice).toEqual([])
       await quiet.db.query('grant select on own to anon')
       expect((await report('service_role', quiet)).advice).toMatchObject([
-        { sql: `comment on schema public is '@graphql({"schemaReport":{"enabled":true},"limits":{"rows":10000,"cost":100000}})';` },
+        {
+          sql: `comment on schema public is '@graphql({"schemaReport":{"enabled":true},"limits":{"rows":10000,"cost":100000}})';`,
+        },
       ])
     } finally {
       await quiet.close()
     }
   })
   it('looks at the schemas that ask and at what keys reach', async () => {
-    await service.db.query('create schema aside; create table aside.open (id int primary key); grant select on aside.open to anon')
+    await service.db.query(
+      'create schema aside; create table aside.open (id int primary key); grant select on aside.open to anon',
+    )
     await service.db.query('create table unreachable (id int primary key, parent int references child)')
-    expect(await advised()).toEqual(['the foreign key has no index: constraint unreachable_parent_fkey on public.unreachable'])
+    expect(await advised()).toEqual([
+      'the foreign key has no index: constraint unreachable_parent_fkey on public.unreachable',
+    ])
   })
 })
 
 describe('17 schemaReport, the setting', () => {
   it('is asked for, and has to be on', async () => {
     for (const schemaReport of [false, 'true', 1])
-      expect(await service.graphql('{ __typename }', { extensions: { schemaReport } })).toEqual({ data: { __typename: 'Query' } })
+      expect(await service.graphql('{ __typename }', { extensions: { schemaReport } })).toEqual({
+        data: { __typename: 'Query' },
+      })
     await service.db.query('comment on schema public is null')
-    expect(Object.keys(await service.graphql('{ __typename }', { extensions: { schemaReport: true } }))).toEqual(['data'])
+    expect(Object.keys(await service.graphql('{ __typename }', { extensions: { schemaReport: true } }))).toEqual([
+      'data',
+    ])
     await service.db.query(on)
-    expect(await service.graphql('{ nothing }', { extensions: { schemaReport: true } })).not.toHaveProperty('extensions')
+    expect(await service.graphql('{ nothing }', { extensions: { schemaReport: true } })).not.toHaveProperty(
+      'extensions',
+    )
   })
   it('goes together with explain', async () => {
     await service.db.query(

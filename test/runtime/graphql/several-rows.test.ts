@@ -59,7 +59,8 @@ describe.each(majors().map((major) => [major] as const))('several rows of a key 
   })
 
   it('nor do inherited rows refer to something for certain', async () => {
-    const asked = '{ personCollection(orderBy: [{country: {name: AscNullsLast}}]) { edges { node { id country { id } } } } }'
+    const asked =
+      '{ personCollection(orderBy: [{country: {name: AscNullsLast}}]) { edges { node { id country { id } } } } }'
     expect(await ask(asked)).toEqual({
       personCollection: { edges: [{ node: { id: 1, country: { id: 1 } } }, { node: { id: 2, country: null } }] },
     })

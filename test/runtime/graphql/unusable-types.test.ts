@@ -72,15 +72,36 @@ describe.each(majors())('types in a schema without USAGE on PostgreSQL %i', (maj
     const { row, query, place } = await shapeOf('authenticated')
     expect(row).toEqual(['nodeId', 'id', 'body', 'level', 'levels', 'word', 'strict', 'place', 'team'])
     expect(place).toEqual(['street: String', 'zip: String'])
-    expect(query).toEqual(['graded', 'mine', 'node', 'noteByPk', 'noteCollection', 'said', 'teamByPk', 'teamCollection'])
+    expect(query).toEqual([
+      'graded',
+      'mine',
+      'node',
+      'noteByPk',
+      'noteCollection',
+      'said',
+      'teamByPk',
+      'teamCollection',
+    ])
   })
 
   it('are whole for whoever may use both, in filters, orders, pages and inputs, and the grant counts at once', async () => {
     await service.db.query(grantAll)
     const { row, query } = await shapeOf('anon')
-    expect(row).toEqual(
-      ['nodeId', 'id', 'body', 'level', 'levels', 'word', 'address', 'addresses', 'loose', 'strict', 'place', 'team', 'shouted'],
-    )
+    expect(row).toEqual([
+      'nodeId',
+      'id',
+      'body',
+      'level',
+      'levels',
+      'word',
+      'address',
+      'addresses',
+      'loose',
+      'strict',
+      'place',
+      'team',
+      'shouted',
+    ])
     expect(query).toContain('said')
     const page = await service.graphql(
       `{ noteCollection(filter: {level: {eq: "low"}, word: {eq: "w"}, address: {eq: "Ada@x.io"}, loose: {eq: "L"}, place: {zip: {eq: "1"}}}) {
@@ -98,9 +119,13 @@ describe.each(majors())('types in a schema without USAGE on PostgreSQL %i', (maj
     )
     expect(answer.errors).toBeUndefined()
     const cursor = answer.data.noteCollection.pageInfo.endCursor
-    expect(await service.graphql(`{ noteCollection(first: 1, after: "${cursor}", orderBy: [{strict: AscNullsLast}]) { edges { cursor } } }`))
-      .toEqual({ data: { noteCollection: { edges: [] } } })
-    expect(await service.graphql('mutation { insertIntoNoteCollection(objects: [{id: 2, body: "x"}]) { affectedCount } }'))
-      .toEqual({ data: { insertIntoNoteCollection: { affectedCount: 1 } } })
+    expect(
+      await service.graphql(
+        `{ noteCollection(first: 1, after: "${cursor}", orderBy: [{strict: AscNullsLast}]) { edges { cursor } } }`,
+      ),
+    ).toEqual({ data: { noteCollection: { edges: [] } } })
+    expect(
+      await service.graphql('mutation { insertIntoNoteCollection(objects: [{id: 2, body: "x"}]) { affectedCount } }'),
+    ).toEqual({ data: { insertIntoNoteCollection: { affectedCount: 1 } } })
   })
 })

@@ -530,7 +530,13 @@ describe('3.5 scalars and messages', () => {
 
   test('what a literal cannot be is told with its place', async () => {
     const query = (filter: string) => `{ valuesCollection(filter: { ${filter} }) { edges { cursor } } }`
-    for (const filter of ['date: { eq: 1', 'int8: { eq: true', 'numeric: { eq: 1', 'domain: { eq: [1]', 'int4: { eq: "1"']) {
+    for (const filter of [
+      'date: { eq: 1',
+      'int8: { eq: true',
+      'numeric: { eq: 1',
+      'domain: { eq: [1]',
+      'int4: { eq: "1"',
+    ]) {
       const document = query(`${filter} }`)
       const { errors = [] } = (await service.graphql(document)) as { errors?: readonly { locations?: unknown }[] }
       const column = document.indexOf('{ eq: ') + '{ eq: '.length + 1

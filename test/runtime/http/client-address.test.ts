@@ -42,7 +42,12 @@ it('is remembered by what told it, and never by what told nothing', () => {
     const socket = { remoteAddress }
     return sourceOf({ headers: { 'x-real-ip': told }, socket, raw: { socket } } as unknown as FastifyRequest)
   }
-  const told = [['1.2.3.4', '10.0.0.1'], ['1.2.3.4', '10.0.0.2'], ['nonsense', '10.0.0.1'], ['nonsense', '10.0.0.2']]
+  const told = [
+    ['1.2.3.4', '10.0.0.1'],
+    ['1.2.3.4', '10.0.0.2'],
+    ['nonsense', '10.0.0.1'],
+    ['nonsense', '10.0.0.2'],
+  ]
   expect(told.map(([header = '', address = '']) => asked(header, address))).toEqual([
     '1.2.3.4',
     '1.2.3.4',

@@ -7,7 +7,11 @@ it('is the same bytes in pieces as it is as a whole, and as long as it says', as
   const text = fc
     .tuple(fc.string({ unit: fc.constantFrom('x', 'ä', '漢', '🏕️', '\ud83c') }), fc.integer({ min: 1, max: 40_000 }))
     .map(([unit, times]) => unit.repeat(times).slice(0, 200_000))
-  const part = fc.oneof(text, text.map((one) => Buffer.from(one)), fc.string())
+  const part = fc.oneof(
+    text,
+    text.map((one) => Buffer.from(one)),
+    fc.string(),
+  )
   await fc.assert(
     fc.asyncProperty(fc.array(part, { maxLength: 6 }), async (parts) => {
       const body = new LongBody(parts)

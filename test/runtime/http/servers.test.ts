@@ -81,7 +81,8 @@ const asked = head(question.length) + question
 
 const ok: Serve = () => ({ outcome: 'ok', body: '{"data":{}}' })
 
-const statuses = (heard: string): readonly string[] => [...heard.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, one]) => one ?? '')
+const statuses = (heard: string): readonly string[] =>
+  [...heard.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, one]) => one ?? '')
 const isOpenToPages = /^access-control-allow-origin: \*\r$/im
 
 /** Says one character after the other, for as long as anybody listens. */
@@ -232,13 +233,16 @@ describe('the connections of one address', () => {
     expect(sixth.heard()).toMatch(/^retry-after: 1\r$/im)
     for (const { socket } of [sixth, ...five.slice(0, 1)]) socket.destroy()
     await expect
-      .poll(async () => {
-        const one = await client(port)
-        one.socket.write(asked)
-        await pause(100)
-        one.socket.destroy()
-        return statuses(one.heard())
-      }, { timeout: 5_000 })
+      .poll(
+        async () => {
+          const one = await client(port)
+          one.socket.write(asked)
+          await pause(100)
+          one.socket.destroy()
+          return statuses(one.heard())
+        },
+        { timeout: 5_000 },
+      )
       .toEqual(['200'])
   })
 })

@@ -22,7 +22,8 @@ const isPlain = ({ type }: ColumnSketch): boolean => plainBases.includes(type.ba
 export function withFunctions(draw: Draw, world: World): World {
   const whole = world.tables.filter((table) =>
     roles.every(
-      (role) => grantsOf(table, role).select === 'all' && apiOf(world, role).tables.some((item) => item.sketch === table),
+      (role) =>
+        grantsOf(table, role).select === 'all' && apiOf(world, role).tables.some((item) => item.sketch === table),
     ),
   )
   const names = new Set<string>()
@@ -76,7 +77,11 @@ function drawBody(draw: Draw, world: World, tables: readonly TableSketch[]): Fun
       return { kind: 'void', argument: argument() }
     default:
       return (
-        drawOverTable(draw, world, tables, form, argument) ?? { kind: 'echo', argument: argument(), type: drawPlain(draw) }
+        drawOverTable(draw, world, tables, form, argument) ?? {
+          kind: 'echo',
+          argument: argument(),
+          type: drawPlain(draw),
+        }
       )
   }
 }

@@ -84,7 +84,18 @@ export const fieldOverrides = [
 export const relationOverrides = ['parentOf', 'children', 'name', 'linked', 'nodeId', 'not valid'] as const
 
 /** Columns of foreign keys, by how their relations are named after them. */
-export const linkNames = ['parentId', 'parent_id', 'ownerId', 'owner_id', 'ref', 'Id', '_id', 'link Id', 'node_id', 'nodeIdId'] as const
+export const linkNames = [
+  'parentId',
+  'parent_id',
+  'ownerId',
+  'owner_id',
+  'ref',
+  'Id',
+  '_id',
+  'link Id',
+  'node_id',
+  'nodeIdId',
+] as const
 
 export const functionNames = [
   'add_up',

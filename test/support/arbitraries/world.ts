@@ -102,7 +102,10 @@ function drawComposites(draw: Draw, enums: readonly EnumSketch[]): readonly Comp
     { name: 'flag', type: plain('bool') },
     ...enums.map((item) => ({ name: 'kind', type: { ...plain('enum'), enum: item.name } })),
   ]
-  const inner: CompositeSketch = { name: 'composite_one', attributes: attributes.filter(() => !draw.chance(25)).concat({ name: 'y', type: plain('int4') }) }
+  const inner: CompositeSketch = {
+    name: 'composite_one',
+    attributes: attributes.filter(() => !draw.chance(25)).concat({ name: 'y', type: plain('int4') }),
+  }
   const outer: CompositeSketch = {
     name: 'composite_two',
     ...(draw.chance(30) && { typeName: 'PairOfThings' }),
@@ -136,7 +139,9 @@ function drawEnums(draw: Draw): readonly EnumSketch[] {
 
 /** Where PostGIS is, now and then a geometry instead. */
 const orGeometry = (draw: Draw, { geo }: World, type: ColumnType): ColumnType =>
-  geo === true && draw.chance(30) ? { ...plain('geometry'), ...(draw.chance(50) && { srid: draw.pick([25832, 4258]) }) } : type
+  geo === true && draw.chance(30)
+    ? { ...plain('geometry'), ...(draw.chance(50) && { srid: draw.pick([25832, 4258]) }) }
+    : type
 
 const plain = (base: BaseType): ColumnType => ({ base, list: false, enum: null })
 
@@ -273,15 +278,13 @@ function drawLink(
   const target = draw.pick([...targets].reverse().slice(targets.length > 1 && !draw.chance(30) ? 1 : 0))
   const targetColumns = target.columns.filter((column) => target.primaryKey.includes(column.name))
   const notNull = draw.chance(20) && target.name !== table.name
-  const columns = targetColumns.map(
-    (column): ColumnSketch => ({
-      name: fresh(draw, names, linkNames),
-      type: column.type,
-      notNull: notNull && draw.chance(80),
-      fallback: { kind: 'none' },
-      field: null,
-    }),
-  )
+  const columns = targetColumns.map((column): ColumnSketch => ({
+    name: fresh(draw, names, linkNames),
+    type: column.type,
+    notNull: notNull && draw.chance(80),
+    fallback: { kind: 'none' },
+    field: null,
+  }))
   const key: ForeignKeySketch = {
     name: `link ${table.name.slice(0, 20)} ${index}`,
     columns: columns.map((column) => column.name),

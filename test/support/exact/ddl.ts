@@ -48,7 +48,8 @@ function valueSql(world: World, type: ColumnType, value: Value): string {
     )
     return `row(${cells.join(', ')})::${typeSql(type)}`
   }
-  if (type.base === 'geometry') return `gis.st_setsrid(gis.st_geomfromgeojson(${literal(String(value))}), ${type.srid ?? 4326})`
+  if (type.base === 'geometry')
+    return `gis.st_setsrid(gis.st_geomfromgeojson(${literal(String(value))}), ${type.srid ?? 4326})`
   if (!Array.isArray(value)) return `${literal(String(value))}::${typeSql(type)}`
   return `array[${value.map((item) => (item === null ? 'null' : literal(String(item)))).join(', ')}]::${typeSql(type)}`
 }
@@ -88,15 +89,20 @@ function columnSql(world: World, column: ColumnSketch): string {
 
 function tableSql(world: World, table: TableSketch): string {
   const [name = ''] = uniqueKeysOf(table).keys()
-  const parts = [...table.columns.map((column) => columnSql(world, column)), `constraint ${ident(name)} primary key (${list(table.primaryKey)})`]
+  const parts = [
+    ...table.columns.map((column) => columnSql(world, column)),
+    `constraint ${ident(name)} primary key (${list(table.primaryKey)})`,
+  ]
   return `create table ${ident(table.name)} (\n  ${parts.join(',\n  ')}\n);`
 }
 
 const uniqueSql = (table: TableSketch): readonly string[] =>
-  [...uniqueKeysOf(table)].slice(1).map(
-    ([name, { columns, where }]) =>
-      `create unique index ${ident(name)} on ${ident(table.name)} (${list(columns)})${where === null ? '' : ` where ${ident(where)}`};`,
-  )
+  [...uniqueKeysOf(table)]
+    .slice(1)
+    .map(
+      ([name, { columns, where }]) =>
+        `create unique index ${ident(name)} on ${ident(table.name)} (${list(columns)})${where === null ? '' : ` where ${ident(where)}`};`,
+    )
 
 const foreignKeySql = (world: World, table: TableSketch): readonly string[] =>
   table.foreignKeys.flatMap((key) => [
@@ -208,7 +214,8 @@ function functionParts(world: World, { body }: FunctionSketch): FunctionParts {
         returns: 'int4',
         text: `select ($1).${ident(body.column)} + $2`,
       }
-    default:
+    case 'computedRow':
+    case 'computedRows':
       return {
         args: ident(body.table),
         returns: `setof ${ident(body.target)}${body.kind === 'computedRow' ? ' rows 1' : ''}`,
@@ -228,7 +235,9 @@ function functionSql(world: World, fn: FunctionSketch): readonly string[] {
     ...setting(world, `function ${signature}`, { name: fn.field }),
     ...(fn.execute === null
       ? []
-      : [`revoke execute on function ${signature} from public; grant execute on function ${signature} to ${fn.execute};`]),
+      : [
+          `revoke execute on function ${signature} from public; grant execute on function ${signature} to ${fn.execute};`,
+        ]),
   ]
 }
 
@@ -293,7 +302,8 @@ export function schemaSql(world: World): string {
 const fillTable = (world: World, table: TableSketch): readonly string[] => {
   if (table.rows.length === 0) return []
   const tuples = table.rows.map(
-    (cells) => `  (${table.columns.map((column, index) => valueSql(world, column.type, cells[index] ?? null)).join(', ')})`,
+    (cells) =>
+      `  (${table.columns.map((column, index) => valueSql(world, column.type, cells[index] ?? null)).join(', ')})`,
   )
   return [
     `insert into ${ident(table.name)} (${list(table.columns.map((column) => column.name))}) values\n${tuples.join(',\n')};`,

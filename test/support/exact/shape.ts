@@ -37,7 +37,8 @@ export async function judgeShape(stage: Stage): Promise<string | null> {
   return null
 }
 
-const isPart = (type: string): boolean => /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|AggregateResult)$/.test(type)
+const isPart = (type: string): boolean =>
+  /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|AggregateResult)$/.test(type)
 
 function shapeOf(stage: Stage, role: Role): Shape {
   const api = apiOf(stage.world, role)

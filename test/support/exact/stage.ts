@@ -38,7 +38,10 @@ const noPostgis = (): never => {
 const settings = `do $$ begin execute format('alter database %I set timezone to ''UTC''', current_database()); end $$; set timezone to 'UTC';`
 
 export async function openStage(world: World): Promise<Stage> {
-  const service = await createTestService({ ...(world.geo === true && { major: postgisMajor() ?? noPostgis() }), sql: `${settings}\n${schemaSql(world)}\n${dataSql(world)}` })
+  const service = await createTestService({
+    ...(world.geo === true && { major: postgisMajor() ?? noPostgis() }),
+    sql: `${settings}\n${schemaSql(world)}\n${dataSql(world)}`,
+  })
   return stageOn(world, service)
 }
 

@@ -25,7 +25,7 @@ export async function readDocuments(folder: string): Promise<readonly GoldenDocu
 }
 
 /** `# role: x`, `# variables: {...}`, `# claims: {...}`, `# extensions: {...}`; any other comment is for people. */
-export function readDocument(name: string, text: string): GoldenDocument {
+function readDocument(name: string, text: string): GoldenDocument {
   const top = /^(?:#.*\n)*/.exec(text)?.[0] ?? ''
   const lines = [...top.matchAll(/^# (role|variables|claims|extensions): (.+)$/gm)]
   const given = Object.fromEntries(lines.map(([, key, value]) => [key, value]))

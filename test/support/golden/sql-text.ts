@@ -17,7 +17,7 @@ const joined: Readonly<Record<string, RegExp>> = { from: /^(?:delete|distinct)$/
 const queries = /^(?:select|with|insert|update|delete)$/
 
 /** Only line breaks and indentation change. */
-export function formatSql(sql: string): string {
+function formatSql(sql: string): string {
   const tokens = sql.match(token) ?? []
   const wordAfter = (index: number): string => (tokens[index + 1] ?? '').toLowerCase()
   // Whether each open parenthesis holds a query.

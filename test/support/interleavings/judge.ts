@@ -94,7 +94,10 @@ function ends({ step, session, status, code }: Event, { id }: Named): boolean {
       return status === 200 && session !== id
     case 'refresh':
       return session === id && !isRecent(step.shows) && code === 'refresh_token_already_used'
-    default:
+    case 'guess':
+    case 'look':
+    case 'recover':
+    case 'verify':
       return false
   }
 }

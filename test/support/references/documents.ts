@@ -14,7 +14,9 @@ export interface Place {
 }
 
 export function readDocument(path: string): Document {
-  const parts = readFileSync(path, 'utf8').split(/^#{2,3} (?=\d)/m).slice(1)
+  const parts = readFileSync(path, 'utf8')
+    .split(/^#{2,3} (?=\d)/m)
+    .slice(1)
   return { sections: new Map(parts.map((part) => [/^\d+(?:\.\d+)?/.exec(part)?.[0] ?? '', part])) }
 }
 

@@ -45,7 +45,13 @@ function ofProgram(file: string, source: string): readonly Found[] {
     for (const child of node.getChildren(tree)) visit(child)
   }
   visit(tree)
-  return [...joined(source, [...comments].sort(([a], [b]) => a - b)), ...titles]
+  return [
+    ...joined(
+      source,
+      [...comments].sort(([a], [b]) => a - b),
+    ),
+    ...titles,
+  ]
 }
 
 const leading = (source: string, position: number): readonly ts.CommentRange[] =>

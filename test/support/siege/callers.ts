@@ -36,8 +36,5 @@ export const people = (town: Pick<Town, 'keys' | 'tokenOf'>): readonly Caller[] 
   Array.from({ length: personCount }, (_, index) => signedIn(town, personId(index)))
 
 /** The bytes of a request for a document. */
-export const asking = (
-  { headers }: Caller,
-  query: string,
-  variables: Readonly<Record<string, unknown>> = {},
-): Buffer => httpRequest({ path: '/graphql/v1', headers, body: { query, variables } })
+export const asking = ({ headers }: Caller, query: string, variables: Readonly<Record<string, unknown>> = {}): Buffer =>
+  httpRequest({ path: '/graphql/v1', headers, body: { query, variables } })

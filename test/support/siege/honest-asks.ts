@@ -83,9 +83,7 @@ const boardsOf = (index: number): object => {
   const remarks = (card: number): object =>
     edges(numbers((card - 1) * remarksEach + 1, remarksEach).map((id) => ({ id, owner, body: `Remark ${id}` })))
   const cards = (board: number): object =>
-    edges(
-      numbers((board - 1) * cardsEach + 1, cardsEach).map((id) => ({ id, owner, remarksCollection: remarks(id) })),
-    )
+    edges(numbers((board - 1) * cardsEach + 1, cardsEach).map((id) => ({ id, owner, remarksCollection: remarks(id) })))
   const boards = numbers(index * boardsEach + 1, 3)
   const board = (id: number): object => ({ id, owner, name: `Board ${id}`, cardsCollection: cards(id) })
   return { boardsCollection: edges(boards.map(board)) }

@@ -145,7 +145,9 @@ export function startHonest({ port, make, perSecond, random, verdicts, stalls, p
     number += 1
     const ask = make(random, number)
     const place = places[random(places.length)] as Place
-    const running: Promise<void> = one(ask, place, random(newcomerEvery) === 0, performance.now()).finally(() => out.delete(running))
+    const running: Promise<void> = one(ask, place, random(newcomerEvery) === 0, performance.now()).finally(() =>
+      out.delete(running),
+    )
     out.add(running)
   }
 

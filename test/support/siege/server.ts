@@ -38,7 +38,12 @@ export async function startBesieged(settings: Readonly<Record<string, string>>):
   const child = spawn(process.execPath, [cli, 'serve'], { env: { ...env, PORT: String(port) }, stdio: 'pipe' })
   const lines: string[] = []
   const gather = (chunk: Buffer): void => {
-    lines.push(...chunk.toString('utf8').split('\n').filter((line) => line !== ''))
+    lines.push(
+      ...chunk
+        .toString('utf8')
+        .split('\n')
+        .filter((line) => line !== ''),
+    )
     lines.splice(0, lines.length - mostLines)
   }
   child.stdout.on('data', gather)

@@ -33,14 +33,18 @@ const patienceMs = 30_000
 const endingMs = 4_000
 
 /** One attack or several at once, each of them once before any of them comes again. */
-export function* hands(attacks: readonly Attack[], together: number, random: Random): Generator<readonly Attack[], never> {
+export function* hands(
+  attacks: readonly Attack[],
+  together: number,
+  random: Random,
+): Generator<readonly Attack[], never> {
   for (;;) {
     const deck = [...shuffled(attacks, random)]
     while (deck.length > 0) {
       const [first] = deck
       const count = first?.alone === true ? 1 : 1 + random(together)
       const hand = deck.splice(0, 1)
-      for (let at = 0; hand.length < count && at < deck.length; ) {
+      for (let at = 0; hand.length < count && at < deck.length;) {
         if (deck[at]?.alone === true) at += 1
         else hand.push(...deck.splice(at, 1))
       }

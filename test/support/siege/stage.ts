@@ -52,7 +52,7 @@ export interface StageOptions {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-export const limits: Limits = { statementMs: 4_000, requestMs: 5_000, writeMs: 2_000 }
+const limits: Limits = { statementMs: 4_000, requestMs: 5_000, writeMs: 2_000 }
 
 export const graceMs = 2_000
 

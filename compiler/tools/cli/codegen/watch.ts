@@ -16,7 +16,7 @@ const lookEveryMs = 1_000
 /** Looks for changes until it is asked to stop. What failed for a version is tried again at the next look. */
 export async function watch({ version, onChange, onFailure, stopRequested }: WatchOptions): Promise<void> {
   const stop = new AbortController()
-  stopRequested.then(() => stop.abort())
+  void stopRequested.then(() => stop.abort())
   let done: string | null = null
   let failure: string | null = null
   while (!stop.signal.aborted) {

@@ -12,7 +12,16 @@ import { visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
 import { readValue, toAnswer, toTokenText } from './types.ts'
 import { typeNameOf } from './names.ts'
-import { columnNamed, compositeNamed, hasAddition, tableNamed, type ColumnType, type FunctionSketch, type Json, type Value } from './world.ts'
+import {
+  columnNamed,
+  compositeNamed,
+  hasAddition,
+  tableNamed,
+  type ColumnType,
+  type FunctionSketch,
+  type Json,
+  type Value,
+} from './world.ts'
 
 /** Answers an object: each response key by what `resolve` says of its field. */
 export function object(
@@ -45,7 +54,10 @@ export function queryField(context: Context, store: Store, nodes: Nodes): Json {
     }
     case 'call':
       return callField(context, store, nodes, context.api.query)
-    default:
+    case 'insert':
+    case 'update':
+    case 'delete':
+    case undefined:
       throw new Error(`there is no field ${nodes[0].name.value}`)
   }
 }
@@ -108,7 +120,7 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
 
 /** A composite value is an object of what is selected of it, also where all of that is null (spec/graphql.md 17). */
 function valueAnswer(context: Context, type: ColumnType, value: Value, nodes: Nodes, enumArrays: boolean): Json {
-  if (type.base !== 'composite' || value === null) return toAnswer(context.world, type, value, enumArrays) as Json
+  if (type.base !== 'composite' || value === null) return toAnswer(context.world, type, value, enumArrays)
   const { world } = context
   const { name: sqlName, typeName = null } = compositeNamed(world, type)
   const name = typeNameOf(sqlName, typeName, world.inflects)
@@ -143,7 +155,11 @@ export function callField(context: Context, store: Store, nodes: Nodes, fields: 
       const [first] = rowsWith(world, table, body.column, values[0] ?? null, visibleRows(store, table, context.claims))
       return first === undefined ? null : rowObject(context, store, apiTableOf(context.api, body.table), first, nodes)
     }
-    default:
+    case 'computed':
+    case 'computedSum':
+    case 'computedRow':
+    case 'computedRows':
+    case 'void':
       return null
   }
 }
@@ -163,14 +179,7 @@ function int4(value: number): number {
 }
 
 /** spec/graphql.md 9.4. */
-function computedField(
-  context: Context,
-  store: Store,
-  of: ApiTable,
-  row: Row,
-  fn: FunctionSketch,
-  nodes: Nodes,
-): Json {
+function computedField(context: Context, store: Store, of: ApiTable, row: Row, fn: FunctionSketch, nodes: Nodes): Json {
   const { body } = fn
   if (body.kind === 'computed') {
     const { type } = columnNamed(of.sketch, body.column)

@@ -209,9 +209,9 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
         )
       : new Map(),
     takeovers: new Map(
-      [...named(readable.filter((column) => writable.includes(column) && isGranted(grants.update, column.name)))].filter(
-        ([name]) => !['true', 'false', 'null'].includes(name),
-      ),
+      [
+        ...named(readable.filter((column) => writable.includes(column) && isGranted(grants.update, column.name))),
+      ].filter(([name]) => !['true', 'false', 'null'].includes(name)),
     ),
     updates: named(writable.filter((column) => isGranted(grants.update, column.name))),
     aggregates: new Map(

@@ -68,7 +68,9 @@ function listArguments(world: World, body: FunctionSketch['body']): readonly Arg
       const column = tableNamed(world, body.table).columns.find((item) => item.name === body.column)
       return column === undefined ? [] : [{ name: body.argument, type: column.type, required: true }]
     }
-    default:
+    case 'computed':
+    case 'computedRow':
+    case 'computedRows':
       return []
   }
 }

@@ -31,7 +31,9 @@ export function checkRoot(context: Context, root: 'Query' | 'Mutation', nodes: N
     }
     case 'collection':
       return checkCollection(context, field.table, nodes)
-    default:
+    case 'insert':
+    case 'update':
+    case 'delete':
       return [
         ...checkWrite(context, field.kind, field.table, nodes),
         ...checkMembers(context, `${field.table.type}${responses[field.kind]}`, nodes, 'records', (inner) =>

@@ -31,7 +31,7 @@ type Input = Json | undefined
 type Fields = Readonly<Record<string, Json>>
 
 const isObject = (input: Input): input is Fields => typeof input === 'object' && input !== null && !Array.isArray(input)
-const asList = (input: Json): readonly Json[] => (Array.isArray(input) ? input : [input as Json])
+const asList = (input: Json): readonly Json[] => (Array.isArray(input) ? input : [input])
 
 /** Reads every part; where several are refused, nobody says which of them is told. */
 function readAll<Part, Result>(parts: readonly Part[], read: (part: Part) => Result): readonly Result[] {

@@ -14,7 +14,9 @@ export function checkLimits(context: Context, operation: OperationDefinitionNode
   const root = operation.operation === 'mutation' ? 'Mutation' : 'Query'
   const fields = countFields(context, operation.selectionSet)
   if (limits.fields !== null && fields > limits.fields) {
-    return [`The document selects ${fields} fields after its fragments are expanded; at most ${limits.fields} are allowed.`]
+    return [
+      `The document selects ${fields} fields after its fragments are expanded; at most ${limits.fields} are allowed.`,
+    ]
   }
   const rows = countRows(context, root, operation.selectionSet)
   if (limits.rows === null || rows <= limits.rows) return []

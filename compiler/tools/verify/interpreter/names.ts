@@ -2,7 +2,7 @@
 
 const isAlphanumeric = (character: string): boolean => /[\p{L}\p{N}]/u.test(character)
 
-export function inflected(name: string): string {
+function inflected(name: string): string {
   const characters = [...name]
   return characters
     .map((character, index) =>

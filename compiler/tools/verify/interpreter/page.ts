@@ -30,7 +30,7 @@ export interface PageArguments {
 type Argument = (name: string) => Json | undefined
 
 const asList = (input: Json | undefined): readonly Json[] =>
-  input === undefined || input === null ? [] : Array.isArray(input) ? input : [input as Json]
+  input === undefined || input === null ? [] : Array.isArray(input) ? input : [input]
 
 /** What was asked for, then the key, ascending, nulls last, even where it was listed before (spec/graphql.md 5.4). */
 export function readOrder(around: Surroundings, table: ApiTable, input: Json | undefined): readonly Term[] {
@@ -44,7 +44,13 @@ type Way = (row: Row) => Row | undefined
 
 function columnTerm(table: ApiTable, column: ColumnSketch, path: string, way: Way, direction: Json): Term {
   const valueOf = (row: Row): Value => way(row)?.get(column.name) ?? null
-  return { id: `${path}.${column.name}`, type: column.type, place: { table, column }, valueOf, ...readDirection(direction) }
+  return {
+    id: `${path}.${column.name}`,
+    type: column.type,
+    place: { table, column },
+    valueOf,
+    ...readDirection(direction),
+  }
 }
 
 const readDirection = (direction: Json): Pick<Term, 'descending' | 'nullsFirst'> => ({

@@ -58,7 +58,9 @@ function readNode(variables: Readonly<Record<string, Json>>, node: ValueNode): J
           return value === undefined ? [] : [[field.name.value, value] as const]
         }),
       )
-    default:
+    case Kind.STRING:
+    case Kind.BOOLEAN:
+    case Kind.ENUM:
       return node.value
   }
 }

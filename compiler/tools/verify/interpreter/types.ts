@@ -1,6 +1,14 @@
 import { spatialOperators, withCrs } from './geometry.ts'
 import { compareDecimals, printDecimal, readDecimal, roundDecimal } from './decimal.ts'
-import { compositeNamed, type BaseType, type ColumnType, type CompositeValue, type Json, type Value, type World } from './world.ts'
+import {
+  compositeNamed,
+  type BaseType,
+  type ColumnType,
+  type CompositeValue,
+  type Json,
+  type Value,
+  type World,
+} from './world.ts'
 
 /** What the interpreter knows of each type (spec/graphql.md 3.1, 4.1, 6). */
 interface TypeRules {
@@ -199,9 +207,12 @@ export const rulesOf = (type: ColumnType): TypeRules => rules[type.base]
 /** @param enumArrays whether arrays of enums are filtered too (spec/graphql.md 17) */
 export const operatorsOf = (type: ColumnType, enumArrays: boolean): readonly string[] => {
   // Which letters are the same but for their case is the collation's affair, too.
-  if (!type.list && type.collation !== undefined) return rulesOf(type).operators.filter((name) => !/^i(?:like|regex)$/.test(name))
+  if (!type.list && type.collation !== undefined)
+    return rulesOf(type).operators.filter((name) => !/^i(?:like|regex)$/.test(name))
   if (!type.list) return rulesOf(type).operators
-  return rulesOf(type).listFilter || (enumArrays && type.base === 'enum') ? ['containedBy', 'contains', 'eq', 'is', 'overlaps'] : []
+  return rulesOf(type).listFilter || (enumArrays && type.base === 'enum')
+    ? ['containedBy', 'contains', 'eq', 'is', 'overlaps']
+    : []
 }
 
 export const aggregatesOf = (type: ColumnType): TypeRules['aggregates'] => (type.list ? [] : rulesOf(type).aggregates)
@@ -233,7 +244,8 @@ function placeOf({ collations }: World, collation: string, value: Value): number
   const known = places.get(texts) ?? new Map(texts.map((text, index) => [text, index]))
   places.set(texts, known)
   const place = known.get(String(value))
-  if (place === undefined) throw new Error(`it is not known where ${JSON.stringify(value)} stands in collation ${collation}`)
+  if (place === undefined)
+    throw new Error(`it is not known where ${JSON.stringify(value)} stands in collation ${collation}`)
   return place
 }
 
@@ -268,7 +280,7 @@ function compareParts(world: World, type: ColumnType, a: Value, b: Value): numbe
 export function readValue(world: World, type: ColumnType, input: Json): Value {
   if (input === null) return null
   if (type.list) {
-    const items: readonly Json[] = Array.isArray(input) ? input : [input as Json]
+    const items: readonly Json[] = Array.isArray(input) ? input : [input]
     return items.map((item) => readValue(world, { ...type, list: false }, item) as string)
   }
   if (type.base === 'enum') return labelOf(world, type, String(input))

@@ -21,7 +21,7 @@ type Cells = ReadonlyMap<string, Value>
 
 const policyViolated = '42501'
 
-const asList = (input: Json): readonly Json[] => (Array.isArray(input) ? input : [input as Json])
+const asList = (input: Json): readonly Json[] => (Array.isArray(input) ? input : [input])
 
 function readCells(world: World, inputs: ReadonlyMap<string, ColumnSketch>, input: Json): Cells {
   return new Map(
@@ -110,7 +110,10 @@ function upsert(
 
 /** What is wrong with a row whatever the others are. */
 const brokenAlone = (world: World, table: TableSketch, row: Row): readonly string[] =>
-  violations({ ...world, tables: [{ ...table, foreignKeys: [] }] }, { rows: new Map([[table.name, [row]]]), next: new Map() })
+  violations(
+    { ...world, tables: [{ ...table, foreignKeys: [] }] },
+    { rows: new Map([[table.name, [row]]]), next: new Map() },
+  )
 
 /** Both rows stand in the index, or in one of the same columns that holds for all rows. */
 function conflictsWith(world: World, table: TableSketch, unique: UniqueSketch, row: Row, other: Row): boolean {

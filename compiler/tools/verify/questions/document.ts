@@ -116,7 +116,9 @@ function drawRoot(scene: Scene, field: RootField): string {
       return `${keyArguments(scene, field.table)} { ${drawRow(scene, field.table, depth)} }`
     case 'node':
       return drawNode(scene, depth)
-    default:
+    case 'insert':
+    case 'update':
+    case 'delete':
       throw new Error(`${field.kind} is no query`)
   }
 }
@@ -233,7 +235,15 @@ function drawConflict(scene: Scene, table: ApiTable): Tree {
   scene.tell(`upsert: ${fields.length === 0 ? 'leaves alone' : 'updates'}${kind}`)
   const entries = new Map<string, Tree>([['constraint', { word: key }]])
   if (fields.length > 0 || (table.takeovers.size > 0 && draw.chance(30))) {
-    entries.set('updateFields', place(draw, variables, `[${table.type}UpdateField!]`, fields.map((word) => ({ word }))))
+    entries.set(
+      'updateFields',
+      place(
+        draw,
+        variables,
+        `[${table.type}UpdateField!]`,
+        fields.map((word) => ({ word })),
+      ),
+    )
   }
   if (table.takeovers.size > 0 && draw.chance(30)) entries.set('filter', drawFilter(scene, table, 1))
   return place(draw, variables, `${table.type}OnConflict`, entries)

@@ -76,7 +76,10 @@ function drawColumn(scene: Scene, table: ApiTable, column: ColumnSketch): Tree {
 /** Conditions on attributes. */
 function drawAttributes(scene: Scene, table: ApiTable, type: ColumnType): Tree {
   const usable = compositeNamed(scene.world, type).attributes.filter(({ name, type: inner }) => {
-    return isName(fieldNameOf(name, null, scene.world.inflects)) && (inner.base === 'composite' || operatorsOf(inner, false).length > 0)
+    return (
+      isName(fieldNameOf(name, null, scene.world.inflects)) &&
+      (inner.base === 'composite' || operatorsOf(inner, false).length > 0)
+    )
   })
   scene.tell('filter: attributes')
   const entries = scene.draw.some(usable, 60).map(({ name, type: inner }): [string, Tree] => {
@@ -95,8 +98,10 @@ const patterns: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** A text that is too long for the column would be refused (spec/graphql.md 3.4). */
-const fitting = (texts: readonly string[], { type: { length = Number.POSITIVE_INFINITY } }: ColumnSketch): readonly string[] =>
-  texts.filter((text) => Buffer.byteLength(text) <= length)
+const fitting = (
+  texts: readonly string[],
+  { type: { length = Number.POSITIVE_INFINITY } }: ColumnSketch,
+): readonly string[] => texts.filter((text) => Buffer.byteLength(text) <= length)
 
 function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operator: string): Tree | undefined {
   const { draw, variables } = scene
@@ -140,13 +145,22 @@ function drawDistance(scene: Scene, table: ApiTable, column: ColumnSketch): Tree
   if (value === undefined) return undefined
   const geometry = place(draw, variables, 'GeoJSON!', toTree(scene, column.type, value))
   const distance = place(draw, variables, 'Float!', draw.pick(distances))
-  return place(draw, variables, 'GeoJSONDistance', new Map([['geometry', geometry], ['distance', distance]]))
+  return place(
+    draw,
+    variables,
+    'GeoJSONDistance',
+    new Map([
+      ['geometry', geometry],
+      ['distance', distance],
+    ]),
+  )
 }
 
 /** A node id of the table, of one of its rows or of none. */
 export function drawToken(scene: Scene, table: ApiTable): string {
   const rows = rowsOf(storeOf(scene.world), table.sketch.name)
-  if (rows.length > 0 && (table.sketch.sampled === true || !scene.draw.chance(15))) return nodeIdOf(table, scene.draw.pick(rows))
+  if (rows.length > 0 && (table.sketch.sampled === true || !scene.draw.chance(15)))
+    return nodeIdOf(table, scene.draw.pick(rows))
   const other = new Map(table.key.map((column) => [column.name, columnValue(scene, table, column) ?? null]))
   return nodeIdOf(table, other)
 }

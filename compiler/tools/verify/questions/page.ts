@@ -18,7 +18,8 @@ export type Element = readonly [path: readonly string[], direction: string | nul
 /** Something that rows of the table can be sorted by: a column, a value of a related row, a count of related rows. */
 export function drawPath(draw: Draw, api: Api, table: ApiTable, depth = 2): readonly string[] {
   const relations = depth === 0 ? [] : [...table.orderRelations]
-  if (table.orders.size > 0 && (relations.length === 0 || !draw.chance(40))) return [draw.pick([...table.orders.keys()])]
+  if (table.orders.size > 0 && (relations.length === 0 || !draw.chance(40)))
+    return [draw.pick([...table.orders.keys()])]
   const [name, relation] = draw.pick(relations)
   return [name, ...(relation.many ? ['count'] : drawPath(draw, api, apiTableOf(api, relation.target), depth - 1))]
 }
@@ -122,12 +123,7 @@ export function drawPage(scene: Scene, table: ApiTable): Arguments {
   return new Map([...asked, ...form.map((name) => [name, pageArgument(scene, table, order, name)] as const)])
 }
 
-function pageArgument(
-  scene: Scene,
-  table: ApiTable,
-  order: readonly Element[],
-  name: string,
-): Tree {
+function pageArgument(scene: Scene, table: ApiTable, order: readonly Element[], name: string): Tree {
   const { draw } = scene
   if (draw.chance(4)) return null
   if (name === 'after' || name === 'before')

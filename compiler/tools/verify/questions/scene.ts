@@ -33,7 +33,8 @@ export function inputType(scene: Scene, type: ColumnType): string {
 
 /** The name of an enum's type. */
 export const enumName = (world: World, kind: EnumSketch): string =>
-  kind.typeName ?? (world.inflects
+  kind.typeName ??
+  (world.inflects
     ? kind.name.replace(/(^|_)([a-z])/g, (_all, _before, letter: string) => letter.toUpperCase()).replaceAll('_', '')
     : kind.name)
 
@@ -49,7 +50,7 @@ export function isWritable(scene: Scene, type: ColumnType, value: Value): boolea
 /** JSON as a literal, its objects with bare names. */
 const treeOf = (json: Json): Tree => {
   if (Array.isArray(json)) return json.map(treeOf)
-  if (typeof json !== 'object' || json === null) return json as Tree
+  if (typeof json !== 'object' || json === null) return json
   return new Map(Object.entries(json).map(([name, value]) => [name, treeOf(value)]))
 }
 

@@ -84,7 +84,9 @@ export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
 function drawComposite(scene: Scene, type: ColumnType): string {
   const { draw, world } = scene
   scene.tell('composite')
-  const usable = compositeNamed(world, type).attributes.filter(({ name }) => isName(fieldNameOf(name, null, world.inflects)))
+  const usable = compositeNamed(world, type).attributes.filter(({ name }) =>
+    isName(fieldNameOf(name, null, world.inflects)),
+  )
   const chosen = draw.some(usable, 50)
   const selections = (chosen.length === 0 ? usable.slice(0, 1) : chosen).map(({ name, type: inner }) => {
     const field = fieldNameOf(name, null, world.inflects)

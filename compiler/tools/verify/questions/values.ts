@@ -2,7 +2,9 @@ import { compositeNamed, type BaseType, type ColumnType, type Value, type World 
 import type { Draw } from './draw.ts'
 
 /** Few values of each type, so that ties are common; the plainest stands first. */
-const pools: Readonly<Record<Exclude<BaseType, 'enum' | 'composite' | 'other'>, readonly (string | number | boolean)[]>> = {
+const pools: Readonly<
+  Record<Exclude<BaseType, 'enum' | 'composite' | 'other'>, readonly (string | number | boolean)[]>
+> = {
   int2: [1, 2, 3, 0, -1, 7],
   float8: [1, 1.5, 0, -2.25],
   int4: [1, 2, 3, 0, -1, 7, 2147483647, -2147483648],
@@ -48,9 +50,25 @@ const pools: Readonly<Record<Exclude<BaseType, 'enum' | 'composite' | 'other'>, 
   time: ['00:00:00', '18:23:00', '23:59:59.999999'],
   date: ['2024-01-01', '2024-02-29', '1999-12-31'],
   geometry: [
-    ...[[1, 1], [2, 1], [0, 0], [4, 3]].map((coordinates) => JSON.stringify({ type: 'Point', coordinates })),
-    ...[[0, 0, 2], [1, 1, 1], [1, 0, 3], [4, 3, 2]].map(([x = 0, y = 0, size = 1]) => {
-      const corners = [[x, y], [x + size, y], [x + size, y + size], [x, y + size], [x, y]]
+    ...[
+      [1, 1],
+      [2, 1],
+      [0, 0],
+      [4, 3],
+    ].map((coordinates) => JSON.stringify({ type: 'Point', coordinates })),
+    ...[
+      [0, 0, 2],
+      [1, 1, 1],
+      [1, 0, 3],
+      [4, 3, 2],
+    ].map(([x = 0, y = 0, size = 1]) => {
+      const corners = [
+        [x, y],
+        [x + size, y],
+        [x + size, y + size],
+        [x, y + size],
+        [x, y],
+      ]
       return JSON.stringify({ type: 'Polygon', coordinates: [corners] })
     }),
   ],

@@ -26,11 +26,7 @@ export interface AwaitedAccount {
  * Makes the account, or takes the one that waits already, and puts the token into its slot; inside a transaction.
  * Gives its id. Throws 422 `email_exists` where the account is confirmed.
  */
-export async function awaitConfirmation(
-  run: RunStatement,
-  call: AdminCall,
-  account: AwaitedAccount,
-): Promise<string> {
+export async function awaitConfirmation(run: RunStatement, call: AdminCall, account: AwaitedAccount): Promise<string> {
   const known = await findUserByEmail(run, account.email)
   return known === null ? create(run, call, account) : takeWaiting(run, known, account)
 }

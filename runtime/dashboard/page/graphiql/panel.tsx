@@ -117,18 +117,18 @@ function useFetcher(whom: Whom, explains: boolean, tell: (plans: Explaining) => 
   const { api } = useDesk()
   const bearerOf = useBearers()
   return useMemo(
-    () => async ({ query, variables, operationName }) => {
-      const bearer = await bearerOf(whom)
-      if (bearer.kind === 'refused') return { errors: [{ message: bearer.refusal.message }] }
-      const extensions = explains ? { extensions: { explain: true } } : {}
-      const answer = await api.graphql({ query, variables, operationName, ...extensions }, bearer.value)
-      if (!explains) return answer
-      const { explain, ...others } = answer.extensions ?? {}
-      tell(explainingOf(explain, answer))
-      const { extensions: _taken, ...plain } = answer
-      return Object.keys(others).length === 0 ? plain : { ...plain, extensions: others }
-    },
+    () =>
+      async ({ query, variables, operationName }) => {
+        const bearer = await bearerOf(whom)
+        if (bearer.kind === 'refused') return { errors: [{ message: bearer.refusal.message }] }
+        const extensions = explains ? { extensions: { explain: true } } : {}
+        const answer = await api.graphql({ query, variables, operationName, ...extensions }, bearer.value)
+        if (!explains) return answer
+        const { explain, ...others } = answer.extensions ?? {}
+        tell(explainingOf(explain, answer))
+        const { extensions: _taken, ...plain } = answer
+        return Object.keys(others).length === 0 ? plain : { ...plain, extensions: others }
+      },
     [api, bearerOf, whom, explains, tell],
   )
 }
-

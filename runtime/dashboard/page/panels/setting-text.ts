@@ -35,7 +35,11 @@ export function draftOf({ type, value, secret }: ShownSetting): Draft {
 /** What is sent for a draft; null asks for the default. */
 export function valueOf({ type }: ShownSetting, draft: Draft): unknown {
   if (typeof draft === 'boolean') return draft
-  if (type === 'list') return draft.split('\n').map((line) => line.trim()).filter((line) => line !== '')
+  if (type === 'list')
+    return draft
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
   const text = draft.trim()
   return text === '' && type !== 'text' ? null : text
 }

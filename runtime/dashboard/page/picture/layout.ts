@@ -154,7 +154,10 @@ function shownFields({ name, fields }: GraphType, relations: readonly Relation[]
   const leading = new Set(relations.filter(({ from }) => from === name).map(({ field }) => field))
   const places = fields.map((field, place) => ({ place, first: leading.has(field.name) }))
   const chosen = places.sort((a, b) => Number(b.first) - Number(a.first)).slice(0, mostFields)
-  return chosen.map(({ place }) => place).sort((a, b) => a - b).flatMap((place) => fields[place] ?? [])
+  return chosen
+    .map(({ place }) => place)
+    .sort((a, b) => a - b)
+    .flatMap((place) => fields[place] ?? [])
 }
 
 /** From the field that refers to the head of what it refers to; within a column in a bow around it. */

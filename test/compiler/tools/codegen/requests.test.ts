@@ -214,7 +214,7 @@ describe('a generated client and the service', () => {
       if (kind === 'folder') await compile()
       await vi.waitFor(() => expect(letter()).toContain(column), { timeout: 15_000, interval: 100 })
     }
-    let stop = (_: string): void => undefined
+    let stop: (text: string) => void = (): void => undefined
     const stopped = new Promise<string>((resolve) => {
       stop = resolve
     })

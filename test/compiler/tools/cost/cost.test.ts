@@ -5,7 +5,12 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { costCommand } from '../../../../compiler/tools/cli/cost.ts'
 import { runArguments } from '../../../../compiler/tools/cli/run.ts'
-import { parseCertificate, printCertificate, type Certificate, type Cost } from '../../../../compiler/tools/cost/certificate.ts'
+import {
+  parseCertificate,
+  printCertificate,
+  type Certificate,
+  type Cost,
+} from '../../../../compiler/tools/cost/certificate.ts'
 import { compareCosts } from '../../../../compiler/tools/cost/compare.ts'
 import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
 
@@ -33,7 +38,10 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
     folder = await mkdtemp(join(tmpdir(), 'catalograph-cost-'))
     await mkdir(join(folder, 'app/posts'), { recursive: true })
     await file('app/fragments.graphql', 'fragment Title on Posts { ...Key title } fragment Key on Posts { id }')
-    await file('app/posts/by.graphql', 'query By($author: Int!, $n: Int) { postsCollection(first: $n, filter: { authorId: { eq: $author } }) { edges { node { ...Title } } } }')
+    await file(
+      'app/posts/by.graphql',
+      'query By($author: Int!, $n: Int) { postsCollection(first: $n, filter: { authorId: { eq: $author } }) { edges { node { ...Title } } } }',
+    )
   })
   afterAll(async () => {
     await db.drop()
@@ -61,7 +69,8 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
     expect(exitCode).toBe(0)
     return (JSON.parse(printed) as Certificate).operations
   }
-  const one = async (text: string, ...args: readonly string[]): Promise<Cost> => (await measured(text, ...args))[0]?.found as Cost
+  const one = async (text: string, ...args: readonly string[]): Promise<Cost> =>
+    (await measured(text, ...args))[0]?.found as Cost
 
   it('certifies rows, cost, indexes and large tables that are read from end to end', async () => {
     const { exitCode, printed, noted } = await run(...app(), '--json')
@@ -85,15 +94,29 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
     expect(nested).toMatchObject({ rows: 930, variables: {} })
     const scan = await one('{ postsCollection(filter: { title: { eq: "t" } }) { edges { node { id } } } }')
     expect(scan.scans).toEqual(['public.posts'])
-    expect((await one('{ postsCollection(filter: { title: { eq: "t" } }) { edges { node { id } } } }', '--large', '20001')).scans).toEqual([])
+    expect(
+      (await one('{ postsCollection(filter: { title: { eq: "t" } }) { edges { node { id } } } }', '--large', '20001'))
+        .scans,
+    ).toEqual([])
     // Neither partition has 10,000 rows.
-    expect((await one('{ logsCollection(filter: { id: { neq: 7 } }, orderBy: [{ at: AscNullsLast }]) { edges { node { at } } } }')).scans).toEqual(['public.logs'])
+    expect(
+      (
+        await one(
+          '{ logsCollection(filter: { id: { neq: 7 } }, orderBy: [{ at: AscNullsLast }]) { edges { node { at } } } }',
+        )
+      ).scans,
+    ).toEqual(['public.logs'])
   })
 
   it('runs nothing, and tells what each operation costs each role', async () => {
-    const document = 'mutation Act { act(n: 9000) } mutation Add($rows: [AuthorsInsertInput!]!) { insertIntoAuthorsCollection(objects: $rows) { affectedCount } }'
+    const document =
+      'mutation Act { act(n: 9000) } mutation Add($rows: [AuthorsInsertInput!]!) { insertIntoAuthorsCollection(objects: $rows) { affectedCount } }'
     const operations = await measured(document, '--role', 'anon,authenticated')
-    const told = operations.map(({ operation, role, found }) => [operation, role, 'refused' in found ? found.refused : found.cost > 0])
+    const told = operations.map(({ operation, role, found }) => [
+      operation,
+      role,
+      'refused' in found ? found.refused : found.cost > 0,
+    ])
     expect(told).toEqual([
       ['Act', 'anon', expect.stringContaining('AuthorsInsertInput')],
       ['Act', 'authenticated', true],
@@ -102,13 +125,19 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
     ])
     expect((await db.query('select count(*)::int as n from authors')).rows).toEqual([{ n: 2000 }])
     const { printed } = await run('--documents', await file('one.graphql', document), '--role', 'authenticated')
-    expect(printed).toMatch(/one\.graphql, Add {2}\(authenticated\)\n {2}cost \d+; 0 rows at most\n {2}with the variables \{"rows":\[\{"id":2147483647,"name":""\}\]\}/)
+    expect(printed).toMatch(
+      /one\.graphql, Add {2}\(authenticated\)\n {2}cost \d+; 0 rows at most\n {2}with the variables \{"rows":\[\{"id":2147483647,"name":""\}\]\}/,
+    )
   })
 
   it('takes pages by variables, and what depends on a Boolean, for the dearest that they may be', async () => {
-    const plain = await one('{ authorsCollection { edges { node { id postsCollection { edges { node { title } } } } } } }')
+    const plain = await one(
+      '{ authorsCollection { edges { node { id postsCollection { edges { node { title } } } } } } }',
+    )
     const skips = (directive: string) =>
-      one(`query ($n: Int!, $b: Boolean!, $f: AuthorsFilter!) { authorsCollection(first: $n, filter: $f) { edges { node { id postsCollection @${directive}(if: $b) { edges { node { title } } } } } } }`)
+      one(
+        `query ($n: Int!, $b: Boolean!, $f: AuthorsFilter!) { authorsCollection(first: $n, filter: $f) { edges { node { id postsCollection @${directive}(if: $b) { edges { node { title } } } } } } }`,
+      )
     for (const directive of ['skip', 'include']) {
       const { cost, rows, variables } = await skips(directive)
       expect({ cost, rows }).toEqual({ cost: plain.cost, rows: plain.rows })
@@ -117,7 +146,9 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
   })
 
   it('thinks up nodes of the types that a document names, and says what it cannot think up', async () => {
-    const node = await one('query ($id: ID!) { node(nodeId: $id) { ... on Authors { postsCollection { edges { node { id } } } } ... on Posts { title } } }')
+    const node = await one(
+      'query ($id: ID!) { node(nodeId: $id) { ... on Authors { postsCollection { edges { node { id } } } } ... on Posts { title } } }',
+    )
     expect(node.rows).toBe(30)
     expect(node.indexes).toContain('public.authors_pkey')
     expect(Buffer.from(String(node.variables['id']), 'base64').toString()).toBe('["public","authors",1]')
@@ -127,14 +158,20 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
 
   it('says that it does not know what was never analyzed', async () => {
     await db.query('create table fresh (id int primary key, note text); grant select on fresh to anon')
-    const { noted } = await run('--documents', await file('one.graphql', '{ freshCollection(filter: { note: { eq: "x" } }) { edges { node { id } } } }'))
+    const { noted } = await run(
+      '--documents',
+      await file('one.graphql', '{ freshCollection(filter: { note: { eq: "x" } }) { edges { node { id } } } }'),
+    )
     expect(noted).toContain('never analyzed, so that nobody knows how large they are: public.fresh')
     await db.query('drop table fresh')
   })
 
   it('fails when an operation got dearer, lost an index or reads a large table', async () => {
     const certificate = join(folder, 'cost.json')
-    expect(await run(...app(), '--out', certificate)).toMatchObject({ exitCode: 0, printed: `${certificate}: 1 operations` })
+    expect(await run(...app(), '--out', certificate)).toMatchObject({
+      exitCode: 0,
+      printed: `${certificate}: 1 operations`,
+    })
     const text = await readFile(certificate, 'utf8')
     expect(await run(...app(), '--out', certificate)).toMatchObject({ exitCode: 0 })
     expect(await readFile(certificate, 'utf8')).toBe(text)
@@ -158,7 +195,10 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
     const more = await file('app/more.graphql', '{ authorsByPk(id: 1) { name } }')
     const grown = await run(...app(), '--check', certificate, '--json')
     expect(grown.exitCode).toBe(1)
-    expect(JSON.parse(grown.printed)).toMatchObject({ dearer: [{ document: more, operation: null, problems: ['It is not in the certificate.'] }], gone: [] })
+    expect(JSON.parse(grown.printed)).toMatchObject({
+      dearer: [{ document: more, operation: null, problems: ['It is not in the certificate.'] }],
+      gone: [],
+    })
     await run(...app(), '--out', certificate)
     await db.query('revoke select on authors from anon')
     expect((await run(...app(), '--check', certificate)).printed).toContain('It is refused: ')
@@ -185,13 +225,24 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
 
 describe('certificates', () => {
   const names = fc.uniqueArray(fc.constantFrom('a', 'b', 'c'))
-  const cost = fc.record({ rows: fc.nat(1000), cost: fc.nat(100_000), variables: fc.constant({}), indexes: names, scans: names })
+  const cost = fc.record({
+    rows: fc.nat(1000),
+    cost: fc.nat(100_000),
+    variables: fc.constant({}),
+    indexes: names,
+    scans: names,
+  })
   const found = fc.oneof(cost, fc.record({ refused: fc.string() }))
   const certificates: fc.Arbitrary<Certificate> = fc.record({
     format: fc.constant(1 as const),
     large: fc.nat(),
     operations: fc.uniqueArray(
-      fc.record({ document: fc.constantFrom('x', 'y'), operation: fc.option(fc.constantFrom('A', 'B')), role: fc.constantFrom('anon', 'r'), found }),
+      fc.record({
+        document: fc.constantFrom('x', 'y'),
+        operation: fc.option(fc.constantFrom('A', 'B')),
+        role: fc.constantFrom('anon', 'r'),
+        found,
+      }),
       { selector: ({ document, operation, role }) => `${document} ${operation} ${role}` },
     ),
   })
@@ -208,13 +259,24 @@ describe('certificates', () => {
   it('are held by what is cheaper, and by nothing dearer than the factor', () => {
     fc.assert(
       fc.property(cost, fc.nat(200_000), (before, now) => {
-        const certified = (one: Cost): Certificate => ({ format: 1, large: 1, operations: [{ document: 'x', operation: null, role: 'anon', found: one }] })
+        const certified = (one: Cost): Certificate => ({
+          format: 1,
+          large: 1,
+          operations: [{ document: 'x', operation: null, role: 'anon', found: one }],
+        })
         const { dearer } = compareCosts(certified(before), certified({ ...before, cost: now }), 2)
         expect(dearer.length > 0).toBe(now > 2 * Math.max(10, before.cost))
       }),
     )
   })
-  it.each(['', '[]', 'null', '{"format": 2}', '{"format": 1, "large": 1, "operations": [{}]}', '{"format": 1, "large": 1, "operations": [{"document": "x", "operation": null, "role": "a", "found": {"cost": "1"}}]}'])('are no %s', (text) => {
+  it.each([
+    '',
+    '[]',
+    'null',
+    '{"format": 2}',
+    '{"format": 1, "large": 1, "operations": [{}]}',
+    '{"format": 1, "large": 1, "operations": [{"document": "x", "operation": null, "role": "a", "found": {"cost": "1"}}]}',
+  ])('are no %s', (text) => {
     expect(parseCertificate(text)).toBeNull()
   })
 })

@@ -164,7 +164,9 @@ describe('catalograph diff', () => {
 
   it('tells of policies, for the roles that they are for', async () => {
     const told = async (sql: string) =>
-      compared(await migrate(sql, '--json')).changes.map(({ severity, kind, description, roles }) => [severity, kind, description, roles.join()].join(' | '))
+      compared(await migrate(sql, '--json')).changes.map(({ severity, kind, description, roles }) =>
+        [severity, kind, description, roles.join()].join(' | '),
+      )
     const on = 'alter table authors enable row level security'
     expect(await told(on)).toEqual([
       'dangerous | ROW_SECURITY_ON | Row-level security of public.authors is on: none is in reach. | anon,authenticated',
@@ -181,7 +183,9 @@ describe('catalograph diff', () => {
         'dangerous | ROW_SECURITY_OFF | Row-level security of public.authors is off: every row is in reach. | anon,authenticated',
       ])
       expect(
-        await told('drop policy two on authors; alter policy one on authors using (false); create policy three on authors to anon using (true)'),
+        await told(
+          'drop policy two on authors; alter policy one on authors using (false); create policy three on authors to anon using (true)',
+        ),
       ).toEqual([
         'dangerous | POLICY_CHANGED | Policy one on public.authors is for select using false; it was for select using (id IN ( SELECT posts.id FROM public.posts)) | anon,authenticated',
         'dangerous | POLICY_ADDED | Policy three on public.authors was added: for all using true | anon',
@@ -191,14 +195,19 @@ describe('catalograph diff', () => {
       const ran = await run(['--against', db.adminUrl, '--json'])
       expect(compared(ran).changes).toEqual([])
     } finally {
-      await db.query('drop policy one on authors; drop policy two on authors; alter table authors disable row level security')
+      await db.query(
+        'drop policy one on authors; drop policy two on authors; alter table authors disable row level security',
+      )
     }
   })
 
   it('judges a migration that uses a label before it is committed', async () => {
     await db.query(`create type mood as enum ('a')`)
     const ran = await migrate(`alter type mood add value 'b';\nselect 'b'::mood;\nalter table posts drop column body`)
-    expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('migration.sql:2: not judged: unsafe use of new value "b"') })
+    expect(ran).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('migration.sql:2: not judged: unsafe use of new value "b"'),
+    })
     expect(ran.stdout).toContain('Posts.body was removed.')
     await db.query('drop type mood')
   })

@@ -166,7 +166,8 @@ describe('POST /signup', () => {
   it('attack 21: gives a confirmed account a fake that differs in nothing but the documented signs', async () => {
     const real = await signUp({ email: 'fresh@example.com', password, data: { a: 1 } })
     await signUp({ email: 'taken@example.com', password: 'the owner has this' })
-    await server.db.query(`update auth.users set email_confirmed_at = now(), recovery_sent_at = now(), invited_at = now()
+    await server.db
+      .query(`update auth.users set email_confirmed_at = now(), recovery_sent_at = now(), invited_at = now()
       where email = 'taken@example.com'`)
     const mailsBefore = (await server.mails('taken@example.com')).length
     const fake = await signUp({ email: 'taken@example.com', password, data: { a: 1 } })

@@ -355,7 +355,8 @@ describe('PUT /user', () => {
     }
     const byCode = async (path: string, type: string): Promise<string> => {
       const { code } = await mailOf(path)
-      return (await server.call('POST', '/verify', { body: { type, email: user.email, token: code } })).body.access_token
+      return (await server.call('POST', '/verify', { body: { type, email: user.email, token: code } })).body
+        .access_token
     }
     const change = async (token: string, next: string) =>
       (await server.call('PUT', '/user', { token, body: { password: next } })).body.error_code

@@ -41,7 +41,9 @@ describe('limits', () => {
     expect([counted(answers, 200), counted(answers, 429)]).toEqual([30, 10])
     const refused = answers.find(({ status }) => status === 429)
     expect(refused?.body).toMatchObject({ error_code: 'over_request_rate_limit', msg: 'Request rate limit reached' })
-    const waits = answers.filter(({ status }) => status === 429).map(({ headers }) => Number(headers.get('retry-after')))
+    const waits = answers
+      .filter(({ status }) => status === 429)
+      .map(({ headers }) => Number(headers.get('retry-after')))
     expect([Math.min(...waits) > 3_500, Math.max(...waits) <= 3_600]).toEqual([true, true])
     expect(refused?.headers.get('access-control-allow-origin')).toBe('*')
     const restarted = await server.another()
@@ -79,25 +81,28 @@ describe('limits', () => {
     expect((await server.db.query(unbounded)).rowCount).toBe(0)
   })
 
-  it.each([0, 29])('tell a guest who waited for others how long it takes, where there were %i before', async (count) => {
-    const address = newAddress()
-    const put = (n: number) =>
-      server.db.query(
-        `insert into catalograph_auth.guest_windows (source, taken)
+  it.each([0, 29])(
+    'tell a guest who waited for others how long it takes, where there were %i before',
+    async (count) => {
+      const address = newAddress()
+      const put = (n: number) =>
+        server.db.query(
+          `insert into catalograph_auth.guest_windows (source, taken)
         values ($1, array_fill(clock_timestamp(), array[$2::int]))
         on conflict (source) do update set taken = excluded.taken`,
-        [address, n],
-      )
-    if (count > 0) await put(count)
-    await server.db.query('begin')
-    await put(30)
-    const late = guest(address)
-    const waiting = 'select from pg_locks where not granted'
-    await expect.poll(async () => (await server.db.query(waiting)).rowCount, { interval: 10 }).toBeGreaterThan(0)
-    await server.db.query('commit')
-    const { status, headers } = await late
-    expect([status, Number(headers.get('retry-after')) > 3_500]).toEqual([429, true])
-  })
+          [address, n],
+        )
+      if (count > 0) await put(count)
+      await server.db.query('begin')
+      await put(30)
+      const late = guest(address)
+      const waiting = 'select from pg_locks where not granted'
+      await expect.poll(async () => (await server.db.query(waiting)).rowCount, { interval: 10 }).toBeGreaterThan(0)
+      await server.db.query('commit')
+      const { status, headers } = await late
+      expect([status, Number(headers.get('retry-after')) > 3_500]).toEqual([429, true])
+    },
+  )
 
   test.each(['anon', 'service_role'])('fact 3: hold with the key of %s all the same', async (role) => {
     const address = newAddress()

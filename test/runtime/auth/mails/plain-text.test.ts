@@ -53,8 +53,27 @@ describe('the text of a mail', () => {
   it('has the link of every template that may be used', async () => {
     const piece = fc.constantFrom(
       ...['<p>', '</p>', '<div hidden>', '</div>', '<table><tr><td>', '</td></tr></table>', '<br>', ' x ', '<pre>'],
-      ...['</pre>', '<title>', '</title>', '<ul><li>', '</li></ul>', '<img alt="', '" src="', '">', '<a href="', '</a>'],
-      ...['{{ .ConfirmationURL }}', '{{ .ConfirmationURL }}', '{{ .Token }}', '{{ .Data.name }}', '<!--', '-->', '&lt;'],
+      ...[
+        '</pre>',
+        '<title>',
+        '</title>',
+        '<ul><li>',
+        '</li></ul>',
+        '<img alt="',
+        '" src="',
+        '">',
+        '<a href="',
+        '</a>',
+      ],
+      ...[
+        '{{ .ConfirmationURL }}',
+        '{{ .ConfirmationURL }}',
+        '{{ .Token }}',
+        '{{ .Data.name }}',
+        '<!--',
+        '-->',
+        '&lt;',
+      ],
     )
     const template = fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join(''))
     let used = 0

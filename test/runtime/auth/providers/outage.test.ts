@@ -109,15 +109,19 @@ const nothing = { users: 0, identities: 0, sessions: 0, flows: 0 }
 
 const patient = { timeout: 30_000 }
 
-it.each(Object.keys(moods))('a token endpoint that %s is given up in time and leaves nothing', patient, async (name) => {
-  mood = moods[name] ?? usual
-  const began = performance.now()
-  const { answer, landing } = await callback()
-  expect(performance.now() - began).toBeLessThan(10_000)
-  expect([answer.status, landing.origin]).toEqual([302, siteUrl])
-  expect(Object.fromEntries(landing.searchParams)).toEqual(failed)
-  expect(await leftBehind()).toEqual(nothing)
-})
+it.each(Object.keys(moods))(
+  'a token endpoint that %s is given up in time and leaves nothing',
+  patient,
+  async (name) => {
+    mood = moods[name] ?? usual
+    const began = performance.now()
+    const { answer, landing } = await callback()
+    expect(performance.now() - began).toBeLessThan(10_000)
+    expect([answer.status, landing.origin]).toEqual([302, siteUrl])
+    expect(Object.fromEntries(landing.searchParams)).toEqual(failed)
+    expect(await leftBehind()).toEqual(nothing)
+  },
+)
 
 it('an answer that never ends is left after its first part, long before the time is up', patient, async () => {
   mood = moods['never stops answering'] ?? usual

@@ -68,7 +68,9 @@ describe.each(majors())("a role's own settings on PostgreSQL %i", (major) => {
 
   test('default_transaction_read_only makes every request of the role read only', async () => {
     await alter('anon', 'set default_transaction_read_only = on')
-    await expect(db.run(ask('anon', 'insert into t values (1) returning id'))).rejects.toMatchObject({ sqlstate: '25006' })
+    await expect(db.run(ask('anon', 'insert into t values (1) returning id'))).rejects.toMatchObject({
+      sqlstate: '25006',
+    })
     await alter('anon', 'reset default_transaction_read_only')
     expect(await db.run(ask('anon', 'insert into t values (1) returning id'))).toEqual([['1']])
   })

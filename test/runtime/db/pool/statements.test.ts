@@ -31,8 +31,11 @@ const insert = statement<{ readonly id: number }>('test.insert', 'insert into no
 const count = statement<{ readonly count: number }>('test.count', 'select count(*)::int as count from notes')
 
 test('rows are objects, each value by the type of its column; times are as printed', async () => {
-  const rows = statement('test.rows', `select n, n = 1 as one, null as nothing, timestamptz '2024-01-02 03:04:05.000006+00' as at
-    from generate_series(1, 2) n`)
+  const rows = statement(
+    'test.rows',
+    `select n, n = 1 as one, null as nothing, timestamptz '2024-01-02 03:04:05.000006+00' as at
+    from generate_series(1, 2) n`,
+  )
   const at = '2024-01-02 03:04:05.000006+00'
   const expected = [
     { n: 1, one: true, nothing: null, at },

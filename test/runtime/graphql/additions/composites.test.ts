@@ -45,8 +45,12 @@ describe('composites: the setting', () => {
       })
     const fine = named('@graphql({"name": "Comp"})')
     expect(fine.model.manifest.composites).toMatchObject([{ name: 'Comp', fields: [{ field: 'x' }] }])
-    const tellings = ({ diagnostics }: ReturnType<typeof named>) => diagnostics.map(({ code, object }) => `${code}: ${object}`)
-    const attributes = [`attribute-unusable: attribute public."co'mp"."no name"`, `column-unmapped: attribute public."co'mp".odd`]
+    const tellings = ({ diagnostics }: ReturnType<typeof named>) =>
+      diagnostics.map(({ code, object }) => `${code}: ${object}`)
+    const attributes = [
+      `attribute-unusable: attribute public."co'mp"."no name"`,
+      `column-unmapped: attribute public."co'mp".odd`,
+    ]
     expect(tellings(fine)).toEqual(attributes)
     expect(named(null).model.manifest.composites).toEqual([])
     expect(tellings(named(null))).toEqual([`name-unusable: type public."co'mp"`])
@@ -62,7 +66,9 @@ describe('composites: the setting', () => {
         schemas: [schema('public', ofSchema)],
         relations: [table('t', [column('id', 'int4', { notNull: true })], { comment: ofTable })],
       }).diagnostics.map(({ object, message, fix }) => [object, message, fix].join(' | '))
-    expect(told('@graphql({"composite": {"enabled": true}})')).toEqual([expect.stringMatching(/Did you mean "composites"\?/)])
+    expect(told('@graphql({"composite": {"enabled": true}})')).toEqual([
+      expect.stringMatching(/Did you mean "composites"\?/),
+    ])
     expect(told('@graphql({"composites": true})')).toEqual([expect.stringMatching(/schema public.*composites/)])
     expect(told(null, on)).toEqual([expect.stringMatching(/table public\.t.*Set it in the comment of a schema/)])
   })

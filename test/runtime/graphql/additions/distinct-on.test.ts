@@ -35,9 +35,13 @@ describe('distinctOn', () => {
   it('decides the statement by its values: another variable asks for other rows', async () => {
     const query = 'query Q($on: [eventDistinctField!]) { c: eventCollection(distinctOn: $on) { totalCount } }'
     const count = async (on: unknown) => dataOf(await service.graphql(query, { variables: { on } })).c.totalCount
-    expect([await count(['kind']), await count(['note']), await count('id'), await count([]), await count(null)]).toEqual(
-      [50, 1, 20_000, 20_000, 20_000],
-    )
+    expect([
+      await count(['kind']),
+      await count(['note']),
+      await count('id'),
+      await count([]),
+      await count(null),
+    ]).toEqual([50, 1, 20_000, 20_000, 20_000])
   })
 
   it('takes a page from an index that has the order: the latest of each kind, and no more than it shows', async () => {

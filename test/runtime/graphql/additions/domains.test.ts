@@ -9,10 +9,14 @@ const on = '@graphql({"domains": {"enabled": true}})'
 
 describe('domains: the setting', () => {
   const positive = domain('positive', 'int4')
-  const types = [positive, arrayOf(positive), domain('small', 'positive'), domain('tags', '_text'), enumType('mood', ['a'])]
-  const columns = ['positive', '_positive', 'small', 'tags'].map((type, index) =>
-    column(`c${index}`, type),
-  )
+  const types = [
+    positive,
+    arrayOf(positive),
+    domain('small', 'positive'),
+    domain('tags', '_text'),
+    enumType('mood', ['a']),
+  ]
+  const columns = ['positive', '_positive', 'small', 'tags'].map((type, index) => column(`c${index}`, type))
   const typesOf = (comment: string | null) =>
     build({ schemas: [schema('public', comment)], relations: [table('t', columns)], types })
       .entity('t')
@@ -33,11 +37,16 @@ describe('domains: the setting', () => {
 
   it('is told about where it is misspelt, ill-typed or in the wrong place', () => {
     const told = (ofSchema: string | null, ofTable: string | null) =>
-      build({ schemas: [schema('public', ofSchema)], relations: [table('t', [column('id', 'int4', { notNull: true })], { comment: ofTable })] }).diagnostics.map(
-        ({ object, message, fix }) => [object, message, fix].join(' | '),
-      )
-    expect(told('@graphql({"domain": {"enabled": true}})', null)).toEqual([expect.stringMatching(/Did you mean "domains"\?/)])
-    expect(told('@graphql({"domains": {"enabled": 1}})', null)).toEqual([expect.stringMatching(/neither true nor false/)])
+      build({
+        schemas: [schema('public', ofSchema)],
+        relations: [table('t', [column('id', 'int4', { notNull: true })], { comment: ofTable })],
+      }).diagnostics.map(({ object, message, fix }) => [object, message, fix].join(' | '))
+    expect(told('@graphql({"domain": {"enabled": true}})', null)).toEqual([
+      expect.stringMatching(/Did you mean "domains"\?/),
+    ])
+    expect(told('@graphql({"domains": {"enabled": 1}})', null)).toEqual([
+      expect.stringMatching(/neither true nor false/),
+    ])
     expect(told(null, on)).toEqual([expect.stringMatching(/table public\.t.*Set it in the comment of a schema/)])
   })
 })
@@ -69,7 +78,11 @@ describe('domains: answers', () => {
   })
 
   it('use the index of the column', async () => {
-    dataOf(await service.graphql('query Q($n: Int) { itemCollection(filter: {size: {eq: $n}}) { edges { node { id } } } }', { variables: { n: 7 } }))
+    dataOf(
+      await service.graphql('query Q($n: Int) { itemCollection(filter: {size: {eq: $n}}) { edges { node { id } } } }', {
+        variables: { n: 7 },
+      }),
+    )
     expect(await lastPlan(service)).toContain('item_size_idx')
   })
 
@@ -85,7 +98,9 @@ describe('domains: answers', () => {
       grant all on box to anon;
     `)
     const ids = async (filter: string) => {
-      const { edges } = dataOf(await service.graphql(`{ boxCollection(filter: {${filter}}) { edges { node { id } } } }`)).boxCollection
+      const { edges } = dataOf(
+        await service.graphql(`{ boxCollection(filter: {${filter}}) { edges { node { id } } } }`),
+      ).boxCollection
       return (edges as { node: { id: number } }[]).map(({ node }) => node.id)
     }
     expect(await ids('sizes: {overlaps: [0, 2]}')).toEqual([1])
@@ -99,20 +114,32 @@ describe('domains: answers', () => {
     expect(await ids('part: {hue: {eq: green}}')).toEqual([])
     expect(await ids('part: {sizes: {contains: [0]}}')).toEqual([])
     expect(await ids('part: {sizes: {contains: [4]}}')).toEqual([1])
-    expect(dataOf(await service.graphql('{ boxByPk(id: 1) { sizes more hues hue part { hue sizes } } }')).boxByPk).toEqual({
+    expect(
+      dataOf(await service.graphql('{ boxByPk(id: 1) { sizes more hues hue part { hue sizes } } }')).boxByPk,
+    ).toEqual({
       sizes: [1, 2],
       more: [3],
       hues: ['red'],
       hue: 'red',
       part: { hue: 'red', sizes: [4] },
     })
-    const write = (values: string) => service.graphql(`mutation { updateboxCollection(set: {${values}}) { records { sizes more hues } } }`)
+    const write = (values: string) =>
+      service.graphql(`mutation { updateboxCollection(set: {${values}}) { records { sizes more hues } } }`)
     await service.db.query('delete from box where id = 2')
-    expect(dataOf(await write('sizes: [5], more: [6, null], hues: [red]')).updateboxCollection.records).toEqual([{ sizes: [5], more: [6, null], hues: ['red'] }])
-    expect(messagesOf(await write('sizes: [0]'))).toEqual(['value for domain positive violates check constraint "positive_check"'])
-    expect(messagesOf(await write('more: [0]'))).toEqual(['value for domain positive violates check constraint "positive_check"'])
-    expect(messagesOf(await write('hues: [green]'))).toEqual(['value for domain warm violates check constraint "warm_check"'])
-    const added = 'mutation { insertIntoboxCollection(objects: [{id: 3, sizes: [7], hues: [red]}, {id: 4, more: [8]}]) { records { sizes more hues } } }'
+    expect(dataOf(await write('sizes: [5], more: [6, null], hues: [red]')).updateboxCollection.records).toEqual([
+      { sizes: [5], more: [6, null], hues: ['red'] },
+    ])
+    expect(messagesOf(await write('sizes: [0]'))).toEqual([
+      'value for domain positive violates check constraint "positive_check"',
+    ])
+    expect(messagesOf(await write('more: [0]'))).toEqual([
+      'value for domain positive violates check constraint "positive_check"',
+    ])
+    expect(messagesOf(await write('hues: [green]'))).toEqual([
+      'value for domain warm violates check constraint "warm_check"',
+    ])
+    const added =
+      'mutation { insertIntoboxCollection(objects: [{id: 3, sizes: [7], hues: [red]}, {id: 4, more: [8]}]) { records { sizes more hues } } }'
     expect(dataOf(await service.graphql(added)).insertIntoboxCollection.records).toEqual([
       { sizes: [7], more: null, hues: ['red'] },
       { sizes: null, more: [8], hues: null },
@@ -127,7 +154,12 @@ describe('domains: answers', () => {
       grant all on crate to anon;
       analyze crate;
     `)
-    dataOf(await service.graphql('query Q($n: [Int!]) { crateCollection(filter: {sizes: {contains: $n}}, orderBy: [{label: AscNullsLast}]) { edges { node { id } } } }', { variables: { n: [7] } }))
+    dataOf(
+      await service.graphql(
+        'query Q($n: [Int!]) { crateCollection(filter: {sizes: {contains: $n}}, orderBy: [{label: AscNullsLast}]) { edges { node { id } } } }',
+        { variables: { n: [7] } },
+      ),
+    )
     expect(await lastPlan(service)).toContain('crate_sizes')
   })
 })

@@ -72,13 +72,12 @@ describe('enumArrays: answers', () => {
     const [message] = messagesOf(
       await service.graphql('{ shirtCollection(filter: {colors: {contains: ["red"]}}) { edges { cursor } } }'),
     )
-    expect(message).toBe(
-      'Enum "color" cannot represent non-enum value: "red". Did you mean the enum value "red"?',
-    )
+    expect(message).toBe('Enum "color" cannot represent non-enum value: "red". Did you mean the enum value "red"?')
   })
 
   it('is answered by an index on the array', async () => {
-    const query = 'query Q($c: [color!]) { found: shirtCollection(filter: {colors: {contains: $c}}) { edges { node { id } } } }'
+    const query =
+      'query Q($c: [color!]) { found: shirtCollection(filter: {colors: {contains: $c}}) { edges { node { id } } } }'
     const { found } = dataOf(await service.graphql(query, { variables: { c: ['red'] } }))
     expect(found.edges).toHaveLength(30)
     const settings = ['enable_seqscan = off', 'enable_indexscan = off']

@@ -52,7 +52,9 @@ describe.each(majors())('members of extensions on PostgreSQL %i', (major) => {
 
   it('are served like anything else', async () => {
     const { query, mutation } = await seen({})
-    expect(query).toEqual(['broughtByPk', 'broughtCollection', 'mailByPk', 'mailCollection', 'node', 'showLimit'].sort())
+    expect(query).toEqual(
+      ['broughtByPk', 'broughtCollection', 'mailByPk', 'mailCollection', 'node', 'showLimit'].sort(),
+    )
     expect(mutation).toContain('named')
   })
 
@@ -72,7 +74,9 @@ describe.each(majors())('members of extensions on PostgreSQL %i', (major) => {
     const { query, mutation } = await seen({ extensions: { enabled: false }, functionShapes: on })
     expect(query).toEqual(['mailByPk', 'mailCollection', 'mine', 'node'])
     expect(mutation.filter((name) => /brought|named|limit/i.test(name))).toEqual([])
-    const page = await service.graphql('{ mailCollection(filter: {address: {eq: "ada@x.io"}}) { edges { node { address } } } }')
+    const page = await service.graphql(
+      '{ mailCollection(filter: {address: {eq: "ada@x.io"}}) { edges { node { address } } } }',
+    )
     expect(page).toEqual({ data: { mailCollection: { edges: [{ node: { address: 'Ada@X.io' } }] } } })
   })
 
@@ -88,10 +92,17 @@ describe.each(majors())('members of extensions on PostgreSQL %i', (major) => {
     await seen({ functionShapes: on })
     expect((await told()).filter((line) => line.startsWith('function-hidden'))).toEqual([])
     const report = async (): Promise<SchemaReport & { advice: readonly Record<string, string>[] }> =>
-      (await service.graphql('{ __typename }', { extensions: { schemaReport: true } })).extensions?.['schemaReport'] as never
+      (await service.graphql('{ __typename }', { extensions: { schemaReport: true } })).extensions?.[
+        'schemaReport'
+      ] as never
     const { advice, functions } = await report()
     const found = advice.filter(({ problem }) => problem === 'what extensions brought is in the API')
-    expect(found).toMatchObject([{ object: 'schema public', message: expect.stringMatching(/^anon may call (.*, )?named, .*showLimit.*\.$/) as string }])
+    expect(found).toMatchObject([
+      {
+        object: 'schema public',
+        message: expect.stringMatching(/^anon may call (.*, )?named, .*showLimit.*\.$/) as string,
+      },
+    ])
     expect(functions.find(({ object }) => object.startsWith('function public.citext_hash('))).toMatchObject({
       reason: 'not served',
       message: 'An extension brought it.',

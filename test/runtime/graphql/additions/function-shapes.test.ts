@@ -30,20 +30,29 @@ describe('functionShapes: the setting', () => {
 
   it('serves none of these functions until the schema switches it on', () => {
     expect(built(null).functionFields).toEqual([])
-    expect(built(null).entity('person').computed.map(({ field }) => field)).toEqual(['age'])
+    expect(
+      built(null)
+        .entity('person')
+        .computed.map(({ field }) => field),
+    ).toEqual(['age'])
     expect(built(null).entity('person').computed[0]).not.toHaveProperty('filter')
     expect(built(on).functionFields).toEqual(['addInts', 'addTexts', 'feel', 'nameless'])
-    expect(built(on).entity('person').computed.map(({ field, filter }) => [field, filter])).toEqual([
+    expect(
+      built(on)
+        .entity('person')
+        .computed.map(({ field, filter }) => [field, filter]),
+    ).toEqual([
       ['age', true],
       ['age_in', undefined],
     ])
   })
 
   it('tells overloads apart by name and identity, and why others stay hidden', () => {
-    expect(built(on).model.manifest.functions.slice(0, 2).map(({ id }) => id)).toEqual([
-      '["public","add","int4, int4"]',
-      '["public","add","text, text"]',
-    ])
+    expect(
+      built(on)
+        .model.manifest.functions.slice(0, 2)
+        .map(({ id }) => id),
+    ).toEqual(['["public","add","int4, int4"]', '["public","add","text, text"]'])
     expect(built(on).diagnostics.map(({ object, message }) => `${object}: ${message}`)).toEqual([
       expect.stringMatching(/function public\.add\(numeric\): .*another function of its name/),
       expect.stringMatching(/function public\.clash\(int4, int4\): .*two of its arguments have the same GraphQL name/),
@@ -92,9 +101,9 @@ describe('functionShapes: answers', () => {
     expect(signatureOf(anon, 'person', 'counted')).toBe('counted(arg2: String): String')
     const other = await introspect(service, { role: 'authenticated' })
     expect(namesOf(other, 'personFilter')).toEqual(['id', 'name', 'nodeId', 'and', 'or', 'not'])
-    expect(messagesOf(await service.graphql('{ personCollection(filter: {secret: {eq: "x"}}) { edges { cursor } } }'))).toEqual([
-      expect.stringMatching(/Field "secret" is not defined by type "personFilter"/),
-    ])
+    expect(
+      messagesOf(await service.graphql('{ personCollection(filter: {secret: {eq: "x"}}) { edges { cursor } } }')),
+    ).toEqual([expect.stringMatching(/Field "secret" is not defined by type "personFilter"/)])
   })
 
   it('hides a set whose argument is named like one that connections have', async () => {

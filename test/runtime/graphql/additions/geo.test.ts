@@ -170,10 +170,43 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
     ['a number too large', point(1, 2 ** 64), 'none beyond 2^53'],
     ['too shallow', { type: 'Polygon', coordinates: [[1, 2]] }, /coordinates are arrays/],
     ['a line of one', { type: 'LineString', coordinates: [[1, 2]] }, 'a line has two positions or more'],
-    ['an open ring', { type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 1]]] }, /its last one is its first/],
-    ['a short ring', { type: 'MultiPolygon', coordinates: [[[[0, 0], [1, 0], [0, 0]]]] }, /four positions or more/],
+    [
+      'an open ring',
+      {
+        type: 'Polygon',
+        coordinates: [
+          [
+            [0, 0],
+            [1, 0],
+            [1, 1],
+            [0, 1],
+          ],
+        ],
+      },
+      /its last one is its first/,
+    ],
+    [
+      'a short ring',
+      {
+        type: 'MultiPolygon',
+        coordinates: [
+          [
+            [
+              [0, 0],
+              [1, 0],
+              [0, 0],
+            ],
+          ],
+        ],
+      },
+      /four positions or more/,
+    ],
     ['a link for a crs', { ...point(1, 2), crs: { type: 'link', properties: {} } }, '"crs" names no code of EPSG'],
-    ['a name for a crs', { ...point(1, 2), crs: { type: 'name', properties: { name: 'WGS' } } }, '"crs" names no code of EPSG'],
+    [
+      'a name for a crs',
+      { ...point(1, 2), crs: { type: 'name', properties: { name: 'WGS' } } },
+      '"crs" names no code of EPSG',
+    ],
   ])('refuse %s with what is wrong with it, before anything runs', async (_, geometry, problem) => {
     const before = service.exchanges.length
     const query = 'query Q($g: GeoJSON) { placeCollection(filter: {at: {intersects: $g}}) { edges { cursor } } }'
@@ -194,7 +227,8 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
       'BAD_ARGUMENT',
       '`distance` must not be negative',
     ])
-    const insert = (geometry: string) => `mutation { insertIntotypedCollection(objects: [{id: 1, line: ${geometry}}]) { affectedCount } }`
+    const insert = (geometry: string) =>
+      `mutation { insertIntotypedCollection(objects: [{id: 1, line: ${geometry}}]) { affectedCount } }`
     expect(await refused(insert('{type: Point, coordinates: [1, 2]}'))).toEqual([
       'DATABASE_REFUSED',
       'Geometry type (Point) does not match column type (LineString)',
@@ -244,8 +278,11 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
   })
 
   it('take variables for whole geometries, not for parts of one', async () => {
-    const query = 'query Q($x: Float) { placeCollection(filter: {at: {intersects: {type: Point, coordinates: [$x, 1]}}}) { edges { cursor } } }'
-    expect(messagesOf(await service.graphql(query, { variables: { x: 1 } }))[0]).toMatch(/a position consists of numbers/)
+    const query =
+      'query Q($x: Float) { placeCollection(filter: {at: {intersects: {type: Point, coordinates: [$x, 1]}}}) { edges { cursor } } }'
+    expect(messagesOf(await service.graphql(query, { variables: { x: 1 } }))[0]).toMatch(
+      /a position consists of numbers/,
+    )
   })
 
   it('are known to verify', async () => {
@@ -257,7 +294,9 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
 
   it('law: what is written is read, to the last digit and in the reference system of the column', async () => {
     // Minus zero is no other place than zero.
-    const number = fc.oneof(fc.integer(), fc.double({ noNaN: true, min: -(2 ** 53) + 1, max: 2 ** 53 - 1 })).map((value) => value + 0)
+    const number = fc
+      .oneof(fc.integer(), fc.double({ noNaN: true, min: -(2 ** 53) + 1, max: 2 ** 53 - 1 }))
+      .map((value) => value + 0)
     const position = fc.tuple(number, number)
     const line = fc.array(position, { minLength: 2, maxLength: 4 })
     const ring = fc.array(position, { minLength: 3, maxLength: 4 }).map((open) => [...open, open[0]])
@@ -291,26 +330,42 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
     const start = fc.integer({ min: 0, max: 6 })
     const boxes = fc.record({ x: start, y: start, width: side, height: side })
     type Box = typeof boxes extends fc.Arbitrary<infer T> ? T : never
-    const gap = (a: number, width: number, b: number, other: number): number => Math.max(b - (a + width), a - (b + other), 0)
-    const gaps = (a: Box, b: Box): readonly [number, number] => [gap(a.x, a.width, b.x, b.width), gap(a.y, a.height, b.y, b.height)]
+    const gap = (a: number, width: number, b: number, other: number): number =>
+      Math.max(b - (a + width), a - (b + other), 0)
+    const gaps = (a: Box, b: Box): readonly [number, number] => [
+      gap(a.x, a.width, b.x, b.width),
+      gap(a.y, a.height, b.y, b.height),
+    ]
     const touches = (a: Box, b: Box): boolean => Math.max(...gaps(a, b)) === 0
     const holds = (a: Box, b: Box): boolean =>
       a.x <= b.x && a.y <= b.y && a.x + a.width >= b.x + b.width && a.y + a.height >= b.y + b.height
     const asGeometry = ({ x, y, width, height }: Box) => box(x, y, width, height)
     await fc.assert(
-      fc.asyncProperty(fc.array(boxes, { minLength: 1, maxLength: 12 }), boxes, fc.integer({ min: 0, max: 5 }), async (rows, asked, distance) => {
-        await service.db.query('truncate grid')
-        const objects = rows.map((row, id) => ({ id, box: asGeometry(row) }))
-        dataOf(await service.graphql('mutation M($o: [gridInsertInput!]!) { insertIntogridCollection(objects: $o) { affectedCount } }', { variables: { o: objects } }))
-        const expected = (meets: (row: Box) => boolean) => rows.flatMap((row, id) => (meets(row) ? [id] : []))
-        const geometry = asGeometry(asked)
-        expect(await found({ box: { intersects: geometry } }, 'grid')).toEqual(expected((row) => touches(row, asked)))
-        expect(await found({ box: { contains: geometry } }, 'grid')).toEqual(expected((row) => holds(row, asked)))
-        expect(await found({ not: { box: { within: geometry } } }, 'grid')).toEqual(expected((row) => !holds(asked, row)))
-        expect(await found({ box: { dWithin: { geometry, distance } } }, 'grid')).toEqual(
-          expected((row) => Math.hypot(...gaps(row, asked)) <= distance),
-        )
-      }),
+      fc.asyncProperty(
+        fc.array(boxes, { minLength: 1, maxLength: 12 }),
+        boxes,
+        fc.integer({ min: 0, max: 5 }),
+        async (rows, asked, distance) => {
+          await service.db.query('truncate grid')
+          const objects = rows.map((row, id) => ({ id, box: asGeometry(row) }))
+          dataOf(
+            await service.graphql(
+              'mutation M($o: [gridInsertInput!]!) { insertIntogridCollection(objects: $o) { affectedCount } }',
+              { variables: { o: objects } },
+            ),
+          )
+          const expected = (meets: (row: Box) => boolean) => rows.flatMap((row, id) => (meets(row) ? [id] : []))
+          const geometry = asGeometry(asked)
+          expect(await found({ box: { intersects: geometry } }, 'grid')).toEqual(expected((row) => touches(row, asked)))
+          expect(await found({ box: { contains: geometry } }, 'grid')).toEqual(expected((row) => holds(row, asked)))
+          expect(await found({ not: { box: { within: geometry } } }, 'grid')).toEqual(
+            expected((row) => !holds(asked, row)),
+          )
+          expect(await found({ box: { dWithin: { geometry, distance } } }, 'grid')).toEqual(
+            expected((row) => Math.hypot(...gaps(row, asked)) <= distance),
+          )
+        },
+      ),
       { numRuns: 40 },
     )
   })

@@ -48,7 +48,7 @@ describe('orderByRelated', () => {
       }
     }`
     const ids: number[] = []
-    for (let after: string | null = null; ; ) {
+    for (let after: string | null = null; ;) {
       const { c } = dataOf(await service.graphql(query, { variables: { after } }))
       ids.push(...c.edges.map(({ node }: { node: { id: number } }) => node.id))
       if (!c.pageInfo.hasNextPage) break

@@ -64,7 +64,8 @@ describe('relationFilters', () => {
   })
 
   it('is answered by indexes, from the related rows to the rows', async () => {
-    const query = 'query Q($n: String) { found: postCollection(filter: {author: {name: {eq: $n}}}) { edges { node { id } } } }'
+    const query =
+      'query Q($n: String) { found: postCollection(filter: {author: {name: {eq: $n}}}) { edges { node { id } } } }'
     expect(dataOf(await service.graphql(query, { variables: { n: 'Author 7' } })).found.edges).toHaveLength(10)
     const plan = await lastPlan(service)
     expect(plan).not.toContain('Seq Scan')

@@ -36,7 +36,11 @@ describe('upsert: the setting', () => {
     expect(diagnostics.map(({ code, object }) => [code, object])).toEqual([
       ['unique-key-unusable', 'constraint "odd name" on public.user'],
     ])
-    expect(built(null, on).entity('user').uniqueKeys?.map(({ name, whole }) => [name, whole])).toEqual([
+    expect(
+      built(null, on)
+        .entity('user')
+        .uniqueKeys?.map(({ name, whole }) => [name, whole]),
+    ).toEqual([
       ['user_email_key', false],
       ['user_lower', true],
     ])
@@ -96,11 +100,12 @@ describe('upsert: answers', () => {
   it('holds changed rows to the policies of changes', async () => {
     const update = ', updateFields: [name]'
     expect(
-      dataOf(await service.graphql(insert('a@x.io', '', update), { claims: { sub: 'me' } })).insertIntoaccountCollection,
+      dataOf(await service.graphql(insert('a@x.io', '', update), { claims: { sub: 'me' } }))
+        .insertIntoaccountCollection,
     ).toEqual({ affectedCount: 1, records: [{ email: 'a@x.io', name: 'new', hits: 1 }] })
-    expect(messagesOf(await service.graphql(insert('b@x.io', ', hits: 7', update), { claims: { sub: 'me' } }))).toEqual([
-      'new row violates row-level security policy (USING expression) for table "account"',
-    ])
+    expect(messagesOf(await service.graphql(insert('b@x.io', ', hits: 7', update), { claims: { sub: 'me' } }))).toEqual(
+      ['new row violates row-level security policy (USING expression) for table "account"'],
+    )
     const kept = await service.db.query(`select name, hits from account where email = 'b@x.io'`)
     expect(kept.rows).toEqual([{ name: 'B', hits: 1 }])
   })
@@ -109,12 +114,17 @@ describe('upsert: answers', () => {
     const query = `mutation Q($c: accountOnConflict) { insertIntoaccountCollection(objects: [{email: "a@x.io", name: "again", hits: 3}], onConflict: $c) { affectedCount } }`
     const count = async (c: unknown) => {
       const { data } = await service.graphql(query, { variables: { c }, claims: { sub: 'me' } })
-      return (data as { insertIntoaccountCollection: { affectedCount: number } } | null)?.insertIntoaccountCollection.affectedCount
+      return (data as { insertIntoaccountCollection: { affectedCount: number } } | null)?.insertIntoaccountCollection
+        .affectedCount
     }
     expect(await count({ constraint: 'account_email_key' })).toBe(0)
     expect(await count({ constraint: 'account_email_key', updateFields: ['hits'] })).toBe(1)
-    expect(await count({ constraint: 'account_email_key', updateFields: ['name'], filter: { name: { eq: 'no' } } })).toBe(0)
-    expect(await count({ constraint: 'account_email_key', updateFields: ['name'], filter: { name: { eq: 'new' } } })).toBe(1)
+    expect(
+      await count({ constraint: 'account_email_key', updateFields: ['name'], filter: { name: { eq: 'no' } } }),
+    ).toBe(0)
+    expect(
+      await count({ constraint: 'account_email_key', updateFields: ['name'], filter: { name: { eq: 'new' } } }),
+    ).toBe(1)
     expect(await count({ constraint: 'account_pkey', updateFields: ['name'] })).toBeUndefined()
     expect(await count(null)).toBeUndefined()
     const row = await service.db.query(`select name, hits from account where email = 'a@x.io'`)
@@ -127,8 +137,12 @@ describe('upsert: answers', () => {
     const plan = await lastPlan(service)
     expect(plan).toContain('"Conflict Resolution":"UPDATE","Conflict Arbiter Indexes":["account_email_key"]')
     expect(plan).not.toContain('Seq Scan')
-    dataOf(await service.graphql(insert('c@x.io').replace('account_email_key', 'account_pkey').replace('"new"', '"other"')))
-    expect(await lastPlan(service)).toContain('"Conflict Resolution":"NOTHING","Conflict Arbiter Indexes":["account_pkey"]')
+    dataOf(
+      await service.graphql(insert('c@x.io').replace('account_email_key', 'account_pkey').replace('"new"', '"other"')),
+    )
+    expect(await lastPlan(service)).toContain(
+      '"Conflict Resolution":"NOTHING","Conflict Arbiter Indexes":["account_pkey"]',
+    )
     await service.db.query(`delete from account where email = 'c@x.io'`)
   })
 

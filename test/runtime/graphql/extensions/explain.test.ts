@@ -71,7 +71,8 @@ describe('17 explain', () => {
     }`
     const [statement] = explained(await ask(document, { title: 'Notes' }))
     const paths = pathsIn(statement?.plan)
-    const places = (path: string) => paths.filter((text) => text.endsWith(`: ${path}`)).map((text) => text.split(':')[0])
+    const places = (path: string) =>
+      paths.filter((text) => text.endsWith(`: ${path}`)).map((text) => text.split(':')[0])
     expect(new Set(places('authorCollection'))).toEqual(new Set(['author', 'book']))
     expect(new Set(places('authorCollection.edges.node.books'))).toEqual(new Set(['author', 'book']))
     const scans = JSON.stringify(statement?.plan).match(/"Relation Name"/g)
@@ -125,7 +126,9 @@ describe('17 explain', () => {
     const alone = await ask('mutation { late(first: 1) { edges { node { id } } } }')
     expect(explained(alone).flatMap(({ plan }) => pathsIn(plan))).toEqual(['late: late'])
     const byKey = await ask('{ shelfByPk(id: 1) { title } }')
-    expect(new Set(explained(byKey).flatMap(({ plan }) => pathsIn(plan)))).toEqual(new Set(['book: shelfByPk', 'author: shelfByPk']))
+    expect(new Set(explained(byKey).flatMap(({ plan }) => pathsIn(plan)))).toEqual(
+      new Set(['book: shelfByPk', 'author: shelfByPk']),
+    )
     await service.db.query(`drop table page, reader; drop view shelf; drop function books, place_of, late; ${on}`)
   })
 
@@ -180,7 +183,9 @@ describe('17 explain', () => {
     `)
     const answer = await ask('{ bookByPk(id: 1) { id } }')
     expect(explained(answer).map(({ paths }) => paths)).toEqual([[['bookByPk']]])
-    expect(await ask('{ bookByPk(id: 2) { id } }')).toMatchObject({ errors: [{ extensions: { code: 'DOCUMENT_NOT_LISTED' } }] })
+    expect(await ask('{ bookByPk(id: 2) { id } }')).toMatchObject({
+      errors: [{ extensions: { code: 'DOCUMENT_NOT_LISTED' } }],
+    })
     await service.db.query(on)
   })
   it('says nothing once it is off', async () => {
@@ -223,7 +228,10 @@ describe('17 explain changes no answer', () => {
           const options = { variables, role, claims, ...(operationName !== null && { operationName }) }
           const plain = await stage.service.graphql(document, options)
           if (writes) await stage.reset()
-          const { extensions, ...answer } = await stage.service.graphql(document, { ...options, extensions: { explain: true } })
+          const { extensions, ...answer } = await stage.service.graphql(document, {
+            ...options,
+            extensions: { explain: true },
+          })
           if (writes) await stage.reset()
           expect(answer, document).toEqual(plain)
           if (plain.errors !== undefined) continue

@@ -57,7 +57,10 @@ describe('a body that is read quickly', () => {
         (text: string): string =>
           `${text.slice(0, at % text.length)}${put}${text.slice((at % text.length) + 1)}`,
     )
-    const change = fc.oneof({ weight: 3, arbitrary: fc.constant((text: string) => text) }, { weight: 1, arbitrary: broken })
+    const change = fc.oneof(
+      { weight: 3, arbitrary: fc.constant((text: string) => text) },
+      { weight: 1, arbitrary: broken },
+    )
     fc.assert(
       fc.property(parameters, change, (value, changed) => {
         const text = `${changed(JSON.stringify(value))}${padding}`

@@ -31,7 +31,10 @@ const repeated = 'DOCUMENT_TOO_REPETITIVE'
 
 describe('what a text shows of repetition', () => {
   it('is what the reference implementation gives up at', () => {
-    for (const [count, verdict] of [[707, 'valid'], [708, repeated]] as const) {
+    for (const [count, verdict] of [
+      [707, 'valid'],
+      [708, repeated],
+    ] as const) {
       const text = inNode('id '.repeat(count))
       expect([scan(text).repetitive, judged(text)]).toEqual([verdict === repeated, verdict])
     }

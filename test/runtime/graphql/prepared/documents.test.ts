@@ -604,7 +604,7 @@ describe('15 response', () => {
     })
   })
   it('answers a persisted hash without a query by a clear code', async () => {
-    const answer = await service.graphql(null as never)
+    const answer = await service.graphql(null)
     expect(answer.errors?.[0]?.extensions.code).toBe('PERSISTED_QUERY_NOT_SUPPORTED')
   })
 })

@@ -69,8 +69,14 @@ describe.each(majors())('17 limits.cost on PostgreSQL %i', (major) => {
 
   it('refuses 160 bytes that would keep Postgres busy for ever, and lets ordinary pages through', async () => {
     expect(attack.length).toBeLessThan(250)
-    expect(await told(attack)).toMatch(/^COST_LIMIT_EXCEEDED: The document is estimated to cost \d{8,}; at most 100000 is allowed\.$/)
-    for (const document of [page, '{ vaByPk(id: 1) { name } }', `{ vaCollection { edges { node { ${nested(2)} } } } }`]) {
+    expect(await told(attack)).toMatch(
+      /^COST_LIMIT_EXCEEDED: The document is estimated to cost \d{8,}; at most 100000 is allowed\.$/,
+    )
+    for (const document of [
+      page,
+      '{ vaByPk(id: 1) { name } }',
+      `{ vaCollection { edges { node { ${nested(2)} } } } }`,
+    ]) {
       expect(await told(document), document).toBe('answered')
     }
     expect(await told('{ __typename }')).toBe('answered')
@@ -125,7 +131,10 @@ describe.each(majors())('17 limits.cost on PostgreSQL %i', (major) => {
   it('asks again for what it refused after ten seconds, since an index may have come', async () => {
     await set('{"cost": 12}')
     const document = '{ ccCollection(filter: { cc: { eq: 3 } }) { edges { node { owner } } } }'
-    expect([await told(document), await told(document)]).toEqual([expect.stringMatching(/^COST/), expect.stringMatching(/^COST/)])
+    expect([await told(document), await told(document)]).toEqual([
+      expect.stringMatching(/^COST/),
+      expect.stringMatching(/^COST/),
+    ])
     expect(explained()).toBe(1)
     await service.db.query('create index on cc (cc)')
     expect([await told(document), explained()]).toEqual([expect.stringMatching(/^COST/), 0])
@@ -143,7 +152,11 @@ describe.each(majors())('17 limits.cost on PostgreSQL %i', (major) => {
     const sent = async () => {
       proxy.clear()
       expect((await followed.graphql(page)).errors).toBeUndefined()
-      return Buffer.concat([...proxy.chunks()]).toString('latin1').match(/explain \(format json\) execute/g)?.length ?? 0
+      return (
+        Buffer.concat([...proxy.chunks()])
+          .toString('latin1')
+          .match(/explain \(format json\) execute/g)?.length ?? 0
+      )
     }
     try {
       expect([await sent(), await sent(), await sent()]).toEqual([1, 0, 0])
@@ -157,12 +170,15 @@ describe.each(majors())('17 limits.cost on PostgreSQL %i', (major) => {
   })
 
   it('estimates what a role does with its policies', async () => {
-    await service.db.query(`alter table cc enable row level security; create policy own on cc to authenticated using (owner = current_user);
+    await service.db
+      .query(`alter table cc enable row level security; create policy own on cc to authenticated using (owner = current_user);
       create policy all_of_them on cc to anon using (true)`)
     await set('{"cost": 0}')
     const costs = await Promise.all([told(page), told(page, { role: 'authenticated' })])
     expect(costs[0]).not.toBe(costs[1])
-    await service.db.query(`alter table cc disable row level security; drop policy own on cc; drop policy all_of_them on cc`)
+    await service.db.query(
+      `alter table cc disable row level security; drop policy own on cc; drop policy all_of_them on cc`,
+    )
     await set('{"cost": 100000}')
   })
 
@@ -170,11 +186,11 @@ describe.each(majors())('17 limits.cost on PostgreSQL %i', (major) => {
     const broken = 'brokenCollection { edges { node { nothing } } }'
     for (let round = 0; round < 2; round += 1) {
       const { errors } = await service.graphql(`{ ${broken} }`)
-      expect(errors).toMatchObject([{ message: 'division by zero', extensions: { code: 'DATABASE_REFUSED', sqlstate: '22012' } }])
+      expect(errors).toMatchObject([
+        { message: 'division by zero', extensions: { code: 'DATABASE_REFUSED', sqlstate: '22012' } },
+      ])
     }
-    const { errors } = await service.graphql(
-      'mutation { a: deleteFromactedCollection { affectedCount } b: shatter }',
-    )
+    const { errors } = await service.graphql('mutation { a: deleteFromactedCollection { affectedCount } b: shatter }')
     expect(errors).toMatchObject([{ message: 'division by zero', path: ['b'] }])
     expect(await told(page)).toBe('answered')
   })
@@ -183,7 +199,11 @@ describe.each(majors())('17 limits.cost on PostgreSQL %i', (major) => {
     await set('{"cost": 10}', ', "explain": {"enabled": true}')
     const ran = service.exchanges.length
     expect(await told(page, { extensions: { explain: true } })).toMatch(/^COST/)
-    expect(service.exchanges.slice(ran).every(({ statements }) => statements.every(({ text }) => !text.startsWith('select (')))).toBe(true)
+    expect(
+      service.exchanges
+        .slice(ran)
+        .every(({ statements }) => statements.every(({ text }) => !text.startsWith('select ('))),
+    ).toBe(true)
     await service.db.query(`create schema private; grant usage on schema private to anon;
       create table private.documents (hash text primary key, document text not null); grant select on private.documents to anon;
       insert into private.documents select encode(sha256(convert_to(d, 'UTF8')), 'hex'), d from (values ('${page}'), ('{ vaByPk(id: 1) { name } }')) x(d)`)
@@ -216,7 +236,10 @@ describe('17 limits.cost, whatever is asked', () => {
     const { rows } = await service.db.query(`select obj_description('public'::regnamespace, 'pg_namespace') as comment`)
     const comment = String(rows[0].comment ?? '@graphql({})')
     return (cost: number) => {
-      const set = comment.replace(/@graphql\(\{(\s*\})?/, (_, end?: string) => `@graphql({"limits": {"cost": ${cost}}${end ?? ','}`)
+      const set = comment.replace(
+        /@graphql\(\{(\s*\})?/,
+        (_, end?: string) => `@graphql({"limits": {"cost": ${cost}}${end ?? ','}`,
+      )
       return service.db.query(`comment on schema public is ${literal(set)}`)
     }
   }
@@ -227,32 +250,36 @@ describe('17 limits.cost, whatever is asked', () => {
     return cost === undefined ? null : Number(cost)
   }
 
-  it(`the limit n - 1 refuses what is estimated at n, and n lets it through (seed ${seed})`, { timeout: 120_000 }, async () => {
-    const drawn = fc.sample(worlds, { seed, numRuns: 20 }).filter((world: World) => usefulRoles(world).length > 0)
-    let judged = 0
-    for (const { limits: _, ...world } of drawn.slice(0, 2)) {
-      const stage = await openStage(world)
-      try {
-        await stage.service.db.query('analyze')
-        const limitTo = await limiting(stage)
-        await limitTo(0)
-        const asked = fc.sample(questions(world), { seed, numRuns: 60 }).filter(({ writes }) => !writes)
-        const costs = new Map<number, Question[]>()
-        for (const { question } of asked) {
-          const cost = await estimateOf(stage, question)
-          if (cost !== null) costs.set(cost, [...(costs.get(cost) ?? []), question])
+  it(
+    `the limit n - 1 refuses what is estimated at n, and n lets it through (seed ${seed})`,
+    { timeout: 120_000 },
+    async () => {
+      const drawn = fc.sample(worlds, { seed, numRuns: 20 }).filter((world: World) => usefulRoles(world).length > 0)
+      let judged = 0
+      for (const { limits: _, ...world } of drawn.slice(0, 2)) {
+        const stage = await openStage(world)
+        try {
+          await stage.service.db.query('analyze')
+          const limitTo = await limiting(stage)
+          await limitTo(0)
+          const asked = fc.sample(questions(world), { seed, numRuns: 60 }).filter(({ writes }) => !writes)
+          const costs = new Map<number, Question[]>()
+          for (const { question } of asked) {
+            const cost = await estimateOf(stage, question)
+            if (cost !== null) costs.set(cost, [...(costs.get(cost) ?? []), question])
+          }
+          for (const [cost, all] of [...costs].slice(0, 6)) {
+            await limitTo(cost - 1)
+            for (const question of all) expect(await estimateOf(stage, question), question.document).toBe(cost)
+            await limitTo(cost)
+            for (const question of all) expect(await estimateOf(stage, question), question.document).toBeNull()
+            judged += all.length
+          }
+        } finally {
+          await stage.close()
         }
-        for (const [cost, all] of [...costs].slice(0, 6)) {
-          await limitTo(cost - 1)
-          for (const question of all) expect(await estimateOf(stage, question), question.document).toBe(cost)
-          await limitTo(cost)
-          for (const question of all) expect(await estimateOf(stage, question), question.document).toBeNull()
-          judged += all.length
-        }
-      } finally {
-        await stage.close()
       }
-    }
-    expect(judged).toBeGreaterThan(12)
-  })
+      expect(judged).toBeGreaterThan(12)
+    },
+  )
 })

@@ -53,14 +53,20 @@ describe.each(majors())('what PostgreSQL %i expects of a statement', (major) => 
       statement('with x as (insert into acted select id from item returning 1) select count(*) from x'),
     ])
     expect(found.map((plan) => costOf(plan) > 0)).toEqual([true, true, true])
-    expect((await database.query('select (select count(*) from item)::int as items, (select count(*) from acted)::int as acted')).rows).toEqual([
-      { items: 10_000, acted: 0 },
-    ])
+    expect(
+      (
+        await database.query(
+          'select (select count(*) from item)::int as items, (select count(*) from acted)::int as acted',
+        )
+      ).rows,
+    ).toEqual([{ items: 10_000, acted: 0 }])
   })
   it('is planned as the role that asks, with its policies', async () => {
     const all = statement('select count(*) from item')
     const [open = ''] = await plans([all])
-    await database.query(`alter table item enable row level security; create policy own on item using (owner = current_user)`)
+    await database.query(
+      `alter table item enable row level security; create policy own on item using (owner = current_user)`,
+    )
     const [guarded = ''] = await plans([all])
     await database.query('alter table item disable row level security')
     expect(costOf(guarded)).toBeGreaterThan(costOf(open))
@@ -68,11 +74,15 @@ describe.each(majors())('what PostgreSQL %i expects of a statement', (major) => 
   it('is found for parameters that cannot be null', async () => {
     const [plan = ''] = await plans([statement('select takes($1::natural_number)', '7')])
     expect(costOf(plan)).toBeGreaterThan(0)
-    await expect(plans([statement('select 1'), statement('select takes($1::natural_number)', '-7')])).rejects.toMatchObject({
+    await expect(
+      plans([statement('select 1'), statement('select takes($1::natural_number)', '-7')]),
+    ).rejects.toMatchObject({
       statement: 1,
       sqlstate: '23514',
     })
-    await expect(plans([statement('select takes($1::natural_number)', `'\\' or 1; drop table item; --`)])).rejects.toMatchObject({
+    await expect(
+      plans([statement('select takes($1::natural_number)', `'\\' or 1; drop table item; --`)]),
+    ).rejects.toMatchObject({
       sqlstate: '22P02',
     })
   })
@@ -80,7 +90,9 @@ describe.each(majors())('what PostgreSQL %i expects of a statement', (major) => 
     const connection = await pid()
     const left = async () => {
       const [row] = await run([
-        statement(`select (select count(*) from pg_prepared_statements where name like 'catalograph.est%')::text || current_setting('plan_cache_mode')`),
+        statement(
+          `select (select count(*) from pg_prepared_statements where name like 'catalograph.est%')::text || current_setting('plan_cache_mode')`,
+        ),
       ])
       return row?.[0]?.toString()
     }
@@ -88,7 +100,10 @@ describe.each(majors())('what PostgreSQL %i expects of a statement', (major) => 
     expect(await left()).toBe('0auto')
     for (let round = 0; round < 3; round += 1) {
       await expect(plans([statement('select 1 / 0')])).rejects.toMatchObject({ statement: 0, sqlstate: '22012' })
-      await expect(plans([statement('select 1'), statement('select * from hidden')])).rejects.toMatchObject({ statement: 1, sqlstate: '42501' })
+      await expect(plans([statement('select 1'), statement('select * from hidden')])).rejects.toMatchObject({
+        statement: 1,
+        sqlstate: '42501',
+      })
       await expect(plans([statement('select nothing')])).rejects.toMatchObject({ statement: 0, sqlstate: '42703' })
     }
     expect(await plans([statement('select 1')])).toHaveLength(1)

@@ -10,7 +10,7 @@ const spot = (levels: number, mark: number): string =>
     : `{ ${aliasOf(mark)}: id outs { edges { node { to ${spot(levels - 1, mark)} } } } }`
 
 /** Two hundred bytes that ask for millions of rows. */
-export const tangled = (mark: number): string => `{ spotsCollection { edges { node ${spot(5, mark)} } } }`
+const tangled = (mark: number): string => `{ spotsCollection { edges { node ${spot(5, mark)} } } }`
 
 const nap = (mark: number): string => `{ nap(seconds: 20, mark: ${mark}) }`
 const spin = (mark: number): string => `{ spin(rounds: 1000000000, mark: ${mark}) }`

@@ -7,7 +7,7 @@ const times = (count: number, text: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ')
 
 /** 644 KB, refused for its repetition. */
-export const repetitive = (): string => `{ ${times(20_000, () => 'articlesCollection{edges{node{id}}}')} }`
+const repetitive = (): string => `{ ${times(20_000, () => 'articlesCollection{edges{node{id}}}')} }`
 
 export interface DearDocument {
   readonly name: string

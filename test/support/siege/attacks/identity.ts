@@ -17,7 +17,7 @@ export interface StandingKey {
 export async function makeKey(kid: string): Promise<StandingKey> {
   const { privateKey } = await generateKeyPair('ES256', { extractable: true })
   const jwk = { ...(await exportJWK(privateKey)), kid, alg: 'ES256', use: 'sig' }
-  return { jwk, kid, key: privateKey as webcrypto.CryptoKey }
+  return { jwk, kid, key: privateKey }
 }
 
 /** The first of the keys signs. */
