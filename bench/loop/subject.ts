@@ -24,7 +24,7 @@ export const openSubject = async (): Promise<Subject> => {
   const compiler = createCompiler({ query, schemas: ['public'], version: versionExpression })
   const service = createService({ database, source: async () => (await compiler.compile()).revision })
   const app = buildApp({
-    authenticate: () => ({ kind: 'caller', caller }),
+    authenticate: async () => ({ kind: 'caller', caller }),
     serve: service.serve,
     health: healthy,
     log: () => undefined,

@@ -1,5 +1,4 @@
 import type { Caller } from '../contract/execution.ts'
-import { after } from '../lib/after.ts'
 import type { TokenFault, VerifyToken } from './jwt.ts'
 
 /** The two headers that say who asks, as they were sent. */
@@ -15,7 +14,7 @@ export type Refusal =
 
 export type Identified = { readonly kind: 'caller'; readonly caller: Caller } | Refusal
 
-export type Authenticate = (credentials: Credentials) => Identified | Promise<Identified>
+export type Authenticate = (credentials: Credentials) => Promise<Identified>
 
 /**
  * Makes the rule that decides who asks (spec/graphql.md, decisions 7 and 21). The key names the project and must be a
@@ -23,24 +22,22 @@ export type Authenticate = (credentials: Credentials) => Identified | Promise<Id
  * the key's.
  */
 export function createAuthenticate(verify: VerifyToken): Authenticate {
-  return ({ apikey, authorization }) => {
+  return async ({ apikey, authorization }) => {
     if (apikey === undefined || apikey === '') return { kind: 'key-missing' }
-    return after(verify(apikey), (key) => {
-      if (key.kind === 'refused') return { kind: 'key-invalid' }
-      if (authorization === undefined) return { kind: 'caller', caller: key.caller }
-      return identifyBearer(authorization, verify)
-    })
+    const key = await verify(apikey)
+    if (key.kind === 'refused') return { kind: 'key-invalid' }
+    if (authorization === undefined) return { kind: 'caller', caller: key.caller }
+    return identifyBearer(authorization, verify)
   }
 }
 
-function identifyBearer(authorization: string, verify: VerifyToken): Identified | Promise<Identified> {
+async function identifyBearer(authorization: string, verify: VerifyToken): Promise<Identified> {
   const token = bearerToken(authorization)
   if (token === null) return { kind: 'token-invalid', fault: 'malformed' }
-  return after(verify(token), (verdict) =>
-    verdict.kind === 'verified'
-      ? { kind: 'caller', caller: verdict.caller }
-      : { kind: 'token-invalid', fault: verdict.fault },
-  )
+  const verdict = await verify(token)
+  return verdict.kind === 'verified'
+    ? { kind: 'caller', caller: verdict.caller }
+    : { kind: 'token-invalid', fault: verdict.fault }
 }
 
 /** RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */

@@ -1,5 +1,4 @@
 import type { Exchange, RequestContext, RunExchange } from '../../contract/execution.ts'
-import { after } from '../../lib/after.ts'
 import { createDeadlines } from '../../lib/deadlines.ts'
 import type { EndCause, Endings } from './cancel.ts'
 import { spoilsConnection, sqlstateOf } from '../failures/classify.ts'
@@ -15,11 +14,7 @@ import { endOf, notLent } from './waiting.ts'
 /** How an exchange runs: on a line that it borrows, until it ends or is ended, and again where that is of use. */
 
 /** Runs an exchange on a line, which is free for others by the time that nothing of it is under way any more. */
-type RunOnce = (
-  exchange: Exchange,
-  reliance: Reliance,
-  context: RequestContext | undefined,
-) => ExchangeResult | Promise<ExchangeResult>
+type RunOnce = (exchange: Exchange, reliance: Reliance, context: RequestContext | undefined) => Promise<ExchangeResult>
 
 export interface Runner {
   readonly run: RunOnce
@@ -132,40 +127,34 @@ export const createRunner = ({ lines, marks, endings, settings, room, timeout }:
     if (limit === Infinity) return () => undefined
     return setDeadline(limit, () => void line.client.connection.stream.destroy())
   }
-  const lent = (
+  const lent = async (
     line: Line,
     exchange: Exchange,
     reliance: Reliance,
     context: RequestContext | undefined,
-  ): ExchangeResult | Promise<ExchangeResult> => {
-    const refused = endOf(context)
-    if (refused !== null) {
+  ): Promise<ExchangeResult> => {
+    let roleSettings: RoleSettings
+    try {
+      const refused = endOf(context)
+      if (refused !== null) throw notLent(refused)
+      roleSettings = await settings.of(exchange.caller.role)
+    } catch (error) {
       lines.giveBack(line, false)
-      throw notLent(refused)
+      throw error
     }
-    const roleSettings = settings.of(exchange.caller.role)
-    if (!(roleSettings instanceof Promise)) return runOn(line, roleSettings, exchange, reliance, context)
-    return roleSettings.then(
-      (found) => runOn(line, found, exchange, reliance, context),
-      (error: unknown) => {
-        lines.giveBack(line, false)
-        throw error
-      },
-    )
+    return runOn(line, roleSettings, exchange, reliance, context)
   }
-  const begin = (
+  const begin = async (
     exchange: Exchange,
     reliance: Reliance,
     context: RequestContext | undefined,
     until: number | null,
-  ): ExchangeResult | Promise<ExchangeResult> => {
-    if (room === null) return after(lines.borrow(context), (line) => lent(line, exchange, reliance, context))
-    if (!room.isThere(exchange, context)) return waitForRoom(room, exchange, reliance, context, until)
-    return after(lines.borrow(context), (line) => {
-      if (room.isThere(exchange, context)) return lent(line, exchange, reliance, context)
-      lines.giveBack(line, false)
-      return waitForRoom(room, exchange, reliance, context, until)
-    })
+  ): Promise<ExchangeResult> => {
+    if (room?.isThere(exchange, context) === false) return waitForRoom(room, exchange, reliance, context, until)
+    const line = await lines.borrow(context)
+    if (room?.isThere(exchange, context) !== false) return lent(line, exchange, reliance, context)
+    lines.giveBack(line, false)
+    return waitForRoom(room, exchange, reliance, context, until)
   }
   const waitForRoom = async (
     room: Room,

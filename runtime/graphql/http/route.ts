@@ -11,7 +11,6 @@ import { contextOf, watchClient } from '../../http/request-context.ts'
 import type { Authenticate, Credentials, Identified, Refusal } from '../../identity/caller.ts'
 import type { TokenFault } from '../../identity/jwt.ts'
 import { ownerRole } from '../../identity/keys.ts'
-import { after } from '../../lib/after.ts'
 import type { ByteBudget, Holding } from '../../lib/byte-budget.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import type { Log } from '../../log/events.ts'
@@ -74,29 +73,26 @@ export function registerGraphql(app: FastifyInstance, route: GraphqlRoute): void
 type Sent = string | Buffer | Readable
 
 /** The body of the answer; what else belongs to it is said to the reply. */
-function answer(
+async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   route: GraphqlRoute,
   read: () => GraphqlRequest,
-): Sent | Promise<Sent> {
+): Promise<Sent> {
   const media = acceptedMedia(request)
   reply.header('content-type', contentTypes[media]).header('vary', 'accept').header('cache-control', 'no-store')
-  return after(route.closedFor(request), (seconds) =>
-    after(route.authenticate(credentialsOf(request)), (identified) => {
-      refuseClosed(reply, seconds, identified)
-      const caller = callerOf(identified)
-      const asked = read()
-      const context = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs)
-      const unwatch = watchClient(request, context)
-      return after(route.serve(asked, caller, context), ({ outcome, body }) => {
-        unwatch()
-        reply.code(statusTable[outcome][media])
-        addOutcomeHeaders(reply, outcome)
-        return body instanceof LongBody ? sendLong(reply, body, route.answers.open(context.party)) : body
-      })
-    }),
-  )
+  const seconds = await route.closedFor(request)
+  const identified = await route.authenticate(credentialsOf(request))
+  refuseClosed(reply, seconds, identified)
+  const caller = callerOf(identified)
+  const asked = read()
+  const context = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs)
+  const unwatch = watchClient(request, context)
+  const { outcome, body } = await route.serve(asked, caller, context)
+  unwatch()
+  reply.code(statusTable[outcome][media])
+  addOutcomeHeaders(reply, outcome)
+  return body instanceof LongBody ? sendLong(reply, body, route.answers.open(context.party)) : body
 }
 
 /** Counts the body for as long as its reader takes to read it. */

@@ -43,7 +43,7 @@ const listen = async (serve: Serve, limits: Partial<ServerLimits> = {}): Promise
   app = buildApp({
     servers,
     answers,
-    authenticate: () => ({ kind: 'caller', caller: { role: 'anon', claims: '{}' } }),
+    authenticate: async () => ({ kind: 'caller', caller: { role: 'anon', claims: '{}' } }),
     serve,
     health: healthy,
     log: () => undefined,

@@ -1,0 +1,87 @@
+import { DatabaseFailure } from '../../db/failures/failures.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { withinStack } from '../operation/limits.ts'
+import { isOfSchema, Refusal } from '../protocol/failures.ts'
+import type { GraphqlResponse } from '../protocol/types.ts'
+import type { Cell, Loaded } from './cell.ts'
+import { exchangeOf } from './exchange.ts'
+import { toFailure } from './response.ts'
+import type { Turn } from './turn.ts'
+
+/** What a request does about a schema that changes under it: it begins again, and refuses nothing on the old one's word. */
+
+/** A request that meets a schema change begins again; changes that come faster than this are told to the caller. */
+const maxAttempts = 8
+
+/** Whatever the last attempt met was about a schema that is gone. */
+const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', null, null)
+
+/** Answers by attempts, each on a newer engine, until one of them does not fail for its schema. Never rejects for a failure. */
+export async function againOnNewerSchema(
+  cell: Cell,
+  begin: (isFirst: boolean) => Promise<Turn>,
+  answer: (turn: Turn) => Promise<GraphqlResponse>,
+): Promise<GraphqlResponse> {
+  for (let attempt = 1; ; attempt += 1) {
+    let turn: Turn | null = null
+    try {
+      turn = await begin(attempt === 1)
+      return await answer(turn)
+    } catch (error) {
+      const again = await deservesAnother(cell, turn, error).catch((failure: unknown) => ({ failure }))
+      if (typeof again === 'object') return toFailure(again.failure, null)
+      if (!again) return toFailure(error, turn?.outline ?? null)
+      if (attempt >= maxAttempts) return toFailure(keptChanging, null)
+    }
+  }
+}
+
+/**
+ * Whether a request that failed may fare better on another engine. All that it did was undone, so it can begin again.
+ * Rejects when the newest engine cannot be had.
+ */
+async function deservesAnother(cell: Cell, turn: Turn | null, error: unknown): Promise<boolean> {
+  if (turn === null) return false
+  const { loaded } = turn
+  if (error instanceof DatabaseFailure && error.kind === 'stale') {
+    await cell.after(loaded)
+    return true
+  }
+  if (!speaksOfSchema(error, loaded.engine)) return false
+  const newest: Loaded = await cell.look().catch(() => loaded)
+  return newest.engine !== loaded.engine
+}
+
+/**
+ * Errors that a change of the schema brings about when it comes between a request's check of the version and its
+ * statements: unknown or altered objects, missing privileges, changed results (PostgreSQL manual, appendix A). Where no
+ * request checks the version, a refusal of our own may be as outdated.
+ */
+const speaksOfSchema = (error: unknown, { version }: Engine): boolean =>
+  error instanceof DatabaseFailure
+    ? error.sqlstate !== null && schemaClasses.has(error.sqlstate.slice(0, 2))
+    : version === null && isOfSchema(error)
+
+const schemaClasses: ReadonlySet<string> = new Set(['0A', '3F', '42', 'XX'])
+
+/**
+ * Does work that may refuse the request. A refusal speaks about the schema, so it has to be about the schema of now: before
+ * it is given, the version and the role are checked as they are for every other request.
+ */
+export async function refusedByNow<T>(turn: Turn, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await withinStack(work)
+  } catch (error) {
+    if (isOfSchema(error)) await checkVersion(turn)
+    throw error
+  }
+}
+
+/** Only what tells that the schema is another one, or the role not to be had, stands before a refusal. */
+async function checkVersion({ run, asker }: Turn): Promise<void> {
+  await run(exchangeOf(asker, true, [])).catch((failure: unknown) => {
+    if (failure instanceof Refusal) throw failure
+    if (failure instanceof DatabaseFailure && (failure.kind === 'stale' || failure.kind === 'role-refused'))
+      throw failure
+  })
+}

@@ -1,0 +1,35 @@
+import type { Caller, RequestContext, RunExchange } from '../../contract/execution.ts'
+import type { Outline } from '../statements/statements.ts'
+import type { GraphqlRequest } from '../protocol/types.ts'
+import type { Loaded } from './cell.ts'
+import type { Asker } from './exchange.ts'
+
+/** One attempt to answer a request, on one engine. */
+export interface Turn {
+  readonly request: GraphqlRequest
+  readonly context: RequestContext | undefined
+  readonly loaded: Loaded
+  readonly asker: Asker
+  /** Runs an exchange in the name of the request. */
+  readonly run: RunExchange
+  /** What the answer consists of, once that is known: it tells the field of a statement that failed. */
+  outline: Outline | null
+}
+
+/** @param isFirst whoever was told that something changed compares everything: there is no standing to rely on */
+export function beginTurn(
+  run: RunExchange,
+  loaded: Loaded,
+  request: GraphqlRequest,
+  caller: Caller,
+  context: RequestContext | undefined,
+  isFirst: boolean,
+): Turn {
+  const { engine } = loaded
+  const { version, manifest } = engine
+  const standing = isFirst ? engine.standing(caller.role) : undefined
+  const claimsTogether = version !== null && manifest.readsClaims !== true
+  const asker: Asker = { caller, claimsTogether, leaves: manifest.leaves, version, standing }
+  const send: RunExchange = context === undefined ? run : (exchange) => run(exchange, context)
+  return { request, context, loaded, asker, run: send, outline: null }
+}
