@@ -26,6 +26,7 @@ describe.each(cases)('golden %s', (name) => {
   const able = majorsOf(name)
   it.for(majors())('on PostgreSQL %i', async (major, { skip }) => {
     skip(!able.includes(major), 'PostGIS is not installed')
+    skip(name === 'schema-report' && major < 15, 'its advice names security_invoker, which PostgreSQL 15 brought')
     const made = await runCase(name, major)
     // What is expected comes from the newest version; the others have to make the same.
     if (accept && major === Math.max(...able)) await acceptStages(name, made)
@@ -39,10 +40,16 @@ function majorsOf(name: string): readonly Major[] {
   return majors().filter((major) => !needsPostgis || clusterOf(major).postgis)
 }
 
+/** As the schema is from PostgreSQL 15 on (release notes, E.1.2). */
+const publicOfNow = `
+  alter schema public owner to pg_database_owner;
+  revoke create on schema public from public;`
+
 type Stages = Readonly<Record<string, string>>
 
 async function runCase(name: string, major: Major): Promise<Stages> {
-  const sql = await readFile(join(fixtures, name, 'schema.sql'), 'utf8')
+  const schema = await readFile(join(fixtures, name, 'schema.sql'), 'utf8')
+  const sql = `${major < 15 ? publicOfNow : ''}${schema}`
   const database = await createDatabase({ major, sql, prepare: true })
   try {
     const compiled = await createCompiler({ query: database.query, schemas: ['public'], version: null }).compile()

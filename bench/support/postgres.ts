@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { embeddedBinaries } from '../../runtime/embedded-postgres/postgres-binaries.ts'
 import { startCluster, sweepClusters, type ClusterSource } from '../../test/support/cluster.ts'
 import { publishClusters, type Major } from '../../test/support/clusters.ts'
-import { binaries15 } from '../../test/support/global-setup.ts'
+import { binariesOf, isMissing } from '../../test/support/major-binaries.ts'
 
 /** The throw-away Postgres of a run: nothing is synced to disk, so what writes cost is CPU. */
 export interface BenchPostgres {
@@ -14,17 +13,12 @@ export interface BenchPostgres {
   readonly stop: () => Promise<void>
 }
 
-const binariesOf = async (major: Major) => {
-  if (major === 18) return embeddedBinaries()
-  const found = binaries15()
-  if (found === null) throw new Error('PostgreSQL 15 is not installed; PG15_BIN names the folder of its programs.')
-  return found
-}
-
 /** What servers of that version are made of. */
 export const postgresSource = async (major: Major = 18): Promise<ClusterSource> => {
   await sweepClusters()
-  return { binaries: await binariesOf(major), pristine: null }
+  const binaries = await binariesOf(major)
+  if (binaries === null) throw new Error(isMissing(major))
+  return { binaries, pristine: null }
 }
 
 /** Starts one; `createDatabase` of test/support then makes databases on it. */

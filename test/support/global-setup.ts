@@ -1,32 +1,25 @@
-import { existsSync } from 'node:fs'
 import pg from 'pg'
-import { embeddedBinaries } from '../../runtime/embedded-postgres/postgres-binaries.ts'
 import type { Binaries } from '../../runtime/embedded-postgres/postgres-process.ts'
 import { initClusterFolder, removeClusterFolder, startCluster, sweepClusters } from './cluster.ts'
 import type { ThrowAwayCluster } from './cluster.ts'
-import { publishClusters, type Cluster, type Major } from './clusters.ts'
+import { publishClusters, wantedMajor, type Cluster, type Major } from './clusters.ts'
 import { asMaintenance, prepareAs } from './database.ts'
+import { binariesOf, embeddedMajor, isMissing } from './major-binaries.ts'
 
 /**
- * One server per major version for the whole run: the embedded PostgreSQL 18 always, PostgreSQL 15 where it is
- * installed. PG15_BIN names the folder of its programs when it is not the usual one of Debian; TEST_PG=15 makes it the
- * default.
+ * One server per major version for the whole run: the embedded PostgreSQL 18, and 15 where it is installed. TEST_PG names
+ * one major, on which alone the tests then run.
  */
-const folder15 = (): string => process.env['PG15_BIN'] ?? '/usr/lib/postgresql/15/bin'
-
-export const binaries15 = (): Binaries | null => {
-  const [initdb, postgres] = [`${folder15()}/initdb`, `${folder15()}/postgres`]
-  return existsSync(initdb) && existsSync(postgres) ? { initdb, postgres } : null
-}
-
 const wanted = async (): Promise<readonly (readonly [Major, Binaries])[]> => {
-  const older = binaries15()
-  if (older === null) {
-    if (process.env['TEST_PG'] === '15') throw new Error(`TEST_PG=15, but PostgreSQL 15 is not in ${folder15()}.`)
-    console.warn(`\nPostgreSQL 15 is not in ${folder15()}: this run tests on PostgreSQL 18 only.\n`)
+  const one = wantedMajor()
+  const found: (readonly [Major, Binaries])[] = []
+  for (const major of one === null ? ([embeddedMajor, 15] as const) : [one]) {
+    const binaries = await binariesOf(major)
+    if (binaries !== null) found.push([major, binaries])
+    else if (one !== null) throw new Error(isMissing(major))
+    else console.warn(`\n${isMissing(major)} This run leaves it out.\n`)
   }
-  const newer = [18, await embeddedBinaries()] as const
-  return older === null ? [newer] : [newer, [15, older] as const]
+  return found
 }
 
 async function offers(port: number, extension: string): Promise<boolean> {

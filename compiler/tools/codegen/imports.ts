@@ -10,7 +10,7 @@ export interface Imports {
 
 export function createImports(path: string): Imports {
   const names = new Map<string, Set<string>>()
-  const prefix = path.includes('/') ? '../../' : './'
+  const prefix = path.includes('/') ? '../' : './'
   return {
     add: (module, name) => {
       if (module !== undefined && module.path !== path) {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Catalog } from '../../../compiler/catalog/types.ts'
 import { catalogOf, relationNamed } from '../../support/catalog.ts'
-import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, majors, type Major, type TestDatabase } from '../../support/database.ts'
 
 /** What a catalogue may promise about keys and nulls, and what it must not. */
 const open: TestDatabase[] = []
@@ -9,7 +9,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((database) => database.drop()))
 })
 
-const read = async (major: 15 | 18, sql: string): Promise<Catalog> => {
+const read = async (major: Major, sql: string): Promise<Catalog> => {
   const database = await createDatabase({ major, sql })
   open.push(database)
   return catalogOf(database)

@@ -2,14 +2,14 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { fingerprints, type Fingerprints } from '../../../compiler/catalog/fingerprint.ts'
 import type { Catalog } from '../../../compiler/catalog/types.ts'
 import { catalogOf } from '../../support/catalog.ts'
-import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, majors, type Major, type TestDatabase } from '../../support/database.ts'
 
 const open: TestDatabase[] = []
 afterEach(async () => {
   await Promise.all(open.splice(0).map((database) => database.drop()))
 })
 
-const made = async (major: 15 | 18, statements: readonly string[]): Promise<TestDatabase> => {
+const made = async (major: Major, statements: readonly string[]): Promise<TestDatabase> => {
   const database = await createDatabase({ major, sql: statements.join(';\n') })
   open.push(database)
   return database

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { catalogOf } from '../../support/catalog.ts'
-import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, majors, type Major, type TestDatabase } from '../../support/database.ts'
 
 /** Settings on what has none, "a diagnostic at compile time that names object, key and the nearest valid one". */
 
@@ -10,7 +10,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((database) => database.drop()))
 })
 
-const told = async (major: 15 | 18, sql: string): Promise<readonly string[]> => {
+const told = async (major: Major, sql: string): Promise<readonly string[]> => {
   const database = await createDatabase({ major, sql })
   open.push(database)
   const { annotated, diagnostics } = annotate(await catalogOf(database))

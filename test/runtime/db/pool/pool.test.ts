@@ -4,7 +4,7 @@ import { createBackoff } from '../../../../runtime/db/connect/backoff.ts'
 import { freePort } from '../../../../runtime/embedded-postgres/free-port.ts'
 import { openDatabase, type Database, type DatabaseOptions } from '../../../../runtime/db/pool/pool.ts'
 import { startCluster, type ThrowAwayCluster } from '../../../support/cluster.ts'
-import { clusterOf } from '../../../support/clusters.ts'
+import { clusterOf, majors } from '../../../support/clusters.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
 import { startProxy, type RecordingProxy } from '../../../support/recording-proxy.ts'
 
@@ -195,7 +195,7 @@ describe('the pool', () => {
 describe('a server that restarts', () => {
   let cluster: ThrowAwayCluster
   beforeAll(async () => {
-    cluster = await startCluster(clusterOf(18))
+    cluster = await startCluster(clusterOf(majors()[0] ?? 18))
   })
   afterAll(() => cluster.remove())
 
