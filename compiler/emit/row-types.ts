@@ -1,13 +1,7 @@
 import { StructureKind, type InterfaceDeclarationStructure } from 'ts-morph'
 import { qualified } from '../../runtime/sql/ident.ts'
-import type {
-  EntityFacts,
-  EnumFacts,
-  Manifest,
-  ObjectId,
-  ScalarName,
-  ValueType,
-} from '../../runtime/contract/manifest.ts'
+import type { EntityFacts, EnumFacts, Manifest, ObjectId, ValueType } from '../../runtime/contract/manifest.ts'
+import type { ScalarName } from '../../runtime/contract/scalar-names.ts'
 import type { CallSql, EntitySql, JsonForm } from '../model/types.ts'
 import { commentText, jsString } from './js-text.ts'
 import type { Print } from './printer.ts'

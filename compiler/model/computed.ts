@@ -1,5 +1,5 @@
 import { groupBy } from '../../runtime/lib/group-by.ts'
-import { filterFamilies } from '../../runtime/sql/operators.ts'
+import { hasFilter } from '../../runtime/sql/scalars.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
@@ -91,7 +91,7 @@ function isFiltered({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: 
   // Postgres has no operators for domains over enums.
   if (facts.type.kind === 'enum') return !facts.type.list && scope.types.get(fn.result)?.kind === 'e'
   if (facts.type.kind !== 'scalar' || facts.type.list) return false
-  return facts.type.name === 'GeoJSON' || Object.hasOwn(filterFamilies, facts.type.name)
+  return facts.type.name === 'GeoJSON' || hasFilter(facts.type.name)
 }
 
 const filterType = ({ scope }: ResultContext, fn: AnnotatedFunction): Computed['sql']['filter'] => {

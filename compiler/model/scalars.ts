@@ -1,7 +1,7 @@
-import { filterFamilies, listFilterScalars } from '../../runtime/sql/operators.ts'
+import { hasFilter, scalarTable } from '../../runtime/sql/scalars.ts'
 import { extensionTypes, opaqueType, type PgType, pgTypes } from '../../runtime/sql/pg-types.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
-import type { AggregateFacts, ObjectId, ScalarName, TypeFacts } from '../../runtime/contract/manifest.ts'
+import type { AggregateFacts, ObjectId, TypeFacts } from '../../runtime/contract/manifest.ts'
 import type { Oid } from '../catalog/types.ts'
 import type { AnnotatedFunction, AnnotatedType } from '../comments/types.ts'
 import type { ServedEnum } from './enums.ts'
@@ -142,13 +142,11 @@ function scalarValue(scope: Scope, enums: Enums, type: AnnotatedType): Value | n
   return item === undefined ? baseValue(type, pgType(type), type.order !== null) : enumValue(type, item)
 }
 
-const isScalarName = (names: object, name: ScalarName): boolean => Object.hasOwn(names, name)
-
 const baseValue = (type: AnnotatedType, row: PgType, ordered: boolean): Value => ({
   type: { kind: 'scalar', name: row.scalar, list: false },
   typeSchema: typeSchema(type),
   json: { kind: row.json },
-  filter: isScalarName(filterFamilies, row.scalar),
+  filter: hasFilter(row.scalar),
   order: row.orderable && ordered,
   limited: row.limited,
   alike: row.alike,
@@ -181,7 +179,7 @@ function listValue(reading: Reading, elementOid: Oid): Value | null {
     ...element,
     type: { ...element.type, list: true },
     json: element.type.kind === 'enum' ? enumListForm(element.json, enumArrays) : listForm(element.json),
-    filter: element.type.kind === 'scalar' ? filteredLists.has(element.type.name) : enumArrays,
+    filter: element.type.kind === 'scalar' ? scalarTable[element.type.name].lists : enumArrays,
     order: false,
     limited: false,
     alike: false,
@@ -195,8 +193,6 @@ function elementValue(reading: Reading, type: AnnotatedType): Value | null {
   const value = reading.asked.domains ? domainValue(reading, type) : null
   return value === null || value.type.list ? baseValue(type, opaqueType, false) : value
 }
-
-const filteredLists: ReadonlySet<ScalarName> = new Set(listFilterScalars)
 
 const listForm = (element: JsonForm): JsonForm =>
   element.kind === 'text' || element.kind === 'json-text' ? { kind: 'text-array' } : { kind: 'native' }

@@ -1,3 +1,4 @@
+import type { ScalarName } from './scalar-names.ts'
 import type { Leftovers } from './execution.ts'
 
 /**
@@ -14,23 +15,6 @@ export type Grantee = string
 export type Grantees = readonly Grantee[]
 
 /** The scalars of spec/graphql.md 3.5. */
-export type ScalarName =
-  | 'ID'
-  | 'Int'
-  | 'Float'
-  | 'String'
-  | 'Boolean'
-  | 'Date'
-  | 'Time'
-  | 'Datetime'
-  | 'BigInt'
-  | 'UUID'
-  | 'JSON'
-  | 'Cursor'
-  | 'BigFloat'
-  | 'Opaque'
-  | 'GeoJSON'
-
 /** GraphQL type of a column, an argument or a scalar result; nullability is told beside it. */
 export type ValueType =
   | { readonly kind: 'scalar'; readonly name: ScalarName; readonly list: boolean }

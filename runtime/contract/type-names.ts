@@ -1,5 +1,6 @@
 import { createListRecall, createRecall } from '../lib/recall.ts'
 import type { CompositeFacts, EntityAdditions, EntityFacts, EnumFacts, Manifest } from './manifest.ts'
+import { scalarNames } from './scalar-names.ts'
 
 /**
  * Names of types, and who gets one that two want (spec/graphql.md 2.2, 2.4): built-in names stay; then the first
@@ -80,25 +81,11 @@ const infixesOf = (used: readonly Part[]): readonly string[] => [
   ),
 ]
 
-const scalarNames = [
-  'ID',
-  'Int',
-  'Float',
-  'String',
-  'Boolean',
-  'Date',
-  'Time',
-  'Datetime',
-  'BigInt',
-  'UUID',
-  'JSON',
-  'Cursor',
-  'BigFloat',
-  'Opaque',
-]
+/** Those that are there in every schema. */
+const alwaysScalars = scalarNames.filter((name) => name !== 'GeoJSON')
 const builtIn: readonly string[] = [
-  ...scalarNames,
-  ...scalarNames.flatMap((name) => [`${name}Filter`, `${name}ListFilter`]),
+  ...alwaysScalars,
+  ...alwaysScalars.flatMap((name) => [`${name}Filter`, `${name}ListFilter`]),
   'Query',
   'Mutation',
   'Subscription',

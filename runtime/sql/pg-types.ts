@@ -1,4 +1,5 @@
-import type { AggregateFacts, ScalarName } from '../contract/manifest.ts'
+import type { AggregateFacts } from '../contract/manifest.ts'
+import type { ScalarName } from '../contract/scalar-names.ts'
 
 /**
  * Postgres' base types that are more than Opaque text to the API (spec/graphql.md 3.1, 5.4, 6).

@@ -1,5 +1,5 @@
 import { getNamedType, isObjectType, type GraphQLArgument } from 'graphql'
-import type { ScalarName } from '../../../runtime/contract/manifest.ts'
+import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import { block, jsString } from '../../emit/js-text.ts'
 import { createImports, type Imports } from './imports.ts'
 import type { DeclaredType, Layout, Module, Table } from './layout.ts'

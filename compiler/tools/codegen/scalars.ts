@@ -1,4 +1,4 @@
-import type { ScalarName } from '../../../runtime/contract/manifest.ts'
+import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 
 /** What a scalar is in TypeScript: TABLE. */
 export interface ScalarFacts {

@@ -12,7 +12,7 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
 } from 'graphql'
-import type { ScalarName } from '../../../runtime/contract/manifest.ts'
+import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import { commentText } from '../../emit/js-text.ts'
 import type { Layout, Module } from './layout.ts'
 import { argumentsOf } from './page.ts'

@@ -6,7 +6,8 @@ import {
   type GraphQLFieldConfigArgumentMap,
   type GraphQLInputType,
 } from 'graphql'
-import type { AggregateFacts, EntityFacts, ScalarName, ValueType } from '../../contract/manifest.ts'
+import type { AggregateFacts, EntityFacts, ValueType } from '../../contract/manifest.ts'
+import type { ScalarName } from '../../contract/scalar-names.ts'
 import { filterComputed } from '../computed-filters.ts'
 import { orderRelations } from '../related.ts'
 import { isGeo, type Visible } from '../view.ts'

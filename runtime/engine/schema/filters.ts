@@ -6,8 +6,9 @@ import {
   type GraphQLInputType,
   type GraphQLLeafType,
 } from 'graphql'
-import type { ScalarName } from '../../contract/manifest.ts'
-import { filterFamilies, listFilterScalars, listOperators, operators, type OperatorName } from '../../sql/operators.ts'
+import { scalarNames, type ScalarName } from '../../contract/scalar-names.ts'
+import { listOperators, operators, type OperatorName } from '../../sql/operators.ts'
+import { hasFilter, scalarTable } from '../../sql/scalars.ts'
 import { written } from '../meaning.ts'
 import { spatialOperators } from '../../sql/spatial.ts'
 import { scalars } from './scalars.ts'
@@ -74,10 +75,12 @@ export const listComparison = (name: string, type: GraphQLLeafType): GraphQLInpu
   )
 
 export const scalarFilters: ReadonlyMap<ScalarName, GraphQLInputObjectType> = new Map(
-  (Object.entries(filterFamilies) as [ScalarName, readonly OperatorName[]][]).map(([name, names]) => [
-    name,
-    comparison(`${name}Filter`, `a value of type ${name}`, names, scalars[name]),
-  ]),
+  scalarNames
+    .filter(hasFilter)
+    .map((name) => [
+      name,
+      comparison(`${name}Filter`, `a value of type ${name}`, scalarTable[name].operators, scalars[name]),
+    ]),
 )
 
 const distance = new GraphQLInputObjectType({
@@ -110,5 +113,5 @@ export const geoFilter = new GraphQLInputObjectType({
 export const geoTypes = [scalars.GeoJSON, distance, geoFilter] as const
 
 export const listFilters: ReadonlyMap<ScalarName, GraphQLInputObjectType> = new Map(
-  listFilterScalars.map((name) => [name, listComparison(name, scalars[name])]),
+  scalarNames.filter((name) => scalarTable[name].lists).map((name) => [name, listComparison(name, scalars[name])]),
 )

@@ -9,7 +9,7 @@ import {
   Kind,
   type ValueNode,
 } from 'graphql'
-import type { ScalarName } from '../../contract/manifest.ts'
+import type { ScalarName } from '../../contract/scalar-names.ts'
 import { geoJson } from './geojson.ts'
 
 /**

@@ -1,5 +1,6 @@
-import type { ColumnFacts, ScalarName } from '../../contract/manifest.ts'
+import type { ColumnFacts } from '../../contract/manifest.ts'
 import { jsonArray } from '../../sql/json.ts'
+import { scalarTable } from '../../sql/scalars.ts'
 
 /** An element of a cursor. */
 export interface CursorElement {
@@ -20,23 +21,9 @@ export function cursorText(elements: readonly CursorElement[]): string {
   return length <= longestLine ? text : `replace(${text}, E'\\n', '')`
 }
 
-/**
- * Values of these scalars have few forms (PostgreSQL manual 8.1, 8.5); the longest: `-2147483648`, `-9223372036854775808`, `false`,
- * `"5874897-12-31"`, `"23:59:59.999999"`, `"4713-12-31T23:59:59.999999+15:59:59 BC"` and the 36 characters of a UUID.
- */
-const longestJson: Partial<Readonly<Record<ScalarName, number>>> = {
-  Int: 11,
-  BigInt: 20,
-  Boolean: 5,
-  Date: 15,
-  Time: 17,
-  Datetime: 40,
-  UUID: 38,
-}
-
 /** @param type a column's */
 export const longestOf = (type: ColumnFacts['type'] | undefined): number =>
-  type?.kind === 'scalar' && !type.list ? (longestJson[type.name] ?? Infinity) : Infinity
+  type?.kind === 'scalar' && !type.list ? scalarTable[type.name].longestJson : Infinity
 
 /** As a count of rows. */
 export const longestCount = 20
