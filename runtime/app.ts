@@ -18,7 +18,7 @@ import { boundBodies } from './http/bodies.ts'
 import { registerHealth } from './http/health.ts'
 import type { HealthChecks } from './http/health.ts'
 import { sendInPieces } from './http/long-body.ts'
-import { answersSize, bodiesSize, usualLimits } from './http/limits.ts'
+import { answersSize, bodiesSize, usualServerLimits } from './http/limits.ts'
 import { requestIdOf } from './http/request-id.ts'
 import { createServers, type Servers } from './http/servers.ts'
 import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
@@ -45,7 +45,8 @@ const noSchemas = (): never => {
 export function buildApp(parts: AppParts): FastifyInstance {
   const answers = parts.answers ?? createByteBudget(answersSize)
   const render = parts.auth === null ? undefined : toClientError
-  const { serverFactory, clientErrorHandler } = parts.servers ?? createServers(usualLimits(parts, answers), render)
+  const { serverFactory, clientErrorHandler } =
+    parts.servers ?? createServers(usualServerLimits(parts, answers), render)
   const sourceOf = createSourceOf(parts.auth?.addressHeader ?? null)
   const app = fastify({
     logger: false,

@@ -18,7 +18,7 @@ import { createService } from './graphql/serve.ts'
 import type { GraphqlService } from './graphql/serve.ts'
 import { HttpFailure } from './http/failures.ts'
 import { createHealthChecks } from './http/health.ts'
-import { answersSize, usualLimits } from './http/limits.ts'
+import { answersSize, usualServerLimits } from './http/limits.ts'
 import { createServers, type Servers } from './http/servers.ts'
 import { createAuthenticate } from './identity/caller.ts'
 import { createTokenVerifier } from './identity/jwt.ts'
@@ -166,7 +166,7 @@ function assemble(
 ): Assembled {
   let service: GraphqlService | null = null
   const verify = createTokenVerifier({ secret: settings.jwtSecret, now: Date.now, keys: auth.keys })
-  const limits = usualLimits({ ...settings, behindProxy: settings.addressHeader !== null }, database.answers)
+  const limits = usualServerLimits({ ...settings, behindProxy: settings.addressHeader !== null }, database.answers)
   const servers = createServers(limits, toClientError)
   const app = buildApp({
     servers,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 
 /** Passwords of an embedded server, by role. */
-export interface Credentials {
+export interface EmbeddedCredentials {
   readonly postgres: string
   readonly authenticator: string
 }
@@ -10,7 +10,7 @@ export interface Credentials {
 /** Without characters that a URL or an SQL literal would have to escape. */
 const password = (): string => randomBytes(24).toString('base64url')
 
-const isCredentials = (value: unknown): value is Credentials =>
+const isCredentials = (value: unknown): value is EmbeddedCredentials =>
   typeof value === 'object' &&
   value !== null &&
   'postgres' in value &&
@@ -19,14 +19,14 @@ const isCredentials = (value: unknown): value is Credentials =>
   typeof value.authenticator === 'string'
 
 /** Makes and keeps new passwords in a file that only its owner may read. */
-export const createCredentials = async (file: string): Promise<Credentials> => {
+export const createCredentials = async (file: string): Promise<EmbeddedCredentials> => {
   const made = { postgres: password(), authenticator: password() }
   await writeFile(file, `${JSON.stringify(made)}\n`, { mode: 0o600 })
   return made
 }
 
 /** The passwords that were kept. Rejects when the file is gone or is none of ours. */
-export const readCredentials = async (file: string): Promise<Credentials> => {
+export const readCredentials = async (file: string): Promise<EmbeddedCredentials> => {
   const text = await readFile(file, 'utf8').catch(() => '')
   const value: unknown = text.startsWith('{') ? JSON.parse(text) : null
   if (isCredentials(value)) return value

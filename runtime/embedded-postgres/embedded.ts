@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { createCredentials, readCredentials, type Credentials } from './credentials.ts'
+import { createCredentials, readCredentials, type EmbeddedCredentials } from './credentials.ts'
 import { claimFolder, clearOrphan } from './folder-claim.ts'
 import { freePort } from './free-port.ts'
 import { assertReachable, serverAccount } from './postgres-account.ts'
@@ -71,7 +71,7 @@ const initialise = async ({ account, binaries }: Place, folder: string, password
 }
 
 /** Made under another name and renamed when it is whole, so that a start that was killed leaves no half of a folder. */
-const createData = async (place: Place): Promise<Credentials> => {
+const createData = async (place: Place): Promise<EmbeddedCredentials> => {
   const unfinished = `${place.folder}.unfinished`
   await rm(unfinished, { recursive: true, force: true })
   const credentials = await createCredentials(place.credentialsFile)
@@ -80,7 +80,7 @@ const createData = async (place: Place): Promise<Credentials> => {
   return credentials
 }
 
-const openData = (place: Place, onProgress: (step: string) => void): Promise<Credentials> => {
+const openData = (place: Place, onProgress: (step: string) => void): Promise<EmbeddedCredentials> => {
   if (existsSync(join(place.folder, 'PG_VERSION'))) return readCredentials(place.credentialsFile)
   onProgress(`Creating a Postgres data folder in ${place.folder}`)
   return createData(place)
@@ -95,7 +95,7 @@ const loginSql = (password: string): string => `do $$ begin
   grant anon, authenticated, service_role to authenticator;
 end $$`
 
-const urlOf = (role: keyof Credentials, credentials: Credentials, port: number): string =>
+const urlOf = (role: keyof EmbeddedCredentials, credentials: EmbeddedCredentials, port: number): string =>
   `postgres://${role}:${credentials[role]}@127.0.0.1:${port}/postgres`
 
 const launch = async (place: Place, options: EmbeddedOptions): Promise<EmbeddedPostgres> => {

@@ -13,10 +13,10 @@ export type FieldMeaning =
   | { readonly kind: 'attribute'; readonly attribute: string }
   | { readonly kind: 'relation'; readonly relation: RelationFacts; readonly target: EntityFacts }
   | { readonly kind: 'computed'; readonly function: FunctionFacts }
-  | { readonly kind: 'member'; readonly member: Member }
+  | { readonly kind: 'member'; readonly member: WrapperMember }
 
 /** Members of the types that wrap rows. */
-export type Member =
+export type WrapperMember =
   | 'edges'
   | 'pageInfo'
   | 'totalCount'

@@ -4,7 +4,7 @@ import type { RevisionSource } from '../contract/revision.ts'
 import { refusalOf } from '../contract/role-facts.ts'
 import { endOf, notLent } from '../db/pool/waiting.ts'
 import { admit, type Admission } from './allowlist/admission.ts'
-import { behindList, createTexts, textOf, type Texts } from './allowlist/listed.ts'
+import { behindList, createTexts, listedText, type Texts } from './allowlist/listed.ts'
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
 import { createApart, type Apart } from './apart/apart.ts'
 import type { Ready } from './apart/packing.ts'
@@ -12,11 +12,11 @@ import { extensionsOf, runExtended } from './extensions/extensions.ts'
 import { readBody } from './http/request.ts'
 import type { Plan } from './plan/types.ts'
 import { checkMethod } from './prepared/document.ts'
-import { introspects, type Asked, type Documents } from './prepared/documents.ts'
+import { introspects, type DocumentRequest, type Documents } from './prepared/documents.ts'
 import { refuse } from './protocol/failures.ts'
 import type { GraphqlRequest, GraphqlResponse } from './protocol/types.ts'
 import { bindAll } from './run/bind.ts'
-import { createCell, type Cell, type Loaded } from './run/cell.ts'
+import { createCell, type EngineCell, type Loaded } from './run/cell.ts'
 import { checkCost } from './run/cost-limit.ts'
 import { exchangeOf } from './run/exchange.ts'
 import { againOnNewerSchema, refusedByNow } from './run/on-schema-of-now.ts'
@@ -71,7 +71,7 @@ export function createService(parts: ServiceParts): GraphqlService {
 }
 
 /** Introspection is about the schema of now; where no request checks the version, somebody has to look first. */
-async function engineFor(cell: Cell, { query }: GraphqlRequest): Promise<Loaded> {
+async function engineFor(cell: EngineCell, { query }: GraphqlRequest): Promise<Loaded> {
   const loaded = await cell.current()
   return loaded.engine.version === null && query !== null && introspects(query) ? cell.look() : loaded
 }
@@ -98,7 +98,7 @@ interface Found {
   /** What is asked in its name runs only where it is listed, if it has to be. */
   readonly turn: Turn
   readonly documents: Documents
-  readonly asked: Asked
+  readonly asked: DocumentRequest
 }
 
 async function find(turn: Turn, admission: Admission | null, texts: Texts): Promise<Found> {
@@ -108,8 +108,8 @@ async function find(turn: Turn, admission: Admission | null, texts: Texts): Prom
   if (admission === null) {
     return { turn, documents: loaded.documents, asked: { role, text: request.query ?? '', operationName } }
   }
-  const text = await textOf(run, texts, admission, asker)
-  const asked: Asked = { role, text, operationName, mark: admission.hash }
+  const text = await listedText(run, texts, admission, asker)
+  const asked: DocumentRequest = { role, text, operationName, mark: admission.hash }
   return { turn: { ...turn, run: behindList(run, admission, text) }, documents: loaded.listed, asked }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import { openHeaders } from './cors.ts'
-import { failureTable, HttpFailure, retryAfterSeconds, type FailureCode } from './failures.ts'
+import { failureTable, HttpFailure, retryAfterSeconds, type HttpFailureCode } from './failures.ts'
 
 /** Puts a failure into the form of those who are most likely to be told it. */
 export type RenderBare = (failure: HttpFailure) => {
@@ -17,7 +17,7 @@ export const renderPlainBare: RenderBare = ({ code, message }) => ({
 })
 
 /** Status, headers and body of a failure that is answered where there is no reply; the connection ends with it. */
-export function bareAnswer(code: FailureCode, render: RenderBare): BareAnswer {
+export function bareAnswer(code: HttpFailureCode, render: RenderBare): BareAnswer {
   const rendered = render(new HttpFailure(code))
   const { status } = rendered
   const body = JSON.stringify(rendered.body)
@@ -40,7 +40,7 @@ export interface BareAnswer {
 }
 
 /** The same as it stands on the wire, for a connection on which nothing was asked that could be read. */
-export function bareText(code: FailureCode, render: RenderBare): string {
+export function bareText(code: HttpFailureCode, render: RenderBare): string {
   const { status, headers, body } = bareAnswer(code, render)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../log/events.ts'
 import { HttpFailure, failureTable, retryAfterSeconds } from './failures.ts'
-import type { FailureCode } from './failures.ts'
+import type { HttpFailureCode } from './failures.ts'
 
 /** Puts a failure into the body of the area that it happened in. */
-export type RenderFailure = (code: FailureCode, message: string) => string
+export type RenderFailure = (code: HttpFailureCode, message: string) => string
 
 /** Fastify's own refusals that are the client's doing (Fastify reference, Errors). */
-const fastifyCodes: Readonly<Record<string, FailureCode>> = {
+const fastifyCodes: Readonly<Record<string, HttpFailureCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'MEDIA_TYPE_UNSUPPORTED',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'REQUEST_MALFORMED',

@@ -25,14 +25,14 @@ export const failureTable = {
   INTERNAL: { status: 500, message: 'Something went wrong on our side.' },
 } as const satisfies Readonly<Record<string, FailureRow>>
 
-export type FailureCode = keyof typeof failureTable
+export type HttpFailureCode = keyof typeof failureTable
 
 /** A refusal on its way to the boundary that answers it. */
 export class HttpFailure extends Error {
-  readonly code: FailureCode
+  readonly code: HttpFailureCode
 
   /** `message` replaces the table's sentence where more can be said. */
-  constructor(code: FailureCode, message: string = failureTable[code].message) {
+  constructor(code: HttpFailureCode, message: string = failureTable[code].message) {
     super(message)
     this.name = 'HttpFailure'
     this.code = code

@@ -40,7 +40,7 @@ export interface LimitOptions {
   readonly behindProxy?: boolean
 }
 
-export function usualLimits(options: LimitOptions, answers: ByteBudget): ServerLimits {
+export function usualServerLimits(options: LimitOptions, answers: ByteBudget): ServerLimits {
   const withinMs = options.writeTimeoutMs ?? usualWriteTimeoutMs
   return {
     headerBytes: longestToken + otherHeaders,

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 import type { FastifyServerOptions } from 'fastify'
 import { bareAnswer, bareText, renderPlainBare, type RenderBare } from './bare-answer.ts'
 import { limitSourceOf } from './client-address.ts'
-import { HttpFailure, type FailureCode } from './failures.ts'
-import { isTooSlow, look, type Pace, type Writing } from './writing.ts'
+import { HttpFailure, type HttpFailureCode } from './failures.ts'
+import { isTooSlow, look, type WritePace, type Writing } from './writing.ts'
 
 /** The connections of this process's clients: how many there may be, and how long each may take for what it does. */
 export interface Servers {
@@ -17,7 +17,7 @@ export interface Servers {
   /** Ends connections on which nothing is under way. */
   readonly closeIdle: () => void
   /** Answers in a few words whatever has no answer yet. */
-  readonly giveUp: (code: FailureCode) => void
+  readonly giveUp: (code: HttpFailureCode) => void
   /** Ends every connection. */
   readonly destroy: () => void
 }
@@ -28,7 +28,7 @@ export interface ServerLimits {
   /** Milliseconds for the headers of a request, and for the whole of it. */
   readonly headersMs: number
   readonly requestMs: number
-  readonly pace: () => Pace
+  readonly pace: () => WritePace
   readonly connections: number
   /** Of one address; null where all clients come from that of a proxy. */
   readonly connectionsOfAddress: number | null
@@ -130,7 +130,7 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
 /** Longer than proxies keep idle connections, so that it is not us who close one that is about to be used. */
 const keepAliveMs = 72_000
 
-function lookAt(connection: Connection, pace: Pace, now: number): void {
+function lookAt(connection: Connection, pace: WritePace, now: number): void {
   const { socket, response } = connection
   if (response?.writableFinished === true) {
     connection.request = null
@@ -168,7 +168,7 @@ const oneByOne =
 /** A connection that is closed while bytes are unread takes its last answer along: they are read for this long. */
 const lingerMs = 1_000
 
-function refuse(socket: Socket, code: FailureCode, render: RenderBare): void {
+function refuse(socket: Socket, code: HttpFailureCode, render: RenderBare): void {
   // What still comes in is refused again, and was answered.
   if (socket.writableEnded) return
   socket.end(bareText(code, render))
@@ -176,7 +176,7 @@ function refuse(socket: Socket, code: FailureCode, render: RenderBare): void {
 }
 
 /** Errors of Node's parser and clock, by their codes (Node reference, http, event clientError). */
-const codes: Readonly<Record<string, FailureCode>> = {
+const codes: Readonly<Record<string, HttpFailureCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'BODY_TOO_LARGE',

@@ -10,7 +10,7 @@ export interface Writing {
   readonly taken: number
 }
 
-export interface Pace {
+export interface WritePace {
   /** Milliseconds within which something has to be taken, and after which the rate counts. */
   readonly withinMs: number
   /** Bytes a second. */
@@ -30,7 +30,7 @@ export function look({ bytesWritten, writableLength }: Waiting, before: Writing 
 /** Whether its reader takes too long. */
 export function isTooSlow(
   { since, before, movedAt, taken }: Writing,
-  { withinMs, slowest }: Pace,
+  { withinMs, slowest }: WritePace,
   now: number,
 ): boolean {
   if (now - movedAt >= withinMs) return true

@@ -7,12 +7,12 @@ export interface Credentials {
   readonly authorization: string | undefined
 }
 
-export type Refusal =
+export type CredentialRefusal =
   | { readonly kind: 'key-missing' }
   | { readonly kind: 'key-invalid' }
   | { readonly kind: 'token-invalid'; readonly fault: TokenFault }
 
-export type Identified = { readonly kind: 'caller'; readonly caller: Caller } | Refusal
+export type Identified = { readonly kind: 'caller'; readonly caller: Caller } | CredentialRefusal
 
 export type Authenticate = (credentials: Credentials) => Promise<Identified>
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Command } from '../../compiler/tools/cli/command.ts'
 import { diffCommand } from '../../compiler/tools/cli/diff.ts'
-import { readArguments } from '../../compiler/tools/cli/options.ts'
+import { parseCommandLine } from '../../compiler/tools/cli/options.ts'
 import { runArguments } from '../../compiler/tools/cli/run.ts'
 import { failures } from '../../runtime/graphql/protocol/failures.ts'
 import { settingKeys } from '../../runtime/settings/keys.ts'
@@ -162,7 +162,7 @@ async function problemOfCommand([name = '', ...args]: readonly string[]): Promis
   const module = (await import(`../../compiler/tools/cli/${name}.ts`)) as Readonly<Record<string, Command | undefined>>
   const command = module[`${name}Command`]
   if (command === undefined) return `there is no command ${name}`
-  readArguments(command, args)
+  parseCommandLine(command, args)
   return null
 }
 

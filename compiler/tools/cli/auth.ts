@@ -6,7 +6,7 @@ import { disable, enable, get, google, guests, reset, set, status, url } from '.
 import { templates } from './auth/templates.ts'
 import type { Command, GivenOptions } from './command.ts'
 import { exitCodes, misuse } from './command.ts'
-import { settingsOf } from './needed-settings.ts'
+import { neededSettingsOf } from './needed-settings.ts'
 
 /** What `catalograph auth` can do. */
 const subcommands = { enable, disable, status, url, redirects, google, guests, templates, set, get, reset } as const
@@ -32,7 +32,7 @@ export const authCommand: Command = {
   run: async (options, terminal, [name, ...args]) => {
     const subcommand = findSubcommand(name)
     checkGiven(subcommand, options, args)
-    const urls = await authUrls(settingsOf(terminal))
+    const urls = await authUrls(neededSettingsOf(terminal))
     await withAuthDatabase(urls.auth, (database) => subcommand.run({ args, options, terminal, urls, database }))
     return exitCodes.done
   },

@@ -12,7 +12,7 @@ import { watch } from './codegen/watch.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { readLocalSecret } from './local-secret.ts'
-import { settingsOf } from './needed-settings.ts'
+import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
 /** What is to be made, and where. */
@@ -91,7 +91,7 @@ function readingsOf(text: string): Readings {
 
 async function sourceOf({ from, key }: GivenOptions, role: string, terminal: Terminal): Promise<SchemaSource> {
   if (typeof from === 'string' && !/^[a-z]+:\/\//.test(from)) return folderSource(from, role)
-  const settings = settingsOf(terminal)
+  const settings = neededSettingsOf(terminal)
   const place = typeof from === 'string' ? from : await ownerUrl(settings)
   if (/^postgres(?:ql)?:/.test(place)) {
     return databaseSource({ url: place, schemas: settings.schemas }, role)

@@ -9,7 +9,7 @@ import { printDiagnostics } from '../../report/print.ts'
 import type { Command, Terminal } from './command.ts'
 import { exitCodes, misuse } from './command.ts'
 import { demandSchemas } from './demand-schemas.ts'
-import { demand, settingsOf } from './needed-settings.ts'
+import { demand, neededSettingsOf } from './needed-settings.ts'
 
 const defaultFolder = 'generated'
 
@@ -37,7 +37,7 @@ export const compileCommand: Command = {
   },
   run: async ({ out, check, dump: dumped }, terminal) => {
     const stage = stageOf(dumped)
-    const compiled = await compileOnce(settingsOf(terminal))
+    const compiled = await compileOnce(neededSettingsOf(terminal))
     tell(compiled, terminal)
     if (stage !== null) return printStage(stage, compiled, terminal)
     if (compiled.diagnostics.some(({ severity }) => severity === 'error')) return exitCodes.failed

@@ -7,13 +7,13 @@ import { parseCertificate, printCertificate, type Certificate } from '../cost/ce
 import { compareCosts } from '../cost/compare.ts'
 import { measure } from '../cost/measure.ts'
 import { readSizes } from '../cost/plan-facts.ts'
-import { printComparison, printCosts } from '../cost/print.ts'
+import { printCostComparison, printCosts } from '../cost/print.ts'
 import type { GivenDocument } from '../diff/documents.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { demandReadable } from './demand-readable.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { givenDocuments, readGiven } from './given-documents.ts'
-import { settingsOf } from './needed-settings.ts'
+import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
 /** Tells what documents cost, and holds it against what was written down before. */
@@ -93,7 +93,7 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<CostR
     out: textOf(given, 'out'),
     json: given['json'] === true,
   }
-  const settings = settingsOf(terminal)
+  const settings = neededSettingsOf(terminal)
   // As the login role, so that a role is taken on as for a request.
   const url = settings.databaseUrl ?? (await ownerUrl(settings))
   return { url, schemas: settings.schemas, statementTimeout: settings.statementTimeoutMs ?? undefined, ...options }
@@ -160,6 +160,6 @@ function tell({ certificate, limit }: Measured, { out, json }: CostRequest, { pr
 
 function check(now: Certificate, before: Certificate, { factor, json }: CostRequest, { print }: Terminal): number {
   const comparison = compareCosts(before, now, factor)
-  print(json ? JSON.stringify(comparison, null, 2) : printComparison(comparison, now.operations.length, factor))
+  print(json ? JSON.stringify(comparison, null, 2) : printCostComparison(comparison, now.operations.length, factor))
   return comparison.dearer.length > 0 ? exitCodes.failed : exitCodes.done
 }

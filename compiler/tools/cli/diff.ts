@@ -4,7 +4,7 @@ import { loadRevision } from '../../../runtime/engine/load.ts'
 import { messageOf } from '../../../runtime/lib/message-of.ts'
 import { createCompiler } from '../../compile.ts'
 import type { Compiled } from '../../compile.ts'
-import { compareApis, type State } from '../diff/compare.ts'
+import { compareApis, type SchemaState } from '../diff/compare.ts'
 import type { GivenDocument } from '../diff/documents.ts'
 import { listedDocuments } from '../diff/listed.ts'
 import { afterMigration, MigrationFailure, type LeftOut } from '../diff/migration.ts'
@@ -14,7 +14,7 @@ import { printDiagnostics } from '../../report/print.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { givenDocuments, readGiven } from './given-documents.ts'
-import { settingsOf } from './needed-settings.ts'
+import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
 /** Compares what roles are served before and after a change of the schema. */
@@ -72,7 +72,7 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<DiffR
   if (against === null && migration === null) throw misuse('diff needs --against, --migration or both')
   const roles = (optionOf(given, 'roles') ?? apiRoles).split(',').map((role) => role.trim())
   if (roles.includes('')) throw misuse('--roles takes names with commas between them')
-  const settings = settingsOf(terminal)
+  const settings = neededSettingsOf(terminal)
   const [url, { schemas }] = [await ownerUrl(settings), settings]
   return {
     url,
@@ -99,7 +99,7 @@ async function compare(request: DiffRequest, terminal: Terminal): Promise<number
 }
 
 /** A database as it is. */
-interface Found extends State {
+interface Found extends SchemaState {
   readonly compiled: Compiled
 }
 
@@ -108,7 +108,7 @@ async function stateOf(query: Query, { schemas, roles }: DiffRequest): Promise<F
   return { compiled, manifest: compiled.revision.manifest, policies: await readPolicies(query, roles, schemas) }
 }
 
-async function statedBy(against: string, request: DiffRequest): Promise<State> {
+async function statedBy(against: string, request: DiffRequest): Promise<SchemaState> {
   if (/^postgres(?:ql)?:/.test(against)) return withSession({ url: against }, (query) => stateOf(query, request))
   return { manifest: (await loadRevision(against)).manifest, policies: null }
 }

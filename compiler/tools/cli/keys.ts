@@ -3,7 +3,7 @@ import type { Settings } from '../../../runtime/settings/keys.ts'
 import type { Command } from './command.ts'
 import { CommandFailure, exitCodes } from './command.ts'
 import { readLocalSecret } from './local-secret.ts'
-import { settingsOf } from './needed-settings.ts'
+import { neededSettingsOf } from './needed-settings.ts'
 
 /** The project keys of JWT_SECRET, or of the secret that `start` made. */
 export const keysCommand: Command = {
@@ -14,7 +14,7 @@ export const keysCommand: Command = {
     'each time. Whoever has the service_role key passes every row-level security policy: keep it on servers.',
   options: {},
   run: async (_given, terminal) => {
-    const keys = projectKeys(await secretOf(settingsOf(terminal)))
+    const keys = projectKeys(await secretOf(neededSettingsOf(terminal)))
     terminal.print(`anon          ${keys.anon}`)
     terminal.print(`service_role  ${keys.serviceRole}`)
     return exitCodes.done

@@ -3,7 +3,7 @@ import { listMails, type KeptMail } from '../../../runtime/auth/store/outbox.ts'
 import { authUrls, withAuthDatabase } from './auth-database.ts'
 import type { Command } from './command.ts'
 import { exitCodes, misuse } from './command.ts'
-import { settingsOf } from './needed-settings.ts'
+import { neededSettingsOf } from './needed-settings.ts'
 
 const usually = '20'
 
@@ -20,7 +20,7 @@ export const mailsCommand: Command = {
   },
   run: async ({ last = usually, html }, terminal) => {
     if (!/^[1-9]\d{0,3}$/.test(String(last))) throw misuse('--last takes a number from 1 to 9999')
-    const { auth } = await authUrls(settingsOf(terminal))
+    const { auth } = await authUrls(neededSettingsOf(terminal))
     const mails = await withAuthDatabase(auth, ({ run }) => listMails(run, Number(last)))
     for (const mail of mails) {
       terminal.print(renderMail(mail, html === true ? mail.html : await plainText(mail.html)))

@@ -9,7 +9,7 @@ import { CommandFailure } from './command.ts'
 export type SettingsWith<N extends SettingName> = Settings & { readonly [K in N]: NonNullable<Settings[K]> }
 
 /** Reads the settings; hints become notes. Throws CommandFailure with every problem at once. */
-export function settingsOf(terminal: Terminal): Settings {
+export function neededSettingsOf(terminal: Terminal): Settings {
   const read = readSettings(terminal.environment)
   if (read.kind === 'invalid') throw new CommandFailure(`the settings are not usable:\n  ${read.problems.join('\n  ')}`)
   for (const hint of read.hints) terminal.note(`catalograph: ${hint}`)

@@ -10,7 +10,7 @@ export interface Given {
 }
 
 /** Reads a command's own arguments. Throws CommandFailure (exit code 2) for anything that the command does not know. */
-export function readArguments(command: Command, args: readonly string[]): Given {
+export function parseCommandLine(command: Command, args: readonly string[]): Given {
   const options = Object.fromEntries(
     Object.entries(command.options).map(([name, { value }]) => [
       name,

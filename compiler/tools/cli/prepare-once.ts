@@ -10,16 +10,16 @@ export interface PrepareOnceOptions {
   readonly log: Log
 }
 
-export type Prepared = Extract<Preparation, { readonly ready: true }>
+export type PreparedDatabase = Extract<Preparation, { readonly ready: true }>
 
-export type Prepare = () => Promise<Prepared>
+export type Prepare = () => Promise<PreparedDatabase>
 
 /**
  * Makes the preparation of a database that is done at most once: what failed is tried again at the next call, so that a
  * database which comes up late, or whose owner acts meanwhile, needs no restart.
  */
 export function createPrepareOnce({ ownerUrl, loginUrl, log }: PrepareOnceOptions): Prepare {
-  let prepared: Prepared | null = null
+  let prepared: PreparedDatabase | null = null
   let asked = ''
   return async () => {
     if (prepared !== null) return prepared
@@ -34,7 +34,7 @@ export function createPrepareOnce({ ownerUrl, loginUrl, log }: PrepareOnceOption
   }
 }
 
-function demandReady(preparation: Preparation): Prepared {
+function demandReady(preparation: Preparation): PreparedDatabase {
   if (preparation.ready) return preparation
   throw new Error('the database is not prepared, and neither DATABASE_OWNER_URL nor DATABASE_URL may prepare it')
 }

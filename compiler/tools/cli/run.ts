@@ -3,7 +3,7 @@ import { suggest } from '../../../runtime/lib/suggest.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import type { Command, Terminal } from './command.ts'
 import { renderCommandHelp, renderHelp } from './help.ts'
-import { readArguments } from './options.ts'
+import { parseCommandLine } from './options.ts'
 import { packageVersion } from './package.ts'
 
 /** argv -> one command -> exit code. Every failure ends here, as a sentence on standard error. */
@@ -35,7 +35,7 @@ async function dispatch(commands: readonly Command[], args: readonly string[], t
   if (name === 'help' || name === '--help' || name === '-h') return help(commands, rest, terminal)
   const command = findCommand(commands, name)
   if (rest.includes('--help') || rest.includes('-h')) return say(terminal, renderCommandHelp(command))
-  const { options, args: given } = readArguments(command, rest)
+  const { options, args: given } = parseCommandLine(command, rest)
   return command.run(options, terminal, given)
 }
 

@@ -6,7 +6,7 @@ import type { Log } from '../../../runtime/log/events.ts'
 import type { Command } from './command.ts'
 import { exitCodes } from './command.ts'
 import { logOf } from './log.ts'
-import { demand, settingsOf } from './needed-settings.ts'
+import { demand, neededSettingsOf } from './needed-settings.ts'
 import type { SettingsWith } from './needed-settings.ts'
 import { keepHeapSmall, keepYoungSpaceSmall } from './small-heap.ts'
 
@@ -21,7 +21,7 @@ export const serveCommand: Command = {
   run: async ({ artifacts }, terminal) => {
     keepYoungSpaceSmall()
     const stopRequested = terminal.stopRequested()
-    const settings = demand(settingsOf(terminal), ['databaseUrl', 'jwtSecret'])
+    const settings = demand(neededSettingsOf(terminal), ['databaseUrl', 'jwtSecret'])
     const log = logOf(settings, terminal)
     const stored = typeof artifacts === 'string' ? await loadRevision(artifacts) : null
     const database = openServerDatabase(settings)

@@ -11,7 +11,7 @@ import { loadDemo } from './demo.ts'
 import { createFollowedSource } from './followed-source.ts'
 import { ensureLocalSecret } from './local-secret.ts'
 import { logOf } from './log.ts'
-import { settingsOf } from './needed-settings.ts'
+import { neededSettingsOf } from './needed-settings.ts'
 import { createPrepareOnce } from './prepare-once.ts'
 import { keepHeapSmall, keepYoungSpaceSmall } from './small-heap.ts'
 
@@ -26,7 +26,7 @@ export const startCommand: Command = {
   run: async (_given, terminal) => {
     keepYoungSpaceSmall()
     const stopRequested = terminal.stopRequested()
-    const settings = settingsOf(terminal)
+    const settings = neededSettingsOf(terminal)
     const postgres = await startEmbedded({ folder: join(settings.dataFolder, 'postgres'), onProgress: terminal.note })
     try {
       await serveEmbedded(settings, postgres, terminal, stopRequested)

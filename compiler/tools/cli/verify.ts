@@ -9,7 +9,7 @@ import type { Command, GivenOptions, Terminal } from './command.ts'
 import { demandReadable } from './demand-readable.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { demandSchemas } from './demand-schemas.ts'
-import { settingsOf } from './needed-settings.ts'
+import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
 /** Holds the served answers against the reference interpreter, on the user's own schema and rows. */
@@ -72,7 +72,7 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<Verif
     claims: claimsOf(textOf(given, 'claims', '{}')),
     json: given['json'] === true,
   }
-  const settings = settingsOf(terminal)
+  const settings = neededSettingsOf(terminal)
   // As the login role, so that a role is taken on as for a request.
   const url = settings.databaseUrl ?? (await ownerUrl(settings))
   return { url, schemas: settings.schemas, statementTimeout: settings.statementTimeoutMs ?? undefined, roles, ...asked }

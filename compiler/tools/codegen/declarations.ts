@@ -2,7 +2,7 @@ import { getNamedType, isEnumType, isInputObjectType, type GraphQLInputObjectTyp
 import { jsString } from '../../emit/js-text.ts'
 import { createImports, type Imports } from './imports.ts'
 import type { DeclaredType, Layout, Module } from './layout.ts'
-import { askedTables, functionsOf, methodsOf, type Method } from './methods.ts'
+import { askedTables, functionsOf, methodsOf, type ClientMethod } from './methods.ts'
 import type { Readings } from './scalars.ts'
 import { pageArguments } from './page.ts'
 import { comment, createTypeText, type TypeText } from './type-text.ts'
@@ -107,7 +107,7 @@ function declareMethods(printing: Printing, { table }: Module): readonly string[
   ]
 }
 
-function declareMethod({ layout, text, mention }: Printing, method: Method): string {
+function declareMethod({ layout, text, mention }: Printing, method: ClientMethod): string {
   const { name, help, field, rows } = method
   const row = layout.rowOf(getNamedType(field.type).name)?.row
   const answered = text.answered(field)

@@ -35,10 +35,10 @@ export interface Module {
   /** Path without an ending, from the client's folder. */
   readonly path: string
   readonly types: readonly DeclaredType[]
-  readonly table: Table | null
+  readonly table: ClientTable | null
 }
 
-export interface Table {
+export interface ClientTable {
   readonly row: GraphQLObjectType
   /** Name of the table's client. */
   readonly name: string
@@ -160,7 +160,7 @@ function makeModules(
   const client = createNamer(['sdk', 'createDb'])
   // Some file systems cannot tell names apart that differ by case, and some keep a few for devices.
   const file = createNamer(['con', 'prn', 'aux', 'nul'], (name) => name.toLowerCase())
-  const tableOf = (row: GraphQLObjectType): Table => {
+  const tableOf = (row: GraphQLObjectType): ClientTable => {
     const name = client(lowerFirst(row.name))
     return { row, name, page: further(`${row.name}Page`), methods: further(`${row.name}Table`) }
   }

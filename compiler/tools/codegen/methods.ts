@@ -1,20 +1,20 @@
 import { getNamedType, type GraphQLObjectType } from 'graphql'
 import { rootField, type RootField } from '../../../runtime/contract/root-fields.ts'
-import type { Layout, Table } from './layout.ts'
-import type { Field } from './type-text.ts'
+import type { Layout, ClientTable } from './layout.ts'
+import type { ClientField } from './type-text.ts'
 
 /** A method of a generated client: one root field, asked for with arguments and a selection. */
-export interface Method {
+export interface ClientMethod {
   readonly name: string
   readonly help: string
   readonly operation: 'query' | 'mutation'
   /** True: the rows of the page are answered, without the page. */
   readonly rows: boolean
-  readonly field: Field
+  readonly field: ClientField
 }
 
 /** The methods of every table: TABLE. */
-const kinds: readonly (Pick<Method, 'name' | 'help' | 'rows'> & { readonly root: RootField })[] = [
+const kinds: readonly (Pick<ClientMethod, 'name' | 'help' | 'rows'> & { readonly root: RootField })[] = [
   { name: 'list', root: 'collection', rows: true, help: 'The rows of a page.' },
   { name: 'page', root: 'collection', rows: false, help: 'A page: its rows or edges, its place, totals.' },
   { name: 'get', root: 'byKey', rows: false, help: 'The row with this key; null when there is none that you may see.' },
@@ -33,11 +33,11 @@ const kinds: readonly (Pick<Method, 'name' | 'help' | 'rows'> & { readonly root:
   },
 ]
 
-const operationOf = (root: RootField): Method['operation'] =>
+const operationOf = (root: RootField): ClientMethod['operation'] =>
   root === 'collection' || root === 'byKey' ? 'query' : 'mutation'
 
 /** What the role may do with a table. Functions may bear such names too, so the type tells. */
-export function methodsOf(layout: Layout, { row }: Table): readonly Method[] {
+export function methodsOf(layout: Layout, { row }: ClientTable): readonly ClientMethod[] {
   return kinds.flatMap(({ root, ...kind }) => {
     const operation = operationOf(root)
     const field = rootFields(layout, operation)[rootField(root, row.name)]
@@ -48,13 +48,13 @@ export function methodsOf(layout: Layout, { row }: Table): readonly Method[] {
 }
 
 /** Tables that the role may do something with, by the path of their module. */
-export const askedTables = (layout: Layout): readonly { readonly path: string; readonly table: Table }[] =>
+export const askedTables = (layout: Layout): readonly { readonly path: string; readonly table: ClientTable }[] =>
   layout.modules.flatMap(({ path, table }) =>
     table === null || methodsOf(layout, table).length === 0 ? [] : [{ path, table }],
   )
 
 /** Root fields that are no table's: the functions. `node` is left out, since what it answers may be of any type. */
-export function functionsOf(layout: Layout): readonly Method[] {
+export function functionsOf(layout: Layout): readonly ClientMethod[] {
   const tables = layout.modules.flatMap(({ table }) => (table === null ? [] : methodsOf(layout, table)))
   const taken = new Set(tables.map(({ field }) => field))
   return (['query', 'mutation'] as const).flatMap((operation) =>
@@ -64,7 +64,7 @@ export function functionsOf(layout: Layout): readonly Method[] {
   )
 }
 
-function rootFields({ schema }: Layout, operation: Method['operation']): Readonly<Record<string, Field>> {
+function rootFields({ schema }: Layout, operation: ClientMethod['operation']): Readonly<Record<string, ClientField>> {
   const type: GraphQLObjectType | null | undefined =
     operation === 'query' ? schema.getQueryType() : schema.getMutationType()
   return type?.getFields() ?? {}

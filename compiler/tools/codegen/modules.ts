@@ -2,11 +2,11 @@ import { getNamedType, isObjectType, type GraphQLArgument } from 'graphql'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import { block, jsString } from '../../emit/js-text.ts'
 import { createImports, type Imports } from './imports.ts'
-import type { DeclaredType, Layout, Module, Table } from './layout.ts'
-import { askedTables, functionsOf, methodsOf, type Method } from './methods.ts'
+import type { DeclaredType, Layout, Module, ClientTable } from './layout.ts'
+import { askedTables, functionsOf, methodsOf, type ClientMethod } from './methods.ts'
 import { argumentsOf, graphqlType, pageArguments } from './page.ts'
 import type { Readings } from './scalars.ts'
-import { isNumber, type Field } from './type-text.ts'
+import { isNumber, type ClientField } from './type-text.ts'
 
 /**
  * Texts of `.js` files: what a request has to know of a schema, which is little (FieldFacts of the client library).
@@ -79,7 +79,7 @@ function exportFacts(printing: Printing, type: DeclaredType): readonly string[] 
 const mentionFacts = ({ layout, mention }: Printing, type: string): string =>
   mention(layout.moduleOf(type), factsName(type))
 
-function factsOf(printing: Printing, field: Field): readonly string[] {
+function factsOf(printing: Printing, field: ClientField): readonly string[] {
   const named = getNamedType(field.type)
   const reading = printing.readings[named.name as ScalarName]
   return [
@@ -96,7 +96,7 @@ function typeFacts(printing: Printing, type: string): string {
     : mentionFacts(printing, type)
 }
 
-function argumentFacts({ layout, mention }: Printing, field: Field): string {
+function argumentFacts({ layout, mention }: Printing, field: ClientField): string {
   const { page, own } = argumentsOf(layout, field)
   const common = page === null ? null : mention(page, pageName(page.table?.row.name ?? ''))
   if (common !== null && own.length === 0) return common
@@ -105,7 +105,7 @@ function argumentFacts({ layout, mention }: Printing, field: Field): string {
 
 const argumentFact = ({ name, type }: GraphQLArgument): string => `${name}: ${jsString(String(type))}`
 
-function exportTable(printing: Printing, module: Module, table: Table): readonly string[] {
+function exportTable(printing: Printing, module: Module, table: ClientTable): readonly string[] {
   const own = pageArguments(module).map((argument) => `${argument.name}: ${jsString(graphqlType(argument))}`)
   return [
     `export const ${pageName(table.row.name)} = { ${['...$sdk.page', ...own].join(', ')} }`,
@@ -116,7 +116,7 @@ function exportTable(printing: Printing, module: Module, table: Table): readonly
 function exportMethods(
   printing: Printing,
   name: string,
-  methods: readonly Method[],
+  methods: readonly ClientMethod[],
   when: 'some' | 'always' = 'some',
 ): readonly string[] {
   if (methods.length === 0 && when === 'some') return []

@@ -33,14 +33,14 @@ const commonArguments: Readonly<Record<string, string>> = {
 }
 
 /** Arguments of a field. */
-export interface Arguments {
+export interface ClientArguments {
   /** The table whose collection it is, and whose page arguments it takes. */
   readonly page: Module | null
   /** What it takes beside; all that it takes where it is no collection. */
   readonly own: readonly GraphQLArgument[]
 }
 
-export function argumentsOf(layout: Layout, { type, args }: GraphQLField<unknown, unknown>): Arguments {
+export function argumentsOf(layout: Layout, { type, args }: GraphQLField<unknown, unknown>): ClientArguments {
   const part = layout.rowOf(getNamedType(type).name)
   const page = part?.kind === 'connection' ? layout.moduleOf(part.row.name) : undefined
   if (page === undefined) return { page: null, own: args }

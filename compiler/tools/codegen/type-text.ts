@@ -21,18 +21,18 @@ import { numericScalars, scalarFacts, type Readings } from './scalars.ts'
 /** Types of a schema as types of TypeScript. Names that have to be imported are told to whoever prints. */
 export interface TypeText {
   /** A field of an object: `readonly title: string`. */
-  readonly field: (field: Field) => string
+  readonly field: (field: ClientField) => string
   /** A figure of an aggregate over these rows. */
-  readonly figure: (row: GraphQLObjectType, field: Field) => string
+  readonly figure: (row: GraphQLObjectType, field: ClientField) => string
   /** What is asked for and answered, as a generated method's types have it. */
-  readonly answered: (field: Field) => string
+  readonly answered: (field: ClientField) => string
   /** The arguments that a field takes; `{}` when there are none. */
-  readonly takes: (field: Field) => string
+  readonly takes: (field: ClientField) => string
   /** A field of an input: `readonly title?: sdk.Maybe<string>`. */
   readonly input: (field: GraphQLInputField | GraphQLArgument) => string
 }
 
-export type Field = GraphQLField<unknown, unknown>
+export type ClientField = GraphQLField<unknown, unknown>
 
 export interface TypeTextOptions {
   readonly layout: Layout
@@ -60,12 +60,12 @@ export function createTypeText({ layout, readings, mention, mentionPage }: TypeT
     if (part?.kind === 'written') return `sdk.Written<${mention(part.row.name)}>`
     return mention(type.name)
   }
-  const takes = (field: Field): string => {
+  const takes = (field: ClientField): string => {
     const { page, own } = argumentsOf(layout, field)
     const further = own.length === 0 ? [] : [`{ ${own.map(input).join('; ')} }`]
     return [...(page === null ? [] : [mentionPage(page)]), ...further].join(' & ') || '{}'
   }
-  const marked = (field: Field): string => {
+  const marked = (field: ClientField): string => {
     const named = getNamedType(field.type)
     const more = field.args.length === 0 ? '' : `, ${takes(field)}`
     if (!isObjectType(named))
@@ -74,7 +74,7 @@ export function createTypeText({ layout, readings, mention, mentionPage }: TypeT
       return nullable(field.type, `sdk.ListOf<${object(named)}>`)
     return nullable(field.type, `sdk.Of<${object(named)}${more}>`)
   }
-  const answered = ({ type }: Field): string => {
+  const answered = ({ type }: ClientField): string => {
     const named = getNamedType(type)
     return isObjectType(named) ? nullable(type, `sdk.Of<${object(named)}>`) : output(type, leaf)
   }
@@ -83,14 +83,14 @@ export function createTypeText({ layout, readings, mention, mentionPage }: TypeT
     if (!isNonNullType(type)) return `readonly ${name}?: sdk.Maybe<${text}>`
     return defaultValue === undefined ? `readonly ${name}: ${text}` : `readonly ${name}?: ${text} | undefined`
   }
-  const field = (told: Field): string => `readonly ${told.name}: ${marked(told)}`
-  const figure = (row: GraphQLObjectType, told: Field): string =>
+  const field = (told: ClientField): string => `readonly ${told.name}: ${marked(told)}`
+  const figure = (row: GraphQLObjectType, told: ClientField): string =>
     isNumber(row, told) ? `readonly ${told.name}: number | null` : field(told)
   return { field, figure, answered, takes, input }
 }
 
 /** Whether a figure is one of JSON's own numbers. */
-export function isNumber(row: GraphQLObjectType, { name, type }: Field): boolean {
+export function isNumber(row: GraphQLObjectType, { name, type }: ClientField): boolean {
   const column = row.getFields()[name]
   const isText = column !== undefined && !numericScalars.has(getNamedType(column.type).name)
   return numericScalars.has(getNamedType(type).name) && !isText

@@ -14,10 +14,10 @@ export interface CertifiedOperation {
   readonly operation: string | null
   readonly role: string
   /** What it costs, or why it is not answered. */
-  readonly found: Cost | Refused
+  readonly found: Cost | RefusedDocument
 }
 
-export interface Refused {
+export interface RefusedDocument {
   readonly refused: string
 }
 
@@ -37,7 +37,7 @@ export interface Cost {
 export const keyOf = ({ document, operation, role }: CertifiedOperation): string =>
   JSON.stringify([document, operation, role])
 
-export const isRefused = (found: Cost | Refused): found is Refused => 'refused' in found
+export const isRefused = (found: Cost | RefusedDocument): found is RefusedDocument => 'refused' in found
 
 /** The same costs give the same bytes. */
 export const printCertificate = (certificate: Certificate): string => `${JSON.stringify(certificate, null, 2)}\n`

@@ -9,7 +9,7 @@ import { parseOperation } from '../../../runtime/graphql/operation/operation.ts'
 import { countRows } from '../../../runtime/graphql/prepared/row-limit.ts'
 import { readVariables } from '../../../runtime/graphql/prepared/variables.ts'
 import { operationNames, type GivenDocument } from '../diff/documents.ts'
-import { isRefused, type CertifiedOperation, type Cost, type Refused } from './certificate.ts'
+import { isRefused, type CertifiedOperation, type Cost, type RefusedDocument } from './certificate.ts'
 import { factsOfPlan, type RelationName, type Sizes } from './plan-facts.ts'
 import { variablesFor } from './variables.ts'
 
@@ -48,10 +48,10 @@ async function measureOperation(
   role: string,
   text: string,
   operation: string | null,
-): Promise<Cost | Refused> {
+): Promise<Cost | RefusedDocument> {
   const document = attempt(() => createDocument(measuring.engine, role, text, operation, nothingKept, 'patient'))
   if ('refused' in document) return document
-  const tried: (Cost | Refused)[] = []
+  const tried: (Cost | RefusedDocument)[] = []
   for (const given of variablesFor(measuring.engine.view(role), document.definitions, text)) {
     tried.push(await measureWith(measuring, role, { text, operation, document }, given))
   }
@@ -69,7 +69,7 @@ async function measureWith(
   role: string,
   { text, operation, document }: Asked,
   given: Readonly<Record<string, unknown>>,
-): Promise<Cost | Refused> {
+): Promise<Cost | RefusedDocument> {
   const ready = attempt(() => {
     const view = engine.view(role)
     const parsed = parseOperation(view, text, operation)
@@ -97,7 +97,7 @@ async function measureWith(
   }
 }
 
-function attempt<T extends object>(work: () => T): T | Refused {
+function attempt<T extends object>(work: () => T): T | RefusedDocument {
   try {
     return work()
   } catch (error) {
@@ -106,7 +106,7 @@ function attempt<T extends object>(work: () => T): T | Refused {
   }
 }
 
-function toRefused(error: unknown): Refused {
+function toRefused(error: unknown): RefusedDocument {
   if (error instanceof DatabaseFailure && error.kind === 'refused') return { refused: error.message }
   throw error
 }
@@ -114,7 +114,7 @@ function toRefused(error: unknown): Refused {
 const sorted = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
 
 /** The dearest, with whatever any of them comes to or uses; a refusal where all are refused. */
-function worst(tried: readonly (Cost | Refused)[]): Cost | Refused {
+function worst(tried: readonly (Cost | RefusedDocument)[]): Cost | RefusedDocument {
   const costs = tried.flatMap((one) => (isRefused(one) ? [] : [one]))
   const [first, ...others] = costs
   if (first === undefined) return tried.at(-1) ?? { refused: 'It holds nothing to ask.' }

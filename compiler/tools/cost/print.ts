@@ -28,7 +28,7 @@ function linesOf({ found }: CertifiedOperation, limit: number | undefined): read
 }
 
 /** A comparison for people: first one sentence, then what got dearer. */
-export function printComparison({ dearer, gone }: CostComparison, judged: number, factor: number): string {
+export function printCostComparison({ dearer, gone }: CostComparison, judged: number, factor: number): string {
   const operations = `${judged} ${judged === 1 ? 'operation' : 'operations'}`
   return [
     `${dearer.length} of ${operations} not as certified (${factor} times as dear is allowed)`,

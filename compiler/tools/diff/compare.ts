@@ -22,15 +22,15 @@ export interface RoleChange extends Change {
 }
 
 /** An API, and the policies of its database; artifacts hold none. */
-export interface State {
+export interface SchemaState {
   readonly manifest: Manifest
   readonly policies: Policies | null
 }
 
 /** Two states, as each role sees them -> what changed. */
 export function compareApis(
-  before: State,
-  after: State,
+  before: SchemaState,
+  after: SchemaState,
   roles: readonly string[],
   documents: readonly GivenDocument[],
 ): Comparison {

@@ -1,5 +1,5 @@
 import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
-import type { Command, Query } from '../../../runtime/db/connect/session.ts'
+import type { SessionCommand, Query } from '../../../runtime/db/connect/session.ts'
 import type { SqlStatement } from './split-sql.ts'
 import { splitSql } from './split-sql.ts'
 
@@ -28,7 +28,7 @@ const lockTimeoutMs = 3_000
  * MigrationFailure, with DatabaseFailure, or with what `work` rejects with; nothing is kept then either.
  */
 export async function afterMigration<T>(
-  { query, command }: { readonly query: Query; readonly command: Command },
+  { query, command }: { readonly query: Query; readonly command: SessionCommand },
   sql: string,
   work: (leftOut: readonly LeftOut[]) => Promise<T>,
 ): Promise<T> {
@@ -81,7 +81,7 @@ const onlyOutside: ReadonlySet<string | null> = new Set(['25001', '55P04'])
 
 async function applyAll(
   query: Query,
-  command: Command,
+  command: SessionCommand,
   statements: readonly SqlStatement[],
 ): Promise<readonly LeftOut[]> {
   const leftOut: LeftOut[] = []

@@ -3,7 +3,7 @@ import type { RunStatement } from '../../db/pool/statements.ts'
 import { confirmAddress, endPending } from './accounts.ts'
 import type { Call } from '../call/call.ts'
 import { refuse, type AuthFailure } from '../protocol/errors.ts'
-import type { Send } from '../mails/mailer.ts'
+import type { SendMail } from '../mails/mailer.ts'
 import { mailVariables } from '../mails/variables.ts'
 import type { IssuedToken, OneTimeTokens } from '../secrets/one-time-tokens.ts'
 import type { GoogleProfile } from '../rules/google-profile.ts'
@@ -27,7 +27,7 @@ export type Linked =
 /** A sign-in under way: its one transaction, which may send a mail. */
 export interface Linking {
   readonly run: RunStatement
-  readonly send: Send
+  readonly send: SendMail
   readonly call: Call
   readonly oneTime: Pick<OneTimeTokens, 'issue'>
   readonly profile: GoogleProfile

@@ -9,7 +9,7 @@ import { markPasswordAmbiguous } from '../store/account-marks.ts'
 import { audit } from '../store/audit-log.ts'
 import { noteFirstConfirmation, pendingChangeSlots } from '../store/email-changes.ts'
 import type { GuessedAt } from '../store/codes.ts'
-import { findTokenHolder, spendOneTimeToken, type Slot } from '../store/one-time-tokens.ts'
+import { findTokenHolder, spendOneTimeToken, type TokenSlot } from '../store/one-time-tokens.ts'
 import { deleteSessionsOf } from '../store/sessions.ts'
 import { findLockedUser } from '../store/users.ts'
 import type { AuthTools } from './tools.ts'
@@ -25,7 +25,7 @@ const slotsOfType = {
   magiclink: ['recovery'],
   email_change: ['email_change_current', 'email_change_new'],
   email: ['confirmation', 'recovery'],
-} as const satisfies Readonly<Record<string, readonly Slot[]>>
+} as const satisfies Readonly<Record<string, readonly TokenSlot[]>>
 
 export type VerificationType = keyof typeof slotsOfType
 
@@ -110,7 +110,7 @@ export async function acceptToken(
   }
 }
 
-function resolve(type: VerificationType, slot: Slot, user: UserRow): ResolvedType {
+function resolve(type: VerificationType, slot: TokenSlot, user: UserRow): ResolvedType {
   if (type !== 'email') return type
   if (slot === 'recovery') return 'magiclink'
   return user.invited_at !== null && user.email_confirmed_at === null ? 'invite' : 'signup'

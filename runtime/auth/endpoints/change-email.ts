@@ -6,7 +6,7 @@ import { checkedChallenge } from '../call/email-input.ts'
 import { refuse } from '../protocol/errors.ts'
 import { mailEmailChange } from '../mails/email-change.ts'
 import type { MailingParts } from '../mails/mail-token.ts'
-import type { Send } from '../mails/mailer.ts'
+import type { SendMail } from '../mails/mailer.ts'
 import { beginChange, type ChangeSlot } from '../store/email-changes.ts'
 import { clearOneTimeToken } from '../store/one-time-tokens.ts'
 import { findUserById } from '../store/users.ts'
@@ -14,7 +14,7 @@ import { findUserById } from '../store/users.ts'
 /** What PUT /user does with a new address, inside its transaction; the user is locked (spec/auth.md 5.4). */
 export async function changeEmail(
   run: RunStatement,
-  send: Send,
+  send: SendMail,
   call: UserCall,
   oneTime: MailingParts['oneTime'],
   email: string,

@@ -1,5 +1,5 @@
 import { DatabaseFailure, type DatabaseFailureKind } from '../../db/failures/failures.ts'
-import { HttpFailure, failureTable, type FailureCode } from '../../http/failures.ts'
+import { HttpFailure, failureTable, type HttpFailureCode } from '../../http/failures.ts'
 import { KeyFailure } from '../protocol/api-key.ts'
 import {
   AuthFailure,
@@ -37,7 +37,7 @@ const databaseCodes: Readonly<Record<DatabaseFailureKind, AuthErrorCode>> = {
   'resource-limit': 'unexpected_failure',
 }
 
-const httpCodes: Partial<Readonly<Record<FailureCode, AuthErrorCode>>> = {
+const httpCodes: Partial<Readonly<Record<HttpFailureCode, AuthErrorCode>>> = {
   BODY_TOO_LARGE: 'request_entity_too_large',
   NOT_FOUND: 'not_found',
   METHOD_NOT_ALLOWED: 'method_not_allowed',

@@ -5,7 +5,7 @@ import { insertMail, settleMail, tidyMails } from '../store/outbox.ts'
 import { composeMail } from './compose.ts'
 import { createHandOver, type HandOver, type Posted } from './hand-over.ts'
 import { addressKey, beginCooldowns, checkCeiling, endCooldowns, isHeld, type Recipient } from './limits.ts'
-import type { Mail, Mailer, MailerView, MailWork, Note } from './mailer.ts'
+import type { Mail, Mailer, MailerView, MailWork, MailNote } from './mailer.ts'
 import type { MailServer } from './smtp.ts'
 
 export interface MailerOptions {
@@ -29,7 +29,7 @@ interface Parts {
 interface Job<T> {
   readonly settings: AuthSettings
   readonly work: MailWork<T>
-  readonly note: Note<T>
+  readonly note: MailNote<T>
   /** The address whose owner gets no mail; null: the work and its mails are real. */
   readonly decoyOf: string | null
 }

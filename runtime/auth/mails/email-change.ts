@@ -2,7 +2,7 @@ import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Challenge } from '../rules/pkce.ts'
 import type { ChangeSlot } from '../store/email-changes.ts'
 import type { UserRow } from '../protocol/types.ts'
-import type { Send } from './mailer.ts'
+import type { SendMail } from './mailer.ts'
 import { mailToken, type MailingParts } from './mail-token.ts'
 
 export interface EmailChangeMails {
@@ -24,7 +24,7 @@ const kindOfMail = {
 /** One mail to each mailbox that has to confirm, each with a code and a link of its own (spec/auth.md 5.4). */
 export async function mailEmailChange(
   run: RunStatement,
-  send: Send,
+  send: SendMail,
   parts: MailingParts,
   { user, slots, challenge, destination }: EmailChangeMails,
 ): Promise<void> {

@@ -6,7 +6,7 @@
 /** Places that a variable may stand in. Of an address: its beginning, its path, or what follows `?` or `#`. */
 export type Place = 'html' | 'comment' | 'url-start' | 'url-path' | 'url-query'
 
-export type State =
+export type HtmlState =
   | { readonly in: 'text' }
   | { readonly in: 'comment' }
   /** Up to its end tag an element that is not read as markup. */
@@ -22,11 +22,11 @@ export type State =
     }
 
 interface Step {
-  readonly state: State
+  readonly state: HtmlState
   readonly at: number
 }
 
-export const startState: State = { in: 'text' }
+export const startState: HtmlState = { in: 'text' }
 
 const rawElements: ReadonlySet<string> = new Set([
   'script',
@@ -42,7 +42,7 @@ const rawElements: ReadonlySet<string> = new Set([
 ])
 
 /** The state after a piece of literal text. */
-export function after(state: State, literal: string): State {
+export function after(state: HtmlState, literal: string): HtmlState {
   let step: Step = { state, at: 0 }
   while (step.at < literal.length) step = next(step, literal)
   return step.state
@@ -89,7 +89,7 @@ function inComment(at: number, literal: string): Step {
     : { state: startState, at: end.index + end[0].length }
 }
 
-function inRaw(state: State & { readonly in: 'raw' }, at: number, literal: string): Step {
+function inRaw(state: HtmlState & { readonly in: 'raw' }, at: number, literal: string): Step {
   const end = literal.toLowerCase().indexOf(`</${state.element}`, at)
   if (end === -1) {
     const unnamed = /<\/?[a-z]*$/i.test(literal.slice(at))
@@ -98,7 +98,7 @@ function inRaw(state: State & { readonly in: 'raw' }, at: number, literal: strin
   return { state: { in: 'tag', element: `/${state.element}` }, at: end + state.element.length + 2 }
 }
 
-function inTag(state: State & { readonly in: 'tag' }, at: number, literal: string): Step {
+function inTag(state: HtmlState & { readonly in: 'tag' }, at: number, literal: string): Step {
   const { element } = state
   if (literal[at] === '>') {
     return { state: rawElements.has(element) ? { in: 'raw', element } : startState, at: at + 1 }
@@ -115,14 +115,14 @@ function inTag(state: State & { readonly in: 'tag' }, at: number, literal: strin
   return { state, at: at + (bare?.[0].length ?? 1) }
 }
 
-function inValue(state: State & { readonly in: 'value' }, at: number, literal: string): Step {
+function inValue(state: HtmlState & { readonly in: 'value' }, at: number, literal: string): Step {
   const end = literal.indexOf(state.quote, at)
   if (end === -1) return { state: { ...state, before: state.before + literal.slice(at) }, at: literal.length }
   return { state: { in: 'tag', element: state.element }, at: end + 1 }
 }
 
 /** The state after a variable, of whose value nothing is known. */
-export function afterVariable(state: State): State {
+export function afterVariable(state: HtmlState): HtmlState {
   return state.in === 'value' ? { ...state, before: `${state.before}\u{fffd}` } : state
 }
 
@@ -130,7 +130,7 @@ const addresses: ReadonlySet<string> = new Set(['href', 'src', 'action', 'backgr
 const plainAttributes = /^(alt|title|aria-[a-z]+|data-[a-z-]+|class|id|name|value|placeholder|label|summary|lang)$/
 
 /** Where a variable stands; null: where none may, since its value could not be told from markup or program. */
-export function placeIn(state: State): Place | null {
+export function placeIn(state: HtmlState): Place | null {
   switch (state.in) {
     case 'text':
       return 'html'
@@ -145,7 +145,7 @@ export function placeIn(state: State): Place | null {
   }
 }
 
-function placeInValue({ attribute, before }: State & { readonly in: 'value' }): Place | null {
+function placeInValue({ attribute, before }: HtmlState & { readonly in: 'value' }): Place | null {
   if (plainAttributes.test(attribute)) return 'html'
   if (!addresses.has(attribute)) return null
   if (before.trim() === '') return 'url-start'

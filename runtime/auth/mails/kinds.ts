@@ -1,4 +1,4 @@
-import type { Slot } from '../store/one-time-tokens.ts'
+import type { TokenSlot } from '../store/one-time-tokens.ts'
 import type { MailKind } from './mailer.ts'
 
 /** What a mail looks like. */
@@ -11,7 +11,7 @@ interface KindRow extends TemplateTexts {
   /** What cannot be sent in the words of the refusal. */
   readonly failure: string
   /** Mails of one group to one address keep their distance (spec/auth.md 4.11): those that share a slot. */
-  readonly cooldown: Slot | 'email_change'
+  readonly cooldown: TokenSlot | 'email_change'
   /** Whether the owner may write another. */
   readonly changeable: boolean
 }

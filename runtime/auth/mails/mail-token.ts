@@ -1,16 +1,16 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { AuthSettings } from '../settings/keys.ts'
-import { putOneTimeToken, type Slot } from '../store/one-time-tokens.ts'
+import { putOneTimeToken, type TokenSlot } from '../store/one-time-tokens.ts'
 import type { OneTimeTokens } from '../secrets/one-time-tokens.ts'
 import type { JsonObject } from '../protocol/types.ts'
 import { startMailFlow, type MailFlow } from './mail-flow.ts'
-import type { MailKind, Send } from './mailer.ts'
+import type { MailKind, SendMail } from './mailer.ts'
 import { mailVariables, type LinkType } from './variables.ts'
 
 /** A mail with a code and a link for an account that exists. */
 export interface TokenMail extends MailFlow {
   readonly kind: MailKind
-  readonly slot: Slot
+  readonly slot: TokenSlot
   readonly linkType: LinkType
   /** Mailbox that it goes to. */
   readonly address: string
@@ -29,7 +29,7 @@ export interface MailingParts {
 /** Makes code and link, in place of those that the slot held, and sends them. The user is locked. */
 export async function mailToken(
   run: RunStatement,
-  send: Send,
+  send: SendMail,
   { settings, oneTime }: MailingParts,
   mail: TokenMail,
 ): Promise<void> {

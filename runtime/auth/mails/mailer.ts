@@ -26,13 +26,13 @@ export interface Mail {
 }
 
 /** Asks for a mail that tells of the transaction that it is asked for in. */
-export type Send = (mail: Mail) => void
+export type SendMail = (mail: Mail) => void
 
 /** Statements, and the mails that tell of them. It may run more than once, and has to mail the same each time. */
-export type MailWork<T> = (run: RunStatement, send: Send) => Promise<T>
+export type MailWork<T> = (run: RunStatement, send: SendMail) => Promise<T>
 
 /** What is kept beside the work, in its transaction. */
-export type Note<T> = (run: RunStatement, value: T) => Promise<void>
+export type MailNote<T> = (run: RunStatement, value: T) => Promise<void>
 
 /** A request for a mail that was answered already: its cooldowns are begun, and the ceiling counts it. */
 export interface HeldRequest {
@@ -55,7 +55,7 @@ export interface Mailer {
    * thinks (spec/auth.md, attack 34): the work is done once to know its mails and taken back, and done anew when they
    * are gone. Throws 429 while an address has to wait.
    */
-  readonly withMail: <T>(settings: AuthSettings, work: MailWork<T>, note?: Note<T>) => Promise<T>
+  readonly withMail: <T>(settings: AuthSettings, work: MailWork<T>, note?: MailNote<T>) => Promise<T>
   /**
    * The same with work on a decoy, all of which is taken back, and with nothing mailed: only the cooldown of `address`
    * and the note are kept. It costs what withMail costs, statement by statement, so that nobody learns whether the
@@ -66,7 +66,7 @@ export interface Mailer {
     settings: AuthSettings,
     address: string,
     decoy: MailWork<unknown>,
-    note: Note<unknown>,
+    note: MailNote<unknown>,
   ) => Promise<void>
   /** Asks the mail server whether it takes mails; throws 500 `unexpected_failure` when it does not. */
   readonly check: (kind: MailKind) => Promise<void>

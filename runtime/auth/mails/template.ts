@@ -1,5 +1,5 @@
 import { isObject } from '../protocol/input.ts'
-import { after, afterVariable, placeIn, startState, type Place, type State } from './html-place.ts'
+import { after, afterVariable, placeIn, startState, type Place, type HtmlState } from './html-place.ts'
 import type { MailVariables } from './mailer.ts'
 
 /**
@@ -36,7 +36,7 @@ const names: ReadonlySet<string> = new Set<keyof MailVariables>([
 
 /** Reads an HTML body. Throws TemplateFault. */
 export function parseHtml(source: string): Template {
-  let state: State = startState
+  let state: HtmlState = startState
   const parts = split(source).map((piece): Part => {
     if (piece.kind === 'literal') {
       state = after(state, piece.text)

@@ -1,8 +1,8 @@
-import { emptyText, index, short, time, tokenIndex, toUser, unique, type Table } from './table.ts'
+import { emptyText, index, short, time, tokenIndex, toUser, unique, type TableDefinition } from './table.ts'
 
 /** Who people are. */
 
-export const users: Table = {
+export const users: TableDefinition = {
   name: 'users',
   columns: [
     ['instance_id', 'uuid'],
@@ -60,7 +60,7 @@ export const users: Table = {
   ],
 }
 
-export const identities: Table = {
+export const identities: TableDefinition = {
   name: 'identities',
   columns: [
     ['provider_id', 'text not null'],

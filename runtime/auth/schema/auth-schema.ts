@@ -1,4 +1,4 @@
-import type { Column, Index, Table } from './table.ts'
+import type { TableColumn, Index, TableDefinition } from './table.ts'
 import { authEnums, authTables } from './tables.ts'
 
 /**
@@ -56,26 +56,26 @@ const renameIdentityIds = `do $$ begin
   end if;
 end $$`
 
-const columnText = ([name, definition]: Column): string => `${name} ${definition}`
+const columnText = ([name, definition]: TableColumn): string => `${name} ${definition}`
 
-const createTable = ({ name, columns, constraints }: Table): string =>
+const createTable = ({ name, columns, constraints }: TableDefinition): string =>
   `create table if not exists auth.${name} (\n  ${[...columns.map(columnText), ...constraints].join(',\n  ')}\n)`
 
 /** NOT NULL without a default cannot be added to rows that exist; such columns are in every version of the tables. */
-const addColumns = ({ name, columns }: Table): string => {
+const addColumns = ({ name, columns }: TableDefinition): string => {
   const additions = columns
     .filter(([, definition]) => !definition.endsWith('not null') || definition.includes('default'))
     .map((column) => `add column if not exists ${columnText(column)}`)
   return additions.length === 0 ? '' : `alter table auth.${name} ${additions.join(', ')}`
 }
 
-const createIndexes = ({ name, indexes }: Table): readonly string[] =>
+const createIndexes = ({ name, indexes }: TableDefinition): readonly string[] =>
   indexes.map(
     (index: Index) =>
       `create ${index.unique ? 'unique ' : ''}index if not exists ${index.name} on auth.${name} ${index.on}`,
   )
 
-const protect = ({ name }: Table): readonly string[] => [
+const protect = ({ name }: TableDefinition): readonly string[] => [
   `alter table auth.${name} enable row level security`,
   ...['anon', 'authenticated', 'service_role'].map((role) =>
     ifAllowed(role, `revoke all on auth.${name} from ${role}`),
@@ -86,7 +86,7 @@ const protect = ({ name }: Table): readonly string[] => [
 
 const ownEnum = (name: string): string => ifAllowed(authOwner, `alter type auth.${name} owner to ${authOwner}`)
 
-const tableStatements = (table: Table): readonly string[] => [
+const tableStatements = (table: TableDefinition): readonly string[] => [
   createTable(table),
   addColumns(table),
   ...createIndexes(table),

@@ -1,8 +1,8 @@
-import { index, short, time, type Table } from './table.ts'
+import { index, short, time, type TableDefinition } from './table.ts'
 
 /** Flows under way, the log, and what older tools look for. */
 
-export const flowState: Table = {
+export const flowState: TableDefinition = {
   name: 'flow_state',
   columns: [
     ['id', 'uuid not null'],
@@ -31,7 +31,7 @@ export const flowState: Table = {
   ],
 }
 
-export const auditLogEntries: Table = {
+export const auditLogEntries: TableDefinition = {
   name: 'audit_log_entries',
   columns: [
     ['instance_id', 'uuid'],
@@ -44,14 +44,14 @@ export const auditLogEntries: Table = {
   indexes: [index('audit_logs_instance_id_idx', '(instance_id)')],
 }
 
-export const schemaMigrations: Table = {
+export const schemaMigrations: TableDefinition = {
   name: 'schema_migrations',
   columns: [['version', `${short} not null`]],
   constraints: ['constraint schema_migrations_pkey primary key (version)'],
   indexes: [],
 }
 
-export const instances: Table = {
+export const instances: TableDefinition = {
   name: 'instances',
   columns: [
     ['id', 'uuid not null'],

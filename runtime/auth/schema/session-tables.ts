@@ -1,8 +1,8 @@
-import { index, short, time, toUser, unique, type Table } from './table.ts'
+import { index, short, time, toUser, unique, type TableDefinition } from './table.ts'
 
 /** What people hold: sessions, second factors, pending codes. */
 
-export const sessions: Table = {
+export const sessions: TableDefinition = {
   name: 'sessions',
   columns: [
     ['id', 'uuid not null'],
@@ -30,7 +30,7 @@ export const sessions: Table = {
   ],
 }
 
-export const refreshTokens: Table = {
+export const refreshTokens: TableDefinition = {
   name: 'refresh_tokens',
   columns: [
     ['instance_id', 'uuid'],
@@ -58,7 +58,7 @@ export const refreshTokens: Table = {
   ],
 }
 
-export const mfaFactors: Table = {
+export const mfaFactors: TableDefinition = {
   name: 'mfa_factors',
   columns: [
     ['id', 'uuid not null'],
@@ -91,7 +91,7 @@ export const mfaFactors: Table = {
   ],
 }
 
-export const mfaChallenges: Table = {
+export const mfaChallenges: TableDefinition = {
   name: 'mfa_challenges',
   columns: [
     ['id', 'uuid not null'],
@@ -110,7 +110,7 @@ export const mfaChallenges: Table = {
   indexes: [index('mfa_challenge_created_at_idx', '(created_at desc)')],
 }
 
-export const mfaAmrClaims: Table = {
+export const mfaAmrClaims: TableDefinition = {
   name: 'mfa_amr_claims',
   columns: [
     ['session_id', 'uuid not null'],
@@ -129,7 +129,7 @@ export const mfaAmrClaims: Table = {
   indexes: [],
 }
 
-export const oneTimeTokens: Table = {
+export const oneTimeTokens: TableDefinition = {
   name: 'one_time_tokens',
   columns: [
     ['id', 'uuid not null'],

@@ -1,9 +1,9 @@
 /** Column: name, then type with its default and constraint. */
-export type Column = readonly [name: string, definition: string]
+export type TableColumn = readonly [name: string, definition: string]
 
-export interface Table {
+export interface TableDefinition {
   readonly name: string
-  readonly columns: readonly Column[]
+  readonly columns: readonly TableColumn[]
   /** Table constraints, in full. */
   readonly constraints: readonly string[]
   /** `[unique ]name (columns)` with what follows, as it stands after CREATE INDEX. */

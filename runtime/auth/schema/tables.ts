@@ -1,7 +1,7 @@
 import { identities, users } from './account-tables.ts'
 import { auditLogEntries, flowState, instances, schemaMigrations } from './other-tables.ts'
 import { mfaAmrClaims, mfaChallenges, mfaFactors, oneTimeTokens, refreshTokens, sessions } from './session-tables.ts'
-import type { Table } from './table.ts'
+import type { TableDefinition } from './table.ts'
 
 /**
  * Tables, columns, types and order of schema `auth` (spec/auth.md 13), as supabase/auth has them: a dump of an existing
@@ -9,7 +9,7 @@ import type { Table } from './table.ts'
  */
 
 /** In the order in which they can be made: those that others refer to first. */
-export const authTables: readonly Table[] = [
+export const authTables: readonly TableDefinition[] = [
   users,
   identities,
   sessions,

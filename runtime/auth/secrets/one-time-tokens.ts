@@ -1,12 +1,12 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { equalTexts } from '../rules/pkce.ts'
 import { reserveGuess, reserveGuesses, type GuessedAt, type ReservedGuess } from '../store/codes.ts'
-import type { Slot } from '../store/one-time-tokens.ts'
+import type { TokenSlot } from '../store/one-time-tokens.ts'
 import { importedToken, linkKey, linkToken, newCode, newSalt, pkcePrefix, withoutPrefix } from './link-token.ts'
 
 /** A new code and the link's token, not stored yet: see putOneTimeToken. */
 export interface IssuedToken {
-  readonly slot: Slot
+  readonly slot: TokenSlot
   readonly address: string
   readonly code: string
   /** With its prefix when the mail belongs to a PKCE flow. */
@@ -25,19 +25,19 @@ export interface TypedCode {
 
 export interface CodeAttempt extends TypedCode {
   readonly userId: string
-  readonly slot: Slot
+  readonly slot: TokenSlot
 }
 
 /** A token that somebody showed to have, not spent yet. */
 export interface Presented {
   readonly userId: string
-  readonly slot: Slot
+  readonly slot: TokenSlot
   /** As it is stored. */
   readonly token: string
 }
 
 export interface OneTimeTokens {
-  readonly issue: (slot: Slot, address: string, flow: 'pkce' | 'implicit') => IssuedToken
+  readonly issue: (slot: TokenSlot, address: string, flow: 'pkce' | 'implicit') => IssuedToken
   /**
    * Whether a typed code is the one that was mailed, and not too old: then the token that stands for it in the slot, by
    * which whoever spends it finds it in one statement; else null. Costs one of the code's five guesses, also when the

@@ -1,5 +1,5 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import { slots, type Slot } from './one-time-tokens.ts'
+import { slots, type TokenSlot } from './one-time-tokens.ts'
 import { ofAddress } from './users.ts'
 
 /** catalograph_auth.codes: guesses of mailed codes (spec/auth.md 9.2). */
@@ -9,7 +9,7 @@ const mostTries = 5
 /** One guess of one code, taken. */
 export interface ReservedGuess {
   readonly user_id: string
-  readonly slot: Slot
+  readonly slot: TokenSlot
   /** Empty: the token is GoTrue's. */
   readonly salt: Buffer
   /** What the slot holds: with `pkce_` before it when the mail belongs to such a flow. */
@@ -17,10 +17,10 @@ export interface ReservedGuess {
   readonly issued_seconds_ago: number
 }
 
-const slotNames = Object.keys(slots) as readonly Slot[]
+const slotNames = Object.keys(slots) as readonly TokenSlot[]
 
 /** What a slot of `u` holds. The mailbox that an account has is asked only while another is to take its place. */
-const slotValue = (slot: Slot): string => {
+const slotValue = (slot: TokenSlot): string => {
   const { column, sent } = slots[slot]
   const token = slot === 'email_change_current' ? `case when u.email_change <> '' then u.${column} end` : `u.${column}`
   return `('${slot}', ${token}, u.${sent})`
@@ -30,7 +30,7 @@ const slotValue = (slot: Slot): string => {
  * The pending tokens in some slots of the users that `whose` finds. The slots are no parameter: Postgres would plan the
  * statement anew each time, in four times the time that it takes.
  */
-const heldBy = (whose: string, among: readonly Slot[]): string => `select u.id as user_id, s.slot, s.token, s.sent
+const heldBy = (whose: string, among: readonly TokenSlot[]): string => `select u.id as user_id, s.slot, s.token, s.sent
     from (select u.* ${whose}) u cross join lateral (values ${among.map(slotValue).join(', ')}) s (slot, token, sent)
     where s.token <> ''`
 
@@ -65,9 +65,10 @@ const reserve = (name: string, held: string) =>
     join held h on h.user_id = t.user_id and h.slot = t.slot`,
   )
 
-const ofUser = (slot: Slot) => reserve(`of-user.${slot}`, heldBy('from auth.users u where u.id = $1::uuid', [slot]))
+const ofUser = (slot: TokenSlot) =>
+  reserve(`of-user.${slot}`, heldBy('from auth.users u where u.id = $1::uuid', [slot]))
 
-const ofMailbox = (among: readonly Slot[]) => reserve(`of-mailbox.${among.join('.')}`, heldBy(ofAddress, among))
+const ofMailbox = (among: readonly TokenSlot[]) => reserve(`of-mailbox.${among.join('.')}`, heldBy(ofAddress, among))
 
 /**
  * $2: seconds that a code lives. Many accounts may want the address: each code of them that lives is one that it may be,
@@ -95,7 +96,7 @@ const guesses = {
 export type GuessedAt = keyof typeof guesses
 
 const reserveIn = Object.fromEntries(slotNames.map((slot) => [slot, ofUser(slot)])) as Readonly<
-  Record<Slot, ReturnType<typeof reserve>>
+  Record<TokenSlot, ReturnType<typeof reserve>>
 >
 
 /**
@@ -103,7 +104,7 @@ const reserveIn = Object.fromEntries(slotNames.map((slot) => [slot, ofUser(slot)
  * nothing is pending. Run it by itself, never in a transaction that may be rolled back: a guess that was taken stays
  * taken.
  */
-export const reserveGuess = async (run: RunStatement, userId: string, slot: Slot): Promise<ReservedGuess | null> =>
+export const reserveGuess = async (run: RunStatement, userId: string, slot: TokenSlot): Promise<ReservedGuess | null> =>
   (await run(reserveIn[slot], [userId]))[0] ?? null
 
 /** The same of every code that may have gone to an address, in lower case, within its `lifetime` in seconds. */

@@ -1,10 +1,10 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { Slot } from './one-time-tokens.ts'
+import type { TokenSlot } from './one-time-tokens.ts'
 import { objectIn } from './user-columns.ts'
 
 /** Changes of addresses that wait to be confirmed (spec/auth.md 5.4). */
 
-export type ChangeSlot = Extract<Slot, 'email_change_new' | 'email_change_current'>
+export type ChangeSlot = Extract<TokenSlot, 'email_change_new' | 'email_change_current'>
 
 const changeSlots: readonly ChangeSlot[] = ['email_change_new', 'email_change_current']
 

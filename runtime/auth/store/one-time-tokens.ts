@@ -11,13 +11,13 @@ export const slots = {
   reauthentication: { column: 'reauthentication_token', sent: 'reauthentication_sent_at' },
 } as const
 
-export type Slot = keyof typeof slots
+export type TokenSlot = keyof typeof slots
 
-const slotNames = Object.keys(slots) as readonly Slot[]
+const slotNames = Object.keys(slots) as readonly TokenSlot[]
 
-type Statements = Readonly<Record<Slot, ReturnType<typeof statement<object>>>>
+type Statements = Readonly<Record<TokenSlot, ReturnType<typeof statement<object>>>>
 
-const bySlot = (make: (slot: Slot) => ReturnType<typeof statement<object>>): Statements =>
+const bySlot = (make: (slot: TokenSlot) => ReturnType<typeof statement<object>>): Statements =>
   Object.fromEntries(slotNames.map((slot) => [slot, make(slot)])) as Statements
 
 /** Two of the table's columns have no zone. */
@@ -72,7 +72,7 @@ const spend = Object.fromEntries(
       select id from spent`,
     ),
   ]),
-) as Readonly<Record<Slot, ReturnType<typeof statement<{ readonly id: string }>>>>
+) as Readonly<Record<TokenSlot, ReturnType<typeof statement<{ readonly id: string }>>>>
 
 const clearAll = statement<object>(
   'auth.one-time-tokens.clear-all',
@@ -81,7 +81,7 @@ const clearAll = statement<object>(
 )
 
 export interface PendingToken {
-  readonly slot: Slot
+  readonly slot: TokenSlot
   readonly userId: string
   readonly token: string
   /** The address that the mail goes to. */
@@ -99,12 +99,12 @@ export const putOneTimeToken = async (
 export const spendOneTimeToken = async (
   run: RunStatement,
   userId: string,
-  slot: Slot,
+  slot: TokenSlot,
   token: string,
 ): Promise<boolean> => (await run(spend[slot], [userId, token])).length > 0
 
 /** Empties a slot. */
-export const clearOneTimeToken = async (run: RunStatement, userId: string, slot: Slot): Promise<void> =>
+export const clearOneTimeToken = async (run: RunStatement, userId: string, slot: TokenSlot): Promise<void> =>
   void (await run(clear[slot], [userId]))
 
 /** Removes the copies of all tokens of a user; see clearUserTokens for the columns. */
@@ -113,7 +113,7 @@ export const clearOneTimeTokens = async (run: RunStatement, userId: string): Pro
 
 export interface TokenHolder {
   readonly user_id: string
-  readonly slot: Slot
+  readonly slot: TokenSlot
   /** As it is stored: with `pkce_` before it when the mail belongs to such a flow. */
   readonly token: string
   readonly issued_seconds_ago: number
@@ -141,5 +141,5 @@ export const findTokenHolder = async (
   run: RunStatement,
   token: string,
   prefix: string,
-  among: readonly Slot[],
+  among: readonly TokenSlot[],
 ): Promise<TokenHolder | null> => (await run(holder, [token, prefix + token, among]))[0] ?? null

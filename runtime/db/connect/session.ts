@@ -9,7 +9,7 @@ export type Query = <R extends object>(
 ) => Promise<{ readonly rows: readonly R[] }>
 
 /** Runs exactly one statement, whatever its text says: the server refuses two. Rejects with DatabaseFailure. */
-export type Command = (text: string) => Promise<void>
+export type SessionCommand = (text: string) => Promise<void>
 
 /** The extended protocol takes one statement at a time (PostgreSQL manual, 53.2.3). */
 interface ExtendedQuery extends pg.QueryConfig {
@@ -17,7 +17,7 @@ interface ExtendedQuery extends pg.QueryConfig {
 }
 
 const commandOn =
-  (client: pg.ClientBase): Command =>
+  (client: pg.ClientBase): SessionCommand =>
   async (text) => {
     const query: ExtendedQuery = { text, queryMode: 'extended' }
     await client.query(query).catch((error: unknown) => {
@@ -50,7 +50,7 @@ export interface SessionOptions {
  */
 export const withSession = async <T>(
   options: SessionOptions,
-  work: (query: Query, command: Command) => Promise<T>,
+  work: (query: Query, command: SessionCommand) => Promise<T>,
 ): Promise<T> => {
   const timeout = options.statementTimeout ?? 0
   const settings = options.searchPath === null ? startupSettings(null, timeout) : ownSettings(['pg_catalog'], timeout)

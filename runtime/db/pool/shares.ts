@@ -1,5 +1,5 @@
 import type { RequestContext } from '../../contract/execution.ts'
-import { createPace } from './pace.ts'
+import { createQuickCallers } from './quick-callers.ts'
 
 /**
  * How connections are shared, so that nobody can hold all of them: a party (a signed-in user, or the address of a
@@ -46,7 +46,7 @@ export const unshared = (size: number): Shares => ({
 
 export function createShares(size: number, now: () => number = () => performance.now()): Shares {
   if (size < smallestShared) return unshared(size)
-  const pace = createPace(now)
+  const quickCallers = createQuickCallers(now)
   const mostUnquick = Math.floor(size / 2)
   const held = new Map<string, number>()
   const heldBy = (party: string): number => held.get(party) ?? 0
@@ -69,17 +69,17 @@ export function createShares(size: number, now: () => number = () => performance
       const { party, kind } = context
       if (kind === 'service') return heldBy(party) < size
       if (everybody >= size || heldBy(party) >= size - leftByParty) return false
-      if (unquick >= mostUnquick && !pace.isQuick(party) && pace.isWanted()) return false
+      if (unquick >= mostUnquick && !quickCallers.isQuick(party) && quickCallers.isWanted()) return false
       return kind === 'member' || strangers < size - leftByStrangers
     },
     take: (context) => {
       if (context === undefined) return nothing
-      const isUnquick = context.kind !== 'service' && !pace.isQuick(context.party)
+      const isUnquick = context.kind !== 'service' && !quickCallers.isQuick(context.party)
       const since = now()
       count(context, isUnquick, 1)
       return () => {
         count(context, isUnquick, -1)
-        if (context.kind !== 'service') pace.held(context, now() - since)
+        if (context.kind !== 'service') quickCallers.held(context, now() - since)
       }
     },
     heldBy,

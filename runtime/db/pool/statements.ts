@@ -4,7 +4,7 @@ import { classify, spoilsConnection } from '../failures/classify.ts'
 import { runStatements, type Line } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
 import { createLines } from './lines.ts'
-import type { Column } from '../wire/messages.ts'
+import type { ResultColumn } from '../wire/messages.ts'
 import { unshared } from './shares.ts'
 import { connectionConfig, ownSettings } from '../connect/startup.ts'
 
@@ -16,7 +16,7 @@ import { connectionConfig, ownSettings } from '../connect/startup.ts'
 declare const rowOf: unique symbol
 
 /** A statement of the source text: prepared once a connection under its name. `R` is the type of its rows. */
-export interface Statement<R extends object> {
+export interface TypedStatement<R extends object> {
   readonly name: string
   readonly text: string
   readonly [rowOf]?: R
@@ -24,7 +24,7 @@ export interface Statement<R extends object> {
 
 /** Runs a statement. Times come as Postgres prints them, with microseconds. Rejects with DatabaseFailure. */
 export type RunStatement = <R extends object>(
-  statement: Statement<R>,
+  statement: TypedStatement<R>,
   values?: readonly unknown[],
 ) => Promise<readonly R[]>
 
@@ -55,7 +55,7 @@ export interface StatementsOptions {
 }
 
 /** Names a statement. The name must be its own in the whole program. */
-export function statement<R extends object>(name: string, text: string): Statement<R> {
+export function statement<R extends object>(name: string, text: string): TypedStatement<R> {
   return { name, text }
 }
 
@@ -69,7 +69,7 @@ const asPrinted = (text: string): string => text
 /** How the rows of a statement become objects. */
 type Decode = (row: Row) => object
 
-function createDecode(columns: readonly Column[]): Decode {
+function createDecode(columns: readonly ResultColumn[]): Decode {
   const fields = columns.map(({ name, dataTypeID }) => {
     const parse = times.has(dataTypeID) ? asPrinted : pg.types.getTypeParser(dataTypeID, 'text')
     return { name, parse: parse as (text: string) => unknown }
@@ -122,7 +122,7 @@ function decodeRows({ decodes }: Lent, name: string, rows: readonly Row[]): read
   return decode === undefined ? [] : rows.map(decode)
 }
 
-const bind = ({ name, text }: Statement<object>, values: readonly unknown[] = []): BoundStatement => ({
+const bind = ({ name, text }: TypedStatement<object>, values: readonly unknown[] = []): BoundStatement => ({
   name,
   text,
   values: values.map(textOf),
@@ -130,7 +130,7 @@ const bind = ({ name, text }: Statement<object>, values: readonly unknown[] = []
 
 async function runAlone<R extends object>(
   lent: Lent,
-  statement: Statement<R>,
+  statement: TypedStatement<R>,
   values?: readonly unknown[],
 ): Promise<readonly R[]> {
   const [rows = []] = await runTogether(lent, [bind(statement, values)])
@@ -172,7 +172,7 @@ function createPipeline(lent: Lent): Pipeline {
       for (const { reject } of sent) reject(error)
     }
   }
-  const run = (statement: Statement<object>, values?: readonly unknown[]): Promise<readonly object[]> =>
+  const run = (statement: TypedStatement<object>, values?: readonly unknown[]): Promise<readonly object[]> =>
     new Promise((resolve, reject) => {
       // One connection does one exchange at a time: whoever asks meanwhile goes with the next.
       if (queue.length === 0) last = last.then(flush)

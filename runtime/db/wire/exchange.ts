@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { PreparedText, Row } from '../../contract/execution.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
-import { createMessageReader, messageTypes, readColumns, readError, readRow, type Column } from './messages.ts'
+import { createMessageReader, messageTypes, readColumns, readError, readRow, type ResultColumn } from './messages.ts'
 import { createPreparedNames, maxWeight, weightOf, type PreparedNames } from './prepared-names.ts'
 import { readWith } from '../connect/socket.ts'
 import { encode, type Outgoing, type SentStatement } from './wire.ts'
@@ -27,7 +27,7 @@ export type ExchangeResult =
     }
 
 /** Told the columns of each named statement that a connection prepares and that returns rows. */
-export type Described = (name: string, columns: readonly Column[]) => void
+export type Described = (name: string, columns: readonly ResultColumn[]) => void
 
 /** The request that a connection works on, and what came of it so far. */
 interface Flight {

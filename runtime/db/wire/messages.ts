@@ -107,15 +107,15 @@ export function readRow(bytes: Buffer, start: number): Row {
 }
 
 /** A column as Postgres describes it: the number of its type is what a parser of its text is found by. */
-export type Column = Pick<pg.FieldDef, 'name' | 'dataTypeID'>
+export type ResultColumn = Pick<pg.FieldDef, 'name' | 'dataTypeID'>
 
 /** What stands between a column's name and the number of its type, and after that: table, number; size, modifier, format. */
 const beforeType = 6
 const afterType = 8
 
 /** RowDescription. */
-export function readColumns(bytes: Buffer, start: number): readonly Column[] {
-  const columns: Column[] = []
+export function readColumns(bytes: Buffer, start: number): readonly ResultColumn[] {
+  const columns: ResultColumn[] = []
   let at = start + 2
   for (let left = bytes.readInt16BE(start); left > 0; left -= 1) {
     const end = bytes.indexOf(0, at)

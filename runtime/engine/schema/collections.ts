@@ -14,11 +14,11 @@ import { isGeo, type Visible } from '../view.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
 import { scalars } from './scalars.ts'
-import { field, listOf, nonNull, shown, typeName, type Fields, type MakePart, type Types } from './types.ts'
+import { field, listOf, nonNull, shown, typeName, type Fields, type MakePart, type SchemaTypes } from './types.ts'
 
 /** Connections, edges, filters, orders and aggregates (spec/graphql.md 4 to 6). */
 
-export function collectionArguments(entity: EntityFacts, types: Types): GraphQLFieldConfigArgumentMap {
+export function collectionArguments(entity: EntityFacts, types: SchemaTypes): GraphQLFieldConfigArgumentMap {
   const filter = types.part(entity, 'filter') as GraphQLInputObjectType | undefined
   const orderBy = types.part(entity, 'orderBy') as GraphQLInputObjectType | undefined
   const distinctField = types.part(entity, 'distinctField') as GraphQLEnumType | undefined
@@ -139,7 +139,7 @@ export const makeFilter =
   }
 
 /** The filter of values of a type. */
-export function filterType(visible: Visible, name: string, type: ValueType, types: Types): GraphQLInputType {
+export function filterType(visible: Visible, name: string, type: ValueType, types: SchemaTypes): GraphQLInputType {
   const composite = type.kind === 'composite' ? visible.composite(type.id) : undefined
   if (composite !== undefined) return types.compositeFilter(composite)
   const item = type.kind === 'enum' ? visible.enum(type.id) : undefined

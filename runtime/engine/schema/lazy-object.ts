@@ -1,9 +1,9 @@
 import { GraphQLObjectType, type GraphQLField, type GraphQLFieldMap } from 'graphql'
-import type { Field } from './types.ts'
+import type { SchemaField } from './types.ts'
 
 /** How to make each field; a field is made when it is first asked for. */
 export interface FieldMakers {
-  readonly find: (name: string) => (() => Field) | undefined
+  readonly find: (name: string) => (() => SchemaField) | undefined
   /** The names of all fields, in the order in which they are shown. */
   readonly names: () => readonly string[]
 }

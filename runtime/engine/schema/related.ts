@@ -4,7 +4,7 @@ import { written } from '../meaning.ts'
 import { distinctFields, filterRelations, orderRelations } from '../related.ts'
 import type { Visible } from '../view.ts'
 import { orderByDirection } from './filters.ts'
-import { typeName, type MakePart, type Types } from './types.ts'
+import { typeName, type MakePart, type SchemaTypes } from './types.ts'
 
 /** What the additions say of related rows (spec/graphql.md 17). */
 
@@ -14,7 +14,7 @@ export type InputField = readonly [
 ]
 
 /** Conditions on related rows (`relationFilters`). */
-export const relationConditions = (visible: Visible, entity: EntityFacts, types: Types): readonly InputField[] =>
+export const relationConditions = (visible: Visible, entity: EntityFacts, types: SchemaTypes): readonly InputField[] =>
   [...filterRelations(visible, entity)].map(([name, { relation, target }]): InputField => {
     const [part, description] =
       relation.shape === 'many'
@@ -40,7 +40,7 @@ export const makeRelationFilter: MakePart = (entity, types) =>
   })
 
 /** Orders by related rows (`orderByRelated`). */
-export const relationOrders = (visible: Visible, entity: EntityFacts, types: Types): readonly InputField[] =>
+export const relationOrders = (visible: Visible, entity: EntityFacts, types: SchemaTypes): readonly InputField[] =>
   [...orderRelations(visible, entity)].map(([name, { relation, target }]): InputField => {
     const [part, description] =
       relation.shape === 'many'

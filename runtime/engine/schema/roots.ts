@@ -6,7 +6,7 @@ import { collectionArguments } from './collections.ts'
 import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
 import { resultOf } from './rows.ts'
 import { scalars } from './scalars.ts'
-import { field, nonNull, type Field, type Types } from './types.ts'
+import { field, nonNull, type SchemaField, type SchemaTypes } from './types.ts'
 import { writeMakers } from './writes.ts'
 
 /**
@@ -17,10 +17,10 @@ import { writeMakers } from './writes.ts'
 /** Sorted by name in byte order; names are ASCII, so code units do. */
 const sorted = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
 
-export const makeQuery = (visible: Visible, types: Types): GraphQLObjectType =>
+export const makeQuery = (visible: Visible, types: SchemaTypes): GraphQLObjectType =>
   new LazyObjectType('Query', 'Everything that can be read.', () => queryMakers(visible, types))
 
-function queryMakers(visible: Visible, types: Types): FieldMakers {
+function queryMakers(visible: Visible, types: SchemaTypes): FieldMakers {
   const { exposed } = visible
   const placeOf = (name: string): number => {
     const found = visible.names.find(name)
@@ -59,13 +59,13 @@ const readNames = (visible: Visible, entity: EntityFacts): readonly string[] => 
   ...(keyColumns(visible, entity) === null ? [] : [rootField('byKey', entity.name)]),
 ]
 
-const nodeField = (types: Types): Field =>
+const nodeField = (types: SchemaTypes): SchemaField =>
   field(types.node, { kind: 'node' }, 'Any row by its node id; null when there is none that you may see.', {
     nodeId: { type: nonNull(scalars.ID), description: 'The node id of the row.' },
   })
 
 /** Undefined when the role can change nothing: such a type would have no field. */
-export function makeMutation(visible: Visible, types: Types): GraphQLObjectType | undefined {
+export function makeMutation(visible: Visible, types: SchemaTypes): GraphQLObjectType | undefined {
   const writes = visible.exposed.some(
     (entity) =>
       visible.can(entity.grants.delete) ||
@@ -80,13 +80,13 @@ export function makeMutation(visible: Visible, types: Types): GraphQLObjectType 
 
 const writeKinds = ['insert', 'update', 'delete'] as const
 
-function mutationMakers(visible: Visible, types: Types): FieldMakers {
+function mutationMakers(visible: Visible, types: SchemaTypes): FieldMakers {
   // No two exposed relations share a name.
   const byName = new Map(visible.exposed.map((entity) => [entity.name, entity]))
-  const makersOf = (entity: EntityFacts): ReadonlyMap<string, () => Field> =>
+  const makersOf = (entity: EntityFacts): ReadonlyMap<string, () => SchemaField> =>
     new Map(writeMakers(visible, entity, types))
   const calls = callMakers(visible, types, (fn) => fn.volatile)
-  const findWrite = (name: string): (() => Field) | undefined => {
+  const findWrite = (name: string): (() => SchemaField) | undefined => {
     const base = writeKinds.map((kind) => baseOfField(kind, name)).find((found) => found !== undefined)
     const entity = byName.get(base ?? '')
     return entity === undefined ? undefined : makersOf(entity).get(name)
@@ -97,7 +97,7 @@ function mutationMakers(visible: Visible, types: Types): FieldMakers {
   }
 }
 
-const collectionField = (entity: EntityFacts, types: Types): Field =>
+const collectionField = (entity: EntityFacts, types: SchemaTypes): SchemaField =>
   field(
     nonNull(types.connection(entity)),
     { kind: 'collection', entity },
@@ -126,7 +126,7 @@ interface Shown {
   readonly type: ValueType
 }
 
-function byKeyField(entity: EntityFacts, key: readonly Shown[], types: Types): Field {
+function byKeyField(entity: EntityFacts, key: readonly Shown[], types: SchemaTypes): SchemaField {
   const args = Object.fromEntries(
     key.map(({ name, type }) => [name, { type: nonNull(types.input(type)), description: `The row's ${name}.` }]),
   )
@@ -142,14 +142,14 @@ function byKeyField(entity: EntityFacts, key: readonly Shown[], types: Types): F
 /** By field; the first of those that want it has it. */
 const callMakers = (
   visible: Visible,
-  types: Types,
+  types: SchemaTypes,
   wanted: (fn: FunctionFacts) => boolean,
-): ReadonlyMap<string, () => Field> => {
+): ReadonlyMap<string, () => SchemaField> => {
   const calls = visible.manifest.functions.filter((fn) => wanted(fn) && visible.seesFunction(fn))
   return new Map(calls.toReversed().map((fn) => [fn.field, () => callField(visible, fn, types)]))
 }
 
-function callField(visible: Visible, fn: FunctionFacts, types: Types): Field {
+function callField(visible: Visible, fn: FunctionFacts, types: SchemaTypes): SchemaField {
   const { type, args } = resultOf(visible, fn, types)
   return field(type, { kind: 'call', function: fn }, fn.description ?? `Calls ${fn.field}.`, args)
 }

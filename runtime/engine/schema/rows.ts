@@ -3,7 +3,7 @@ import type { ArgumentFacts, EntityFacts, FunctionFacts } from '../../contract/m
 import type { Visible } from '../view.ts'
 import { collectionArguments } from './collections.ts'
 import { scalars } from './scalars.ts'
-import { field, nonNull, shown, type Field, type Fields, type MakePart, type Types } from './types.ts'
+import { field, nonNull, shown, type SchemaField, type Fields, type MakePart, type SchemaTypes } from './types.ts'
 
 /**
  * Row types: node id, columns, relations, computed fields; where two want one name the later of these wins
@@ -19,9 +19,9 @@ export const makeRow =
       fields: () => rowFields(visible, entity, types),
     })
 
-function rowFields(visible: Visible, entity: EntityFacts, types: Types): Fields {
-  const fields = new Map<string, Field>()
-  const put = (name: string, config: Field): void => {
+function rowFields(visible: Visible, entity: EntityFacts, types: SchemaTypes): Fields {
+  const fields = new Map<string, SchemaField>()
+  const put = (name: string, config: SchemaField): void => {
     fields.delete(name)
     fields.set(name, config)
   }
@@ -63,8 +63,8 @@ function rowFields(visible: Visible, entity: EntityFacts, types: Types): Fields 
 export function resultOf(
   visible: Visible,
   fn: FunctionFacts,
-  types: Types,
-): { readonly type: GraphQLOutputType; readonly args: NonNullable<Field['args']> } {
+  types: SchemaTypes,
+): { readonly type: GraphQLOutputType; readonly args: NonNullable<SchemaField['args']> } {
   const { result } = fn
   const own = Object.fromEntries(fn.args.map((argument) => [argument.field, ownArgument(argument, types)]))
   if (result.kind === 'void') return { type: scalars.Opaque, args: own }
@@ -76,7 +76,7 @@ export function resultOf(
     : { type: types.connection(target), args: { ...own, ...collectionArguments(target, types) } }
 }
 
-function ownArgument(argument: ArgumentFacts, types: Types): NonNullable<Field['args']>[string] {
+function ownArgument(argument: ArgumentFacts, types: SchemaTypes): NonNullable<SchemaField['args']>[string] {
   const type = types.input(argument.type)
   const base = { type: argument.required ? nonNull(type) : type, description: `The argument ${argument.field}.` }
   if (argument.defaultValue === null) return base

@@ -18,7 +18,7 @@ import { makeMutation, makeQuery } from './roots.ts'
 import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
 import { makeRow } from './rows.ts'
 import { scalars } from './scalars.ts'
-import { createTypes, type MakePart, type Types } from './types.ts'
+import { createTypes, type MakePart, type SchemaTypes } from './types.ts'
 import { makeConstraint, makeOnConflict, makeUpdateField } from './upsert.ts'
 import { makeInsertInput, makeResponse, makeUpdateInput } from './writes.ts'
 
@@ -168,11 +168,11 @@ const hasFilter = (visible: Visible, item: CompositeFacts): boolean => visible.c
  */
 class LazySchema extends GraphQLSchema {
   readonly #visible: Visible
-  readonly #types: Types
+  readonly #types: SchemaTypes
   readonly #query: GraphQLObjectType
   readonly #mutation: GraphQLObjectType | undefined
 
-  constructor(visible: Visible, types: Types) {
+  constructor(visible: Visible, types: SchemaTypes) {
     super({ ...config, query: new GraphQLObjectType({ name: 'Query', fields: {} }) })
     this.#visible = visible
     this.#types = types

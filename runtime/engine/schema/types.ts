@@ -20,7 +20,7 @@ import { comparison, listComparison } from './filters.ts'
 import { scalars } from './scalars.ts'
 
 /** The GraphQL types of one role. Each is made when it is first asked for, and its fields when they are first looked at. */
-export interface Types {
+export interface SchemaTypes {
   readonly row: (entity: EntityFacts) => GraphQLObjectType
   readonly part: (entity: EntityFacts, part: Part) => GraphQLNamedType | undefined
   readonly enum: (item: EnumFacts) => GraphQLEnumType
@@ -35,16 +35,16 @@ export interface Types {
   readonly pageInfo: GraphQLObjectType
 }
 
-export type Field = GraphQLFieldConfig<unknown, unknown>
+export type SchemaField = GraphQLFieldConfig<unknown, unknown>
 export type Fields = GraphQLFieldConfigMap<unknown, unknown>
-export type MakePart = (entity: EntityFacts, types: Types) => GraphQLNamedType | undefined
+export type MakePart = (entity: EntityFacts, types: SchemaTypes) => GraphQLNamedType | undefined
 
 export const field = (
   type: GraphQLOutputType,
   meaning: FieldMeaning,
   description: string | null,
-  args: Field['args'] = {},
-): Field => ({ type, description, args, extensions: withMeaning(meaning) })
+  args: SchemaField['args'] = {},
+): SchemaField => ({ type, description, args, extensions: withMeaning(meaning) })
 
 export const nonNull = <T extends ConstructorParameters<typeof GraphQLNonNull>[0]>(type: T): GraphQLNonNull<T> =>
   new GraphQLNonNull(type)
@@ -57,7 +57,7 @@ const makeEnum = (item: EnumFacts): GraphQLEnumType =>
     values: Object.fromEntries(item.values.map(({ name, label }) => [name, { value: label }])),
   })
 
-type CompositeMaker<T> = (item: CompositeFacts, types: Types) => T
+type CompositeMaker<T> = (item: CompositeFacts, types: SchemaTypes) => T
 
 interface EnumTypes {
   readonly type: GraphQLEnumType
@@ -112,8 +112,8 @@ const node = new GraphQLInterfaceType({
 
 /** Makes the types of a composite type. */
 export interface CompositeMakers {
-  readonly object: (item: CompositeFacts, types: Types) => GraphQLObjectType
-  readonly filter: (item: CompositeFacts, types: Types) => GraphQLInputObjectType
+  readonly object: (item: CompositeFacts, types: SchemaTypes) => GraphQLObjectType
+  readonly filter: (item: CompositeFacts, types: SchemaTypes) => GraphQLInputObjectType
 }
 
 /** Creates the types of a role; `makers` says how each part of a relation's types is made. */
@@ -121,7 +121,7 @@ export function createTypes(
   visible: Visible,
   makers: Readonly<Record<Part, MakePart>>,
   composites: CompositeMakers,
-): Types {
+): SchemaTypes {
   const made = new Map<EntityFacts, Partial<Record<Part, GraphQLNamedType | undefined>>>()
   const enums = new Map<EnumFacts, EnumTypes>()
 
@@ -155,7 +155,7 @@ export function createTypes(
   }
   const value = (type: ValueType) => (type.list ? new GraphQLList(leaf(type)) : leaf(type))
 
-  const types: Types = {
+  const types: SchemaTypes = {
     row: (entity) => part(entity, 'row') as GraphQLObjectType,
     connection: (entity) => part(entity, 'connection') as GraphQLObjectType,
     part,

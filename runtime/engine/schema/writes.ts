@@ -3,7 +3,7 @@ import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { rootField } from '../../contract/root-fields.ts'
 import type { Visible } from '../view.ts'
 import { scalars } from './scalars.ts'
-import { field, listOf, nonNull, shown, typeName, type Field, type MakePart, type Types } from './types.ts'
+import { field, listOf, nonNull, shown, typeName, type SchemaField, type MakePart, type SchemaTypes } from './types.ts'
 
 /** Insert, update and delete (spec/graphql.md 10.1). A mutation whose input would have no field does not exist. */
 
@@ -54,8 +54,8 @@ export const makeResponse =
 export function writeMakers(
   visible: Visible,
   entity: EntityFacts,
-  types: Types,
-): readonly (readonly [name: string, make: () => Field])[] {
+  types: SchemaTypes,
+): readonly (readonly [name: string, make: () => SchemaField])[] {
   const { name, grants } = entity
   return [
     ...(visible.insertable(entity).length === 0
@@ -68,16 +68,16 @@ export function writeMakers(
   ]
 }
 
-const input = (entity: EntityFacts, part: 'insertInput' | 'updateInput', types: Types): GraphQLInputObjectType =>
+const input = (entity: EntityFacts, part: 'insertInput' | 'updateInput', types: SchemaTypes): GraphQLInputObjectType =>
   types.part(entity, part) as GraphQLInputObjectType
 
 const response = (
   entity: EntityFacts,
   part: 'insertResponse' | 'updateResponse' | 'deleteResponse',
-  types: Types,
+  types: SchemaTypes,
 ): GraphQLObjectType => types.part(entity, part) as GraphQLObjectType
 
-function insertField(entity: EntityFacts, types: Types): Field {
+function insertField(entity: EntityFacts, types: SchemaTypes): SchemaField {
   const onConflict = types.part(entity, 'onConflict') as GraphQLInputObjectType | undefined
   return field(response(entity, 'insertResponse', types), { kind: 'insert', entity }, `Adds rows to ${entity.name}.`, {
     objects: {
@@ -90,7 +90,7 @@ function insertField(entity: EntityFacts, types: Types): Field {
   })
 }
 
-const updateField = (entity: EntityFacts, types: Types): Field =>
+const updateField = (entity: EntityFacts, types: SchemaTypes): SchemaField =>
   field(
     nonNull(response(entity, 'updateResponse', types)),
     { kind: 'update', entity },
@@ -104,7 +104,7 @@ const updateField = (entity: EntityFacts, types: Types): Field =>
     },
   )
 
-const deleteField = (entity: EntityFacts, types: Types): Field =>
+const deleteField = (entity: EntityFacts, types: SchemaTypes): SchemaField =>
   field(
     nonNull(response(entity, 'deleteResponse', types)),
     { kind: 'delete', entity },
@@ -112,7 +112,7 @@ const deleteField = (entity: EntityFacts, types: Types): Field =>
     bounds(entity, types),
   )
 
-const bounds = (entity: EntityFacts, types: Types): NonNullable<Field['args']> => ({
+const bounds = (entity: EntityFacts, types: SchemaTypes): NonNullable<SchemaField['args']> => ({
   filter: {
     type: types.part(entity, 'filter') as GraphQLInputType,
     description: 'Conditions that the rows must meet. Default: none, so that every row is meant.',

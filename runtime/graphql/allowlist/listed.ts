@@ -35,7 +35,12 @@ export function createTexts(): Texts {
  * The text of a listed document, which is asked for when it is not known yet.
  * @throws Refusal when it is not listed for the caller
  */
-export function textOf(run: RunExchange, texts: Texts, admission: Admission, asker: Asker): string | Promise<string> {
+export function listedText(
+  run: RunExchange,
+  texts: Texts,
+  admission: Admission,
+  asker: Asker,
+): string | Promise<string> {
   return texts.get(admission.hash) ?? askForText(run, texts, admission, asker)
 }
 

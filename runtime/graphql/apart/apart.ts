@@ -2,7 +2,7 @@ import type { Revision } from '../../contract/revision.ts'
 import { HttpFailure } from '../../http/failures.ts'
 import { createTurns, type TurnLimits } from '../../lib/turns.ts'
 import { QueueFull } from '../../lib/work-queue.ts'
-import { idOf, type Asked, type Documents } from '../prepared/documents.ts'
+import { idOf, type DocumentRequest, type Documents } from '../prepared/documents.ts'
 import { refuse, Refusal } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
 import type { Question } from './messages.ts'
@@ -22,7 +22,7 @@ export interface Apart {
 export interface Reading {
   readonly revision: Revision
   readonly documents: Documents
-  readonly asked: Asked
+  readonly asked: DocumentRequest
   readonly request: GraphqlRequest
 }
 

@@ -26,7 +26,7 @@ export interface ThreadLimits {
 }
 
 /** A document of a megabyte that takes the most, a list of 60,000 conditions, takes 400 MB. */
-export const usualLimits: ThreadLimits = { idleMs: 10_000, longestMs: 30_000, megabytes: 768 }
+export const usualThreadLimits: ThreadLimits = { idleMs: 10_000, longestMs: 30_000, megabytes: 768 }
 
 /** As much as the first thread has: what is nested too deeply there is so here. */
 const stackMegabytes = 1
@@ -41,7 +41,7 @@ interface Running {
   revision: string | null
 }
 
-export function createThread(limits: ThreadLimits = usualLimits): Thread {
+export function createThread(limits: ThreadLimits = usualThreadLimits): Thread {
   let running: Running | null = null
   const end = (one: Running): void => {
     if (running === one) running = null

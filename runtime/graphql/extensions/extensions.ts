@@ -16,9 +16,9 @@ export interface Extensions {
 }
 
 /** Which of them a request gets; null, as for almost all: none. */
-export type Asked = { readonly [Name in keyof Extensions]-?: boolean }
+export type AskedExtensions = { readonly [Name in keyof Extensions]-?: boolean }
 
-export function extensionsOf({ manifest }: Engine, { extensions }: GraphqlRequest): Asked | null {
+export function extensionsOf({ manifest }: Engine, { extensions }: GraphqlRequest): AskedExtensions | null {
   const asked = {
     explain: manifest.explain === true && extensions['explain'] === true,
     schemaReport: manifest.report !== undefined && extensions['schemaReport'] === true,
@@ -30,7 +30,7 @@ export function extensionsOf({ manifest }: Engine, { extensions }: GraphqlReques
 export async function runExtended(
   run: RunExchange,
   engine: Engine,
-  asked: Asked,
+  asked: AskedExtensions,
   exchange: Exchange,
   made: () => { readonly statements: Statements; readonly plan: Plan },
 ): Promise<{ readonly rows: readonly Row[]; readonly extensions: Extensions }> {

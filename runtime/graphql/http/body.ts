@@ -10,10 +10,10 @@ export interface Look {
   /** Outside of texts there is a number that a double may not hold. */
   readonly hasLongNumber: boolean
   /** Of an object: its members as they are written, the last of those that share a name; null: it is none. */
-  readonly members: ReadonlyMap<string, Member> | null
+  readonly members: ReadonlyMap<string, BodyMember> | null
 }
 
-export interface Member {
+export interface BodyMember {
   readonly text: string
   readonly weight: number
 }
@@ -66,7 +66,7 @@ export function lookAt(text: string): Look {
 }
 
 function createMembers(text: string) {
-  const found = new Map<string, Member>()
+  const found = new Map<string, BodyMember>()
   let key: string | null = null
   let start: number | null = null
   let before = 0

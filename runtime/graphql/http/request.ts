@@ -1,5 +1,5 @@
 import { HttpFailure } from '../../http/failures.ts'
-import { lookAt, type Look, type Member } from './body.ts'
+import { lookAt, type Look, type BodyMember } from './body.ts'
 import { isDeeperThan, isJsonObject, parseJson } from '../protocol/json.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
 
@@ -52,7 +52,7 @@ const names = {
 } as const
 
 /** What a body asks, without the lists and objects in it that are too long. */
-const lightened = (members: ReadonlyMap<string, Member>, known: readonly string[] = names.body): string =>
+const lightened = (members: ReadonlyMap<string, BodyMember>, known: readonly string[] = names.body): string =>
   `{${known
     .flatMap((name) => {
       const member = members.get(name)
@@ -62,7 +62,7 @@ const lightened = (members: ReadonlyMap<string, Member>, known: readonly string[
     })
     .join(',')}}`
 
-function shortened(name: string, { text }: Member): string {
+function shortened(name: string, { text }: BodyMember): string {
   const inner = name === 'extensions' ? lookAt(text).members : null
   return inner === null ? 'null' : lightened(inner, names.extensions)
 }

@@ -8,7 +8,7 @@ import { HttpFailure, failureTable, retryAfterSeconds } from '../../http/failure
 import type { RenderFailure } from '../../http/boundary.ts'
 import { LongBody, sentInPieces } from '../../http/long-body.ts'
 import { contextOf, watchClient } from '../../http/request-context.ts'
-import type { Authenticate, Credentials, Identified, Refusal } from '../../identity/caller.ts'
+import type { Authenticate, Credentials, Identified, CredentialRefusal } from '../../identity/caller.ts'
 import type { TokenFault } from '../../identity/jwt.ts'
 import { ownerRole } from '../../identity/keys.ts'
 import type { ByteBudget, Holding } from '../../lib/byte-budget.ts'
@@ -134,7 +134,7 @@ const faultSentences: Readonly<Record<TokenFault, string>> = {
   malformed: 'Invalid token: it is malformed',
 }
 
-function failureOf(refusal: Refusal): HttpFailure {
+function failureOf(refusal: CredentialRefusal): HttpFailure {
   switch (refusal.kind) {
     case 'key-missing':
       return new HttpFailure('KEY_MISSING')

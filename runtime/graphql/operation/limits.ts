@@ -88,7 +88,7 @@ export function withinStack<T>(work: () => T): T {
 }
 
 /** How long finding out may take: as long as it takes, or some milliseconds. */
-export type Pace = 'patient' | 'quick'
+export type Patience = 'patient' | 'quick'
 
 /** Thrown where only what takes some milliseconds is done, by what would take longer. */
 export class TakesLong extends Error {

@@ -10,7 +10,7 @@ import {
 } from 'graphql'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import { Refusal, refuse, type FailureCode } from '../protocol/failures.ts'
-import { checkLimits, fragmentsOf, TakesLong, type Pace } from './limits.ts'
+import { checkLimits, fragmentsOf, TakesLong, type Patience } from './limits.ts'
 import { isAborted, problemsOf } from './validation.ts'
 
 /** s2: a valid question: one operation of a document that the caller's schema can answer. */
@@ -34,7 +34,7 @@ export function toOperation(
   view: RoleView,
   text: string,
   operationName: string | null,
-  pace: Pace = 'patient',
+  pace: Patience = 'patient',
 ): Operation {
   const document = parseDocument(text)
   const node = getOperationAST(document, operationName)

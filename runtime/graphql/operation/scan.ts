@@ -2,7 +2,7 @@
  * What the text of a document shows before it is parsed: how long reading it will take, and whether it has to be refused. A
  * tree of the same text costs a hundred times as much. What is no GraphQL ends it early, as it ends the parser.
  */
-export interface Scan {
+export interface DocumentScan {
   /** What parsing and validating cost: a token counts as one, a selection set as several; so do many comments and characters. */
   readonly weight: number
   /** At most so many comparisons, but for a factor, are made of fields that may have to be merged. */
@@ -31,7 +31,7 @@ const charactersPerToken = 64
 /** Tokens and comments that are looked at: longer documents are heavy, and cost too much even to look at whole. */
 const maxSteps = 30_000
 
-export function scan(text: string): Scan {
+export function scan(text: string): DocumentScan {
   const sets = createSets()
   let tokens = 0
   let comments = 0
@@ -71,7 +71,8 @@ const maxWeight = 1_500
 const maxComparisons = 40_000
 
 /** Whether parsing and validating takes so long that nobody else should wait for it. */
-export const isHeavy = ({ weight, comparisons }: Scan): boolean => weight > maxWeight || comparisons > maxComparisons
+export const isHeavy = ({ weight, comparisons }: DocumentScan): boolean =>
+  weight > maxWeight || comparisons > maxComparisons
 
 /** Fields that are merged with each other: those of a selection set with the inline fragments in it. */
 interface Group {

@@ -21,7 +21,7 @@ import {
 } from 'graphql'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import { knownTypeNames } from './known-type-names.ts'
-import { TakesLong, type Pace } from './limits.ts'
+import { TakesLong, type Patience } from './limits.ts'
 
 /** All rules of the specification (spec/graphql.md 11, left-hand column). */
 const strictRules: readonly ValidationRule[] = specifiedRules.map((rule) =>
@@ -59,7 +59,7 @@ const quickSuggestions = 300
  * few problems are told what they may have meant, or wrong names by the hundred would cost seconds on a large schema.
  * @throws TakesLong where it has to be quick
  */
-export function problemsOf(view: RoleView, document: DocumentNode, pace: Pace): readonly GraphQLError[] {
+export function problemsOf(view: RoleView, document: DocumentNode, pace: Patience): readonly GraphQLError[] {
   const base = view.visible.manifest.validation ? strictRules : lenientRules
   const rules = view.introspection ? base : [...base, NoSchemaIntrospectionCustomRule]
   const problems = validate(view.schema, document, rules, { hideSuggestions: true })

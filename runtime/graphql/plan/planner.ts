@@ -1,6 +1,6 @@
 import { getNamedType, GraphQLObjectType, type FieldNode, type GraphQLField, type GraphQLNamedType } from 'graphql'
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
-import { meaningOf, type Member } from '../../engine/meaning.ts'
+import { meaningOf, type WrapperMember } from '../../engine/meaning.ts'
 import type { Visible } from '../../engine/view.ts'
 import { refuse } from '../protocol/failures.ts'
 import { toInput, type Input } from './input.ts'
@@ -120,7 +120,7 @@ export function planMembers<T>(
   planner: Planner,
   field: GraphQLField<unknown, unknown>,
   nodes: readonly FieldNode[],
-  plan: (member: Member, key: string, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]) => T,
+  plan: (member: WrapperMember, key: string, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]) => T,
 ): readonly (T | Typename)[] {
   const type = planner.objectType(field)
   return planner.fieldsOf(type, nodes).map((selected) => {

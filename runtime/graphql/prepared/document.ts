@@ -3,7 +3,7 @@ import type { Engine } from '../../engine/engine.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import type { Lru } from '../../lib/lru.ts'
 import { refuse } from '../protocol/failures.ts'
-import { selectionsOf, type Pace } from '../operation/limits.ts'
+import { selectionsOf, type Patience } from '../operation/limits.ts'
 import { parseOperation, toOperation, type Operation } from '../operation/operation.ts'
 import type { Variables } from '../plan/input.ts'
 import { toPlan } from '../plan/plan.ts'
@@ -57,7 +57,7 @@ export function createDocument(
   text: string,
   operationName: string | null,
   shapes: Shapes,
-  pace: Pace,
+  pace: Patience,
 ): Document {
   const view = engine.view(role)
   const operation = toOperation(view, text, operationName, pace)

@@ -3,14 +3,14 @@ import { createLru, createTryingLru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { createDocument, createKnown, type Document, type Known, type Shapes, type Sketch } from './document.ts'
 import { Refusal } from '../protocol/failures.ts'
-import { TakesLong, tooDeep, withinStack, type Pace } from '../operation/limits.ts'
+import { TakesLong, tooDeep, withinStack, type Patience } from '../operation/limits.ts'
 import { tooRepetitive } from '../operation/operation.ts'
 import type { Slot } from '../plan/types.ts'
 import { isHeavy, scan } from '../operation/scan.ts'
 import type { Statements } from '../statements/statements.ts'
 
 /** A document as a request names it. */
-export interface Asked {
+export interface DocumentRequest {
   readonly role: string
   readonly text: string
   readonly operationName: string | null
@@ -21,11 +21,11 @@ export interface Asked {
 /** What was found out about documents under one engine, and is kept for when they come again. */
 export interface Documents {
   /** @throws Refusal when the text is no valid document for the role */
-  readonly find: (asked: Asked) => Document
+  readonly find: (asked: DocumentRequest) => Document
   /** The same within some milliseconds. Null: it takes longer, so it is found out apart. @throws Refusal */
-  readonly findQuickly: (asked: Asked) => Known | null
+  readonly findQuickly: (asked: DocumentRequest) => Known | null
   /** Keeps what was found out apart. */
-  readonly learn: (asked: Asked, lesson: Lesson) => void
+  readonly learn: (asked: DocumentRequest, lesson: Lesson) => void
 }
 
 export type Lesson =
@@ -105,7 +105,7 @@ export function createDocuments(engine: Engine, bounds: Bounds): Documents {
     if (id.length + wordsOf(refusal) <= bounds.longestDocument) refusals.set(id, refusal)
     return refusal
   }
-  const make = (id: string, { role, text, operationName }: Asked, pace: Pace): Document => {
+  const make = (id: string, { role, text, operationName }: DocumentRequest, pace: Patience): Document => {
     const weight = Math.max(id.length, text.length)
     const isKept = weight <= bounds.longestDocument
     const shapes = shapesOf(isKept ? newName() : id)
@@ -154,7 +154,7 @@ export function createDocuments(engine: Engine, bounds: Bounds): Documents {
 }
 
 /** The lengths tell where each part ends, so no two documents share an id. */
-export function idOf({ role, text, operationName, mark }: Asked): string {
+export function idOf({ role, text, operationName, mark }: DocumentRequest): string {
   const short = mark ?? (text.length > longText ? sha256Hex(text) : null)
   return `${role.length} ${operationName?.length ?? ''} ${short === null ? ' ' : '#'}${role}${operationName ?? ''}${short ?? text}`
 }

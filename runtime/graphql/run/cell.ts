@@ -18,7 +18,7 @@ export interface Loaded {
 }
 
 /** The one mutable cell: a request reads it once and keeps what it read. */
-export interface Cell {
+export interface EngineCell {
   /** What to answer with. Where no request checks the version (`engine.version` null), it is at most a second old. */
   readonly current: () => Loaded | Promise<Loaded>
   /** What to answer with after `outdated` turned out to be so. */
@@ -30,7 +30,7 @@ export interface Cell {
 const lookEveryMs = 1_000
 
 /** Calls reject with what the source rejects with; an engine that was loaded before is kept. */
-export function createCell(source: RevisionSource, now: () => number): Cell {
+export function createCell(source: RevisionSource, now: () => number): EngineCell {
   const roles = createRoles()
   let loaded: Loaded | null = null
   let lookedAt = Number.NEGATIVE_INFINITY

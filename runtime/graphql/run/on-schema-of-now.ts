@@ -3,7 +3,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { withinStack } from '../operation/limits.ts'
 import { isOfSchema, Refusal } from '../protocol/failures.ts'
 import type { GraphqlResponse } from '../protocol/types.ts'
-import type { Cell, Loaded } from './cell.ts'
+import type { EngineCell, Loaded } from './cell.ts'
 import { exchangeOf } from './exchange.ts'
 import { toFailure } from './response.ts'
 import type { Turn } from './turn.ts'
@@ -18,7 +18,7 @@ const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', nu
 
 /** Answers by attempts, each on a newer engine, until one of them does not fail for its schema. Never rejects for a failure. */
 export async function againOnNewerSchema(
-  cell: Cell,
+  cell: EngineCell,
   begin: (isFirst: boolean) => Promise<Turn>,
   answer: (turn: Turn) => Promise<GraphqlResponse>,
 ): Promise<GraphqlResponse> {
@@ -40,7 +40,7 @@ export async function againOnNewerSchema(
  * Whether a request that failed may fare better on another engine. All that it did was undone, so it can begin again.
  * Rejects when the newest engine cannot be had.
  */
-async function deservesAnother(cell: Cell, turn: Turn | null, error: unknown): Promise<boolean> {
+async function deservesAnother(cell: EngineCell, turn: Turn | null, error: unknown): Promise<boolean> {
   if (turn === null) return false
   const { loaded } = turn
   if (error instanceof DatabaseFailure && error.kind === 'stale') {

@@ -7,7 +7,7 @@ import { createEngine } from '../../../runtime/engine/engine.ts'
 import { createApart, type Apart } from '../../../runtime/graphql/apart/apart.ts'
 import type { Question } from '../../../runtime/graphql/apart/messages.ts'
 import { unpack } from '../../../runtime/graphql/apart/packing.ts'
-import { createThread, usualLimits, type Answer, type Thread } from '../../../runtime/graphql/apart/thread.ts'
+import { createThread, usualThreadLimits, type Answer, type Thread } from '../../../runtime/graphql/apart/thread.ts'
 import { bindAll } from '../../../runtime/graphql/run/bind.ts'
 import { anybody, createDocuments } from '../../../runtime/graphql/prepared/documents.ts'
 import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
@@ -123,10 +123,10 @@ describe('the other thread', () => {
     { timeout: 60_000 },
     async () => {
       const { query: text } = hostileDocuments(0.5)['conditions'] ?? { query: '' }
-      const small = createThread({ ...usualLimits, megabytes: 24 })
+      const small = createThread({ ...usualThreadLimits, megabytes: 24 })
       expect(await small.ask(revision, questionOf(revision, { text }))).toEqual({ kind: 'exhausted' })
       expect(await small.ask(revision, questionOf(revision, { text: '{__typename}' }))).toMatchObject({ kind: 'ready' })
-      const hasty = createThread({ ...usualLimits, longestMs: 300 })
+      const hasty = createThread({ ...usualThreadLimits, longestMs: 300 })
       expect(await hasty.ask(revision, questionOf(revision, { text }))).toEqual({ kind: 'late' })
       const patient = createThread()
       expect(await patient.ask(revision, questionOf(revision, { text: '{__typename}' }))).toMatchObject({
@@ -137,7 +137,7 @@ describe('the other thread', () => {
 
   it('ends when it is not asked for a while, and starts again', async () => {
     const threads = (): number => (existsSync('/proc/self/task') ? readdirSync('/proc/self/task').length : 0)
-    const thread = createThread({ ...usualLimits, idleMs: 500 })
+    const thread = createThread({ ...usualThreadLimits, idleMs: 500 })
     for (let round = 0; round < 2; round += 1) {
       expect(await thread.ask(revision, questionOf(revision, { text: '{__typename}' }))).toMatchObject({
         kind: 'ready',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { newRefreshToken } from '../../../runtime/auth/accounts/sign-in.ts'
 import { newTotpSecret } from '../../../runtime/auth/rules/totp.ts'
-import { putOneTimeToken, type Slot } from '../../../runtime/auth/store/one-time-tokens.ts'
+import { putOneTimeToken, type TokenSlot } from '../../../runtime/auth/store/one-time-tokens.ts'
 import type { AuthTools } from '../../../runtime/auth/accounts/tools.ts'
 import { signToken } from '../../../runtime/identity/jwt.ts'
 import { secret } from '../auth.ts'
@@ -27,7 +27,11 @@ export interface SessionAtStart {
   readonly access: string
 }
 
-export const mailedSlots = ['recovery', 'email_change_current', 'email_change_new'] as const satisfies readonly Slot[]
+export const mailedSlots = [
+  'recovery',
+  'email_change_current',
+  'email_change_new',
+] as const satisfies readonly TokenSlot[]
 export type MailedSlot = (typeof mailedSlots)[number]
 
 export interface MailedToken {

@@ -6,7 +6,7 @@ import { CommandFailure } from '../command.ts'
 import type { SchemaSource } from './source.ts'
 
 /** What a service is asked with. */
-export interface Credentials {
+export interface ServiceCredentials {
   /** The project key. */
   readonly key: string
   /** The token whose role's schema is answered. */
@@ -16,13 +16,13 @@ export interface Credentials {
 const answerWithinMs = 60_000
 
 /** With the project's secret any role can be asked for. */
-export const credentialsOfSecret = (secret: string, role: string): Credentials => ({
+export const credentialsOfSecret = (secret: string, role: string): ServiceCredentials => ({
   key: projectKeys(secret).anon,
   token: signToken({ iss: 'catalograph', role }, secret),
 })
 
 /** A project key answers for its own role. Throws CommandFailure when that is another one. */
-export function credentialsOfKey(key: string, role: string): Credentials {
+export function credentialsOfKey(key: string, role: string): ServiceCredentials {
   const own = roleOf(key)
   if (own === role) return { key, token: key }
   throw new CommandFailure(
@@ -42,7 +42,7 @@ function roleOf(key: string): string | null {
 }
 
 /** A running service, by introspection: it shows the schemas that opted in to it. */
-export function serviceSource(address: string, credentials: Credentials): SchemaSource {
+export function serviceSource(address: string, credentials: ServiceCredentials): SchemaSource {
   const base = address.replace(/\/+$/, '')
   const ask = (query: string): Promise<unknown> => graphql(base, credentials, query)
   return {
@@ -60,7 +60,7 @@ export function serviceSource(address: string, credentials: Credentials): Schema
   }
 }
 
-async function graphql(base: string, { key, token }: Credentials, query: string): Promise<unknown> {
+async function graphql(base: string, { key, token }: ServiceCredentials, query: string): Promise<unknown> {
   const response = await send(`${base}/graphql/v1`, {
     method: 'POST',
     headers: { apikey: key, authorization: `Bearer ${token}`, 'content-type': 'application/json' },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../../../runtime/lib/message-of.ts'
 
-export interface WatchOptions {
+export interface CodegenWatchOptions {
   /** A text that is another one after a change. */
   readonly version: () => Promise<string>
   /** Called at first and after each change; never twice at once. */
@@ -14,7 +14,7 @@ export interface WatchOptions {
 const lookEveryMs = 1_000
 
 /** Looks for changes until it is asked to stop. What failed for a version is tried again at the next look. */
-export async function watch({ version, onChange, onFailure, stopRequested }: WatchOptions): Promise<void> {
+export async function watch({ version, onChange, onFailure, stopRequested }: CodegenWatchOptions): Promise<void> {
   const stop = new AbortController()
   void stopRequested.then(() => stop.abort())
   let done: string | null = null

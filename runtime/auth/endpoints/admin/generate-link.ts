@@ -12,7 +12,7 @@ import { checkNewPassword } from '../../call/password-input.ts'
 import { emailAppMetadata, userJson } from '../../rules/user-json.ts'
 import { markInvited } from '../../store/admin-users.ts'
 import { beginChange } from '../../store/email-changes.ts'
-import { clearOneTimeToken, putOneTimeToken, type Slot } from '../../store/one-time-tokens.ts'
+import { clearOneTimeToken, putOneTimeToken, type TokenSlot } from '../../store/one-time-tokens.ts'
 import { findUserByEmail, findUserById, lockUser, mergeUserMetadata } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type { JsonObject, UserRow } from '../../protocol/types.ts'
@@ -147,7 +147,7 @@ async function addMetadata(run: RunStatement, id: string, data: JsonObject): Pro
 }
 
 interface Place {
-  readonly slot: Slot
+  readonly slot: TokenSlot
   readonly address: string
 }
 

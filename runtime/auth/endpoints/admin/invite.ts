@@ -5,7 +5,7 @@ import { destinationOf } from '../../call/destination.ts'
 import { checkedEmail } from '../../call/email-input.ts'
 import { refuse } from '../../protocol/errors.ts'
 import { objectOf, textOf } from '../../protocol/input.ts'
-import type { Send } from '../../mails/mailer.ts'
+import type { SendMail } from '../../mails/mailer.ts'
 import { mailVariables } from '../../mails/variables.ts'
 import { checkNewMetadata } from '../../call/metadata-input.ts'
 import type { IssuedToken } from '../../secrets/one-time-tokens.ts'
@@ -42,7 +42,7 @@ export async function invite(call: AdminCall, tools: AuthTools): Promise<Outcome
 
 async function inviteWithin(
   run: RunStatement,
-  send: Send,
+  send: SendMail,
   call: AdminCall,
   { email, data, destination, issued }: Invitation,
 ): Promise<UserRow> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareApis, type Comparison, type State } from '../../../../compiler/tools/diff/compare.ts'
+import { compareApis, type Comparison, type SchemaState } from '../../../../compiler/tools/diff/compare.ts'
 import { createCompiler } from '../../../../compiler/compile.ts'
 import type { World } from '../../../../compiler/tools/verify/interpreter/world.ts'
 import { questions, usefulRoles } from '../../../../compiler/tools/verify/questions/document.ts'
@@ -13,7 +13,7 @@ import { simplerWorlds } from '../../../support/exact/shrink-world.ts'
 const seed = Number(process.env['DIFF_SEED'] ?? '4100')
 const again = `DIFF_SEED=${seed} npx vitest run --config test/vitest.config.ts test/compiler/tools/diff/law.test.ts`
 
-async function stateOf(world: World): Promise<State> {
+async function stateOf(world: World): Promise<SchemaState> {
   const db = await createDatabase({ sql: schemaSql(world) })
   try {
     return await withSession({ url: db.adminUrl }, async (query) => {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { toErrorAnswer } from '../../../../runtime/auth/http/boundary.ts'
-import { HttpFailure, type FailureCode } from '../../../../runtime/http/failures.ts'
+import { HttpFailure, type HttpFailureCode } from '../../../../runtime/http/failures.ts'
 
-it.each<[FailureCode, number, string]>([
+it.each<[HttpFailureCode, number, string]>([
   ['REQUEST_TIMEOUT', 504, 'request_timeout'],
   ['OVERLOADED', 503, 'overloaded'],
   ['BODY_TOO_LARGE', 413, 'request_entity_too_large'],

@@ -5,7 +5,7 @@ import { createLru } from '../../lib/lru.ts'
  * Whose requests are quick, so that some connections can be kept for them while others wait for what is slow or is given
  * up. Nobody is quick at first: an attacker has as many addresses as it likes.
  */
-export interface Pace {
+export interface QuickCallers {
   readonly isQuick: (party: string) => boolean
   /** Told how long a connection was held, in milliseconds. */
   readonly held: (context: RequestContext, ms: number) => void
@@ -27,7 +27,7 @@ const mostParties = 20_000
 const recentMs = 1_000
 
 /** @param now the monotonic clock, in milliseconds */
-export function createPace(now: () => number): Pace {
+export function createQuickCallers(now: () => number): QuickCallers {
   const credits = createLru<string, number>(mostParties)
   let lastQuickAt = -Infinity
   return {
