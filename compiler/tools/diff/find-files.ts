@@ -1,5 +1,6 @@
-import { readdir } from 'node:fs/promises'
-import { join, normalize, sep } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { normalize } from 'node:path'
+import { glob, isDynamicPattern } from 'tinyglobby'
 
 /**
  * Paths of the files that a pattern names, sorted: `*` and `?` stand for characters within a segment, `**` for any
@@ -7,38 +8,15 @@ import { join, normalize, sep } from 'node:path'
  * there.
  */
 export async function findFiles(pattern: string): Promise<readonly string[]> {
-  const segments = normalize(pattern).split(sep)
-  const fixed = segments.findIndex((segment) => /[*?{]/.test(segment))
-  if (fixed < 0) return [normalize(pattern)]
-  const folder = segments.slice(0, fixed).join(sep) || (pattern.startsWith(sep) ? sep : '.')
-  const wanted = patternOf(segments.slice(fixed).join('/'))
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) =>
-      wanted.test(
-        path
-          .slice(folder === '.' ? 0 : join(folder, sep).length)
-          .split(sep)
-          .join('/'),
-      ),
+  if (!isDynamicPattern(pattern)) return [normalize(pattern)]
+  const segments = pattern.split('/')
+  const fixed = segments
+    .slice(
+      0,
+      segments.findIndex((segment) => isDynamicPattern(segment)),
     )
-    .sort()
-}
-
-const replacements: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' }
-
-function patternOf(glob: string): RegExp {
-  const source = glob.replace(
-    /\*\*\/|\*\*|\*|\?|\{([^{}]*)\}|[.+^$()|[\]\\}{]/g,
-    (found, either: string | undefined) => {
-      if (either === undefined) return replacements[found] ?? `\\${found}`
-      return `(?:${either
-        .split(',')
-        .map((part) => patternOf(part).source.slice(1, -1))
-        .join('|')})`
-    },
-  )
-  return new RegExp(`^${source}$`)
+    .join('/')
+  await stat(fixed === '' && !pattern.startsWith('/') ? '.' : fixed || '/')
+  const found = await glob(pattern, { absolute: pattern.startsWith('/'), expandDirectories: false })
+  return found.map(normalize).sort()
 }
