@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Log } from '../runtime/log/events.ts'
+import { assembleServer, openServerDatabase, type ServerSettings } from '../runtime/server.ts'
+import { readSettings } from '../runtime/settings/read.ts'
+import { createFollowedSource } from './tools/cli/followed-source.ts'
+import { createPrepareOnce } from './tools/cli/prepare-once.ts'
+
+/** The main export of the package: the service within somebody's own process. */
+
+export type { LogEvent, Log } from '../runtime/log/events.ts'
+
+/** The settings of docs/operate.md by their names in camel case; whatever is left out is as it is there. */
+export interface ServerOptions extends Partial<ServerSettings> {
+  readonly databaseUrl: string
+  readonly jwtSecret: string
+  /** Where clients reach the service, without a path; mails and redirects of auth lead there. */
+  readonly baseUrl: string
+  /** Told what happens; left out: nobody is. */
+  readonly log?: Log
+}
+
+export interface CatalographServer {
+  /** Answers a request to /graphql/v1, /auth/v1, /admin/v1, /dashboard, /openapi.json, /health or /readyz. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void
+  /** Resolves when the first schema is loaded, until which everything is answered 503; rejects when that is hopeless. */
+  readonly ready: Promise<void>
+  /** Lets requests end within the grace period, and leaves the database. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Makes the service, which prepares and follows the database of its options. Whoever calls it listens, and hands requests on:
+ * in Fastify `app.all('/graphql/v1', (request, reply) => { reply.hijack(); server.handle(request.raw, reply.raw) })`,
+ * before any parser of bodies. Bounds on connections are those of the caller's server.
+ */
+export async function createServer({ log = () => undefined, ...given }: ServerOptions): Promise<CatalographServer> {
+  const usual = readSettings({})
+  if (usual.kind === 'invalid') throw new Error(usual.problems.join('; '))
+  const settings: ServerSettings = { ...usual.settings, ...given }
+  const { databaseUrl, databaseOwnerUrl, schemas } = settings
+  const database = openServerDatabase(settings)
+  const prepare = createPrepareOnce({ ownerUrl: databaseOwnerUrl ?? databaseUrl, loginUrl: databaseUrl, log })
+  const source = createFollowedSource({ schemas, query: database.query, prepare, log })
+  const { app, start, stop } = assembleServer({ settings, database, source, log }, () => given.baseUrl)
+  await app.ready()
+  const stopping = new AbortController()
+  const ready = start(stopping.signal).then(() => undefined)
+  // Whoever does not wait for it learns from the answers.
+  ready.catch(() => undefined)
+  return {
+    handle: (request, response) => app.routing(request, response),
+    ready,
+    close: async () => {
+      stopping.abort()
+      await stop()
+    },
+  }
+}

