@@ -1,10 +1,15 @@
+import type { Ident } from './tree.ts'
+
 /**
  * Names in SQL text. Always quoted: a name then never is a keyword, never is folded to lower case and never ends early.
  * Source: PostgreSQL manual, 4.1.1 Identifiers and Key Words (a quote inside is doubled).
  */
 
 /** `user "x"` -> `"user ""x"""`. */
-export const ident = (name: string): string => `"${name.replaceAll('"', '""')}"`
+export const ident = (name: string): Ident => `"${name.replaceAll('"', '""')}"` as Ident
 
 /** A relation, type or function with its schema: `"public"."posts"`. */
-export const qualified = (schema: string, name: string): string => `${ident(schema)}.${ident(name)}`
+export const qualified = (schema: string, name: string): Ident => `${ident(schema)}.${ident(name)}` as Ident
+
+/** A name of our own, which needs no quotes: `t1`. */
+export const bare = (letter: string, number?: number): Ident => `${letter}${number ?? ''}` as Ident

@@ -1,6 +1,8 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { aloneItems, createItems, object, objectFrom, type Items, type Pair } from '../../sql/json.ts'
+import { bare } from '../../sql/ident.ts'
+import { asItems, object, objectFrom, type MakeObject } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
+import { joined, select, sql, type From, type Ident, type Pair, type Sql } from '../../sql/tree.ts'
 import type {
   Collection,
   ConnectionMember,
@@ -15,25 +17,25 @@ import { gather, type Made } from './gather.ts'
 import { matchingRows, type Matching, type Source } from './matching.ts'
 import { reversed, sameKey, withoutRepeats } from './order.ts'
 import { scanRows } from './scan.ts'
-import { carriedScope, type Scope, type Writer } from './source.ts'
+import { given, type Scope, type Writer } from './source.ts'
 import { aggregateMember, writeTotals, type TotalsSql } from './totals.ts'
 
 /**
  * A connection as one value that becomes an object. Up to three sub-selects feed it: the page (w), figures over all matching rows
  * (u), and the first of all rows, which tells whether the page begins there; each is written only when something selected needs it.
  */
-export function collectionObject(writer: Writer, collection: Collection, source: Source): string {
+export function collectionObject(writer: Writer, collection: Collection, source: Source): Sql {
   const needs = needsOf(collection, source)
   const reads = Number(needs.page) + Number(needs.totals) + Number(needs.membership)
   const matching = matchingRows(writer, collection, source, reads)
   const scan = collection.page.backward ? reversed(collection.order) : collection.order
   const page = needs.page ? writePage(writer, collection, needs, matching, scan) : null
   const totals = needs.totals ? writeTotals(writer, collection, matching) : null
-  const from = [page?.from ?? null, totals?.from ?? null].filter((item) => item !== null)
-  const items = from.length === 0 ? aloneItems : createItems(() => writer.alias('o'))
-  const context: Context = { writer, collection, scan, matching, page, totals, needs, items }
+  const from = given([page?.from ?? null, totals?.from ?? null])
+  const makeObject = from.length === 0 ? object : asItems(() => writer.alias('o'))
+  const context: Context = { writer, collection, scan, matching, page, totals, needs, makeObject }
   const pairs = collection.members.map((member): Pair => [member.key, connectionMember(context, member)])
-  return matching.wrap(from.length === 0 ? object(pairs) : objectFrom(pairs, `${from.join(', ')}${items.from()}`))
+  return matching.wrap(from.length === 0 ? object(pairs) : objectFrom(pairs, { from }))
 }
 
 interface Needs {
@@ -90,20 +92,20 @@ interface Context {
   readonly page: PageSql | null
   readonly totals: TotalsSql | null
   readonly needs: Needs
-  readonly items: Items
+  readonly makeObject: MakeObject
 }
 
 interface PageSql {
   /** Its item of FROM; null where nothing needs one. */
-  readonly from: string | null
+  readonly from: From | null
   /** By edges member: the array of its edges. */
-  readonly edges: ReadonlyMap<ConnectionMember, string>
+  readonly edges: ReadonlyMap<ConnectionMember, Sql>
   /** How many rows were read, where one is read to look ahead or the page's ends are needed. */
-  readonly count: string
+  readonly count: Sql
   /** The value of a key in the row at this position, where the page's ends are needed. */
-  readonly valueAt: (key: OrderKey, index: string) => string
+  readonly valueAt: (key: OrderKey, index: Sql) => Sql
   /** The cursor of that row. */
-  readonly cursor: (index: string) => string
+  readonly cursor: (index: Sql) => Sql
 }
 
 function writePage(
@@ -114,62 +116,74 @@ function writePage(
   scan: readonly OrderTerm[],
 ): PageSql {
   const { page, order } = collection
-  const scanned = scanRows(writer, collection, matching, scan, page)
-  const outer = writer.alias('p')
-  writer.note(outer, collection)
+  const limit = page.limit + (needs.lookahead ? 1 : 0)
+  const { scope, rows } = scanRows(writer, collection, matching, scan, page, limit, 'p')
+  writer.note(scope.alias, collection)
   const alias = writer.alias('w')
-  const carried = carriedScope(scanned.scope, outer)
 
-  const items = itemsFor(writer, collection, needs)
-  const shown = withinPage(collection, needs, outer)
+  const makeObject = objectsFor(writer, collection, needs)
+  const shown = withinPage(collection, needs, scope.alias)
   const members = page.limit === 0 ? [] : collection.members.filter((member) => member.kind === 'edges')
   const edges = members.map((member): Made => {
     const pairs = member.members.map((part): Pair => [
       part.key,
-      edgeMember(writer, collection, part, carried.scope, items),
+      edgeMember(writer, collection, part, scope, makeObject),
     ])
-    const keyed = needs.keyless ? `${carried.scope.column(collection.entity.key[0] ?? '')} is not null` : null
-    return { value: items.object(pairs), condition: bothOf(shown, keyed) }
+    const keyed = needs.keyless ? sql`${scope.column(collection.entity.key[0] ?? '')} is not null` : null
+    return { value: makeObject(pairs), condition: bothOf(shown, keyed) }
   })
   const ends = needs.ends ? withoutRepeats(order) : []
-  const values = ends.map(({ column }): Made => ({ value: plainValue(carried.scope, column), condition: shown }))
+  const values = ends.map(({ column }): Made => ({ value: plainValue(scope, column), condition: shown }))
 
-  const rows = scanned.rows(carried, page.limit + (needs.lookahead ? 1 : 0))
-  const forward = page.backward ? ' order by rn desc' : ''
-  const numbered = needs.numbered ? `(select q.*, row_number() over () as rn from ${rows} q${forward})` : rows
   const counted = needs.lookahead || needs.ends
-  const { from, arrays, count } = gather(alias, [...edges, ...values], counted, `${numbered} ${outer}${items.from()}`)
-  const valueAt = (key: OrderKey, index: string): string =>
-    `${arrays[edges.length + ends.findIndex((term) => sameKey(term.column, key))]}[${index}]`
-  const cursor = (index: string): string =>
+  const pageRows = { of: needs.numbered ? numbered(rows, page.backward) : rows, alias: scope.alias }
+  const { from, arrays, count } = gather(alias, [...edges, ...values], counted, pageRows)
+  const valueAt = (key: OrderKey, index: Sql): Sql => {
+    const place = edges.length + ends.findIndex((term) => sameKey(term.column, key))
+    return sql`${arrays[place] ?? sql``}[${index}]`
+  }
+  const cursor = (index: Sql): Sql =>
     cursorText(
       order.map(({ column }) => {
-        const { cursor, longest } = carried.scope.ordered(column)
+        const { cursor, longest } = scope.ordered(column)
         return { value: cursor(valueAt(column, index)), longest }
       }),
     )
-  return { from, edges: new Map(members.map((member, index) => [member, arrays[index] ?? ''])), count, valueAt, cursor }
+  return {
+    from,
+    edges: new Map(members.map((member, index) => [member, arrays[index] ?? sql``])),
+    count,
+    valueAt,
+    cursor,
+  }
 }
 
+/** Rows in forward order and the number that each was read as. */
+const numbered = (rows: Sql, backward: boolean): Sql =>
+  select([{ value: sql`q.*` }, { value: sql`row_number() over ()`, as: bare('rn') }], {
+    from: [{ of: rows, alias: bare('q') }],
+    orderBy: backward ? [sql`rn desc`] : [],
+  })
+
 /** An array of arrays would lose its shape; those values travel as jsonb, which is how cursors show them anyway. */
-function plainValue(scope: Scope, key: OrderKey): string {
+function plainValue(scope: Scope, key: OrderKey): Sql {
   const { value, isArray } = scope.ordered(key)
-  return isArray ? `to_jsonb(${value})` : value
+  return isArray ? sql`to_jsonb(${value})` : value
 }
 
 /** Rows come in forward order; where they are numbered, this leaves out the one that was read to look ahead. */
-const withinPage = ({ page }: Collection, needs: Needs, alias: string): string | null =>
-  needs.numbered && needs.lookahead ? `${alias}.rn <= ${page.limit}` : null
+const withinPage = ({ page }: Collection, needs: Needs, alias: Ident): Sql | null =>
+  needs.numbered && needs.lookahead ? sql`${alias}.rn <= ${page.limit}` : null
 
-const bothOf = (left: string | null, right: string | null): string | null =>
-  left === null || right === null ? (left ?? right) : `${left} and ${right}`
+const bothOf = (left: Sql | null, right: Sql | null): Sql | null =>
+  left === null || right === null ? (left ?? right) : sql`${left} and ${right}`
 
 /**
  * An item of FROM that calls a volatile function is not dissolved, so it would be made for rows that are left out too, as for
  * the one that is read to look ahead.
  */
-const itemsFor = (writer: Writer, { members }: Collection, { numbered, lookahead, keyless }: Needs): Items =>
-  ((numbered && lookahead) || keyless) && callsFunctions(members) ? aloneItems : createItems(() => writer.alias('o'))
+const objectsFor = (writer: Writer, { members }: Collection, { numbered, lookahead, keyless }: Needs): MakeObject =>
+  ((numbered && lookahead) || keyless) && callsFunctions(members) ? object : asItems(() => writer.alias('o'))
 
 const callsFunctions = (members: readonly ConnectionMember[]): boolean =>
   members.some(
@@ -198,10 +212,16 @@ const rowCallsFunctions = ({ members }: Row): boolean =>
     }
   })
 
-function edgeMember(writer: Writer, collection: Collection, member: EdgeMember, scope: Scope, items: Items): string {
+function edgeMember(
+  writer: Writer,
+  collection: Collection,
+  member: EdgeMember,
+  scope: Scope,
+  makeObject: MakeObject,
+): Sql {
   switch (member.kind) {
     case 'typename':
-      return `${literal(member.name)}::text`
+      return sql`${literal(member.name)}::text`
     case 'cursor':
       return cursorText(
         collection.order.map(({ column }) => {
@@ -210,22 +230,22 @@ function edgeMember(writer: Writer, collection: Collection, member: EdgeMember, 
         }),
       )
     case 'node':
-      return writer.row(writer, member.row, scope, items.object)
+      return writer.row(writer, member.row, scope, makeObject)
   }
 }
 
-function connectionMember(context: Context, member: ConnectionMember): string {
+function connectionMember(context: Context, member: ConnectionMember): Sql {
   switch (member.kind) {
     case 'typename':
-      return `${literal(member.name)}::text`
+      return sql`${literal(member.name)}::text`
     case 'totalCount':
-      return `${totalsOf(context).alias}.n`
+      return sql`${totalsOf(context).alias}.n`
     case 'aggregate':
-      return context.items.object(
-        member.members.map((part): Pair => [part.key, aggregateMember(totalsOf(context), part, context.items)]),
+      return context.makeObject(
+        member.members.map((part): Pair => [part.key, aggregateMember(totalsOf(context), part, context.makeObject)]),
       )
     case 'pageInfo':
-      return context.items.object(member.members.map((part): Pair => [part.key, pageInfoMember(context, part)]))
+      return context.makeObject(member.members.map((part): Pair => [part.key, pageInfoMember(context, part)]))
     case 'edges':
       return shownEdges(context, member)
   }
@@ -237,49 +257,56 @@ function totalsOf({ totals }: Context): TotalsSql {
   return totals
 }
 
-function shownEdges({ collection, page, needs }: Context, member: ConnectionMember): string {
+function shownEdges({ collection, page, needs }: Context, member: ConnectionMember): Sql {
   const edges = page?.edges.get(member)
-  if (edges === undefined) return `'[]'::json`
-  return needs.lookahead && !needs.numbered ? `${edges}[1:${collection.page.limit}]` : edges
+  if (edges === undefined) return sql`'[]'::json`
+  return needs.lookahead && !needs.numbered ? sql`${edges}[1:${collection.page.limit}]` : edges
 }
 
-function pageInfoMember(context: Context, member: PageInfoMember): string {
-  const { collection, page, needs } = context
+function pageInfoMember(context: Context, member: PageInfoMember): Sql {
+  const { collection, needs } = context
   const { backward, limit } = collection.page
   switch (member.kind) {
     case 'typename':
-      return `${literal(member.name)}::text`
+      return sql`${literal(member.name)}::text`
     case 'hasNextPage':
     case 'hasPreviousPage': {
       const counts = (member.kind === 'hasNextPage') !== backward
-      if (counts) return `${page?.count} > ${limit}`
-      return needs.membership ? beginsLater(context) : 'false'
+      if (counts) return sql`${pageOf(context).count} > ${limit}`
+      return needs.membership ? beginsLater(context) : sql`false`
     }
     case 'startCursor':
     case 'endCursor': {
-      if (limit === 0) return 'null::text'
-      const index = member.kind === 'startCursor' ? '1' : lastShown(context)
-      return `case when ${page?.count} > 0 then ${page?.cursor(index)} end`
+      if (limit === 0) return sql`null::text`
+      const page = pageOf(context)
+      const index = member.kind === 'startCursor' ? sql`1` : lastShown(context)
+      return sql`case when ${page.count} > 0 then ${page.cursor(index)} end`
     }
   }
 }
 
+/** Written whenever a member needs it, see needsOf. */
+function pageOf({ page }: Context): PageSql {
+  if (page === null) throw new Error('the page was asked about and not written')
+  return page
+}
+
 /** Position of the page's last row in the arrays of order values. */
-const lastShown = ({ page, collection }: Context): string => `least(${page?.count}, ${collection.page.limit})`
+const lastShown = (context: Context): Sql => sql`least(${pageOf(context).count}, ${context.collection.page.limit})`
 
 /**
  * Whether the page has rows and the first row of all, in the order in which they are read, is not among them
  * (spec/graphql.md 5.7).
  */
-function beginsLater(context: Context): string {
-  const { writer, collection, matching, scan, page } = context
-  const scanned = scanRows(writer, collection, matching, scan, null)
-  const alias = writer.alias('f')
-  const carried = carriedScope(scanned.scope, alias)
+function beginsLater(context: Context): Sql {
+  const { writer, collection, matching, scan } = context
+  const page = pageOf(context)
+  const { scope, rows } = scanRows(writer, collection, matching, scan, null, 1, 'f')
   const { key } = collection.entity
-  const there = key.map((name) => plainValue(carried.scope, name))
-  const index = collection.page.backward ? lastShown(context) : '1'
-  const here = key.map((name) => page?.valueAt(name, index))
-  const first = `${scanned.rows(carried, 1)} ${alias}`
-  return `(${page?.count} > 0 and exists (select from ${first} where (${there.join(', ')}) is distinct from (${here.join(', ')})))`
+  const there = key.map((name) => plainValue(scope, name))
+  const index = collection.page.backward ? lastShown(context) : sql`1`
+  const here = key.map((name) => page.valueAt(name, index))
+  const isOther = sql`(${joined(there, ', ')}) is distinct from (${joined(here, ', ')})`
+  const first = select([], { from: [{ of: rows, alias: scope.alias }], where: [isOther] })
+  return sql`(${page.count} > 0 and exists ${first})`
 }

@@ -1,11 +1,12 @@
 import type { AttributeBuilder, Attributes } from '../../contract/builder.ts'
-import { object, objectFrom, type Pair } from '../../sql/json.ts'
+import { object, objectFrom } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
+import { applied, sql, type Ident, type Pair, type Sql } from '../../sql/tree.ts'
 import type { CompositeMembers } from '../plan/types.ts'
 
 /** A composite value as a JSON object; null where the whole value is, which one of nulls is not (PostgreSQL manual 9.2). */
-export const compositeObject = (attributes: Attributes | undefined, members: CompositeMembers, value: string): string =>
-  `case when ${value} is distinct from null then ${object(pairsOf(attributes, members, value))} end`
+export const compositeObject = (attributes: Attributes | undefined, members: CompositeMembers, value: Sql): Sql =>
+  sql`case when ${value} is distinct from null then ${object(pairsOf(attributes, members, value))} end`
 
 /**
  * What a function answers, which is called once; null in every attribute is no answer, as with rows
@@ -14,18 +15,17 @@ export const compositeObject = (attributes: Attributes | undefined, members: Com
 export const calledComposite = (
   attributes: Attributes | undefined,
   members: CompositeMembers,
-  call: string,
-  alias: string,
-): string => objectFrom(pairsOf(attributes, members, alias), `${call} ${alias} where not (${alias} is null)`)
+  call: Sql,
+  alias: Ident,
+): Sql =>
+  objectFrom(pairsOf(attributes, members, alias), { from: [{ of: call, alias }], where: [sql`not (${alias} is null)`] })
 
-const pairsOf = (attributes: Attributes | undefined, members: CompositeMembers, value: string): readonly Pair[] =>
+const pairsOf = (attributes: Attributes | undefined, members: CompositeMembers, value: Sql): readonly Pair[] =>
   members.map((member): Pair => {
-    if (member.kind === 'typename') return [member.key, `${literal(member.name)}::text`]
+    if (member.kind === 'typename') return [member.key, sql`${literal(member.name)}::text`]
     const { of, json, attributes: inner } = attributeOf(attributes, member.attribute)
-    return [
-      member.key,
-      member.kind === 'attribute' ? json(of(value)) : compositeObject(inner, member.members, of(value)),
-    ]
+    const own = applied(of, value)
+    return [member.key, member.kind === 'attribute' ? applied(json, own) : compositeObject(inner, member.members, own)]
   })
 
 export function attributeOf(attributes: Attributes | undefined, name: string): AttributeBuilder {

@@ -1,11 +1,12 @@
 import type { ColumnFacts } from '../../contract/manifest.ts'
 import { jsonArray } from '../../sql/json.ts'
 import { scalarTable } from '../../sql/scalars.ts'
+import { sql, type Sql } from '../../sql/tree.ts'
 
 /** An element of a cursor. */
 export interface CursorElement {
   /** SQL of its value, which prints in json as it does in jsonb. */
-  readonly value: string
+  readonly value: Sql
   /** The most characters, all of them ASCII, that its JSON has; Infinity where there is no such limit. */
   readonly longest: number
 }
@@ -14,11 +15,11 @@ export interface CursorElement {
 const longestLine = 56
 
 /** Text of a cursor (spec/graphql.md 5.5): base64 without line breaks. Made as json, which takes half the time of jsonb. */
-export function cursorText(elements: readonly CursorElement[]): string {
-  const text = `encode(json_send(${jsonArray(elements.map(({ value }) => value))}), 'base64')`
+export function cursorText(elements: readonly CursorElement[]): Sql {
+  const text = sql`encode(json_send(${jsonArray(elements.map(({ value }) => value))}), 'base64')`
   // Brackets around and `, ` between them.
   const length = elements.reduce((sum, { longest }) => sum + longest + 2, 0)
-  return length <= longestLine ? text : `replace(${text}, E'\\n', '')`
+  return length <= longestLine ? text : sql`replace(${text}, E'\\n', '')`
 }
 
 /** @param type a column's */

@@ -1,35 +1,50 @@
 import type { ColumnBuilder } from '../../contract/builder.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
 import type { Filter, Subject, Value } from '../plan/types.ts'
-import type { Parameters } from './parameters.ts'
+import { applied, joined, select, sql, trusted, written, type Sql } from '../../sql/tree.ts'
 import { attributeOf } from './composite.ts'
-import { columnOf, computedOf, joined, readFor, where, type Part, type Scope, type Writer } from './source.ts'
+import { parameter } from './parameters.ts'
+import {
+  belongs,
+  columnOf,
+  computedOf,
+  given,
+  readFor,
+  relationOf,
+  type Part,
+  type Scope,
+  type Writer,
+} from './source.ts'
 
 /** A condition for any alias; its values are bound once, however often it is written. */
-export type Condition = (scope: Scope) => string
+export type Condition = (scope: Scope) => Sql
 
 /** @param part what of the plan the rows are filtered for */
 export function compileFilter(filter: Filter, writer: Writer, part: Part): Condition {
-  const { parameters } = writer
   switch (filter.kind) {
     case 'all':
     case 'any': {
       const conditions = filter.of.map((inner) => compileFilter(inner, writer, part))
-      const joint = filter.kind === 'all' ? ' and ' : ' or '
-      return (scope) => `(${conditions.map((condition) => condition(scope)).join(joint)})`
+      const between = filter.kind === 'all' ? ' and ' : ' or '
+      return (scope) => {
+        const all = conditions.map((condition) => condition(scope))
+        return sql`(${joined(all, between)})`
+      }
     }
     case 'not': {
       const condition = compileFilter(filter.of, writer, part)
-      return (scope) => `(not ${condition(scope)})`
+      return (scope) => sql`(not ${condition(scope)})`
     }
-    case 'presence':
-      return (scope) => `(${subjectOf(filter, scope).value} is ${filter.present ? 'not null' : 'null'})`
+    case 'presence': {
+      const presence = filter.present ? sql`not null` : sql`null`
+      return (scope) => sql`(${subjectOf(filter, scope).value} is ${presence})`
+    }
     case 'compare':
-      return compare(filter, parameters)
+      return compare(filter)
     case 'spatial':
-      return spatial(filter, parameters)
+      return spatial(filter)
     case 'key':
-      return keyEquals(filter.values, parameters)
+      return keyEquals(filter.values)
     case 'related':
       return related(filter, writer, part)
   }
@@ -41,34 +56,36 @@ function related(filter: Extract<Filter, { kind: 'related' }>, writer: Writer, p
   return (scope) => {
     const there = readFor(writer, filter.entity, part)
     const met = condition?.(there) ?? null
-    const wanted = met !== null && filter.quantifier === 'every' ? `${met} is not true` : met
-    const rows = `(select from ${there.builder.relation} ${there.alias}${where([joined(filter.join, scope, there), wanted])})`
-    return filter.quantifier === 'some' ? `exists ${rows}` : `(not exists ${rows})`
+    const wanted = met !== null && filter.quantifier === 'every' ? sql`${met} is not true` : met
+    const where = given([belongs(filter.join, scope, there), wanted])
+    const rows = select([], { from: [{ of: relationOf(there.builder), alias: there.alias }], where })
+    return filter.quantifier === 'some' ? sql`exists ${rows}` : sql`(not exists ${rows})`
   }
 }
 
-function compare(filter: Extract<Filter, { kind: 'compare' }>, parameters: Parameters): Condition {
-  const placeholder = parameters.add(filter.value)
+function compare(filter: Extract<Filter, { kind: 'compare' }>): Condition {
+  const operand = parameter(filter.value)
   const { render } = operators[filter.operator as OperatorName]
   return (scope) => {
     const { value, type } = subjectOf(filter, scope)
-    return `(${render(value, filter.operand === 'values' ? type.operands(placeholder) : type.operand(placeholder))})`
+    const typed = applied(filter.operand === 'values' ? type.operands : type.operand, operand)
+    return sql`(${written(([left = '', right = '']) => render(left, right), [value, typed])})`
   }
 }
 
-function spatial(filter: Extract<Filter, { kind: 'spatial' }>, parameters: Parameters): Condition {
-  const placeholder = parameters.add(filter.value)
-  const distance = filter.distance === undefined ? [] : [`${parameters.add(filter.distance)}::float8`]
+function spatial(filter: Extract<Filter, { kind: 'spatial' }>): Condition {
+  const operand = parameter(filter.value)
+  const distance = filter.distance === undefined ? [] : [sql`${parameter(filter.distance)}::float8`]
   return (scope) => {
     const { value, type } = subjectOf(filter, scope)
     const decides = type.spatial?.[filter.operator]
-    if (decides === undefined) throw new Error(`nothing decides ${filter.operator} of ${value}`)
-    return `${decides}(${[value, type.operand(placeholder), ...distance].join(', ')})`
+    if (decides === undefined) throw new Error(`nothing decides ${filter.operator}`)
+    return sql`${trusted(decides)}(${joined([value, applied(type.operand, operand), ...distance], ', ')})`
   }
 }
 
 interface Compared {
-  readonly value: string
+  readonly value: Sql
   readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'spatial'>
 }
 
@@ -81,22 +98,23 @@ function subjectOf(subject: Subject, scope: Scope): Compared {
     const column: Looked = { value: scope.column(subject.column), type: columnOf(scope.builder, subject.column) }
     return (subject.path ?? []).reduce<Looked>(({ value, type }, name) => {
       const attribute = attributeOf(type.attributes, name)
-      return { value: attribute.of(value), type: attribute }
+      return { value: applied(attribute.of, value), type: attribute }
     }, column)
   }
   const { of, operand, operands, spatial } = computedOf(scope, subject.computed)
   if (operand === undefined || operands === undefined) throw new Error(`there is no filter on ${subject.computed}`)
-  return { value: of(scope.row(), []), type: { operand, operands, ...(spatial && { spatial }) } }
+  const value = applied((row) => of(row, []), scope.row())
+  return { value, type: { operand, operands, ...(spatial && { spatial }) } }
 }
 
 /** The key's columns equal these values. */
-export function keyEquals(values: readonly Value[], parameters: Parameters): Condition {
-  const placeholders = values.map((value) => parameters.add(value))
+export function keyEquals(values: readonly Value[]): Condition {
+  const parameters = values.map(parameter)
   return (scope) => {
     const equal = scope.entity.key.map((name, index) => {
-      const operand = columnOf(scope.builder, name).operand(placeholders[index] ?? 'null')
-      return `${scope.column(name)} = ${operand}`
+      const { operand } = columnOf(scope.builder, name)
+      return sql`${scope.column(name)} = ${applied(operand, parameters[index] ?? sql`null`)}`
     })
-    return `(${equal.join(' and ')})`
+    return sql`(${joined(equal, ' and ')})`
   }
 }

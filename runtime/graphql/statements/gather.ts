@@ -1,20 +1,22 @@
-import { where } from './source.ts'
+import { bare } from '../../sql/ident.ts'
+import { select, sql, type From, type Ident, type Sql } from '../../sql/tree.ts'
+import { given } from './source.ts'
 
 /** Something made of each row. */
 export interface Made {
-  readonly value: string
+  readonly value: Sql
   /** Rows of which nothing is made do not meet it; null: all do. */
-  readonly condition: string | null
+  readonly condition: Sql | null
 }
 
 /** Rows taken in one pass. */
 export interface Gathered {
   /** One row of what was gathered, as an item of FROM; null where nothing needs it. */
-  readonly from: string | null
+  readonly from: From | null
   /** By position of what is made: an array of it, empty where there are no rows. */
-  readonly arrays: readonly string[]
+  readonly arrays: readonly Sql[]
   /** How many rows there were, whatever was made of them; only where it is asked for. */
-  readonly count: string
+  readonly count: Sql
 }
 
 /**
@@ -22,30 +24,30 @@ export interface Gathered {
  * aggregate, which takes some microseconds to set up.
  *
  * @param alias a name that nothing else in the statement has
- * @param rows FROM, without a condition
  */
-export function gather(alias: string, made: readonly Made[], counted: boolean, rows: string): Gathered {
+export function gather(alias: Ident, made: readonly Made[], counted: boolean, rows: From): Gathered {
   const [only, ...others] = made
-  if (only === undefined && !counted) return { from: null, arrays: [], count: '' }
+  const from = [rows]
+  if (only === undefined && !counted) return { from: null, arrays: [], count: sql`` }
   if (only !== undefined && others.length === 0 && !(counted && only.condition !== null)) {
-    const array = `array(select ${only.value} from ${rows}${where([only.condition])})`
-    if (!counted) return { from: null, arrays: [array], count: '' }
+    const array = sql`array${select([{ value: only.value }], { from, where: given([only.condition]) })}`
+    if (!counted) return { from: null, arrays: [array], count: sql`` }
+    const as = bare('a', 1)
     // Without OFFSET the sub-select would be dissolved, and the array made wherever it is used.
     return {
-      from: `(select ${array} as a1 offset 0) ${alias}`,
-      arrays: [`${alias}.a1`],
-      count: `cardinality(${alias}.a1)`,
+      from: { of: select([{ value: array, as }], { offset: sql`0` }), alias },
+      arrays: [sql`${alias}.${as}`],
+      count: sql`cardinality(${alias}.${as})`,
     }
   }
-  const lists = made.map(
-    ({ value, condition }, index) => `coalesce(array_agg(${value})${filtered(condition)}, '{}') as a${index + 1}`,
-  )
-  const list = counted ? [...lists, 'count(*) as n'] : lists
+  const lists = made.map(({ value, condition }, index) => ({
+    value: sql`coalesce(array_agg(${value})${condition === null ? sql`` : sql` filter (where ${condition})`}, '{}')`,
+    as: bare('a', index + 1),
+  }))
+  const columns = counted ? [...lists, { value: sql`count(*)`, as: bare('n') }] : lists
   return {
-    from: `(select ${list.join(', ')} from ${rows}) ${alias}`,
-    arrays: made.map((_, index) => `${alias}.a${index + 1}`),
-    count: `${alias}.n`,
+    from: { of: select(columns, { from }), alias },
+    arrays: lists.map(({ as }) => sql`${alias}.${as}`),
+    count: sql`${alias}.n`,
   }
 }
-
-const filtered = (condition: string | null): string => (condition === null ? '' : ` filter (where ${condition})`)

@@ -1,14 +1,15 @@
-import { once } from '../../lib/once.ts'
+import { bare } from '../../sql/ident.ts'
+import { select, sql, type Ident, type Select, type Sql } from '../../sql/tree.ts'
 import type { Collection, OrderTerm } from '../plan/types.ts'
 import { compileFilter, type Condition } from './filter.ts'
 import { orderBy } from './order.ts'
 import { joinRelated, type Picked } from './related.ts'
-import { carriedScope, directScope, selectList, where, type Scope, type Writer } from './source.ts'
+import { directScope, given, seenOutside, type Scope, type Writer } from './source.ts'
 
 /** What a collection is taken from. */
 export interface Source {
-  /** A relation's name, or a function call; to be asked for where it is written, since a call adds its arguments to the parameters. */
-  readonly from: () => string
+  /** A relation's name, or a function call. */
+  readonly of: Sql
   readonly isFunction: boolean
   readonly volatile: boolean
   /** The condition that ties a row to its parent. */
@@ -20,46 +21,40 @@ export interface Matching {
   /** They are taken from all rows of a relation, not from those of a parent or of a function, nor from one of each kind. */
   readonly isWhole: boolean
   /** The rows under an alias, with a further condition; `ordered` ones can be sorted by the collection's order. */
-  readonly read: (alias: string, extra: Condition | null, use: 'ordered' | 'counted') => Rows
+  readonly read: (alias: Ident, extra: Condition | null, use: 'ordered' | 'counted') => Rows
   /** Puts what belongs in front of the expression. */
-  readonly wrap: (json: string) => string
+  readonly wrap: (json: Sql) => Sql
 }
 
-export interface Rows {
+export interface Rows extends Required<Pick<Select, 'from' | 'where'>> {
   readonly scope: Scope
-  /** FROM and WHERE; to be asked for once everything that uses the scope is written. */
-  readonly from: () => string
 }
 
 /** @param reads how often the rows will be read */
 export function matchingRows(writer: Writer, collection: Collection, source: Source, reads: number): Matching {
   const { entity, order, distinct } = collection
-  // A parameter that no text mentions has no type, and Postgres refuses it: filters are compiled when something is read.
-  const filter = once(() => (collection.filter === null ? null : compileFilter(collection.filter, writer, collection)))
+  const filter = collection.filter === null ? null : compileFilter(collection.filter, writer, collection)
   // A function runs once per request, whatever is asked of its rows; a volatile one runs even when none of them is wanted.
   const runsOnce = source.isFunction && (reads > 1 || source.volatile)
   const rows = writer.alias('s')
   if (runsOnce) writer.note(rows, collection)
   const isPicked = source.condition === null && !source.isFunction
 
-  const plain = (alias: string, extra: Condition | null, ordered: boolean): Rows => {
+  const plain = (alias: Ident, extra: Condition | null, ordered: boolean): Rows => {
     writer.note(alias, collection)
-    const picked: Picked | null = isPicked ? (scope) => filter()?.(scope) ?? null : null
+    const picked: Picked | null = isPicked ? (scope) => filter?.(scope) ?? null : null
     const own = directScope(writer, entity, alias)
-    const { scope, joins } = ordered ? joinRelated(writer, own, collection, picked) : { scope: own, joins: '' }
-    const conditions = [source.condition, filter(), extra].map((condition) => condition?.(scope) ?? null)
-    const from = `${runsOnce ? rows : source.from()} ${alias}${joins}${where(conditions)}`
-    return { scope, from: () => from }
+    const { scope, joins } = ordered ? joinRelated(writer, own, collection, picked) : { scope: own, joins: [] }
+    const where = given([source.condition, filter, extra]).map((condition) => condition(scope))
+    return { scope, from: [{ of: runsOnce ? rows : source.of, alias, joins }], where }
   }
-  const firsts = (alias: string, extra: Condition | null, columns: readonly string[]): Rows => {
-    const all = plain(writer.alias('t'), null, true)
-    const carried = carriedScope(all.scope, alias)
-    const condition = where([extra?.(carried.scope) ?? null])
-    const on = columns.map((column) => all.scope.column(column)).join(', ')
-    const sorted = orderBy(firstsOrder(order, columns), all.scope)
-    const from = (): string =>
-      `(select distinct on (${on}) ${selectList(carried.list())} from ${all.from()}${sorted}) ${alias}${condition}`
-    return { scope: carried.scope, from }
+  const firsts = (alias: Ident, extra: Condition | null, columns: readonly string[]): Rows => {
+    const { scope: all, ...rest } = plain(writer.alias('t'), null, true)
+    const { scope, carrier } = seenOutside(all, alias)
+    const distinctOn = columns.map((column) => all.column(column))
+    const sorted = orderBy(firstsOrder(order, columns), all)
+    const of = select([{ value: carrier }], { distinctOn, ...rest, orderBy: sorted })
+    return { scope, from: [{ of, alias }], where: given([extra]).map((condition) => condition(scope)) }
   }
   return {
     isWhole: isPicked && distinct === undefined,
@@ -67,8 +62,12 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
       distinct === undefined ? plain(alias, extra, use === 'ordered') : firsts(alias, extra, distinct),
     wrap: (json) => {
       if (!runsOnce) return json
-      const run = source.volatile ? ` from (select count(*) from ${rows}) ran` : ''
-      return `(with ${rows} as materialized (select * from ${source.from()} f) select ${json}${run})`
+      const of = select([{ value: sql`*` }], { from: [{ of: source.of, alias: bare('f') }] })
+      const counted = select([{ value: sql`count(*)` }], { from: [{ of: rows }] })
+      return select([{ value: json }], {
+        with: { name: rows, materialized: true, of },
+        ...(source.volatile && { from: [{ of: counted, alias: bare('ran') }] }),
+      })
     },
   }
 }

@@ -1,7 +1,8 @@
 import type { Comparisons } from '../../contract/builder.ts'
 import type { OrderKey, OrderTerm, RelatedKey, Value } from '../plan/types.ts'
+import { joined, sql, trusted, type Parameter, type Sql } from '../../sql/tree.ts'
 import type { Condition } from './filter.ts'
-import type { Parameters } from './parameters.ts'
+import { parameter } from './parameters.ts'
 import type { Scope } from './source.ts'
 
 /** Orders and positions in them (spec/graphql.md 5.4 to 5.6). */
@@ -23,21 +24,20 @@ export const withoutRepeats = (order: readonly OrderTerm[]): readonly OrderTerm[
 export const reversed = (order: readonly OrderTerm[]): readonly OrderTerm[] =>
   order.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }))
 
-/** `order by` without a NULLS clause wherever Postgres' own default says the same: only so can a plain index serve. */
-export function orderBy(order: readonly OrderTerm[], scope: Scope): string {
-  const terms = withoutRepeats(order).map((term) => {
+/** What ORDER BY lists, without a NULLS clause wherever Postgres' own default says the same: only so can a plain index serve. */
+export const orderBy = (order: readonly OrderTerm[], scope: Scope): readonly Sql[] =>
+  withoutRepeats(order).map((term) => {
     const { notNull, value } = scope.ordered(term.column)
-    const direction = term.descending ? ' desc' : ''
-    const nulls = notNull || term.nullsFirst === term.descending ? '' : term.nullsFirst ? ' nulls first' : ' nulls last'
-    return `${value}${direction}${nulls}`
+    const direction = term.descending ? sql` desc` : sql``
+    const isDefault = notNull || term.nullsFirst === term.descending
+    const nulls = isDefault ? sql`` : term.nullsFirst ? sql` nulls first` : sql` nulls last`
+    return sql`${value}${direction}${nulls}`
   })
-  return ` order by ${terms.join(', ')}`
-}
 
 interface Element {
   readonly term: OrderTerm
-  /** Placeholder, or null where the cursor holds a null. */
-  readonly placeholder: string | null
+  /** The cursor's value; null where it holds a null. */
+  readonly bound: Parameter | null
 }
 
 /**
@@ -45,28 +45,24 @@ interface Element {
  * with an empty cursor all rows tie.
  * A cursor names a column again where the order does; the first mention has decided.
  */
-export function afterCursor(
-  order: readonly OrderTerm[],
-  values: readonly (Value | null)[],
-  parameters: Parameters,
-): Condition {
+export function afterCursor(order: readonly OrderTerm[], values: readonly (Value | null)[]): Condition {
   const kept = withoutRepeats(order)
   const elements = kept.flatMap((term): Element[] => {
     const index = order.indexOf(term)
     if (index >= values.length) return []
     const value = values[index] ?? null
-    return [{ term, placeholder: value === null ? null : parameters.add(value) }]
+    return [{ term, bound: value === null ? null : parameter(value) }]
   })
   return (scope) => (isPlain(elements, scope) ? compareRows(elements, scope) : compareStepwise(elements, scope))
 }
 
-const operandOf = (scope: Scope, element: Element): string =>
-  scope.ordered(element.term.column).operand(element.placeholder ?? 'null')
+const operandOf = (scope: Scope, { term, bound }: Element): Sql =>
+  scope.ordered(term.column).operand(bound ?? sql`null`)
 
 /** The column compared with the cursor's value. */
-function compared(scope: Scope, element: Element, symbol: keyof Comparisons): string {
+function compared(scope: Scope, element: Element, symbol: keyof Comparisons): Sql {
   const { value, comparisons } = scope.ordered(element.term.column)
-  return `${value} ${comparisons?.[symbol] ?? symbol} ${operandOf(scope, element)}`
+  return sql`${value} ${trusted(comparisons?.[symbol] ?? symbol)} ${operandOf(scope, element)}`
 }
 
 /** One direction, no nulls, operators of one name: a row comparison, which an index over the columns answers directly. */
@@ -74,48 +70,48 @@ function isPlain(elements: readonly Element[], scope: Scope): boolean {
   const descending = elements[0]?.term.descending
   return (
     elements.length > 0 &&
-    elements.every(({ term, placeholder }) => {
+    elements.every(({ term, bound }) => {
       const { notNull, comparisons } = scope.ordered(term.column)
-      return placeholder !== null && term.descending === descending && notNull && comparisons === undefined
+      return bound !== null && term.descending === descending && notNull && comparisons === undefined
     })
   )
 }
 
-function compareRows(elements: readonly Element[], scope: Scope): string {
-  const operator = elements[0]?.term.descending === true ? '<' : '>'
-  const columns = elements.map(({ term }) => scope.ordered(term.column).value).join(', ')
-  const values = elements.map((element) => operandOf(scope, element)).join(', ')
-  return `((${columns}) ${operator} (${values}))`
+function compareRows(elements: readonly Element[], scope: Scope): Sql {
+  const operator = elements[0]?.term.descending === true ? sql`<` : sql`>`
+  const columns = elements.map(({ term }) => scope.ordered(term.column).value)
+  const values = elements.map((element) => operandOf(scope, element))
+  return sql`((${joined(columns, ', ')}) ${operator} (${joined(values, ', ')}))`
 }
 
-function compareStepwise(elements: readonly Element[], scope: Scope): string {
+function compareStepwise(elements: readonly Element[], scope: Scope): Sql {
   const [first, ...rest] = elements
-  if (first === undefined) return 'false'
+  if (first === undefined) return sql`false`
   const after = isAfter(first, scope)
-  if (rest.length === 0) return `(${after})`
-  const stepwise = `(${after} or (${isEqual(first, scope)} and ${compareStepwise(rest, scope)}))`
+  if (rest.length === 0) return sql`(${after})`
+  const stepwise = sql`(${after} or (${isEqual(first, scope)} and ${compareStepwise(rest, scope)}))`
   // Redundant, but an index can only be entered by a bound that stands alone.
-  return first.placeholder === null ? stepwise : `(${isNotBefore(first, scope)} and ${stepwise})`
+  return first.bound === null ? stepwise : sql`(${isNotBefore(first, scope)} and ${stepwise})`
 }
 
 /** The column's value stands strictly after the cursor's, nulls where the order has them. */
-function isAfter(element: Element, scope: Scope): string {
-  const { term, placeholder } = element
+function isAfter(element: Element, scope: Scope): Sql {
+  const { term, bound } = element
   const column = scope.ordered(term.column).value
-  if (placeholder === null) return term.nullsFirst ? `${column} is not null` : 'false'
+  if (bound === null) return term.nullsFirst ? sql`${column} is not null` : sql`false`
   const after = compared(scope, element, term.descending ? '<' : '>')
-  return mayFollow(element, scope) ? `(${after} or ${column} is null)` : after
+  return mayFollow(element, scope) ? sql`(${after} or ${column} is null)` : after
 }
 
-function isNotBefore(element: Element, scope: Scope): string {
+function isNotBefore(element: Element, scope: Scope): Sql {
   const from = compared(scope, element, element.term.descending ? '<=' : '>=')
-  return mayFollow(element, scope) ? `(${from} or ${scope.ordered(element.term.column).value} is null)` : from
+  return mayFollow(element, scope) ? sql`(${from} or ${scope.ordered(element.term.column).value} is null)` : from
 }
 
 /** Whether nulls come after every value. */
 const mayFollow = ({ term }: Element, scope: Scope): boolean => !term.nullsFirst && !scope.ordered(term.column).notNull
 
-function isEqual(element: Element, scope: Scope): string {
-  if (element.placeholder === null) return `${scope.ordered(element.term.column).value} is null`
+function isEqual(element: Element, scope: Scope): Sql {
+  if (element.bound === null) return sql`${scope.ordered(element.term.column).value} is null`
   return compared(scope, element, '=')
 }

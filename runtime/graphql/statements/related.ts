@@ -1,13 +1,15 @@
 import type { Collection, OrderKey, RelatedKey } from '../plan/types.ts'
+import { bare } from '../../sql/ident.ts'
+import { joined, select, sql, type Column, type Join, type Sql } from '../../sql/tree.ts'
 import { longestCount } from './cursor.ts'
 import { keyId, stepId } from './order.ts'
-import { joined, readFor, where, type Ordered, type Scope, type Writer } from './source.ts'
+import { belongs, given, readFor, relationOf, type Ordered, type Scope, type Writer } from './source.ts'
 
 /** Rows that are sorted by rows that are related to them (spec/graphql.md 17, `orderByRelated`). */
 export interface Joined {
   readonly scope: Scope
   /** What follows the rows in FROM. */
-  readonly joins: string
+  readonly joins: readonly Join[]
 }
 
 /**
@@ -18,8 +20,8 @@ export interface Joined {
  */
 export function joinRelated(writer: Writer, scope: Scope, collection: Collection, picked: Picked | null): Joined {
   const related = collection.order.flatMap(({ column }) => (typeof column === 'string' ? [] : [column]))
-  if (related.length === 0) return { scope, joins: '' }
-  const joins: string[] = []
+  if (related.length === 0) return { scope, joins: [] }
+  const joins: Join[] = []
   const rows = new Map<string, Place>()
   const found = new Map<string, Ordered>()
 
@@ -30,10 +32,10 @@ export function joinRelated(writer: Writer, scope: Scope, collection: Collection
     if (known !== undefined) return known
     const there = readFor(writer, key.entity, collection)
     const always = here.present === null && key.always
-    const on = joined(key.join, here.scope, there)
-    joins.push(` ${always ? 'join' : 'left join'} ${there.builder.relation} ${there.alias} on ${on}`)
+    const on = belongs(key.join, here.scope, there)
+    joins.push({ kind: always ? 'join' : 'left join', of: relationOf(there.builder), alias: there.alias, on })
     // A row that was found has values where it was found by them.
-    const present = always ? null : `${there.column(key.join.foreign[0] ?? '')} is not null`
+    const present = always ? null : sql`${there.column(key.join.foreign[0] ?? '')} is not null`
     const place = { scope: there, path, present }
     rows.set(path, place)
     return place
@@ -46,10 +48,12 @@ export function joinRelated(writer: Writer, scope: Scope, collection: Collection
     }
     const there = readFor(writer, key.entity, collection)
     const alias = writer.alias('n')
-    const condition = joined(key.join, here, there)
-    const counted = `(select count(*) as n from ${there.builder.relation} ${there.alias} where ${condition})`
-    joins.push(` left join lateral ${counted} ${alias} on ${present ?? 'true'}`)
-    return { ...counts, value: `${alias}.n`, notNull: present === null }
+    const counted = select([rowCount], {
+      from: [{ of: relationOf(there.builder), alias: there.alias }],
+      where: [belongs(key.join, here, there)],
+    })
+    joins.push({ kind: 'left join lateral', of: counted, alias, on: present ?? sql`true` })
+    return { ...counts, value: sql`${alias}.n`, notNull: present === null }
   }
   const resolve = (key: OrderKey, here: Place): Ordered => {
     if (typeof key !== 'string') return key.kind === 'count' ? countOf(key, here) : resolve(key.of, rowOf(key, here))
@@ -61,11 +65,11 @@ export function joinRelated(writer: Writer, scope: Scope, collection: Collection
   }
   const ordered = (key: OrderKey): Ordered =>
     (typeof key === 'string' ? undefined : found.get(keyId(key))) ?? scope.ordered(key)
-  return { scope: { ...scope, ordered }, joins: joins.join('') }
+  return { scope: { ...scope, ordered }, joins }
 }
 
 /** The condition of a row to be among those that are sorted; null where all of them are. */
-export type Picked = (scope: Scope) => string | null
+export type Picked = (scope: Scope) => Sql | null
 
 function countInOnePass(
   writer: Writer,
@@ -73,32 +77,41 @@ function countInOnePass(
   here: Scope,
   collection: Collection,
   picked: Picked,
-): { readonly join: string; readonly value: string } {
+): { readonly join: Join; readonly value: Sql } {
   const there = readFor(writer, entity, collection)
   const row = readFor(writer, here.entity, collection)
   const alias = writer.alias('n')
   const condition = picked(row)
-  const rows = `(select from ${row.builder.relation} ${row.alias}${where([joined(join, row, there), condition])})`
+  const rows = select([], {
+    from: [{ of: relationOf(row.builder), alias: row.alias }],
+    where: given([belongs(join, row, there), condition]),
+  })
   const columns = join.foreign.map((name) => there.column(name))
-  const list = [...columns.map((column, index) => `${column} as k${index + 1}`), 'count(*) as n'].join(', ')
-  // To ask whether a row is one of all would only cost.
-  const wanted = where([condition === null ? null : `exists ${rows}`])
-  const counted = `(select ${list} from ${there.builder.relation} ${there.alias}${wanted} group by ${columns.join(', ')})`
-  const on = join.local.map((name, index) => `${alias}.k${index + 1} = ${here.column(name)}`).join(' and ')
-  return { join: ` left join ${counted} ${alias} on ${on}`, value: `coalesce(${alias}.n, 0)` }
+  const keys = columns.map((value, index) => ({ value, as: bare('k', index + 1) }))
+  const counted = select([...keys, rowCount], {
+    from: [{ of: relationOf(there.builder), alias: there.alias }],
+    // To ask whether a row is one of all would only cost.
+    where: condition === null ? [] : [sql`exists ${rows}`],
+    groupBy: columns,
+  })
+  const equal = join.local.map((name, index) => sql`${alias}.${bare('k', index + 1)} = ${here.column(name)}`)
+  const on = joined(equal, ' and ')
+  return { join: { kind: 'left join', of: counted, alias, on }, value: sql`coalesce(${alias}.n, 0)` }
 }
+
+const rowCount: Column = { value: sql`count(*)`, as: bare('n') }
 
 /** A row on the way to what is asked of it. */
 interface Place {
   readonly scope: Scope
   readonly path: string
   /** The condition that there is such a row; null where there always is. */
-  readonly present: string | null
+  readonly present: Sql | null
 }
 
 const counts: Omit<Ordered, 'value' | 'notNull'> = {
   isArray: false,
-  operand: (parameter) => `${parameter}::int8`,
+  operand: (value) => sql`${value}::int8`,
   cursor: (value) => value,
   longest: longestCount,
 }

@@ -1,46 +1,50 @@
+import { select, sql, type Column, type Ident, type Sql } from '../../sql/tree.ts'
 import type { Collection, OrderTerm, Page, Value } from '../plan/types.ts'
 import type { Condition } from './filter.ts'
 import type { Matching } from './matching.ts'
 import { afterCursor, orderBy, sameKey } from './order.ts'
-import { columnOf, selectList, type Carried, type Scope, type Writer } from './source.ts'
+import { parameter } from './parameters.ts'
+import { columnOf, seenOutside, type Scope, type Writer } from './source.ts'
 
 /** The first rows of a collection in some order, or the first after a cursor. */
 export interface Scan {
+  /** A row of them under the alias that it has outside. */
   readonly scope: Scope
-  /** As a sub-select; `carried` is the scope seen from outside. To be asked for once everything that uses it is written. */
-  readonly rows: (carried: Carried, limit: number) => string
+  readonly rows: Sql
 }
 
-/** @param start the cursor and offset to begin at; null begins with the first row of all */
+/**
+ * @param start the cursor and offset to begin at; null begins with the first row of all
+ * @param letter of the alias that the rows get outside
+ */
 export function scanRows(
   writer: Writer,
   collection: Collection,
   matching: Matching,
   order: readonly OrderTerm[],
   start: Pick<Page, 'cursor' | 'offset'> | null,
+  limit: number,
+  letter: string,
 ): Scan {
-  const alias = writer.alias('t')
+  const inner = writer.alias('t')
   const cursor = start?.cursor ?? null
   const divided = matching.isWhole && !start?.offset ? nullParts(writer, collection, order, cursor) : null
-  const arms = (divided ?? [wholePart(writer, order, cursor)]).map((part) => {
-    const { scope, from } = matching.read(alias, part.condition, 'ordered')
-    // What it is sorted by is asked of the scope, and FROM comes once everything is.
-    const sorted = orderBy(part.order, part.seen(scope))
-    return { scope, text: (list: string) => `select ${list} from ${from()}${sorted}` }
-  })
-  const [first] = arms
+  const reads = (divided ?? [wholePart(order, cursor)]).map((part) => ({
+    ...matching.read(inner, part.condition, 'ordered'),
+    part,
+  }))
+  const [first] = reads
   if (first === undefined) throw new Error('a scan reads something')
-  const offset = start?.offset ? ` offset ${writer.parameters.add(start.offset)}::int8` : ''
-  return {
-    scope: first.scope,
-    rows: (carried, limit) => {
-      const together = arms.length === 1 ? null : orderBy(order, carried.scope)
-      const list = selectList(carried.list())
-      const texts = arms.map(({ text }) => `(${text(list)} limit ${limit}${offset})`)
-      if (together === null) return texts.join('')
-      return `(select * from (${texts.join(' union all ')}) ${carried.scope.alias}${together} limit ${limit})`
-    },
-  }
+  const alias: Ident = writer.alias(letter)
+  const { scope, carrier } = seenOutside(first.scope, alias)
+  const columns: readonly Column[] = [{ value: carrier }]
+  const offset = start?.offset ? { offset: sql`${parameter(start.offset)}::int8` } : {}
+  const arms = reads.map(({ scope: own, part, ...rows }) =>
+    select(columns, { ...rows, orderBy: orderBy(part.order, part.seen(own)), limit, ...offset }),
+  )
+  const [only, ...others] = arms
+  if (only !== undefined && others.length === 0) return { scope, rows: only }
+  return { scope, rows: { kind: 'union', alias, arms, orderBy: orderBy(order, scope), limit } }
 }
 
 /** Rows that are read and sorted by themselves. */
@@ -55,8 +59,8 @@ type Cursor = readonly (Value | null)[]
 
 const asItIs = (scope: Scope): Scope => scope
 
-const wholePart = ({ parameters }: Writer, order: readonly OrderTerm[], cursor: Cursor | null): Part => ({
-  condition: cursor === null ? null : afterCursor(order, cursor, parameters),
+const wholePart = (order: readonly OrderTerm[], cursor: Cursor | null): Part => ({
+  condition: cursor === null ? null : afterCursor(order, cursor),
   order,
   seen: asItIs,
 })
@@ -68,7 +72,7 @@ const wholePart = ({ parameters }: Writer, order: readonly OrderTerm[], cursor: 
  * nulls last.
  */
 function nullParts(
-  { engine, parameters }: Writer,
+  { engine }: Writer,
   { entity }: Collection,
   order: readonly OrderTerm[],
   cursor: Cursor | null,
@@ -85,16 +89,16 @@ function nullParts(
   if (!nullsFirst && !descending && at === 'start') return null
 
   const seen = (scope: Scope): Scope => withValue(scope, name)
-  const afterValue = at === 'value' && cursor !== null ? afterCursor(order, cursor, parameters) : null
+  const afterValue = at === 'value' && cursor !== null ? afterCursor(order, cursor) : null
   const restOfCursor = cursor?.filter((_, index) => !sameKey(order[index]?.column ?? name, name)) ?? []
-  const afterNull = at === 'null' ? afterCursor(rest, restOfCursor, parameters) : null
+  const afterNull = at === 'null' ? afterCursor(rest, restOfCursor) : null
   const parts: Part[] = []
   if (at !== 'null' || nullsFirst) {
-    parts.push({ condition: both((scope) => `${scope.column(name)} is not null`, afterValue, seen), order, seen })
+    parts.push({ condition: both((scope) => sql`${scope.column(name)} is not null`, afterValue, seen), order, seen })
   }
   if (at !== 'value' || !nullsFirst) {
     parts.push({
-      condition: both((scope) => `${scope.column(name)} is null`, afterNull, asItIs),
+      condition: both((scope) => sql`${scope.column(name)} is null`, afterNull, asItIs),
       order: rest,
       seen: asItIs,
     })
@@ -110,4 +114,4 @@ const withValue = (scope: Scope, name: string): Scope => ({
 const both =
   (condition: Condition, after: Condition | null, seen: Part['seen']): Condition =>
   (scope) =>
-    after === null ? condition(scope) : `${condition(scope)} and ${after(seen(scope))}`
+    after === null ? condition(scope) : sql`${condition(scope)} and ${after(seen(scope))}`

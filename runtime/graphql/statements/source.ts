@@ -1,17 +1,28 @@
 import type { CallBuilder, Comparisons, ComputedBuilder, EntityBuilder } from '../../contract/builder.ts'
 import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { Pair } from '../../sql/json.ts'
+import { bare } from '../../sql/ident.ts'
+import type { MakeObject } from '../../sql/json.ts'
+import {
+  applied,
+  joined,
+  sql,
+  trusted,
+  type Carried,
+  type Carrier,
+  type Ident,
+  type Sql,
+  type SqlText,
+} from '../../sql/tree.ts'
 import type { Argument, Collection, Join, OrderKey, Root, Row, RowMember } from '../plan/types.ts'
 import { longestOf } from './cursor.ts'
-import type { Parameters } from './parameters.ts'
+import { parameter } from './parameters.ts'
 
 /** What every part of a statement is written with. */
 export interface Writer {
   readonly engine: Pick<Engine, 'entity' | 'call'>
-  readonly parameters: Parameters
-  /** A fresh alias: `t1`, `p2`, ... */
-  readonly alias: (letter: string) => string
+  /** A fresh alias: `t1`, `p2`, ... Its number tells it from others and means nothing else. */
+  readonly alias: (letter: string) => Ident
   /** Told which part of the plan stands under an alias. */
   readonly note: Note
   /** Writes a row as an object; here because rows hold collections and collections hold rows. */
@@ -24,11 +35,11 @@ export type Part = Row | Collection | Root | RowMember
 export type Note = (alias: string, part: Part) => void
 
 /** `object` makes an object of the row's members. */
-export type WriteRow = (writer: Writer, row: Row, scope: Scope, object: (pairs: readonly Pair[]) => string) => string
+export type WriteRow = (writer: Writer, row: Row, scope: Scope, object: MakeObject) => Sql
 
-export function createWriter(engine: Writer['engine'], parameters: Parameters, row: WriteRow, note: Note): Writer {
+export function createWriter(engine: Writer['engine'], row: WriteRow, note: Note): Writer {
   let count = 0
-  return { engine, parameters, alias: (letter) => `${letter}${(count += 1)}`, note, row }
+  return { engine, alias: (letter) => bare(letter, (count += 1)), note, row }
 }
 
 /** A row in reach: how its columns are written at this place of the statement. */
@@ -36,52 +47,52 @@ export interface Scope {
   readonly entity: EntityFacts
   readonly builder: EntityBuilder
   /** What the row is called in FROM. */
-  readonly alias: string
+  readonly alias: Ident
   /** The value of a column, by SQL name. */
-  readonly column: (name: string) => string
+  readonly column: (name: string) => Sql
   /** What rows are sorted by; of related rows only where they were joined (related.ts). */
   readonly ordered: (key: OrderKey) => Ordered
   /** The whole row as a value of its composite type. */
-  readonly row: () => string
+  readonly row: () => Sql
 }
 
 /** An element of an order at this place of the statement. */
 export interface Ordered {
-  readonly value: string
+  readonly value: Sql
   readonly notNull: boolean
   /** An order as an array, and what is carried for it, may be an array itself; those travel as jsonb. */
   readonly isArray: boolean
   /** What compares values; absent: what the search path says. */
   readonly comparisons?: Comparisons
-  readonly operand: (parameter: string) => string
-  readonly cursor: (value: string) => string
+  readonly operand: (value: Sql) => Sql
+  readonly cursor: (value: Sql) => Sql
   /** See CursorElement. */
   readonly longest: number
 }
 
 /** The row of a table, function or CTE that stands in FROM under this alias. */
-export function directScope(writer: Writer, entity: EntityFacts, alias: string): Scope {
+export function directScope(writer: Writer, entity: EntityFacts, alias: Ident): Scope {
   const builder = writer.engine.entity(entity.id)
   return {
     entity,
     builder,
     alias,
-    column: (name) => columnOf(builder, name).of(alias),
+    column: (name) => applied(columnOf(builder, name).of, alias),
     ordered: (key) => {
       if (typeof key !== 'string') throw new Error(`the rows related to ${builder.relation} were not joined`)
       const { of, notNull, order, recordType, operand, cursor } = columnOf(builder, key)
       const longest = longestOf(entity.columns.find(({ column }) => column === key)?.type)
       return {
-        value: of(alias),
+        value: applied(of, alias),
         notNull,
         isArray: recordType.endsWith('[]'),
-        operand,
-        cursor,
+        operand: (value) => applied(operand, value),
+        cursor: (value) => applied(cursor, value),
         longest,
         ...(order && { comparisons: order }),
       }
     },
-    row: () => `(${alias}.*)::${builder.relation}`,
+    row: () => sql`(${alias}.*)::${relationOf(builder)}`,
   }
 }
 
@@ -92,35 +103,42 @@ export function readFor(writer: Writer, entity: EntityFacts, part: Part): Scope 
   return scope
 }
 
-/** The columns that an outer level asked an inner one for, under short names: `t1."created_at" as c2`. */
-export interface Carried {
+/** The row of an inner level seen through the alias of its sub-select. */
+export interface Outside {
   readonly scope: Scope
-  /** The select list of the inner level; to be asked for once the outer level is written. */
-  readonly list: () => readonly string[]
+  /** What stands in the select list of the inner level. */
+  readonly carrier: Carrier
 }
 
-/** The row of an inner level seen through the alias of its sub-select; what is used is carried up, and nothing else. */
-export function carriedScope(inner: Scope, alias: string): Carried {
-  const names = new Map<string, string>()
-  const carry = (expression: string, short: string): string => {
-    names.set(expression, names.get(expression) ?? short)
-    return `${alias}.${names.get(expression)}`
+/**
+ * What is used of the scope becomes a column of the inner level, `t1."created_at" as c2`, and nothing else does.
+ * @param otherwise what the inner level lists where nothing is used
+ */
+export function seenOutside(inner: Scope, alias: Ident, otherwise: Sql = sql`1`): Outside {
+  const carrier: Carrier = { kind: 'carrier', alias, otherwise }
+  // What is mentioned again is the same column for whoever carries it further.
+  const mentions = new Map<Sql, Carried>()
+  const carry = (of: Sql, as: Ident | null = null): Sql => {
+    const mention = mentions.get(of) ?? { kind: 'carried', carrier, of, as }
+    mentions.set(of, mention)
+    return mention
   }
-  return {
-    scope: {
-      entity: inner.entity,
-      builder: inner.builder,
-      alias,
-      column: (name) => carry(inner.column(name), `c${names.size + 1}`),
-      ordered: (key) => {
-        const element = inner.ordered(key)
-        return { ...element, value: carry(element.value, `c${names.size + 1}`) }
-      },
-      row: () => carry(inner.row(), 'r'),
+  const scope: Scope = {
+    entity: inner.entity,
+    builder: inner.builder,
+    alias,
+    column: (name) => carry(inner.column(name)),
+    ordered: (key) => {
+      const element = inner.ordered(key)
+      return { ...element, value: carry(element.value) }
     },
-    list: () => [...names].map(([expression, short]) => `${expression} as ${short}`),
+    row: () => carry(inner.row(), bare('r')),
   }
+  return { scope, carrier }
 }
+
+/** The name of a relation. */
+export const relationOf = (builder: EntityBuilder): SqlText => trusted(builder.relation)
 
 export function columnOf(builder: EntityBuilder, name: string): EntityBuilder['columns'][string] {
   const column = Object.hasOwn(builder.columns, name) ? builder.columns[name] : undefined
@@ -135,32 +153,19 @@ export function computedOf(scope: Scope, id: ObjectId): ComputedBuilder {
 }
 
 /** The arguments of a call as they are passed. */
-export function passArguments(
-  writer: Writer,
-  id: ObjectId,
-  passes: CallBuilder['args'],
-  args: readonly Argument[],
-): readonly string[] {
+export function passArguments(id: ObjectId, passes: CallBuilder['args'], args: readonly Argument[]): readonly Sql[] {
   return args.map((argument) => {
     const pass = Object.hasOwn(passes, argument.field) ? passes[argument.field] : undefined
     if (pass === undefined) throw new Error(`the builder of ${id} has no argument ${argument.field}`)
-    return pass(writer.parameters.add(argument.value))
+    return applied(pass, parameter(argument.value))
   })
 }
 
 /** The condition that two rows belong together. */
-export function joined(join: Join, here: Scope, there: Scope): string {
-  return join.local
-    .map((name, index) => `${there.column(join.foreign[index] ?? '')} = ${here.column(name)}`)
-    .join(' and ')
+export function belongs(join: Join, here: Scope, there: Scope): Sql {
+  const equal = join.local.map((name, index) => sql`${there.column(join.foreign[index] ?? '')} = ${here.column(name)}`)
+  return joined(equal, ' and ')
 }
 
-/** A select list that is never empty. */
-export const selectList = (expressions: readonly string[]): string =>
-  expressions.length === 0 ? '1' : expressions.join(', ')
-
-/** `where` with these conditions, or nothing. */
-export const where = (conditions: readonly (string | null)[]): string => {
-  const given = conditions.filter((condition) => condition !== null)
-  return given.length === 0 ? '' : ` where ${given.join(' and ')}`
-}
+/** Those that are there. */
+export const given = <Item>(items: readonly (Item | null)[]): readonly Item[] => items.filter((item) => item !== null)

@@ -1,14 +1,17 @@
 import type { PreparedText } from '../../contract/execution.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
-import { object, toJson, type Pair } from '../../sql/json.ts'
+import { bare } from '../../sql/ident.ts'
+import { object, toJson } from '../../sql/json.ts'
+import { print } from '../../sql/print.ts'
+import { applied, joined, select, sql, trusted, type Pair, type Select, type Sql } from '../../sql/tree.ts'
 import type { Argument, Plan, Root, Value } from '../plan/types.ts'
 import { collectionObject } from './collection.ts'
 import { calledComposite } from './composite.ts'
 import { keyEquals } from './filter.ts'
-import { createParameters } from './parameters.ts'
+import { valuesOf } from './parameters.ts'
 import { firstOf, isPresent, rowObject, rowFrom, voidResult } from './rows.ts'
-import { createWriter, passArguments, type Note, type Writer } from './source.ts'
+import { createWriter, passArguments, relationOf, type Note, type Writer } from './source.ts'
 import { writeStatement } from './writes.ts'
 
 /** s4: a statement as it is prepared, and how each of its parameters is found. */
@@ -78,15 +81,14 @@ function forMutation(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan
   const statements: Statement[] = []
   const pieces = plan.roots.map((root): Piece => {
     if (root.kind === 'constant') return root
-    const parameters = createParameters()
-    const writer = createWriter(engine, parameters, rowObject, notes(statements.length))
-    statements.push({ ...named(role, rootStatement(writer, root)), values: parameters.values })
+    const writer = createWriter(engine, rowObject, notes(statements.length))
+    statements.push(printed(role, rootStatement(writer, root)))
     return { kind: 'column', key: root.key, statement: statements.length - 1, column: 0 }
   })
   return { writes: true, statements, pieces }
 }
 
-function rootStatement(writer: Writer, root: SqlRoot): string {
+function rootStatement(writer: Writer, root: SqlRoot): Select {
   switch (root.kind) {
     case 'insert':
     case 'update':
@@ -99,31 +101,29 @@ function rootStatement(writer: Writer, root: SqlRoot): string {
     case 'call-void':
     case 'call-row':
     case 'call-set':
-      return `select ${rootJson(writer, root)} as r`
+      return select([{ value: rootJson(writer, root), as: bare('r') }])
   }
 }
 
 function forQuery(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: Plan, notes: Notes): Statements {
-  const parameters = createParameters()
-  const writer = createWriter(engine, parameters, rowObject, notes(0))
-  const columns: string[] = []
+  const writer = createWriter(engine, rowObject, notes(0))
+  const columns: Sql[] = []
   const isWide = plan.roots.length > maxColumns
   const pieces = isWide
     ? widePieces(writer, plan.roots, columns)
     : plan.roots.map((root) => piece(writer, root, columns))
-  const text = `select ${columns.map((column, index) => `${column} as r${index + 1}`).join(', ')}`
-  const statements = columns.length === 0 ? [] : [{ ...named(role, text), values: parameters.values }]
-  return { writes: false, statements, pieces }
+  const statement = select(columns.map((value, index) => ({ value, as: bare('r', index + 1) })))
+  return { writes: false, statements: columns.length === 0 ? [] : [printed(role, statement)], pieces }
 }
 
-function piece(writer: Writer, root: Root, columns: string[]): Piece {
+function piece(writer: Writer, root: Root, columns: Sql[]): Piece {
   if (root.kind === 'constant') return root
   columns.push(rootJson(writer, root))
   return { kind: 'column', key: root.key, statement: 0, column: columns.length - 1 }
 }
 
 /** Runs of root fields that need the database become one object each. */
-function widePieces(writer: Writer, roots: readonly Root[], columns: string[]): readonly Piece[] {
+function widePieces(writer: Writer, roots: readonly Root[], columns: Sql[]): readonly Piece[] {
   const pieces: Piece[] = []
   let run: Pair[] = []
   const flush = (): void => {
@@ -146,48 +146,45 @@ function widePieces(writer: Writer, roots: readonly Root[], columns: string[]): 
 }
 
 /** The value of a root field as an expression of type json: a statement's result type must never change (0A000). */
-const rootJson = (writer: Writer, root: SqlRoot): string => toJson(rootValue(writer, root))
+const rootJson = (writer: Writer, root: SqlRoot): Sql => toJson(rootValue(writer, root))
 
-function rootValue(writer: Writer, root: SqlRoot): string {
+function rootValue(writer: Writer, root: SqlRoot): Sql {
   switch (root.kind) {
-    case 'collection': {
-      const { relation } = writer.engine.entity(root.collection.entity.id)
+    case 'collection':
       return collectionObject(writer, root.collection, {
-        from: () => relation,
+        of: relationOf(writer.engine.entity(root.collection.entity.id)),
         isFunction: false,
         volatile: false,
         condition: null,
       })
-    }
     case 'by-key':
-      return rowFrom(writer, root.row, (scope, alias) => {
-        const condition = keyEquals(root.values, writer.parameters)
-        return `${scope.builder.relation} ${alias} where ${condition(scope)}${firstOf(scope.entity)}`
-      })
+      return rowFrom(writer, root.row, (scope) => ({
+        of: relationOf(scope.builder),
+        where: [keyEquals(root.values)(scope)],
+        ...firstOf(scope.entity),
+      }))
     case 'call-value':
-      return writer.engine.call(root.call).json(callSql(writer, root.call, root.args))
+      return applied(writer.engine.call(root.call).json, callSql(writer, root.call, root.args))
     case 'call-composite': {
       const { attributes } = writer.engine.call(root.call)
-      const call = callSql(writer, root.call, root.args)
       const alias = writer.alias('t')
       writer.note(alias, root)
-      return calledComposite(attributes, root.members, call, alias)
+      return calledComposite(attributes, root.members, callSql(writer, root.call, root.args), alias)
     }
     case 'call-void':
       return voidResult(callSql(writer, root.call, root.args))
-    case 'call-row': {
-      const call = callSql(writer, root.call, root.args)
-      return rowFrom(writer, root.row, (scope, alias) => `${call} ${alias} where ${isPresent(scope)}`)
-    }
-    case 'call-set': {
-      const from = (): string => callSql(writer, root.call, root.args)
+    case 'call-row':
+      return rowFrom(writer, root.row, (scope) => ({
+        of: callSql(writer, root.call, root.args),
+        where: [isPresent(scope)],
+      }))
+    case 'call-set':
       return collectionObject(writer, root.collection, {
-        from,
+        of: callSql(writer, root.call, root.args),
         isFunction: true,
         volatile: root.volatile,
         condition: null,
       })
-    }
     case 'insert':
     case 'update':
     case 'delete':
@@ -195,9 +192,14 @@ function rootValue(writer: Writer, root: SqlRoot): string {
   }
 }
 
-function callSql(writer: Writer, id: string, args: readonly Argument[]): string {
-  const builder = writer.engine.call(id)
-  return `${builder.name}(${passArguments(writer, id, builder.args, args).join(', ')})`
+function callSql(writer: Writer, id: string, args: readonly Argument[]): Sql {
+  const { name, args: passes } = writer.engine.call(id)
+  return sql`${trusted(name)}(${joined(passArguments(id, passes, args), ', ')})`
+}
+
+function printed(role: string, statement: Select): Statement {
+  const made = print(statement)
+  return { ...named(role, made.text), values: valuesOf(made) }
 }
 
 /** The role is part of the name: a plan made under row-level security serves the role it was made for. */

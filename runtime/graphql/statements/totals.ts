@@ -1,22 +1,34 @@
-import { toJson, type Items, type Pair } from '../../sql/json.ts'
+import { bare } from '../../sql/ident.ts'
+import { toJson, type MakeObject } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
+import {
+  joined,
+  select,
+  sql,
+  trusted,
+  type Column,
+  type From,
+  type Ident,
+  type Pair,
+  type Sql,
+} from '../../sql/tree.ts'
 import type { AggregateMember, Collection } from '../plan/types.ts'
 import type { Matching } from './matching.ts'
 import type { Writer } from './source.ts'
 
 /** Figures over all rows that match, whatever the page (spec/graphql.md 6). */
 export interface TotalsSql {
-  readonly from: string
-  readonly alias: string
+  readonly from: From
+  readonly alias: Ident
   /** What holds a figure: `sum` of `price` -> `u3.f[1]`. */
-  readonly figure: (name: string, column: string) => string
+  readonly figure: (name: string, column: string) => Sql
 }
 
 export function writeTotals(writer: Writer, collection: Collection, matching: Matching): TotalsSql {
   const alias = writer.alias('u')
   writer.note(alias, collection)
-  const { scope, from } = matching.read(writer.alias('t'), null, 'counted')
-  const figures = new Map<string, string>()
+  const { scope, ...rows } = matching.read(writer.alias('t'), null, 'counted')
+  const figures = new Map<string, Sql>()
   const id = (name: string, column: string): string => `${name}(${column})`
   for (const member of collection.members) {
     for (const part of member.kind === 'aggregate' ? member.members : []) {
@@ -29,29 +41,30 @@ export function writeTotals(writer: Writer, collection: Collection, matching: Ma
   }
   const places = new Map([...figures.keys()].map((key, index) => [key, index + 1]))
   // One array: four figures of each column of a wide table are more than a select list may hold.
-  const list = figures.size === 0 ? '' : `, array[${[...figures.values()].map(toJson).join(', ')}] as f`
+  const list = sql`array[${joined([...figures.values()].map(toJson), ', ')}]`
+  const all: readonly Column[] = figures.size === 0 ? [] : [{ value: list, as: bare('f') }]
   return {
-    from: `(select count(*) as n${list} from ${from()}) ${alias}`,
+    from: { of: select([{ value: sql`count(*)`, as: bare('n') }, ...all], rows), alias },
     alias,
-    figure: (name, column) => `${alias}.f[${places.get(id(name, column))}]`,
+    figure: (name, column) => sql`${alias}.f[${places.get(id(name, column)) ?? 0}]`,
   }
 }
 
-const aggregateOf = (name: string, value: string): string =>
-  name === 'avg' ? `avg(${value}::numeric)` : `${name}(${value})`
+const aggregateOf = (name: string, value: Sql): Sql =>
+  name === 'avg' ? sql`avg(${value}::numeric)` : sql`${trusted(name)}(${value})`
 
 /** A member of an aggregate, from figures that are in reach. */
-export function aggregateMember(totals: TotalsSql, member: AggregateMember, { object }: Items): string {
+export function aggregateMember(totals: TotalsSql, member: AggregateMember, object: MakeObject): Sql {
   switch (member.kind) {
     case 'typename':
-      return `${literal(member.name)}::text`
+      return sql`${literal(member.name)}::text`
     case 'count':
-      return `${totals.alias}.n`
+      return sql`${totals.alias}.n`
     case 'figures':
       return object(
         member.members.map((part): Pair => [
           part.key,
-          part.kind === 'typename' ? `${literal(part.name)}::text` : totals.figure(member.function, part.column),
+          part.kind === 'typename' ? sql`${literal(part.name)}::text` : totals.figure(member.function, part.column),
         ]),
       )
   }

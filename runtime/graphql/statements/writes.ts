@@ -1,10 +1,12 @@
-import { ident } from '../../sql/ident.ts'
-import { createItems, object, objectFrom, toJson, type Pair } from '../../sql/json.ts'
+import { bare, ident } from '../../sql/ident.ts'
+import { asItems, object, objectFrom, toJson } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
+import { applied, joined, select, sql, trusted, type From, type Pair, type Select, type Sql } from '../../sql/tree.ts'
 import type { Delete, Filter, Insert, InsertRows, Update } from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './gather.ts'
-import { carriedScope, columnOf, directScope, where, type Scope, type Writer } from './source.ts'
+import { parameter } from './parameters.ts'
+import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 
 type Write = Insert | Update | Delete
 
@@ -12,45 +14,36 @@ type Write = Insert | Update | Delete
  * Change and answer in one statement (spec/graphql.md 10.5): the change is a CTE, its rows are what RETURNING gives,
  * and everything nested is read from the snapshot before it.
  */
-export function writeStatement(writer: Writer, root: Write): string {
+export function writeStatement(writer: Writer, root: Write): Select {
   const target = writer.alias('t')
   writer.note(target, root)
-  const changed = writer.alias('i')
   const inner = directScope(writer, root.entity, target)
-  const carried = carriedScope(inner, changed)
-  const answer = answerJson(writer, root, carried.scope)
-  const change = changeSql(writer, root, inner, target)
-  const used = carried.list()
-  const list = used.length === 0 ? inner.column(root.readable) : used.join(', ')
-  return `with ${changed} as (${change} returning ${list}) select ${guarded(writer, root, changed, answer)} as r`
+  const { scope, carrier } = seenOutside(inner, writer.alias('i'), inner.column(root.readable))
+  const answer = guarded(root, scope, answerJson(writer, root, scope))
+  const change = sql`(${changeSql(writer, root, inner)} returning ${carrier})`
+  return select([{ value: answer, as: bare('r') }], { with: { name: scope.alias, materialized: false, of: change } })
 }
 
-function answerJson(writer: Writer, root: Write, scope: Scope): string {
-  const items = createItems(() => writer.alias('o'))
+function answerJson(writer: Writer, root: Write, scope: Scope): Sql {
+  const makeObject = asItems(() => writer.alias('o'))
   const records = root.members.filter((member) => member.kind === 'records')
-  const objects = records.map((member) => writer.row(writer, member.row, scope, items.object))
-  const rows = `${scope.alias}${items.from()}`
+  const objects = records.map((member) => writer.row(writer, member.row, scope, makeObject))
+  const rows: From = { of: scope.alias }
   if (root.kind === 'insert' && isSingle(root.rows)) return singleJson(root, objects, rows)
   const counted = root.members.some(({ kind }) => kind === 'affectedCount')
   const made = objects.map((value): Made => ({ value, condition: null }))
   const { from, arrays, count } = gather(writer.alias('w'), made, counted, rows)
   const pairs = answerPairs(root, count, arrays)
-  return toJson(from === null ? object(pairs) : objectFrom(pairs, from))
+  return toJson(from === null ? object(pairs) : objectFrom(pairs, { from: [from] }))
 }
 
 const isSingle = (rows: InsertRows): boolean => rows.kind === 'separate' && rows.rows.length === 1
 
 /** One row needs no aggregate. A trigger or a conflict may have kept it from being inserted. */
-function singleJson(root: Insert, objects: readonly string[], from: string): string {
-  const inserted = objectFrom(
-    answerPairs(
-      root,
-      '1',
-      objects.map((value) => `array[${value}]`),
-    ),
-    from,
-  )
-  return `coalesce(${toJson(inserted)}, ${literal(noneInserted(root))}::json)`
+function singleJson(root: Insert, objects: readonly Sql[], rows: From): Sql {
+  const arrays = objects.map((value) => sql`array[${value}]`)
+  const inserted = objectFrom(answerPairs(root, sql`1`, arrays), { from: [rows] })
+  return sql`coalesce(${toJson(inserted)}, ${literal(noneInserted(root))}::json)`
 }
 
 const noneInserted = ({ members }: Insert): string =>
@@ -64,16 +57,16 @@ const noneInserted = ({ members }: Insert): string =>
   )
 
 /** @param arrays by position among the members that select records */
-function answerPairs({ members }: Write, count: string, arrays: readonly string[]): readonly Pair[] {
+function answerPairs({ members }: Write, count: Sql, arrays: readonly Sql[]): readonly Pair[] {
   const records = members.filter(({ kind }) => kind === 'records')
   return members.map((member): Pair => {
     switch (member.kind) {
       case 'typename':
-        return [member.key, `${literal(member.name)}::text`]
+        return [member.key, sql`${literal(member.name)}::text`]
       case 'affectedCount':
         return [member.key, count]
       case 'records':
-        return [member.key, arrays[records.indexOf(member)] ?? '']
+        return [member.key, arrays[records.indexOf(member)] ?? sql``]
     }
   })
 }
@@ -82,57 +75,64 @@ function answerPairs({ members }: Write, count: string, arrays: readonly string[
  * Fails the statement, and with it the request, when more rows were affected than allowed (spec/graphql.md 10.4); they
  * are counted by themselves, so that no more than allowed are collected.
  */
-function guarded(writer: Writer, root: Write, changed: string, answer: string): string {
+function guarded(root: Write, { alias: changed }: Scope, answer: Sql): Sql {
   if (root.kind === 'insert') return answer
-  const atMost = `${writer.parameters.add(root.atMost)}::int8`
+  const atMost = sql`${parameter(root.atMost)}::int8`
   const message = literal(`${root.kind} impacts too many records`)
-  return `case when (select count(*) from ${changed}) > ${atMost} then catalograph.refuse(${message})::text::json else ${answer} end`
+  return sql`case when (select count(*) from ${changed}) > ${atMost} then catalograph.refuse(${message})::text::json else ${answer} end`
 }
 
-function changeSql(writer: Writer, root: Write, scope: Scope, alias: string): string {
-  const { relation } = scope.builder
+function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
+  const relation = relationOf(scope.builder)
   switch (root.kind) {
-    case 'insert':
-      return `insert into ${relation} as ${alias} (${root.rows.columns.map(ident).join(', ')}) ${insertRows(writer, scope, root.rows)}${conflictSql(writer, root, scope)}`
+    case 'insert': {
+      const columns = joined(root.rows.columns.map(ident), ', ')
+      const conflict = conflictSql(writer, root, scope)
+      return sql`insert into ${relation} as ${scope.alias} (${columns}) ${insertRows(scope, root.rows)}${conflict}`
+    }
     case 'update': {
       const set = root.set.map(({ column, value }) => {
-        const operand = columnOf(scope.builder, column).operand(writer.parameters.add(value))
-        return `${ident(column)} = ${operand}`
+        const operand = applied(columnOf(scope.builder, column).operand, parameter(value))
+        return sql`${ident(column)} = ${operand}`
       })
-      return `update ${relation} ${alias} set ${set.join(', ')}${matching(writer, root, root.filter, scope)}`
+      const where = matching(writer, root, root.filter, scope)
+      return sql`update ${relation} ${scope.alias} set ${joined(set, ', ')}${where}`
     }
     case 'delete':
-      return `delete from ${relation} ${alias}${matching(writer, root, root.filter, scope)}`
+      return sql`delete from ${relation} ${scope.alias}${matching(writer, root, root.filter, scope)}`
   }
 }
 
-function conflictSql(writer: Writer, root: Insert, scope: Scope): string {
+function conflictSql(writer: Writer, root: Insert, scope: Scope): Sql {
   const conflict = root.onConflict
-  if (conflict === undefined) return ''
+  if (conflict === undefined) return sql``
   const { arbiters = {}, relation } = scope.builder
   const target = Object.hasOwn(arbiters, conflict.key) ? arbiters[conflict.key] : undefined
   if (target === undefined) throw new Error(`the builder of ${relation} has no unique key ${conflict.key}`)
-  if (conflict.update.length === 0) return ` ${target} do nothing`
-  const set = conflict.update.map((column) => `${ident(column)} = excluded.${ident(column)}`)
-  return ` ${target} do update set ${set.join(', ')}${matching(writer, root, conflict.filter, scope)}`
+  if (conflict.update.length === 0) return sql` ${trusted(target)} do nothing`
+  const set = conflict.update.map((column) => sql`${ident(column)} = excluded.${ident(column)}`)
+  const where = matching(writer, root, conflict.filter, scope)
+  return sql` ${trusted(target)} do update set ${joined(set, ', ')}${where}`
 }
 
-const matching = (writer: Writer, root: Write, filter: Filter | null, scope: Scope): string =>
-  where([filter === null ? null : compileFilter(filter, writer, root)(scope)])
+const matching = (writer: Writer, root: Write, filter: Filter | null, scope: Scope): Sql =>
+  filter === null ? sql`` : sql` where ${compileFilter(filter, writer, root)(scope)}`
 
-function insertRows(writer: Writer, scope: Scope, rows: InsertRows): string {
+function insertRows(scope: Scope, rows: InsertRows): Sql {
   const columns = rows.columns.map((name) => columnOf(scope.builder, name))
   if (rows.kind === 'uniform') {
-    const values = columns.map((column, index) => column.fromRecord(`x.c${index}`))
-    const definitions = columns.map((column, index) => `c${index} ${column.recordType}`)
-    const records = `json_to_recordset(${writer.parameters.add(rows.records)}::json)`
-    return `select ${values.join(', ')} from ${records} as x(${definitions.join(', ')})`
+    const names = columns.map((_, index) => bare('c', index))
+    const values = columns.map(({ fromRecord }, index) => trusted(fromRecord(`x.${names[index]}`)))
+    const definitions = columns.map(({ recordType }, index) => trusted(`${names[index]} ${recordType}`))
+    const records = sql`json_to_recordset(${parameter(rows.records)}::json)`
+    return sql`select ${joined(values, ', ')} from ${records} as x(${joined(definitions, ', ')})`
   }
   const tuples = rows.rows.map((row) => {
-    const cells = row.map((value, index) =>
-      value === null ? 'default' : (columns[index]?.operand(writer.parameters.add(value)) ?? 'default'),
-    )
-    return `(${cells.join(', ')})`
+    const cells = row.map((value, index) => {
+      const column = columns[index]
+      return value === null || column === undefined ? sql`default` : applied(column.operand, parameter(value))
+    })
+    return sql`(${joined(cells, ', ')})`
   })
-  return `values ${tuples.join(', ')}`
+  return sql`values ${joined(tuples, ', ')}`
 }

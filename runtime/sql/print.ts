@@ -1,0 +1,87 @@
+import { columnsOf, object } from './json.ts'
+import type { Carrier, Column, Cte, From, Item, Parameter, Parts, Select, Sql, Union } from './tree.ts'
+import { findUses } from './uses.ts'
+
+/** A statement as Postgres takes it. */
+export interface Printed {
+  readonly text: string
+  /** The values of $1, $2, ... */
+  readonly values: readonly unknown[]
+}
+
+/** Writes a statement. Its parameters are numbered in the order in which they stand in the text. */
+export function print(statement: Select): Printed {
+  const { columns, items, isItem } = findUses(statement)
+  const numbers = new Map<Parameter, number>()
+
+  const text = (node: Sql): string => {
+    if (typeof node === 'string') return node
+    switch (node.kind) {
+      case 'parameter':
+        return placeholder(node)
+      case 'parts':
+        return partsText(node)
+      case 'carried':
+        return `${node.carrier.alias}.${columns.get(node.carrier)?.get(node.of)}`
+      case 'carrier':
+        return carriedList(node)
+      case 'item':
+        // The cast makes one value of it; a bare alias could be the name of a column.
+        return isItem(node) ? `(${node.alias}.*)::record` : text(object(node.pairs))
+      case 'select':
+        return `(${selectText(node)})`
+      case 'union':
+        return unionText(node)
+    }
+  }
+  const list = (nodes: readonly Sql[], between = ', '): string => nodes.map(text).join(between)
+  /** A clause that is left out where it has nothing to say. */
+  const clause = (word: string, nodes: readonly Sql[] = [], between = ', '): string =>
+    nodes.length === 0 ? '' : ` ${word} ${list(nodes, between)}`
+
+  const placeholder = (node: Parameter): string => {
+    const number = numbers.get(node) ?? numbers.size + 1
+    numbers.set(node, number)
+    return `$${number}`
+  }
+  const partsText = ({ texts, nodes }: Parts): string => {
+    let written = texts[0] ?? ''
+    nodes.forEach((node, index) => (written += text(node) + (texts[index + 1] ?? '')))
+    return written
+  }
+  const carriedList = (carrier: Carrier): string => {
+    const used = [...(columns.get(carrier) ?? [])]
+    return used.length === 0 ? text(carrier.otherwise) : used.map(([of, as]) => `${text(of)} as ${as}`).join(', ')
+  }
+  const columnText = ({ value, as }: Column): string => (as === undefined ? text(value) : `${text(value)} as ${as}`)
+  const columnList = (all: readonly Column[]): string => all.map((column) => ` ${columnText(column)}`).join(',')
+
+  const fromText = ({ of, alias, joins = [] }: From): string => {
+    const rows = alias === undefined ? text(of) : `${text(of)} ${alias}`
+    return rows + joins.map((join) => ` ${join.kind} ${text(join.of)} ${join.alias} on ${text(join.on)}`).join('')
+  }
+  const itemText = ({ alias, pairs }: Item): string => `, lateral (select${columnList(columnsOf(pairs))}) ${alias}`
+  const withText = ({ name, materialized, of }: Cte): string =>
+    `with ${name} as ${materialized ? 'materialized ' : ''}${text(of)} `
+
+  const selectText = (node: Select): string =>
+    [
+      node.with === undefined ? '' : withText(node.with),
+      'select',
+      node.distinctOn === undefined ? '' : ` distinct on (${list(node.distinctOn)})`,
+      columnList(node.columns),
+      node.from === undefined ? '' : ` from ${node.from.map(fromText).join(', ')}`,
+      (items.get(node) ?? []).map(itemText).join(''),
+      clause('where', node.where, ' and '),
+      clause('group by', node.groupBy),
+      clause('order by', node.orderBy),
+      node.limit === undefined ? '' : ` limit ${node.limit}`,
+      node.offset === undefined ? '' : ` offset ${text(node.offset)}`,
+    ].join('')
+
+  const unionText = ({ alias, arms, orderBy, limit }: Union): string =>
+    `(select * from (${list(arms, ' union all ')}) ${alias}${clause('order by', orderBy)} limit ${limit})`
+
+  const written = selectText(statement)
+  return { text: written, values: [...numbers.keys()].map(({ value }) => value) }
+}

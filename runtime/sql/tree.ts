@@ -1,0 +1,153 @@
+/**
+ * SQL as a value. Statements are trees of these nodes, which know nothing of their surroundings: what depends on the whole
+ * statement, such as the number of a parameter, is found by walks over the finished tree (uses.ts, print.ts).
+ */
+
+declare const sqlText: unique symbol
+declare const identText: unique symbol
+
+/** Finished SQL text. It holds no value of a user's. */
+export type SqlText = string & { readonly [sqlText]: true }
+
+/** A name as it stands in SQL text. */
+export type Ident = SqlText & { readonly [identText]: true }
+
+export type Sql = SqlText | Parameter | Parts | Carried | Carrier | Item | Select | Union
+
+/** A value that travels beside the text. However often the node is mentioned, it is one parameter. */
+export interface Parameter {
+  readonly kind: 'parameter'
+  readonly value: unknown
+}
+
+/** Texts with nodes between them; always one text more than nodes. */
+export interface Parts {
+  readonly kind: 'parts'
+  readonly texts: readonly string[]
+  readonly nodes: readonly Sql[]
+}
+
+/** An expression of an inner select, mentioned outside of it: the inner select hands it out as a column. */
+export interface Carried {
+  readonly kind: 'carried'
+  readonly carrier: Carrier
+  readonly of: Sql
+  /** The column's name; null: the next of c1, c2, ... */
+  readonly as: Ident | null
+}
+
+/** The columns that an inner select hands out, in the place where it lists them. */
+export interface Carrier {
+  readonly kind: 'carrier'
+  /** What the inner select is called outside. */
+  readonly alias: Ident
+  /** What is listed where nothing outside uses a column. */
+  readonly otherwise: Sql
+}
+
+/** A member of an object: its key and an expression. */
+export type Pair = readonly [key: string, value: Sql]
+
+/** An object that becomes an item of the FROM clause that it stands below. */
+export interface Item {
+  readonly kind: 'item'
+  readonly alias: Ident
+  readonly pairs: readonly Pair[]
+}
+
+export interface Select {
+  readonly kind: 'select'
+  readonly with?: Cte
+  readonly distinctOn?: readonly Sql[]
+  readonly columns: readonly Column[]
+  readonly from?: readonly From[]
+  /** Conditions that must all hold. */
+  readonly where?: readonly Sql[]
+  readonly groupBy?: readonly Sql[]
+  readonly orderBy?: readonly Sql[]
+  readonly limit?: number
+  readonly offset?: Sql
+}
+
+export interface Cte {
+  readonly name: Ident
+  readonly materialized: boolean
+  readonly of: Sql
+}
+
+export interface Column {
+  readonly value: Sql
+  readonly as?: Ident
+}
+
+export interface From {
+  readonly of: Sql
+  readonly alias?: Ident
+  readonly joins?: readonly Join[]
+}
+
+export interface Join {
+  readonly kind: 'join' | 'left join' | 'left join lateral'
+  readonly of: Sql
+  readonly alias: Ident
+  readonly on: Sql
+}
+
+/** Rows of several selects in one order. It and the columns are named as they are outside. */
+export interface Union {
+  readonly kind: 'union'
+  readonly alias: Ident
+  readonly arms: readonly Select[]
+  readonly orderBy: readonly Sql[]
+  readonly limit: number
+}
+
+export const parameter = (value: unknown): Parameter => ({ kind: 'parameter', value })
+
+export const select = (columns: readonly Column[], rest: Omit<Select, 'kind' | 'columns'> = {}): Select => ({
+  kind: 'select',
+  columns,
+  ...rest,
+})
+
+/** Text that is SQL because we wrote it, such as that of builders. Nothing else makes SQL of a string that is not quoted. */
+export const trusted = (text: string): SqlText => text as SqlText
+
+/** SQL with nodes in it: sql`${column} is null`. */
+export function sql(texts: TemplateStringsArray, ...nodes: readonly (SqlText | number)[]): SqlText
+export function sql(texts: TemplateStringsArray, ...nodes: readonly (Sql | number)[]): Sql
+export function sql(texts: TemplateStringsArray, ...nodes: readonly (Sql | number)[]): Sql {
+  return parts(
+    texts,
+    nodes.map((node) => (typeof node === 'number' ? trusted(String(node)) : node)),
+  )
+}
+
+/** Nodes with the same text between them. */
+export function joined(nodes: readonly Sql[], between: ', ' | ' and ' | ' or ' | ' || '): Sql {
+  return parts(['', ...nodes.slice(1).map(() => between), ...(nodes.length === 0 ? [] : [''])], nodes)
+}
+
+/** What stands between marks is a node's place; no SQL text holds a zero character. */
+const mark = '\0'
+
+/** What a function of texts writes, such as a builder's, with nodes in the place of texts. */
+export function written(write: (texts: readonly string[]) => string, nodes: readonly Sql[]): Sql {
+  if (nodes.every(isText)) return trusted(write(nodes))
+  const pieces = write(nodes.map((node, index) => (isText(node) ? node : `${mark}${index}${mark}`))).split(mark)
+  return parts(
+    pieces.filter((_, place) => place % 2 === 0),
+    pieces.filter((_, place) => place % 2 === 1).flatMap((index) => nodes[Number(index)] ?? []),
+  )
+}
+
+/** The same of a function of one text. */
+export const applied = (write: (text: string) => string, node: Sql): Sql =>
+  written(([text = '']) => write(text), [node])
+
+const isText = (node: Sql): node is SqlText => typeof node === 'string'
+
+/** Texts alone are one text, so that what columns are made of is not a tree. */
+function parts(texts: readonly string[], nodes: readonly Sql[]): Sql {
+  return nodes.every(isText) ? trusted(String.raw({ raw: texts }, ...nodes)) : { kind: 'parts', texts, nodes }
+}

@@ -1,0 +1,80 @@
+import { bare } from './ident.ts'
+import type { Carried, Carrier, Ident, Item, Select, Sql } from './tree.ts'
+
+/** What the parts of a statement need of each other. */
+export interface Uses {
+  /** By carrier: what is used outside, in the order of its first mention, and the column's name. */
+  readonly columns: ReadonlyMap<Carrier, ReadonlyMap<Sql, Ident>>
+  /** The objects that become items of a select's FROM clause, inner ones first. */
+  readonly items: ReadonlyMap<Select, readonly Item[]>
+  readonly isItem: (item: Item) => boolean
+}
+
+/** To plan items takes time that grows with the square of their number; objects beyond are sub-selects. */
+const mostItems = 32
+
+/**
+ * Walks once over a statement. An inner select is looked into before what is listed of it; the order of a union, which
+ * uses the names that its columns have outside, comes last.
+ */
+export function findUses(statement: Select): Uses {
+  const columns = new Map<Carrier, Map<Sql, Ident>>()
+  const items = new Map<Select, Item[]>()
+  const dissolved = new Set<Item>()
+  const last: Sql[] = []
+
+  const carry = ({ carrier, of, as }: Carried, within: Select): void => {
+    const known = columns.get(carrier) ?? new Map<Sql, Ident>()
+    if (known.has(of)) return
+    visit(of, within)
+    known.set(of, as ?? bare('c', known.size + 1))
+    columns.set(carrier, known)
+  }
+  const addItem = (item: Item, within: Select): void => {
+    if (dissolved.has(item)) return
+    for (const [, value] of item.pairs) visit(value, within)
+    const known = items.get(within) ?? []
+    if (known.length === mostItems) return
+    items.set(within, [...known, item])
+    dissolved.add(item)
+  }
+  const visitSelect = (node: Select): void => {
+    const visitAll = (nodes: readonly Sql[] = []): void => nodes.forEach((inner) => visit(inner, node))
+    if (node.with !== undefined) visit(node.with.of, node)
+    for (const { of, joins = [] } of node.from ?? []) {
+      visit(of, node)
+      for (const join of joins) visitAll([join.of, join.on])
+    }
+    visitAll(node.distinctOn)
+    for (const { value } of node.columns) visit(value, node)
+    visitAll(node.where)
+    visitAll(node.groupBy)
+    visitAll(node.orderBy)
+    if (node.offset !== undefined) visit(node.offset, node)
+  }
+  /** @param within the select whose FROM clause objects become items of */
+  const visit = (node: Sql, within: Select): void => {
+    if (typeof node === 'string') return
+    switch (node.kind) {
+      case 'parameter':
+      case 'carrier':
+        return
+      case 'parts':
+        for (const inner of node.nodes) visit(inner, within)
+        return
+      case 'carried':
+        return carry(node, within)
+      case 'item':
+        return addItem(node, within)
+      case 'select':
+        return visitSelect(node)
+      case 'union':
+        node.arms.forEach(visitSelect)
+        last.push(...node.orderBy)
+        return
+    }
+  }
+  visitSelect(statement)
+  for (const node of last) visit(node, statement)
+  return { columns, items, isItem: (item) => dissolved.has(item) }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import { bare } from '../../../runtime/sql/ident.ts'
+import { asItems, object, objectFrom } from '../../../runtime/sql/json.ts'
+import { print } from '../../../runtime/sql/print.ts'
+import {
+  applied,
+  joined,
+  parameter,
+  select,
+  sql,
+  written,
+  type Carried,
+  type Carrier,
+  type Ident,
+  type Select,
+  type Sql,
+} from '../../../runtime/sql/tree.ts'
+
+/** What comes out is told by the tree alone: in which order its parts were made leaves no trace. */
+
+const [t, p, w] = [bare('t', 1), bare('p', 2), bare('w', 3)]
+const outside = (alias: Ident): Carrier => ({ kind: 'carrier', alias, otherwise: sql`1` })
+const carry = (carrier: Carrier, of: Sql): Carried => ({ kind: 'carried', carrier, of, as: null })
+const textOf = (statement: Select): string => print(statement).text
+
+describe('parameters', () => {
+  const a = parameter('a')
+  const b = parameter('b')
+
+  it('are numbered in the order of the text', () => {
+    const later = sql`x = ${a}`
+    const earlier = sql`y = ${b}`
+    expect(print(select([{ value: earlier }, { value: later }]))).toEqual({
+      text: 'select y = $1, x = $2',
+      values: ['b', 'a'],
+    })
+  })
+  it('are one wherever they are mentioned, and none where they are not', () => {
+    const statement = select([{ value: a }], { where: [sql`x = ${a}`, sql`y = ${b}`] })
+    expect(print(statement)).toEqual({ text: 'select $1 where x = $1 and y = $2', values: ['a', 'b'] })
+    expect(print(select([{ value: b }]))).toEqual({ text: 'select $1', values: ['b'] })
+  })
+  it('stand where functions of texts put them', () => {
+    const cast = applied((text) => `coalesce(${text}, ${text})::int4`, a)
+    expect(textOf(select([{ value: cast }]))).toBe('select coalesce($1, $1)::int4')
+    const call = written(([row = '', ...others]) => `f(${[...others, row].join(', ')})`, [sql`t1.*`, a, b])
+    expect(print(select([{ value: call }]))).toEqual({ text: 'select f($1, $2, t1.*)', values: ['a', 'b'] })
+  })
+})
+
+describe('an inner select', () => {
+  /** The statement of a write: a change that hands out columns, and an answer that uses them. */
+  const changed = (made: 'change first' | 'answer first'): Select => {
+    const carrier = outside(p)
+    const change = (): Sql => sql`(delete from post ${t} where id = ${parameter(7)} returning ${carrier})`
+    const answer = (): Sql => sql`f(${carry(carrier, sql`${t}."title"`)}, ${carry(carrier, sql`${t}."id"`)})`
+    if (made === 'change first') {
+      const of = change()
+      return select([{ value: answer() }], { with: { name: p, materialized: false, of }, from: [{ of: p }] })
+    }
+    const value = answer()
+    return select([{ value }], { with: { name: p, materialized: false, of: change() }, from: [{ of: p }] })
+  }
+  it('lists what is used outside, whichever of them was made first', () => {
+    const text = `with p2 as (delete from post t1 where id = $1 returning t1."title" as c1, t1."id" as c2) select f(p2.c1, p2.c2) from p2`
+    expect(textOf(changed('change first'))).toBe(text)
+    expect(print(changed('answer first'))).toEqual({ text, values: [7] })
+  })
+  it('lists a column once, and something where nothing is used', () => {
+    const carrier = outside(p)
+    const of = select([{ value: carrier }], { from: [{ of: sql`post`, alias: t }] })
+    const id = carry(carrier, sql`${t}.id`)
+    const again = carry(carrier, sql`${t}.id`)
+    const twice = select([{ value: id }], { from: [{ of, alias: p }], where: [sql`${again} > 1`] })
+    expect(textOf(twice)).toBe('select p2.c1 from (select t1.id as c1 from post t1) p2 where p2.c1 > 1')
+    expect(textOf(select([], { from: [{ of, alias: p }] }))).toBe('select from (select 1 from post t1) p2')
+  })
+  it('hands out what one further in hands out', () => {
+    const [near, far] = [outside(p), outside(w)]
+    const inner = select([{ value: near }], { from: [{ of: sql`post`, alias: t }] })
+    const middle = select([{ value: far }], { from: [{ of: inner, alias: p }], orderBy: [carry(near, sql`${t}.a`)] })
+    const outer = select([{ value: carry(far, carry(near, sql`${t}.b`)) }], { from: [{ of: middle, alias: w }] })
+    expect(textOf(outer)).toBe(
+      'select w3.c1 from (select p2.c2 as c1 from (select t1.a as c1, t1.b as c2 from post t1) p2 order by p2.c1) w3',
+    )
+  })
+  it('is sorted as a union by the names that its columns have outside', () => {
+    const carrier = outside(p)
+    const arm = select([{ value: carrier }], { from: [{ of: sql`post`, alias: t }], limit: 2 })
+    const of: Sql = {
+      kind: 'union',
+      alias: p,
+      arms: [arm, arm],
+      orderBy: [carry(carrier, sql`${t}.a`)],
+      limit: 2,
+    }
+    const part = '(select t1.b as c1, t1.a as c2 from post t1 limit 2)'
+    expect(textOf(select([{ value: carry(carrier, sql`${t}.b`) }], { from: [{ of, alias: p }] }))).toBe(
+      `select p2.c1 from (select * from (${part} union all ${part}) p2 order by p2.c2 limit 2) p2`,
+    )
+  })
+})
+
+describe('objects', () => {
+  const aliases = (): (() => Ident) => {
+    let count = 0
+    return () => bare('o', (count += 1))
+  }
+  it('become items of the FROM clause that they stand below, inner ones first', () => {
+    const item = asItems(aliases())
+    const inner = item([['id', sql`t1.id`]])
+    const text = textOf(select([{ value: item([['node', inner]]) }], { from: [{ of: sql`post`, alias: t }] }))
+    expect(text).toBe(
+      'select (o2.*)::record from post t1, lateral (select t1.id as "id") o1, lateral (select (o1.*)::record as "node") o2',
+    )
+  })
+  it('are sub-selects where there are too many of them', () => {
+    const item = asItems(aliases())
+    const values = Array.from({ length: 34 }, (_, index) => item([['n', sql`${index}`]]))
+    const text = textOf(select([{ value: joined(values, ', ') }], { from: [{ of: sql`post`, alias: t }] }))
+    expect(text.match(/lateral/g)).toHaveLength(32)
+    expect(text).toContain('(o32.*)::record, (select (o.*)::record from (select 32 as "n") o), ')
+  })
+  it('are aggregated where their keys are too long for names of columns', () => {
+    const long = 'x'.repeat(64)
+    const rows = { from: [{ of: sql`post`, alias: t }], limit: 1 }
+    expect(textOf(select([{ value: object([[long, sql`1`]]) }]))).toContain(`(values ('${long}', to_json(1)))`)
+    expect(textOf(select([{ value: objectFrom([[long, sql`1`]], rows) }]))).toMatch(/ from post t1 limit 1\)$/)
+  })
+})
