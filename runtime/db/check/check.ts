@@ -128,10 +128,11 @@ const checkedText = (
 const keptTexts = 1_000_000
 
 /** By the names of the statements that they are made of, and the marks of forms, standings and conditions. */
-const carriers: Lru<string, PreparedText> = createLru(keptTexts, ({ text }) => text.length)
+type Carriers = Lru<string, PreparedText>
 
 /** The statement together with the check, prepared under a name of its own. */
 const carrierOf = (
+  carriers: Carriers,
   statement: BoundStatement,
   words: Words,
   condition: Condition | undefined,
@@ -153,11 +154,19 @@ export interface Carrier extends BoundStatement {
   readonly tells?: boolean
 }
 
-export const withCheck = (statement: BoundStatement, expected: Expected, readOnly: boolean): Carrier => {
+/** Puts the check into a statement. */
+export type AddCheck = (statement: BoundStatement, expected: Expected, readOnly: boolean) => Carrier
+
+export const createAddCheck = (): AddCheck => {
+  const carriers: Carriers = createLru(keptTexts, ({ text }) => text.length)
+  return (statement, expected, readOnly) => withCheck(carriers, statement, expected, readOnly)
+}
+
+const withCheck = (carriers: Carriers, statement: BoundStatement, expected: Expected, readOnly: boolean): Carrier => {
   const { version, mark, standing, condition, snapshot } = expected
   const words = inWords(standing)
   const form = formOf(expected, readOnly)
-  const { name, text } = carrierOf(statement, words, condition, form)
+  const { name, text } = carrierOf(carriers, statement, words, condition, form)
   const { tells } = form
   if (form.relies === 'on the snapshot')
     return { name, text, values: statement.values.concat(snapshot), carriesCheck: true, tells }

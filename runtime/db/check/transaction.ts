@@ -2,7 +2,7 @@ import type { BoundStatement, Caller, Exchange, PreparedText, Row } from '../../
 import { createLru, type Lru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { literal } from '../../sql/literal.ts'
-import { withCheck, type Carrier, type Expected } from './check.ts'
+import { createAddCheck, type AddCheck, type Carrier, type Expected } from './check.ts'
 import { claimSettings, type ClaimSettings } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from '../failures/classify.ts'
 import { sendStatements, type ExchangeResult, type Grow, type Line, type Settle } from '../wire/exchange.ts'
@@ -77,12 +77,16 @@ interface Known {
 const keptBytes = 4_000_000
 
 /** A caller asks again and again with the same claims: they are taken apart and written once. */
-const createOpenings = (): Lru<string, Known> =>
+interface Openings {
+  readonly reading: Lru<string, Known>
+  readonly writing: Lru<string, Known>
+}
+
+const openingsOfOneKind = (): Lru<string, Known> =>
   createLru(keptBytes, ({ opening }, claims) => claims.length + opening.run.length)
-const reading = createOpenings()
-const writing = createOpenings()
 
 const openingOf = (
+  { reading, writing }: Openings,
   { caller, claimsTogether: together = false, readOnly }: Exchange,
   settings: RoleSettings,
 ): WrittenStatement => {
@@ -161,20 +165,26 @@ const needsBareCheck = ({ version, statements }: Exchange): boolean =>
  * The statements of an exchange with their checks. From the second on they are compared by the counter alone: roles that
  * changed meanwhile may be the first one's own doing.
  */
-const checked = (line: Line, exchange: Exchange, newest: Mark | null, reliance: Reliance): readonly Carrier[] => {
+const checked = (
+  addCheck: AddCheck,
+  line: Line,
+  exchange: Exchange,
+  newest: Mark | null,
+  reliance: Reliance,
+): readonly Carrier[] => {
   const { version, standing, condition, readOnly, statements } = exchange
   if (version === null) return statements
   const counter = counterOf(version)
   const { snapshot, steady } = lastingFor(line, exchange)
   const trusting = steady && reliance === 'on the snapshot'
   const whole: Expected = { version, mark: null, standing: undefined, condition, snapshot, steady: false }
-  if (needsBareCheck(exchange)) return [...statements, withCheck(bareCheck, whole, readOnly)]
+  if (needsBareCheck(exchange)) return [...statements, addCheck(bareCheck, whole, readOnly)]
   const mark = reliance === 'on nothing' ? null : markFor(line, newest, counter)
   let expected =
     standing === undefined ? whole : { version: counter, mark, standing, condition, snapshot, steady: trusting }
   return statements.map((statement) => {
     if (!statement.carriesCheck) return statement
-    const carrying = withCheck(statement, expected, readOnly)
+    const carrying = addCheck(statement, expected, readOnly)
     expected = { version: counter, mark, standing: undefined, condition: undefined, ...never }
     return carrying
   })
@@ -227,21 +237,28 @@ const remember = (
  * @param settings of the caller's role
  * @param newest the mark that was known when it was sent (marks.ts)
  */
-export const runOnLine = (
+export type RunOnLine = (
   line: Line,
   exchange: Exchange,
   settings: RoleSettings,
   newest: Mark | null,
   reliance: Reliance,
   settle: Settle,
-  grow: Grow | null = null,
-): void => {
-  const statements = checked(line, exchange, newest, reliance)
-  const remembering: Settle = (result) => {
-    remember(line, exchange, newest, statements, result)
-    settle(result)
+  grow?: Grow | null,
+) => void
+
+/** It remembers the openings of callers and the texts of statements with their checks. */
+export const createRunOnLine = (): RunOnLine => {
+  const openings = { reading: openingsOfOneKind(), writing: openingsOfOneKind() }
+  const addCheck = createAddCheck()
+  return (line, exchange, settings, newest, reliance, settle, grow = null) => {
+    const statements = checked(addCheck, line, exchange, newest, reliance)
+    const remembering: Settle = (result) => {
+      remember(line, exchange, newest, statements, result)
+      settle(result)
+    }
+    sendStatements(line, sentOf(exchange, openingOf(openings, exchange, settings), statements), remembering, grow)
   }
-  sendStatements(line, sentOf(exchange, openingOf(exchange, settings), statements), remembering, grow)
 }
 
 /**

@@ -7,6 +7,7 @@ import { createLines } from './lines.ts'
 import { createMarks } from '../check/marks.ts'
 import { findPooler, type Pooler } from '../connect/pooler.ts'
 import { createRoleSettings } from '../check/role-settings.ts'
+import { createRunOnLine } from '../check/transaction.ts'
 import { createRoom } from './room.ts'
 import { createRunner, runWith } from './run.ts'
 import { queryOn, type Query } from '../connect/session.ts'
@@ -133,6 +134,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
       ownTimeZone: timeZone !== undefined,
       now: () => performance.now(),
     }),
+    runOnLine: createRunOnLine(),
     room: answers === undefined ? null : createRoom({ answers, mostPaused: mostPausedOf(poolSize) }),
     timeout,
   })

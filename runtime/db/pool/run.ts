@@ -8,7 +8,7 @@ import type { Lines } from './lines.ts'
 import type { Marks } from '../check/marks.ts'
 import type { RoleSettings, RoleSettingsReader } from '../check/role-settings.ts'
 import { patienceMs, type Growing, type Room } from './room.ts'
-import { isOutdated, isUnchecked, outcome, runOnLine, takeBack, type Reliance } from '../check/transaction.ts'
+import { isOutdated, isUnchecked, outcome, takeBack, type Reliance, type RunOnLine } from '../check/transaction.ts'
 import { endOf, notLent } from './waiting.ts'
 
 /** How an exchange runs: on a line that it borrows, until it ends or is ended, and again where that is of use. */
@@ -28,6 +28,7 @@ export interface RunnerParts {
   readonly marks: Marks
   readonly endings: Endings
   readonly settings: RoleSettingsReader
+  readonly runOnLine: RunOnLine
   /** Null: nobody counts what answers take. */
   readonly room: Room | null
   /** Milliseconds that Postgres gives a statement; 0: it gives it any. */
@@ -63,7 +64,7 @@ const endedBy = (cause: EndCause, { readOnly }: Exchange, result: ExchangeResult
   return isOurs ? { ...result, error: notLent(cause) } : result
 }
 
-export const createRunner = ({ lines, marks, endings, settings, room, timeout }: RunnerParts): Runner => {
+export const createRunner = ({ lines, marks, endings, settings, runOnLine, room, timeout }: RunnerParts): Runner => {
   const setDeadline = createDeadlines(lookEveryMs)
   const running = new Set<(cause: EndCause) => void>()
   let answeredAt = -Infinity
