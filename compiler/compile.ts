@@ -2,6 +2,7 @@ import { printSchema } from 'graphql'
 import type { Manifest } from '../runtime/contract/manifest.ts'
 import type { Revision } from '../runtime/contract/revision.ts'
 import { buildView } from '../runtime/engine/schema/schema.ts'
+import { createMemo, type Memo } from '../runtime/lib/memo.ts'
 import { createCatalogReader, type CatalogQuery, type ReadOptions } from './catalog/read.ts'
 import type { Catalog } from './catalog/types.ts'
 import { annotate } from './comments/annotate.ts'
@@ -27,6 +28,8 @@ export interface Compiled {
 
 export interface CompilerOptions extends ReadOptions {
   readonly query: CatalogQuery
+  /** What earlier compiles made; left out: the compiler's own memory. */
+  readonly memo?: Memo
 }
 
 export interface Compiler {
@@ -35,17 +38,17 @@ export interface Compiler {
 }
 
 /**
- * A compiler for one database. It remembers the modules of its last revision, so that a small change compiles quickly.
+ * A compiler for one database. It remembers what its passes made, so that a small change compiles quickly.
  */
-export function createCompiler({ query, ...options }: CompilerOptions): Compiler {
+export function createCompiler({ query, memo = createMemo(), ...options }: CompilerOptions): Compiler {
   const read = createCatalogReader(query, options)
-  const emit = createEmitter()
+  const emit = createEmitter(memo)
   return {
     compile: async () => {
       const { timed, timings } = createStopwatch()
       const catalog = await timed('catalog', read)
-      const noted = await timed('comments', () => annotate(catalog))
-      const built = await timed('model', () => buildModel(noted.annotated))
+      const noted = await timed('comments', () => annotate(catalog, memo))
+      const built = await timed('model', () => buildModel(noted.annotated, memo))
       const emitted = await timed('emit', () => emit(built.model, catalog.version))
       return {
         catalog,

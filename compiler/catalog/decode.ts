@@ -39,6 +39,8 @@ export interface ReadRelation {
   readonly written: string
   /** False for a relation that is only here because a foreign key refers to it. */
   readonly served: boolean
+  /** Types of the columns. */
+  readonly mentions: readonly Oid[]
   readonly object: CatalogRelation
 }
 
@@ -87,12 +89,7 @@ export function decodeAnswer(answer: string): Answer {
     schemas: lists.schemas.map((row) => schemaOf(row, index)),
     types: lists.types.map((row) => typeOf(row, index)),
     typeSchemas: lists.typeSchemas.map(({ name, acl }) => ({ name, grants: grantsUnder(acl, index) })),
-    relations: lists.relations.map((row) => ({
-      mark: row.mark,
-      written: row.written,
-      served: row.served,
-      object: relationOf(row, index),
-    })),
+    relations: lists.relations.map((row) => readRelation(row, relationOf(row, index))),
     functions: lists.functions.map((row) => ({
       mark: row.mark,
       mentions: [row.result, ...row.types],
@@ -182,6 +179,14 @@ const schemaOf = (row: RowOf<'schemas'>, index: Index): CatalogSchema => ({
   name: row.name,
   comment: row.comment,
   grants: grantsUnder(row.acl, index),
+})
+
+const readRelation = ({ mark, written, served }: RowOf<'relations'>, object: CatalogRelation): ReadRelation => ({
+  mark,
+  written,
+  served,
+  mentions: [...new Set(object.columns.map(({ type }) => type))],
+  object,
 })
 
 function relationOf(row: RowOf<'relations'>, index: Index): CatalogRelation {

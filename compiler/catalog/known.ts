@@ -1,5 +1,5 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
-import { createRecall, share } from '../../runtime/lib/recall.ts'
+import { share } from '../../runtime/lib/share.ts'
 import type { Answer, ReadFunction, ReadRelation } from './decode.ts'
 import type { Catalog, CatalogFunction, CatalogRelation, CatalogType, Oid } from './types.ts'
 
@@ -45,14 +45,10 @@ const marksOf = (objects: ReadonlyMap<Oid, { readonly mark: string }>): readonly
 
 function mentionedBy(relations: Known['relations'], functions: Known['functions']): ReadonlySet<Oid> {
   const seeds = new Set<Oid>()
-  for (const { object } of relations.values()) for (const type of typesOf(object)) seeds.add(type)
+  for (const { mentions } of relations.values()) for (const type of mentions) seeds.add(type)
   for (const { mentions } of functions.values()) for (const type of mentions) seeds.add(type)
   return seeds
 }
-
-const recallTypes = createRecall<ReadonlySet<Oid>>()
-const typesOf = (relation: CatalogRelation): ReadonlySet<Oid> =>
-  recallTypes(relation, [], () => new Set(relation.columns.map(({ type }) => type)))
 
 /**
  * Joins an answer to what was known when it was asked for. An object's mark says nothing about the names of what it

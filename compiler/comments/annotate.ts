@@ -1,6 +1,6 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { once } from '../../runtime/lib/once.ts'
-import { createListRecall, createRecall } from '../../runtime/lib/recall.ts'
+import { withoutMemory, type Memo } from '../../runtime/lib/memo.ts'
 import type {
   Catalog,
   CatalogColumn,
@@ -32,48 +32,34 @@ interface Read<T> {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** An object that did not change says what it said before. */
-const recallSchema = createRecall<Read<AnnotatedSchema>>()
-const recallRelation = createRecall<Read<AnnotatedRelation>>()
-const recallForeignKey = createRecall<Read<AnnotatedForeignKey>>()
-const recallFunction = createRecall<Read<AnnotatedFunction>>()
-const recallType = createRecall<Read<AnnotatedType>>()
-const recallRelations = createListRecall<CatalogRelation, Read<AnnotatedRelation>>()
-const recallObjects = createListRecall<Read<AnnotatedRelation>, AnnotatedRelation>()
-const recallRefusals = createListRecall<Read<AnnotatedRelation>, Refused>()
-
 /**
  * Puts decoded settings in the place of comment text. A comment that cannot be read refuses every request of who may use
  * the schema that it stands in: `refusals` hold what is answered (spec/graphql.md 13.1).
  */
-export function annotate(catalog: Catalog): { annotated: Annotated; diagnostics: readonly Diagnostic[] } {
-  const schemas = catalog.schemas.map((schema) => recallSchema(schema, [], () => annotateSchema(schema)))
-  // Lists of relations are long, and change by an item or two.
-  const key = catalog.schemas[0] ?? catalog
+export function annotate(
+  catalog: Catalog,
+  memo: Memo = withoutMemory,
+): { annotated: Annotated; diagnostics: readonly Diagnostic[] } {
+  const schemas = memo.each(annotateSchema, catalog.schemas)
   const members = membersOf(catalog)
   const kept = withoutHidden(catalog, schemas, members)
-  const relations = recallRelations(key, kept.relations, [], (item) =>
-    recallRelation(item, [], () => annotateRelation(item)),
+  const relations = memo.each(annotateRelation, kept.relations, memo)
+  const functions = kept.functions.map((fn) =>
+    memo.of(annotateFunction, fn, members.has(memberKey('function', fn.oid))),
   )
-  const functions = kept.functions.map((fn) => {
-    const ofExtension = members.has(memberKey('function', fn.oid))
-    return recallFunction(fn, [ofExtension], () => annotateFunction(fn, ofExtension))
-  })
   const composites = schemas.some(({ object }) => object.settings.composites)
-  const types = catalog.types.map((type) => recallType(type, [composites], () => annotateType(type, composites)))
+  const types = memo.each(annotateType, catalog.types, composites)
   const { strays = [], members: _, ...served } = catalog
   const diagnostics = once(() => [
     ...[...schemas, ...relations, ...functions, ...types].flatMap((read) => read.diagnostics),
     ...strays.flatMap(({ object, comment }) => tellStray(object, comment)),
   ])
-  const refused = recallRefusals(key, relations, [], ({ object, refusals }) =>
-    refusals.length === 0 ? nothingRefused : { schema: object.schema, refusals },
-  )
+  const refused = memo.map(refusedIn, relations)
   return {
     annotated: {
       ...served,
       schemas: schemas.map((read) => read.object),
-      relations: recallObjects(key, relations, [], (read) => read.object),
+      relations: memo.map(annotatedRelation, relations),
       functions: functions.map((read) => read.object),
       types: types.map((read) => read.object),
       refusals: schemaRefusals(catalog, [
@@ -120,6 +106,11 @@ interface Refused {
 
 const nothingRefused: Refused = { schema: '', refusals: [] }
 
+const refusedIn = ({ object, refusals }: Read<AnnotatedRelation>): Refused =>
+  refusals.length === 0 ? nothingRefused : { schema: object.schema, refusals }
+
+const annotatedRelation = ({ object }: Read<AnnotatedRelation>): AnnotatedRelation => object
+
 const stages: readonly Refusal['stage'][] = ['json', 'cast', 'load']
 
 /** The reading query fails before its result is decoded; among equals the message decides, so that order does not. */
@@ -140,13 +131,12 @@ function annotateSchema({ comment, ...schema }: CatalogSchema): Read<AnnotatedSc
   return { ...read, object: { ...schema, settings: read.settings } }
 }
 
-function annotateRelation({ comment, ...relation }: CatalogRelation): Read<AnnotatedRelation> {
+function annotateRelation({ comment, ...relation }: CatalogRelation, memo: Memo): Read<AnnotatedRelation> {
   const read = readComment('relation', () => nameRelation(relation), comment)
-  const owner = [relation.schema, relation.name, relation.kind]
   // Tens of thousands: to remember each would cost more than to make those of a relation that changed.
   const columns = relation.columns.map((column) => annotateColumn(relation, column))
   const foreignKeys = relation.foreignKeys.map((key) =>
-    recallForeignKey(key, owner, () => annotateForeignKey(relation, key)),
+    memo.of(annotateForeignKey, key, relation.schema, relation.name, relation.kind),
   )
   const parts: readonly Read<unknown>[] = [...columns, ...foreignKeys]
   return {
@@ -170,8 +160,13 @@ function annotateColumn(relation: Owner, { comment, ...column }: CatalogColumn):
   return { ...read, object: { ...column, settings: read.settings, description } }
 }
 
-function annotateForeignKey(relation: Owner, { comment, ...key }: CatalogForeignKey): Read<AnnotatedForeignKey> {
-  const read = readComment('foreign key', () => nameConstraint(relation, key.name), comment)
+function annotateForeignKey(
+  { comment, ...key }: CatalogForeignKey,
+  schema: string,
+  name: string,
+  kind: Owner['kind'],
+): Read<AnnotatedForeignKey> {
+  const read = readComment('foreign key', () => nameConstraint({ schema, name, kind }, key.name), comment)
   return { ...read, object: { ...key, settings: read.settings } }
 }
 

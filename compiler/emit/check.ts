@@ -87,7 +87,7 @@ async function typeProblems({ list }: Types, { parse, types }: Check): Promise<r
   return problems
 }
 
-export async function checkCalls(text: string, parse: ParseSql): Promise<Checked> {
+export async function checkCalls(parse: ParseSql, text: string): Promise<Checked> {
   const calls = Object.entries(evaluateModule(text, 'functions') as Readonly<Record<ObjectId, CallBuilder>>)
   const all: Checked[] = []
   for (const [id, call] of calls) {

@@ -1,13 +1,13 @@
 import { revisionId } from '../../runtime/contract/artifact.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Revision } from '../../runtime/contract/revision.ts'
-import { createListRecall } from '../../runtime/lib/recall.ts'
+import { createMemo, type Memo } from '../../runtime/lib/memo.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
-import type { CallSql, EntitySql, Model } from '../model/types.ts'
+import type { EntitySql, Model } from '../model/types.ts'
 import { noted, type Noted } from '../report/noted.ts'
 import { entityModule, typesOf } from './builders.ts'
 import { callsModule } from './calls.ts'
-import { checkCalls, checkEntity, createCheck, type Checked } from './check.ts'
+import { checkCalls, checkEntity, createCheck, type Check, type Checked } from './check.ts'
 import { leaveOut } from './leave-out.ts'
 import { manifestDigest } from './manifest.ts'
 import { createSqlParser } from './sql-parser.ts'
@@ -17,80 +17,55 @@ import { createSqlParser } from './sql-parser.ts'
  */
 export type Emit = (model: Model, version: string | null) => Promise<Noted<Revision>>
 
-/** The module of one relation, or of all root functions. */
-interface Part {
+/** The module of one relation. */
+interface EntityPart {
+  readonly id: ObjectId
   readonly text: string
   readonly digest: string
   readonly checked: Checked
 }
 
-interface EntityPart extends Part {
-  readonly id: ObjectId
-}
-
-/**
- * An emitter recalls the module of each relation, so that a changed table costs one table, and that of the functions.
- * What it made of earlier revisions goes with them.
- */
-export function createEmitter(): Emit {
+/** An emitter makes the module of each relation once, so that a changed table costs one table. */
+export function createEmitter(memo: Memo = createMemo()): Emit {
   const parse = createSqlParser()
   const check = createCheck(parse)
-  const known = new WeakMap<EntitySql, EntityPart>()
-  const recallTold = createListRecall<EntityPart, Checked | null>()
-  let lastCalls: { readonly key: string; readonly part: Part } | null = null
-
-  const makeEntityPart = (entity: EntitySql): Promise<Part> => {
-    const types = typesOf(entity)
-    return makePart(entityModule(entity, types), (text) => checkEntity(entity.id, text, types, check))
-  }
-  const entityParts = async (entities: readonly EntitySql[]): Promise<readonly EntityPart[]> => {
-    const parts: EntityPart[] = []
-    for (const entity of entities) {
-      let part = known.get(entity)
-      if (part === undefined) {
-        part = { ...(await makeEntityPart(entity)), id: entity.id }
-        known.set(entity, part)
-      }
-      parts.push(part)
-    }
-    return parts
-  }
-  const callsPart = async (calls: readonly CallSql[]): Promise<Part> => {
-    const key = sha256Hex(JSON.stringify(calls))
-    if (lastCalls?.key !== key) {
-      lastCalls = { key, part: await makePart(callsModule(calls), (text) => checkCalls(text, parse)) }
-    }
-    return lastCalls.part
-  }
   return async (model, version) => {
-    const parts = await entityParts(Object.values(model.entities))
-    const functions = await callsPart(Object.values(model.functions))
-    const told = recallTold(known, parts, [], (part) => (part.checked.diagnostics.length > 0 ? part.checked : null))
-    const checks = told.filter((checked) => checked !== null)
+    const parts: EntityPart[] = []
+    for (const entity of Object.values(model.entities)) parts.push(await memo.later(entityPart, entity, check))
+    const functions = await memo.later(checkCalls, parse, callsModule(Object.values(model.functions)))
+    const checks = memo.map(worthTelling, parts).filter((checked) => checked !== null)
     const refused = new Set(checks.flatMap((checked) => checked.refused))
-    const served = leaveOut(model, { entities: refused, functions: new Set(functions.checked.refused) })
+    const served = leaveOut(model, { entities: refused, functions: new Set(functions.refused) })
     const kept = refused.size === 0 ? parts : parts.filter(({ id }) => !refused.has(id))
     return noted(
-      revisionOf(served, version, kept),
-      [...checks, functions.checked].flatMap(({ diagnostics }) => diagnostics),
+      revisionOf(memo, served, version, kept),
+      [...checks, functions].flatMap(({ diagnostics }) => diagnostics),
     )
   }
 }
 
-const makePart = async (text: string, check: (text: string) => Promise<Checked>): Promise<Part> => ({
-  text,
-  digest: sha256Hex(text),
-  checked: await check(text),
-})
+async function entityPart(entity: EntitySql, check: Check): Promise<EntityPart> {
+  const { id } = entity
+  const types = typesOf(entity)
+  const text = entityModule(entity, types)
+  return { id, text, digest: sha256Hex(text), checked: await checkEntity(id, text, types, check) }
+}
 
-const recallDigests = createListRecall<EntityPart, readonly [id: ObjectId, digest: string]>()
+const worthTelling = ({ checked }: EntityPart): Checked | null => (checked.diagnostics.length > 0 ? checked : null)
 
-function revisionOf({ manifest, functions }: Model, version: string | null, parts: readonly EntityPart[]): Revision {
+const idAndDigest = ({ id, digest }: EntityPart): readonly [id: ObjectId, digest: string] => [id, digest]
+
+function revisionOf(
+  memo: Memo,
+  { manifest, functions }: Model,
+  version: string | null,
+  parts: readonly EntityPart[],
+): Revision {
   const calls = callsModule(Object.values(functions))
   const id = revisionId({
-    manifest: manifestDigest(manifest),
+    manifest: manifestDigest(memo, manifest),
     functions: sha256Hex(calls),
-    entities: recallDigests(parts[0] ?? parts, parts, [], ({ id, digest }) => [id, digest]),
+    entities: memo.map(idAndDigest, parts),
   })
   return { id, version, manifest, entities: textsOf(parts), functions: calls }
 }

@@ -1,6 +1,6 @@
 import type { Manifest } from '../../runtime/contract/manifest.ts'
 import { joinDigests } from '../../runtime/contract/artifact.ts'
-import { createListRecall, createRecall } from '../../runtime/lib/recall.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
 
 /**
@@ -10,8 +10,8 @@ import { sha256Hex } from '../../runtime/lib/sha256.ts'
 export const manifestText = (manifest: Manifest): string => `{\n${blocksOf(manifest).map(blockText).join(',\n')}\n}\n`
 
 /** What digestLines gives for the text, without making lines of what was in the manifest before. */
-export const manifestDigest = (manifest: Manifest): string =>
-  joinDigests([opening, ...blocksOf(manifest).flatMap(blockDigests), closing, afterLast])
+export const manifestDigest = (memo: Memo, manifest: Manifest): string =>
+  joinDigests([opening, ...blocksOf(manifest).flatMap((block) => blockDigests(memo, block)), closing, afterLast])
 
 /** One member of the manifest: its items stand on lines between the opening and the closing one. */
 interface Block {
@@ -46,34 +46,20 @@ const membersOf = (value: Readonly<Record<string, unknown>>): readonly Item[] =>
 const blockText = ({ open, items, close }: Block): string =>
   items.length === 0 ? open + close : `${open}\n${items.map(itemText).join(',\n')}\n${close}`
 
-const blockDigests = ({ open, items, close }: Block): readonly string[] =>
-  items.length === 0 ? [sha256Hex(open + close)] : [sha256Hex(open), ...itemDigests(items), sha256Hex(close)]
+const blockDigests = (memo: Memo, { open, items, close }: Block): readonly string[] =>
+  items.length === 0
+    ? [sha256Hex(open + close)]
+    : [sha256Hex(open), ...items.map((item) => itemDigest(memo, item)), sha256Hex(close)]
 
 const [opening, closing, afterLast] = [sha256Hex('{'), sha256Hex('}'), sha256Hex('')]
 
 const itemText = ({ label, value }: Item): string => label + stableJson(value)
 
-const recallDigests = createListRecall<Item['value'], string>()
-
-/** Most entities of a manifest are those of the one before, and so is the first, to which the list then belongs. */
-function itemDigests(items: readonly Item[]): readonly string[] {
-  const [first] = items
-  if (first === undefined || first.label !== '' || !isRecord(first.value)) return items.map(itemDigest)
-  return recallDigests(
-    first.value,
-    items.map(({ value }) => value),
-    [],
-    (value) => itemDigest({ label: '', value }),
-  )
-}
-
-const recallDigest = createRecall<string>()
-
 /** Entities and enums that did not change are the very same objects as in the revision before. */
-const itemDigest = (item: Item): string =>
-  isRecord(item.value)
-    ? recallDigest(item.value, [item.label], () => sha256Hex(itemText(item)))
-    : sha256Hex(itemText(item))
+const itemDigest = (memo: Memo, { label, value }: Item): string =>
+  isRecord(value) ? memo.of(recordDigest, value, label) : sha256Hex(itemText({ label, value }))
+
+const recordDigest = (value: object, label: string): string => sha256Hex(itemText({ label, value }))
 
 /** JSON on one line, keys in code unit order. Thousands of entities are written this way, so it makes no lists on the way. */
 function stableJson(value: unknown): string {

@@ -72,7 +72,7 @@ const connectionArguments: ReadonlySet<string> = new Set([
 
 /** Arguments that the connection of a relation has besides. */
 function reservedBy({ heads }: ResultContext, entity: ObjectId): readonly string[] {
-  const head = heads().get(entity)
+  const head = heads.get(entity)
   return head !== undefined && tableAdditions(head.relation, head.schema).distinctOn === true ? ['distinctOn'] : []
 }
 

@@ -1,6 +1,6 @@
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import { once } from '../../runtime/lib/once.ts'
-import { createListRecall } from '../../runtime/lib/recall.ts'
+import { withoutMemory, type Memo } from '../../runtime/lib/memo.ts'
 import type { EntityFacts, Manifest, ObjectId, RefusalFacts, SchemaFacts } from '../../runtime/contract/manifest.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedSchema, SchemaRefusal } from '../comments/types.ts'
@@ -9,18 +9,18 @@ import { additionFacts, type AdditionFacts } from './additions.ts'
 import { tellCollisions } from './collisions.ts'
 import { rowArgument } from './computed.ts'
 import { buildComposites } from './composites.ts'
-import { buildEntities, type Entity, type RowFunctions } from './entities.ts'
+import { buildEntities, type Entity, type EntityScope } from './entities.ts'
 import { buildEnums } from './enums.ts'
 import { functionNames } from './function-names.ts'
 import { buildFunctions } from './functions.ts'
-import { buildHeads } from './heads.ts'
+import { buildHeads, type Head } from './heads.ts'
 import { buildLinks } from './links.ts'
 import { schemaUsage } from './privileges.ts'
 import { buildReport } from './report.ts'
-import type { ResultContext } from './results.ts'
+import { resultContext, type FunctionScope } from './results.ts'
 import { rolesPart } from './roles.ts'
-import { readValues } from './scalars.ts'
-import { inOrder, readScope, type Scope } from './scope.ts'
+import type { ValueScope } from './scalars.ts'
+import { inOrder, readScope, servedSchema } from './scope.ts'
 import type { EntitySql, Model } from './types.ts'
 import { typeSchemaFacts } from './type-schemas.ts'
 
@@ -28,19 +28,24 @@ import { typeSchemaFacts } from './type-schemas.ts'
  * Decides what the API will be, pass by pass: enums, values of types, relations with their keys, foreign keys between
  * them, and what hangs on both: entities and functions. The order of lists that mean nothing does not matter.
  */
-export function buildModel(annotated: Annotated): { model: Model; diagnostics: readonly Diagnostic[] } {
-  const scope = readScope(annotated)
-  const enums = buildEnums(scope, annotated)
-  const values = readValues(scope, enums.value)
-  const composites = buildComposites(scope, annotated, values)
-  const heads = buildHeads(scope, annotated)
-  const byId = once(() => new Map(heads.value.map((head) => [head.id, head])))
-  const links = buildLinks(scope, heads.value, byId)
-  const context: ResultContext = { scope, values, heads: byId }
-  const functions = inOrder(scope, annotated.functions).map(({ object }) => object)
-
-  const entities = buildEntities(context, heads.value, links.value, groupByRow(scope, functions))
-  const calls = buildFunctions(context, functions)
+export function buildModel(
+  annotated: Annotated,
+  memo: Memo = withoutMemory,
+): { model: Model; diagnostics: readonly Diagnostic[] } {
+  const schemas = memo.each(servedSchema, annotated.schemas)
+  const types = readScope(annotated, schemas)
+  const enums = buildEnums(memo, schemas, annotated)
+  const values: ValueScope = { ...types, enums: new Map(enums.value.map((item) => [item.facts.id, item])) }
+  const composites = buildComposites(memo, schemas, values, annotated)
+  const heads = buildHeads(memo, schemas, types, annotated)
+  const byId = new Map(heads.value.map((head) => [head.id, head]))
+  const links = buildLinks(memo, heads.value, byId)
+  const scope: FunctionScope = { ...values, heads: byId }
+  const functions = inOrder(schemas, annotated.functions).map(({ object }) => object)
+  const rowFunctions = groupByRow(memo, scope, functions)
+  const entityScope: EntityScope = { ...scope, sides: links.value, rowFunctions }
+  const entities = buildEntities(memo, heads.value, entityScope)
+  const calls = buildFunctions(resultContext(scope), functions)
   const parts = {
     ...schemaPart(annotated),
     enums: enums.value.map((item) => item.facts),
@@ -48,25 +53,25 @@ export function buildModel(annotated: Annotated): { model: Model; diagnostics: r
     ...(annotated.readsClaims && { readsClaims: true as const }),
     ...(annotated.leaves !== undefined && { leaves: annotated.leaves }),
     ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
-    entities: recallFacts(scope.schemas, entities.value, [], (entity) => entity.facts),
+    entities: memo.map(factsOf, entities.value),
     functions: calls.value.map((call) => call.facts),
   }
-  const typeSchemas = typeSchemaFacts(annotated, parts)
+  const typeSchemas = typeSchemaFacts(memo, annotated, parts)
   const served = { ...parts, ...(typeSchemas.length > 0 && { typeSchemas }) }
-  const manifest: Manifest = { ...served, ...rolesPart(rolePrivileges(annotated), served) }
+  const manifest: Manifest = { ...served, ...rolesPart(memo, rolePrivileges(annotated), served) }
   const diagnostics = once(() => [
     ...(composites?.diagnostics ?? []),
     ...[enums, heads, links, entities, calls].flatMap((pass) => pass.diagnostics),
-    ...tellCollisions(manifest, functionNames(scope, functions)),
+    ...tellCollisions(memo, manifest, functionNames(scope, functions)),
   ])
   const reports = annotated.schemas.some(({ settings }) => settings.schemaReport)
   const whole: Manifest = reports
-    ? { ...manifest, report: buildReport(scope, annotated, manifest, [...annotated.told, ...diagnostics()]) }
+    ? { ...manifest, report: buildReport(scope, schemas, annotated, manifest, [...annotated.told, ...diagnostics()]) }
     : manifest
   return {
     model: {
       manifest: whole,
-      entities: byObject(recallSql(scope.schemas, entities.value, [], (entity) => entity.sql)),
+      entities: byObject(memo.map(sqlOf, entities.value)),
       functions: byObject(calls.value.map((call) => call.sql)),
     },
     // Found out when asked for: a request that waits for the new schema need not wait for what is said about it.
@@ -98,8 +103,8 @@ const schemaFacts = (schema: AnnotatedSchema): SchemaFacts => ({
   usage: schemaUsage(schema),
 })
 
-const recallFacts = createListRecall<Entity, EntityFacts>()
-const recallSql = createListRecall<Entity, EntitySql>()
+const factsOf = ({ facts }: Entity): EntityFacts => facts
+const sqlOf = ({ sql }: Entity): EntitySql => sql
 
 function byObject<T extends { readonly id: ObjectId }>(items: readonly T[]): Readonly<Record<ObjectId, T>> {
   const record: Record<ObjectId, T> = {}
@@ -107,9 +112,18 @@ function byObject<T extends { readonly id: ObjectId }>(items: readonly T[]): Rea
   return record
 }
 
-const groupByRow = (scope: Scope, functions: readonly AnnotatedFunction[]): RowFunctions =>
+/** Functions whose first argument is a row, by its relation. */
+const groupByRow = (
+  memo: Memo,
+  scope: FunctionScope,
+  functions: readonly AnnotatedFunction[],
+): ReadonlyMap<ObjectId, readonly AnnotatedFunction[]> =>
   new Map(
-    [...groupBy(functions, (fn) => rowArgument(scope, fn))].flatMap(([row, group]) =>
-      row === undefined ? [] : [[row, group] as const],
-    ),
+    [...groupBy(functions, (fn) => rowArgument(scope, fn))].flatMap(([row, group]) => {
+      const head = row === undefined ? undefined : scope.heads.get(row)
+      return head === undefined ? [] : [[head.id, memo.of(functionsOf, head, ...group)] as const]
+    }),
   )
+
+/** The same list as long as it holds the same. */
+const functionsOf = (_: Head, ...functions: readonly AnnotatedFunction[]): readonly AnnotatedFunction[] => functions

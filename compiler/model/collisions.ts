@@ -1,44 +1,29 @@
-import { createNames, partsIn, type Names } from '../../runtime/contract/type-names.ts'
+import { createNames, type Names } from '../../runtime/contract/type-names.ts'
 import type { EntityFacts, EnumFacts, Manifest, RelationFacts } from '../../runtime/contract/manifest.ts'
 import { rootField, type RootField } from '../../runtime/contract/root-fields.ts'
-import { createRecall } from '../../runtime/lib/recall.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameType, nameObject } from '../report/object-name.ts'
 import type { FunctionNames } from './function-names.ts'
-
-const recallFields = createRecall<readonly Diagnostic[]>()
 
 /**
  * Tells of names that two objects want (spec/graphql.md 2.4, decision 8). Nothing is resolved here: who gets the name
  * depends on what a role may see, and the engine decides it by role. What is told holds for a role that sees
  * everything.
  */
-export function tellCollisions(manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] {
+export function tellCollisions(memo: Memo, manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] {
   return [
-    ...recallTypes(manifest.entities[0] ?? manifest, typeInputs(manifest), () => tellTypes(manifest)),
-    ...manifest.entities.flatMap((entity) => recallFields(entity, [], () => tellFields(entity, nameOf))),
-    ...tellRootFields(manifest, nameOf),
+    ...tellTypes(memo, manifest),
+    ...memo.map(lostFields, manifest.entities).flatMap((lost) => tellLost(lost, nameOf)),
+    ...tellRootFields(memo, manifest, nameOf),
   ]
 }
 
-const recallTypes = createRecall<readonly Diagnostic[]>()
+const counts = (): boolean => true
 
-/** What decides who gets which type name, and how the others are told. */
-const typeInputs = ({ entities, enums, composites = [], geo }: Manifest): readonly unknown[] => [
-  ...entities.flatMap(({ id, kind, name, key }) => [id, kind, name, key.length > 0]),
-  ...enums,
-  ...composites,
-  geo,
-  ...partsIn({ entities }),
-  entities.some((entity) => entity.enumArrays === true),
-]
-
-function tellTypes(manifest: Manifest): readonly Diagnostic[] {
-  const names = createNames(
-    manifest,
-    manifest.entities.map(() => true),
-  )
+function tellTypes(memo: Memo, manifest: Manifest): readonly Diagnostic[] {
+  const names = createNames(manifest, memo.map(counts, manifest.entities), memo)
   return [
     ...manifest.entities.filter((entity) => !names.owns(entity)).map((entity) => tellType(names, entity)),
     ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => tellEnum(names, item)),
@@ -66,7 +51,14 @@ const tellEnum = (names: Names, item: Pick<EnumFacts, 'schema' | 'name'>): Diagn
 
 interface Claim {
   readonly field: string
-  readonly object: () => string
+  readonly object: (nameOf: FunctionNames) => string
+}
+
+/** A claim of a field that another one has. */
+interface Lost {
+  readonly type: string
+  readonly claim: Claim
+  readonly winner: Claim
 }
 
 /** A foreign key has no name of its own on either side, so it is told by what it joins, with the columns here and there. */
@@ -77,37 +69,41 @@ function relationLabel(entity: EntityFacts, relation: RelationFacts): string {
 }
 
 /** In one object type the last one wins, in the order columns, relations, computed fields. */
-function tellFields(entity: EntityFacts, nameOf: FunctionNames): readonly Diagnostic[] {
+function lostFields(entity: EntityFacts): readonly Lost[] {
   const columnLabel = (column: string): string => nameObject('column', entity.schema, entity.relation, column)
   const claims: readonly Claim[] = [
     ...entity.columns.flatMap(({ column, field }) =>
       field === null ? [] : [{ field, object: () => columnLabel(column) }],
     ),
     ...entity.relations.map((relation) => ({ field: relation.field, object: () => relationLabel(entity, relation) })),
-    ...entity.computed.map(({ field, id }) => ({ field, object: () => nameOf(entity.id, id) })),
+    ...entity.computed.map(({ field, id }) => ({
+      field,
+      object: (nameOf: FunctionNames) => nameOf(entity.id, id),
+    })),
   ]
-  return tellLosers(entity.name, claims.toReversed())
+  return losersOf(entity.name, claims.toReversed())
 }
 
-/** The first claim of a field has it; the others are told. */
-function tellLosers(type: string, claims: readonly Claim[]): readonly Diagnostic[] {
+/** The first claim of a field has it. */
+function losersOf(type: string, claims: readonly Claim[]): readonly Lost[] {
   const winners = new Map<string, Claim>()
   return claims.flatMap((claim) => {
     const winner = winners.get(claim.field)
-    if (winner !== undefined) {
-      return [diagnose('field-taken', claim.object(), { field: claim.field, type, winner: winner.object() })]
-    }
+    if (winner !== undefined) return [{ type, claim, winner }]
     winners.set(claim.field, claim)
     return []
   })
 }
 
+const tellLost = (lost: readonly Lost[], nameOf: FunctionNames): readonly Diagnostic[] =>
+  lost.map(({ type, claim, winner }) =>
+    diagnose('field-taken', claim.object(nameOf), { field: claim.field, type, winner: winner.object(nameOf) }),
+  )
+
 interface RootClaims {
   readonly query: readonly Claim[]
   readonly mutation: readonly Claim[]
 }
-
-const recallClaims = createRecall<RootClaims>()
 
 const rootClaims = (entity: EntityFacts): RootClaims => ({
   query: queryClaims(entity),
@@ -115,16 +111,17 @@ const rootClaims = (entity: EntityFacts): RootClaims => ({
 })
 
 /** On a root, relations come before functions, and earlier ones before later ones. */
-function tellRootFields(manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] {
+function tellRootFields(memo: Memo, manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] {
   const calls = (volatile: boolean): readonly Claim[] =>
     manifest.functions
       .filter((fn) => fn.volatile === volatile)
       .map(({ field, id }) => ({ field, object: () => nameOf(null, id) }))
-  const claims = manifest.entities.map((entity) => recallClaims(entity, [], () => rootClaims(entity)))
-  return [
-    ...tellLosers('Query', [...claims.flatMap(({ query }) => query), ...calls(false)]),
-    ...tellLosers('Mutation', [...claims.flatMap(({ mutation }) => mutation), ...calls(true)]),
+  const claims = memo.map(rootClaims, manifest.entities)
+  const lost = [
+    ...losersOf('Query', [...claims.flatMap(({ query }) => query), ...calls(false)]),
+    ...losersOf('Mutation', [...claims.flatMap(({ mutation }) => mutation), ...calls(true)]),
   ]
+  return tellLost(lost, nameOf)
 }
 
 const queryClaims = (entity: EntityFacts): readonly Claim[] =>

@@ -1,4 +1,4 @@
-import { createRecall } from '../../runtime/lib/recall.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { AttributeFacts, CompositeFacts } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedType } from '../comments/types.ts'
@@ -8,40 +8,42 @@ import { diagnose } from '../report/diagnostics.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import { nameAttribute, nameType } from '../report/object-name.ts'
 import { columnField, isValidName, typeName } from './names.ts'
-import { askedBy, isComposite, lookThrough, typeFacts, type Asked, type Values } from './scalars.ts'
+import {
+  askedBy,
+  isComposite,
+  lookThrough,
+  readValues,
+  typeFacts,
+  type Asked,
+  type Values,
+  type ValueScope,
+} from './scalars.ts'
 import { inOrder, type Scope, type ServedSchema } from './scope.ts'
 import { castText, readAs, sqlType } from './sql-types.ts'
 import type { AttributeSql } from './types.ts'
 
 /** The composite types of the served schemas (`composites`, spec/graphql.md 17); null where no schema asks for them. */
 export function buildComposites(
-  scope: Scope,
+  memo: Memo,
+  schemas: readonly ServedSchema[],
+  scope: ValueScope,
   annotated: Annotated,
-  values: Values,
 ): Noted<readonly CompositeFacts[]> | null {
   if (!annotated.schemas.some(({ settings }) => settings.composites)) return null
   return gatherPresent(
-    inOrder(scope, annotated.types)
+    inOrder(schemas, annotated.types)
       .filter(({ object }) => isComposite(scope, object))
-      .map(({ object, schema }) =>
-        recallComposite(object, [schema, scope.meanings], () => buildComposite(scope, values, object, schema)),
-      ),
+      .map(({ object, schema }) => memo.of(buildComposite, object, schema, scope)),
   )
 }
 
-const recallComposite = createRecall<Noted<CompositeFacts | null>>()
-
-function buildComposite(
-  scope: Scope,
-  values: Values,
-  type: AnnotatedType,
-  schema: ServedSchema,
-): Noted<CompositeFacts | null> {
+function buildComposite(type: AnnotatedType, schema: ServedSchema, scope: ValueScope): Noted<CompositeFacts | null> {
   const name = typeName(type.settings.name, type.name, schema.inflects)
   if (!isValidName(name)) {
     const object = nameType(type.schema, type.name)
     return noted(null, [diagnose('name-unusable', object, { name, what: 'its values have no fields' })])
   }
+  const values = readValues(scope)
   const told: Diagnostic[] = []
   const fields = type.attributes.flatMap((attribute): AttributeFacts[] => {
     const field = columnField(null, attribute.name, schema.inflects)

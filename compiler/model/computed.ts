@@ -30,7 +30,7 @@ export interface Computed {
 export function rowArgument(scope: Scope, fn: AnnotatedFunction): ObjectId | undefined {
   const [first, ...others] = fn.args
   if (first === undefined || (others.length > 0 && !askedOf(scope, fn).functionShapes)) return undefined
-  return others.some(({ type }) => scope.rowTypes().has(type)) ? undefined : scope.rowTypes().get(first.type)
+  return others.some(({ type }) => scope.rowTypes.get(type) !== undefined) ? undefined : scope.rowTypes.get(first.type)
 }
 
 /**

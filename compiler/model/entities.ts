@@ -1,20 +1,20 @@
-import { createListRecall, createRecall, sameJson } from '../../runtime/lib/recall.ts'
-import type { ColumnFacts, EntityFacts, ObjectId, RelationFacts } from '../../runtime/contract/manifest.ts'
+import type { Lookup, Memo } from '../../runtime/lib/memo.ts'
+import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import { relationWord } from '../report/object-name.ts'
-import { createGather, noted, type Noted } from '../report/noted.ts'
+import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import { buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
 import type { Head } from './heads.ts'
 import { unlinked, type Sides } from './links.ts'
 import { tableGrants } from './privileges.ts'
 import { buildRelations } from './relations.ts'
-import type { ResultContext } from './results.ts'
+import { resultContext, type FunctionScope } from './results.ts'
 import { isIdentified } from './rules/one-to-one.ts'
+import { readValues, type ValueScope } from './scalars.ts'
 import { tableAdditions } from './table-additions.ts'
 import { buildArbiters, type Arbiters } from './upsert.ts'
 import type { ColumnSql, EntitySql } from './types.ts'
-import { columnWitnesses } from './witnesses.ts'
 
 /** A relation as the API has it, and what its builder is written from. */
 export interface Entity {
@@ -22,86 +22,48 @@ export interface Entity {
   readonly sql: EntitySql
 }
 
-/** What belongs to one relation besides itself. */
-export interface Surroundings {
-  readonly sides: Sides
-  /** Functions whose one argument is its row. */
-  readonly functions: readonly AnnotatedFunction[]
+/** What a relation is put together from, besides itself. */
+export interface EntityScope extends FunctionScope {
+  readonly sides: Lookup<Sides>
+  /** Functions that take a row of the relation. */
+  readonly rowFunctions: Lookup<readonly AnnotatedFunction[]>
 }
-
-/** Parts that say the same as before stay the same, so that a changed neighbour need not change the entity. */
-const recallColumns = createRecall<Columns>()
-const recallRelations = createRecall<Noted<readonly RelationFacts[]>>(sameJson)
-const recallComputed = createRecall<Noted<readonly Computed[]>>(sameJson)
-const recallArbiters = createRecall<Noted<Arbiters> | null>()
-const recallSql = createRecall<EntitySql>()
-const recallEntity = createRecall<Noted<Entity>>()
-const recallWhole = createRecall<Noted<Entity>>()
-
-const recallEntities = createListRecall<Head, Noted<Entity>>()
-const gatherEntities = createGather<Entity>()
-
-/** What the rows of a relation are handed to. */
-export type RowFunctions = ReadonlyMap<ObjectId, readonly AnnotatedFunction[]>
 
 const noFunctions: readonly AnnotatedFunction[] = []
 
-/**
- * All relations, put together. What functions make of rows depends on much else: where there are some, each relation is
- * looked at.
- */
-export function buildEntities(
-  context: ResultContext,
-  heads: readonly Head[],
-  links: ReadonlyMap<ObjectId, Sides>,
-  functions: RowFunctions,
-): Noted<readonly Entity[]> {
-  const { meanings, schemas } = context.scope
-  const inputs = [meanings, links, functions.size === 0 ? null : context]
-  return gatherEntities(
-    schemas,
-    recallEntities(schemas, heads, inputs, (head) =>
-      buildEntity(context, head, {
-        sides: links.get(head.id) ?? unlinked,
-        functions: functions.get(head.id) ?? noFunctions,
-      }),
-    ),
-  )
-}
+/** All relations, put together. */
+export const buildEntities = (memo: Memo, heads: readonly Head[], scope: EntityScope): Noted<readonly Entity[]> =>
+  gatherPresent(memo.each(buildEntity, heads, memo, scope))
 
 /**
  * Puts a relation together: columns, relations, computed fields, settings and privileges (spec/graphql.md 1.2 to 1.4).
+ * Parts that say the same as before stay the same, so that a changed neighbour need not change the entity.
  */
-function buildEntity(context: ResultContext, head: Head, surroundings: Surroundings): Noted<Entity> {
-  const { sides, functions } = surroundings
-  const { meanings, schemas } = context.scope
-  const all = [meanings, schemas, functions.length === 0 ? null : context, sides]
-  return recallWhole(head, all, () => putTogether(context, head, surroundings))
+function buildEntity(head: Head, memo: Memo, scope: EntityScope): Noted<Entity> {
+  const sides = scope.sides.get(head.id) ?? unlinked
+  const arbiters = memo.of(buildArbiters, head)
+  const columns = memo.of(readColumns, head, scope, ...neededColumns(head, sides, arbiters))
+  const relations = memo.same(buildRelations, head, sides)
+  const computed = memo.same(computedOf, head, scope.rowFunctions.get(head.id) ?? noFunctions, scope)
+  const sql = memo.of(entitySql, head, columns, computed, arbiters)
+  return memo.of(assemble, head, columns, relations, computed, arbiters, sql)
 }
 
-function putTogether(context: ResultContext, head: Head, { sides, functions }: Surroundings): Noted<Entity> {
-  const arbiters = recallArbiters(head, [], () => buildArbiters(head))
-  const needed = neededColumns(head, sides, arbiters)
-  const witnesses = [...columnWitnesses(context.scope, head.relation), ...needed]
-  const columns = recallColumns(head, witnesses, () => readColumns(context, head, needed))
-  const ordered = tableAdditions(head.relation, head.schema).orderByRelated === true
-  const relations = recallRelations(head, [sides], () => buildRelations(head, sides, ordered))
-  const asked = functions.length === 0 ? [] : [context]
-  const computed = recallComputed(head, asked, () => buildComputed(context, functions))
-  return recallEntity(head, [columns, relations, computed], () =>
-    assemble(head, columns, relations, computed, arbiters),
-  )
-}
+const computedOf = (
+  _: Head,
+  functions: readonly AnnotatedFunction[],
+  scope: FunctionScope,
+): Noted<readonly Computed[]> => buildComputed(resultContext(scope), functions)
 
 interface Columns {
   readonly facts: Noted<readonly ColumnFacts[]>
   readonly sql: readonly ColumnSql[]
 }
 
-const readColumns = ({ scope, values }: ResultContext, head: Head, needed: ReadonlySet<string>): Columns => ({
-  facts: buildColumns(values, head, needed),
-  sql: buildColumnSql(scope, values, head),
-})
+function readColumns(head: Head, scope: ValueScope, ...needed: readonly string[]): Columns {
+  const values = readValues(scope)
+  return { facts: buildColumns(values, head, new Set(needed)), sql: buildColumnSql(scope, values, head) }
+}
 
 function assemble(
   head: Head,
@@ -109,6 +71,7 @@ function assemble(
   relations: Noted<readonly RelationFacts[]>,
   computed: Noted<readonly Computed[]>,
   arbiters: Noted<Arbiters> | null,
+  sql: EntitySql,
 ): Noted<Entity> {
   const fields = {
     columns: columns.facts.value,
@@ -116,13 +79,12 @@ function assemble(
     computed: computed.value.map((item) => item.facts),
     ...(arbiters && { uniqueKeys: arbiters.value.facts }),
   }
-  return noted(
-    {
-      facts: { ...headFacts(head), ...fields },
-      sql: recallSql(head, [columns, computed, arbiters], () => entitySql(head, columns, computed, arbiters)),
-    },
-    [...columns.facts.diagnostics, ...relations.diagnostics, ...computed.diagnostics, ...(arbiters?.diagnostics ?? [])],
-  )
+  return noted({ facts: { ...headFacts(head), ...fields }, sql }, [
+    ...columns.facts.diagnostics,
+    ...relations.diagnostics,
+    ...computed.diagnostics,
+    ...(arbiters?.diagnostics ?? []),
+  ])
 }
 
 /** No name of the API is in it: a neighbour that is called otherwise leaves the builder as it was. */

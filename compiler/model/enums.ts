@@ -1,4 +1,4 @@
-import { createRecall } from '../../runtime/lib/recall.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { EnumFacts } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedType } from '../comments/types.ts'
@@ -8,7 +8,7 @@ import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import { nameType } from '../report/object-name.ts'
 import { isValidEnumValue, isValidName, typeName } from './names.ts'
 import { typeUsage } from './privileges.ts'
-import { inOrder, type Scope } from './scope.ts'
+import { inOrder, type ServedSchema } from './scope.ts'
 
 /**
  * An enum as the API has it, with every label that is printed under another name (values that are left out included).
@@ -22,14 +22,16 @@ export interface ServedEnum {
  * The enums of the served schemas (spec/graphql.md 3.2). One whose name or whose every label GraphQL cannot spell is
  * left out; its values are then Opaque, like those of an enum elsewhere.
  */
-export const buildEnums = (scope: Scope, annotated: Annotated): Noted<readonly ServedEnum[]> =>
+export const buildEnums = (
+  memo: Memo,
+  schemas: readonly ServedSchema[],
+  { types }: Annotated,
+): Noted<readonly ServedEnum[]> =>
   gatherPresent(
-    inOrder(scope, annotated.types)
+    inOrder(schemas, types)
       .filter(({ object }) => object.kind === 'e')
-      .map(({ object, schema }) => recallEnum(object, [schema], () => buildEnum(object, schema.inflects))),
+      .map(({ object, schema }) => memo.of(buildEnum, object, schema.inflects)),
   )
-
-const recallEnum = createRecall<Noted<ServedEnum | null>>()
 
 function buildEnum(type: AnnotatedType, inflected: boolean): Noted<ServedEnum | null> {
   const object = nameType(type.schema, type.name)

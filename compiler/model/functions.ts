@@ -90,4 +90,4 @@ function judgeRoot(
   return reason === null ? { ...judged, args } : hidden(reason)
 }
 
-const hasKey = ({ heads }: ResultContext, entity: ObjectId): boolean => (heads().get(entity)?.key.length ?? 0) > 0
+const hasKey = ({ heads }: ResultContext, entity: ObjectId): boolean => (heads.get(entity)?.key.length ?? 0) > 0

@@ -1,10 +1,10 @@
-import { createListRecall, createRecall, sameJson } from '../../runtime/lib/recall.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedRelation } from '../comments/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
-import { createGather, noted, type Noted } from '../report/noted.ts'
+import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import { nameRelation } from '../report/object-name.ts'
 import { isValidName, typeName } from './names.ts'
 import { inOrder, type Scope, type ServedSchema } from './scope.ts'
@@ -29,53 +29,35 @@ export interface Head extends Pick<Face, 'id' | 'name' | 'schema' | 'key'> {
 }
 
 /** Relations of the served schemas with a valid base name, in manifest order (spec/graphql.md 1.2). */
-export const buildHeads = (scope: Scope, { relations }: Annotated): Noted<readonly Head[]> =>
-  gatherHeads(
-    scope.schemas,
-    recallHeads(scope.schemas, ordered(scope, relations), [], (relation) => {
-      const schema = scope.schemas.get(relation.schema)
-      return schema === undefined ? noted(null) : recallHead(relation, [schema], () => buildHead(relation, schema))
-    }),
-  )
-
-const recallHeads = createListRecall<AnnotatedRelation, Noted<Head | null>>()
-const recallHead = createRecall<Noted<Head | null>>()
-const gatherHeads = createGather<Head>()
-
-const recallNames = createListRecall<AnnotatedRelation, ObjectId>()
-const recallPlaces = createRecall<readonly number[]>()
-
-/** The order depends on names alone, which seldom change. */
-function ordered(scope: Scope, relations: readonly AnnotatedRelation[]): readonly AnnotatedRelation[] {
-  const names = recallNames(scope.schemas, relations, [], ({ schema, name }) => objectId(schema, name))
-  const places = recallPlaces(scope.schemas, [names], () => {
-    const all = relations.map(({ schema, name }, place) => ({ schema, name, place }))
-    return inOrder(scope, all).map(({ object }) => object.place)
-  })
-  return places.flatMap((place) => relations[place] ?? [])
+export function buildHeads(
+  memo: Memo,
+  schemas: readonly ServedSchema[],
+  scope: Scope,
+  { relations }: Annotated,
+): Noted<readonly Head[]> {
+  const ordered = inOrder(schemas, relations).map(({ object }) => object)
+  return gatherPresent(memo.each(buildHead, ordered, memo, scope))
 }
 
-function buildHead(relation: AnnotatedRelation, schema: ServedSchema): Noted<Head | null> {
+function buildHead(relation: AnnotatedRelation, memo: Memo, { schemas }: Scope): Noted<Head | null> {
+  const schema = schemas.get(relation.schema)
+  if (schema === undefined) return noted(null)
   const object = nameRelation(relation)
   const name = typeName(relation.settings.name, relation.name, schema.inflects)
   if (!isValidName(name)) {
     return noted(null, [diagnose('name-unusable', object, { name, what: 'it has no type in the API' })])
   }
   const key = readKey(relation, object)
-  const { primaryKey, uniques, identifying, rowSecurity } = relation
   const own = { id: objectId(relation.schema, relation.name), name, schema, key: key.value }
-  const face = recallFace(uniques, [relation, schema], () => ({
-    ...own,
-    primaryKey,
-    uniques,
-    identifying,
-    rowSecurity,
-  }))
-  return noted({ ...own, relation, face }, key.diagnostics)
+  return noted({ ...own, relation, face: memo.same(faceOf, relation.uniques, relation, own) }, key.diagnostics)
 }
 
 /** By the list of unique keys, which is the relation's own and stays as long as it says the same. */
-const recallFace = createRecall<Face>(sameJson)
+const faceOf = (
+  uniques: Face['uniques'],
+  { primaryKey, identifying, rowSecurity }: AnnotatedRelation,
+  own: Omit<Face, 'primaryKey' | 'uniques' | 'identifying' | 'rowSecurity'>,
+): Face => ({ ...own, primaryKey, uniques, identifying, rowSecurity })
 
 /** The real key counts before the comment's; one unknown column makes the comment's key void (spec/graphql.md 1.2). */
 function readKey(relation: AnnotatedRelation, object: string): Noted<readonly string[]> {

@@ -1,5 +1,4 @@
-import { groupBy } from '../../runtime/lib/group-by.ts'
-import { createListRecall, createRecall, sameItems, sameJson } from '../../runtime/lib/recall.ts'
+import { tablesOf, type Lookup, type Memo, type Tables } from '../../runtime/lib/memo.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { DeclaredForeignKey } from '../comments/decoders.ts'
@@ -8,7 +7,6 @@ import { diagnose } from '../report/diagnostics.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import { nameConstraint, nameRelation } from '../report/object-name.ts'
 import type { Face, Head } from './heads.ts'
-import type { Scope } from './scope.ts'
 
 /** A foreign key between two relations of the manifest, be it a constraint or declared by comment. */
 export interface Link {
@@ -35,37 +33,31 @@ export interface Sides {
   readonly reverse: readonly Link[]
 }
 
-type Heads = ReadonlyMap<ObjectId, Head>
+interface Heads extends Tables {
+  readonly heads: Lookup<Head>
+}
+
+interface Faces extends Tables {
+  readonly faces: Lookup<Face>
+}
 
 /**
  * The links of each relation that has some: constraints in catalogue order, then what comments declare, in the order of
  * the manifest (spec/graphql.md 1.3). A relation's own constraints stay what they are while it and all faces do.
  */
 export function buildLinks(
-  scope: Scope,
+  memo: Memo,
   heads: readonly Head[],
-  byId: () => Heads,
+  lookup: Lookup<Head>,
 ): Noted<ReadonlyMap<ObjectId, Sides>> {
-  const faces = recallFaces(scope.schemas, heads, [], (head) => head.face)
-  const constraints = recallOwn(scope.schemas, heads, [faces], (child) => constraintsOf(byId, child))
-  const keys = recallKeys(scope.schemas, heads, [], ({ relation }) => relation.settings.foreign_keys ?? noKeys)
-  const declared = gatherPresent(
-    heads.flatMap(
-      (child, place) => keys[place]?.map((key, index) => declaredLink(byId(), child, key, index + 1)) ?? [],
-    ),
+  const faces = tablesOf({ faces: { get: (id: string) => lookup.get(id)?.face } })
+  const constraints = memo.each(constraintsOf, heads, memo, faces)
+  const declared = memo.each(declaredBy, heads, memo, tablesOf({ heads: lookup }))
+  return noted(
+    memo.one(groupLinks, memo, constraints, declared),
+    declared.flatMap((links) => links.flatMap(({ diagnostics }) => diagnostics)),
   )
-  const sides = recallSides(scope.schemas, [constraints, ...declared.value], (before) =>
-    groupLinks([...constraints.flat(), ...declared.value], before),
-  )
-  return noted(sides, declared.diagnostics)
 }
-
-const recallFaces = createListRecall<Head, Face>()
-const recallOwn = createListRecall<Head, readonly Link[]>()
-const recallKeys = createListRecall<Head, readonly DeclaredForeignKey[]>()
-const noKeys: readonly DeclaredForeignKey[] = []
-
-const recallSides = createRecall<ReadonlyMap<ObjectId, Sides>>()
 
 const noLinks: readonly Link[] = []
 
@@ -73,48 +65,49 @@ const noLinks: readonly Link[] = []
 export const unlinked: Sides = { forward: noLinks, reverse: noLinks }
 
 function groupLinks(
-  links: readonly Link[],
-  before: ReadonlyMap<ObjectId, Sides> | undefined,
+  memo: Memo,
+  constraints: readonly (readonly Link[])[],
+  declared: readonly (readonly Noted<Link | null>[])[],
 ): ReadonlyMap<ObjectId, Sides> {
-  const forward = groupBy(links, (link) => link.child.id)
-  const reverse = groupBy(links, (link) => link.parent.id)
-  const ordered = (side: readonly Link[] = noLinks): readonly Link[] =>
-    side.length > 1 ? side.toSorted((a, b) => a.order - b.order) : side
-  const sidesOf = (id: ObjectId): Sides => {
-    const known = before?.get(id)
-    const now = { forward: ordered(forward.get(id)), reverse: ordered(reverse.get(id)) }
-    return known && sameItems(known.forward, now.forward) && sameItems(known.reverse, now.reverse) ? known : now
+  const links = [...constraints.flat(), ...declared.flatMap((list) => gatherPresent(list).value)]
+  const touching = new Map<ObjectId, { readonly face: Face; readonly links: Link[] }>()
+  for (const link of links) {
+    for (const face of link.child.id === link.parent.id ? [link.child] : [link.child, link.parent]) {
+      const found = touching.get(face.id)
+      if (found === undefined) touching.set(face.id, { face, links: [link] })
+      else found.links.push(link)
+    }
   }
-  return new Map([...new Set([...forward.keys(), ...reverse.keys()])].map((id) => [id, sidesOf(id)]))
+  return new Map(Array.from(touching, ([id, { face, links }]) => [id, memo.of(sidesOf, face, ...links)]))
 }
 
-const recallConstraints = createRecall<readonly Link[]>()
-const recallConstraint = createRecall<Link>()
-const recallDeclared = createRecall<Noted<Link | null>>(sameJson)
-const recallTargets = createRecall<readonly ObjectId[]>()
+/** @param links all that touch the relation */
+const sidesOf = ({ id }: Face, ...links: readonly Link[]): Sides => ({
+  forward: ordered(links.filter(({ child }) => child.id === id)),
+  reverse: ordered(links.filter(({ parent }) => parent.id === id)),
+})
+
+const ordered = (side: readonly Link[]): readonly Link[] => side.toSorted((a, b) => a.order - b.order)
 
 /** Links by a relation's own constraints. One that refers to what is not served makes no relation. */
-function constraintsOf(byId: () => Heads, child: Head): readonly Link[] {
-  const { foreignKeys } = child.relation
-  if (foreignKeys.length === 0) return noLinks
-  const targets = recallTargets(child.face, foreignKeys, () =>
-    foreignKeys.map(({ foreignSchema, foreignRelation }) => objectId(foreignSchema, foreignRelation)),
-  )
-  const parents = targets.map((id) => byId().get(id)?.face)
-  return recallConstraints(child.face, [...foreignKeys, ...parents], () =>
-    foreignKeys.flatMap((key, index) => {
-      const parent = parents[index]
-      if (parent === undefined) return []
-      return [recallConstraint(key, [child.face, parent], () => constraintLink(child, parent, key))]
-    }),
-  )
+function constraintsOf({ relation, face }: Head, memo: Memo, { faces }: Faces): readonly Link[] {
+  if (relation.foreignKeys.length === 0) return noLinks
+  const links = relation.foreignKeys.flatMap((key) => {
+    const parent = faces.get(objectId(key.foreignSchema, key.foreignRelation))
+    if (parent === undefined) return []
+    return [memo.of(constraintLink, key, face, parent, nameConstraint(relation, key.name))]
+  })
+  return memo.of(linksOf, face, ...links)
 }
 
-const constraintLink = ({ relation, face }: Head, parent: Face, key: AnnotatedForeignKey): Link => ({
-  object: nameConstraint(relation, key.name),
+/** The same list as long as it holds the same. */
+const linksOf = (_: Face, ...links: readonly Link[]): readonly Link[] => links
+
+const constraintLink = (key: AnnotatedForeignKey, child: Face, parent: Face, object: string): Link => ({
+  object,
   declared: false,
   order: Number(key.oid),
-  child: face,
+  child,
   parent,
   columns: key.columns,
   foreignColumns: key.foreignColumns,
@@ -123,16 +116,22 @@ const constraintLink = ({ relation, face }: Head, parent: Face, key: AnnotatedFo
   guaranteed: key.guaranteed,
 })
 
+const noneDeclared: readonly Noted<Link | null>[] = []
+
 /** An entry that names what does not exist is skipped (spec/graphql.md 13.2). */
-function declaredLink(heads: Heads, child: Head, key: DeclaredForeignKey, entry: number): Noted<Link | null> {
-  const parent = heads.get(objectId(key.foreignSchema, key.foreignTable))
-  return recallDeclared(key, [child, parent, entry], () => linkDeclared(child, parent, key, entry))
+function declaredBy(child: Head, memo: Memo, { heads }: Heads): readonly Noted<Link | null>[] {
+  const keys = child.relation.settings.foreign_keys ?? []
+  if (keys.length === 0) return noneDeclared
+  return keys.map((key, index) => {
+    const parent = heads.get(objectId(key.foreignSchema, key.foreignTable))
+    return memo.same(linkDeclared, key, child, parent, index + 1)
+  })
 }
 
 function linkDeclared(
+  key: DeclaredForeignKey,
   child: Head,
   parent: Head | undefined,
-  key: DeclaredForeignKey,
   entry: number,
 ): Noted<Link | null> {
   const object = nameRelation(child.relation)

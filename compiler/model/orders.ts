@@ -20,7 +20,7 @@ export function orderSql(scope: Scope, oid: Oid): { readonly order?: OrderSql } 
 }
 
 const isFound = (scope: Scope, order: CatalogOrder): boolean =>
-  order.every(({ schema, name }, place) => name === symbols[place] && scope.schemas.has(schema))
+  order.every(({ schema, name }, place) => name === symbols[place] && scope.schemas.get(schema) !== undefined)
 
 function operatorText(order: CatalogOrder, place: number): string {
   const operator = order[place]

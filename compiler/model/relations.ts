@@ -10,18 +10,18 @@ import { nodeIdField, tellNodeId } from './node-id.ts'
 import { isAlways } from './rules/always-related.ts'
 import { isForwardNotNull } from './rules/forward-not-null.ts'
 import { isIdentified, isUnique } from './rules/one-to-one.ts'
+import { tableAdditions } from './table-additions.ts'
 import { preferWhole } from './rules/whole-before-partitions.ts'
 
 /**
  * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones. A target without a key has
  * no types of its own in the API, so nothing leads there; a name that GraphQL cannot spell loses its field.
- * @param ordered whether rows can be sorted by what is related to them
  */
 export function buildRelations(
-  { relation }: Head,
+  { relation, schema }: Head,
   { forward, reverse }: Sides,
-  ordered: boolean,
 ): Noted<readonly RelationFacts[]> {
+  const ordered = tableAdditions(relation, schema).orderByRelated === true
   const towards = preferWhole(forward, forwardField).filter((link) => isReachable(link.parent))
   const back = reverse.filter((link) => isReachable(link.child))
   return gatherPresent([

@@ -12,7 +12,7 @@ import type { Diagnostic } from '../report/diagnostic.ts'
 import { nameFunction, nameRelation, relationWord } from '../report/object-name.ts'
 import { rowArgument } from './computed.ts'
 import { identities } from './function-names.ts'
-import { inOrder, type Scope } from './scope.ts'
+import { inOrder, type Scope, type ServedSchema } from './scope.ts'
 
 /**
  * Every relation and function of the schemas that ask for a report (spec/graphql.md 17, `schemaReport`), with why it is
@@ -20,13 +20,14 @@ import { inOrder, type Scope } from './scope.ts'
  */
 export function buildReport(
   scope: Scope,
+  order: readonly ServedSchema[],
   annotated: Annotated,
   manifest: Pick<Manifest, 'entities' | 'functions'>,
   diagnostics: readonly Diagnostic[],
 ): ReportFacts {
   const schemas = annotated.schemas.filter(({ settings }) => settings.schemaReport).map(({ name }) => name)
   const asked = <T extends { readonly schema: string; readonly name: string }>(objects: readonly T[]): readonly T[] =>
-    inOrder(scope, objects)
+    inOrder(order, objects)
       .map(({ object }) => object)
       .filter(({ schema }) => schemas.includes(schema))
   const told = groupBy(diagnostics, ({ object }) => object)

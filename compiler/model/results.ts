@@ -1,8 +1,9 @@
 import type { ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
+import type { Lookup } from '../../runtime/lib/memo.ts'
 import { attributesOf } from './composites.ts'
 import type { Head } from './heads.ts'
-import { askedOf, isPlainOrList, typeFacts, type Values } from './scalars.ts'
+import { askedOf, isPlainOrList, readValues, typeFacts, type Values, type ValueScope } from './scalars.ts'
 import type { Scope } from './scope.ts'
 import type { AttributeSql, JsonForm } from './types.ts'
 
@@ -14,11 +15,22 @@ export interface Result {
   readonly attributes?: readonly AttributeSql[]
 }
 
-export interface ResultContext {
-  readonly scope: Scope
-  readonly values: Values
-  readonly heads: () => ReadonlyMap<ObjectId, Head>
+/** What functions look up. */
+export interface FunctionScope extends ValueScope {
+  readonly heads: Lookup<Head>
 }
+
+export interface ResultContext {
+  readonly scope: FunctionScope
+  readonly values: Values
+  readonly heads: Lookup<Head>
+}
+
+export const resultContext = (scope: FunctionScope): ResultContext => ({
+  scope,
+  values: readValues(scope),
+  heads: scope.heads,
+})
 
 const native: JsonForm = { kind: 'native' }
 
@@ -32,13 +44,13 @@ const isSet = (fn: AnnotatedFunction): boolean => fn.returnsSet && fn.rows !== 1
  */
 export function readResult(context: ResultContext, fn: AnnotatedFunction): Result | null {
   if (fn.returnsSet && fn.hasOutColumns) return null
-  const entity = context.scope.rowTypes().get(fn.result)
+  const entity = context.scope.rowTypes.get(fn.result)
   if (entity !== undefined) return rowResult(context, fn, entity)
   return isSet(fn) ? null : valueResult(context, fn)
 }
 
 const rowResult = ({ heads }: ResultContext, fn: AnnotatedFunction, entity: ObjectId): Result | null =>
-  heads().has(entity) ? { facts: { kind: isSet(fn) ? 'set' : 'row', entity }, json: native } : null
+  heads.get(entity) !== undefined ? { facts: { kind: isSet(fn) ? 'set' : 'row', entity }, json: native } : null
 
 function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): Result | null {
   if (isPseudo(scope, fn, 'void')) return fn.returnsSet ? null : { facts: { kind: 'void' }, json: native }

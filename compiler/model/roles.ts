@@ -1,4 +1,4 @@
-import { createRecall } from '../../runtime/lib/recall.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
 import type { EntityFacts, Grantee, Grantees, Manifest, RoleFacts } from '../../runtime/contract/manifest.ts'
 import { plainRole } from '../../runtime/contract/role-facts.ts'
 
@@ -7,8 +7,8 @@ type Roles = Manifest['roles']
 type Served = Omit<Manifest, 'roles' | 'holders'>
 
 /** What a manifest tells of roles. */
-export function rolesPart(roles: Roles, served: Served): Pick<Manifest, 'roles' | 'holders'> {
-  const holders = holdersOf(served)
+export function rolesPart(memo: Memo, roles: Roles, served: Served): Pick<Manifest, 'roles' | 'holders'> {
+  const holders = holdersOf(memo, served)
   return { holders: [...holders].filter((grantee) => grantee !== 'public').sort(), roles: neededRoles(roles, holders) }
 }
 
@@ -34,18 +34,16 @@ function neededFacts(role: Grantee, facts: RoleFacts, holders: ReadonlySet<Grant
 }
 
 /** Whoever holds anything. */
-function holdersOf({ schemas, typeSchemas = [], refusal, enums, entities, functions }: Served): ReadonlySet<Grantee> {
-  const holders = new Set([
+function holdersOf(
+  memo: Memo,
+  { schemas, typeSchemas = [], refusal, enums, entities, functions }: Served,
+): ReadonlySet<Grantee> {
+  return new Set([
     ...[...schemas, ...typeSchemas, ...(refusal ?? []), ...enums].flatMap(({ usage }) => usage),
     ...functions.flatMap(({ execute }) => execute),
+    ...memo.map(entityHolders, entities).flat(),
   ])
-  for (const entity of entities) {
-    for (const grantee of recallHolders(entity, [], () => entityHolders(entity))) holders.add(grantee)
-  }
-  return holders
 }
-
-const recallHolders = createRecall<Grantees>()
 
 const entityHolders = ({ grants, columns, computed }: EntityFacts): Grantees => [
   ...new Set([

@@ -1,9 +1,10 @@
 import { hasFilter, scalarTable } from '../../runtime/sql/scalars.ts'
 import { extensionTypes, opaqueType, type PgType, pgTypes } from '../../runtime/sql/pg-types.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
-import type { AggregateFacts, ObjectId, TypeFacts } from '../../runtime/contract/manifest.ts'
+import type { AggregateFacts, TypeFacts } from '../../runtime/contract/manifest.ts'
 import type { Oid } from '../catalog/types.ts'
 import type { AnnotatedFunction, AnnotatedType } from '../comments/types.ts'
+import type { Lookup } from '../../runtime/lib/memo.ts'
 import type { ServedEnum } from './enums.ts'
 import { isGeo } from './geo.ts'
 import type { Scope } from './scope.ts'
@@ -68,31 +69,35 @@ export type Values = (oid: Oid, asked: Asked) => Value | null
  * The reader of types: a type's value, or null for what has no counterpart: composites, row types, domains over arrays,
  * arrays of composites, pseudo-types.
  */
-export function readValues(scope: Scope, enums: readonly ServedEnum[]): Values {
-  const served = new Map(enums.map((item) => [item.facts.id, item]))
-  return (oid, asked) => readValue({ scope, enums: served, asked }, oid)
+export const readValues =
+  (scope: ValueScope): Values =>
+  (oid, asked) =>
+    readValue({ scope, asked }, oid)
+
+/** Where types are looked up, and what has become of those that are enums. */
+export interface ValueScope extends Scope {
+  readonly enums: Lookup<ServedEnum>
 }
 
 /** What a value is read with. */
 interface Reading {
-  readonly scope: Scope
-  readonly enums: Enums
+  readonly scope: ValueScope
   readonly asked: Asked
 }
 
 function readValue(reading: Reading, oid: Oid): Value | null {
-  const { scope, enums, asked } = reading
+  const { scope, asked } = reading
   const type = scope.types.get(oid)
   if (type === undefined) return null
   if (type.kind === 'd' && asked.domains) return domainValue(reading, type)
   if (asked.composites && isComposite(scope, type)) return compositeValue(type)
   if (asked.geo && isGeo(type)) return geoValue(type)
-  return type.element === null ? scalarValue(scope, enums, type) : listValue(reading, type.element)
+  return type.element === null ? scalarValue(scope, type) : listValue(reading, type.element)
 }
 
 /** A composite type of a served schema that is no relation's. */
 export const isComposite = (scope: Scope, type: AnnotatedType): boolean =>
-  type.kind === 'c' && type.relation?.standAlone === true && scope.schemas.has(type.schema)
+  type.kind === 'c' && type.relation?.standAlone === true && scope.schemas.get(type.schema) !== undefined
 
 const compositeValue = (type: AnnotatedType): Value => ({
   type: { kind: 'composite', id: objectId(type.schema, type.name), list: false },
@@ -126,19 +131,17 @@ function domainValue(reading: Reading, type: AnnotatedType): Value | null {
   return { ...rest, typeSchema: own, ...(under !== null && under !== own && { underSchema: under }) }
 }
 
-type Enums = ReadonlyMap<ObjectId, ServedEnum>
-
 const typeSchema = ({ schema }: AnnotatedType): string | null => (schema === 'pg_catalog' ? null : schema)
 
 const noAggregate = opaqueType.aggregate
 
-function scalarValue(scope: Scope, enums: Enums, type: AnnotatedType): Value | null {
+function scalarValue(scope: ValueScope, type: AnnotatedType): Value | null {
   if (type.kind === 'c' || type.kind === 'p') return null
   if (type.kind === 'd') {
     const base = domainBase(scope, type)
     return base?.element === null ? baseValue(type, opaqueType, base.order !== null) : null
   }
-  const item = type.kind === 'e' ? enums.get(objectId(type.schema, type.name)) : undefined
+  const item = type.kind === 'e' ? scope.enums.get(objectId(type.schema, type.name)) : undefined
   return item === undefined ? baseValue(type, pgType(type), type.order !== null) : enumValue(type, item)
 }
 
@@ -189,7 +192,7 @@ function listValue(reading: Reading, elementOid: Oid): Value | null {
 
 /** A list of what is a list itself has no type but Opaque. */
 function elementValue(reading: Reading, type: AnnotatedType): Value | null {
-  if (type.kind !== 'd') return scalarValue(reading.scope, reading.enums, type)
+  if (type.kind !== 'd') return scalarValue(reading.scope, type)
   const value = reading.asked.domains ? domainValue(reading, type) : null
   return value === null || value.type.list ? baseValue(type, opaqueType, false) : value
 }

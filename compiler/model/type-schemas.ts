@@ -5,7 +5,7 @@ import type {
   TypeFacts,
   TypeSchemaFacts,
 } from '../../runtime/contract/manifest.ts'
-import { createRecall } from '../../runtime/lib/recall.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
 import type { Annotated } from '../comments/types.ts'
 import { schemaUsage } from './privileges.ts'
 
@@ -15,22 +15,24 @@ type Served = Pick<Manifest, 'entities' | 'functions' | 'composites'>
  * The schemas that hold types of the API without being served, and that not everybody may use: to a role that may not, a
  * column of such a type can be printed, but no value of it can be written (spec/graphql.md 1.4).
  */
-export function typeSchemaFacts({ typeSchemas = [] }: Annotated, served: Served): readonly TypeSchemaFacts[] {
+export function typeSchemaFacts(
+  memo: Memo,
+  { typeSchemas = [] }: Annotated,
+  served: Served,
+): readonly TypeSchemaFacts[] {
   const facts = typeSchemas.map((schema) => ({ name: schema.name, usage: schemaUsage(schema) }))
   const closed = facts.filter(({ usage }) => !usage.includes('public'))
   if (closed.length === 0) return []
-  const named = schemasNamed(served)
+  const named = schemasNamed(memo, served)
   return closed.filter(({ name }) => named.has(name))
 }
 
-const schemasNamed = ({ entities, functions, composites = [] }: Served): ReadonlySet<string> =>
+const schemasNamed = (memo: Memo, { entities, functions, composites = [] }: Served): ReadonlySet<string> =>
   new Set([
-    ...entities.flatMap((entity) => recallOfEntity(entity, [], () => ofEntity(entity))),
+    ...memo.map(ofEntity, entities).flat(),
     ...functions.flatMap(ofFunction),
     ...composites.flatMap(({ fields }) => fields.flatMap(ofType)),
   ])
-
-const recallOfEntity = createRecall<readonly string[]>()
 
 const ofEntity = ({ columns, computed }: EntityFacts): readonly string[] => [
   ...new Set([...columns.flatMap(ofType), ...computed.flatMap(ofFunction)]),

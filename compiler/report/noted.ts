@@ -1,4 +1,3 @@
-import { createListRecall } from '../../runtime/lib/recall.ts'
 import type { Diagnostic } from './diagnostic.ts'
 
 /** A value together with what there is to tell about how it was made. */
@@ -26,15 +25,4 @@ export function gatherPresent<T>(list: readonly Noted<T | null>[]): Noted<readon
       return all.diagnostics
     },
   }
-}
-
-/** `gatherPresent` for a list that is long and changes by an item or two; `of` is what the list belongs to. */
-export function createGather<T>(): (of: object, list: readonly Noted<T | null>[]) => Noted<readonly T[]> {
-  const recallValues = createListRecall<Noted<T | null>, T | null>()
-  return (of, list) => ({
-    value: recallValues(of, list, [], (item) => item.value).filter((item): item is T & {} => item !== null),
-    get diagnostics() {
-      return list.flatMap((item) => item.diagnostics)
-    },
-  })
 }

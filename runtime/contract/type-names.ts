@@ -1,4 +1,4 @@
-import { createListRecall, createRecall } from '../lib/recall.ts'
+import { withoutMemory, type Memo } from '../lib/memo.ts'
 import type { CompositeFacts, EntityAdditions, EntityFacts, EnumFacts, Manifest } from './manifest.ts'
 import { scalarNames } from './scalar-names.ts'
 
@@ -46,28 +46,12 @@ const additionOf: Readonly<Partial<Record<Part, keyof EntityAdditions>>> = {
 
 const additions = [...new Set(Object.values(additionOf)), 'enumArrays'] as const
 
-/** The parts that relations of this manifest have. */
-export const partsIn = ({ entities }: Pick<Manifest, 'entities'>): readonly Part[] => partsWith(additionsIn(entities))
-
+/** The parts of relations where some have these additions. */
 const partsWith = (present: ReadonlySet<string>): readonly Part[] =>
   partList.filter((part) => {
     const addition = additionOf[part]
     return addition === undefined || present.has(addition)
   })
-
-const recallAdditions = createRecall<readonly string[]>()
-
-/** Additions that some relation has. */
-function additionsIn(entities: readonly EntityFacts[]): ReadonlySet<string> {
-  const found = new Set<string>()
-  for (const entity of entities) {
-    for (const addition of recallAdditions(entity, [], () => additionsOf(entity))) found.add(addition)
-  }
-  return found
-}
-
-const additionsOf = (entity: EntityFacts): readonly string[] =>
-  additions.filter((addition) => entity[addition] === true)
 
 /** What stands between a base and a part where both together are another part: `Relation` + `Filter`. */
 const infixesOf = (used: readonly Part[]): readonly string[] => [
@@ -131,8 +115,8 @@ export interface Names {
   ) => { readonly kind: 'entity'; readonly entity: EntityFacts; readonly part: Part } | ValuePart | undefined
   /** Whether enums have filters for arrays of them. */
   readonly listFilters: boolean
-  /** The same object for as long as the same relations own the same names. */
-  readonly claims: object
+  /** Relations with a key that own their names, by precedence. */
+  readonly exposed: readonly EntityFacts[]
 }
 
 type ValuePart = EnumPart | CompositePart
@@ -151,6 +135,8 @@ interface EnumPart {
 interface Claims {
   /** By base name: the place in the manifest's list. */
   readonly places: ReadonlyMap<string, number>
+  /** Places of those that have a key, in ascending order. */
+  readonly keyed: readonly number[]
   readonly used: readonly Part[]
   /** Whether enums have filters for arrays of them. */
   readonly listFilters: boolean
@@ -158,7 +144,7 @@ interface Claims {
 
 /** The relation and the part of it that a name would be, e.g. `PostEdge` -> Post, edge. */
 function findPart(
-  { places, used }: Omit<Claims, 'listFilters'>,
+  { places, used }: Pick<Claims, 'places' | 'used'>,
   name: string,
 ): { readonly place: number; readonly part: Part } | undefined {
   const own = places.get(name)
@@ -172,9 +158,10 @@ function findPart(
   return undefined
 }
 
-function claimNames(entities: readonly EntityFacts[], readable: readonly boolean[], reserved: Reserved): Claims {
+function claimNames(texts: readonly string[], readable: readonly boolean[], reserved: Reserved): Claims {
+  const namings = texts.map((text) => JSON.parse(text) as Naming)
   const places = new Map<string, number>()
-  const present = additionsIn(entities)
+  const present = new Set(namings.flatMap((naming) => naming.additions))
   const used = partsWith(present)
   const infixes = infixesOf(used)
   /** Names one of whose parts would be the name of a claimed relation. */
@@ -193,35 +180,44 @@ function claimNames(entities: readonly EntityFacts[], readable: readonly boolean
     findPart({ places, used }, base) === undefined &&
     !sharesPart(base)
   const claim = (keyed: boolean): void => {
-    for (const [place, { name, key }] of entities.entries()) {
-      if (readable[place] !== true || key.length > 0 !== keyed || !isFree(name)) continue
+    for (const [place, naming] of namings.entries()) {
+      const { name } = naming
+      if (readable[place] !== true || naming.keyed !== keyed || !isFree(name)) continue
       places.set(name, place)
       for (const base of basesOf(name, used)) blocked.add(base)
     }
   }
   claim(true)
+  const keyed = [...places.values()]
   claim(false)
-  return { places, used, listFilters: present.has('enumArrays') }
+  return { places, keyed, used, listFilters: present.has('enumArrays') }
 }
 
 /** What of a relation decides who gets which name. */
-const namingOf = (entity: EntityFacts): string =>
-  JSON.stringify([entity.name, entity.key.length > 0, ...additionsOf(entity)])
+interface Naming {
+  readonly name: string
+  readonly keyed: boolean
+  readonly additions: readonly string[]
+}
 
-const recallNamings = createListRecall<EntityFacts, string>()
-const recallClaims = createRecall<Claims>()
+/** As text, which is equal where it says the same. */
+function namingText(entity: EntityFacts): string {
+  const naming: Naming = {
+    name: entity.name,
+    keyed: entity.key.length > 0,
+    additions: additions.filter((addition) => entity[addition] === true),
+  }
+  return JSON.stringify(naming)
+}
 
 /**
  * @param readable of each relation of the manifest, whether it counts
- * @param of what the names belong to: where another manifest comes to the same names, they are not looked for again
+ * @param memo where another manifest comes to the same names, they are not looked for again
  */
-export function createNames(manifest: Manifest, readable: readonly boolean[], of: object = {}): Names {
+export function createNames(manifest: Manifest, readable: readonly boolean[], memo: Memo = withoutMemory): Names {
   const others = new Map<string, ValuePart>()
   const reserved = manifest.geo === true ? reservedWithGeo : reservedAlways
-  const namings = recallNamings(of, manifest.entities, [], namingOf)
-  const claims = recallClaims(of, [namings, readable, reserved], () =>
-    claimNames(manifest.entities, readable, reserved),
-  )
+  const claims = memo.one(claimNames, memo.map(namingText, manifest.entities), readable, reserved)
   const entityAt = (place: number): EntityFacts | undefined => manifest.entities[place]
 
   const isFreeOfOthers = (name: string): boolean =>
@@ -251,7 +247,7 @@ export function createNames(manifest: Manifest, readable: readonly boolean[], of
       return found !== undefined && 'composite' in found && found.composite === item
     },
     listFilters,
-    claims,
+    exposed: claims.keyed.flatMap((place) => entityAt(place) ?? []),
     find: (name) => {
       const found = findPart(claims, name)
       const entity = found && entityAt(found.place)

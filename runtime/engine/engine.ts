@@ -4,6 +4,7 @@ import type { Manifest, ObjectId } from '../contract/manifest.ts'
 import type { Revision } from '../contract/revision.ts'
 import { factsOf } from '../contract/role-facts.ts'
 import { createLru } from '../lib/lru.ts'
+import { createMemo, type Memo } from '../lib/memo.ts'
 import { evaluateModule } from './load.ts'
 import { buildView, type RoleView } from './schema/schema.ts'
 
@@ -23,15 +24,15 @@ export interface Engine {
 /** A token can only name roles that exist, but a database may have thousands of them. */
 const maxViews = 64
 
-/** What views belong to, role by role, from one revision to the next: see seeAs. */
-export type Roles = (role: string) => object
+/** What the views of a role remember from one revision to the next. */
+export type Roles = (role: string) => Memo
 
 export function createRoles(): Roles {
-  const known = createLru<string, object>(maxViews)
+  const known = createLru<string, Memo>(maxViews)
   return (role) => {
-    const of = known.get(role) ?? {}
-    known.set(role, of)
-    return of
+    const memo = known.get(role) ?? createMemo()
+    known.set(role, memo)
+    return memo
   }
 }
 

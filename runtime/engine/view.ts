@@ -15,7 +15,7 @@ import type {
 } from '../contract/manifest.ts'
 import { factsOf } from '../contract/role-facts.ts'
 import { createNames, type Names } from '../contract/type-names.ts'
-import { createListRecall, createRecall } from '../lib/recall.ts'
+import { withoutMemory, type Memo } from '../lib/memo.ts'
 
 /**
  * What one role may see of a manifest (spec/graphql.md 1.4), before it is put into GraphQL types. Everything about single relations is
@@ -72,41 +72,49 @@ export const hasType = (column: ColumnFacts): column is ColumnFacts & TypeFacts 
 export const isGeo = (type: ValueType | null): boolean =>
   type?.kind === 'scalar' && type.name === 'GeoJSON' && !type.list
 
-const recallIds = createListRecall<EntityFacts, ObjectId>()
-const recallPlaces = createRecall<ReadonlyMap<ObjectId, number>>()
-const recallReadable = createListRecall<EntityFacts, boolean>()
-const recallExposed = createListRecall<EntityFacts, boolean>()
+const idOf = ({ id }: EntityFacts): ObjectId => id
 
-function placesOf(entities: readonly EntityFacts[], of: object): ReadonlyMap<ObjectId, number> {
-  const ids = recallIds(of, entities, [], ({ id }) => id)
-  return recallPlaces(of, [ids], () => new Map(ids.map((id, place) => [id, place])))
+const placesById = (ids: readonly ObjectId[]): ReadonlyMap<ObjectId, number> =>
+  new Map(ids.map((id, place) => [id, place]))
+
+/** The same set as long as it is given the same names, so that what is found by it is not looked for again. */
+const usableSchemas = (...names: readonly string[]): ReadonlySet<string> => new Set(names)
+const effectiveRoles = (...names: readonly string[]): ReadonlySet<string> => new Set(names)
+
+const isGranted = (grantees: Grantees, superuser: boolean, effective: ReadonlySet<string>): boolean =>
+  superuser || grantees.some((grantee) => effective.has(grantee))
+
+function isReadable(
+  { schema, grants, columns }: EntityFacts,
+  usable: ReadonlySet<string>,
+  superuser: boolean,
+  effective: ReadonlySet<string>,
+): boolean {
+  const selects = (grantees: Grantees): boolean => isGranted(grantees, superuser, effective)
+  return usable.has(schema) && (selects(grants.select) || columns.some((column) => selects(column.grants.select)))
 }
 
-/** @param of what the view belongs to: what another manifest says the same for the role is not looked for again */
-export function seeAs(manifest: Manifest, role: string, of: object = {}): Visible {
+/** @param memo of the role: what another manifest says the same for it is not looked for again */
+export function seeAs(manifest: Manifest, role: string, memo: Memo = withoutMemory): Visible {
   const facts = factsOf(manifest, role)
-  const effective = new Set(facts.effective)
-  const can = (grantees: Grantees): boolean => facts.superuser || grantees.some((grantee) => effective.has(grantee))
+  const effective = memo.one(effectiveRoles, ...facts.effective)
+  const can = (grantees: Grantees): boolean => isGranted(grantees, facts.superuser, effective)
 
-  const usable = new Set(manifest.schemas.filter((schema) => can(schema.usage)).map((schema) => schema.name))
+  const usable = memo.one(usableSchemas, ...manifest.schemas.filter(({ usage }) => can(usage)).map(({ name }) => name))
   const closed = new Set(
     [...manifest.schemas, ...(manifest.typeSchemas ?? [])].filter(({ usage }) => !can(usage)).map(({ name }) => name),
   )
-  const places = placesOf(manifest.entities, of)
+  const places = memo.one(placesById, memo.map(idOf, manifest.entities))
   const entityOf = (id: ObjectId): EntityFacts | undefined => manifest.entities[places.get(id) ?? -1]
   const enums = new Map(manifest.enums.map((item) => [item.id, item]))
 
   const selects = (entity: EntityFacts, column: ColumnFacts): boolean =>
     can(entity.grants.select) || can(column.grants.select)
-  const readable = (entity: EntityFacts): boolean =>
-    usable.has(entity.schema) &&
-    (can(entity.grants.select) || entity.columns.some((column) => can(column.grants.select)))
 
-  const holder = JSON.stringify([facts, [...usable]])
-  const names = createNames(manifest, recallReadable(of, manifest.entities, [holder], readable), of)
+  const readable = memo.map(isReadable, manifest.entities, usable, facts.superuser, effective)
+  const names = createNames(manifest, readable, memo)
   const isTyped = (entity: EntityFacts): boolean => names.owns(entity)
   const isExposed = (entity: EntityFacts): boolean => entity.key.length > 0 && names.owns(entity)
-  const exposed = recallExposed(of, manifest.entities, [names.claims], isExposed)
 
   const writesType = ({ typeSchema, underSchema }: Omit<TypeFacts, 'type'>): boolean =>
     !(typeSchema !== null && closed.has(typeSchema)) && !(underSchema !== undefined && closed.has(underSchema))
@@ -143,15 +151,16 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
   }
   const hasField = (entity: EntityFacts, column: ColumnFacts): boolean =>
     column.field !== null && selects(entity, column) && hasType(column) && seesType(column)
-  const recallShown = createRecall<ReadonlySet<ColumnFacts>>()
+  const shown = new Map<EntityFacts, ReadonlySet<ColumnFacts>>()
   // A column that lost its field to a later one is shown nowhere, not even where the later one cannot stand
   // (spec/graphql.md 2.4).
-  const shownColumns = (entity: EntityFacts): ReadonlySet<ColumnFacts> =>
-    recallShown(
-      entity,
-      [],
-      () => new Set(byField(entity.columns.filter((column) => hasField(entity, column))).values()),
-    )
+  const shownColumns = (entity: EntityFacts): ReadonlySet<ColumnFacts> => {
+    const known = shown.get(entity)
+    if (known !== undefined) return known
+    const columns = new Set(byField(entity.columns.filter((column) => hasField(entity, column))).values())
+    shown.set(entity, columns)
+    return columns
+  }
   const seesColumn = (entity: EntityFacts, column: ColumnFacts): boolean => shownColumns(entity).has(column)
   const columnOf = (entity: EntityFacts, name: string): ColumnFacts | undefined =>
     entity.columns.find((column) => column.column === name)
@@ -194,7 +203,7 @@ export function seeAs(manifest: Manifest, role: string, of: object = {}): Visibl
     manifest,
     role,
     names,
-    exposed: manifest.entities.filter((_, place) => exposed[place]),
+    exposed: names.exposed,
     isTyped,
     isExposed,
     entity: entityOf,

@@ -8,6 +8,7 @@ import {
   type GraphQLNamedType,
 } from 'graphql'
 import type { CompositeFacts, FunctionFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
+import { withoutMemory, type Memo } from '../../lib/memo.ts'
 import { once } from '../../lib/once.ts'
 import { seeAs, type Visible } from '../view.ts'
 import type { Part } from '../../contract/type-names.ts'
@@ -82,9 +83,9 @@ const makers = (visible: Visible): Readonly<Record<Part, MakePart>> => ({
   updateField: makeUpdateField(visible),
 })
 
-/** @param of see seeAs */
-export function buildView(manifest: Manifest, role: string, of: object = {}): RoleView {
-  const visible = seeAs(manifest, role, of)
+/** @param memo see seeAs */
+export function buildView(manifest: Manifest, role: string, memo: Memo = withoutMemory): RoleView {
+  const visible = seeAs(manifest, role, memo)
   const types = createTypes(visible, makers(visible), compositeMakers(visible))
   const lazy = new LazySchema(visible, types)
   const introspection = manifest.schemas.some((schema) => schema.introspection)

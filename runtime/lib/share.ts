@@ -1,0 +1,28 @@
+/** Whether two values are the same JSON, member by member in the same order. */
+export const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+/** Whether two lists hold the very same values. */
+export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false
+  for (let index = 0; index < a.length; index += 1) if (a[index] !== b[index]) return false
+  return true
+}
+
+/**
+ * What `now` says, made of what was before as far as that said the same: every object and list in it that is the same
+ * JSON as the one in its place before is that very one, so that what was made from it is found again.
+ */
+export function share<T>(before: unknown, now: T): T {
+  if (typeof now !== 'object' || now === null || typeof before !== 'object' || before === null) return now
+  if (Array.isArray(now)) return (Array.isArray(before) ? shareItems(before, now) : now) as T
+  const names = Object.keys(now)
+  if (Array.isArray(before) || !sameItems(Object.keys(before), names)) return now
+  const values = Object.values(before)
+  const shared = shareItems(values, Object.values(now))
+  return (shared === values ? before : Object.fromEntries(names.map((name, index) => [name, shared[index]]))) as T
+}
+
+function shareItems(before: readonly unknown[], now: readonly unknown[]): readonly unknown[] {
+  const shared = now.map((item, index) => share(before[index], item))
+  return sameItems(before, shared) ? before : shared
+}
