@@ -117,6 +117,26 @@ describe('the house', () => {
     expect(files.filter((file) => state.test(readFileSync(file, 'utf8')))).toEqual(parser)
   })
 
+  it('makes nothing in modules that may remember', () => {
+    const made = files.flatMap((file) => madeInModule(file).map((call) => `${file} ${call}`))
+    expect(made).toEqual([
+      // Holds no key, and nobody adds one.
+      'runtime/auth/http/open.ts createKeySet',
+      // React's name for what components hand down, and the one page of a browser.
+      'runtime/dashboard/page/context.tsx createContext',
+      'runtime/dashboard/page/main.tsx createRoot',
+      // The realm that builders are evaluated in; they leave nothing behind in it.
+      'runtime/engine/load.ts createContext',
+      // The one reader of a thread.
+      'runtime/graphql/apart/worker.ts createReader',
+    ])
+  })
+
+  it('remembers only what functions of modules make, which depends on their arguments alone', () => {
+    const closures = files.filter((file) => file !== 'runtime/lib/memo.ts').flatMap(rememberedClosures)
+    expect(closures).toEqual([])
+  })
+
   it('has no barrels', () => {
     expect(files.filter((file) => file.endsWith('/index.ts'))).toEqual([])
   })
@@ -139,6 +159,59 @@ function importsOf(file: string): readonly string[] {
     fileName.startsWith('.') ? [normalize(join(dirname(file), fileName))] : [],
   )
 }
+
+/** Calls of `create…` that run when the module is loaded, by name. */
+function madeInModule(file: string): readonly string[] {
+  const made: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node)) return
+    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && /^create[A-Z]/.test(node.expression.text)) {
+      made.push(node.expression.text)
+    }
+    ts.forEachChild(node, visit)
+  }
+  const text = readFileSync(file, 'utf8')
+  if (/\bcreate[A-Z]\w*[<(]/.test(text)) visit(parse(file, text))
+  return made
+}
+
+const memoMethods: ReadonlySet<string> = new Set(['one', 'of', 'same', 'later', 'each', 'map'])
+
+/** Functions handed to a memo that are no names of the module. */
+function rememberedClosures(file: string): readonly string[] {
+  const text = readFileSync(file, 'utf8')
+  if (!/\bmemo\.\w/.test(text)) return []
+  const source = parse(file, text)
+  const names = new Set(source.statements.flatMap(namesOf))
+  const closures: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && isMemoMethod(node.expression)) {
+      const name = node.arguments[0]?.getText(source) ?? ''
+      if (!names.has(name)) closures.push(`${file} ${name}`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return closures
+}
+
+const isMemoMethod = (node: ts.Node): boolean =>
+  ts.isPropertyAccessExpression(node) &&
+  ts.isIdentifier(node.expression) &&
+  node.expression.text === 'memo' &&
+  memoMethods.has(node.name.text)
+
+/** What a statement of a module declares or imports. */
+function namesOf(statement: ts.Statement): readonly string[] {
+  if (ts.isFunctionDeclaration(statement)) return statement.name === undefined ? [] : [statement.name.text]
+  if (ts.isVariableStatement(statement)) {
+    return statement.declarationList.declarations.flatMap(({ name }) => (ts.isIdentifier(name) ? [name.text] : []))
+  }
+  const bindings = ts.isImportDeclaration(statement) ? statement.importClause?.namedBindings : undefined
+  return bindings !== undefined && ts.isNamedImports(bindings) ? bindings.elements.map(({ name }) => name.text) : []
+}
+
+const parse = (file: string, text: string): ts.SourceFile => ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
 
 function packagesOf(file: string): readonly string[] {
   const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'), true, true)
