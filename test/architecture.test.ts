@@ -22,7 +22,7 @@ const floors: readonly (readonly string[])[] = [
   ['runtime/graphql/extensions', 'runtime/auth/call'],
   ['runtime/graphql/run', 'runtime/auth/store'],
   ['runtime/graphql/allowlist', 'runtime/graphql/apart', 'runtime/auth/secrets', 'runtime/auth/providers'],
-  ['runtime/graphql/serve.ts', 'runtime/auth/limits', 'runtime/auth/mails'],
+  ['runtime/graphql/serve.ts', 'runtime/auth/limits', 'runtime/auth/mails', 'runtime/auth/io'],
   ['runtime/auth/accounts', 'compiler/tools/codegen', 'compiler/tools/diff', 'compiler/tools/verify'],
   ['runtime/auth/endpoints', 'compiler/tools/cost'],
   ['runtime/auth/http'],

@@ -1,10 +1,9 @@
 import type { IntrospectionQuery } from 'graphql'
 import type { Outcome } from '../auth/call/call.ts'
-import type { Io } from '../auth/http/io/types.ts'
+import type { BodyOf, Described, Io, QueryOf } from '../auth/protocol/io.ts'
 import type { AuthParts } from '../auth/http/register.ts'
 import type { Method } from '../auth/http/route.ts'
 import type { AuditAction } from '../auth/store/audit-log.ts'
-import type { JsonObject } from '../auth/protocol/types.ts'
 import type { RunStatement } from '../db/pool/statements.ts'
 import type { ProjectAnswer } from './answers.ts'
 
@@ -18,18 +17,26 @@ export interface AdminParts extends AuthParts {
 }
 
 /** A request of the project's owner: the key was checked. */
-export interface OwnerCall {
+export interface OwnerCall<I extends Io = Described> {
   readonly params: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, string>>
-  readonly body: JsonObject
+  readonly query: QueryOf<I>
+  readonly body: BodyOf<I>
   /** Keeps in the audit log what was done, by name: values may be secrets. The key's role stands for its holder. */
   readonly note: (action: AuditAction, traits: Readonly<Record<string, string>>) => (run: RunStatement) => Promise<void>
 }
 
-/** One row of routes.ts. */
+/** One row of routes.ts. It forgets what its endpoint reads, as a row of auth does (auth/http/route.ts). */
 export interface OwnerRoute {
   /** Method and path below /admin/v1; `:name` is a parameter. */
   readonly at: `${Method} /${string}`
   readonly io: Io
-  readonly handle: (call: OwnerCall, parts: AdminParts) => Promise<Outcome>
+  handle(call: OwnerCall, parts: AdminParts): Promise<Outcome>
 }
+
+interface Reading<I extends Io> extends OwnerRoute {
+  readonly io: I
+  readonly handle: (call: OwnerCall<NoInfer<I>>, parts: AdminParts) => Promise<Outcome>
+}
+
+/** A row of the table; an endpoint that reads what `io` does not describe is a type error here. */
+export const ownerRoute = <I extends Io>(row: Reading<I>): OwnerRoute => row

@@ -1,17 +1,16 @@
-import { body, exactly, io, list, object, ok, oneOf, query, text } from '../auth/http/io/build.ts'
-import type { Io, Members, Schema } from '../auth/http/io/types.ts'
+import { Type } from 'typebox'
+import { anything, body, exactly, io, object, ok, oneOf, patch, query, text } from '../auth/io/build.ts'
 import { templateKinds } from '../auth/mails/kinds.ts'
 import { authSettingRows } from '../auth/settings/keys.ts'
 
 /** What the owner's endpoints take and answer; answers.ts has the same as types. */
 
 const settingNames = authSettingRows.map(([name]) => name)
-const anything = (description: string): Schema => ({ description })
-const flag: Schema = { type: 'boolean' }
-const whole: Schema = { type: 'integer' }
+const flag = Type.Boolean()
+const whole = Type.Integer()
 
 const setting = exactly({
-  name: { type: 'string', enum: settingNames },
+  name: Type.String({ enum: settingNames }),
   type: text('How it is written'),
   value: anything('Null for secrets, and for what is off'),
   set: flag,
@@ -20,13 +19,13 @@ const setting = exactly({
 })
 
 const settings = {
-  settings: list(setting),
-  google: exactly({ missing: list(text('A setting that Google needs')) }),
+  settings: Type.Array(setting),
+  google: exactly({ missing: Type.Array(text('A setting that Google needs')) }),
 }
 
-const templateTexts: Members = { subject: text('With variables'), html: text('With variables') }
+const templateTexts = { subject: text('With variables'), html: text('With variables') }
 const kind = oneOf('Kind of mail', ...templateKinds)
-const template = exactly({ kind, ...templateTexts, 'changed?': flag })
+const template = exactly({ kind, ...templateTexts, changed: Type.Optional(flag) })
 
 export const getProject = io(
   'Where the project is, and what applications are given',
@@ -41,7 +40,7 @@ export const getProject = io(
 
 export const prepareProject = io(
   'Makes the tables of auth where they are missing',
-  ok(exactly({ applied: list(text('A step')) })),
+  ok(exactly({ applied: Type.Array(text('A step')) })),
   body({}),
 )
 
@@ -51,7 +50,7 @@ export const getSchema = io('The whole API of a role', ok(object('GraphQL intros
 
 export const getSettings = io('Settings of auth, without secrets', ok(exactly(settings)))
 
-export const patchSettings: Io = io(
+export const patchSettings = io(
   'Changes settings, all or none (RFC 7396)',
   {
     ...ok(exactly(settings)),
@@ -60,14 +59,14 @@ export const patchSettings: Io = io(
       schema: exactly({
         code: text('validation_failed'),
         message: text('For people'),
-        'problems?': list(exactly({ name: text('A setting'), problem: text('For people') })),
+        problems: Type.Optional(Type.Array(exactly({ name: text('A setting'), problem: text('For people') }))),
       }),
     },
   },
-  body(Object.fromEntries(authSettingRows.map(([name, { help }]) => [name, anything(help)]))),
+  patch(Object.fromEntries(authSettingRows.map(([name, { help }]) => [name, anything(help)]))),
 )
 
-export const getTemplates = io('Mails as they look now', ok(exactly({ templates: list(template) })))
+export const getTemplates = io('Mails as they look now', ok(exactly({ templates: Type.Array(template) })))
 export const patchTemplate = io('Changes a mail', ok(template), body(templateTexts))
 export const deleteTemplate = io('Gives a mail its default back', ok(template))
 
@@ -75,7 +74,7 @@ export const getMails = io(
   'Mails that are kept because there is no mail server, newest first',
   ok(
     exactly({
-      mails: list(
+      mails: Type.Array(
         exactly({
           id: text('Number'),
           kind: text('Kind of mail'),

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { failure, schemas } from '../auth/http/io/schemas.ts'
-import type { Answer, Io, Members, Schema } from '../auth/http/io/types.ts'
+import type { TSchema } from 'typebox'
+import { id } from '../auth/io/build.ts'
+import { failure, schemas } from '../auth/io/schemas.ts'
+import type { Answer, Body, Io, Members } from '../auth/protocol/io.ts'
 import { placeOf, type Route } from '../auth/http/route.ts'
 import { routes } from '../auth/http/routes.ts'
 import { templateKinds } from '../auth/mails/kinds.ts'
@@ -61,7 +63,7 @@ function operationOf({ io }: Described, path: string): Json {
       ...names.map((name) => ({ name, in: 'path', required: true, schema: pathSchemas[name] ?? { type: 'string' } })),
       ...parametersOf(io),
     ],
-    ...(io.body !== null && { requestBody: requestBodyOf(io.body) }),
+    ...(io.body !== undefined && { requestBody: requestBodyOf(io.body) }),
     responses: {
       ...Object.fromEntries(Object.entries(io.answers).map(([status, answer]) => [status, responseOf(answer)])),
       default: { $ref: '#/components/responses/Failure' },
@@ -69,8 +71,7 @@ function operationOf({ io }: Described, path: string): Json {
   }
 }
 
-const id: Schema = { type: 'string', format: 'uuid' }
-const pathSchemas: Members = {
+const pathSchemas: Readonly<Record<string, TSchema>> = {
   user_id: id,
   factor_id: id,
   identity_id: id,
@@ -85,7 +86,7 @@ const securityOf: Readonly<Record<Route['guard'], readonly Json[]>> = {
   admin: [{ apikey: [], key: [] }],
 }
 
-function parametersOf({ query, passesQuery }: Io): readonly Json[] {
+function parametersOf({ query = {}, passesQuery }: Io): readonly Json[] {
   const named = Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema }))
   const others = {
     name: 'others',
@@ -98,18 +99,16 @@ function parametersOf({ query, passesQuery }: Io): readonly Json[] {
   return passesQuery ? [...named, others] : named
 }
 
-function requestBodyOf({ kind, members }: NonNullable<Io['body']>): Json {
-  const type = kind === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'
+function requestBodyOf({ kind, members }: Body): Json {
+  const type = kind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json'
   return { content: { [type]: { schema: { type: 'object', properties: nullable(members) } } } }
 }
 
 /** A member that is null is as good as absent (spec/auth.md 2.3). */
-function nullable(members: Members): Members {
-  const entries = Object.entries(members).map(([name, schema]) => [name, orNull(schema)] as const)
-  return Object.fromEntries(entries)
-}
+const nullable = (members: Members): Json =>
+  Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, orNull({ ...schema })]))
 
-const orNull = (schema: Schema): Schema => ({
+const orNull = (schema: Json): Json => ({
   ...schema,
   ...(schema['type'] !== undefined && { type: [schema['type'], 'null'] }),
   ...(Array.isArray(schema['enum']) && { enum: [...schema['enum'], null] }),
@@ -129,4 +128,4 @@ function responseOf(answer: Answer): Json {
   }
 }
 
-const jsonContent = (schema: Schema): Json => ({ 'application/json': { schema } })
+const jsonContent = (schema: TSchema): Json => ({ 'application/json': { schema } })

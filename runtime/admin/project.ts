@@ -1,10 +1,10 @@
 import { json, type Outcome } from '../auth/call/call.ts'
 import { refuse } from '../auth/protocol/errors.ts'
-import { textOf } from '../auth/protocol/input.ts'
 import { plainText } from '../auth/mails/plain-text.ts'
 import { listMails } from '../auth/store/outbox.ts'
 import type { MailsAnswer, PrepareAnswer } from './answers.ts'
 import type { AdminParts, OwnerCall } from './call.ts'
+import type * as io from './io.ts'
 import { issueToken } from './issue-token.ts'
 
 /** GET /project */
@@ -19,15 +19,15 @@ export async function prepareProject(_call: OwnerCall, { prepare }: AdminParts):
 }
 
 /** GET /schema: what introspection says, whether or not the role may ask for it. */
-export async function getSchema({ query }: OwnerCall, { describe }: AdminParts): Promise<Outcome> {
-  return json({ ...(await describe(query['role'] ?? 'anon')) })
+export async function getSchema({ query }: OwnerCall<typeof io.getSchema>, { describe }: AdminParts): Promise<Outcome> {
+  return json({ ...(await describe(query.role ?? 'anon')) })
 }
 
 const usualMails = '20'
 
 /** GET /mails: those that are kept because there is no mail server; `last` says how many. */
-export async function getMails({ query }: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
-  const last = query['last'] ?? usualMails
+export async function getMails({ query }: OwnerCall<typeof io.getMails>, { tools }: AdminParts): Promise<Outcome> {
+  const { last = usualMails } = query
   if (!/^[1-9]\d{0,2}$/.test(last)) throw refuse('validation_failed', 'last must be a number from 1 to 999')
   const kept = await listMails(tools.database.run, Number(last))
   const shown = kept.map(async (mail) => ({ ...mail, text: await plainText(mail.html) }))
@@ -36,7 +36,7 @@ export async function getMails({ query }: OwnerCall, { tools }: AdminParts): Pro
 }
 
 /** POST /tokens */
-export async function postToken({ body, note }: OwnerCall, parts: AdminParts): Promise<Outcome> {
-  const userId = textOf(body, 'user_id')
+export async function postToken({ body, note }: OwnerCall<typeof io.postToken>, parts: AdminParts): Promise<Outcome> {
+  const { user_id: userId = '' } = body
   return json({ ...(await issueToken(parts, userId, note('token_issued', { user_id: userId }))) })
 }

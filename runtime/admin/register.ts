@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { adminOfBearer } from '../auth/http/bearer.ts'
-import { readJsonBody } from '../auth/protocol/body.ts'
 import { detailOf, toErrorAnswer } from '../auth/http/boundary.ts'
 import { refuse } from '../auth/protocol/errors.ts'
+import { readBody, readQuery } from '../auth/protocol/io.ts'
 import type { AuthParts } from '../auth/http/register.ts'
 import { placeOf } from '../auth/http/route.ts'
 import { audit } from '../auth/store/audit-log.ts'
@@ -63,8 +63,8 @@ function callOf(request: FastifyRequest, { io }: OwnerRoute, { addressHeader }: 
   const actor = { id: instanceId, email: ownerRole }
   return {
     params: textsOf(request.params),
-    query: textsOf(request.query),
-    body: io.body === null ? {} : readJsonBody(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)),
+    query: readQuery(io, textsOf(request.query)),
+    body: readBody(io, Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)),
     note: (action, traits) => (run) => audit(run, { action, actor, address, traits }),
   }
 }

@@ -1,8 +1,10 @@
 import { json, type Outcome } from '../auth/call/call.ts'
 import { refuse } from '../auth/protocol/errors.ts'
 import { storedSettings } from '../auth/settings/store.ts'
+import type { JsonObject } from '../auth/protocol/types.ts'
 import type { RefusalAnswer, SettingsAnswer } from './answers.ts'
 import type { AdminParts, OwnerCall } from './call.ts'
+import type * as io from './io.ts'
 import { missingForGoogle, saveSettings, type SettingChanges } from './save-settings.ts'
 import { showSettings, textOfValue } from './setting-values.ts'
 
@@ -16,7 +18,10 @@ function answerOf(stored: Readonly<Record<string, string>>): SettingsAnswer {
 }
 
 /** PATCH /settings, a JSON merge patch (RFC 7396): null gives a setting its default back. */
-export async function patchSettings({ body, note }: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
+export async function patchSettings(
+  { body, note }: OwnerCall<typeof io.patchSettings>,
+  { tools }: AdminParts,
+): Promise<Outcome> {
   const changes = changesOf(body)
   const names = Object.keys(changes).sort().join(' ')
   const saved = await saveSettings(tools.database, changes, note('settings_changed', { settings: names }))
@@ -26,7 +31,7 @@ export async function patchSettings({ body, note }: OwnerCall, { tools }: AdminP
   return { ...json({ ...answer }), status: 422 }
 }
 
-function changesOf(body: OwnerCall['body']): SettingChanges {
+function changesOf(body: JsonObject): SettingChanges {
   const entries = Object.entries(body).map(([name, value]): [string, string | null] => {
     const text = textOfValue(value)
     if (text !== undefined) return [name, text]

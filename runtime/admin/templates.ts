@@ -1,11 +1,11 @@
 import { json, type Outcome } from '../auth/call/call.ts'
 import { refuse } from '../auth/protocol/errors.ts'
-import { textOf } from '../auth/protocol/input.ts'
 import { isTemplateKind, templateKinds } from '../auth/mails/kinds.ts'
 import type { MailKind } from '../auth/mails/mailer.ts'
 import { listTemplates, resetTemplate, setTemplate } from '../auth/mails/templates.ts'
 import type { TemplatesAnswer } from './answers.ts'
 import type { AdminParts, OwnerCall } from './call.ts'
+import type * as io from './io.ts'
 
 /** GET /templates */
 export async function getTemplates(_call: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
@@ -14,9 +14,9 @@ export async function getTemplates(_call: OwnerCall, { tools }: AdminParts): Pro
 }
 
 /** PATCH /templates/:kind. What is left out of subject and HTML stays as it is. */
-export async function patchTemplate(call: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
+export async function patchTemplate(call: OwnerCall<typeof io.patchTemplate>, { tools }: AdminParts): Promise<Outcome> {
   const kind = kindOf(call)
-  const [subject, html] = [textOf(call.body, 'subject'), textOf(call.body, 'html')]
+  const { subject = '', html = '' } = call.body
   const texts = { ...(subject !== '' && { subject }), ...(html !== '' && { html }) }
   const note = call.note('template_changed', { template: kind, change: 'set' })
   const saved = await tools.database.transaction(async (run) => {

@@ -1,4 +1,5 @@
 import type { AuthSettings } from '../settings/keys.ts'
+import type { BodyOf, Described, Io, QueryOf } from '../protocol/io.ts'
 import type { JsonObject, SessionRow, UserRow } from '../protocol/types.ts'
 
 /** Who sent a request, as far as the connection tells. */
@@ -10,15 +11,17 @@ export interface Client {
   readonly userAgent: string | null
 }
 
-/** A request as endpoints see it: everything checked that routes.ts asks for, nothing of HTTP. */
-export interface Call {
+/**
+ * A request as endpoints see it: everything checked that routes.ts asks for, nothing of HTTP. `Call<typeof io.signUp>`
+ * has the query and the body that io.signUp describes; a function that reads neither takes any `Call`.
+ */
+export interface Call<I extends Io = Described> {
   /** As they were when the call began. */
   readonly settings: AuthSettings
   readonly client: Client
   readonly params: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, string>>
-  /** A JSON object or the fields of a form; empty when no body came. */
-  readonly body: JsonObject
+  readonly query: QueryOf<I>
+  readonly body: BodyOf<I>
   /** Whose token came along, for endpoints that may also do without one. Rejects as spec/auth.md 2.2 says. */
   readonly bearer: () => Promise<{ readonly user: UserRow; readonly session: SessionRow | null }>
   /** The destination that was asked for, unchecked; see destination.ts. */
@@ -35,19 +38,19 @@ export interface AskedRedirect {
 export type Acting = Pick<Call, 'settings' | 'client'>
 
 /** A call with a user's token that passed every check of spec/auth.md 2.2. */
-export interface UserCall extends Call {
+export interface UserCall<I extends Io = Described> extends Call<I> {
   readonly user: UserRow
   /** Null: the token names none. Its `aal` is no more than the token's own. */
   readonly session: SessionRow | null
 }
 
 /** A user's call by a session, as the assurance column of routes.ts can ask for. */
-export interface SessionCall extends UserCall {
+export interface SessionCall<I extends Io = Described> extends UserCall<I> {
   readonly session: SessionRow
 }
 
 /** A call with a token of an administrator's role. */
-export interface AdminCall extends Call {
+export interface AdminCall<I extends Io = Described> extends Call<I> {
   readonly adminRole: string
 }
 

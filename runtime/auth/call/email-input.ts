@@ -1,5 +1,4 @@
 import { refuse } from '../protocol/errors.ts'
-import { textOf } from '../protocol/input.ts'
 import { judgeEmail, normalEmail } from '../rules/email.ts'
 import { readChallenge, type Challenge } from '../rules/pkce.ts'
 import type { JsonObject } from '../protocol/types.ts'
@@ -25,9 +24,16 @@ export function checkedEmail(address: string): string {
   }
 }
 
+/** How a body or a query gives a proof key (RFC 7636). */
+interface GivenChallenge {
+  readonly code_challenge: string | undefined
+  readonly code_challenge_method: string | undefined
+}
+
 /** The proof key of a flow, or null. Throws 400 `validation_failed` (spec/auth.md 6.1). */
-export function checkedChallenge(body: JsonObject): Challenge | null {
-  const verdict = readChallenge(textOf(body, 'code_challenge'), textOf(body, 'code_challenge_method'))
+export function checkedChallenge(given: GivenChallenge): Challenge | null {
+  const { code_challenge: challenge = '', code_challenge_method: method = '' } = given
+  const verdict = readChallenge(challenge, method)
   if (verdict.kind === 'refused') throw refuse('validation_failed', verdict.reason)
   return verdict.kind === 'none' ? null : verdict.challenge
 }

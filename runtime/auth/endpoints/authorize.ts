@@ -3,18 +3,23 @@ import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge } from '../call/email-input.ts'
 import { refuse } from '../protocol/errors.ts'
 import { callbackOf, clientOf } from '../providers/client.ts'
+import { otherProviders } from '../providers/other-providers.ts'
 import { insertFlow } from '../store/flow-states.ts'
 import type { AuthTools } from '../accounts/tools.ts'
-import { otherProviders } from './public-settings.ts'
+import type * as io from '../io/user.ts'
 
 /** GET /authorize (spec/auth.md 6.3): refusals are answered here, and never by sending the browser anywhere. */
-export async function authorize(call: Call, tools: AuthTools): Promise<Outcome> {
+export async function authorize(call: Call<typeof io.authorize>, tools: AuthTools): Promise<Outcome> {
   return redirect(302, await startAuthorization(call, tools, null))
 }
 
 /** Begins a flow: the provider's address to go to. `linkingTarget`: the user who asks for the identity. */
-export async function startAuthorization(call: Call, tools: AuthTools, linkingTarget: string | null): Promise<string> {
-  checkProvider(call.query['provider'] ?? '', call)
+export async function startAuthorization(
+  call: Call<typeof io.authorize>,
+  tools: AuthTools,
+  linkingTarget: string | null,
+): Promise<string> {
+  checkProvider(call.query.provider ?? '', call)
   const challenge = checkedChallenge(call.query)
   const referrer = destinationOf(call)
   const state = await insertFlow(tools.database.run, {
@@ -29,7 +34,7 @@ export async function startAuthorization(call: Call, tools: AuthTools, linkingTa
     ...passedThrough(call.query),
     response_type: 'code',
     redirect_uri: callbackOf(call.settings),
-    scope: scopesOf(call.query['scopes'] ?? ''),
+    scope: scopesOf(call.query.scopes ?? ''),
     state,
   })
 }
@@ -74,6 +79,7 @@ const neverPassed: ReadonlySet<string> = new Set([
   'state',
 ])
 
-function passedThrough(query: Call['query']): Readonly<Record<string, string>> {
+/** Whatever else the query holds: the io of these endpoints passes it. */
+function passedThrough(query: object): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !neverPassed.has(name.toLowerCase())))
 }

@@ -6,49 +6,49 @@ import { linkAccount, type Linked, type Linking } from '../accounts/provider-sig
 import type { SignedIn } from '../providers/google.ts'
 import { settle } from '../accounts/settle.ts'
 import { isUuid } from '../protocol/input.ts'
+import type { QueryOf } from '../protocol/io.ts'
 import { errorFields, withBoth, withQuery, withTokens } from '../rules/landing.ts'
 import { judgeRedirect } from '../rules/redirect.ts'
 import { sessionJson, startSession } from '../accounts/sign-in.ts'
 import { claimFlow, deleteFlow, signFlow, type Claim, type ReturnedFlow } from '../store/flow-states.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 import { offersGoogle } from './public-settings.ts'
 
 /** What the provider sends the browser back with (RFC 6749 section 4.1.2). */
-interface Returned {
-  readonly state: string
-  readonly code: string
-  readonly error: string
-  readonly description: string
+type Returned = QueryOf<typeof io.callback>
+
+/** GET /callback (spec/auth.md 6.4). */
+export async function callback(call: Call<typeof io.callback>, tools: AuthTools): Promise<Outcome> {
+  return land(call, tools, call.query)
 }
 
-/** GET and POST /callback (spec/auth.md 6.4): whatever happens, the browser goes to a place that was checked before. */
-export async function callback(call: Call, tools: AuthTools): Promise<Outcome> {
-  const returned = readReturned(call)
-  const claim = await claimOf(tools, returned.state)
+/** POST /callback: of a field that the address has too, the form's holds. */
+export async function callbackForm(call: Call<typeof io.callbackForm>, tools: AuthTools): Promise<Outcome> {
+  const { query, body } = call
+  return land(call, tools, {
+    state: body.state ?? query.state,
+    code: body.code ?? query.code,
+    error: body.error ?? query.error,
+    error_description: body.error_description ?? query.error_description,
+  })
+}
+
+/** Whatever happens, the browser goes to a place that was checked before. */
+async function land(call: Call, tools: AuthTools, returned: Returned): Promise<Outcome> {
+  const { state = '', code = '', error: refusal = '' } = returned
+  const claim = await claimOf(tools, state)
   if (claim instanceof AuthFailure) {
     return redirect(303, withQuery(call.settings.site_url, errorFields(claim)))
   }
   const destination = landingOf(call, claim)
-  if (returned.error !== '') return relay(destination, returned)
+  if (refusal !== '') return relay(destination, refusal, returned.error_description ?? '')
   try {
-    return redirect(302, await finish(call, tools, claim, returned.code, destination))
+    return redirect(302, await finish(call, tools, claim, code, destination))
   } catch (error) {
     if (!(error instanceof AuthFailure)) throw error
     const outcome = redirect(302, withBoth(destination, errorFields(error)))
     return error.status >= 500 ? { ...outcome, failure: error } : outcome
-  }
-}
-
-function readReturned({ query, body }: Call): Returned {
-  const field = (name: string): string => {
-    const posted = body[name]
-    return typeof posted === 'string' ? posted : (query[name] ?? '')
-  }
-  return {
-    state: field('state'),
-    code: field('code'),
-    error: field('error'),
-    description: field('error_description'),
   }
 }
 
@@ -72,7 +72,7 @@ function landingOf({ settings }: Call, { referrer }: ReturnedFlow): string {
   return verdict.kind === 'allowed' ? verdict.url : settings.site_url
 }
 
-function relay(destination: string, { error, description }: Returned): Outcome {
+function relay(destination: string, error: string, description: string): Outcome {
   const fields = { error, ...(description !== '' && { error_description: description }) }
   return redirect(302, withBoth(destination, fields))
 }

@@ -5,6 +5,7 @@ import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge } from '../call/email-input.ts'
 import { refuse } from '../protocol/errors.ts'
 import { mailEmailChange } from '../mails/email-change.ts'
+import type * as io from '../io/user.ts'
 import type { MailingParts } from '../mails/mail-token.ts'
 import type { SendMail } from '../mails/mailer.ts'
 import { beginChange, type ChangeSlot } from '../store/email-changes.ts'
@@ -15,7 +16,7 @@ import { findUserById } from '../store/users.ts'
 export async function changeEmail(
   run: RunStatement,
   send: SendMail,
-  call: UserCall,
+  call: UserCall<typeof io.updateUser>,
   oneTime: MailingParts['oneTime'],
   email: string,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import type { RunStatement } from '../../db/pool/statements.ts'
 import { once } from '../../lib/once.ts'
 import { json, type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
-import { pathId, textOf } from '../protocol/input.ts'
+import { pathId } from '../protocol/input.ts'
 import { audit } from '../store/audit-log.ts'
 import { atAnotherInstant, insertChallenge } from '../store/challenges.ts'
 import {
@@ -17,6 +17,7 @@ import {
 import { findSession } from '../store/sessions.ts'
 import { lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 import type { FactorRow, SessionRow } from '../protocol/types.ts'
 
 /** Loaded by the first who has a second factor: a server starts without it. */
@@ -34,7 +35,7 @@ interface Enrolment {
 }
 
 /** POST /factors (spec/auth.md 5.7). */
-export async function enrolFactor(call: SessionCall, { database }: AuthTools): Promise<Outcome> {
+export async function enrolFactor(call: SessionCall<typeof io.enrolFactor>, { database }: AuthTools): Promise<Outcome> {
   const { friendlyName, issuer } = readEnrolment(call)
   const { newTotpSecret, qrCode, totpUri } = await totp()
   const [id, secret] = [randomUUID(), newTotpSecret()]
@@ -54,9 +55,8 @@ export async function enrolFactor(call: SessionCall, { database }: AuthTools): P
   return json({ id, type: 'totp', friendly_name: friendlyName ?? '', totp: { qr_code: qrCode(uri), secret, uri } })
 }
 
-function readEnrolment({ body, settings }: SessionCall): Enrolment {
-  const type = textOf(body, 'factor_type')
-  const [friendlyName, issuer] = [textOf(body, 'friendly_name'), textOf(body, 'issuer')]
+function readEnrolment({ body, settings }: SessionCall<typeof io.enrolFactor>): Enrolment {
+  const { factor_type: type, friendly_name: friendlyName = '', issuer = '' } = body
   if (type === 'phone') throw refuse('mfa_phone_enroll_not_enabled')
   if (type === 'webauthn') throw refuse('mfa_webauthn_enroll_not_enabled')
   if (type !== 'totp') throw refuse('validation_failed', 'factor_type needs to be totp, phone, or webauthn')

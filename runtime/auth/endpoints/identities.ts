@@ -9,6 +9,7 @@ import { audit } from '../store/audit-log.ts'
 import { deleteIdentity } from '../store/identities.ts'
 import { findLockedUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 import type { IdentityRow, UserRow } from '../protocol/types.ts'
 import { startAuthorization } from './authorize.ts'
 
@@ -21,10 +22,13 @@ function checkOffered({ settings }: SessionCall): void {
 }
 
 /** GET /user/identities/authorize */
-export async function authorizeIdentity(call: SessionCall, tools: AuthTools): Promise<Outcome> {
+export async function authorizeIdentity(
+  call: SessionCall<typeof io.authorizeIdentity>,
+  tools: AuthTools,
+): Promise<Outcome> {
   checkOffered(call)
   const url = await startAuthorization(call, tools, call.user.id)
-  return call.query['skip_http_redirect'] === 'true' ? json({ url }) : redirect(302, url)
+  return call.query.skip_http_redirect === 'true' ? json({ url }) : redirect(302, url)
 }
 
 /** DELETE /user/identities/{identity_id} */

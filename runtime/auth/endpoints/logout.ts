@@ -6,6 +6,7 @@ import { deleteFlowsOf } from '../store/flow-states.ts'
 import { deleteOtherSessions, deleteSession, deleteSessionsOf } from '../store/sessions.ts'
 import { lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 
 type End = (run: RunStatement, call: UserCall) => Promise<void>
 
@@ -23,8 +24,8 @@ const scopes = new Map<string, End>([
  * POST /logout?scope=. The user is locked first, as by whoever raises a session and ends the others: two who end several
  * sessions of one user would wait for each other in a circle.
  */
-export async function logout(call: UserCall, { database }: AuthTools): Promise<Outcome> {
-  const scope = call.query['scope'] || 'global'
+export async function logout(call: UserCall<typeof io.logout>, { database }: AuthTools): Promise<Outcome> {
+  const scope = call.query.scope || 'global'
   const end = scopes.get(scope)
   if (end === undefined) throw refuse('validation_failed', `Unsupported logout scope "${scope}"`)
   await database.transaction((run) =>

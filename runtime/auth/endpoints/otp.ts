@@ -4,7 +4,6 @@ import { json, type Acting, type Call, type Outcome } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
 import { refuse } from '../protocol/errors.ts'
-import { booleanOf, objectOf, textOf } from '../protocol/input.ts'
 import { mailToken } from '../mails/mail-token.ts'
 import { checkSignUpMetadata } from '../call/metadata-input.ts'
 import { steadyTokens } from '../secrets/one-time-tokens.ts'
@@ -13,20 +12,21 @@ import { doubtPassword } from '../store/account-marks.ts'
 import { audit } from '../store/audit-log.ts'
 import { findUserByEmail } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 import type { UserRow } from '../protocol/types.ts'
 import { mailRecovery } from './recover.ts'
 
 /** POST /otp (spec/auth.md 4.8): a mail that signs in, or up where there is no account. */
-export async function otp(call: Call, tools: AuthTools): Promise<Outcome> {
-  return signInByMail(call, tools, booleanOf(call.body, 'create_user') ?? true)
+export async function otp(call: Call<typeof io.otp>, tools: AuthTools): Promise<Outcome> {
+  return signInByMail(call, tools, call.body.create_user ?? true)
 }
 
 /** POST /magiclink: the same under its older name. */
-export async function magicLink(call: Call, tools: AuthTools): Promise<Outcome> {
+export async function magicLink(call: Call<typeof io.magicLink>, tools: AuthTools): Promise<Outcome> {
   return signInByMail(call, tools, true)
 }
 
-async function signInByMail(call: Call, tools: AuthTools, mayCreate: boolean): Promise<Outcome> {
+async function signInByMail(call: Call<typeof io.magicLink>, tools: AuthTools, mayCreate: boolean): Promise<Outcome> {
   const input = readInput(call)
   if (!mayCreate || call.settings.disable_signup) await refuseStranger(call, tools, input)
   await doubtPassword(tools.database.run, input.email, !call.settings.autoconfirm)
@@ -46,9 +46,9 @@ export async function signInByMailTo(call: Acting, tools: AuthTools, input: Regi
   await (user === null ? mailUnknown(call, tools, input) : mailKnown(call, tools, input, user))
 }
 
-function readInput(call: Call): Registration {
+function readInput(call: Call<typeof io.magicLink>): Registration {
   const { body, settings } = call
-  const [address, phone] = [textOf(body, 'email'), textOf(body, 'phone')]
+  const { email: address = '', phone = '' } = body
   if (address !== '' && phone !== '') {
     throw refuse('validation_failed', 'Only an email address or phone number should be provided')
   }
@@ -59,7 +59,7 @@ function readInput(call: Call): Registration {
   if (!settings.email_enabled) {
     throw refuse('email_provider_disabled', { status: 422, message: 'Email logins are disabled' })
   }
-  const data = objectOf(body, 'data') ?? {}
+  const data = body.data ?? {}
   checkSignUpMetadata(email, data)
   return { email, data, challenge, destination: destinationOf(call) }
 }

@@ -1,32 +1,6 @@
 import { json, type Call, type Outcome } from '../call/call.ts'
+import { otherProviders } from '../providers/other-providers.ts'
 import type { AuthSettings } from '../settings/keys.ts'
-
-/** Providers that GoTrue knows and we do not offer: clients look them up by name. */
-export const otherProviders = [
-  'apple',
-  'azure',
-  'bitbucket',
-  'discord',
-  'facebook',
-  'figma',
-  'fly',
-  'github',
-  'gitlab',
-  'kakao',
-  'keycloak',
-  'linkedin',
-  'linkedin_oidc',
-  'notion',
-  'slack',
-  'slack_oidc',
-  'snapchat',
-  'spotify',
-  'twitch',
-  'twitter',
-  'workos',
-  'x',
-  'zoom',
-] as const
 
 /** Offered only with switch, id and secret (spec/auth.md 1). */
 export function offersGoogle(settings: AuthSettings): boolean {

@@ -2,18 +2,18 @@ import { json, type Acting, type Call, type Outcome } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
 import { refuse } from '../protocol/errors.ts'
-import { textOf } from '../protocol/input.ts'
 import { mailToken, type TokenMail } from '../mails/mail-token.ts'
 import { steadyTokens } from '../secrets/one-time-tokens.ts'
 import type { Challenge } from '../rules/pkce.ts'
 import { audit } from '../store/audit-log.ts'
 import { findUserByEmail, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 import type { JsonObject, UserRow } from '../protocol/types.ts'
 
 /** POST /recover (spec/auth.md 4.9): the answer is the same whoever the address belongs to. */
-export async function recover(call: Call, { mailRequests, database }: AuthTools): Promise<Outcome> {
-  const address = textOf(call.body, 'email')
+export async function recover(call: Call<typeof io.recover>, { mailRequests, database }: AuthTools): Promise<Outcome> {
+  const { email: address = '' } = call.body
   if (address === '') throw refuse('validation_failed', 'Password recovery requires an email')
   const email = checkedEmail(address)
   const input = { email, data: {}, challenge: checkedChallenge(call.body), destination: destinationOf(call) }

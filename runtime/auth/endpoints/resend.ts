@@ -2,19 +2,19 @@ import { json, type Acting, type Call, type Outcome } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
 import { refuse } from '../protocol/errors.ts'
-import { textOf } from '../protocol/input.ts'
 import { mailEmailChange } from '../mails/email-change.ts'
 import { steadyTokens } from '../secrets/one-time-tokens.ts'
 import { remindUnconfirmed } from '../accounts/registration.ts'
 import { pendingChangeSlots, findUserWithPendingAddress } from '../store/email-changes.ts'
 import { findUserByEmail, findUserById, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 import type { UserRow } from '../protocol/types.ts'
 
 const types = ['signup', 'email_change', 'sms', 'phone_change'] as const
 
 /** POST /resend (spec/auth.md 4.10): a new code and link, whose guesses are counted anew. */
-export async function resend(call: Call, tools: AuthTools): Promise<Outcome> {
+export async function resend(call: Call<typeof io.resend>, tools: AuthTools): Promise<Outcome> {
   await tools.mailRequests.accept(call, tools.database, readInput(call))
   return json({})
 }
@@ -24,13 +24,13 @@ interface Input {
   readonly input: Registration
 }
 
-function readInput(call: Call): Input {
+function readInput(call: Call<typeof io.resend>): Input {
   const { body } = call
-  const type = types.find((one) => one === textOf(body, 'type'))
+  const type = types.find((one) => one === body.type)
   if (type === undefined) {
     throw refuse('validation_failed', 'Missing one of these types: signup, email_change, sms, phone_change')
   }
-  const [address, phone] = [textOf(body, 'email'), textOf(body, 'phone')]
+  const { email: address = '', phone = '' } = body
   if (address !== '' && phone !== '') {
     throw refuse('validation_failed', 'Only an email address or phone number should be provided.')
   }

@@ -3,18 +3,18 @@ import type { RunStatement } from '../../db/pool/statements.ts'
 import { savingUser } from '../accounts/accounts.ts'
 import { json, type Call, type Outcome } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
-import { objectOf } from '../protocol/input.ts'
 import { checkNewMetadata } from '../call/metadata-input.ts'
 import { sessionJson, startSession, type StartedSession } from '../accounts/sign-in.ts'
 import { audit } from '../store/audit-log.ts'
 import { insertUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 
 /** Guest sign-in (spec/auth.md 4.3): every call makes another user. */
-export async function guestSignUp(call: Call, tools: AuthTools): Promise<Outcome> {
+export async function guestSignUp(call: Call<typeof io.signUp>, tools: AuthTools): Promise<Outcome> {
   if (!call.settings.anonymous_enabled) throw refuse('anonymous_provider_disabled')
   if (call.settings.disable_signup) throw refuse('signup_disabled')
-  const data = objectOf(call.body, 'data') ?? {}
+  const data = call.body.data ?? {}
   checkNewMetadata(data, {})
   await tools.throttle.takeGuest(call.client.source, call.settings)
   const started = await savingUser(() => tools.database.transaction((run) => createGuest(run, call, data)))

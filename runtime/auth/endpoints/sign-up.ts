@@ -5,7 +5,6 @@ import { json, type Call, type Outcome } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
 import { refuse } from '../protocol/errors.ts'
-import { objectOf, textOf } from '../protocol/input.ts'
 import { checkSignUpMetadata } from '../call/metadata-input.ts'
 import { checkNewPassword } from '../call/password-input.ts'
 import { createUnconfirmed, insertAccount, pretendUnconfirmed, remindUnconfirmed } from '../accounts/registration.ts'
@@ -15,13 +14,14 @@ import { doubtPassword } from '../store/account-marks.ts'
 import { audit } from '../store/audit-log.ts'
 import { findUserByEmail, findLockedUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 import type { UserRow } from '../protocol/types.ts'
 import { guestSignUp } from './sign-up-guest.ts'
 
 /** POST /signup: an account by address (spec/auth.md 4.2), or a guest when no address is given (spec/auth.md 4.3). */
-export async function signUp(call: Call, tools: AuthTools): Promise<Outcome> {
+export async function signUp(call: Call<typeof io.signUp>, tools: AuthTools): Promise<Outcome> {
   const { body } = call
-  if (textOf(body, 'email') === '' && textOf(body, 'phone') === '') return guestSignUp(call, tools)
+  if (!body.email && !body.phone) return guestSignUp(call, tools)
   await tools.throttle.take('sign-up', call.client.source, call.settings)
   return signUpChecked(call, tools, readSignUp(call))
 }
@@ -33,13 +33,13 @@ interface SignUp extends Registration {
 /**
  * In the order of spec/auth.md 4.2: the rules for passwords come before any look-up, so they tell nothing of accounts.
  */
-function readSignUp(call: Call): SignUp {
+function readSignUp(call: Call<typeof io.signUp>): SignUp {
   const { body, settings } = call
   if (settings.disable_signup) throw refuse('signup_disabled')
-  const password = textOf(body, 'password')
+  const { password = '' } = body
   if (password === '') throw refuse('validation_failed', 'Signup requires a valid password')
   checkNewPassword(password, settings)
-  const [address, phone] = [textOf(body, 'email'), textOf(body, 'phone')]
+  const { email: address = '', phone = '' } = body
   if (address !== '' && phone !== '') {
     throw refuse('validation_failed', 'Only an email address or phone number should be provided on signup.')
   }
@@ -47,7 +47,7 @@ function readSignUp(call: Call): SignUp {
   const email = address === '' ? '' : checkedEmail(address)
   if (address !== '' && !settings.email_enabled) throw refuse('email_provider_disabled')
   if (phone !== '') throw refuse('phone_provider_disabled')
-  const data = objectOf(body, 'data') ?? {}
+  const data = body.data ?? {}
   checkSignUpMetadata(email, data)
   return { email, password, data, challenge, destination: destinationOf(call) }
 }

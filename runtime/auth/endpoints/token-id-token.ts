@@ -6,18 +6,18 @@ import { isOutage, type VerifiedClaims } from '../providers/id-token.ts'
 import { linkToUser } from '../accounts/link-manually.ts'
 import { linkAccount, type Linked, type Linking } from '../accounts/provider-sign-in.ts'
 import { settle } from '../accounts/settle.ts'
-import { booleanOf, textOf } from '../protocol/input.ts'
 import { googleProfile } from '../rules/google-profile.ts'
 import { equalTexts } from '../rules/pkce.ts'
 import { sessionJson, startSession } from '../accounts/sign-in.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 import { offersGoogle } from './public-settings.ts'
 
 /** POST /token?grant_type=id_token (spec/auth.md 4.7). Whose token it must be is settled before anybody looks at it. */
-export async function idTokenGrant(call: Call, tools: AuthTools): Promise<Outcome> {
+export async function idTokenGrant(call: Call<typeof io.token>, tools: AuthTools): Promise<Outcome> {
   const { body, settings } = call
   const link = await linkerOf(call)
-  const [name, idToken] = [textOf(body, 'provider'), textOf(body, 'id_token')]
+  const { provider: name = '', id_token: idToken = '' } = body
   if (idToken === '') throw new OauthFailure('invalid request', 'id_token required')
   if (name === '') throw new OauthFailure('invalid request', 'provider or client_id and issuer required')
   if (name !== 'google') throw refuse('provider_disabled', `Provider (${name}) is not enabled`)
@@ -25,7 +25,7 @@ export async function idTokenGrant(call: Call, tools: AuthTools): Promise<Outcom
     throw refuse('provider_disabled', `Provider (issuer "${tools.google.issuer}") is not enabled`)
   }
   const claims = await verify(call, tools, idToken)
-  checkNonce(textOf(body, 'nonce'), claims)
+  checkNonce(body.nonce ?? '', claims)
   const profile = googleProfile(claims.sub, claims, tools.google.issuer)
   const started = await settle(
     call,
@@ -37,16 +37,20 @@ export async function idTokenGrant(call: Call, tools: AuthTools): Promise<Outcom
 }
 
 /** With `link_identity` the person joins the account of whoever is signed in (spec/auth.md 5.6). */
-async function linkerOf(call: Call): Promise<(linking: Linking) => Promise<Linked>> {
-  if (booleanOf(call.body, 'link_identity') !== true) return linkAccount
+async function linkerOf(call: Call<typeof io.token>): Promise<(linking: Linking) => Promise<Linked>> {
+  if (!call.body.link_identity) return linkAccount
   if (!call.settings.manual_linking) throw refuse('manual_linking_disabled')
   const { user } = await call.bearer()
   return (linking) => linkToUser(linking, user.id)
 }
 
-async function verify({ body, settings }: Call, { google }: AuthTools, idToken: string): Promise<VerifiedClaims> {
+async function verify(
+  { body, settings }: Call<typeof io.token>,
+  { google }: AuthTools,
+  idToken: string,
+): Promise<VerifiedClaims> {
   try {
-    return await google.verify(clientOf(settings), idToken, textOf(body, 'access_token'))
+    return await google.verify(clientOf(settings), idToken, body.access_token ?? '')
   } catch (cause) {
     if (isOutage(cause)) throw refuse('unavailable', { cause })
     throw new OauthFailure('invalid request', 'Bad ID token')

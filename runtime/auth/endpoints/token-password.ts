@@ -1,22 +1,18 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { json, type Call, type Outcome } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
-import { textOf } from '../protocol/input.ts'
 import { normalEmail } from '../rules/email.ts'
 import { judgeStrength } from '../rules/password.ts'
 import { sessionJson, startSession, type StartedSession } from '../accounts/sign-in.ts'
 import { ensureEmailIdentity } from '../store/identities.ts'
 import { findUserByEmail, findLockedUser, replaceHash } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 import type { SessionJson, UserRow } from '../protocol/types.ts'
 
 /** POST /token?grant_type=password (spec/auth.md 4.4). */
-export async function passwordGrant(call: Call, tools: AuthTools): Promise<Outcome> {
-  const [email, phone, password] = [
-    textOf(call.body, 'email'),
-    textOf(call.body, 'phone'),
-    textOf(call.body, 'password'),
-  ]
+export async function passwordGrant(call: Call<typeof io.token>, tools: AuthTools): Promise<Outcome> {
+  const { email = '', phone = '', password = '' } = call.body
   if (email !== '' && phone !== '') {
     throw refuse('validation_failed', 'Only an email address or phone number should be provided on login.')
   }

@@ -1,7 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { json, type Call, type Outcome } from '../call/call.ts'
 import { refuse, type AuthFailure } from '../protocol/errors.ts'
-import { textOf } from '../protocol/input.ts'
 import { meetsChallenge } from '../rules/pkce.ts'
 import { sessionJson, startSession, type StartedSession } from '../accounts/sign-in.ts'
 import {
@@ -14,10 +13,11 @@ import {
 } from '../store/flow-states.ts'
 import { findUserById, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 
 /** POST /token?grant_type=pkce (spec/auth.md 6.4): the code of a flow, together with what only its beginner knows. */
-export async function pkceGrant(call: Call, tools: AuthTools): Promise<Outcome> {
-  const [code, verifier] = [textOf(call.body, 'auth_code'), textOf(call.body, 'code_verifier')]
+export async function pkceGrant(call: Call<typeof io.token>, tools: AuthTools): Promise<Outcome> {
+  const { auth_code: code = '', code_verifier: verifier = '' } = call.body
   if (code === '' || verifier === '') {
     throw refuse('validation_failed', 'invalid request: both auth code and code verifier should be non-empty')
   }

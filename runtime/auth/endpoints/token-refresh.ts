@@ -3,7 +3,6 @@ import type { RunStatement } from '../../db/pool/statements.ts'
 import { json, type Call, type Outcome } from '../call/call.ts'
 import type { AuthFailure } from '../protocol/errors.ts'
 import { OauthFailure, refuse } from '../protocol/errors.ts'
-import { textOf } from '../protocol/input.ts'
 import { judgeRefresh, judgeSession, type RefreshVerdict, type SessionFault } from '../rules/refresh.ts'
 import { newRefreshToken, sessionJson, type StartedSession } from '../accounts/sign-in.ts'
 import { audit } from '../store/audit-log.ts'
@@ -11,10 +10,11 @@ import * as tokens from '../store/refresh-tokens.ts'
 import { deleteSession } from '../store/sessions.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 
 /** POST /token?grant_type=refresh_token (spec/auth.md 7). */
-export async function refreshGrant(call: Call, tools: AuthTools): Promise<Outcome> {
-  const token = textOf(call.body, 'refresh_token')
+export async function refreshGrant(call: Call<typeof io.token>, tools: AuthTools): Promise<Outcome> {
+  const { refresh_token: token = '' } = call.body
   if (token === '') throw new OauthFailure('invalid_request', 'refresh_token required')
   if (!shape.test(token)) throw refuse('validation_failed', 'Refresh token is not valid')
   const started = await refresh(call, tools, token)

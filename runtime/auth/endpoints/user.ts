@@ -4,7 +4,6 @@ import { json, type Outcome, type UserCall } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge, checkedEmail } from '../call/email-input.ts'
 import { refuse } from '../protocol/errors.ts'
-import { has, objectOf, textOf } from '../protocol/input.ts'
 import { checkMetadataChange } from '../call/metadata-input.ts'
 import { steadyTokens } from '../secrets/one-time-tokens.ts'
 import { checkNewPassword } from '../call/password-input.ts'
@@ -22,6 +21,7 @@ import {
   setPasswordHash,
 } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 import type { JsonObject, UserRow } from '../protocol/types.ts'
 import { changeEmail } from './change-email.ts'
 
@@ -29,6 +29,8 @@ import { changeEmail } from './change-email.ts'
 export async function getUser({ user }: UserCall): Promise<Outcome> {
   return json(userJson(user))
 }
+
+type Updating = UserCall<typeof io.updateUser>
 
 /** What PUT /user shall change; null: it stays. */
 interface Change {
@@ -39,12 +41,12 @@ interface Change {
 }
 
 /** PUT /user (spec/auth.md 5.2): the checks in its order, then everything in one transaction. */
-export async function updateUser(call: UserCall, tools: AuthTools): Promise<Outcome> {
+export async function updateUser(call: Updating, tools: AuthTools): Promise<Outcome> {
   const change = readChange(call)
   checkRights(call, change)
   if (change.email !== null) await checkAddressIsFree(tools, call, change.email)
   const proof = change.password === null ? noProof : await checkPasswordChange(tools, call, change.password)
-  if (textOf(call.body, 'phone') !== '') throw refuse('phone_provider_disabled')
+  if (call.body.phone) throw refuse('phone_provider_disabled')
   const hash = change.password === null ? null : await tools.passwords.hash(change.password)
   await apply(call, tools, change, hash === null ? null : { hash, ...proof })
   const user = await findUserById(tools.database.run, call.user.id)
@@ -52,19 +54,19 @@ export async function updateUser(call: UserCall, tools: AuthTools): Promise<Outc
   return json(userJson(user))
 }
 
-function readChange(call: UserCall): Change {
+function readChange(call: Updating): Change {
   const { body, settings, user } = call
   // Nothing is no password, and no address: only what is not there stays as it is.
-  const password = has(body, 'password') ? textOf(body, 'password') : null
+  const { password = null } = body
   if (password !== null) checkNewPassword(password, settings)
-  if (has(body, 'app_metadata')) {
+  if (body.app_metadata !== undefined) {
     throw refuse('not_admin', 'Updating app_metadata requires admin privileges')
   }
   checkedChallenge(body)
-  const email = has(body, 'email') ? checkedEmail(textOf(body, 'email')) : null
+  const email = body.email === undefined ? null : checkedEmail(body.email)
   if (email !== null) destinationOf(call)
   const sameEmail = email !== null && email === user.email?.toLowerCase()
-  return { password, email: sameEmail ? null : email, data: objectOf(body, 'data') }
+  return { password, email: sameEmail ? null : email, data: body.data ?? null }
 }
 
 function checkRights({ user, session }: UserCall, { password, email }: Change): void {
@@ -95,7 +97,7 @@ interface Proof {
 
 const noProof: Proof = { nonceToken: null }
 
-async function checkPasswordChange(tools: AuthTools, call: UserCall, password: string): Promise<Proof> {
+async function checkPasswordChange(tools: AuthTools, call: Updating, password: string): Promise<Proof> {
   const { settings, session } = call
   const isOld = session === null || session.age > freshSeconds
   const nonceToken = settings.password_reauthentication && isOld ? await checkNonce(tools, call) : null
@@ -105,8 +107,8 @@ async function checkPasswordChange(tools: AuthTools, call: UserCall, password: s
 }
 
 /** The token that the typed code stands for. */
-async function checkNonce({ oneTime, database }: AuthTools, { body, user, settings }: UserCall): Promise<string> {
-  const nonce = textOf(body, 'nonce')
+async function checkNonce({ oneTime, database }: AuthTools, { body, user, settings }: Updating): Promise<string> {
+  const { nonce = '' } = body
   if (nonce === '') throw refuse('reauthentication_needed')
   const attempt = {
     userId: user.id,
@@ -125,8 +127,8 @@ async function isOfRecovery({ database }: AuthTools, { session }: UserCall): Pro
   return session !== null && (await isRecoverySession(database.run, session.id))
 }
 
-async function checkCurrentPassword({ passwords }: AuthTools, { body, user }: UserCall): Promise<void> {
-  const current = textOf(body, 'current_password')
+async function checkCurrentPassword({ passwords }: AuthTools, { body, user }: Updating): Promise<void> {
+  const { current_password: current = '' } = body
   const stored = user.encrypted_password || null
   // Who has none yet cannot know it.
   if (stored === null) return
@@ -138,7 +140,7 @@ interface NewPassword extends Proof {
   readonly hash: string
 }
 
-async function apply(call: UserCall, tools: AuthTools, change: Change, password: NewPassword | null): Promise<void> {
+async function apply(call: Updating, tools: AuthTools, change: Change, password: NewPassword | null): Promise<void> {
   const { email } = change
   if (email === null) return tools.database.transaction((run) => applyOwn(run, call, change, password))
   const oneTime = steadyTokens(tools.oneTime)

@@ -1,18 +1,19 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { json, type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
-import { isUuid, textOf } from '../protocol/input.ts'
+import { isUuid } from '../protocol/input.ts'
 import { newRefreshToken, sessionJson, type StartedSession } from '../accounts/sign-in.ts'
 import * as challenges from '../store/challenges.ts'
 import { deleteOtherEnrolments, verifyFactor as markVerified, type FactorWithSecret } from '../store/factors.ts'
 import { lockSessionOf, raiseSession } from '../store/step-up.ts'
 import { findUserWithSignedSession, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 import { noteFactor, ownFactor, totp } from './factors.ts'
 
 /** POST /factors/{id}/verify (spec/auth.md 5.7): the checks in its order, then everything in one transaction. */
-export async function verifyFactor(call: SessionCall, tools: AuthTools): Promise<Outcome> {
-  const [challengeId, code] = [textOf(call.body, 'challenge_id'), textOf(call.body, 'code')]
+export async function verifyFactor(call: SessionCall<typeof io.verifyFactor>, tools: AuthTools): Promise<Outcome> {
+  const { challenge_id: challengeId = '', code = '' } = call.body
   const factor = await ownFactor(tools.database.run, call)
   if (code === '') throw refuse('validation_failed', 'Code needs to be non-empty')
   if (!call.settings.mfa_totp_enabled) throw refuse('mfa_totp_verify_not_enabled')

@@ -8,6 +8,7 @@ import { errorFields, withBoth, withFragment, withQuery, withTokens } from '../r
 import { sessionJson, startSession, type StartedSession } from '../accounts/sign-in.ts'
 import { issueMailedCode } from '../store/flow-states.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 import type { AmrMethod } from '../protocol/types.ts'
 import { acceptToken, isVerificationType, presentToken } from '../accounts/verification.ts'
 import type { Accepted, ResolvedType, VerificationType } from '../accounts/verification.ts'
@@ -18,7 +19,7 @@ import { linkExpired, proceedMessage, unknownType } from './verify.ts'
  * (spec/auth.md, attack 29). The destination is checked again, because the list may have shrunk, before anything is
  * spent.
  */
-export async function verifyLink(call: Call, tools: AuthTools): Promise<Outcome> {
+export async function verifyLink(call: Call<typeof io.verifyLink>, tools: AuthTools): Promise<Outcome> {
   const { token = '', type = '' } = call.query
   if (token === '') throw refuse('validation_failed', 'Verify requires a token or a token hash')
   if (type === '') throw refuse('validation_failed', 'Verify requires a verification type')

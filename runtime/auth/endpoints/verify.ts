@@ -1,9 +1,9 @@
 import { json, type Call, type Outcome } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
-import { has, textOf } from '../protocol/input.ts'
 import { judgeEmail, normalEmail } from '../rules/email.ts'
 import { sessionJson, startSession } from '../accounts/sign-in.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type * as io from '../io/user.ts'
 import {
   acceptToken,
   isVerificationType,
@@ -20,7 +20,7 @@ export const unknownType = 'Invalid email verification type'
 export const linkExpired = 'Email link is invalid or has expired'
 
 /** POST /verify (spec/auth.md 4.12): a typed code, or the token of a link. */
-export async function verify(call: Call, tools: AuthTools): Promise<Outcome> {
+export async function verify(call: Call<typeof io.verify>, tools: AuthTools): Promise<Outcome> {
   const input = readInput(call)
   const presented =
     input.kind === 'code'
@@ -39,15 +39,15 @@ type Input =
   | { readonly kind: 'code'; readonly type: VerificationType; readonly email: string; readonly code: string }
   | { readonly kind: 'token'; readonly type: VerificationType; readonly token: string }
 
-function readInput({ body }: Call): Input {
-  const [type, code, token] = [textOf(body, 'type'), textOf(body, 'token'), textOf(body, 'token_hash')]
+function readInput({ body }: Call<typeof io.verify>): Input {
+  const { type = '', token: code = '', token_hash: token = '' } = body
   if (type === '') throw refuse('validation_failed', 'Verify requires a verification type')
   if ((code === '') === (token === '')) {
     throw refuse('validation_failed', 'Verify requires either a token or a token hash')
   }
-  const [email, phone] = [textOf(body, 'email'), textOf(body, 'phone')]
+  const { email = '', phone = '' } = body
   if (token !== '') {
-    if (email !== '' || phone !== '' || has(body, 'redirect_to')) {
+    if (email !== '' || phone !== '' || body.redirect_to !== undefined) {
       throw refuse('validation_failed', 'Only the token_hash and type should be provided')
     }
     if (!isVerificationType(type)) throw refuse('validation_failed', unknownType)

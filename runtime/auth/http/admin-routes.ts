@@ -6,8 +6,8 @@ import { invite } from '../endpoints/admin/invite.ts'
 import { listAudit } from '../endpoints/admin/list-audit.ts'
 import { listUsers, showUser } from '../endpoints/admin/list-users.ts'
 import { updateUserAsAdmin } from '../endpoints/admin/update-user.ts'
-import * as io from './io/admin.ts'
-import type { Route } from './route.ts'
+import * as io from '../io/admin.ts'
+import { route, type Route } from './route.ts'
 
 const admin = { guard: 'admin', assurance: 'none', limit: 'none', counted: false } as const
 const user = '/admin/users/:user_id'
@@ -15,15 +15,15 @@ const factor = `${user}/factors/:factor_id` as const
 
 /** What an administrator's token may do (spec/auth.md 11). */
 export const adminRoutes: readonly Route[] = [
-  { at: 'POST /invite', ...admin, io: io.invite, handle: invite },
-  { at: 'GET /admin/users', ...admin, io: io.listUsers, handle: listUsers },
-  { at: 'POST /admin/users', ...admin, io: io.createUser, handle: createUser },
-  { at: `GET ${user}`, ...admin, io: io.showUser, handle: showUser },
-  { at: `PUT ${user}`, ...admin, io: io.updateUser, handle: updateUserAsAdmin },
-  { at: `DELETE ${user}`, ...admin, io: io.deleteUser, handle: deleteUser },
-  { at: `GET ${user}/factors`, ...admin, io: io.listFactors, handle: listFactorsOf },
-  { at: `PUT ${factor}`, ...admin, io: io.renameFactor, handle: renameFactorOf },
-  { at: `DELETE ${factor}`, ...admin, io: io.removeFactor, handle: removeFactorOf },
-  { at: 'POST /admin/generate_link', ...admin, io: io.generateLink, handle: generateLink },
-  { at: 'GET /admin/audit', ...admin, io: io.listAudit, handle: listAudit },
+  route({ at: 'POST /invite', ...admin, io: io.invite, handle: invite }),
+  route({ at: 'GET /admin/users', ...admin, io: io.listUsers, handle: listUsers }),
+  route({ at: 'POST /admin/users', ...admin, io: io.createUser, handle: createUser }),
+  route({ at: `GET ${user}`, ...admin, io: io.showUser, handle: showUser }),
+  route({ at: `PUT ${user}`, ...admin, io: io.updateUser, handle: updateUserAsAdmin }),
+  route({ at: `DELETE ${user}`, ...admin, io: io.deleteUser, handle: deleteUser }),
+  route({ at: `GET ${user}/factors`, ...admin, io: io.listFactors, handle: listFactorsOf }),
+  route({ at: `PUT ${factor}`, ...admin, io: io.renameFactor, handle: renameFactorOf }),
+  route({ at: `DELETE ${factor}`, ...admin, io: io.removeFactor, handle: removeFactorOf }),
+  route({ at: 'POST /admin/generate_link', ...admin, io: io.generateLink, handle: generateLink }),
+  route({ at: 'GET /admin/audit', ...admin, io: io.listAudit, handle: listAudit }),
 ]

@@ -3,13 +3,11 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { checkApiKey } from '../protocol/api-key.ts'
 import { adminOfBearer, userOfBearer } from './bearer.ts'
 import { createBudget } from '../limits/budget.ts'
-import { readFormBody, readJsonBody } from '../protocol/body.ts'
 import type { AskedRedirect, Call, Client, Outcome, SessionCall, UserCall } from '../call/call.ts'
 import { AuthFailure, OauthFailure, refuse } from '../protocol/errors.ts'
-import type { Members } from './io/types.ts'
+import { readBody, readQuery } from '../protocol/io.ts'
 import type { Route } from './route.ts'
 import type { ReadAuthState } from '../settings/load.ts'
-import type { JsonObject } from '../protocol/types.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 
 /** What a request carried: already measured, not believed yet. */
@@ -62,7 +60,7 @@ async function answerInTime(endpoints: Endpoints, route: Route, arrival: Arrival
   if (!spared.has(route.guard)) await tools.throttle.refuseBanned(arrival.client.source)
   if (route.limit !== 'none') await tools.throttle.take(route.limit, arrival.client.source, now.settings)
   const { client, params, askedRedirect } = arrival
-  const query = route.io.passesQuery ? arrival.query : only(route.io.query, arrival.query)
+  const query = readQuery(route.io, arrival.query)
   const { authorization } = arrival
   const bearer = () => userOfBearer({ authorization, verify, run: tools.database.run })
   const call = { settings: now.settings, client, params, query, askedRedirect, bearer }
@@ -75,7 +73,7 @@ async function answerGuarded(
   arrival: Arrival,
   call: Omit<Call, 'body'>,
 ): Promise<Outcome> {
-  const body = (): JsonObject => readBody(route, arrival.body)
+  const body = () => readBody(route.io, arrival.body)
   switch (route.guard) {
     case 'probe':
     case 'open':
@@ -108,16 +106,6 @@ function ofSession(call: UserCall, { assurance }: Route): SessionCall {
   }
   if (call.session === null) throw refuse('session_not_found')
   return { ...call, session: call.session }
-}
-
-/** What of a body the endpoint is said to take; whatever else it holds is ignored (spec/auth.md 2.3). */
-function readBody({ io: { body } }: Route, bytes: Buffer): JsonObject {
-  if (body === null) return {}
-  return only(body.members, body.kind === 'json' ? readJsonBody(bytes) : readFormBody(bytes))
-}
-
-function only<T>(members: Members, given: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
-  return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(members, name)))
 }
 
 /** Answers that say nothing of an attempt: neither what was limited already nor a token that is missing. */

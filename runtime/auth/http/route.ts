@@ -1,5 +1,5 @@
 import type { AdminCall, Call, Outcome, SessionCall, UserCall } from '../call/call.ts'
-import type { Io } from './io/types.ts'
+import type { Io } from '../protocol/io.ts'
 import type { LimitGroup } from '../rules/limits.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 
@@ -21,14 +21,39 @@ interface RouteBase {
   readonly io: Io
 }
 
-type Handle<C extends Call> = (call: C, tools: AuthTools) => Promise<Outcome>
-
-/** Assurance: what a user's token has to be more than valid; `member` is a session of somebody who is no guest. */
+/**
+ * A row forgets what its endpoint reads of query and body: TypeScript lets a method take more than its interface gives.
+ * `route` has seen that they are what the row's io describes.
+ *
+ * Assurance: what a user's token has to be more than valid; `member` is a session of somebody who is no guest.
+ */
 type Guarded =
-  | { readonly guard: 'probe' | 'open' | 'key'; readonly assurance: 'none'; readonly handle: Handle<Call> }
-  | { readonly guard: 'user'; readonly assurance: 'none'; readonly handle: Handle<UserCall> }
-  | { readonly guard: 'user'; readonly assurance: 'session' | 'member'; readonly handle: Handle<SessionCall> }
-  | { readonly guard: 'admin'; readonly assurance: 'none'; readonly handle: Handle<AdminCall> }
+  | {
+      readonly guard: 'probe' | 'open' | 'key'
+      readonly assurance: 'none'
+      handle(call: Call, tools: AuthTools): Promise<Outcome>
+    }
+  | { readonly guard: 'user'; readonly assurance: 'none'; handle(call: UserCall, tools: AuthTools): Promise<Outcome> }
+  | {
+      readonly guard: 'user'
+      readonly assurance: 'session' | 'member'
+      handle(call: SessionCall, tools: AuthTools): Promise<Outcome>
+    }
+  | { readonly guard: 'admin'; readonly assurance: 'none'; handle(call: AdminCall, tools: AuthTools): Promise<Outcome> }
+
+/** A row whose endpoint reads no more than its own io describes. */
+type Reading<R extends Route, I extends Io> = R extends Route
+  ? R & {
+      readonly io: I
+      readonly handle: (
+        call: Parameters<R['handle']>[0] & Pick<Call<NoInfer<I>>, 'query' | 'body'>,
+        tools: AuthTools,
+      ) => Promise<Outcome>
+    }
+  : never
+
+/** A row of the table; an endpoint that reads what `io` does not describe is a type error here. */
+export const route = <I extends Io>(row: Reading<Route, I>): Route => row
 
 export function placeOf({ at }: Pick<Route, 'at'>): { readonly method: string; readonly path: string } {
   const [method = '', path = ''] = at.split(' ')

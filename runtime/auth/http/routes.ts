@@ -1,7 +1,7 @@
 import { adminRoutes } from './admin-routes.ts'
 import { challengeFactor, enrolFactor, unenrolFactor } from '../endpoints/factors.ts'
 import { authorize } from '../endpoints/authorize.ts'
-import { callback } from '../endpoints/callback.ts'
+import { callback, callbackForm } from '../endpoints/callback.ts'
 import { health } from '../endpoints/health.ts'
 import { authorizeIdentity, unlinkIdentity } from '../endpoints/identities.ts'
 import { jwks } from '../endpoints/jwks.ts'
@@ -18,8 +18,8 @@ import { getUser, updateUser } from '../endpoints/user.ts'
 import { verify } from '../endpoints/verify.ts'
 import { verifyLink } from '../endpoints/verify-link.ts'
 import { verifyFactor } from '../endpoints/verify-factor.ts'
-import * as io from './io/user.ts'
-import type { Route } from './route.ts'
+import * as io from '../io/user.ts'
+import { route, type Route } from './route.ts'
 
 const [none, no, yes] = ['none', false, true] as const
 
@@ -28,8 +28,16 @@ const [none, no, yes] = ['none', false, true] as const
  * towards closing an address, what it takes and answers. Reading this is reading auth. route.ts explains the columns.
  */
 export const routes: readonly Route[] = [
-  { at: 'GET /health', guard: 'probe', assurance: none, limit: none, counted: no, io: io.health, handle: health },
-  {
+  route({
+    at: 'GET /health',
+    guard: 'probe',
+    assurance: none,
+    limit: none,
+    counted: no,
+    io: io.health,
+    handle: health,
+  }),
+  route({
     at: 'GET /settings',
     guard: 'key',
     assurance: none,
@@ -37,8 +45,8 @@ export const routes: readonly Route[] = [
     counted: no,
     io: io.publicSettings,
     handle: publicSettings,
-  },
-  {
+  }),
+  route({
     at: 'GET /.well-known/jwks.json',
     guard: 'open',
     assurance: none,
@@ -46,12 +54,28 @@ export const routes: readonly Route[] = [
     counted: no,
     io: io.jwks,
     handle: jwks,
-  },
+  }),
   // Guests have a limit of their own: the endpoint knows who is one.
-  { at: 'POST /signup', guard: 'key', assurance: none, limit: none, counted: yes, io: io.signUp, handle: signUp },
-  { at: 'POST /token', guard: 'key', assurance: none, limit: 'token', counted: yes, io: io.token, handle: token },
-  { at: 'POST /otp', guard: 'key', assurance: none, limit: 'sign-up', counted: yes, io: io.otp, handle: otp },
-  {
+  route({
+    at: 'POST /signup',
+    guard: 'key',
+    assurance: none,
+    limit: none,
+    counted: yes,
+    io: io.signUp,
+    handle: signUp,
+  }),
+  route({
+    at: 'POST /token',
+    guard: 'key',
+    assurance: none,
+    limit: 'token',
+    counted: yes,
+    io: io.token,
+    handle: token,
+  }),
+  route({ at: 'POST /otp', guard: 'key', assurance: none, limit: 'sign-up', counted: yes, io: io.otp, handle: otp }),
+  route({
     at: 'POST /magiclink',
     guard: 'key',
     assurance: none,
@@ -59,8 +83,8 @@ export const routes: readonly Route[] = [
     counted: yes,
     io: io.magicLink,
     handle: magicLink,
-  },
-  {
+  }),
+  route({
     at: 'POST /recover',
     guard: 'key',
     assurance: none,
@@ -68,10 +92,26 @@ export const routes: readonly Route[] = [
     counted: yes,
     io: io.recover,
     handle: recover,
-  },
-  { at: 'POST /resend', guard: 'key', assurance: none, limit: 'sign-up', counted: yes, io: io.resend, handle: resend },
-  { at: 'POST /verify', guard: 'open', assurance: none, limit: 'verify', counted: yes, io: io.verify, handle: verify },
-  {
+  }),
+  route({
+    at: 'POST /resend',
+    guard: 'key',
+    assurance: none,
+    limit: 'sign-up',
+    counted: yes,
+    io: io.resend,
+    handle: resend,
+  }),
+  route({
+    at: 'POST /verify',
+    guard: 'open',
+    assurance: none,
+    limit: 'verify',
+    counted: yes,
+    io: io.verify,
+    handle: verify,
+  }),
+  route({
     at: 'GET /verify',
     guard: 'open',
     assurance: none,
@@ -79,8 +119,8 @@ export const routes: readonly Route[] = [
     counted: yes,
     io: io.verifyLink,
     handle: verifyLink,
-  },
-  {
+  }),
+  route({
     at: 'GET /reauthenticate',
     guard: 'user',
     assurance: none,
@@ -88,9 +128,9 @@ export const routes: readonly Route[] = [
     counted: no,
     io: io.reauthenticate,
     handle: reauthenticate,
-  },
-  { at: 'GET /user', guard: 'user', assurance: none, limit: none, counted: no, io: io.getUser, handle: getUser },
-  {
+  }),
+  route({ at: 'GET /user', guard: 'user', assurance: none, limit: none, counted: no, io: io.getUser, handle: getUser }),
+  route({
     at: 'PUT /user',
     guard: 'user',
     assurance: none,
@@ -98,9 +138,17 @@ export const routes: readonly Route[] = [
     counted: no,
     io: io.updateUser,
     handle: updateUser,
-  },
-  { at: 'POST /logout', guard: 'user', assurance: none, limit: none, counted: no, io: io.logout, handle: logout },
-  {
+  }),
+  route({
+    at: 'POST /logout',
+    guard: 'user',
+    assurance: none,
+    limit: none,
+    counted: no,
+    io: io.logout,
+    handle: logout,
+  }),
+  route({
     at: 'GET /authorize',
     guard: 'open',
     assurance: none,
@@ -108,18 +156,26 @@ export const routes: readonly Route[] = [
     counted: no,
     io: io.authorize,
     handle: authorize,
-  },
-  { at: 'GET /callback', guard: 'open', assurance: none, limit: none, counted: no, io: io.callback, handle: callback },
-  {
+  }),
+  route({
+    at: 'GET /callback',
+    guard: 'open',
+    assurance: none,
+    limit: none,
+    counted: no,
+    io: io.callback,
+    handle: callback,
+  }),
+  route({
     at: 'POST /callback',
     guard: 'open',
     assurance: none,
     limit: none,
     counted: no,
     io: io.callbackForm,
-    handle: callback,
-  },
-  {
+    handle: callbackForm,
+  }),
+  route({
     at: 'GET /user/identities/authorize',
     guard: 'user',
     assurance: 'session',
@@ -127,8 +183,8 @@ export const routes: readonly Route[] = [
     counted: no,
     io: io.authorizeIdentity,
     handle: authorizeIdentity,
-  },
-  {
+  }),
+  route({
     at: 'DELETE /user/identities/:identity_id',
     guard: 'user',
     assurance: 'session',
@@ -136,9 +192,9 @@ export const routes: readonly Route[] = [
     counted: no,
     io: io.unlinkIdentity,
     handle: unlinkIdentity,
-  },
+  }),
   // A code has six digits: whoever guesses one of a factor counts like whoever guesses a mailed one.
-  {
+  route({
     at: 'POST /factors',
     guard: 'user',
     assurance: 'member',
@@ -146,8 +202,8 @@ export const routes: readonly Route[] = [
     counted: no,
     io: io.enrolFactor,
     handle: enrolFactor,
-  },
-  {
+  }),
+  route({
     at: 'POST /factors/:factor_id/challenge',
     guard: 'user',
     assurance: 'member',
@@ -155,8 +211,8 @@ export const routes: readonly Route[] = [
     counted: no,
     io: io.challengeFactor,
     handle: challengeFactor,
-  },
-  {
+  }),
+  route({
     at: 'POST /factors/:factor_id/verify',
     guard: 'user',
     assurance: 'member',
@@ -164,8 +220,8 @@ export const routes: readonly Route[] = [
     counted: yes,
     io: io.verifyFactor,
     handle: verifyFactor,
-  },
-  {
+  }),
+  route({
     at: 'DELETE /factors/:factor_id',
     guard: 'user',
     assurance: 'member',
@@ -173,7 +229,7 @@ export const routes: readonly Route[] = [
     counted: no,
     io: io.unenrolFactor,
     handle: unenrolFactor,
-  },
-  { at: 'POST /sso', guard: 'key', assurance: none, limit: none, counted: no, io: io.sso, handle: sso },
+  }),
+  route({ at: 'POST /sso', guard: 'key', assurance: none, limit: none, counted: no, io: io.sso, handle: sso }),
   ...adminRoutes,
 ]

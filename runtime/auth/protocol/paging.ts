@@ -6,6 +6,12 @@ export interface Page {
   readonly perPage: number
 }
 
+/** How a query gives them. */
+interface GivenPage {
+  readonly page: string | undefined
+  readonly per_page: string | undefined
+}
+
 const usualPerPage = 50
 const most = 1_000_000
 
@@ -13,15 +19,14 @@ const most = 1_000_000
  * An absent or empty number has its default, as auth-js sends it; page 0 is the first one, as in GoTrue. Throws 400
  * `validation_failed`.
  */
-export function readPage(query: Readonly<Record<string, string>>): Page {
+export function readPage({ page = '', per_page: perPage = '' }: GivenPage): Page {
   return {
-    page: query['page'] === '0' ? 1 : numberOf(query, 'page', 1),
-    perPage: numberOf(query, 'per_page', usualPerPage),
+    page: page === '0' ? 1 : numberOf('page', page, 1),
+    perPage: numberOf('per_page', perPage, usualPerPage),
   }
 }
 
-function numberOf(query: Readonly<Record<string, string>>, name: string, usual: number): number {
-  const text = query[name] ?? ''
+function numberOf(name: string, text: string, usual: number): number {
   if (text === '') return usual
   const number = /^\d{1,7}$/.test(text) ? Number(text) : 0
   if (number >= 1 && number <= most) return number

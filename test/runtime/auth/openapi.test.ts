@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownerRoutes } from '../../../runtime/admin/routes.ts'
@@ -35,28 +34,4 @@ describe('GET /openapi.json', () => {
     const served = [...below('/auth/v1', routes), ...below('/admin/v1', ownerRoutes)]
     expect(told.sort()).toEqual(served.sort())
   })
-
-  it('names no member that nobody reads, and all that somebody reads', () => {
-    const declared = routes.flatMap(({ io }) => Object.keys(io.body?.members ?? {}))
-    expect([...new Set(declared)].sort()).toEqual([...readMembers()].sort())
-  })
 })
-
-/** Names that endpoints read from a body: an endpoint that reads one it does not declare would find it absent. */
-function readMembers(): ReadonlySet<string> {
-  const files = ['call/email-input.ts', ...endpointFiles()]
-  const sources = files.map((file) => readFileSync(new URL(`../../../runtime/auth/${file}`, import.meta.url), 'utf8'))
-  const names = sources.flatMap((source) =>
-    [...source.matchAll(/\b(?:textOf|objectOf|booleanOf|has|field)\((?:(?:call\.)?body, )?'(\w+)'\)/g)].map(
-      ([, name = '']) => name,
-    ),
-  )
-  return new Set(names)
-}
-
-function endpointFiles(): readonly string[] {
-  const root = new URL('../../../runtime/auth/endpoints/', import.meta.url)
-  return readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => `endpoints/${name}`)
-}

@@ -10,12 +10,13 @@ import { setUserBan } from '../../store/admin-users.ts'
 import { ensureEmailIdentity } from '../../store/identities.ts'
 import { findUserByEmail, findUserById, insertUser } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
+import type * as io from '../../io/admin.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { noSuchUser } from './target-user.ts'
 import { hashOf, readAdminUser, type AdminUserInput } from './user-input.ts'
 
 /** POST /admin/users: an account without a mail, its metadata exactly as given. */
-export async function createUser(call: AdminCall, tools: AuthTools): Promise<Outcome> {
+export async function createUser(call: AdminCall<typeof io.createUser>, tools: AuthTools): Promise<Outcome> {
   const input = readAdminUser(call, 'create')
   checkNewMetadata(input.userMetadata ?? {}, { ...emailAppMetadata, ...input.appMetadata })
   if (input.email !== null && (await findUserByEmail(tools.database.run, input.email)) !== null) {

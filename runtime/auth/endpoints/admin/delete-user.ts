@@ -1,16 +1,17 @@
 import type { RunStatement } from '../../../db/pool/statements.ts'
 import { json, type AdminCall, type Outcome } from '../../call/call.ts'
-import { booleanOf, pathId } from '../../protocol/input.ts'
+import { pathId } from '../../protocol/input.ts'
 import { deleteUserForGood, deleteUserSoftly } from '../../store/admin-users.ts'
 import { findUserById, lockUser } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
+import type * as io from '../../io/admin.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { noSuchUser } from './target-user.ts'
 
 /** DELETE /admin/users/{id}: for good, or softly where rows of the owner shall keep what they refer to. */
-export async function deleteUser(call: AdminCall, { database }: AuthTools): Promise<Outcome> {
+export async function deleteUser(call: AdminCall<typeof io.deleteUser>, { database }: AuthTools): Promise<Outcome> {
   const id = pathId(call.params, 'user_id')
-  const softly = booleanOf(call.body, 'should_soft_delete') ?? false
+  const softly = call.body.should_soft_delete ?? false
   await database.transaction((run) => remove(run, call, id, softly))
   return json({})
 }

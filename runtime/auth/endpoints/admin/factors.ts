@@ -2,12 +2,13 @@ import type { RunStatement } from '../../../db/pool/statements.ts'
 import { DatabaseFailure } from '../../../db/failures/failures.ts'
 import { json, type AdminCall, type Outcome } from '../../call/call.ts'
 import { refuse } from '../../protocol/errors.ts'
-import { pathId, textOf } from '../../protocol/input.ts'
+import { pathId } from '../../protocol/input.ts'
 import { factorJson, factorsJson } from '../../rules/user-json.ts'
 import type { AuditAction } from '../../store/audit-log.ts'
 import { removeFactor, renameFactor } from '../../store/factors.ts'
 import { lockUser } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
+import type * as io from '../../io/admin.ts'
 import type { FactorRow, UserRow } from '../../protocol/types.ts'
 import { checkLength, longestFactorName } from '../factors.ts'
 import { auditAdmin } from './admin-audit.ts'
@@ -19,8 +20,8 @@ export async function listFactorsOf(call: AdminCall, { database }: AuthTools): P
 }
 
 /** PUT /admin/users/{id}/factors/{id}: another name. */
-export async function renameFactorOf(call: AdminCall, tools: AuthTools): Promise<Outcome> {
-  const name = textOf(call.body, 'friendly_name')
+export async function renameFactorOf(call: AdminCall<typeof io.renameFactor>, tools: AuthTools): Promise<Outcome> {
+  const { friendly_name: name = '' } = call.body
   checkLength('friendly_name', name, longestFactorName)
   const rename: Act = async (run, user, id) => (name === '' ? kept(user, id) : renameFactor(run, user.id, id, name))
   try {

@@ -4,7 +4,6 @@ import { json, type AdminCall, type Outcome } from '../../call/call.ts'
 import { destinationOf } from '../../call/destination.ts'
 import { checkedEmail } from '../../call/email-input.ts'
 import { refuse } from '../../protocol/errors.ts'
-import { objectOf, textOf } from '../../protocol/input.ts'
 import { mailVariables, type LinkType } from '../../mails/variables.ts'
 import { checkMetadataChange, checkNewMetadata } from '../../call/metadata-input.ts'
 import type { IssuedToken } from '../../secrets/one-time-tokens.ts'
@@ -15,6 +14,7 @@ import { beginChange } from '../../store/email-changes.ts'
 import { clearOneTimeToken, putOneTimeToken, type TokenSlot } from '../../store/one-time-tokens.ts'
 import { findUserByEmail, findUserById, lockUser, mergeUserMetadata } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
+import type * as io from '../../io/admin.ts'
 import type { JsonObject, UserRow } from '../../protocol/types.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { awaitConfirmation, type AwaitedAccount } from './invited-account.ts'
@@ -48,7 +48,7 @@ interface MadeLink {
 }
 
 /** POST /admin/generate_link: what a mail would hold, without the mail. */
-export async function generateLink(call: AdminCall, tools: AuthTools): Promise<Outcome> {
+export async function generateLink(call: AdminCall<typeof io.generateLink>, tools: AuthTools): Promise<Outcome> {
   const asked = readLinkRequest(call)
   const known = await findUserByEmail(tools.database.run, asked.email)
   if (known === null && (asked.type === 'recovery' || isEmailChange(asked.type))) throw noUserWithThis()
@@ -66,19 +66,19 @@ const noUserWithThis = () => noSuchUser('User with this email not found')
 
 const isEmailChange = (type: AdminLinkType): boolean => linkTypes[type] === 'email_change'
 
-function readLinkRequest(call: AdminCall): LinkRequest {
+function readLinkRequest(call: AdminCall<typeof io.generateLink>): LinkRequest {
   const { body, settings } = call
-  const type = textOf(body, 'type')
+  const { type = '' } = body
   if (!Object.hasOwn(linkTypes, type)) {
     throw refuse('validation_failed', `Invalid email action link type requested: ${type.slice(0, 40)}`)
   }
-  const asked = { ...call.askedRedirect, asked: textOf(body, 'redirect_to') || call.askedRedirect.asked }
+  const asked = { ...call.askedRedirect, asked: body.redirect_to || call.askedRedirect.asked }
   const request: LinkRequest = {
     type: type as AdminLinkType,
-    email: checkedEmail(textOf(body, 'email')),
-    newEmail: isEmailChange(type as AdminLinkType) ? checkedEmail(textOf(body, 'new_email')) : '',
-    password: textOf(body, 'password'),
-    data: objectOf(body, 'data') ?? {},
+    email: checkedEmail(body.email ?? ''),
+    newEmail: isEmailChange(type as AdminLinkType) ? checkedEmail(body.new_email ?? '') : '',
+    password: body.password ?? '',
+    data: body.data ?? {},
     destination: destinationOf({ ...call, askedRedirect: asked }),
   }
   if (request.type === 'email_change_current' && !settings.secure_email_change) {

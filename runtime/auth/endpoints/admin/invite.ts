@@ -4,7 +4,6 @@ import { json, type AdminCall, type Outcome } from '../../call/call.ts'
 import { destinationOf } from '../../call/destination.ts'
 import { checkedEmail } from '../../call/email-input.ts'
 import { refuse } from '../../protocol/errors.ts'
-import { objectOf, textOf } from '../../protocol/input.ts'
 import type { SendMail } from '../../mails/mailer.ts'
 import { mailVariables } from '../../mails/variables.ts'
 import { checkNewMetadata } from '../../call/metadata-input.ts'
@@ -13,6 +12,7 @@ import { emailAppMetadata, userJson } from '../../rules/user-json.ts'
 import { markInvited } from '../../store/admin-users.ts'
 import { findUserById } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
+import type * as io from '../../io/admin.ts'
 import type { JsonObject, UserRow } from '../../protocol/types.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { awaitConfirmation } from './invited-account.ts'
@@ -26,9 +26,9 @@ interface Invitation {
 }
 
 /** POST /invite: an account and a mail that opens it; one that waits already is invited again (spec/auth.md 11). */
-export async function invite(call: AdminCall, tools: AuthTools): Promise<Outcome> {
-  const email = checkedEmail(textOf(call.body, 'email'))
-  const data = objectOf(call.body, 'data') ?? {}
+export async function invite(call: AdminCall<typeof io.invite>, tools: AuthTools): Promise<Outcome> {
+  const email = checkedEmail(call.body.email ?? '')
+  const data = call.body.data ?? {}
   checkNewMetadata(data, emailAppMetadata)
   const issued = tools.oneTime.issue('confirmation', email, 'implicit')
   const invitation = { email, data, destination: destinationOf(call), issued }

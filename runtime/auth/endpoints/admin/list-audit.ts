@@ -4,11 +4,12 @@ import { pageHeaders, readPage } from '../../protocol/paging.ts'
 import { rfc3339 } from '../../rules/times.ts'
 import { countAuditLog, readAuditLog, type AuditFilter } from '../../store/audit-pages.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
+import type * as io from '../../io/admin.ts'
 
 /** GET /admin/audit: newest first. */
-export async function listAudit({ query }: AdminCall, { database }: AuthTools): Promise<Outcome> {
+export async function listAudit({ query }: AdminCall<typeof io.listAudit>, { database }: AuthTools): Promise<Outcome> {
   const page = readPage(query)
-  const asked = query['query'] ?? ''
+  const asked = query.query ?? ''
   const filter = readFilter(asked)
   const total = await countAuditLog(database.run, filter)
   const rows = await readAuditLog(database.run, filter, page.perPage, (page.page - 1) * page.perPage)

@@ -5,10 +5,14 @@ import { pageHeaders, readPage } from '../../protocol/paging.ts'
 import { userJson } from '../../rules/user-json.ts'
 import { countUsers, findUserOrDeleted, readUserPage } from '../../store/admin-users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
+import type * as io from '../../io/admin.ts'
 import { noSuchUser } from './target-user.ts'
 
 /** GET /admin/users: newest first unless `sort` says otherwise. */
-export async function listUsers({ query, settings }: AdminCall, { database }: AuthTools): Promise<Outcome> {
+export async function listUsers(
+  { query, settings }: AdminCall<typeof io.listUsers>,
+  { database }: AuthTools,
+): Promise<Outcome> {
   const page = readPage(query)
   const { filter = '', sort = '' } = query
   const order = readOrder(sort)

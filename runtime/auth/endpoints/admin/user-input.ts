@@ -2,11 +2,12 @@ import type { AdminCall } from '../../call/call.ts'
 import { checkedEmail } from '../../call/email-input.ts'
 import { refuse } from '../../protocol/errors.ts'
 import { isHash } from '../../secrets/algorithms.ts'
-import { booleanOf, has, isUuid, objectOf, textOf } from '../../protocol/input.ts'
+import { isUuid } from '../../protocol/input.ts'
 import { checkNewPassword } from '../../call/password-input.ts'
 import { durationSeconds } from '../../rules/duration.ts'
 import { isTooLong } from '../../rules/password.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
+import type * as io from '../../io/admin.ts'
 import type { JsonObject } from '../../protocol/types.ts'
 
 /** What an administrator may say of an account (spec/auth.md 11); null: nothing was said. */
@@ -29,29 +30,30 @@ export interface Ban {
 }
 
 /** Throws 400 and 422 as spec/auth.md 11 lists them. `create` holds passwords to the 72 bytes only, as GoTrue does. */
-export function readAdminUser(call: AdminCall, act: 'create' | 'update'): AdminUserInput {
+export function readAdminUser(
+  call: AdminCall<typeof io.createUser> | AdminCall<typeof io.updateUser>,
+  act: 'create' | 'update',
+): AdminUserInput {
   const { body } = call
-  const email = textOf(body, 'email')
-  const phone = textOf(body, 'phone')
+  const { email = '', phone = '' } = body
   if (act === 'create' && email === '' && phone === '') {
     throw refuse('validation_failed', 'Cannot create a user without either an email or phone')
   }
   const checked = email === '' ? null : checkedEmail(email)
   if (phone !== '') throw refuse('phone_provider_disabled')
   return {
-    id: act === 'create' ? readId(body) : null,
+    id: 'id' in body ? readId(body.id) : null,
     email: checked,
     ...readPasswords(call, act),
-    emailConfirm: booleanOf(body, 'email_confirm') ?? false,
-    userMetadata: objectOf(body, 'user_metadata'),
-    appMetadata: objectOf(body, 'app_metadata'),
-    role: readRole(body),
-    ban: readBan(body),
+    emailConfirm: body.email_confirm ?? false,
+    userMetadata: body.user_metadata ?? null,
+    appMetadata: body.app_metadata ?? null,
+    role: readRole(body.role),
+    ban: readBan(body.ban_duration),
   }
 }
 
-function readId(body: JsonObject): string | null {
-  const id = textOf(body, 'id')
+function readId(id = ''): string | null {
   if (id === '') return null
   if (!isUuid(id)) throw refuse('validation_failed', 'ID must conform to the uuid v4 format')
   if (/^[0-]+$/.test(id)) throw refuse('validation_failed', 'ID cannot be a nil uuid')
@@ -63,13 +65,12 @@ const longestRole = 63
 const longestHash = 255
 
 function readPasswords(
-  { body, settings }: AdminCall,
+  { body, settings }: AdminCall<typeof io.updateUser>,
   act: 'create' | 'update',
 ): Pick<AdminUserInput, 'password' | 'passwordHash'> {
   // An account may be made without a password; there is no change to none.
-  const isChange = act === 'update' && has(body, 'password')
-  const password = isChange ? textOf(body, 'password') : textOf(body, 'password') || null
-  const passwordHash = textOf(body, 'password_hash') || null
+  const password = act === 'update' ? (body.password ?? null) : body.password || null
+  const passwordHash = body.password_hash || null
   if (password !== null && passwordHash !== null) {
     throw refuse('validation_failed', 'Only a password or a password hash should be provided')
   }
@@ -83,14 +84,13 @@ function readPasswords(
   return { password, passwordHash }
 }
 
-function readRole(body: JsonObject): string | null {
-  const role = textOf(body, 'role') || null
+function readRole(given = ''): string | null {
+  const role = given || null
   if (role !== null && Buffer.byteLength(role) > longestRole) throw refuse('validation_failed', 'The role is too long')
   return role
 }
 
-function readBan(body: JsonObject): Ban | null {
-  const text = textOf(body, 'ban_duration')
+function readBan(text = ''): Ban | null {
   if (text === '') return null
   if (text === 'none') return { seconds: null }
   const seconds = durationSeconds(text)

@@ -1,11 +1,13 @@
-import { otherProviders } from '../../endpoints/public-settings.ts'
+import { Type } from 'typebox'
+import { otherProviders } from '../providers/other-providers.ts'
 import {
   body,
   exactly,
+  anything,
   flag,
   form,
+  id,
   io,
-  list,
   named,
   noContent,
   object,
@@ -15,7 +17,6 @@ import {
   redirects,
   text,
 } from './build.ts'
-import type { Members, Schema } from './types.ts'
 
 /** What the endpoints of users take and answer (spec/auth.md 4 to 7). */
 
@@ -23,21 +24,20 @@ const email = text('Address')
 const phone = text('Refused: there are no phones')
 const password = text('At most 72 bytes')
 const code = text('The code')
-const id: Schema = { type: 'string', format: 'uuid' }
 
 /** RFC 7636: how whoever asks for a mail or a provider shows later that it was them. */
-const challenge: Members = {
+const challenge = {
   code_challenge: text('RFC 7636'),
   code_challenge_method: oneOf('RFC 7636; plain unless it is given', 's256', 'plain', 'S256', 'PLAIN', 'Plain'),
 }
-const byMail: Members = { email, ...challenge }
+const byMail = { email, ...challenge }
 const data = object('User metadata')
 
 /** Where a mail or a provider sends the browser; a header `redirect_to` says the same. */
-const redirectTo: Members = { redirect_to: text('Where the browser shall go; an allowed address') }
+const redirectTo = { redirect_to: text('Where the browser shall go; an allowed address') }
 
 /** GET and POST of the callback (RFC 6749 section 4.1.2). */
-const returned: Members = {
+const returned = {
   state: text('Which flow'),
   code,
   error: text("The provider's refusal"),
@@ -58,7 +58,7 @@ export const publicSettings = io(
     exactly({
       external: exactly(
         Object.fromEntries(
-          ['anonymous_users', 'email', 'google', 'phone', ...otherProviders].map((name) => [name, { type: 'boolean' }]),
+          ['anonymous_users', 'email', 'google', 'phone', ...otherProviders].map((name) => [name, Type.Boolean()]),
         ),
       ),
       disable_signup: flag('Nobody new'),
@@ -71,11 +71,11 @@ export const publicSettings = io(
   ),
 )
 
-export const jwks = io('Public keys of access tokens (RFC 7517)', ok(exactly({ keys: list(object('RFC 7517')) })))
+export const jwks = io('Public keys of access tokens (RFC 7517)', ok(exactly({ keys: Type.Array(object('RFC 7517')) })))
 
 export const signUp = io(
   'An account by address and password, or a guest where neither is given',
-  ok({ anyOf: [named('Session'), named('User')] }),
+  ok(Type.Union([named('Session'), named('User')])),
   { ...query(redirectTo), ...body({ email, phone, password, data, ...challenge }) },
 )
 
@@ -120,7 +120,7 @@ const verificationType = text('signup, invite, magiclink, recovery, email_change
 
 export const verify = io(
   'A session for a mailed code, or for the token of a link',
-  ok({ anyOf: [named('Session'), proceed] }),
+  ok(Type.Union([named('Session'), proceed])),
   {
     ...body({
       type: verificationType,
@@ -128,7 +128,7 @@ export const verify = io(
       token_hash: text('Of a link, alone'),
       email,
       phone,
-      redirect_to: text('Refused beside token_hash'),
+      redirect_to: anything('Refused beside token_hash'),
     }),
   },
 )
@@ -149,7 +149,7 @@ export const updateUser = io('Changes address, password or metadata', ok(named('
     data,
     nonce: text('Code of GET /reauthenticate'),
     current_password: text('Where the project asks for it'),
-    app_metadata: object('Refused: it is the project that writes it'),
+    app_metadata: anything('Refused: it is the project that writes it'),
   }),
 })
 
@@ -157,7 +157,7 @@ export const logout = io('Ends sessions', noContent, {
   ...query({ scope: oneOf('Which; global unless it is given', 'global', 'local', 'others') }),
 })
 
-const authorization: Members = {
+const authorization = {
   provider: text('google'),
   scopes: text('Further scopes, by commas or spaces'),
   ...redirectTo,
@@ -212,7 +212,7 @@ export const enrolFactor = io(
 
 export const challengeFactor = io(
   'Begins to show a factor',
-  ok(exactly({ id, type: totp, expires_at: { type: 'integer', description: 'Unix seconds' } })),
+  ok(exactly({ id, type: totp, expires_at: Type.Integer({ description: 'Unix seconds' }) })),
   body({}),
 )
 

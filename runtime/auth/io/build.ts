@@ -1,0 +1,40 @@
+import { Type, type TProperties, type TSchema } from 'typebox'
+import type { Described, Io, Members, Parameters } from '../protocol/io.ts'
+import type { JsonObject } from '../protocol/types.ts'
+
+/** Pieces that io tables are written with. */
+
+export const text = (description: string) => Type.String({ description })
+export const oneOf = (description: string, ...values: readonly string[]) => Type.String({ enum: values, description })
+export const flag = (description: string) => Type.Boolean({ description })
+export const object = (description: string) => Type.Unsafe<JsonObject>({ type: 'object', description })
+/** A member that is refused, or read, whatever its type is. */
+export const anything = (description: string) => Type.Unknown({ description })
+export const time = Type.String({ format: 'date-time' })
+export const id = Type.String({ format: 'uuid' })
+
+/** An object that has these members and no others. */
+export const exactly = (members: TProperties): TSchema => Type.Object(members, { additionalProperties: false })
+
+/** A schema of schemas.ts, by its name. */
+export const named = (name: string): TSchema => Type.Ref(`#/components/schemas/${name}`)
+
+/** Answers: 200 with JSON, 204, or a redirect with one of these statuses. */
+export const ok = (schema: TSchema): Io['answers'] => ({ 200: { kind: 'json', schema } })
+export const noContent: Io['answers'] = { 204: { kind: 'empty' } }
+export const redirects = (...statuses: readonly (302 | 303)[]): Io['answers'] =>
+  Object.fromEntries(statuses.map((status) => [status, { kind: 'redirect' }]))
+
+export const body = <M extends Members>(members: M) => ({ body: { kind: 'json', members } }) as const
+export const form = <M extends Members>(members: M) => ({ body: { kind: 'form', members } }) as const
+export const patch = <M extends Members>(members: M) => ({ body: { kind: 'patch', members } }) as const
+export const query = <P extends Parameters>(parameters: P) => ({ query: parameters }) as const
+
+type Takes = Omit<Io, keyof Described>
+
+/** An endpoint that takes nothing but what is said here. */
+export function io(summary: string, answers: Io['answers']): Described
+export function io<T extends Takes>(summary: string, answers: Io['answers'], takes: T): Described & T
+export function io(summary: string, answers: Io['answers'], takes?: Takes): Io {
+  return { summary, answers, ...takes }
+}

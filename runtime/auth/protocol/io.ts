@@ -1,0 +1,104 @@
+import { Type, type Static, type TBoolean, type TSchema, type TString, type TUnknown, type TUnsafe } from 'typebox'
+import { readFormBody, readJsonBody } from './body.ts'
+import { refuse } from './errors.ts'
+import { isObject } from './input.ts'
+import type { JsonObject } from './types.ts'
+
+/** What an endpoint takes and answers. The types that it reads, their checks and /openapi.json are made of this. */
+export interface Io extends Described {
+  readonly query?: Parameters
+  /** Whether parameters that nobody names here matter too: they are passed to a provider. */
+  readonly passesQuery?: boolean
+  readonly body?: Body
+}
+
+/** An endpoint that takes nothing; any function that reads neither query nor body asks for no more. */
+export interface Described {
+  readonly summary: string
+  /** By HTTP status. */
+  readonly answers: Readonly<Record<number, Answer>>
+}
+
+/** One answer that is no refusal; refusals are alike everywhere. */
+export type Answer =
+  | { readonly kind: 'json'; readonly schema: TSchema }
+  /** Sends the browser on. */
+  | { readonly kind: 'redirect' }
+  | { readonly kind: 'empty' }
+
+/** Parameters of a query, by name. Each may be absent. */
+export type Parameters = Readonly<Record<string, TString>>
+
+export interface Body {
+  /** `patch`: JSON that the endpoint reads whole, because null and unknown names mean something in it (RFC 7396). */
+  readonly kind: 'json' | 'form' | 'patch'
+  readonly members: Members
+}
+
+/** Members of a body, by name. Each may be absent. */
+export type Members = Readonly<Record<string, Member>>
+
+/** The schemas that `wantedInstead` can check. */
+export type Member = TString | TBoolean | TUnsafe<JsonObject> | TUnknown
+
+/** What an endpoint reads of its query. */
+export type QueryOf<I extends Io> = Values<I['query']>
+
+/** What an endpoint reads of its body. */
+export type BodyOf<I extends Io> = I['body'] extends { readonly kind: 'patch' }
+  ? JsonObject
+  : I['body'] extends { readonly members: infer M }
+    ? Values<M>
+    : Values<unknown>
+
+/** Absent values are undefined, but their names are there: a schema that lacks one that is read does not compile. */
+type Values<M> = { readonly [N in keyof M]: M[N] extends TSchema ? Static<M[N]> | undefined : never }
+
+/** The parameters that the endpoint declares. */
+export function readQuery(
+  { query = {}, passesQuery }: Io,
+  given: Readonly<Record<string, string>>,
+): QueryOf<Described> {
+  if (passesQuery) return given
+  return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(query, name)))
+}
+
+/** The members that the endpoint declares (spec/auth.md 2.3). Throws 400 `bad_json`. */
+export function readBody({ body }: Io, bytes: Buffer): BodyOf<Described> {
+  switch (body?.kind) {
+    case undefined:
+      return {}
+    case 'json':
+      return valuesOf(body.members, readJsonBody(bytes))
+    case 'form':
+      return valuesOf(body.members, readFormBody(bytes))
+    case 'patch':
+      return readJsonBody(bytes)
+  }
+}
+
+/**
+ * Null is as good as absent, and a wrong type is bad JSON. A member is checked when it is read: the endpoint decides
+ * which refusal comes first, and a member that it does not need may be of any type.
+ */
+function valuesOf(members: Members, given: JsonObject): object {
+  const getters = Object.entries(members).map(([name, member]) => {
+    const value = Object.hasOwn(given, name) ? (given[name] ?? undefined) : undefined
+    return [name, { get: () => checked(name, member, value) }]
+  })
+  return Object.defineProperties({}, Object.fromEntries(getters))
+}
+
+function checked(name: string, member: Member, value: unknown): unknown {
+  const wanted = value === undefined ? null : wantedInstead(member, value)
+  if (wanted === null) return value
+  throw refuse('bad_json', `Could not parse request body as JSON: ${name} must be ${wanted}`)
+}
+
+/** Null: the type is right. An `enum` is not checked, because endpoints refuse other values in sentences of their own. */
+function wantedInstead(member: Member, value: unknown): string | null {
+  if (Type.IsUnknown(member)) return null
+  if (Type.IsString(member)) return typeof value === 'string' ? null : 'a string'
+  if (Type.IsBoolean(member)) return typeof value === 'boolean' ? null : 'true or false'
+  return isObject(value) ? null : 'an object'
+}
