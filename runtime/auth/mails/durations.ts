@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { MailKind } from './mailer.ts'
+import type { MailKind } from './kinds.ts'
 
 /**
  * How long the last mails of each kind took, so that calls without a mail can take as long (spec/auth.md, attack 22).

@@ -1,5 +1,4 @@
 import type { TokenSlot } from '../store/one-time-tokens.ts'
-import type { MailKind } from './mailer.ts'
 
 /** What a mail looks like. */
 export interface TemplateTexts {
@@ -29,8 +28,8 @@ const page = (title: string, why: string, button: string): string => `<h2>${titl
 ${foot}
 `
 
-/** Every kind of mail (spec/auth.md 9.1). To add one, add a row. */
-export const mailKinds: Readonly<Record<MailKind, KindRow>> = {
+/** Every kind of mail (spec/auth.md 9.1), named as its template is. To add one, add a row. */
+export const mailKinds = {
   confirmation: {
     subject: 'Confirm your address',
     html: page('Confirm your address', 'Somebody signed up with {{ .Email }}.', 'Confirm'),
@@ -76,7 +75,9 @@ ${foot}
     cooldown: 'reauthentication',
     changeable: false,
   },
-}
+} as const satisfies Readonly<Record<string, KindRow>>
+
+export type MailKind = keyof typeof mailKinds
 
 /** Kinds that have a template of the owner's choice. */
 export const templateKinds: readonly MailKind[] = (Object.keys(mailKinds) as readonly MailKind[]).filter(

@@ -4,8 +4,7 @@ import { refuse } from '../protocol/errors.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import { beginCooldown, endCooldown, type Begun } from '../store/cooldowns.ts'
 import { countMails } from '../store/outbox.ts'
-import { mailKinds } from './kinds.ts'
-import type { MailKind } from './mailer.ts'
+import { mailKinds, type MailKind } from './kinds.ts'
 
 /** Cooldown of a mailbox and ceiling of the project (spec/auth.md 4.11). */
 

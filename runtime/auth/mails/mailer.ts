@@ -2,9 +2,7 @@ import type { RunStatement, StatementsDatabase } from '../../db/pool/statements.
 import type { AuthSettings } from '../settings/keys.ts'
 import type { Begun } from '../store/cooldowns.ts'
 import type { JsonObject } from '../protocol/types.ts'
-
-/** Kinds of mail (spec/auth.md 9.1), named as their templates are. */
-export type MailKind = 'confirmation' | 'recovery' | 'magic_link' | 'invite' | 'email_change' | 'reauthentication'
+import type { MailKind } from './kinds.ts'
 
 /** What a template may name. Everything that comes from people is theirs to choose: escape it where it is put. */
 export interface MailVariables {

@@ -1,8 +1,7 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Parsed } from '../../settings/parsers.ts'
 import { deleteTemplate, putTemplate, storedTemplates } from '../store/templates.ts'
-import { mailKinds, templateKinds, type TemplateTexts } from './kinds.ts'
-import type { MailKind } from './mailer.ts'
+import { mailKinds, templateKinds, type TemplateTexts, type MailKind } from './kinds.ts'
 import { faultOf } from './template-fault.ts'
 
 /** The owner's templates: list, set, reset (spec/auth.md 9.1). A change holds for the next mail of every process. */

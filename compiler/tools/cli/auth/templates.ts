@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { isTemplateKind, templateKinds } from '../../../../runtime/auth/mails/kinds.ts'
-import type { MailKind } from '../../../../runtime/auth/mails/mailer.ts'
+import { isTemplateKind, templateKinds, type MailKind } from '../../../../runtime/auth/mails/kinds.ts'
 import { listTemplates, resetTemplate, setTemplate } from '../../../../runtime/auth/mails/templates.ts'
 import { CommandFailure, misuse } from '../command.ts'
 import { readInput, type AuthSubcommand, type AuthWork } from './subcommand.ts'
