@@ -1,5 +1,5 @@
 import type { Manifest, ObjectId } from '../../contract/manifest.ts'
-import type { HttpFailureCode as HttpFailureCode } from '../../http/failures.ts'
+import type { HttpFailureCode } from '../../http/failures.ts'
 import type { Sketch } from '../prepared/document.ts'
 import type { FailureCode, ErrorEntry } from '../protocol/failures.ts'
 import type { Statements } from '../statements/statements.ts'
