@@ -1,22 +1,39 @@
 /** What travels to the database for one request, and what comes back. */
 
 /** A statement as it is prepared: its name is unique for (role, text), so that no plan serves two roles. */
-export interface PreparedText {
+export interface PreparedText<Text extends string = string> {
   readonly name: string
-  readonly text: string
+  readonly text: Text
 }
 
-export interface BoundStatement extends PreparedText {
+declare const openText: unique symbol
+
+/**
+ * Text of a select list without FROM, WITH before it or not, to which columns and a condition can be added. The printer makes it
+ * of trees that have this form (runtime/sql/print.ts).
+ */
+export type OpenText = string & { readonly [openText]: true }
+
+interface Bound<Text extends string> extends PreparedText<Text> {
   /** Parameters in text format, in order of $1, $2, ... */
   readonly values: readonly (string | null)[]
-  /**
-   * True where the text is a select list without FROM, WITH before it or not: the exchange's check of the version then
-   * travels in this statement, as a condition. In a reading exchange its row has a further column, the check's own.
-   */
-  readonly carriesCheck?: true
   /** The name of a prepared statement that is given back before the exchange; it need not be there. */
   readonly closes?: string
 }
+
+/**
+ * The exchange's check of the version travels in this statement, as a condition. In a reading exchange its row has a
+ * further column, the check's own.
+ */
+export interface OpenStatement extends Bound<OpenText> {
+  readonly carriesCheck: true
+}
+
+interface ClosedStatement extends Bound<string> {
+  readonly carriesCheck?: never
+}
+
+export type BoundStatement = OpenStatement | ClosedStatement
 
 /** A column in text format, which `toString` gives: long ones as bytes of UTF-8, since most are sent on as they came. */
 export type Cell = string | Buffer | null

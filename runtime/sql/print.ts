@@ -1,13 +1,27 @@
+import type { OpenText } from '../contract/execution.ts'
 import { columnsOf, object } from './json.ts'
-import type { Carrier, Column, Cte, From, Item, Parameter, Parts, Select, Sql, Union } from './tree.ts'
+import type { Outlet, Column, Cte, From, Item, Parameter, Parts, Select, SelectList, Sql, Union } from './tree.ts'
 import { findUses } from './uses.ts'
 
 /** A statement as Postgres takes it. */
-export interface Printed {
-  readonly text: string
+export interface Printed<Text extends string = string> {
+  readonly text: Text
   /** The values of $1, $2, ... */
   readonly values: readonly unknown[]
 }
+
+/** Writes a statement that stays open for `extended`. */
+export const printOpen = (statement: SelectList): Printed<OpenText> => {
+  const { text, values } = print(statement)
+  return { text: text as OpenText, values }
+}
+
+/**
+ * An open statement with further columns and a condition. Statements are kept, prepared and handed between threads as
+ * texts, and the same one is extended in several ways: of the tree they keep that it was open.
+ */
+export const extended = (text: OpenText, columns: readonly string[], condition: string): string =>
+  `${[text, ...columns].join(', ')} where ${condition}`
 
 /** Writes a statement. Its parameters are numbered in the order in which they stand in the text. */
 export function print(statement: Select): Printed {
@@ -22,8 +36,8 @@ export function print(statement: Select): Printed {
       case 'parts':
         return partsText(node)
       case 'carried':
-        return `${node.carrier.alias}.${columns.get(node.carrier)?.get(node.of)}`
-      case 'carrier':
+        return `${node.outlet.alias}.${columns.get(node.outlet)?.get(node.of)}`
+      case 'outlet':
         return carriedList(node)
       case 'item':
         // The cast makes one value of it; a bare alias could be the name of a column.
@@ -49,9 +63,9 @@ export function print(statement: Select): Printed {
     nodes.forEach((node, index) => (written += text(node) + (texts[index + 1] ?? '')))
     return written
   }
-  const carriedList = (carrier: Carrier): string => {
-    const used = [...(columns.get(carrier) ?? [])]
-    return used.length === 0 ? text(carrier.otherwise) : used.map(([of, as]) => `${text(of)} as ${as}`).join(', ')
+  const carriedList = (outlet: Outlet): string => {
+    const used = [...(columns.get(outlet) ?? [])]
+    return used.length === 0 ? text(outlet.otherwise) : used.map(([of, as]) => `${text(of)} as ${as}`).join(', ')
   }
   const columnText = ({ value, as }: Column): string => (as === undefined ? text(value) : `${text(value)} as ${as}`)
   const columnList = (all: readonly Column[]): string => all.map((column) => ` ${columnText(column)}`).join(',')

@@ -12,7 +12,7 @@ export type SqlText = string & { readonly [sqlText]: true }
 /** A name as it stands in SQL text. */
 export type Ident = SqlText & { readonly [identText]: true }
 
-export type Sql = SqlText | Parameter | Parts | Carried | Carrier | Item | Select | Union
+export type Sql = SqlText | Parameter | Parts | Carried | Outlet | Item | Select | Union
 
 /** A value that travels beside the text. However often the node is mentioned, it is one parameter. */
 export interface Parameter {
@@ -30,15 +30,15 @@ export interface Parts {
 /** An expression of an inner select, mentioned outside of it: the inner select hands it out as a column. */
 export interface Carried {
   readonly kind: 'carried'
-  readonly carrier: Carrier
+  readonly outlet: Outlet
   readonly of: Sql
   /** The column's name; null: the next of c1, c2, ... */
   readonly as: Ident | null
 }
 
 /** The columns that an inner select hands out, in the place where it lists them. */
-export interface Carrier {
-  readonly kind: 'carrier'
+export interface Outlet {
+  readonly kind: 'outlet'
   /** What the inner select is called outside. */
   readonly alias: Ident
   /** What is listed where nothing outside uses a column. */
@@ -69,6 +69,11 @@ export interface Select {
   readonly offset?: Sql
 }
 
+/** A select list alone, WITH before it or not. */
+export type SelectList = Pick<Select, 'kind' | 'with' | 'columns'> & {
+  readonly [Clause in Exclude<keyof Select, 'kind' | 'with' | 'columns'>]?: never
+}
+
 export interface Cte {
   readonly name: Ident
   readonly materialized: boolean
@@ -83,10 +88,10 @@ export interface Column {
 export interface From {
   readonly of: Sql
   readonly alias?: Ident
-  readonly joins?: readonly Join[]
+  readonly joins?: readonly JoinClause[]
 }
 
-export interface Join {
+export interface JoinClause {
   readonly kind: 'join' | 'left join' | 'left join lateral'
   readonly of: Sql
   readonly alias: Ident
@@ -108,6 +113,12 @@ export const select = (columns: readonly Column[], rest: Omit<Select, 'kind' | '
   kind: 'select',
   columns,
   ...rest,
+})
+
+export const selectList = (columns: readonly Column[], cte?: Cte): SelectList => ({
+  kind: 'select',
+  columns,
+  ...(cte && { with: cte }),
 })
 
 /** Text that is SQL because we wrote it, such as that of builders. Nothing else makes SQL of a string that is not quoted. */

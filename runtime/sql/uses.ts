@@ -1,10 +1,10 @@
 import { bare } from './ident.ts'
-import type { Carried, Carrier, Ident, Item, Select, Sql } from './tree.ts'
+import type { Carried, Outlet, Ident, Item, Select, Sql } from './tree.ts'
 
 /** What the parts of a statement need of each other. */
 export interface Uses {
-  /** By carrier: what is used outside, in the order of its first mention, and the column's name. */
-  readonly columns: ReadonlyMap<Carrier, ReadonlyMap<Sql, Ident>>
+  /** By outlet: what is used outside, in the order of its first mention, and the column's name. */
+  readonly columns: ReadonlyMap<Outlet, ReadonlyMap<Sql, Ident>>
   /** The objects that become items of a select's FROM clause, inner ones first. */
   readonly items: ReadonlyMap<Select, readonly Item[]>
   readonly isItem: (item: Item) => boolean
@@ -18,17 +18,17 @@ const mostItems = 32
  * uses the names that its columns have outside, comes last.
  */
 export function findUses(statement: Select): Uses {
-  const columns = new Map<Carrier, Map<Sql, Ident>>()
+  const columns = new Map<Outlet, Map<Sql, Ident>>()
   const items = new Map<Select, Item[]>()
   const dissolved = new Set<Item>()
   const last: Sql[] = []
 
-  const carry = ({ carrier, of, as }: Carried, within: Select): void => {
-    const known = columns.get(carrier) ?? new Map<Sql, Ident>()
+  const carry = ({ outlet, of, as }: Carried, within: Select): void => {
+    const known = columns.get(outlet) ?? new Map<Sql, Ident>()
     if (known.has(of)) return
     visit(of, within)
     known.set(of, as ?? bare('c', known.size + 1))
-    columns.set(carrier, known)
+    columns.set(outlet, known)
   }
   const addItem = (item: Item, within: Select): void => {
     if (dissolved.has(item)) return
@@ -57,7 +57,7 @@ export function findUses(statement: Select): Uses {
     if (typeof node === 'string') return
     switch (node.kind) {
       case 'parameter':
-      case 'carrier':
+      case 'outlet':
         return
       case 'parts':
         for (const inner of node.nodes) visit(inner, within)

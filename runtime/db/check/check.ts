@@ -1,6 +1,7 @@
-import type { BoundStatement, Condition, PreparedText, Standing } from '../../contract/execution.ts'
+import type { BoundStatement, Condition, OpenStatement, PreparedText, Standing } from '../../contract/execution.ts'
 import { arrayText } from '../../sql/array-text.ts'
 import { literal } from '../../sql/literal.ts'
+import { extended } from '../../sql/print.ts'
 import { createLru, type Lru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { currentCall, markExpression } from './version.ts'
@@ -107,21 +108,21 @@ const formOf = ({ mark, condition, steady }: Expected, readOnly: boolean): Form 
  * was so the last time, it is all that is asked.
  */
 const checkedText = (
-  { text, values }: BoundStatement,
+  { text, values }: OpenStatement,
   { sql }: Words,
   condition: Condition | undefined,
   form: Form,
 ): string => {
   const parameter = (place: number): string => `$${values.length + place}`
-  if (form.relies === 'on the snapshot') return `${text} where ${snapshotText} = ${parameter(1)}::text`
+  if (form.relies === 'on the snapshot') return extended(text, [], `${snapshotText} = ${parameter(1)}::text`)
   const marked = `${markExpression} = ${parameter(1)}::bigint${sql ?? ' and false'}`
   const look = currentCall(`${parameter(2)}::text`, `${parameter(3)}::text`, `${parameter(4)}::text`)
   const current = form.relies === 'on the mark' ? marked : `case when ${marked} then true else ${look} end`
-  if (condition === undefined) return `${text} where ${current}`
+  if (condition === undefined) return extended(text, [], current)
   const last = `${parameter(form.parameters + 1)}::text`
-  const told = form.tells ? `, case when ${snapshotText} = ${last} then null else ${snapshotText} end` : ''
+  const told = form.tells ? [`case when ${snapshotText} = ${last} then null else ${snapshotText} end`] : []
   const asked = `case when ${snapshotText} = ${last} then true else ${condition.sql(values.length + form.parameters + 2)} end`
-  return `${text}${told} where case when ${current} then ${asked} end`
+  return extended(text, told, `case when ${current} then ${asked} end`)
 }
 
 /** In characters, of some hundred statements that are asked again and again. */
@@ -133,7 +134,7 @@ type Carriers = Lru<string, PreparedText>
 /** The statement together with the check, prepared under a name of its own. */
 const carrierOf = (
   carriers: Carriers,
-  statement: BoundStatement,
+  statement: OpenStatement,
   words: Words,
   condition: Condition | undefined,
   form: Form,
@@ -150,28 +151,25 @@ const carrierOf = (
 }
 
 /** A statement with its check, and whether its last column is a snapshot. */
-export interface Carrier extends BoundStatement {
-  readonly tells?: boolean
-}
+export type Carrier = BoundStatement & { readonly tells?: boolean }
 
 /** Puts the check into a statement. */
-export type AddCheck = (statement: BoundStatement, expected: Expected, readOnly: boolean) => Carrier
+export type AddCheck = (statement: OpenStatement, expected: Expected, readOnly: boolean) => Carrier
 
 export const createAddCheck = (): AddCheck => {
   const carriers: Carriers = createLru(keptTexts, ({ text }) => text.length)
   return (statement, expected, readOnly) => withCheck(carriers, statement, expected, readOnly)
 }
 
-const withCheck = (carriers: Carriers, statement: BoundStatement, expected: Expected, readOnly: boolean): Carrier => {
+const withCheck = (carriers: Carriers, statement: OpenStatement, expected: Expected, readOnly: boolean): Carrier => {
   const { version, mark, standing, condition, snapshot } = expected
   const words = inWords(standing)
   const form = formOf(expected, readOnly)
   const { name, text } = carrierOf(carriers, statement, words, condition, form)
   const { tells } = form
-  if (form.relies === 'on the snapshot')
-    return { name, text, values: statement.values.concat(snapshot), carriesCheck: true, tells }
+  if (form.relies === 'on the snapshot') return { name, text, values: statement.values.concat(snapshot), tells }
   const looked = standing === undefined ? [null, null] : [words.holders, words.held]
   const all = statement.values.concat(form.relies === 'on the mark' ? [mark] : [mark, version, ...looked])
   const values = condition === undefined ? all : all.concat(snapshot, condition.values)
-  return { name, text, values, carriesCheck: true, tells }
+  return { name, text, values, tells }
 }

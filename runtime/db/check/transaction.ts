@@ -1,7 +1,9 @@
-import type { BoundStatement, Caller, Exchange, PreparedText, Row } from '../../contract/execution.ts'
+import type { Caller, Exchange, OpenStatement, PreparedText, Row } from '../../contract/execution.ts'
 import { createLru, type Lru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { literal } from '../../sql/literal.ts'
+import { printOpen } from '../../sql/print.ts'
+import { selectList, sql } from '../../sql/tree.ts'
 import { createAddCheck, type AddCheck, type Carrier, type Expected } from './check.ts'
 import { claimSettings, type ClaimSettings } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from '../failures/classify.ts'
@@ -156,7 +158,12 @@ const lastingFor = (line: Line, exchange: Exchange): Lasting => {
 export type Reliance = 'on the snapshot' | 'on the mark' | 'on nothing'
 
 /** Where nothing else carries the check, which is then about everything. */
-const bareCheck: BoundStatement = { name: 'catalograph.check', text: 'select null', values: [], carriesCheck: true }
+const bareCheck: OpenStatement = {
+  name: 'catalograph.check',
+  text: printOpen(selectList([{ value: sql`null` }])).text,
+  values: [],
+  carriesCheck: true,
+}
 
 const needsBareCheck = ({ version, statements }: Exchange): boolean =>
   version !== null && !statements.some(({ carriesCheck }) => carriesCheck)

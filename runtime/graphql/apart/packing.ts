@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
-import type { BoundStatement } from '../../contract/execution.ts'
+import type { OpenStatement, PreparedText } from '../../contract/execution.ts'
 import type { Outline, Piece } from '../statements/statements.ts'
 
 /** What is to be sent to the database, and how the answer is made of what comes back. */
 export interface Ready extends Outline {
-  readonly bound: readonly BoundStatement[]
+  readonly bound: readonly OpenStatement[]
 }
 
 /**
@@ -14,9 +14,9 @@ export interface Ready extends Outline {
 export type Packed = Ready | { readonly writes: boolean; readonly slices: readonly string[] }
 
 type Item =
-  | { readonly text: readonly [name: string, text: string] }
+  | { readonly text: PreparedText<OpenStatement['text']> }
   /** `of`: which of the texts before. */
-  | { readonly of: number; readonly values: BoundStatement['values'] }
+  | { readonly of: number; readonly values: OpenStatement['values'] }
   | { readonly piece: Piece }
 
 /** Objects that are made at once: some milliseconds' worth. */
@@ -32,7 +32,7 @@ export function pack(ready: Ready): Packed {
     const known = places.get(name)
     if (known !== undefined) return { of: known, values }
     places.set(name, texts.length)
-    return { of: texts.push({ text: [name, text] }) - 1, values }
+    return { of: texts.push({ text: { name, text } }) - 1, values }
   })
   const items = [...texts, ...statements, ...pieces.map((piece): Item => ({ piece }))]
   const slices: string[] = []
@@ -44,8 +44,8 @@ export function pack(ready: Ready): Packed {
 export async function unpack(packed: Packed): Promise<Ready> {
   if (!('slices' in packed)) return packed
   const { writes, slices } = packed
-  const texts: (readonly [name: string, text: string])[] = []
-  const bound: BoundStatement[] = []
+  const texts: PreparedText<OpenStatement['text']>[] = []
+  const bound: OpenStatement[] = []
   const pieces: Piece[] = []
   for (const [index, slice] of slices.entries()) {
     if (index > 0) await setImmediate()
@@ -53,8 +53,9 @@ export async function unpack(packed: Packed): Promise<Ready> {
       if ('text' in item) texts.push(item.text)
       else if ('piece' in item) pieces.push(item.piece)
       else {
-        const [name, text] = texts[item.of] ?? ['', '']
-        bound.push({ name, text, values: item.values, carriesCheck: true })
+        const prepared = texts[item.of]
+        if (prepared === undefined) throw new Error('a statement came before its text')
+        bound.push({ ...prepared, values: item.values, carriesCheck: true })
       }
     }
   }

@@ -1,4 +1,4 @@
-import type { BoundStatement } from '../../contract/execution.ts'
+import type { OpenStatement } from '../../contract/execution.ts'
 import { arrayText } from '../../sql/array-text.ts'
 import type { Prepared } from '../prepared/document.ts'
 import { badArgument } from '../protocol/failures.ts'
@@ -9,7 +9,7 @@ import { checkNodeId, decodeCursor, elementText } from '../plan/cursors-and-node
 type Variables = Readonly<Record<string, unknown>>
 
 /** Puts this request's values into a statement. @throws Refusal for values that cannot be used */
-export const bind = (statement: Statement, variables: Variables): BoundStatement => ({
+export const bind = (statement: Statement, variables: Variables): OpenStatement => ({
   name: statement.name,
   text: statement.text,
   values: statement.values.map((value) => bindValue(value, variables)),
@@ -17,7 +17,7 @@ export const bind = (statement: Statement, variables: Variables): BoundStatement
 })
 
 /** The same with all statements of a request. */
-export const bindAll = ({ statements, variables }: Prepared): readonly BoundStatement[] =>
+export const bindAll = ({ statements, variables }: Prepared): readonly OpenStatement[] =>
   statements.statements.map((statement) => bind(statement, variables))
 
 const bindValue = (value: Value, variables: Variables): string | null =>

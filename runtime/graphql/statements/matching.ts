@@ -50,10 +50,10 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
   }
   const firsts = (alias: Ident, extra: Condition | null, columns: readonly string[]): Rows => {
     const { scope: all, ...rest } = plain(writer.alias('t'), null, true)
-    const { scope, carrier } = seenOutside(all, alias)
+    const { scope, outlet } = seenOutside(all, alias)
     const distinctOn = columns.map((column) => all.column(column))
     const sorted = orderBy(firstsOrder(order, columns), all)
-    const of = select([{ value: carrier }], { distinctOn, ...rest, orderBy: sorted })
+    const of = select([{ value: outlet }], { distinctOn, ...rest, orderBy: sorted })
     return { scope, from: [{ of, alias }], where: given([extra]).map((condition) => condition(scope)) }
   }
   return {

@@ -1,6 +1,6 @@
-import type { Collection, OrderKey, RelatedKey } from '../plan/types.ts'
 import { bare } from '../../sql/ident.ts'
-import { joined, select, sql, type Column, type Join, type Sql } from '../../sql/tree.ts'
+import { joined, select, sql, type Column, type JoinClause, type Sql } from '../../sql/tree.ts'
+import type { Collection, OrderKey, RelatedKey } from '../plan/types.ts'
 import { longestCount } from './cursor.ts'
 import { keyId, stepId } from './order.ts'
 import { belongs, given, readFor, relationOf, type Ordered, type Scope, type Writer } from './source.ts'
@@ -9,7 +9,7 @@ import { belongs, given, readFor, relationOf, type Ordered, type Scope, type Wri
 export interface Joined {
   readonly scope: Scope
   /** What follows the rows in FROM. */
-  readonly joins: readonly Join[]
+  readonly joins: readonly JoinClause[]
 }
 
 /**
@@ -21,7 +21,7 @@ export interface Joined {
 export function joinRelated(writer: Writer, scope: Scope, collection: Collection, picked: Picked | null): Joined {
   const related = collection.order.flatMap(({ column }) => (typeof column === 'string' ? [] : [column]))
   if (related.length === 0) return { scope, joins: [] }
-  const joins: Join[] = []
+  const joins: JoinClause[] = []
   const rows = new Map<string, Place>()
   const found = new Map<string, Ordered>()
 
@@ -77,7 +77,7 @@ function countInOnePass(
   here: Scope,
   collection: Collection,
   picked: Picked,
-): { readonly join: Join; readonly value: Sql } {
+): { readonly join: JoinClause; readonly value: Sql } {
   const there = readFor(writer, entity, collection)
   const row = readFor(writer, here.entity, collection)
   const alias = writer.alias('n')

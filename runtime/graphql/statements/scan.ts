@@ -36,8 +36,8 @@ export function scanRows(
   const [first] = reads
   if (first === undefined) throw new Error('a scan reads something')
   const alias: Ident = writer.alias(letter)
-  const { scope, carrier } = seenOutside(first.scope, alias)
-  const columns: readonly Column[] = [{ value: carrier }]
+  const { scope, outlet } = seenOutside(first.scope, alias)
+  const columns: readonly Column[] = [{ value: outlet }]
   const offset = start?.offset ? { offset: sql`${parameter(start.offset)}::int8` } : {}
   const arms = reads.map(({ scope: own, part, ...rows }) =>
     select(columns, { ...rows, orderBy: orderBy(part.order, part.seen(own)), limit, ...offset }),

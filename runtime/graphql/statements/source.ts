@@ -9,7 +9,7 @@ import {
   sql,
   trusted,
   type Carried,
-  type Carrier,
+  type Outlet,
   type Ident,
   type Sql,
   type SqlText,
@@ -107,7 +107,7 @@ export function readFor(writer: Writer, entity: EntityFacts, part: Part): Scope 
 export interface Outside {
   readonly scope: Scope
   /** What stands in the select list of the inner level. */
-  readonly carrier: Carrier
+  readonly outlet: Outlet
 }
 
 /**
@@ -115,11 +115,11 @@ export interface Outside {
  * @param otherwise what the inner level lists where nothing is used
  */
 export function seenOutside(inner: Scope, alias: Ident, otherwise: Sql = sql`1`): Outside {
-  const carrier: Carrier = { kind: 'carrier', alias, otherwise }
+  const outlet: Outlet = { kind: 'outlet', alias, otherwise }
   // What is mentioned again is the same column for whoever carries it further.
   const mentions = new Map<Sql, Carried>()
   const carry = (of: Sql, as: Ident | null = null): Sql => {
-    const mention = mentions.get(of) ?? { kind: 'carried', carrier, of, as }
+    const mention = mentions.get(of) ?? { kind: 'carried', outlet, of, as }
     mentions.set(of, mention)
     return mention
   }
@@ -134,7 +134,7 @@ export function seenOutside(inner: Scope, alias: Ident, otherwise: Sql = sql`1`)
     },
     row: () => carry(inner.row(), bare('r')),
   }
-  return { scope, carrier }
+  return { scope, outlet }
 }
 
 /** The name of a relation. */

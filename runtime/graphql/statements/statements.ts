@@ -1,10 +1,10 @@
-import type { PreparedText } from '../../contract/execution.ts'
+import type { OpenText, PreparedText } from '../../contract/execution.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { bare } from '../../sql/ident.ts'
 import { object, toJson } from '../../sql/json.ts'
-import { print } from '../../sql/print.ts'
-import { applied, joined, select, sql, trusted, type Pair, type Select, type Sql } from '../../sql/tree.ts'
+import { printOpen } from '../../sql/print.ts'
+import { applied, joined, selectList, sql, trusted, type Pair, type SelectList, type Sql } from '../../sql/tree.ts'
 import type { Argument, Plan, Root, Value } from '../plan/types.ts'
 import { collectionObject } from './collection.ts'
 import { calledComposite } from './composite.ts'
@@ -15,7 +15,7 @@ import { createWriter, passArguments, relationOf, type Note, type Writer } from 
 import { writeStatement } from './writes.ts'
 
 /** s4: a statement as it is prepared, and how each of its parameters is found. */
-export interface Statement extends PreparedText {
+export interface Statement extends PreparedText<OpenText> {
   readonly values: readonly Value[]
 }
 
@@ -88,7 +88,7 @@ function forMutation(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan
   return { writes: true, statements, pieces }
 }
 
-function rootStatement(writer: Writer, root: SqlRoot): Select {
+function rootStatement(writer: Writer, root: SqlRoot): SelectList {
   switch (root.kind) {
     case 'insert':
     case 'update':
@@ -101,7 +101,7 @@ function rootStatement(writer: Writer, root: SqlRoot): Select {
     case 'call-void':
     case 'call-row':
     case 'call-set':
-      return select([{ value: rootJson(writer, root), as: bare('r') }])
+      return selectList([{ value: rootJson(writer, root), as: bare('r') }])
   }
 }
 
@@ -112,7 +112,7 @@ function forQuery(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: P
   const pieces = isWide
     ? widePieces(writer, plan.roots, columns)
     : plan.roots.map((root) => piece(writer, root, columns))
-  const statement = select(columns.map((value, index) => ({ value, as: bare('r', index + 1) })))
+  const statement = selectList(columns.map((value, index) => ({ value, as: bare('r', index + 1) })))
   return { writes: false, statements: columns.length === 0 ? [] : [printed(role, statement)], pieces }
 }
 
@@ -197,13 +197,13 @@ function callSql(writer: Writer, id: string, args: readonly Argument[]): Sql {
   return sql`${trusted(name)}(${joined(passArguments(id, passes, args), ', ')})`
 }
 
-function printed(role: string, statement: Select): Statement {
-  const made = print(statement)
+function printed(role: string, statement: SelectList): Statement {
+  const made = printOpen(statement)
   return { ...named(role, made.text), values: valuesOf(made) }
 }
 
 /** The role is part of the name: a plan made under row-level security serves the role it was made for. */
-export const named = (role: string, text: string): PreparedText => ({
+export const named = <Text extends string>(role: string, text: Text): PreparedText<Text> => ({
   name: `cg${sha256Hex(`${role}\0${text}`).slice(0, 32)}`,
   text,
 })

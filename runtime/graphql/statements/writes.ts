@@ -1,7 +1,17 @@
 import { bare, ident } from '../../sql/ident.ts'
 import { asItems, object, objectFrom, toJson } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
-import { applied, joined, select, sql, trusted, type From, type Pair, type Select, type Sql } from '../../sql/tree.ts'
+import {
+  applied,
+  joined,
+  selectList,
+  sql,
+  trusted,
+  type From,
+  type Pair,
+  type SelectList,
+  type Sql,
+} from '../../sql/tree.ts'
 import type { Delete, Filter, Insert, InsertRows, Update } from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './gather.ts'
@@ -14,14 +24,14 @@ type Write = Insert | Update | Delete
  * Change and answer in one statement (spec/graphql.md 10.5): the change is a CTE, its rows are what RETURNING gives,
  * and everything nested is read from the snapshot before it.
  */
-export function writeStatement(writer: Writer, root: Write): Select {
+export function writeStatement(writer: Writer, root: Write): SelectList {
   const target = writer.alias('t')
   writer.note(target, root)
   const inner = directScope(writer, root.entity, target)
-  const { scope, carrier } = seenOutside(inner, writer.alias('i'), inner.column(root.readable))
+  const { scope, outlet } = seenOutside(inner, writer.alias('i'), inner.column(root.readable))
   const answer = guarded(root, scope, answerJson(writer, root, scope))
-  const change = sql`(${changeSql(writer, root, inner)} returning ${carrier})`
-  return select([{ value: answer, as: bare('r') }], { with: { name: scope.alias, materialized: false, of: change } })
+  const change = sql`(${changeSql(writer, root, inner)} returning ${outlet})`
+  return selectList([{ value: answer, as: bare('r') }], { name: scope.alias, materialized: false, of: change })
 }
 
 function answerJson(writer: Writer, root: Write, scope: Scope): Sql {

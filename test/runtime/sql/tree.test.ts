@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { bare } from '../../../runtime/sql/ident.ts'
 import { asItems, object, objectFrom } from '../../../runtime/sql/json.ts'
-import { print } from '../../../runtime/sql/print.ts'
+import { extended, print, printOpen } from '../../../runtime/sql/print.ts'
 import {
   applied,
   joined,
   parameter,
   select,
+  selectList,
   sql,
   written,
   type Carried,
-  type Carrier,
+  type Outlet,
   type Ident,
   type Select,
   type Sql,
@@ -19,8 +20,8 @@ import {
 /** What comes out is told by the tree alone: in which order its parts were made leaves no trace. */
 
 const [t, p, w] = [bare('t', 1), bare('p', 2), bare('w', 3)]
-const outside = (alias: Ident): Carrier => ({ kind: 'carrier', alias, otherwise: sql`1` })
-const carry = (carrier: Carrier, of: Sql): Carried => ({ kind: 'carried', carrier, of, as: null })
+const outside = (alias: Ident): Outlet => ({ kind: 'outlet', alias, otherwise: sql`1` })
+const carry = (outlet: Outlet, of: Sql): Carried => ({ kind: 'carried', outlet, of, as: null })
 const textOf = (statement: Select): string => print(statement).text
 
 describe('parameters', () => {
@@ -51,9 +52,9 @@ describe('parameters', () => {
 describe('an inner select', () => {
   /** The statement of a write: a change that hands out columns, and an answer that uses them. */
   const changed = (made: 'change first' | 'answer first'): Select => {
-    const carrier = outside(p)
-    const change = (): Sql => sql`(delete from post ${t} where id = ${parameter(7)} returning ${carrier})`
-    const answer = (): Sql => sql`f(${carry(carrier, sql`${t}."title"`)}, ${carry(carrier, sql`${t}."id"`)})`
+    const outlet = outside(p)
+    const change = (): Sql => sql`(delete from post ${t} where id = ${parameter(7)} returning ${outlet})`
+    const answer = (): Sql => sql`f(${carry(outlet, sql`${t}."title"`)}, ${carry(outlet, sql`${t}."id"`)})`
     if (made === 'change first') {
       const of = change()
       return select([{ value: answer() }], { with: { name: p, materialized: false, of }, from: [{ of: p }] })
@@ -67,10 +68,10 @@ describe('an inner select', () => {
     expect(print(changed('answer first'))).toEqual({ text, values: [7] })
   })
   it('lists a column once, and something where nothing is used', () => {
-    const carrier = outside(p)
-    const of = select([{ value: carrier }], { from: [{ of: sql`post`, alias: t }] })
-    const id = carry(carrier, sql`${t}.id`)
-    const again = carry(carrier, sql`${t}.id`)
+    const outlet = outside(p)
+    const of = select([{ value: outlet }], { from: [{ of: sql`post`, alias: t }] })
+    const id = carry(outlet, sql`${t}.id`)
+    const again = carry(outlet, sql`${t}.id`)
     const twice = select([{ value: id }], { from: [{ of, alias: p }], where: [sql`${again} > 1`] })
     expect(textOf(twice)).toBe('select p2.c1 from (select t1.id as c1 from post t1) p2 where p2.c1 > 1')
     expect(textOf(select([], { from: [{ of, alias: p }] }))).toBe('select from (select 1 from post t1) p2')
@@ -85,17 +86,17 @@ describe('an inner select', () => {
     )
   })
   it('is sorted as a union by the names that its columns have outside', () => {
-    const carrier = outside(p)
-    const arm = select([{ value: carrier }], { from: [{ of: sql`post`, alias: t }], limit: 2 })
+    const outlet = outside(p)
+    const arm = select([{ value: outlet }], { from: [{ of: sql`post`, alias: t }], limit: 2 })
     const of: Sql = {
       kind: 'union',
       alias: p,
       arms: [arm, arm],
-      orderBy: [carry(carrier, sql`${t}.a`)],
+      orderBy: [carry(outlet, sql`${t}.a`)],
       limit: 2,
     }
     const part = '(select t1.b as c1, t1.a as c2 from post t1 limit 2)'
-    expect(textOf(select([{ value: carry(carrier, sql`${t}.b`) }], { from: [{ of, alias: p }] }))).toBe(
+    expect(textOf(select([{ value: carry(outlet, sql`${t}.b`) }], { from: [{ of, alias: p }] }))).toBe(
       `select p2.c1 from (select * from (${part} union all ${part}) p2 order by p2.c2 limit 2) p2`,
     )
   })
@@ -126,5 +127,21 @@ describe('objects', () => {
     const rows = { from: [{ of: sql`post`, alias: t }], limit: 1 }
     expect(textOf(select([{ value: object([[long, sql`1`]]) }]))).toContain(`(values ('${long}', to_json(1)))`)
     expect(textOf(select([{ value: objectFrom([[long, sql`1`]], rows) }]))).toMatch(/ from post t1 limit 1\)$/)
+  })
+})
+
+describe('a select list', () => {
+  it('is extended as text to what its tree would be', () => {
+    const columns = [{ value: sql`1`, as: bare('r') }]
+    const cte = { name: p, materialized: false, of: sql`(delete from post returning 1)` }
+    const [more, condition] = [sql`now()`, sql`2 > 1`]
+    for (const list of [selectList(columns), selectList(columns, cte)]) {
+      const tree: Select = { ...list, columns: [...columns, { value: more }], where: [condition] }
+      expect(extended(printOpen(list).text, [more], condition)).toBe(textOf(tree))
+    }
+  })
+  it('is what can be extended, and nothing else is', () => {
+    // @ts-expect-error -- a condition would be its second one
+    expect(printOpen(select([], { where: [sql`true`] })).text).toBe('select where true')
   })
 })

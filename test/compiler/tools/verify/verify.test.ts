@@ -171,7 +171,9 @@ describe('what verify notices', () => {
     )
     const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 1 })
     const changed = (statement: BoundStatement): BoundStatement =>
-      statement.name.startsWith('catalograph.verify.') ? statement : { ...statement, text: change(statement.text) }
+      statement.name.startsWith('catalograph.verify.')
+        ? statement
+        : { name: statement.name, text: change(statement.text), values: statement.values }
     const run: RunExchange = (exchange) => database.run({ ...exchange, statements: exchange.statements.map(changed) })
     try {
       const [served] = annotated.schemas

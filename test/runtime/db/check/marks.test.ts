@@ -8,6 +8,7 @@ import { createMarks, type Marks } from '../../../../runtime/db/check/marks.ts'
 import type { Query } from '../../../../runtime/db/connect/session.ts'
 import { counterExpression, counterOf, versionExpression } from '../../../../runtime/db/check/version.ts'
 import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
+import { openText } from '../../../support/open-text.ts'
 import { startProxy, type RecordingProxy } from '../../../support/recording-proxy.ts'
 
 const sql = `
@@ -54,7 +55,7 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
       holders: [{ role: 'service_role', held: false }],
     },
     readOnly: true,
-    statements: [{ name: 'test one', text: 'select 1 as r', values: [], carriesCheck: true }],
+    statements: [{ name: 'test one', text: openText('select 1 as r'), values: [], carriesCheck: true }],
     ...more,
   })
   const fails = (exchange: Exchange) =>
@@ -161,7 +162,12 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
       $$ begin create table if not exists changed (); return 1; end $$`)
     const exchange = await request({ readOnly: false })
     await relying(exchange)
-    const change = { name: 'test change', text: 'select public.change() as r', values: [], carriesCheck: true } as const
+    const change = {
+      name: 'test change',
+      text: openText('select public.change() as r'),
+      values: [],
+      carriesCheck: true,
+    } as const
     const [statement] = exchange.statements
     if (statement === undefined) throw new Error('no statement')
     expect(await db.run({ ...exchange, statements: [change, statement] })).toEqual([['1'], ['1']])

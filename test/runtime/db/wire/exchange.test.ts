@@ -5,6 +5,7 @@ import { classify } from '../../../../runtime/db/failures/classify.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { versionExpression } from '../../../../runtime/db/check/version.ts'
 import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
+import { openText } from '../../../support/open-text.ts'
 import { messageTypes, startProxy, type RecordingProxy } from '../../../support/recording-proxy.ts'
 
 const sql = `
@@ -263,7 +264,7 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
 
   const selecting = (text: string, values: readonly string[], version: string, readOnly = false): Exchange => ({
     ...exchange([], { version, readOnly }),
-    statements: [{ name: `test ${text}`, text, values, carriesCheck: true }],
+    statements: [{ name: `test ${text}`, text: openText(text), values, carriesCheck: true }],
   })
   const versionNow = async (): Promise<string> =>
     String((await database.query(`select ${versionExpression} as v`)).rows[0].v)
