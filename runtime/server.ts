@@ -119,7 +119,7 @@ function openServerAuth({ settings, log, passwords }: ServerParts, listeningUrl:
     poolSize: settings.authPoolSize,
     secret: settings.jwtSecret,
     baseUrl: () => addressOf(settings, listeningUrl()),
-    googleIssuer: settings.googleIssuer,
+    issuers: { google: settings.googleIssuer },
     now: Date.now,
     smtpUrl: settings.smtpUrl,
     mailFrom: settings.mailFrom,

@@ -1,3 +1,4 @@
+import { providers, type ProviderName } from '../auth/providers/table.ts'
 import { authSettingKeys, isAuthSettingName, type AuthSettingName } from '../auth/settings/keys.ts'
 import { settingsOf } from '../auth/settings/load.ts'
 import { resetSetting, setSetting, storedSettings } from '../auth/settings/store.ts'
@@ -59,12 +60,13 @@ async function apply(run: RunStatement, changes: SettingChanges): Promise<void> 
   }
 }
 
-/** Google is offered once all three are set (spec/auth.md 1). */
-const googleNames = ['google_enabled', 'google_client_id', 'google_secret'] as const
-
-/** Which of the three settings keep Google from being offered; empty: it is, or nobody asked for it. */
-export function missingForGoogle(stored: Readonly<Record<string, string>>): readonly AuthSettingName[] {
+/** Which of its three settings keep a provider from being offered; empty: it is, or nobody asked for it. */
+export function missingFor(
+  provider: ProviderName,
+  stored: Readonly<Record<string, string>>,
+): readonly AuthSettingName[] {
   const settings = settingsOf(stored)
-  const missing = googleNames.filter((name) => !settings[name])
-  return missing.length === googleNames.length ? [] : missing
+  const names = Object.values(providers[provider].settings)
+  const missing = names.filter((name) => !settings[name])
+  return missing.length === names.length ? [] : missing
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '../auth/protocol/types.ts'
 import type { RefusalAnswer, SettingsAnswer } from './answers.ts'
 import type { AdminParts, OwnerCall } from './call.ts'
 import type * as io from './io.ts'
-import { missingForGoogle, saveSettings, type SettingChanges } from './save-settings.ts'
+import { missingFor, saveSettings, type SettingChanges } from './save-settings.ts'
 import { showSettings, textOfValue } from './setting-values.ts'
 
 /** GET /settings */
@@ -14,7 +14,7 @@ export async function getSettings(_call: OwnerCall, { tools }: AdminParts): Prom
 }
 
 function answerOf(stored: Readonly<Record<string, string>>): SettingsAnswer {
-  return { settings: showSettings(stored), google: { missing: missingForGoogle(stored) } }
+  return { settings: showSettings(stored), google: { missing: missingFor('google', stored) } }
 }
 
 /** PATCH /settings, a JSON merge patch (RFC 7396): null gives a setting its default back. */

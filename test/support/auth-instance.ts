@@ -37,7 +37,7 @@ export async function startInstance({ databaseUrl, stage, poolSize }: InstanceOp
     poolSize,
     secret,
     baseUrl,
-    googleIssuer: 'https://none.test',
+    issuers: { google: 'https://none.test' },
     now: Date.now,
     passwords: createPasswords({ cost: hashCost }),
     log: complain,

@@ -3,13 +3,13 @@ import { refuse } from '../protocol/errors.ts'
 import { setUserEmail } from '../store/admin-users.ts'
 import { endGuestState, findAccountsByAddress, findIdentityOwner } from '../store/linking.ts'
 import { findLockedUser } from '../store/users.ts'
-import { link, provider, type Linked, type Linking } from './provider-sign-in.ts'
+import { link, type Linked, type Linking } from './provider-sign-in.ts'
 
 /**
  * A signed-in user adds the provider's identity to their account (spec/auth.md 5.6). Throws what that section lists.
  */
 export async function linkToUser(linking: Linking, userId: string): Promise<Linked> {
-  const { run, call, profile } = linking
+  const { run, call, provider, profile } = linking
   if (!call.settings.manual_linking) throw refuse('manual_linking_disabled')
   const user = await findLockedUser(run, userId)
   if (user === null) throw refuse('user_not_found')

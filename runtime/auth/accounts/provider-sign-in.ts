@@ -6,7 +6,8 @@ import { refuse, type AuthFailure } from '../protocol/errors.ts'
 import type { SendMail } from '../mails/mailer.ts'
 import { mailVariables } from '../mails/variables.ts'
 import type { IssuedToken, OneTimeTokens } from '../secrets/one-time-tokens.ts'
-import type { GoogleProfile } from '../rules/google-profile.ts'
+import type { ProviderName } from '../providers/table.ts'
+import type { OpenIdProfile } from '../rules/openid-profile.ts'
 import { decideLink, type AccountFacts, type LinkDecision } from '../rules/linking.ts'
 import { addProvider, onlyProviders } from '../rules/providers.ts'
 import { mergeAppMetadata } from '../store/admin-users.ts'
@@ -18,8 +19,6 @@ import { deleteSessionsOf } from '../store/sessions.ts'
 import { findUserById, insertUser, mergeUserMetadata, replaceUserMetadata } from '../store/users.ts'
 import type { UserRow } from '../protocol/types.ts'
 
-export const provider = 'google'
-
 /** What came of account linking; a refusal is a value where what was done for it has to be kept. */
 export type Linked =
   { readonly kind: 'user'; readonly user: UserRow } | { readonly kind: 'refused'; readonly failure: AuthFailure }
@@ -30,14 +29,15 @@ export interface Linking {
   readonly send: SendMail
   readonly call: Call
   readonly oneTime: Pick<OneTimeTokens, 'issue'>
-  readonly profile: GoogleProfile
+  readonly provider: ProviderName
+  readonly profile: OpenIdProfile
   /** Where the person shall land; a link that is mailed leads there too. */
   readonly destination: string
 }
 
 /** Finds or makes the account that the provider's person opens (spec/auth.md 6.5). */
 export async function linkAccount(linking: Linking): Promise<Linked> {
-  const { run, call, profile } = linking
+  const { run, call, provider, profile } = linking
   const decision = decideLink({
     owner: await findIdentityOwner(run, provider, profile.subject),
     sameAddress: profile.email === null ? [] : await findAccountsByAddress(run, profile.email),
@@ -83,7 +83,7 @@ async function signIn(linking: Linking, account: AccountFacts, confirm: boolean)
 
 /** The identity, and what it adds to the account's metadata. */
 async function joinIdentity(linking: Linking, userId: string): Promise<void> {
-  const { run, profile } = linking
+  const { run, provider, profile } = linking
   await keepIdentity(linking, userId)
   await mergeUserMetadata(run, userId, profile.data)
   const { raw_app_meta_data: metadata } = await presentUser(run, userId)
@@ -92,7 +92,7 @@ async function joinIdentity(linking: Linking, userId: string): Promise<void> {
 
 /** The provider's identity joins an account; nothing else of it changes. */
 export async function link(linking: Linking, account: { readonly id: string }): Promise<Linked> {
-  const { run, call } = linking
+  const { run, call, provider } = linking
   await joinIdentity(linking, account.id)
   const user = await presentUser(run, account.id)
   await audit(run, { action: 'identity_linked', actor: user, address: call.client.address, traits: { provider } })
@@ -101,7 +101,7 @@ export async function link(linking: Linking, account: { readonly id: string }): 
 
 /** All that a stranger may have left behind goes: spec/auth.md, attack 1. */
 async function takeOver(linking: Linking, account: AccountFacts): Promise<Linked> {
-  const { run, call, profile } = linking
+  const { run, call, provider, profile } = linking
   await confirmAddress(run, account, 'provider')
   await keepIdentity(linking, account.id)
   await deleteOtherIdentities(run, account.id, provider, profile.subject)
@@ -116,7 +116,7 @@ async function takeOver(linking: Linking, account: AccountFacts): Promise<Linked
 }
 
 async function create(linking: Linking, email: string | null, confirmed: boolean): Promise<Linked> {
-  const { run, call, oneTime, profile } = linking
+  const { run, call, oneTime, provider, profile } = linking
   const mailed = email !== null && !confirmed ? oneTime.issue('confirmation', email, 'implicit') : null
   const id = randomUUID()
   await insertUser(run, {
@@ -161,7 +161,7 @@ async function sendConfirmation(
   send({ kind: 'confirmation', recipient, variables: mailVariables(settings, facts) })
 }
 
-const keepIdentity = ({ run, profile }: Linking, userId: string): Promise<void> =>
+const keepIdentity = ({ run, provider, profile }: Linking, userId: string): Promise<void> =>
   putProviderIdentity(run, { userId, provider, subject: profile.subject, data: profile.data })
 
 async function presentUser(run: RunStatement, id: string): Promise<UserRow> {

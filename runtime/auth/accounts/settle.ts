@@ -22,7 +22,7 @@ interface Work<T> {
 export function settle<T>(
   call: Call,
   tools: AuthTools,
-  given: Pick<Linking, 'profile' | 'destination'>,
+  given: Pick<Linking, 'provider' | 'profile' | 'destination'>,
   work: Work<T>,
 ): Promise<T> {
   const once = async (): Promise<T> => {

@@ -27,24 +27,28 @@ export async function startSession(
   run: RunStatement,
   { client }: Call,
   user: { readonly id: string; readonly email: string | null },
-  method: AmrMethod,
+  way: SignInWay,
   isRecovery = false,
 ): Promise<StartedSession> {
   const [id, refreshToken] = [randomUUID(), newRefreshToken()]
   const { userAgent, address } = client
+  const { method, provider } = methodOf(way)
   const session = { id, userId: user.id, method, refreshToken, userAgent, address, isRecovery }
   const [, , found] = await Promise.all([
     insertSession(run, session),
-    audit(run, { action: 'login', actor: user, address, traits: { provider: providerOf(method) } }),
+    audit(run, { action: 'login', actor: user, address, traits: { provider } }),
     findUserWithSignedSession(run, user.id, id),
   ])
   if (found === null || found.session === null) throw new Error('A session that was just begun is not there.')
   return { user: found, session: found.session, refreshToken }
 }
 
-function providerOf(method: AmrMethod): string {
-  if (method === 'oauth') return 'google'
-  return method === 'anonymous' ? 'anonymous' : 'email'
+/** How somebody signed in: by a method of ours, or by an account at a provider. */
+type SignInWay = Exclude<AmrMethod, 'oauth'> | { readonly provider: string }
+
+function methodOf(way: SignInWay): { readonly method: AmrMethod; readonly provider: string } {
+  if (typeof way === 'object') return { method: 'oauth', provider: way.provider }
+  return { method: way, provider: way === 'anonymous' ? 'anonymous' : 'email' }
 }
 
 /** The session as its client reads it (spec/auth.md 3.3). */

@@ -4,6 +4,7 @@ import { checkedChallenge } from '../call/email-input.ts'
 import { refuse } from '../protocol/errors.ts'
 import { callbackOf, clientOf } from '../providers/client.ts'
 import { otherProviders } from '../providers/other-providers.ts'
+import { isProviderName, providers, type ProviderName } from '../providers/table.ts'
 import { insertFlow } from '../store/flow-states.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
@@ -19,18 +20,18 @@ export async function startAuthorization(
   tools: AuthTools,
   linkingTarget: string | null,
 ): Promise<string> {
-  checkProvider(call.query.provider ?? '', call)
+  const provider = checkedProvider(call.query.provider ?? '', call)
   const challenge = checkedChallenge(call.query)
   const referrer = destinationOf(call)
   const state = await insertFlow(tools.database.run, {
     userId: null,
     challenge,
-    providerType: 'google',
+    providerType: provider,
     method: 'oauth',
     referrer,
     ...(linkingTarget !== null && { linkingTarget }),
   })
-  return tools.google.authorizationUrl(clientOf(call.settings), {
+  return tools.providers[provider].authorizationUrl(clientOf(call.settings, provider), {
     ...passedThrough(call.query),
     response_type: 'code',
     redirect_uri: callbackOf(call.settings),
@@ -39,15 +40,17 @@ export async function startAuthorization(
   })
 }
 
-function checkProvider(name: string, { settings }: Call): void {
+function checkedProvider(name: string, { settings }: Call): ProviderName {
   const unsupported = (why: string) => refuse('validation_failed', `Unsupported provider: ${why}`)
-  if (name !== 'google') {
+  if (!isProviderName(name)) {
     const known = otherProviders.some((other) => other === name)
     throw unsupported(known ? 'provider is not enabled' : `Provider ${name} could not be found`)
   }
-  if (!settings.google_enabled) throw unsupported('provider is not enabled')
-  if (settings.google_client_id === '') throw unsupported('missing OAuth client ID')
-  if (settings.google_secret === '') throw unsupported('missing OAuth secret')
+  const { clientId, secret } = clientOf(settings, name)
+  if (!settings[providers[name].settings.enabled]) throw unsupported('provider is not enabled')
+  if (clientId === '') throw unsupported('missing OAuth client ID')
+  if (secret === '') throw unsupported('missing OAuth secret')
+  return name
 }
 
 const scopesAlways = ['openid', 'email', 'profile']

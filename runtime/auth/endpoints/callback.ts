@@ -1,9 +1,10 @@
 import { redirect, type Call, type Outcome } from '../call/call.ts'
 import { AuthFailure, refuse } from '../protocol/errors.ts'
-import { callbackOf, clientOf } from '../providers/client.ts'
+import { callbackOf, clientOf, isOffered } from '../providers/client.ts'
+import { isProviderName, type ProviderName } from '../providers/table.ts'
 import { linkToUser } from '../accounts/link-manually.ts'
 import { linkAccount, type Linked, type Linking } from '../accounts/provider-sign-in.ts'
-import type { SignedIn } from '../providers/google.ts'
+import type { SignedIn } from '../providers/openid.ts'
 import { settle } from '../accounts/settle.ts'
 import { isUuid } from '../protocol/input.ts'
 import type { QueryOf } from '../protocol/io.ts'
@@ -13,7 +14,6 @@ import { sessionJson, startSession } from '../accounts/sign-in.ts'
 import { claimFlow, deleteFlow, signFlow, type Claim, type ReturnedFlow } from '../store/flow-states.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import { offersGoogle } from './public-settings.ts'
 
 /** What the provider sends the browser back with (RFC 6749 section 4.1.2). */
 type Returned = QueryOf<typeof io.callback>
@@ -85,9 +85,10 @@ async function finish(
   destination: string,
 ): Promise<string> {
   if (code === '') throw refuse('bad_oauth_callback', 'OAuth callback without an authorization code')
-  if (!offersGoogle(call.settings)) throw refuse('provider_disabled')
-  const { profile, tokens } = await exchange(call, tools, code)
-  const given = { profile, destination }
+  const { provider_type: provider } = flow
+  if (!isProviderName(provider) || !isOffered(call.settings, provider)) throw refuse('provider_disabled')
+  const { profile, tokens } = await exchange(call, tools, provider, code)
+  const given = { provider, profile, destination }
   const link = linkerOf(flow)
   if (flow.has_challenge) {
     await settle(call, tools, given, { link, then: (run, user) => signFlow(run, flow.id, user.id, tokens) })
@@ -97,7 +98,7 @@ async function finish(
     link,
     then: async (run, user) => {
       await deleteFlow(run, flow.id)
-      return startSession(run, call, user, 'oauth')
+      return startSession(run, call, user, { provider })
     },
   })
   return withTokens(destination, await sessionJson(tools, call, started), {
@@ -111,9 +112,14 @@ function linkerOf({ linking_target_id: target }: ReturnedFlow): (linking: Linkin
 }
 
 /** Nothing of what went wrong is told but the code's beginning, by which the owner finds it at the provider. */
-async function exchange({ settings }: Call, { google }: AuthTools, code: string): Promise<SignedIn> {
+async function exchange(
+  { settings }: Call,
+  { providers }: AuthTools,
+  provider: ProviderName,
+  code: string,
+): Promise<SignedIn> {
   try {
-    return await google.exchange(clientOf(settings), code, callbackOf(settings))
+    return await providers[provider].exchange(clientOf(settings, provider), code, callbackOf(settings))
   } catch (cause) {
     throw refuse('unexpected_failure', {
       message: `Unable to exchange external code: ${code.slice(0, 4)}`,

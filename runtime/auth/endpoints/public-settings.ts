@@ -1,11 +1,7 @@
 import { json, type Call, type Outcome } from '../call/call.ts'
+import { isOffered } from '../providers/client.ts'
 import { otherProviders } from '../providers/other-providers.ts'
-import type { AuthSettings } from '../settings/keys.ts'
-
-/** Offered only with switch, id and secret (spec/auth.md 1). */
-export function offersGoogle(settings: AuthSettings): boolean {
-  return settings.google_enabled && settings.google_client_id !== '' && settings.google_secret !== ''
-}
+import { providerNames } from '../providers/table.ts'
 
 /** GET /settings (spec/auth.md 4.1). */
 export async function publicSettings({ settings }: Call): Promise<Outcome> {
@@ -13,7 +9,7 @@ export async function publicSettings({ settings }: Call): Promise<Outcome> {
     external: {
       anonymous_users: settings.anonymous_enabled,
       ...Object.fromEntries(otherProviders.map((name) => [name, false])),
-      google: offersGoogle(settings),
+      ...Object.fromEntries(providerNames.map((name) => [name, isOffered(settings, name)])),
       email: settings.email_enabled,
       phone: false,
     },

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { json, type Call, type Outcome } from '../call/call.ts'
 import { OauthFailure, refuse } from '../protocol/errors.ts'
-import { clientOf } from '../providers/client.ts'
+import { clientOf, isOffered } from '../providers/client.ts'
 import { isOutage, type VerifiedClaims } from '../providers/id-token.ts'
+import { isProviderName, type ProviderName } from '../providers/table.ts'
 import { linkToUser } from '../accounts/link-manually.ts'
 import { linkAccount, type Linked, type Linking } from '../accounts/provider-sign-in.ts'
 import { settle } from '../accounts/settle.ts'
-import { googleProfile } from '../rules/google-profile.ts'
+import { openIdProfile } from '../rules/openid-profile.ts'
 import { equalTexts } from '../rules/pkce.ts'
 import { sessionJson, startSession } from '../accounts/sign-in.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import { offersGoogle } from './public-settings.ts'
 
 /** POST /token?grant_type=id_token (spec/auth.md 4.7). Whose token it must be is settled before anybody looks at it. */
 export async function idTokenGrant(call: Call<typeof io.token>, tools: AuthTools): Promise<Outcome> {
@@ -20,18 +20,17 @@ export async function idTokenGrant(call: Call<typeof io.token>, tools: AuthTools
   const { provider: name = '', id_token: idToken = '' } = body
   if (idToken === '') throw new OauthFailure('invalid request', 'id_token required')
   if (name === '') throw new OauthFailure('invalid request', 'provider or client_id and issuer required')
-  if (name !== 'google') throw refuse('provider_disabled', `Provider (${name}) is not enabled`)
-  if (!offersGoogle(settings)) {
-    throw refuse('provider_disabled', `Provider (issuer "${tools.google.issuer}") is not enabled`)
-  }
-  const claims = await verify(call, tools, idToken)
+  if (!isProviderName(name)) throw refuse('provider_disabled', `Provider (${name}) is not enabled`)
+  const { issuer } = tools.providers[name]
+  if (!isOffered(settings, name)) throw refuse('provider_disabled', `Provider (issuer "${issuer}") is not enabled`)
+  const claims = await verify(call, tools, name, idToken)
   checkNonce(body.nonce ?? '', claims)
-  const profile = googleProfile(claims.sub, claims, tools.google.issuer)
+  const profile = openIdProfile(claims.sub, claims, issuer)
   const started = await settle(
     call,
     tools,
-    { profile, destination: settings.site_url },
-    { link, then: (run, user) => startSession(run, call, user, 'oauth') },
+    { provider: name, profile, destination: settings.site_url },
+    { link, then: (run, user) => startSession(run, call, user, { provider: name }) },
   )
   return json({ ...(await sessionJson(tools, call, started)) })
 }
@@ -46,11 +45,12 @@ async function linkerOf(call: Call<typeof io.token>): Promise<(linking: Linking)
 
 async function verify(
   { body, settings }: Call<typeof io.token>,
-  { google }: AuthTools,
+  { providers }: AuthTools,
+  provider: ProviderName,
   idToken: string,
 ): Promise<VerifiedClaims> {
   try {
-    return await google.verify(clientOf(settings), idToken, body.access_token ?? '')
+    return await providers[provider].verify(clientOf(settings, provider), idToken, body.access_token ?? '')
   } catch (cause) {
     if (isOutage(cause)) throw refuse('unavailable', { cause })
     throw new OauthFailure('invalid request', 'Bad ID token')

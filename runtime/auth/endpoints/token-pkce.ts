@@ -55,7 +55,9 @@ async function exchange(run: RunStatement, call: Call, code: string, verifier: s
   const user = await findUserById(run, flow.user_id)
   if (user === null) return refused(refuse('user_not_found'))
   if (user.banned) return refused(refuse('user_banned'))
-  return { kind: 'session', flow, started: await startSession(run, call, user, flow.authentication_method) }
+  const { authentication_method: method, provider_type: provider } = flow
+  const way = method === 'oauth' ? { provider } : method
+  return { kind: 'session', flow, started: await startSession(run, call, user, way) }
 }
 
 function isProved({ code_challenge: challenge, code_challenge_method: method }: IssuedFlow, verifier: string): boolean {

@@ -3,7 +3,7 @@ import { HttpFailure } from '../../http/failures.ts'
 import type { Log } from '../../log/events.ts'
 import { detailOf } from './boundary.ts'
 import { createKeySet, type KeySet } from '../../identity/key-set.ts'
-import { createGoogle } from '../providers/google.ts'
+import { createProviders, type Issuers } from '../providers/openid.ts'
 import { startHousekeeping } from '../store/housekeeping.ts'
 import { createPasswords, type Passwords } from '../secrets/passwords.ts'
 import { mailRequestActs } from '../endpoints/mail-request-acts.ts'
@@ -26,8 +26,7 @@ export interface OpenAuthOptions {
   readonly secret: string
   /** Address under which the project is reached, without a slash at its end. */
   readonly baseUrl: () => string
-  /** Issuer of the ID tokens that sign-in by Google takes. */
-  readonly googleIssuer: string
+  readonly issuers: Issuers
   /** The clock, in milliseconds. */
   readonly now: () => number
   /** Connection URL of the mail server; null or left out: mails stay in the outbox. */
@@ -106,7 +105,7 @@ function createTools({ database, whereReady, state }: Ground, options: OpenAuthO
     mailer,
     mailRequests,
     throttle: createThrottle({ run: database.run, whereReady, now }),
-    google: createGoogle(options.googleIssuer, now),
+    providers: createProviders(options.issuers, now),
     now,
   }
   return tools

@@ -1,5 +1,6 @@
 import { Type, type TSchema } from 'typebox'
 import { authErrors } from '../protocol/errors.ts'
+import { providerNames } from '../providers/table.ts'
 import { exactly, flag, id, named, object, oneOf, text, time } from './build.ts'
 
 /** Objects that several endpoints answer with (spec/auth.md 3), by the names that `named` refers to. */
@@ -63,7 +64,7 @@ export const schemas = {
     id: text("The provider's id of the person"),
     user_id: id,
     identity_data: Type.Optional(object('What the provider says')),
-    provider: text('email or google'),
+    provider: text(['email', ...providerNames].join(' or ')),
     last_sign_in_at: Type.Optional(time),
     created_at: Type.Optional(time),
     updated_at: Type.Optional(time),
@@ -84,8 +85,8 @@ export const schemas = {
     expires_at: seconds('End of the access token'),
     refresh_token: text('Good for one more session'),
     user: named('User'),
-    provider_token: Type.Optional(text("Google's access token")),
-    provider_refresh_token: Type.Optional(text("Google's refresh token")),
+    provider_token: Type.Optional(text("The provider's access token")),
+    provider_refresh_token: Type.Optional(text("The provider's refresh token")),
     weak_password: Type.Optional(weakPassword),
   }),
   Done: exactly({}),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { otherProviders } from '../providers/other-providers.ts'
+import { providerNames } from '../providers/table.ts'
 import {
   body,
   exactly,
@@ -58,7 +59,10 @@ export const publicSettings = io(
     exactly({
       external: exactly(
         Object.fromEntries(
-          ['anonymous_users', 'email', 'google', 'phone', ...otherProviders].map((name) => [name, Type.Boolean()]),
+          ['anonymous_users', 'email', 'phone', ...providerNames, ...otherProviders].map((name) => [
+            name,
+            Type.Boolean(),
+          ]),
         ),
       ),
       disable_signup: flag('Nobody new'),
@@ -88,7 +92,7 @@ export const token = io('A session for a password, a refresh token, a code or an
     refresh_token: text('refresh_token'),
     auth_code: text('pkce: the code that the browser came back with'),
     code_verifier: text('pkce: RFC 7636'),
-    provider: text('id_token: google'),
+    provider: text(`id_token: ${providerNames.join(' or ')}`),
     id_token: text('id_token: OpenID Connect Core 1.0'),
     access_token: text('id_token: checked against at_hash'),
     nonce: text('id_token: what was hashed into the token'),
@@ -158,7 +162,7 @@ export const logout = io('Ends sessions', noContent, {
 })
 
 const authorization = {
-  provider: text('google'),
+  provider: text(providerNames.join(' or ')),
   scopes: text('Further scopes, by commas or spaces'),
   ...redirectTo,
   ...challenge,

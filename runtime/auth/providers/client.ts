@@ -1,9 +1,17 @@
 import type { AuthSettings } from '../settings/keys.ts'
-import type { Client } from './google.ts'
+import type { Client } from './openid.ts'
+import { providers, type ProviderName } from './table.ts'
 
 /** The project as the provider knows it. */
-export function clientOf({ google_client_id: clientId, google_secret: secret }: AuthSettings): Client {
-  return { clientId, secret }
+export function clientOf(settings: AuthSettings, provider: ProviderName): Client {
+  const { clientId, secret } = providers[provider].settings
+  return { clientId: settings[clientId], secret: settings[secret] }
+}
+
+/** Whether people may sign in with it: only with switch, id and secret (spec/auth.md 1). */
+export function isOffered(settings: AuthSettings, provider: ProviderName): boolean {
+  const { clientId, secret } = clientOf(settings, provider)
+  return settings[providers[provider].settings.enabled] && clientId !== '' && secret !== ''
 }
 
 /** Byte for byte what the owner entered at the provider, whatever host a request came to (spec/auth.md 6.3). */

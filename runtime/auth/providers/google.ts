@@ -1,136 +1,17 @@
-import type { Configuration, CustomFetch, ServerMetadata } from 'openid-client'
-import type { JWTVerifyGetKey } from 'jose'
-import { once } from '../../lib/once.ts'
-import { singleFlight } from '../../lib/single-flight.ts'
-import { googleProfile, type GoogleProfile } from '../rules/google-profile.ts'
-import type { ProviderTokens } from '../store/flow-states.ts'
-import { boundedFetch } from './bounded-fetch.ts'
-import { publishedKeys, verifyIdToken, type VerifiedClaims } from './id-token.ts'
+import type { ProviderRow } from './provider.ts'
 
-/** Sign-in by Google, as OpenID Connect has it. */
-
-export interface Client {
-  readonly clientId: string
-  readonly secret: string
-}
-
-export interface SignedIn {
-  readonly profile: GoogleProfile
-  readonly tokens: ProviderTokens
-}
-
-export interface Google {
-  /** The issuer that tokens have to be from. */
-  readonly issuer: string
-  /** Where a browser is sent to; rejects while the provider cannot be reached. */
-  readonly authorizationUrl: (client: Client, parameters: Readonly<Record<string, string>>) => Promise<string>
-  /** Trades a code for what the provider says of the person. Rejects when it refuses, lies or is late. */
-  readonly exchange: (client: Client, code: string, redirectUri: string) => Promise<SignedIn>
-  /** The claims of an ID token that somebody brought. Rejects for one that is not to be trusted. */
-  readonly verify: (client: Client, idToken: string, accessToken: string) => Promise<VerifiedClaims>
-}
-
-const googleIssuer = 'https://accounts.google.com'
-
-/** As https://accounts.google.com/.well-known/openid-configuration has it: pinned, so that nothing is asked first. */
-const googleMetadata: ServerMetadata = {
-  issuer: googleIssuer,
-  authorization_endpoint: 'https://accounts.google.com/o/oauth2/v2/auth',
-  token_endpoint: 'https://oauth2.googleapis.com/token',
-  userinfo_endpoint: 'https://openidconnect.googleapis.com/v1/userinfo',
-  jwks_uri: 'https://www.googleapis.com/oauth2/v3/certs',
-}
-
-/** Below what a whole request may take, keys included: whoever waits is told that the provider was too slow. */
-const exchangeMs = 6_000
-
-interface Endpoints {
-  readonly metadata: ServerMetadata
-  readonly keys: JWTVerifyGetKey
-}
-
-/** Loaded when somebody first signs in this way: a server starts without it. */
-const openid = once(() => import('openid-client'))
-
-/** `issuer`: Google's, unless the operator names another provider. */
-export function createGoogle(issuer: string, now: () => number): Google {
-  const endpoints = issuer === googleIssuer ? pinned() : discovered(issuer)
+/** As https://accounts.google.com/.well-known/openid-configuration has it. */
+export const google: ProviderRow = {
+  issuer: 'https://accounts.google.com',
   // Google's older tokens lack the scheme.
-  const issuers = issuer === googleIssuer ? [issuer, 'accounts.google.com'] : [issuer]
-  const check = async ({ clientId }: Client, token: string, accessToken: string): Promise<VerifiedClaims> => {
-    const { keys } = await endpoints()
-    return verifyIdToken(token, { issuers, clientId, keys, now: now(), accessToken })
-  }
-  return {
-    issuer,
-    verify: check,
-    authorizationUrl: async (client, parameters) => {
-      const config = await configure(await endpoints(), client, null)
-      return (await openid()).buildAuthorizationUrl(config, { ...parameters }).href
-    },
-    exchange: async (client, code, redirectUri) => {
-      const config = await configure(await endpoints(), client, AbortSignal.timeout(exchangeMs))
-      const answer = await tradeCode(config, code, redirectUri)
-      if (answer.id_token === undefined) throw new Error('The provider gave no ID token.')
-      const claims = await check(client, answer.id_token, answer.access_token)
-      const isTold = typeof claims['email'] === 'string'
-      const more = isTold ? {} : await (await openid()).fetchUserInfo(config, answer.access_token, claims.sub)
-      return {
-        profile: googleProfile(claims.sub, { ...more, ...claims }, issuer),
-        tokens: { accessToken: answer.access_token, refreshToken: answer.refresh_token ?? null },
-      }
-    },
-  }
-}
-
-/** The word of the provider's refusal, such as `invalid_client`, tells the owner's log what to mend. */
-async function tradeCode(config: Configuration, code: string, redirectUri: string) {
-  const { genericGrantRequest, ResponseBodyError } = await openid()
-  try {
-    // The ID token is verified by us, like one that somebody brings: it may carry a nonce of the caller's.
-    return await genericGrantRequest(config, 'authorization_code', { code, redirect_uri: redirectUri })
-  } catch (cause) {
-    throw cause instanceof ResponseBodyError ? new Error(`The provider refused: ${cause.error}`, { cause }) : cause
-  }
-}
-
-function pinned(): () => Promise<Endpoints> {
-  const endpoints = endpointsOf(googleMetadata)
-  return async () => endpoints
-}
-
-/** Asked until it was answered once; kept from then on. */
-function discovered(issuer: string): () => Promise<Endpoints> {
-  let known: Endpoints | null = null
-  const ask = singleFlight(async () => {
-    const { allowInsecureRequests, discovery } = await openid()
-    const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : []
-    const found = await discovery(new URL(issuer), 'discovery', undefined, undefined, { execute, timeout: 5 })
-    known = endpointsOf(found.serverMetadata())
-    return known
-  })
-  return async () => known ?? ask()
-}
-
-function endpointsOf(metadata: ServerMetadata): Endpoints {
-  if (metadata.jwks_uri === undefined) throw new Error('The provider publishes no keys.')
-  return { metadata, keys: publishedKeys(metadata.jwks_uri) }
-}
-
-/** The client's settings may change at any time, so the library gets them anew each time. */
-async function configure(
-  { metadata }: Endpoints,
-  { clientId, secret }: Client,
-  signal: AbortSignal | null,
-): Promise<Configuration> {
-  const library = await openid()
-  const config = new library.Configuration(metadata, clientId, secret)
-  if (metadata.issuer.startsWith('http:')) library.allowInsecureRequests(config)
-  if (signal !== null) config[library.customFetch] = fetchUntil(signal)
-  return config
-}
-
-function fetchUntil(signal: AbortSignal): CustomFetch {
-  return (url, { body = null, headers, method, redirect }) =>
-    boundedFetch(url, { body, headers, method, redirect, signal })
+  aliases: ['accounts.google.com'],
+  metadata: {
+    issuer: 'https://accounts.google.com',
+    authorization_endpoint: 'https://accounts.google.com/o/oauth2/v2/auth',
+    token_endpoint: 'https://oauth2.googleapis.com/token',
+    userinfo_endpoint: 'https://openidconnect.googleapis.com/v1/userinfo',
+    jwks_uri: 'https://www.googleapis.com/oauth2/v3/certs',
+  },
+  algorithms: ['RS256'],
+  settings: { enabled: 'google_enabled', clientId: 'google_client_id', secret: 'google_secret' },
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
 import { equalTexts } from '../rules/pkce.ts'
 import { boundedFetch } from './bounded-fetch.ts'
+import type { ProviderRow } from './provider.ts'
 
 /**
  * Whom an ID token has to be from and for. Neither is ever taken from a request or a token (spec/auth.md, attack 5).
@@ -10,6 +11,8 @@ export interface TokenExpectations {
   readonly issuers: readonly string[]
   readonly clientId: string
   readonly keys: JWTVerifyGetKey
+  /** None but what the provider signs with; each hashes `at_hash` by SHA-256. */
+  readonly algorithms: ProviderRow['algorithms']
   /** Unix milliseconds. */
   readonly now: number
   /** What `at_hash` has to belong to, where the token has one; empty: nothing to compare. */
@@ -26,9 +29,6 @@ const toleranceSeconds = 30
 /** OpenID Connect Core 1.0 section 2: ASCII, at most 255. */
 const isSubject = /^[\x20-\x7e]{1,255}$/
 
-/** Google signs with RSA alone (its discovery document, `id_token_signing_alg_values_supported`). */
-const algorithms = ['RS256']
-
 /** The published keys of a provider, kept for a while. */
 export function publishedKeys(address: string): JWTVerifyGetKey {
   return createRemoteJWKSet(new URL(address), { timeoutDuration: 2_500, [customFetch]: boundedFetch })
@@ -37,7 +37,7 @@ export function publishedKeys(address: string): JWTVerifyGetKey {
 /** OpenID Connect Core 1.0 section 3.1.3.7. Rejects for a token that is not to be trusted. */
 export async function verifyIdToken(token: string, expected: TokenExpectations): Promise<VerifiedClaims> {
   const { payload } = await jwtVerify(token, expected.keys, {
-    algorithms,
+    algorithms: [...expected.algorithms],
     issuer: [...expected.issuers],
     clockTolerance: toleranceSeconds,
     currentDate: new Date(expected.now),
@@ -62,7 +62,7 @@ function isFor({ aud, azp }: JWTPayload, clientId: string): boolean {
   return azp === clientId || aud === clientId || (Array.isArray(aud) && aud.includes(clientId))
 }
 
-/** OpenID Connect Core 1.0 section 3.1.3.6: the left half of the hash that RS256 uses. */
+/** OpenID Connect Core 1.0 section 3.1.3.6: the left half of the hash that the signature uses. */
 function matchesAccessToken({ at_hash: hash }: JWTPayload, accessToken: string): boolean {
   if (hash === undefined || accessToken === '') return true
   const left = createHash('sha256').update(accessToken, 'ascii').digest().subarray(0, 16)

@@ -22,6 +22,8 @@ export interface ReturnedFlow {
   readonly id: string
   readonly auth_code: string
   readonly has_challenge: boolean
+  /** The provider's name. */
+  readonly provider_type: string
   readonly referrer: string | null
   readonly linking_target_id: string | null
 }
@@ -32,7 +34,7 @@ const claim = statement<ReturnedFlow>(
   `update auth.flow_state set auth_code_issued_at = now(), updated_at = now()
   where id = $1 and authentication_method = 'oauth' and auth_code_issued_at is null
     and created_at > now() - make_interval(secs => $2)
-  returning id, auth_code, code_challenge is not null as has_challenge, referrer, linking_target_id`,
+  returning id, auth_code, code_challenge is not null as has_challenge, provider_type, referrer, linking_target_id`,
 )
 
 const isIssued = statement<{ readonly issued: boolean }>(
@@ -66,6 +68,8 @@ export interface IssuedFlow {
   readonly code_challenge: string | null
   readonly code_challenge_method: 's256' | 'plain' | null
   readonly authentication_method: AmrMethod
+  /** The provider's name, where the method is `oauth`. */
+  readonly provider_type: string
   readonly provider_access_token: string | null
   readonly provider_refresh_token: string | null
   /** Seconds of its life that are over: a mail may lie unread, so there it begins when the link is opened. */
@@ -74,7 +78,7 @@ export interface IssuedFlow {
 
 const lockIssued = statement<IssuedFlow>(
   'auth.flow-states.lock-issued',
-  `select id, user_id, code_challenge, code_challenge_method, authentication_method, provider_access_token,
+  `select id, user_id, code_challenge, code_challenge_method, authentication_method, provider_type, provider_access_token,
     provider_refresh_token, extract(epoch from clock_timestamp()
       - case when authentication_method = 'oauth' then created_at else auth_code_issued_at end)::float8 as age
   from auth.flow_state

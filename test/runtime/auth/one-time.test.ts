@@ -17,7 +17,7 @@ beforeAll(async () => {
     poolSize: 10,
     secret: 'x'.repeat(32),
     baseUrl,
-    googleIssuer: baseUrl(),
+    issuers: { google: baseUrl() },
     now: Date.now,
     log: () => undefined,
   })

@@ -1,4 +1,4 @@
-import { missingForGoogle, saveSettings, type SettingChanges } from '../../../../runtime/admin/save-settings.ts'
+import { missingFor, saveSettings, type SettingChanges } from '../../../../runtime/admin/save-settings.ts'
 import type { ShownSetting } from '../../../../runtime/admin/setting-values.ts'
 import type { StatementsDatabase } from '../../../../runtime/db/pool/statements.ts'
 import type { AuthUrls } from '../auth-database.ts'
@@ -47,7 +47,9 @@ const googleWays: Readonly<Record<string, string>> = {
 
 /** What keeps Google from being offered, each with the command that mends it. */
 export function googleLines(stored: Readonly<Record<string, string>>): readonly string[] {
-  return missingForGoogle(stored).map((name) => `Google is not offered yet, ${name} is missing: ${googleWays[name]}`)
+  return missingFor('google', stored).map(
+    (name) => `Google is not offered yet, ${name} is missing: ${googleWays[name]}`,
+  )
 }
 
 /** A setting's value for people; the value of a secret is never shown. */

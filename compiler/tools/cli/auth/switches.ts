@@ -1,4 +1,5 @@
 import { showSettings } from '../../../../runtime/admin/setting-values.ts'
+import { providers } from '../../../../runtime/auth/providers/table.ts'
 import { migrateAuth } from '../../../../runtime/auth/schema/migrate.ts'
 import { isAuthSettingName, type AuthSettingName } from '../../../../runtime/auth/settings/keys.ts'
 import { settingsOf } from '../../../../runtime/auth/settings/load.ts'
@@ -60,7 +61,7 @@ export const guests: AuthSubcommand = {
   },
 }
 
-const googleNames = ['google_enabled', 'google_client_id', 'google_secret'] as const
+const googleNames = Object.values(providers.google.settings)
 
 export const google: AuthSubcommand = {
   usage: 'google [on|off] [--client-id ID] [--secret-stdin]',

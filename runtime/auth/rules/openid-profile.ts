@@ -2,7 +2,7 @@ import type { JsonObject } from '../protocol/types.ts'
 import { judgeEmail, normalEmail } from './email.ts'
 
 /** What the provider says of a person, out of claims that were verified (OpenID Connect Core 1.0 section 5.1). */
-export interface GoogleProfile {
+export interface OpenIdProfile {
   readonly subject: string
   /** In lower case; null where there is none or it cannot be one. */
   readonly email: string | null
@@ -24,7 +24,7 @@ const shownText = (claims: JsonObject, name: string): string | null =>
   textOf(claims, name)?.replace(unstorable, '') ?? null
 
 /** `issuer` as it is configured, never as a token says. */
-export function googleProfile(subject: string, claims: JsonObject, issuer: string): GoogleProfile {
+export function openIdProfile(subject: string, claims: JsonObject, issuer: string): OpenIdProfile {
   const address = textOf(claims, 'email')
   const email = address !== null && judgeEmail(address) === null ? normalEmail(address) : null
   const verified = email !== null && (claims['email_verified'] === true || claims['email_verified'] === 'true')
