@@ -31,7 +31,10 @@ export function createEmitter(memo: Memo = createMemo()): Emit {
   const check = createCheck(parse)
   return async (model, version) => {
     const parts: EntityPart[] = []
-    for (const entity of Object.values(model.entities)) parts.push(await memo.later(entityPart, entity, check))
+    for (const entity of Object.values(model.entities)) {
+      const part = memo.later(entityPart, entity, check)
+      parts.push(part instanceof Promise ? await part : part)
+    }
     const functions = await memo.later(checkCalls, parse, callsModule(Object.values(model.functions)))
     const checks = memo.map(worthTelling, parts).filter((checked) => checked !== null)
     const refused = new Set(checks.flatMap((checked) => checked.refused))

@@ -1,4 +1,4 @@
-import type { Manifest } from '../../runtime/contract/manifest.ts'
+import type { EntityFacts, Manifest } from '../../runtime/contract/manifest.ts'
 import { joinDigests } from '../../runtime/contract/artifact.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
@@ -11,10 +11,16 @@ export const manifestText = (manifest: Manifest): string => `{\n${blocksOf(manif
 
 /** What digestLines gives for the text, without making lines of what was in the manifest before. */
 export const manifestDigest = (memo: Memo, manifest: Manifest): string =>
-  joinDigests([opening, ...blocksOf(manifest).flatMap((block) => blockDigests(memo, block)), closing, afterLast])
+  joinDigests([
+    opening,
+    ...blocksOf(manifest).flatMap((block) => blockDigests(memo, manifest, block)),
+    closing,
+    afterLast,
+  ])
 
 /** One member of the manifest: its items stand on lines between the opening and the closing one. */
 interface Block {
+  readonly key: string
   readonly open: string
   readonly items: readonly Item[]
   readonly close: string
@@ -28,9 +34,9 @@ interface Item {
 const blocksOf = (manifest: Manifest): readonly Block[] =>
   Object.entries(manifest)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, value]) => blockOf(`${JSON.stringify(key)}:`, value))
+    .map(([key, value]) => ({ key, ...blockOf(`${JSON.stringify(key)}:`, value) }))
 
-function blockOf(label: string, value: unknown): Block {
+function blockOf(label: string, value: unknown): Omit<Block, 'key'> {
   if (Array.isArray(value)) {
     return { open: `${label}[`, items: value.map((item) => ({ label: '', value: item })), close: ']' }
   }
@@ -46,16 +52,20 @@ const membersOf = (value: Readonly<Record<string, unknown>>): readonly Item[] =>
 const blockText = ({ open, items, close }: Block): string =>
   items.length === 0 ? open + close : `${open}\n${items.map(itemText).join(',\n')}\n${close}`
 
-const blockDigests = (memo: Memo, { open, items, close }: Block): readonly string[] =>
-  items.length === 0
-    ? [sha256Hex(open + close)]
-    : [sha256Hex(open), ...items.map((item) => itemDigest(memo, item)), sha256Hex(close)]
+function blockDigests(memo: Memo, { entities }: Manifest, { key, open, items, close }: Block): readonly string[] {
+  if (items.length === 0) return [sha256Hex(open + close)]
+  const digests = key === 'entities' ? memo.map(entityDigest, entities) : items.map((item) => itemDigest(memo, item))
+  return [sha256Hex(open), ...digests, sha256Hex(close)]
+}
+
+/** There are thousands of them. */
+const entityDigest = (entity: EntityFacts): string => recordDigest(entity, '')
 
 const [opening, closing, afterLast] = [sha256Hex('{'), sha256Hex('}'), sha256Hex('')]
 
 const itemText = ({ label, value }: Item): string => label + stableJson(value)
 
-/** Entities and enums that did not change are the very same objects as in the revision before. */
+/** Enums and others that did not change are the very same objects as in the revision before. */
 const itemDigest = (memo: Memo, { label, value }: Item): string =>
   isRecord(value) ? memo.of(recordDigest, value, label) : sha256Hex(itemText({ label, value }))
 

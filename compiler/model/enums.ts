@@ -28,9 +28,10 @@ export const buildEnums = (
   { types }: Annotated,
 ): Noted<readonly ServedEnum[]> =>
   gatherPresent(
-    inOrder(schemas, types)
-      .filter(({ object }) => object.kind === 'e')
-      .map(({ object, schema }) => memo.of(buildEnum, object, schema.inflects)),
+    inOrder(
+      schemas,
+      types.filter(({ kind }) => kind === 'e'),
+    ).map(({ object, schema }) => memo.of(buildEnum, object, schema.inflects)),
   )
 
 function buildEnum(type: AnnotatedType, inflected: boolean): Noted<ServedEnum | null> {

@@ -35,8 +35,21 @@ export function buildHeads(
   scope: Scope,
   { relations }: Annotated,
 ): Noted<readonly Head[]> {
-  const ordered = inOrder(schemas, relations).map(({ object }) => object)
+  const places = memo.one(placesInOrder, schemas, memo.map(fullName, relations))
+  const ordered = places.flatMap((place) => relations[place] ?? [])
   return gatherPresent(memo.each(buildHead, ordered, memo, scope))
+}
+
+/** No name of Postgres holds a zero byte. */
+const fullName = ({ schema, name }: AnnotatedRelation): string => `${schema}\0${name}`
+
+/** The order depends on names alone, which seldom change. */
+function placesInOrder(schemas: readonly ServedSchema[], names: readonly string[]): readonly number[] {
+  const all = names.map((full, place) => {
+    const [schema = '', name = ''] = full.split('\0')
+    return { schema, name, place }
+  })
+  return inOrder(schemas, all).map(({ object }) => object.place)
 }
 
 function buildHead(relation: AnnotatedRelation, memo: Memo, { schemas }: Scope): Noted<Head | null> {

@@ -41,9 +41,11 @@ function holdersOf(
   return new Set([
     ...[...schemas, ...typeSchemas, ...(refusal ?? []), ...enums].flatMap(({ usage }) => usage),
     ...functions.flatMap(({ execute }) => execute),
-    ...memo.map(entityHolders, entities).flat(),
+    ...memo.one(allHolders, memo.map(entityHolders, entities)),
   ])
 }
+
+const allHolders = (holders: readonly Grantees[]): ReadonlySet<Grantee> => new Set(holders.flat())
 
 const entityHolders = ({ grants, columns, computed }: EntityFacts): Grantees => [
   ...new Set([

@@ -135,8 +135,8 @@ interface EnumPart {
 interface Claims {
   /** By base name: the place in the manifest's list. */
   readonly places: ReadonlyMap<string, number>
-  /** Places of those that have a key, in ascending order. */
-  readonly keyed: readonly number[]
+  /** By place: whether the relation is one of them and has a key. */
+  readonly keyed: readonly boolean[]
   readonly used: readonly Part[]
   /** Whether enums have filters for arrays of them. */
   readonly listFilters: boolean
@@ -188,7 +188,7 @@ function claimNames(texts: readonly string[], readable: readonly boolean[], rese
     }
   }
   claim(true)
-  const keyed = [...places.values()]
+  const keyed = namings.map(({ name }, place) => places.get(name) === place)
   claim(false)
   return { places, keyed, used, listFilters: present.has('enumArrays') }
 }
@@ -247,7 +247,7 @@ export function createNames(manifest: Manifest, readable: readonly boolean[], me
       return found !== undefined && 'composite' in found && found.composite === item
     },
     listFilters,
-    exposed: claims.keyed.flatMap((place) => entityAt(place) ?? []),
+    exposed: manifest.entities.filter((_, place) => claims.keyed[place]),
     find: (name) => {
       const found = findPart(claims, name)
       const entity = found && entityAt(found.place)
