@@ -18,7 +18,7 @@ import type {
 } from './types.ts'
 
 /** What one run of the catalogue query tells: whatever there is one of, all types, and the objects that are new. */
-export interface Answer
+export interface CatalogAnswer
   extends
     Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'readsClaims' | 'memberships'>,
     Pick<Lists, 'leaves' | 'snapshot' | 'counter' | 'server'> {
@@ -58,7 +58,7 @@ export interface ReadFunction {
  * @throws TypeError naming the place, when a value has another shape than expected or refers to something that is not
  * there: a defect of the query, or an object that was dropped while it ran.
  */
-export function decodeAnswer(answer: string): Answer {
+export function decodeAnswer(answer: string): CatalogAnswer {
   const lists = readLists(answer)
   const index = indexOf(lists)
   const {

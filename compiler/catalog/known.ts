@@ -1,13 +1,13 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { share } from '../../runtime/lib/share.ts'
-import type { Answer, ReadFunction, ReadRelation } from './decode.ts'
+import type { CatalogAnswer, ReadFunction, ReadRelation } from './decode.ts'
 import type { Catalog, CatalogFunction, CatalogRelation, CatalogType, Oid } from './types.ts'
 
 /**
  * What earlier answers told, so that the next question is about changes only. An object that reads as it did before
  * keeps its identity, and so do the parts of one that changed elsewhere: by it later stages find what they made of them.
  */
-export interface Known {
+export interface KnownObjects {
   /** The snapshot and counter from which recorded changes lead on; null when only a whole comparison will do. */
   readonly since: { readonly snapshot: string; readonly counter: string } | null
   readonly server: string
@@ -18,7 +18,7 @@ export interface Known {
   readonly schemas: Catalog['schemas']
 }
 
-export const nothingKnown: Known = {
+export const nothingKnown: KnownObjects = {
   since: null,
   server: '',
   roles: new Map(),
@@ -29,7 +29,7 @@ export const nothingKnown: Known = {
 }
 
 /** Parameters $2 to $9 of the catalogue query. */
-export const knownValues = ({ since, relations, functions }: Known): unknown[] => [
+export const knownValues = ({ since, relations, functions }: KnownObjects): unknown[] => [
   ...marksOf(relations),
   Array.from(relations.values(), ({ written }) => written),
   ...marksOf(functions),
@@ -43,7 +43,7 @@ const marksOf = (objects: ReadonlyMap<Oid, { readonly mark: string }>): readonly
   Array.from(objects.values(), ({ mark }) => mark),
 ]
 
-function mentionedBy(relations: Known['relations'], functions: Known['functions']): ReadonlySet<Oid> {
+function mentionedBy(relations: KnownObjects['relations'], functions: KnownObjects['functions']): ReadonlySet<Oid> {
   const seeds = new Set<Oid>()
   for (const { mentions } of relations.values()) for (const type of mentions) seeds.add(type)
   for (const { mentions } of functions.values()) for (const type of mentions) seeds.add(type)
@@ -55,11 +55,11 @@ function mentionedBy(relations: Known['relations'], functions: Known['functions'
  * refers to; when such a name changed, less is known than was believed: the question has to be asked again, with what
  * is left.
  */
-export type Joined =
-  | { readonly kind: 'whole'; readonly known: Known; readonly catalog: Catalog }
-  | { readonly kind: 'ask again'; readonly known: Known }
+export type JoinedObjects =
+  | { readonly kind: 'whole'; readonly known: KnownObjects; readonly catalog: Catalog }
+  | { readonly kind: 'ask again'; readonly known: KnownObjects }
 
-export function join(known: Known, answer: Answer): Joined {
+export function join(known: KnownObjects, answer: CatalogAnswer): JoinedObjects {
   if (!sharesNames(known, answer)) return { kind: 'ask again', known: nothingKnown }
   const doubtful = referringToRenamed(known, answer)
   if (doubtful.size > 0) {
@@ -73,7 +73,7 @@ export function join(known: Known, answer: Answer): Joined {
  * Names of roles stand in grants, names of types in columns and arguments. Who knows nothing shares them with
  * everybody.
  */
-function sharesNames(known: Known, answer: Answer): boolean {
+function sharesNames(known: KnownObjects, answer: CatalogAnswer): boolean {
   if (known === nothingKnown) return true
   const roles = new Map(answer.roles.map(({ oid, name }) => [oid, name]))
   return (
@@ -84,7 +84,7 @@ function sharesNames(known: Known, answer: Answer): boolean {
 }
 
 /** Known relations with a foreign key to a relation or column that has another name by now. */
-function referringToRenamed(known: Known, answer: Answer): ReadonlySet<Oid> {
+function referringToRenamed(known: KnownObjects, answer: CatalogAnswer): ReadonlySet<Oid> {
   const fresh = new Set(answer.relations.map(({ object }) => object.oid))
   const renamed = new Map(
     answer.relations.flatMap(({ object }) => {
@@ -114,7 +114,7 @@ function renamedColumns(before: CatalogRelation, now: CatalogRelation): readonly
 const without = <T>(objects: ReadonlyMap<Oid, T>, left: ReadonlySet<Oid>): ReadonlyMap<Oid, T> =>
   new Map([...objects].filter(([oid]) => !left.has(oid)))
 
-function learn(known: Known, answer: Answer): Known {
+function learn(known: KnownObjects, answer: CatalogAnswer): KnownObjects {
   const gone = (kind: 'relation' | 'function'): ReadonlySet<Oid> =>
     new Set(answer.gone.filter((item) => item.kind === kind).map(({ oid }) => oid))
   const relations = new Map(without(known.relations, gone('relation')))
@@ -162,7 +162,11 @@ const bySignature: Order<CatalogFunction> = (a, b) => byName(a, b) || compareByt
 const inputsOf = ({ args }: CatalogFunction): string => args.map(({ typeText }) => typeText).join(', ')
 
 /** The types that are mentioned now, and every enum; the answer also holds those of objects that changed or went. */
-function typesIn(known: Known, { types }: Answer, seeds: ReadonlySet<Oid>): ReadonlyMap<Oid, CatalogType> {
+function typesIn(
+  known: KnownObjects,
+  { types }: CatalogAnswer,
+  seeds: ReadonlySet<Oid>,
+): ReadonlyMap<Oid, CatalogType> {
   const all = new Map(types.map((type) => [type.oid, type]))
   const mentioned = new Set(seeds)
   for (const type of types) if (isListedEnum(type)) mentioned.add(type.oid)
@@ -181,14 +185,14 @@ const isListedEnum = ({ kind, schema }: CatalogType): boolean =>
   kind === 'e' && schema !== 'information_schema' && !schema.startsWith('pg_')
 
 /** The answer's types are more than those that are mentioned. */
-function typeSchemasOf({ types }: Known, all: Answer['typeSchemas']): Pick<Catalog, 'typeSchemas'> {
+function typeSchemasOf({ types }: KnownObjects, all: CatalogAnswer['typeSchemas']): Pick<Catalog, 'typeSchemas'> {
   const mentioned = new Set(Array.from(types.values(), ({ schema }) => schema))
   const typeSchemas = all.filter(({ name }) => mentioned.has(name))
   return typeSchemas.length > 0 ? { typeSchemas } : {}
 }
 
 const catalogOf = (
-  known: Known,
+  known: KnownObjects,
   {
     version,
     serverVersion,
@@ -200,7 +204,7 @@ const catalogOf = (
     typeSchemas,
     strays,
     members,
-  }: Answer,
+  }: CatalogAnswer,
 ): Catalog => ({
   version,
   serverVersion,

@@ -13,7 +13,7 @@ import type {
 } from '../catalog/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { nameColumn, nameConstraint, nameType, nameFunction, nameRelation, nameSchema } from '../report/object-name.ts'
-import { readComment, type Refusal } from './settings.ts'
+import { readComment, type SettingRefusal } from './settings.ts'
 import type {
   Annotated,
   AnnotatedColumn,
@@ -28,7 +28,7 @@ import type {
 /** An object with its settings, and what its comment and those of its parts brought up. */
 interface Read<T> {
   readonly object: T
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly SettingRefusal[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -101,7 +101,7 @@ function withoutHidden(
 /** What comments within a schema refuse requests with. */
 interface Refused {
   readonly schema: string
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly SettingRefusal[]
 }
 
 const nothingRefused: Refused = { schema: '', refusals: [] }
@@ -111,7 +111,7 @@ const refusedIn = ({ object, refusals }: Read<AnnotatedRelation>): Refused =>
 
 const annotatedRelation = ({ object }: Read<AnnotatedRelation>): AnnotatedRelation => object
 
-const stages: readonly Refusal['stage'][] = ['json', 'cast', 'load']
+const stages: readonly SettingRefusal['stage'][] = ['json', 'cast', 'load']
 
 /** The reading query fails before its result is decoded; among equals the message decides, so that order does not. */
 function schemaRefusals({ schemas, typeSchemas = [] }: Catalog, all: readonly Refused[]): readonly SchemaRefusal[] {

@@ -28,7 +28,7 @@ export const onlyTrue: Decoder<boolean> = (value) => ({
 })
 
 /** Any scalar, as text. */
-export const anyText: Decoder<string | null> = (value) => accept(textOf(value))
+export const settingText: Decoder<string | null> = (value) => accept(textOf(value))
 
 /** A string or null. */
 export const optionalString: Decoder<string | null> = (value) => (value === null ? accept(null) : requiredString(value))

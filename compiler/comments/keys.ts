@@ -1,6 +1,6 @@
 import { allowlist, limits, switched, switchedOn, unlessDisabled } from './additions.ts'
 import {
-  anyText,
+  settingText,
   type Decoder,
   onlyTrue,
   optionalForeignKeys,
@@ -64,7 +64,7 @@ export const keys = [
   {
     key: 'name',
     on: ['relation', 'column', 'function', 'enum', 'composite', 'foreign key'],
-    decode: anyText,
+    decode: settingText,
     help: 'a string: the name in GraphQL, used as it stands.',
   },
   {
@@ -76,7 +76,7 @@ export const keys = [
   {
     key: 'description',
     on: ['function'],
-    decode: anyText,
+    decode: settingText,
     help: 'a string: the description in GraphQL.',
   },
   {
@@ -150,13 +150,13 @@ export const keys = [
   {
     key: 'foreign_name',
     on: ['foreign key'],
-    decode: anyText,
+    decode: settingText,
     help: 'a string: the field on the referencing side.',
   },
   {
     key: 'local_name',
     on: ['foreign key'],
-    decode: anyText,
+    decode: settingText,
     help: 'a string: the field on the referenced side.',
   },
   {
@@ -226,7 +226,7 @@ type KeyRow = (typeof keys)[number]
 type ValueOf<Row extends KeyRow> = Extract<ReturnType<Row['decode']>, { readonly ok: true }>['value']
 
 /** The settings of one kind of object, decoded; absent ones hold their defaults. */
-export type Settings<Kind extends ObjectKind> = {
+export type CommentSettings<Kind extends ObjectKind> = {
   readonly [Row in KeyRow as Kind extends Row['on'][number] ? Row['key'] : never]: ValueOf<Row>
 }
 

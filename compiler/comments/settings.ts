@@ -4,19 +4,19 @@ import { diagnose } from '../report/diagnostics.ts'
 import type { Decoded } from './decoders.ts'
 import { type ParsedComment, parseComment } from './grammar.ts'
 import { member } from './json-value.ts'
-import { type Key, keys, keysOn, type ObjectKind, objectKinds, type Settings } from './keys.ts'
+import { type Key, keys, keysOn, type ObjectKind, objectKinds, type CommentSettings } from './keys.ts'
 
 /** Why requests fail: `stage` tells which of several is met first (spec/graphql.md 13.1). */
-export interface Refusal {
+export interface SettingRefusal {
   readonly stage: 'json' | 'cast' | 'load'
   readonly message: string
 }
 
 export interface ReadComment<Kind extends ObjectKind> {
-  readonly settings: Settings<Kind>
+  readonly settings: CommentSettings<Kind>
   /** The comment's text outside the directive. */
   readonly outside: string | null
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly SettingRefusal[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -35,7 +35,9 @@ export function readComment<Kind extends ObjectKind>(
   const read = keysOn(kind).map((row) => ({ row, decoded: row.decode(member(given, row.key)) }))
   const failures = read.flatMap(({ row, decoded }) => (decoded.ok ? [] : [{ row, failure: decoded }]))
   return {
-    settings: Object.fromEntries(read.map(({ row, decoded }) => [row.key, valueOf(row, decoded)])) as Settings<Kind>,
+    settings: Object.fromEntries(
+      read.map(({ row, decoded }) => [row.key, valueOf(row, decoded)]),
+    ) as CommentSettings<Kind>,
     outside: parsed.kind === 'broken' ? null : parsed.outside,
     refusals: [
       ...brokenJson(parsed),
@@ -62,7 +64,7 @@ const valueOf = (row: Key, decoded: Decoded<unknown>): unknown => {
 const refusalMessage = ({ refusal, reason }: Failure): string =>
   refusal === 'load' ? `Error while loading schema, check comment directives. ${reason}` : reason
 
-const brokenJson = (parsed: ParsedComment): readonly Refusal[] =>
+const brokenJson = (parsed: ParsedComment): readonly SettingRefusal[] =>
   parsed.kind === 'broken' ? [{ stage: 'json', message: 'invalid input syntax for type json' }] : []
 
 function tellShape(parsed: ParsedComment, object: () => string): readonly Diagnostic[] {

@@ -9,7 +9,7 @@ import type {
   CatalogType,
 } from '../catalog/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
-import type { Settings } from './keys.ts'
+import type { CommentSettings } from './keys.ts'
 
 /** c2: the Catalog with what its owner asked for by comment, decoded. No comment text from here on. */
 export interface Annotated extends Omit<
@@ -34,11 +34,11 @@ export interface SchemaRefusal {
 }
 
 export interface AnnotatedSchema extends Omit<CatalogSchema, 'comment'> {
-  readonly settings: Settings<'schema'>
+  readonly settings: CommentSettings<'schema'>
 }
 
 export interface AnnotatedRelation extends Omit<CatalogRelation, 'comment' | 'columns' | 'foreignKeys'> {
-  readonly settings: Settings<'relation'>
+  readonly settings: CommentSettings<'relation'>
   /** The `description` setting, else the comment's text outside the directive (spec/graphql.md 12.4). */
   readonly description: string | null
   readonly columns: readonly AnnotatedColumn[]
@@ -46,21 +46,21 @@ export interface AnnotatedRelation extends Omit<CatalogRelation, 'comment' | 'co
 }
 
 export interface AnnotatedColumn extends Omit<CatalogColumn, 'comment'> {
-  readonly settings: Settings<'column'>
+  readonly settings: CommentSettings<'column'>
   readonly description: string | null
 }
 
 export interface AnnotatedForeignKey extends Omit<CatalogForeignKey, 'comment'> {
-  readonly settings: Settings<'foreign key'>
+  readonly settings: CommentSettings<'foreign key'>
 }
 
 export interface AnnotatedType extends Omit<CatalogType, 'comment'> {
   /** Settings of an enum, the name also of a composite type; those of other types are never set. */
-  readonly settings: Settings<'enum'>
+  readonly settings: CommentSettings<'enum'>
 }
 
 export interface AnnotatedFunction extends Omit<CatalogFunction, 'comment'> {
-  readonly settings: Settings<'function'>
+  readonly settings: CommentSettings<'function'>
   /** Present where an extension brought it. */
   readonly ofExtension?: true
   readonly description: string | null

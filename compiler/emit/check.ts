@@ -7,8 +7,8 @@ import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameObject } from '../report/object-name.ts'
 import { typeModule, type Types } from './builders.ts'
-import { callSample, entitySamples, typeSample, type Sample, type TypeBuilder } from './samples.ts'
-import { isUnchecked, type ParseSql } from './sql-parser.ts'
+import { callSample, entitySamples, typeSample, type SqlSample, type TypeBuilder } from './samples.ts'
+import { isUnparsed, type ParseSql } from './sql-parser.ts'
 
 /** What came of checking the modules of some objects. */
 export interface Checked {
@@ -96,7 +96,7 @@ export async function checkCalls(parse: ParseSql, text: string): Promise<Checked
   return { refused: all.flatMap((one) => one.refused), diagnostics: all.flatMap((one) => one.diagnostics) }
 }
 
-async function problemsOf(samples: readonly Sample[], parse: ParseSql): Promise<readonly Problem[]> {
+async function problemsOf(samples: readonly SqlSample[], parse: ParseSql): Promise<readonly Problem[]> {
   const problems: Problem[] = []
   for (const { part, sql } of samples) {
     const problem = await parse(sql)
@@ -107,7 +107,7 @@ async function problemsOf(samples: readonly Sample[], parse: ParseSql): Promise<
 
 function tellProblems(id: ObjectId, object: string, problems: readonly Problem[]): Checked {
   const diagnostics = problems.map((facts) =>
-    diagnose(isUnchecked(facts.problem) ? 'statement-unchecked' : 'statement-refused', object, facts),
+    diagnose(isUnparsed(facts.problem) ? 'statement-unchecked' : 'statement-refused', object, facts),
   )
   return { refused: diagnostics.some(({ severity }) => severity === 'error') ? [id] : [], diagnostics }
 }

@@ -1,9 +1,9 @@
 import { IndentationText, Project, QuoteKind, type StatementStructures } from 'ts-morph'
 
-export type Statements = readonly (StatementStructures | string)[]
+export type PrintedStatements = readonly (StatementStructures | string)[]
 
 /** Statements -> text of a file of declarations. */
-export type Print = (fileName: string, statements: Statements) => string
+export type Print = (fileName: string, statements: PrintedStatements) => string
 
 /**
  * A printer by ts-morph. Nothing is resolved and nothing is kept: a printed file is forgotten at once, since two

@@ -13,14 +13,14 @@ import { operators } from '../../runtime/sql/operators.ts'
 /** The functions of a type, which columns of many entities have. */
 export type TypeBuilder = Omit<ColumnBuilder, 'of' | 'notNull' | 'attributes'>
 
-export interface Sample {
+export interface SqlSample {
   /** What the statement is about, below the builder's object: `column "id"`. */
   readonly part: string
   readonly sql: string
 }
 
 /** Those of an entity; what depends on its columns' types only is left to `typeSample`. */
-export const entitySamples = (builder: EntityBuilder): readonly Sample[] => [
+export const entitySamples = (builder: EntityBuilder): readonly SqlSample[] => [
   ...Object.entries(builder.arbiters ?? {}).map(([key, target]) => ({
     part: `its unique key ${key}`,
     sql: `insert into ${builder.relation} as t default values ${target} do nothing`,
@@ -55,7 +55,7 @@ const attributeSamples = (
   attributes: Attributes | undefined,
   value: string,
   part: string,
-): readonly Sample[] =>
+): readonly SqlSample[] =>
   Object.entries(attributes ?? {}).flatMap(([name, attribute]) => {
     const inner = attribute.of(value)
     const path = `${part}.${name}`
@@ -114,6 +114,6 @@ function joinSample({ relation, columns }: EntityBuilder): string {
   return `select (select row_to_json(f) from ${relation} f where ${equal.join(' and ')}) from ${relation} l`
 }
 
-export function callSample(call: CallBuilder): Sample {
+export function callSample(call: CallBuilder): SqlSample {
   return { part: 'call', sql: `select ${call.json('r.v')} from ${call.name}(${passed(call.args).join(', ')}) as r(v)` }
 }

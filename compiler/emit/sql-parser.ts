@@ -28,7 +28,7 @@ export function createSqlParser(): ParseSql {
 const tooLong = 'it is too long to check'
 
 /** Whether the problem is the parser's, which says nothing about the text. */
-export const isUnchecked = (problem: string): boolean => problem === tooLong || problem === gaveUp
+export const isUnparsed = (problem: string): boolean => problem === tooLong || problem === gaveUp
 
 async function parseOne(sql: string): Promise<string | null> {
   if (sql.length > longestShape) return tooLong

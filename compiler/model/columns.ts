@@ -10,8 +10,8 @@ import type { Head } from './heads.ts'
 import { columnField, isValidName } from './names.ts'
 import { fieldOfColumn, nodeIdField, tellNodeId } from './node-id.ts'
 import { columnGrants } from './privileges.ts'
-import { typeFacts, type Asked, type Value, type Values } from './scalars.ts'
-import type { Scope } from './scope.ts'
+import { typeFacts, type Asked, type ValueFacts, type Values } from './scalars.ts'
+import type { ModelScope } from './scope.ts'
 import { castText, readAs, sqlType } from './sql-types.ts'
 import { orderSql } from './orders.ts'
 import { tableAdditions } from './table-additions.ts'
@@ -43,7 +43,7 @@ const askedOf = ({ relation, schema }: Head): Asked => ({
 
 const isServed = (facts: ColumnFacts): boolean => facts.field !== null && facts.type !== null
 
-function columnFacts(head: Head, column: AnnotatedColumn, value: Value | null): ColumnFacts {
+function columnFacts(head: Head, column: AnnotatedColumn, value: ValueFacts | null): ColumnFacts {
   const name = fieldOfColumn(head, column)
   const field = name !== null && isValidName(name) ? name : null
   const served = field === null ? null : value
@@ -85,7 +85,7 @@ function tellColumn(head: Head, column: AnnotatedColumn, facts: ColumnFacts): re
 }
 
 /** What the builders need of every live column, served or not. */
-export function buildColumnSql(scope: Scope, values: Values, head: Head): readonly ColumnSql[] {
+export function buildColumnSql(scope: ModelScope, values: Values, head: Head): readonly ColumnSql[] {
   const asked = askedOf(head)
   return head.relation.columns.map((column) => {
     const value = values(column.type, asked)

@@ -7,10 +7,10 @@ import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import { nameAttribute, nameType } from '../report/object-name.ts'
-import { columnField, isValidName, typeName } from './names.ts'
+import { columnField, isValidName, typeNameOf } from './names.ts'
 import {
   askedBy,
-  isComposite,
+  isCompositeType,
   lookThrough,
   readValues,
   typeFacts,
@@ -18,7 +18,7 @@ import {
   type Values,
   type ValueScope,
 } from './scalars.ts'
-import { inOrder, type Scope, type ServedSchema } from './scope.ts'
+import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 import { castText, readAs, sqlType } from './sql-types.ts'
 import type { AttributeSql } from './types.ts'
 
@@ -32,13 +32,13 @@ export function buildComposites(
   if (!annotated.schemas.some(({ settings }) => settings.composites)) return null
   return gatherPresent(
     inOrder(schemas, annotated.types)
-      .filter(({ object }) => isComposite(scope, object))
+      .filter(({ object }) => isCompositeType(scope, object))
       .map(({ object, schema }) => memo.of(buildComposite, object, schema, scope)),
   )
 }
 
 function buildComposite(type: AnnotatedType, schema: ServedSchema, scope: ValueScope): Noted<CompositeFacts | null> {
-  const name = typeName(type.settings.name, type.name, schema.inflects)
+  const name = typeNameOf(type.settings.name, type.name, schema.inflects)
   if (!isValidName(name)) {
     const object = nameType(type.schema, type.name)
     return noted(null, [diagnose('name-unusable', object, { name, what: 'its values have no fields' })])
@@ -62,13 +62,13 @@ function buildComposite(type: AnnotatedType, schema: ServedSchema, scope: ValueS
 
 /** How the attributes of a composite value are read and compared; absent for all other types. */
 export function attributesOf(
-  scope: Scope,
+  scope: ModelScope,
   values: Values,
   oid: Oid,
   asked: Asked,
 ): { readonly attributes?: readonly AttributeSql[] } {
   const type = lookThrough(scope, oid, asked)
-  if (!asked.composites || type === undefined || !isComposite(scope, type)) return {}
+  if (!asked.composites || type === undefined || !isCompositeType(scope, type)) return {}
   const own = askedBy(scope, type.schema)
   return {
     attributes: type.attributes.flatMap((attribute): AttributeSql[] => {

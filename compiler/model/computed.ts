@@ -13,7 +13,7 @@ import { functionId } from './overloads.ts'
 import { execution } from './privileges.ts'
 import type { Result, ResultContext } from './results.ts'
 import { askedOf, lookThrough } from './scalars.ts'
-import type { Scope } from './scope.ts'
+import type { ModelScope } from './scope.ts'
 import { sqlType } from './sql-types.ts'
 import type { EntitySql } from './types.ts'
 
@@ -27,7 +27,7 @@ export interface Computed {
  * The served relation whose row is the function's one argument, or with `functionShapes` its first one; such a function
  * is never a root field.
  */
-export function rowArgument(scope: Scope, fn: AnnotatedFunction): ObjectId | undefined {
+export function rowArgument(scope: ModelScope, fn: AnnotatedFunction): ObjectId | undefined {
   const [first, ...others] = fn.args
   if (first === undefined || (others.length > 0 && !askedOf(scope, fn).functionShapes)) return undefined
   return others.some(({ type }) => scope.rowTypes.get(type) !== undefined) ? undefined : scope.rowTypes.get(first.type)

@@ -6,7 +6,7 @@ import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import { nameType } from '../report/object-name.ts'
-import { isValidEnumValue, isValidName, typeName } from './names.ts'
+import { isValidEnumValue, isValidName, typeNameOf } from './names.ts'
 import { typeUsage } from './privileges.ts'
 import { inOrder, type ServedSchema } from './scope.ts'
 
@@ -36,7 +36,7 @@ export const buildEnums = (
 
 function buildEnum(type: AnnotatedType, inflected: boolean): Noted<ServedEnum | null> {
   const object = nameType(type.schema, type.name)
-  const name = typeName(type.settings.name, type.name, inflected)
+  const name = typeNameOf(type.settings.name, type.name, inflected)
   if (!isValidName(name)) {
     return noted(null, [diagnose('name-unusable', object, { name, what: 'its values are served as Opaque' })])
   }

@@ -3,22 +3,25 @@ import type { AnnotatedFunction } from '../comments/types.ts'
 import { nameFunction } from '../report/object-name.ts'
 import { rowArgument } from './computed.ts'
 import { functionId } from './overloads.ts'
-import type { Scope } from './scope.ts'
+import type { ModelScope } from './scope.ts'
 
 /** What its owner calls a function, by the row that it is a computed field of (null: of none) and the id of its facts. */
 export type FunctionNames = (row: ObjectId | null, id: ObjectId) => string
 
 /** Facts do not say what a function takes in SQL, which names it. */
-export function functionNames(scope: Scope, functions: readonly AnnotatedFunction[]): FunctionNames {
+export function functionNames(scope: ModelScope, functions: readonly AnnotatedFunction[]): FunctionNames {
   const key = (row: ObjectId | null, id: ObjectId): string => JSON.stringify([row, id])
   const names = new Map(
     functions.flatMap((fn) => {
       const row = rowArgument(scope, fn) ?? null
-      return identities(fn).map((id) => [key(row, id), nameFunction(fn)] as const)
+      return functionIdentities(fn).map((id) => [key(row, id), nameFunction(fn)] as const)
     }),
   )
   return (row, id) => names.get(key(row, id)) ?? id
 }
 
 /** The ids that its facts may have: which one depends on whether others of its place have its name. */
-export const identities = (fn: AnnotatedFunction): readonly ObjectId[] => [functionId(fn, true), functionId(fn, false)]
+export const functionIdentities = (fn: AnnotatedFunction): readonly ObjectId[] => [
+  functionId(fn, true),
+  functionId(fn, false),
+]

@@ -7,7 +7,7 @@ const geoTypes = ['geometry', 'geography'] as const
 const geoKind = ({ kind, schema, name }: AnnotatedType): GeoSql['kind'] | undefined =>
   kind === 'b' && schema !== 'pg_catalog' ? geoTypes.find((type) => type === name) : undefined
 
-export const isGeo = (type: AnnotatedType): boolean => geoKind(type) !== undefined
+export const isGeoType = (type: AnnotatedType): boolean => geoKind(type) !== undefined
 
 /** How a type of PostGIS is read; absent for all others. The modifier is that of the column. */
 export function geoOf(type: AnnotatedType, modifier: number): { readonly geo?: GeoSql } {

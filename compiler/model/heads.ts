@@ -6,8 +6,8 @@ import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { gatherPresent, noted, type Noted } from '../report/noted.ts'
 import { nameRelation } from '../report/object-name.ts'
-import { isValidName, typeName } from './names.ts'
-import { inOrder, type Scope, type ServedSchema } from './scope.ts'
+import { isValidName, typeNameOf } from './names.ts'
+import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 
 /**
  * What other relations see of one. It is the same object for as long as it says the same, so that what changes behind
@@ -32,7 +32,7 @@ export interface Head extends Pick<Face, 'id' | 'name' | 'schema' | 'key'> {
 export function buildHeads(
   memo: Memo,
   schemas: readonly ServedSchema[],
-  scope: Scope,
+  scope: ModelScope,
   { relations }: Annotated,
 ): Noted<readonly Head[]> {
   const places = memo.one(placesInOrder, schemas, memo.map(fullName, relations))
@@ -52,11 +52,11 @@ function placesInOrder(schemas: readonly ServedSchema[], names: readonly string[
   return inOrder(schemas, all).map(({ object }) => object.place)
 }
 
-function buildHead(relation: AnnotatedRelation, memo: Memo, { schemas }: Scope): Noted<Head | null> {
+function buildHead(relation: AnnotatedRelation, memo: Memo, { schemas }: ModelScope): Noted<Head | null> {
   const schema = schemas.get(relation.schema)
   if (schema === undefined) return noted(null)
   const object = nameRelation(relation)
-  const name = typeName(relation.settings.name, relation.name, schema.inflects)
+  const name = typeNameOf(relation.settings.name, relation.name, schema.inflects)
   if (!isValidName(name)) {
     return noted(null, [diagnose('name-unusable', object, { name, what: 'it has no type in the API' })])
   }

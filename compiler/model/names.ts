@@ -20,7 +20,7 @@ const enumReserved: ReadonlySet<string> = new Set(['true', 'false', 'null'])
 export const isValidEnumValue = (name: string): boolean => isValidName(name) && !enumReserved.has(name)
 
 /** The base name B of a relation, and the name of an enum. */
-export const typeName = (override: string | null, name: string, inflects: boolean): string =>
+export const typeNameOf = (override: string | null, name: string, inflects: boolean): string =>
   override ?? (inflects ? inflect(name) : name)
 
 export const columnField = (override: string | null, name: string, inflects: boolean): string =>

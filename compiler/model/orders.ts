@@ -1,7 +1,7 @@
 import { ident } from '../../runtime/sql/ident.ts'
 import type { CatalogOrder, Oid } from '../catalog/types.ts'
 import { domainBase } from './scalars.ts'
-import type { Scope } from './scope.ts'
+import type { ModelScope } from './scope.ts'
 import type { OrderSql } from './types.ts'
 
 const symbols = ['<', '<=', '=', '>=', '>'] as const
@@ -11,7 +11,7 @@ const symbols = ['<', '<=', '=', '>=', '>'] as const
  * default btree class of the type, wherever its operators lie and whatever they are called, while `<` is looked for on the
  * search path, which is that of the served schemas.
  */
-export function orderSql(scope: Scope, oid: Oid): { readonly order?: OrderSql } {
+export function orderSql(scope: ModelScope, oid: Oid): { readonly order?: OrderSql } {
   const type = scope.types.get(oid)
   const order = (type?.kind === 'd' ? domainBase(scope, type) : type)?.order
   if (order == null || isFound(scope, order)) return {}
@@ -19,7 +19,7 @@ export function orderSql(scope: Scope, oid: Oid): { readonly order?: OrderSql } 
   return { order: Object.fromEntries(named) as OrderSql }
 }
 
-const isFound = (scope: Scope, order: CatalogOrder): boolean =>
+const isFound = (scope: ModelScope, order: CatalogOrder): boolean =>
   order.every(({ schema, name }, place) => name === symbols[place] && scope.schemas.get(schema) !== undefined)
 
 function operatorText(order: CatalogOrder, place: number): string {

@@ -11,15 +11,15 @@ import type { Annotated, AnnotatedFunction, AnnotatedRelation } from '../comment
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { nameFunction, nameRelation, relationWord } from '../report/object-name.ts'
 import { rowArgument } from './computed.ts'
-import { identities } from './function-names.ts'
-import { inOrder, type Scope, type ServedSchema } from './scope.ts'
+import { functionIdentities } from './function-names.ts'
+import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 
 /**
  * Every relation and function of the schemas that ask for a report (spec/graphql.md 17, `schemaReport`), with why it is
  * in nobody's API where that is so. Why it is not in one role's is found when that role asks.
  */
 export function buildReport(
-  scope: Scope,
+  scope: ModelScope,
   order: readonly ServedSchema[],
   annotated: Annotated,
   manifest: Pick<Manifest, 'entities' | 'functions'>,
@@ -61,7 +61,7 @@ function relationOf(
 
 /** Trigger functions are passed over by every other pass. */
 function functionOf(
-  scope: Scope,
+  scope: ModelScope,
   manifest: Pick<Manifest, 'entities' | 'functions'>,
   fn: AnnotatedFunction,
   overloaded: boolean,
@@ -97,7 +97,7 @@ function factsOf(
   fn: AnnotatedFunction,
 ): ReportedFacts | null {
   const place = row === null ? functions : (entities.find(({ id }) => id === row)?.computed ?? [])
-  const ids = identities(fn)
+  const ids = functionIdentities(fn)
   const found = place.find(({ id }) => ids.includes(id))
   return found === undefined ? null : { row, id: found.id }
 }

@@ -4,7 +4,7 @@ import type { Lookup } from '../../runtime/lib/memo.ts'
 import { attributesOf } from './composites.ts'
 import type { Head } from './heads.ts'
 import { askedOf, isPlainOrList, readValues, typeFacts, type Values, type ValueScope } from './scalars.ts'
-import type { Scope } from './scope.ts'
+import type { ModelScope } from './scope.ts'
 import type { AttributeSql, JsonForm } from './types.ts'
 
 /** What a function answers, and how a scalar answer becomes JSON. */
@@ -69,7 +69,7 @@ const valueForm = (fn: AnnotatedFunction, json: JsonForm): JsonForm =>
   json.kind === 'mapped' ? { kind: 'once', of: json } : fn.returnsSet ? { kind: 'only', of: json } : json
 
 /** Whether the function's result is the pseudo-type of this name. */
-export function isPseudo(scope: Scope, fn: AnnotatedFunction, name: string): boolean {
+export function isPseudo(scope: ModelScope, fn: AnnotatedFunction, name: string): boolean {
   const type = scope.types.get(fn.result)
   return type?.kind === 'p' && type.schema === 'pg_catalog' && type.name === name
 }

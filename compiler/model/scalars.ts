@@ -6,12 +6,12 @@ import type { Oid } from '../catalog/types.ts'
 import type { AnnotatedFunction, AnnotatedType } from '../comments/types.ts'
 import type { Lookup } from '../../runtime/lib/memo.ts'
 import type { ServedEnum } from './enums.ts'
-import { isGeo } from './geo.ts'
-import type { Scope } from './scope.ts'
+import { isGeoType } from './geo.ts'
+import type { ModelScope } from './scope.ts'
 import type { JsonForm } from './types.ts'
 
 /** What the API knows about a value of some Postgres type (spec/graphql.md 3.1). */
-export interface Value extends TypeFacts {
+export interface ValueFacts extends TypeFacts {
   readonly json: JsonForm
   readonly filter: boolean
   readonly order: boolean
@@ -39,7 +39,7 @@ export interface Asked {
 }
 
 /** What the schema of a function says of its values. */
-export const askedBy = ({ schemas }: Scope, schema: string): Asked => ({
+export const askedBy = ({ schemas }: ModelScope, schema: string): Asked => ({
   enumArrays: schemas.get(schema)?.settings.enumArrays ?? false,
   domains: schemas.get(schema)?.settings.domains ?? false,
   functionShapes: schemas.get(schema)?.settings.functionShapes ?? false,
@@ -51,19 +51,19 @@ export const askedBy = ({ schemas }: Scope, schema: string): Asked => ({
  * What holds for a function: `functionShapes` adds none that an extension brought, unless its own comment names it
  * (spec/graphql.md, decision 17).
  */
-export function askedOf(scope: Scope, { schema, ofExtension, settings }: AnnotatedFunction): Asked {
+export function askedOf(scope: ModelScope, { schema, ofExtension, settings }: AnnotatedFunction): Asked {
   const asked = askedBy(scope, schema)
   return ofExtension && settings.name === null ? { ...asked, functionShapes: false } : asked
 }
 
 /** What a manifest tells of a value's type. */
-export const typeFacts = ({ type, typeSchema, underSchema }: Value): TypeFacts => ({
+export const typeFacts = ({ type, typeSchema, underSchema }: ValueFacts): TypeFacts => ({
   type,
   typeSchema,
   ...(underSchema !== undefined && { underSchema }),
 })
 
-export type Values = (oid: Oid, asked: Asked) => Value | null
+export type Values = (oid: Oid, asked: Asked) => ValueFacts | null
 
 /**
  * The reader of types: a type's value, or null for what has no counterpart: composites, row types, domains over arrays,
@@ -75,7 +75,7 @@ export const readValues =
     readValue({ scope, asked }, oid)
 
 /** Where types are looked up, and what has become of those that are enums. */
-export interface ValueScope extends Scope {
+export interface ValueScope extends ModelScope {
   readonly enums: Lookup<ServedEnum>
 }
 
@@ -85,21 +85,21 @@ interface Reading {
   readonly asked: Asked
 }
 
-function readValue(reading: Reading, oid: Oid): Value | null {
+function readValue(reading: Reading, oid: Oid): ValueFacts | null {
   const { scope, asked } = reading
   const type = scope.types.get(oid)
   if (type === undefined) return null
   if (type.kind === 'd' && asked.domains) return domainValue(reading, type)
-  if (asked.composites && isComposite(scope, type)) return compositeValue(type)
-  if (asked.geo && isGeo(type)) return geoValue(type)
+  if (asked.composites && isCompositeType(scope, type)) return compositeValue(type)
+  if (asked.geo && isGeoType(type)) return geoValue(type)
   return type.element === null ? scalarValue(scope, type) : listValue(reading, type.element)
 }
 
 /** A composite type of a served schema that is no relation's. */
-export const isComposite = (scope: Scope, type: AnnotatedType): boolean =>
+export const isCompositeType = (scope: ModelScope, type: AnnotatedType): boolean =>
   type.kind === 'c' && type.relation?.standAlone === true && scope.schemas.get(type.schema) !== undefined
 
-const compositeValue = (type: AnnotatedType): Value => ({
+const compositeValue = (type: AnnotatedType): ValueFacts => ({
   type: { kind: 'composite', id: objectId(type.schema, type.name), list: false },
   typeSchema: typeSchema(type),
   json: { kind: 'native' },
@@ -110,7 +110,7 @@ const compositeValue = (type: AnnotatedType): Value => ({
   aggregate: noAggregate,
 })
 
-const geoValue = (type: AnnotatedType): Value => ({
+const geoValue = (type: AnnotatedType): ValueFacts => ({
   type: { kind: 'scalar', name: 'GeoJSON', list: false },
   typeSchema: typeSchema(type),
   json: { kind: 'geojson', schema: type.schema },
@@ -122,7 +122,7 @@ const geoValue = (type: AnnotatedType): Value => ({
 })
 
 /** Seen by whoever may use the domain's schema and that of the type underneath, which operands are cast to. */
-function domainValue(reading: Reading, type: AnnotatedType): Value | null {
+function domainValue(reading: Reading, type: AnnotatedType): ValueFacts | null {
   const base = domainBase(reading.scope, type)
   const value = base === undefined ? null : readValue(reading, base.oid)
   if (value === null) return null
@@ -135,7 +135,7 @@ const typeSchema = ({ schema }: AnnotatedType): string | null => (schema === 'pg
 
 const noAggregate = opaqueType.aggregate
 
-function scalarValue(scope: ValueScope, type: AnnotatedType): Value | null {
+function scalarValue(scope: ValueScope, type: AnnotatedType): ValueFacts | null {
   if (type.kind === 'c' || type.kind === 'p') return null
   if (type.kind === 'd') {
     const base = domainBase(scope, type)
@@ -145,7 +145,7 @@ function scalarValue(scope: ValueScope, type: AnnotatedType): Value | null {
   return item === undefined ? baseValue(type, pgType(type), type.order !== null) : enumValue(type, item)
 }
 
-const baseValue = (type: AnnotatedType, row: PgType, ordered: boolean): Value => ({
+const baseValue = (type: AnnotatedType, row: PgType, ordered: boolean): ValueFacts => ({
   type: { kind: 'scalar', name: row.scalar, list: false },
   typeSchema: typeSchema(type),
   json: { kind: row.json },
@@ -156,7 +156,7 @@ const baseValue = (type: AnnotatedType, row: PgType, ordered: boolean): Value =>
   aggregate: row.aggregate,
 })
 
-const enumValue = (type: AnnotatedType, { facts, mappings }: ServedEnum): Value => ({
+const enumValue = (type: AnnotatedType, { facts, mappings }: ServedEnum): ValueFacts => ({
   type: { kind: 'enum', id: facts.id, list: false },
   typeSchema: typeSchema(type),
   // Of a type that is not its own, Postgres would ask for each value whether there is a cast to json.
@@ -172,7 +172,7 @@ const enumValue = (type: AnnotatedType, { facts, mappings }: ServedEnum): Value 
  * Arrays have neither order nor aggregates. Without `enumArrays` those of enums print raw labels, mapped or not
  * (spec/graphql.md 3.2), and have no filter.
  */
-function listValue(reading: Reading, elementOid: Oid): Value | null {
+function listValue(reading: Reading, elementOid: Oid): ValueFacts | null {
   const { enumArrays } = reading.asked
   const type = reading.scope.types.get(elementOid)
   if (type === undefined || type.element !== null || type.kind === 'c' || type.kind === 'p') return null
@@ -191,7 +191,7 @@ function listValue(reading: Reading, elementOid: Oid): Value | null {
 }
 
 /** A list of what is a list itself has no type but Opaque. */
-function elementValue(reading: Reading, type: AnnotatedType): Value | null {
+function elementValue(reading: Reading, type: AnnotatedType): ValueFacts | null {
   if (type.kind !== 'd') return scalarValue(reading.scope, type)
   const value = reading.asked.domains ? domainValue(reading, type) : null
   return value === null || value.type.list ? baseValue(type, opaqueType, false) : value
@@ -210,13 +210,13 @@ function pgType(type: AnnotatedType): PgType {
 }
 
 /** What lies at the bottom of a domain over domains. */
-export function domainBase(scope: Scope, type: AnnotatedType): AnnotatedType | undefined {
+export function domainBase(scope: ModelScope, type: AnnotatedType): AnnotatedType | undefined {
   const base = type.base === null ? undefined : scope.types.get(type.base)
   return base?.kind === 'd' ? domainBase(scope, base) : base
 }
 
 /** The modifier that a domain gives the type at its bottom, -1 where it gives none. */
-export function domainModifier(scope: Scope, oid: Oid): number {
+export function domainModifier(scope: ModelScope, oid: Oid): number {
   const type = scope.types.get(oid)
   const base = type?.base == null ? undefined : scope.types.get(type.base)
   return base?.kind === 'd' ? domainModifier(scope, base.oid) : (type?.modifier ?? -1)
@@ -226,7 +226,7 @@ export function domainModifier(scope: Scope, oid: Oid): number {
  * A plain type (spec/graphql.md 9.1): neither enum nor composite nor pseudo-type. Domains count as plain over anything
  * but enums and arrays; arrays do not count themselves.
  */
-function isPlain(scope: Scope, type: AnnotatedType): boolean {
+function isPlain(scope: ModelScope, type: AnnotatedType): boolean {
   const bottom = type.kind === 'd' ? domainBase(scope, type) : type
   if (bottom === undefined || bottom.element !== null) return false
   if (type.kind === 'd') return bottom.kind !== 'e'
@@ -234,19 +234,23 @@ function isPlain(scope: Scope, type: AnnotatedType): boolean {
 }
 
 /** The type, or with `domains` what lies under it. */
-export function lookThrough(scope: Scope, oid: Oid, { domains }: Pick<Asked, 'domains'>): AnnotatedType | undefined {
+export function lookThrough(
+  scope: ModelScope,
+  oid: Oid,
+  { domains }: Pick<Asked, 'domains'>,
+): AnnotatedType | undefined {
   const type = scope.types.get(oid)
   return domains && type?.kind === 'd' ? domainBase(scope, type) : type
 }
 
-const isEnum = (scope: Scope, type: AnnotatedType): boolean =>
+const isEnum = (scope: ModelScope, type: AnnotatedType): boolean =>
   (type.kind === 'd' ? domainBase(scope, type) : type)?.kind === 'e'
 
 /**
  * A plain type or an array of plain types: what functions may take, and answer at the root (spec/graphql.md 9.1.4,
  * 9.1.5).
  */
-export function isPlainOrList(scope: Scope, oid: Oid, asked: Asked): boolean {
+export function isPlainOrList(scope: ModelScope, oid: Oid, asked: Asked): boolean {
   const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? type : scope.types.get(type.element)
   if (element === undefined) return false

@@ -7,7 +7,7 @@ import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedSchema, AnnotatedType } from '../comments/types.ts'
 
 /** What every pass looks up, whatever the order of the lists it was made from. */
-export interface Scope extends Tables {
+export interface ModelScope extends Tables {
   readonly types: Lookup<AnnotatedType>
   readonly schemas: Lookup<ServedSchema>
   /** Row types of the served relations; only functions ask for them. */
@@ -26,7 +26,7 @@ export interface ServedSchema {
 const defaultMaxRows = 30
 
 /** @param schemas of `annotated`, as they are served */
-export function readScope(annotated: Annotated, schemas: readonly ServedSchema[]): Scope {
+export function readScope(annotated: Annotated, schemas: readonly ServedSchema[]): ModelScope {
   const rowTypes = once(
     () => new Map(annotated.relations.map(({ rowType, schema, name }) => [rowType, objectId(schema, name)])),
   )
@@ -63,4 +63,4 @@ export function inOrder<T extends { readonly schema: string; readonly name: stri
   )
 }
 
-export const inflects = (scope: Scope, schema: string): boolean => scope.schemas.get(schema)?.inflects ?? false
+export const inflects = (scope: ModelScope, schema: string): boolean => scope.schemas.get(schema)?.inflects ?? false

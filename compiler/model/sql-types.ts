@@ -1,7 +1,7 @@
 import type { Oid } from '../catalog/types.ts'
 import { type Asked, domainBase, domainModifier, lookThrough } from './scalars.ts'
 import { geoOf } from './geo.ts'
-import type { Scope } from './scope.ts'
+import type { ModelScope } from './scope.ts'
 import type { GeoSql } from './types.ts'
 
 /** How texts become values of a type in SQL. */
@@ -16,7 +16,7 @@ export interface SqlType {
  * and how GeoJSON is read where it is served as that. The modifier is that of the column, -1 where there is none; a
  * domain has its own.
  */
-export function sqlType(scope: Scope, oid: Oid, asked: Asked, modifier = -1): SqlType {
+export function sqlType(scope: ModelScope, oid: Oid, asked: Asked, modifier = -1): SqlType {
   const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? null : scope.types.get(type.element)
   const own = type?.oid === oid ? modifier : domainModifier(scope, oid)
@@ -33,7 +33,7 @@ const cutting: ReadonlySet<string> = new Set(['varchar', 'bpchar', 'bit', 'varbi
  * With `domains` a value is compared as what lies under the domain, whose checks are for what is written.
  */
 export function castText(
-  scope: Scope,
+  scope: ModelScope,
   { type, typeText }: { readonly type: Oid; readonly typeText: string },
   asked: Asked,
 ): string {
@@ -53,7 +53,7 @@ export function castText(
  * null where they do. Those of enums take no domains (PostgreSQL manual 8.7, 38.2.5), and those of arrays want one type
  * on both sides: a cast of operands to an array of a domain would hold them to its checks.
  */
-export function readAs(scope: Scope, oid: Oid, asked: Asked): string | null {
+export function readAs(scope: ModelScope, oid: Oid, asked: Asked): string | null {
   const under = lookThrough(scope, oid, asked)
   if (under?.kind === 'e') return under.oid === oid ? null : under.text
   const element = under?.element == null ? undefined : scope.types.get(under.element)

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { adminOfBearer } from '../auth/http/bearer.ts'
 import { detailOf, toErrorAnswer } from '../auth/http/boundary.ts'
 import { refuse } from '../auth/protocol/errors.ts'
-import { readBody, readQuery } from '../auth/protocol/io.ts'
+import { readDeclared, readQuery } from '../auth/protocol/io.ts'
 import type { AuthParts } from '../auth/http/register.ts'
 import { placeOf } from '../auth/http/route.ts'
 import { audit } from '../auth/store/audit-log.ts'
@@ -64,7 +64,7 @@ function callOf(request: FastifyRequest, { io }: OwnerRoute, { addressHeader }: 
   return {
     params: textsOf(request.params),
     query: readQuery(io, textsOf(request.query)),
-    body: readBody(io, Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)),
+    body: readDeclared(io, Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)),
     note: (action, traits) => (run) => audit(run, { action, actor, address, traits }),
   }
 }

@@ -39,7 +39,7 @@ export type BoundStatement = OpenStatement | ClosedStatement
 export type Cell = string | Buffer | null
 
 /** Columns of the first row; empty when the statement returned no row. */
-export type Row = readonly Cell[]
+export type ResultRow = readonly Cell[]
 
 /** Who asks: made by identity from the verified token. */
 export interface Caller {
@@ -58,7 +58,7 @@ export interface Standing {
 }
 
 /** What has to hold besides the version for the statements of an exchange to run. */
-export interface Condition {
+export interface LastingCondition {
   /** Tells its SQL from that of others. */
   readonly mark: string
   /** SQL of type boolean that is true or fails; its parameters are numbered from `first`. */
@@ -91,7 +91,7 @@ export interface Exchange {
    */
   readonly standing?: Standing | undefined
   /** Checked with the version, which must be given. */
-  readonly condition?: Condition | undefined
+  readonly condition?: LastingCondition | undefined
   /** What functions of the database may leave behind, so that it is taken back; left out: nothing. */
   readonly leaves?: Leftovers | undefined
   /** True runs the statements in a read-only transaction. */
@@ -122,4 +122,4 @@ export interface RequestContext {
  * Runs an exchange in one round trip and one implicit transaction; one row per statement. Without a context it is our
  * own, which no client waits for. Rejects with DatabaseFailure.
  */
-export type RunExchange = (exchange: Exchange, context?: RequestContext) => Promise<readonly Row[]>
+export type RunExchange = (exchange: Exchange, context?: RequestContext) => Promise<readonly ResultRow[]>

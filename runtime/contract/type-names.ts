@@ -31,11 +31,11 @@ export const parts = {
   updateField: 'UpdateField',
 } as const
 
-export type Part = keyof typeof parts
-const partList = Object.keys(parts) as readonly Part[]
+export type NamePart = keyof typeof parts
+const partList = Object.keys(parts) as readonly NamePart[]
 
 /** Parts that an addition brings: their names are anybody's until some relation has the addition. */
-const additionOf: Readonly<Partial<Record<Part, keyof EntityAdditions>>> = {
+const additionOf: Readonly<Partial<Record<NamePart, keyof EntityAdditions>>> = {
   relationFilter: 'relationFilters',
   relationOrderBy: 'orderByRelated',
   distinctField: 'distinctOn',
@@ -47,14 +47,14 @@ const additionOf: Readonly<Partial<Record<Part, keyof EntityAdditions>>> = {
 const additions = [...new Set(Object.values(additionOf)), 'enumArrays'] as const
 
 /** The parts of relations where some have these additions. */
-const partsWith = (present: ReadonlySet<string>): readonly Part[] =>
+const partsWith = (present: ReadonlySet<string>): readonly NamePart[] =>
   partList.filter((part) => {
     const addition = additionOf[part]
     return addition === undefined || present.has(addition)
   })
 
 /** What stands between a base and a part where both together are another part: `Relation` + `Filter`. */
-const infixesOf = (used: readonly Part[]): readonly string[] => [
+const infixesOf = (used: readonly NamePart[]): readonly string[] => [
   ...new Set(
     used.flatMap((long) =>
       used.flatMap((short) => {
@@ -83,7 +83,7 @@ const builtIn: readonly string[] = [
 const anyPart = new RegExp(`(?:${partList.flatMap((part) => parts[part] || []).join('|')})$`)
 
 /** What a name is, or would be a part of: `PostEdge` -> PostEdge, Post. */
-const basesOf = (name: string, used: readonly Part[]): readonly string[] =>
+const basesOf = (name: string, used: readonly NamePart[]): readonly string[] =>
   anyPart.test(name)
     ? used.flatMap((part) => (name.endsWith(parts[part]) ? [name.slice(0, name.length - parts[part].length)] : []))
     : [name]
@@ -112,7 +112,7 @@ export interface Names {
   /** Which type bears a name. */
   readonly find: (
     name: string,
-  ) => { readonly kind: 'entity'; readonly entity: EntityFacts; readonly part: Part } | ValuePart | undefined
+  ) => { readonly kind: 'entity'; readonly entity: EntityFacts; readonly part: NamePart } | ValuePart | undefined
   /** Whether enums have filters for arrays of them. */
   readonly listFilters: boolean
   /** Relations with a key that own their names, by precedence. */
@@ -137,7 +137,7 @@ interface Claims {
   readonly places: ReadonlyMap<string, number>
   /** By place: whether the relation is one of them and has a key. */
   readonly keyed: readonly boolean[]
-  readonly used: readonly Part[]
+  readonly used: readonly NamePart[]
   /** Whether enums have filters for arrays of them. */
   readonly listFilters: boolean
 }
@@ -146,7 +146,7 @@ interface Claims {
 function findPart(
   { places, used }: Pick<Claims, 'places' | 'used'>,
   name: string,
-): { readonly place: number; readonly part: Part } | undefined {
+): { readonly place: number; readonly part: NamePart } | undefined {
   const own = places.get(name)
   if (own !== undefined) return { place: own, part: 'row' }
   if (!anyPart.test(name)) return undefined

@@ -42,7 +42,7 @@ const key = 'catalograph'
 export const withMeaning = (meaning: FieldMeaning): Record<string, FieldMeaning> => ({ [key]: meaning })
 
 /** The extensions object of an enum whose values are written into statements: they name columns, directions and the like. */
-export const written: Readonly<Record<string, true>> = { [`${key}Written`]: true }
+export const writtenEnum: Readonly<Record<string, true>> = { [`${key}Written`]: true }
 
 export const isWritten = (type: GraphQLEnumType): boolean => type.extensions[`${key}Written`] === true
 

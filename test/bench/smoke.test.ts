@@ -10,20 +10,6 @@ import type { RunRecord } from '../../bench/support/record.ts'
 const effort = ['--scale', '0.01', '--rounds', '1', '--seconds', '0.1', '--warm-up', '1', '--rate', '50', '--runs', '2']
 const long = ['--tables', '20', '--requests', '50', '--changes', '2', '--steps', '1']
 
-test('a siege is measured and leaves a record', { timeout: 300_000 }, async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'catalograph-smoke-'))
-  try {
-    const little = ['--seconds', '1', '--alone', '1', '--only', '8 abandoned relations,400 introspections']
-    const { stdout } = await promisify(execFile)(process.execPath, ['bench/run.mjs', 'siege', '--built', ...little], {
-      env: { ...process.env, BENCH_RECORDS: folder },
-    })
-    for (const title of ['Under siege', 'Dear documents', 'Limits']) expect(stdout).toContain(title)
-    expect(await readdir(folder)).toHaveLength(1)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-})
-
 test('the benchmarks run and leave records', { timeout: 600_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalograph-smoke-'))
   try {

@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { clusterOf, majors } from '../support/clusters.ts'
@@ -65,4 +70,18 @@ test('an attack excuses what it relaxes and touched, and nothing else', () => {
     { check: 'answered', under: 'nothing', count: 1, samples: ['asked after its end'] },
     { check: 'exact', under: 'outage', count: 1, samples: ['another check'] },
   ])
+})
+
+test('its benchmark runs through and leaves a record', { timeout: 300_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'catalograph-smoke-'))
+  try {
+    const little = ['--seconds', '1', '--alone', '1', '--only', '8 abandoned relations,400 introspections']
+    const { stdout } = await promisify(execFile)(process.execPath, ['bench/run.mjs', 'siege', '--built', ...little], {
+      env: { ...process.env, BENCH_RECORDS: folder },
+    })
+    for (const title of ['Under siege', 'Dear documents', 'Limits']) expect(stdout).toContain(title)
+    expect(await readdir(folder)).toHaveLength(1)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 })

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { Catalog } from '../../compiler/catalog/types.ts'
 import { annotate } from '../../compiler/comments/annotate.ts'
 import { createEmitter } from '../../compiler/emit/emit.ts'
-import { createSqlParser, isUnchecked } from '../../compiler/emit/sql-parser.ts'
+import { createSqlParser, isUnparsed } from '../../compiler/emit/sql-parser.ts'
 import { dump } from '../../compiler/report/dump.ts'
 import { buildModel } from '../../compiler/model/build.ts'
 import type { Model } from '../../compiler/model/types.ts'
@@ -60,7 +60,7 @@ export async function assertSafeTexts(exchanges: readonly Exchange[], marks: rea
   const parse = createSqlParser()
   for (const { text } of exchanges.flatMap((exchange) => exchange.statements)) {
     const problem = await parse(text)
-    expect(problem === null || isUnchecked(problem), `${problem}: ${text}`).toBe(true)
+    expect(problem === null || isUnparsed(problem), `${problem}: ${text}`).toBe(true)
     expect(
       marks.filter((mark) => text.includes(mark)),
       text,

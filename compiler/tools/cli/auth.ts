@@ -2,14 +2,26 @@ import { suggest } from '../../../runtime/lib/suggest.ts'
 import { authUrls, withAuthDatabase } from './auth-database.ts'
 import { redirects } from './auth/redirects.ts'
 import type { AuthSubcommand } from './auth/subcommand.ts'
-import { disable, enable, get, google, guests, reset, set, status, url } from './auth/switches.ts'
+import { disable, enable, get, googleSwitch, guests, reset, set, status, url } from './auth/switches.ts'
 import { templates } from './auth/templates.ts'
 import type { Command, GivenOptions } from './command.ts'
 import { exitCodes, misuse } from './command.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 
 /** What `catalograph auth` can do. */
-const subcommands = { enable, disable, status, url, redirects, google, guests, templates, set, get, reset } as const
+const subcommands = {
+  enable,
+  disable,
+  status,
+  url,
+  redirects,
+  google: googleSwitch,
+  guests,
+  templates,
+  set,
+  get,
+  reset,
+} as const
 
 /** Enables and configures auth. */
 export const authCommand: Command = {

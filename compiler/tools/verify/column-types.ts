@@ -1,7 +1,7 @@
 import { ident } from '../../../runtime/sql/ident.ts'
 import type { Oid } from '../../catalog/types.ts'
 import type { AnnotatedColumn, AnnotatedType } from '../../comments/types.ts'
-import { isGeo } from '../../model/geo.ts'
+import { isGeoType } from '../../model/geo.ts'
 import type { BaseType, ColumnType } from './interpreter/world.ts'
 
 /** What a type is looked up in. */
@@ -68,7 +68,7 @@ function typeOf(types: Types, oid: Oid, modifier: number, collation: Collation):
   if (found.kind === 'c') return null
   if (found.element !== null) return listType(typeOf(types, found.element, modifier, collation))
   const base = found.schema === 'pg_catalog' ? bases[found.name] : undefined
-  if (base === undefined) return types.geo && isGeo(found) ? { ...plain('other'), json: true } : plain('other')
+  if (base === undefined) return types.geo && isGeoType(found) ? { ...plain('other'), json: true } : plain('other')
   return modified(base, modifier, collation)
 }
 

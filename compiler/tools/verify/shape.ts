@@ -1,6 +1,6 @@
 import { isEnumType, isInputObjectType, isObjectType, type GraphQLNamedType } from 'graphql'
 import { objectId } from '../../../runtime/contract/object-id.ts'
-import { parts, type Part } from '../../../runtime/contract/type-names.ts'
+import { parts, type NamePart } from '../../../runtime/contract/type-names.ts'
 import { meaningOf, type FieldMeaning } from '../../../runtime/engine/meaning.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import { nameObject } from '../../report/object-name.ts'
@@ -65,8 +65,8 @@ const isTypeOf = (world: World, { visible }: RoleView, type: string, relation: s
 
 function otherFields(world: World, view: RoleView, table: ApiTable): readonly string[] {
   const { schema } = view
-  const typeNamed = (part: Part): GraphQLNamedType | undefined => schema.getType(table.type + parts[part])
-  const lacks = (part: Part, names: Iterable<string>): readonly string[] => {
+  const typeNamed = (part: NamePart): GraphQLNamedType | undefined => schema.getType(table.type + parts[part])
+  const lacks = (part: NamePart, names: Iterable<string>): readonly string[] => {
     const type = typeNamed(part)
     const fields = isInputObjectType(type) ? type.getFields() : {}
     return [...names].filter((name) => !Object.hasOwn(fields, name))

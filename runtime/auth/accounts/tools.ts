@@ -1,5 +1,5 @@
 import type { StatementsDatabase } from '../../db/pool/statements.ts'
-import type { Providers } from '../providers/openid.ts'
+import type { ProviderSet } from '../providers/openid.ts'
 import type { Passwords } from '../secrets/passwords.ts'
 import type { MailRequests } from '../mails/mail-requests.ts'
 import type { Mailer } from '../mails/mailer.ts'
@@ -16,7 +16,7 @@ export interface AuthTools {
   readonly mailer: Mailer
   readonly mailRequests: MailRequests
   readonly throttle: Throttle
-  readonly providers: Providers
+  readonly providers: ProviderSet
   /** The clock, in milliseconds since 1970. */
   readonly now: () => number
 }

@@ -5,7 +5,7 @@ import { adminOfBearer, userOfBearer } from './bearer.ts'
 import { createBudget } from '../limits/budget.ts'
 import type { AskedRedirect, Call, Client, Outcome, SessionCall, UserCall } from '../call/call.ts'
 import { AuthFailure, OauthFailure, refuse } from '../protocol/errors.ts'
-import { readBody, readQuery } from '../protocol/io.ts'
+import { readDeclared, readQuery } from '../protocol/io.ts'
 import type { Route } from './route.ts'
 import type { ReadAuthState } from '../settings/load.ts'
 import type { AuthTools } from '../accounts/tools.ts'
@@ -73,7 +73,7 @@ async function answerGuarded(
   arrival: Arrival,
   call: Omit<Call, 'body'>,
 ): Promise<Outcome> {
-  const body = () => readBody(route.io, arrival.body)
+  const body = () => readDeclared(route.io, arrival.body)
   switch (route.guard) {
     case 'probe':
     case 'open':

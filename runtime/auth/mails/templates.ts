@@ -1,6 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Parsed } from '../../settings/parsers.ts'
-import { deleteTemplate, putTemplate, storedTemplates } from '../store/templates.ts'
+import { deleteTemplateRow, putTemplate, storedTemplates } from '../store/templates.ts'
 import { mailKinds, templateKinds, type TemplateTexts, type MailKind } from './kinds.ts'
 import { faultOf } from './template-fault.ts'
 
@@ -41,5 +41,5 @@ export async function setTemplate(
 
 /** Gives a kind its default back. */
 export async function resetTemplate(run: RunStatement, kind: MailKind): Promise<void> {
-  await deleteTemplate(run, kind)
+  await deleteTemplateRow(run, kind)
 }

@@ -5,7 +5,7 @@ import { isObject } from './input.ts'
 import type { JsonObject } from './types.ts'
 
 /** What an endpoint takes and answers. The types that it reads, their checks and /openapi.json are made of this. */
-export interface Io extends Described {
+export interface Io extends DescribedBody {
   readonly query?: Parameters
   /** Whether parameters that nobody names here matter too: they are passed to a provider. */
   readonly passesQuery?: boolean
@@ -13,7 +13,7 @@ export interface Io extends Described {
 }
 
 /** An endpoint that takes nothing; any function that reads neither query nor body asks for no more. */
-export interface Described {
+export interface DescribedBody {
   readonly summary: string
   /** By HTTP status. */
   readonly answers: Readonly<Record<number, Answer>>
@@ -58,13 +58,13 @@ type Values<M> = { readonly [N in keyof M]: M[N] extends TSchema ? Static<M[N]> 
 export function readQuery(
   { query = {}, passesQuery }: Io,
   given: Readonly<Record<string, string>>,
-): QueryOf<Described> {
+): QueryOf<DescribedBody> {
   if (passesQuery) return given
   return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(query, name)))
 }
 
 /** The members that the endpoint declares (spec/auth.md 2.3). Throws 400 `bad_json`. */
-export function readBody({ body }: Io, bytes: Buffer): BodyOf<Described> {
+export function readDeclared({ body }: Io, bytes: Buffer): BodyOf<DescribedBody> {
   switch (body?.kind) {
     case undefined:
       return {}

@@ -1,7 +1,7 @@
 import { refuse } from './errors.ts'
 
 /** Pages of the admin endpoints (spec/auth.md 11). */
-export interface Page {
+export interface PageRequest {
   readonly page: number
   readonly perPage: number
 }
@@ -19,7 +19,7 @@ const most = 1_000_000
  * An absent or empty number has its default, as auth-js sends it; page 0 is the first one, as in GoTrue. Throws 400
  * `validation_failed`.
  */
-export function readPage({ page = '', per_page: perPage = '' }: GivenPage): Page {
+export function readPage({ page = '', per_page: perPage = '' }: GivenPage): PageRequest {
   return {
     page: page === '0' ? 1 : numberOf('page', page, 1),
     perPage: numberOf('per_page', perPage, usualPerPage),
@@ -39,7 +39,7 @@ function numberOf(name: string, text: string, usual: number): number {
  */
 export function pageHeaders(
   path: string,
-  { page, perPage }: Page,
+  { page, perPage }: PageRequest,
   total: number,
   rest: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {

@@ -1,9 +1,9 @@
 import type { AuthSettings } from '../settings/keys.ts'
-import type { Client } from './openid.ts'
+import type { ProviderClient } from './openid.ts'
 import { providers, type ProviderName } from './table.ts'
 
 /** The project as the provider knows it. */
-export function clientOf(settings: AuthSettings, provider: ProviderName): Client {
+export function clientOf(settings: AuthSettings, provider: ProviderName): ProviderClient {
   const { clientId, secret } = providers[provider].settings
   return { clientId: settings[clientId], secret: settings[secret] }
 }

@@ -11,7 +11,7 @@ import { providerNames, providers, type ProviderName } from './table.ts'
 
 /** Sign-in by a provider, as OpenID Connect has it. */
 
-export interface Client {
+export interface ProviderClient {
   readonly clientId: string
   readonly secret: string
 }
@@ -25,11 +25,11 @@ export interface Provider {
   /** The issuer that tokens have to be from. */
   readonly issuer: string
   /** Where a browser is sent to; rejects while the provider cannot be reached. */
-  readonly authorizationUrl: (client: Client, parameters: Readonly<Record<string, string>>) => Promise<string>
+  readonly authorizationUrl: (client: ProviderClient, parameters: Readonly<Record<string, string>>) => Promise<string>
   /** Trades a code for what the provider says of the person. Rejects when it refuses, lies or is late. */
-  readonly exchange: (client: Client, code: string, redirectUri: string) => Promise<SignedIn>
+  readonly exchange: (client: ProviderClient, code: string, redirectUri: string) => Promise<SignedIn>
   /** The claims of an ID token that somebody brought. Rejects for one that is not to be trusted. */
-  readonly verify: (client: Client, idToken: string, accessToken: string) => Promise<VerifiedClaims>
+  readonly verify: (client: ProviderClient, idToken: string, accessToken: string) => Promise<VerifiedClaims>
 }
 
 /** Below what a whole request may take, keys included: whoever waits is told that the provider was too slow. */
@@ -44,24 +44,24 @@ interface Endpoints {
 const openid = once(() => import('openid-client'))
 
 /** Every provider of the table, by name. */
-export type Providers = Readonly<Record<ProviderName, Provider>>
+export type ProviderSet = Readonly<Record<ProviderName, Provider>>
 
 /** Issuers that the operator puts in the place of the providers' own, to test against. */
 export type Issuers = Partial<Readonly<Record<ProviderName, string>>>
 
-export function createProviders(issuers: Issuers, now: () => number): Providers {
+export function createProviders(issuers: Issuers, now: () => number): ProviderSet {
   const made = providerNames.map((name) => {
     const row = providers[name]
     return [name, createProvider(row, issuers[name] ?? row.issuer, now)]
   })
-  return Object.fromEntries(made) as Providers
+  return Object.fromEntries(made) as ProviderSet
 }
 
 function createProvider(row: ProviderRow, issuer: string, now: () => number): Provider {
   const isOwn = issuer === row.issuer
   const endpoints = isOwn ? pinned(row.metadata) : discovered(issuer)
   const issuers = isOwn ? [issuer, ...row.aliases] : [issuer]
-  const check = async ({ clientId }: Client, token: string, accessToken: string): Promise<VerifiedClaims> => {
+  const check = async ({ clientId }: ProviderClient, token: string, accessToken: string): Promise<VerifiedClaims> => {
     const { keys } = await endpoints()
     const { algorithms } = row
     return verifyIdToken(token, { issuers, clientId, keys, algorithms, now: now(), accessToken })
@@ -125,7 +125,7 @@ function endpointsOf(metadata: ServerMetadata): Endpoints {
 /** The client's settings may change at any time, so the library gets them anew each time. */
 async function configure(
   { metadata }: Endpoints,
-  { clientId, secret }: Client,
+  { clientId, secret }: ProviderClient,
   signal: AbortSignal | null,
 ): Promise<Configuration> {
   const library = await openid()

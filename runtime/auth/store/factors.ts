@@ -97,7 +97,7 @@ export const deleteOtherEnrolments = async (run: RunStatement, userId: string, i
   void (await run(deleteOtherUnverified, [userId, id]))
 
 /** False: it is gone. */
-export const verifyFactor = async (run: RunStatement, userId: string, id: string): Promise<boolean> =>
+export const markFactorVerified = async (run: RunStatement, userId: string, id: string): Promise<boolean> =>
   (await run(markVerified, [userId, id])).length > 0
 
 /** The factor as it is then; null: the user has no such factor. Rejects with SQLSTATE 23505 when the name is taken. */

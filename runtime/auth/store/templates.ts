@@ -38,4 +38,5 @@ export const putTemplate = async (
   { subject, html }: Omit<StoredTemplate, 'kind'>,
 ): Promise<void> => void (await run(put, [kind, subject, html]))
 
-export const deleteTemplate = async (run: RunStatement, kind: string): Promise<void> => void (await run(remove, [kind]))
+export const deleteTemplateRow = async (run: RunStatement, kind: string): Promise<void> =>
+  void (await run(remove, [kind]))

@@ -1,4 +1,10 @@
-import type { BoundStatement, Condition, OpenStatement, PreparedText, Standing } from '../../contract/execution.ts'
+import type {
+  BoundStatement,
+  LastingCondition,
+  OpenStatement,
+  PreparedText,
+  Standing,
+} from '../../contract/execution.ts'
 import { arrayText } from '../../sql/array-text.ts'
 import { literal } from '../../sql/literal.ts'
 import { extended } from '../../sql/print.ts'
@@ -13,7 +19,7 @@ export interface Expected {
   /** The value of the mark under which the counter holds; null: the check has to look. */
   readonly mark: string | null
   readonly standing: Standing | undefined
-  readonly condition: Condition | undefined
+  readonly condition: LastingCondition | undefined
   /** Under which a lasting condition was last seen to hold. */
   readonly snapshot: string
   /** Whether it still was the snapshot the last time. */
@@ -110,7 +116,7 @@ const formOf = ({ mark, condition, steady }: Expected, readOnly: boolean): Form 
 const checkedText = (
   { text, values }: OpenStatement,
   { sql }: Words,
-  condition: Condition | undefined,
+  condition: LastingCondition | undefined,
   form: Form,
 ): string => {
   const parameter = (place: number): string => `$${values.length + place}`
@@ -136,7 +142,7 @@ const carrierOf = (
   carriers: Carriers,
   statement: OpenStatement,
   words: Words,
-  condition: Condition | undefined,
+  condition: LastingCondition | undefined,
   form: Form,
 ): PreparedText => {
   const name =

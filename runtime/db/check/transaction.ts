@@ -1,11 +1,11 @@
-import type { Caller, Exchange, OpenStatement, PreparedText, Row } from '../../contract/execution.ts'
+import type { Caller, Exchange, OpenStatement, PreparedText, ResultRow } from '../../contract/execution.ts'
 import { createLru, type Lru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { literal } from '../../sql/literal.ts'
 import { printOpen } from '../../sql/print.ts'
 import { selectList, sql } from '../../sql/tree.ts'
 import { createAddCheck, type AddCheck, type Carrier, type Expected } from './check.ts'
-import { claimSettings, type ClaimSettings } from './claims.ts'
+import { claimSettings, type ClaimStatements } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from '../failures/classify.ts'
 import { sendStatements, type ExchangeResult, type Grow, type Line, type Settle } from '../wire/exchange.ts'
 import type { Mark } from './marks.ts'
@@ -55,7 +55,7 @@ const preparedOpening = (settings: RoleSettings, names: readonly string[], readO
   return { name: `catalograph.open.${sha256Hex(text).slice(0, 16)}`, text }
 }
 
-const noClaims: ClaimSettings = { names: [], values: [] }
+const noClaims: ClaimStatements = { names: [], values: [] }
 
 const createOpening = (
   { role, claims }: Caller,
@@ -212,8 +212,11 @@ const sentOf = (exchange: Exchange, opening: WrittenStatement, own: readonly Car
     ? own.flatMap((statement, index) => [index === 0 ? reset : resetBetween, opening, statement])
     : [reset, opening, ...own]
 
-const rowsOf = (exchange: Exchange, rows: readonly (readonly Row[])[], index: number): readonly Row[] | undefined =>
-  rows[openingLength + index * strideOf(exchange)]
+const rowsOf = (
+  exchange: Exchange,
+  rows: readonly (readonly ResultRow[])[],
+  index: number,
+): readonly ResultRow[] | undefined => rows[openingLength + index * strideOf(exchange)]
 
 /** Which of its own statements an exchange was at, by how many of all were completed; below 0: none yet. */
 const placeOf = (exchange: Exchange, completed: number): number =>
@@ -296,7 +299,7 @@ const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'
  * The rows of the exchange's own statements. Throws DatabaseFailure; an error after the last statement, at commit,
  * belongs to none of them.
  */
-export const outcome = (exchange: Exchange, result: ExchangeResult): readonly Row[] => {
+export const outcome = (exchange: Exchange, result: ExchangeResult): readonly ResultRow[] => {
   const { statements } = exchange
   if (result.kind === 'rows') return statements.map((_, index) => rowsOf(exchange, result.rows, index)?.[0] ?? [])
   const index = placeOf(exchange, result.completed)

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { BoundStatement, Row } from '../../contract/execution.ts'
+import type { BoundStatement, ResultRow } from '../../contract/execution.ts'
 import { classify, spoilsConnection } from '../failures/classify.ts'
 import { runStatements, type Line } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
@@ -67,7 +67,7 @@ const times: ReadonlySet<number> = new Set([pg.types.builtins.TIMESTAMPTZ, pg.ty
 const asPrinted = (text: string): string => text
 
 /** How the rows of a statement become objects. */
-type Decode = (row: Row) => object
+type Decode = (row: ResultRow) => object
 
 function createDecode(columns: readonly ResultColumn[]): Decode {
   const fields = columns.map(({ name, dataTypeID }) => {
@@ -117,7 +117,7 @@ async function runTogether(lent: Lent, bound: readonly BoundStatement[]): Promis
   throw classify(error, null)
 }
 
-function decodeRows({ decodes }: Lent, name: string, rows: readonly Row[]): readonly object[] {
+function decodeRows({ decodes }: Lent, name: string, rows: readonly ResultRow[]): readonly object[] {
   const decode = decodes.get(name)
   return decode === undefined ? [] : rows.map(decode)
 }

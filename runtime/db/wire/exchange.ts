@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { PreparedText, Row } from '../../contract/execution.ts'
+import type { PreparedText, ResultRow } from '../../contract/execution.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
 import { createMessageReader, messageTypes, readColumns, readError, readRow, type ResultColumn } from './messages.ts'
 import { createPreparedNames, maxWeight, weightOf, type PreparedNames } from './prepared-names.ts'
@@ -13,7 +13,7 @@ import { encode, type Outgoing, type SentStatement } from './wire.ts'
 
 export type ExchangeResult =
   /** The rows of each statement. */
-  | { readonly kind: 'rows'; readonly rows: readonly (readonly Row[])[] }
+  | { readonly kind: 'rows'; readonly rows: readonly (readonly ResultRow[])[] }
   /**
    * `begun`: how many statements were planned and had their parameters read, `completed`: how many of them ended before
    * the error. `broken`: the connection is unusable or unknown.
@@ -35,7 +35,7 @@ interface Flight {
   readonly parsing: PreparedText[]
   /** Of the statement that was parsed last. */
   parsed: string
-  readonly rows: Row[][]
+  readonly rows: ResultRow[][]
   begun: number
   completed: number
   bytes: number

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Cell, Row } from '../../contract/execution.ts'
+import type { Cell, ResultRow } from '../../contract/execution.ts'
 import { bufferSize } from '../connect/socket.ts'
 
 /**
@@ -94,7 +94,7 @@ const readCell = (bytes: Buffer, start: number, end: number): Cell => {
 }
 
 /** DataRow: for each column the length of its text, or -1 for null, and the text. */
-export function readRow(bytes: Buffer, start: number): Row {
+export function readRow(bytes: Buffer, start: number): ResultRow {
   const row: Cell[] = []
   let at = start + 2
   for (let left = bytes.readInt16BE(start); left > 0; left -= 1) {

@@ -9,7 +9,7 @@ import {
 import { scalarNames, type ScalarName } from '../../contract/scalar-names.ts'
 import { listOperators, operators, type OperatorName } from '../../sql/operators.ts'
 import { hasFilter, scalarTable } from '../../sql/scalars.ts'
-import { written } from '../meaning.ts'
+import { writtenEnum } from '../meaning.ts'
 import { spatialOperators } from '../../sql/spatial.ts'
 import { scalars } from './scalars.ts'
 
@@ -17,7 +17,7 @@ import { scalars } from './scalars.ts'
 
 export const filterIs = new GraphQLEnumType({
   name: 'FilterIs',
-  extensions: written,
+  extensions: writtenEnum,
   description: 'Tells whether a value is present.',
   values: {
     NULL: { description: 'The value is null.' },
@@ -27,7 +27,7 @@ export const filterIs = new GraphQLEnumType({
 
 export const orderByDirection = new GraphQLEnumType({
   name: 'OrderByDirection',
-  extensions: written,
+  extensions: writtenEnum,
   description: 'A direction to sort in, and where nulls go.',
   values: {
     AscNullsFirst: { description: 'From the smallest to the largest value, nulls before all of them.' },

@@ -1,6 +1,6 @@
 import { GraphQLEnumType, GraphQLInputObjectType, type GraphQLInputType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { written } from '../meaning.ts'
+import { writtenEnum } from '../meaning.ts'
 import { distinctFields, filterRelations, orderRelations } from '../related.ts'
 import type { Visible } from '../view.ts'
 import { orderByDirection } from './filters.ts'
@@ -65,7 +65,7 @@ export const makeDistinctField =
     return new GraphQLEnumType({
       name: typeName(entity, 'distinctField'),
       description: `The fields of ${entity.name} that tell rows apart.`,
-      extensions: written,
+      extensions: writtenEnum,
       values: Object.fromEntries(
         fields.map(([name, { column }]) => [
           name,

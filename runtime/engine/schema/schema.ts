@@ -11,7 +11,7 @@ import type { CompositeFacts, FunctionFacts, Manifest, ObjectId } from '../../co
 import { withoutMemory, type Memo } from '../../lib/memo.ts'
 import { once } from '../../lib/once.ts'
 import { seeAs, type Visible } from '../view.ts'
-import type { Part } from '../../contract/type-names.ts'
+import type { NamePart } from '../../contract/type-names.ts'
 import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { compositeMakers } from './composites.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
@@ -59,7 +59,7 @@ const sharedWithGeo = named([...sharedByAll.values(), ...geoTypes])
 /** Types that do not depend on relations. */
 const sharedTypes = ({ geo }: Manifest): Shared => (geo === true ? sharedWithGeo : sharedByAll)
 
-const makers = (visible: Visible): Readonly<Record<Part, MakePart>> => ({
+const makers = (visible: Visible): Readonly<Record<NamePart, MakePart>> => ({
   row: makeRow(visible),
   connection: makeConnection,
   edge: makeEdge,

@@ -14,7 +14,7 @@ import {
 import type { ColumnFacts, CompositeFacts, EntityFacts, EnumFacts, ValueType } from '../../contract/manifest.ts'
 import { enumOperators } from '../../sql/operators.ts'
 import { withMeaning, type FieldMeaning } from '../meaning.ts'
-import { parts, type Part } from '../../contract/type-names.ts'
+import { parts, type NamePart } from '../../contract/type-names.ts'
 import type { Visible } from '../view.ts'
 import { comparison, listComparison } from './filters.ts'
 import { scalars } from './scalars.ts'
@@ -22,7 +22,7 @@ import { scalars } from './scalars.ts'
 /** The GraphQL types of one role. Each is made when it is first asked for, and its fields when they are first looked at. */
 export interface SchemaTypes {
   readonly row: (entity: EntityFacts) => GraphQLObjectType
-  readonly part: (entity: EntityFacts, part: Part) => GraphQLNamedType | undefined
+  readonly part: (entity: EntityFacts, part: NamePart) => GraphQLNamedType | undefined
   readonly enum: (item: EnumFacts) => GraphQLEnumType
   readonly enumFilter: (item: EnumFacts) => GraphQLInputObjectType
   readonly enumListFilter: (item: EnumFacts) => GraphQLInputObjectType
@@ -119,13 +119,13 @@ export interface CompositeMakers {
 /** Creates the types of a role; `makers` says how each part of a relation's types is made. */
 export function createTypes(
   visible: Visible,
-  makers: Readonly<Record<Part, MakePart>>,
+  makers: Readonly<Record<NamePart, MakePart>>,
   composites: CompositeMakers,
 ): SchemaTypes {
-  const made = new Map<EntityFacts, Partial<Record<Part, GraphQLNamedType | undefined>>>()
+  const made = new Map<EntityFacts, Partial<Record<NamePart, GraphQLNamedType | undefined>>>()
   const enums = new Map<EnumFacts, EnumTypes>()
 
-  const part = (entity: EntityFacts, name: Part): GraphQLNamedType | undefined => {
+  const part = (entity: EntityFacts, name: NamePart): GraphQLNamedType | undefined => {
     let known = made.get(entity)
     if (known === undefined) made.set(entity, (known = {}))
     if (!(name in known)) known[name] = makers[name](entity, types)
@@ -172,7 +172,7 @@ export function createTypes(
   return types
 }
 
-export const typeName = (entity: EntityFacts, part: Part): string => entity.name + parts[part]
+export const typeName = (entity: EntityFacts, part: NamePart): string => entity.name + parts[part]
 
 /** A column's field name and type; only for columns that the role sees or may write. */
 export function shown(column: ColumnFacts): { readonly name: string; readonly type: ValueType } {

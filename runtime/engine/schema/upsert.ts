@@ -1,5 +1,5 @@
 import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, type GraphQLInputType } from 'graphql'
-import { written } from '../meaning.ts'
+import { writtenEnum } from '../meaning.ts'
 import { byField, type Visible } from '../view.ts'
 import type { InputField } from './related.ts'
 import { nonNull, typeName, type MakePart } from './types.ts'
@@ -49,7 +49,7 @@ const enumOf = (name: string, description: string, values: readonly (readonly [s
     : new GraphQLEnumType({
         name,
         description,
-        extensions: written,
+        extensions: writtenEnum,
         values: Object.fromEntries(values.map(([value, sql]) => [value, { value: sql }])),
       })
 

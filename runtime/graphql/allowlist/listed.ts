@@ -1,4 +1,4 @@
-import type { Exchange, Row, RunExchange } from '../../contract/execution.ts'
+import type { Exchange, ResultRow, RunExchange } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { createLru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
@@ -64,7 +64,12 @@ export const behindList =
   (given) =>
     given.version === null ? behindGuard(run, admission, text, given) : underCondition(run, admission, text, given)
 
-function behindGuard(run: RunExchange, admission: Admission, text: string, given: Exchange): Promise<readonly Row[]> {
+function behindGuard(
+  run: RunExchange,
+  admission: Admission,
+  text: string,
+  given: Exchange,
+): Promise<readonly ResultRow[]> {
   const check = guard(given.caller.role, admission.table, admission.hash, text)
   const exchange = exchangeOf(given, given.readOnly, [check, ...given.statements])
   return asking(run, admission, exchange).then((rows) => rows.slice(1))
@@ -78,7 +83,7 @@ async function underCondition(
   admission: Admission,
   text: string,
   given: Exchange,
-): Promise<readonly Row[]> {
+): Promise<readonly ResultRow[]> {
   const { table, hash } = admission
   const known = plainAt.get(table)
   const plain = known?.version === given.version ? known.plain : await askPlain(run, table, given)
@@ -123,7 +128,7 @@ async function holds(run: RunExchange, exchange: Exchange): Promise<boolean> {
 }
 
 /** Runs an exchange whose first statement is about the list. A table, column or right that it lacks lists nothing. */
-const asking = (run: RunExchange, admission: Admission, exchange: Exchange): Promise<readonly Row[]> =>
+const asking = (run: RunExchange, admission: Admission, exchange: Exchange): Promise<readonly ResultRow[]> =>
   run(exchange).catch((error: unknown) => failedAsking(run, admission, exchange, error))
 
 async function failedAsking(

@@ -1,4 +1,4 @@
-import type { BoundStatement, Condition } from '../../contract/execution.ts'
+import type { BoundStatement, LastingCondition } from '../../contract/execution.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { qualified } from '../../sql/ident.ts'
 import { named } from '../statements/statements.ts'
@@ -24,7 +24,7 @@ const listedSql =
 
 interface TableSql {
   readonly mark: string
-  readonly sql: Condition['sql']
+  readonly sql: LastingCondition['sql']
 }
 
 /** Every request by hash asks with one of a few texts: they are made once for each table. */
@@ -43,7 +43,7 @@ function sqlOf(table: ListTable): TableSql {
  * That the list holds this very document; it fails with SQLSTATE CG002 where it does not.
  * @param plain whether nothing but what is stored decides what the table shows
  */
-export function listing(table: ListTable, hash: string, text: string, plain: boolean): Condition {
+export function listing(table: ListTable, hash: string, text: string, plain: boolean): LastingCondition {
   const { mark, sql } = sqlOf(table)
   // Of two texts one has another hash, so the hash stands for both; a list is told by its mark.
   return { mark, sql, values: [hash, text], lasting: plain ? mark + hash : null }

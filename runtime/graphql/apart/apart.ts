@@ -7,7 +7,7 @@ import { refuse, Refusal } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
 import type { Question } from './messages.ts'
 import { unpack, type Ready } from './packing.ts'
-import { createThread, type Answer, type Thread } from './thread.ts'
+import { createThread, type ThreadAnswer, type Thread } from './thread.ts'
 
 /** Reads on another thread what would keep everybody waiting: long documents, and many values. */
 export interface Apart {
@@ -75,7 +75,7 @@ const questionOf = ({ revision, asked, request }: Reading): Question => ({
   unread: request.unread ?? null,
 })
 
-function learn({ documents, asked }: Reading, answer: Answer): Ready | Promise<Ready> {
+function learn({ documents, asked }: Reading, answer: ThreadAnswer): Ready | Promise<Ready> {
   switch (answer.kind) {
     case 'ready':
       if (answer.lesson !== null) documents.learn(asked, { kind: 'read', ...answer.lesson })

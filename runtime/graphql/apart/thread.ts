@@ -9,10 +9,10 @@ import { partsOf } from './parts.ts'
 /** The thread that reads what takes long: started when it is needed, and ended when it is not for a while. */
 export interface Thread {
   /** One question at a time. A thread that ends over a question answers nothing else: the next one gets a new one. */
-  readonly ask: (revision: Revision, question: Question) => Promise<Answer>
+  readonly ask: (revision: Revision, question: Question) => Promise<ThreadAnswer>
 }
 
-export type Answer =
+export type ThreadAnswer =
   | Reply
   /** The question took more memory than the thread may have. */
   | { readonly kind: 'exhausted' }
@@ -79,10 +79,10 @@ export function createThread(limits: ThreadLimits = usualThreadLimits): Thread {
   }
 }
 
-function exchange(one: Running, revision: Revision, question: Question, longestMs: number): Promise<Answer> {
+function exchange(one: Running, revision: Revision, question: Question, longestMs: number): Promise<ThreadAnswer> {
   const { worker } = one
   return new Promise((resolve) => {
-    const settle = (answer: Answer): void => {
+    const settle = (answer: ThreadAnswer): void => {
       clearTimeout(patience)
       worker.off('message', settle).off('error', failed).off('exit', ended)
       resolve(answer)

@@ -1,4 +1,4 @@
-import type { BoundStatement, Exchange, Row, RunExchange } from '../../contract/execution.ts'
+import type { BoundStatement, Exchange, ResultRow, RunExchange } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { isJsonObject } from '../protocol/json.ts'
@@ -30,7 +30,7 @@ type Path = readonly string[]
 
 /** An exchange's rows and, for each of its statements, the plan as JSON text. */
 export interface WithPlans {
-  readonly rows: readonly Row[]
+  readonly rows: readonly ResultRow[]
   readonly plans: readonly string[]
 }
 

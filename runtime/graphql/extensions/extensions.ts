@@ -1,4 +1,4 @@
-import type { Exchange, Row, RunExchange } from '../../contract/execution.ts'
+import type { Exchange, ResultRow, RunExchange } from '../../contract/execution.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { explain, runWithPlans, type Explained } from './explain.ts'
 import type { Plan } from '../plan/types.ts'
@@ -33,7 +33,7 @@ export async function runExtended(
   asked: AskedExtensions,
   exchange: Exchange,
   made: () => { readonly statements: Statements; readonly plan: Plan },
-): Promise<{ readonly rows: readonly Row[]; readonly extensions: Extensions }> {
+): Promise<{ readonly rows: readonly ResultRow[]; readonly extensions: Extensions }> {
   const { role } = exchange.caller
   const { report, allowlists = [] } = engine.manifest
   let found: SchemaReport | undefined

@@ -1,5 +1,5 @@
 import { GraphQLObjectType } from 'graphql'
-import type { Exchange, Row, RunExchange } from '../../contract/execution.ts'
+import type { Exchange, ResultRow, RunExchange } from '../../contract/execution.ts'
 import type {
   AllowlistFacts,
   EntityFacts,
@@ -76,7 +76,7 @@ export async function runWithAdvice(
   { schemas, functions }: ReportFacts,
   { allowlists, unlimited }: Advising,
   exchange: Exchange,
-): Promise<{ readonly rows: readonly Row[]; readonly advice: readonly Advice[] }> {
+): Promise<{ readonly rows: readonly ResultRow[]; readonly advice: readonly Advice[] }> {
   const callable = callableOf(view, functions)
   const statements = [...exchange.statements, advice(exchange.caller.role, schemas, allowlists, unlimited, callable)]
   const rows = await run({ ...exchange, statements })

@@ -1,4 +1,4 @@
-import type { BoundStatement, Row } from '../../contract/execution.ts'
+import type { BoundStatement, ResultRow } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { literal } from '../../sql/literal.ts'
 
@@ -48,7 +48,7 @@ const partsOf = ({ text, values }: BoundStatement, { verbose = false }: PlanOpti
 const [before, parts, explains] = [1, 3, 1]
 
 /** Runs statements of ours for a caller. */
-export type Send = (statements: readonly BoundStatement[]) => Promise<readonly Row[]>
+export type Send = (statements: readonly BoundStatement[]) => Promise<readonly ResultRow[]>
 
 /**
  * The plans of statements as JSON text. Rejects with DatabaseFailure where Postgres cannot plan one of them, and tells which.

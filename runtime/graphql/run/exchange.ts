@@ -1,4 +1,4 @@
-import type { BoundStatement, Condition, Exchange } from '../../contract/execution.ts'
+import type { BoundStatement, LastingCondition, Exchange } from '../../contract/execution.ts'
 
 /** Who asks, and the version that he asks at. */
 export type Asker = Pick<Exchange, 'caller' | 'claimsTogether' | 'leaves' | 'version' | 'standing'>
@@ -8,5 +8,5 @@ export const exchangeOf = (
   { caller, claimsTogether, leaves, version, standing }: Asker,
   readOnly: boolean,
   statements: readonly BoundStatement[],
-  condition?: Condition,
+  condition?: LastingCondition,
 ): Exchange => ({ caller, claimsTogether, leaves, version, standing, condition, readOnly, statements })

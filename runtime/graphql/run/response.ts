@@ -1,4 +1,4 @@
-import type { Cell, Row } from '../../contract/execution.ts'
+import type { Cell, ResultRow } from '../../contract/execution.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { longBytes, LongBody } from '../../http/long-body.ts'
 import type { Extensions } from '../extensions/extensions.ts'
@@ -9,7 +9,7 @@ import type { GraphqlResponse } from '../protocol/types.ts'
 /** The JSON that Postgres made goes into the answer as it is. */
 export function toResponse(
   { pieces }: Outline,
-  rows: readonly Row[],
+  rows: readonly ResultRow[],
   extensions: Extensions | null = null,
 ): GraphqlResponse {
   const parts: Part[] = []
@@ -28,7 +28,7 @@ export function toResponse(
 type Part = NonNullable<Cell>
 
 /** A member's value, or several members with their keys; of these there may be none. */
-function valueOf(piece: Piece, rows: readonly Row[]): Part {
+function valueOf(piece: Piece, rows: readonly ResultRow[]): Part {
   if (piece.kind === 'constant' || piece.kind === 'constants') return piece.json
   const value = rows[piece.statement]?.[piece.column] ?? 'null'
   return piece.kind === 'column' ? value : value.toString().trim().slice(1, -1).trim()

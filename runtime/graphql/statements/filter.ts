@@ -3,7 +3,7 @@ import { operators, type OperatorName } from '../../sql/operators.ts'
 import type { Filter, Subject, Value } from '../plan/types.ts'
 import { applied, joined, select, sql, trusted, written, type Sql } from '../../sql/tree.ts'
 import { attributeOf } from './composite.ts'
-import { parameter } from './parameters.ts'
+import { valueParameter } from './parameters.ts'
 import {
   belongs,
   columnOf,
@@ -64,7 +64,7 @@ function related(filter: Extract<Filter, { kind: 'related' }>, writer: Writer, p
 }
 
 function compare(filter: Extract<Filter, { kind: 'compare' }>): Condition {
-  const operand = parameter(filter.value)
+  const operand = valueParameter(filter.value)
   const { render } = operators[filter.operator as OperatorName]
   return (scope) => {
     const { value, type } = subjectOf(filter, scope)
@@ -74,8 +74,8 @@ function compare(filter: Extract<Filter, { kind: 'compare' }>): Condition {
 }
 
 function spatial(filter: Extract<Filter, { kind: 'spatial' }>): Condition {
-  const operand = parameter(filter.value)
-  const distance = filter.distance === undefined ? [] : [sql`${parameter(filter.distance)}::float8`]
+  const operand = valueParameter(filter.value)
+  const distance = filter.distance === undefined ? [] : [sql`${valueParameter(filter.distance)}::float8`]
   return (scope) => {
     const { value, type } = subjectOf(filter, scope)
     const decides = type.spatial?.[filter.operator]
@@ -109,7 +109,7 @@ function subjectOf(subject: Subject, scope: Scope): Compared {
 
 /** The key's columns equal these values. */
 export function keyEquals(values: readonly Value[]): Condition {
-  const parameters = values.map(parameter)
+  const parameters = values.map(valueParameter)
   return (scope) => {
     const equal = scope.entity.key.map((name, index) => {
       const { operand } = columnOf(scope.builder, name)

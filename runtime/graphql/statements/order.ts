@@ -2,7 +2,7 @@ import type { Comparisons } from '../../contract/builder.ts'
 import type { OrderKey, OrderTerm, RelatedKey, Value } from '../plan/types.ts'
 import { joined, sql, trusted, type Parameter, type Sql } from '../../sql/tree.ts'
 import type { Condition } from './filter.ts'
-import { parameter } from './parameters.ts'
+import { valueParameter } from './parameters.ts'
 import type { Scope } from './source.ts'
 
 /** Orders and positions in them (spec/graphql.md 5.4 to 5.6). */
@@ -51,7 +51,7 @@ export function afterCursor(order: readonly OrderTerm[], values: readonly (Value
     const index = order.indexOf(term)
     if (index >= values.length) return []
     const value = values[index] ?? null
-    return [{ term, bound: value === null ? null : parameter(value) }]
+    return [{ term, bound: value === null ? null : valueParameter(value) }]
   })
   return (scope) => (isPlain(elements, scope) ? compareRows(elements, scope) : compareStepwise(elements, scope))
 }

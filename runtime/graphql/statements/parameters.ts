@@ -4,7 +4,7 @@ import { refuse } from '../protocol/failures.ts'
 import type { Value } from '../plan/types.ts'
 
 /** A value of the plan as a parameter; statements are given no others. */
-export const parameter = (value: Value): Parameter => parameterNode(value)
+export const valueParameter = (value: Value): Parameter => parameterNode(value)
 
 /** A Bind message counts its values in 16 bits (PostgreSQL manual 54.7). */
 const maxValues = 65_535

@@ -3,7 +3,7 @@ import type { Collection, OrderTerm, Page, Value } from '../plan/types.ts'
 import type { Condition } from './filter.ts'
 import type { Matching } from './matching.ts'
 import { afterCursor, orderBy, sameKey } from './order.ts'
-import { parameter } from './parameters.ts'
+import { valueParameter } from './parameters.ts'
 import { columnOf, seenOutside, type Scope, type Writer } from './source.ts'
 
 /** The first rows of a collection in some order, or the first after a cursor. */
@@ -38,7 +38,7 @@ export function scanRows(
   const alias: Ident = writer.alias(letter)
   const { scope, outlet } = seenOutside(first.scope, alias)
   const columns: readonly Column[] = [{ value: outlet }]
-  const offset = start?.offset ? { offset: sql`${parameter(start.offset)}::int8` } : {}
+  const offset = start?.offset ? { offset: sql`${valueParameter(start.offset)}::int8` } : {}
   const arms = reads.map(({ scope: own, part, ...rows }) =>
     select(columns, { ...rows, orderBy: orderBy(part.order, part.seen(own)), limit, ...offset }),
   )

@@ -16,7 +16,7 @@ import {
 } from '../../sql/tree.ts'
 import type { Argument, Collection, Join, OrderKey, Root, Row, RowMember } from '../plan/types.ts'
 import { longestOf } from './cursor.ts'
-import { parameter } from './parameters.ts'
+import { valueParameter } from './parameters.ts'
 
 /** What every part of a statement is written with. */
 export interface Writer {
@@ -157,7 +157,7 @@ export function passArguments(id: ObjectId, passes: CallBuilder['args'], args: r
   return args.map((argument) => {
     const pass = Object.hasOwn(passes, argument.field) ? passes[argument.field] : undefined
     if (pass === undefined) throw new Error(`the builder of ${id} has no argument ${argument.field}`)
-    return applied(pass, parameter(argument.value))
+    return applied(pass, valueParameter(argument.value))
   })
 }
 

@@ -15,7 +15,7 @@ import {
 import type { Delete, Filter, Insert, InsertRows, Update } from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './gather.ts'
-import { parameter } from './parameters.ts'
+import { valueParameter } from './parameters.ts'
 import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 
 type Write = Insert | Update | Delete
@@ -87,7 +87,7 @@ function answerPairs({ members }: Write, count: Sql, arrays: readonly Sql[]): re
  */
 function guarded(root: Write, { alias: changed }: Scope, answer: Sql): Sql {
   if (root.kind === 'insert') return answer
-  const atMost = sql`${parameter(root.atMost)}::int8`
+  const atMost = sql`${valueParameter(root.atMost)}::int8`
   const message = literal(`${root.kind} impacts too many records`)
   return sql`case when (select count(*) from ${changed}) > ${atMost} then catalograph.refuse(${message})::text::json else ${answer} end`
 }
@@ -102,7 +102,7 @@ function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
     }
     case 'update': {
       const set = root.set.map(({ column, value }) => {
-        const operand = applied(columnOf(scope.builder, column).operand, parameter(value))
+        const operand = applied(columnOf(scope.builder, column).operand, valueParameter(value))
         return sql`${ident(column)} = ${operand}`
       })
       const where = matching(writer, root, root.filter, scope)
@@ -134,13 +134,13 @@ function insertRows(scope: Scope, rows: InsertRows): Sql {
     const names = columns.map((_, index) => bare('c', index))
     const values = columns.map(({ fromRecord }, index) => trusted(fromRecord(`x.${names[index]}`)))
     const definitions = columns.map(({ recordType }, index) => trusted(`${names[index]} ${recordType}`))
-    const records = sql`json_to_recordset(${parameter(rows.records)}::json)`
+    const records = sql`json_to_recordset(${valueParameter(rows.records)}::json)`
     return sql`select ${joined(values, ', ')} from ${records} as x(${joined(definitions, ', ')})`
   }
   const tuples = rows.rows.map((row) => {
     const cells = row.map((value, index) => {
       const column = columns[index]
-      return value === null || column === undefined ? sql`default` : applied(column.operand, parameter(value))
+      return value === null || column === undefined ? sql`default` : applied(column.operand, valueParameter(value))
     })
     return sql`(${joined(cells, ', ')})`
   })

@@ -8,7 +8,7 @@ import { objectId } from '../../../runtime/contract/object-id.ts'
 import { makeArtifacts } from '../../../compiler/emit/artifacts.ts'
 import { createEmitter } from '../../../compiler/emit/emit.ts'
 import { typeModule, typesOf } from '../../../compiler/emit/builders.ts'
-import { entitySamples, typeSample, type Sample, type TypeBuilder } from '../../../compiler/emit/samples.ts'
+import { entitySamples, typeSample, type SqlSample, type TypeBuilder } from '../../../compiler/emit/samples.ts'
 import { createSqlParser } from '../../../compiler/emit/sql-parser.ts'
 import type { EntitySql, JsonForm } from '../../../compiler/model/types.ts'
 import { evaluateModule } from '../../../runtime/engine/load.ts'
@@ -81,7 +81,7 @@ const hostileEntity = fc
   )
 
 /** All that a check parses. */
-const samplesOf = (item: EntitySql): readonly Pick<Sample, 'sql'>[] => [
+const samplesOf = (item: EntitySql): readonly Pick<SqlSample, 'sql'>[] => [
   ...entitySamples(builderOf(item)),
   ...typesOf(item).list.map(({ text }) => ({
     sql: typeSample(evaluateModule(typeModule(text), 'type') as TypeBuilder),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createEmitter } from '../../../compiler/emit/emit.ts'
 import { entitySamples } from '../../../compiler/emit/samples.ts'
 import { gaveUp, parseApart, startParser } from '../../../compiler/emit/parse-apart.ts'
-import { createSqlParser, isUnchecked, statementShape } from '../../../compiler/emit/sql-parser.ts'
+import { createSqlParser, isUnparsed, statementShape } from '../../../compiler/emit/sql-parser.ts'
 import { builderOf, column, entity, model } from './models.ts'
 
 describe('statement shapes', () => {
@@ -71,7 +71,7 @@ describe('the parser', () => {
     const asked = parseApart('select 3')
     startParser().child.kill('SIGKILL')
     expect(await asked).toBe(gaveUp)
-    expect(isUnchecked(gaveUp)).toBe(true)
+    expect(isUnparsed(gaveUp)).toBe(true)
     expect(await parseApart('select 3')).toBeNull()
   })
 })

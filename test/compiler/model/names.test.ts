@@ -8,7 +8,7 @@ import {
   isValidEnumValue,
   isValidName,
   toOneField,
-  typeName,
+  typeNameOf,
 } from '../../../compiler/model/names.ts'
 import { baseOfField, lowerFirst, rootField } from '../../../runtime/contract/root-fields.ts'
 import { column, table } from '../../support/catalog-literal.ts'
@@ -51,9 +51,9 @@ describe('2.1 casing', () => {
 
 describe('2.2 derived names', () => {
   it('gives types their override, their inflection or their raw name', () => {
-    expect(typeName('Any', 'blog_post', true)).toBe('Any')
-    expect(typeName(null, 'blog_post', true)).toBe('BlogPost')
-    expect(typeName(null, 'blog_post', false)).toBe('blog_post')
+    expect(typeNameOf('Any', 'blog_post', true)).toBe('Any')
+    expect(typeNameOf(null, 'blog_post', true)).toBe('BlogPost')
+    expect(typeNameOf(null, 'blog_post', false)).toBe('blog_post')
   })
 
   it('leaves raw column names alone and lowers inflected ones', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Exchange, RequestContext, Row } from '../../../runtime/contract/execution.ts'
+import type { Exchange, RequestContext, ResultRow } from '../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
 
@@ -183,7 +183,7 @@ describe.each(majors())('ending a request on PostgreSQL %i', (major) => {
         where datname = current_database() and usename = 'authenticator' and query like '%0.41%' and state = 'active'`
       expect(await until(async () => (await database.query(pids)).rowCount === 1, 3_000)).toBe(true)
     }
-    const read: Promise<readonly Row[]> = other.run(exchange(true, 'select pg_sleep(0.41), 7'), contextOf())
+    const read: Promise<readonly ResultRow[]> = other.run(exchange(true, 'select pg_sleep(0.41), 7'), contextOf())
     await kill()
     expect((await read)[0]?.[1]).toBe('7')
     const written = other.run(exchange(false, 'select pg_sleep(0.41), 7'), contextOf())

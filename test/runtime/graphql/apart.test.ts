@@ -7,7 +7,12 @@ import { createEngine } from '../../../runtime/engine/engine.ts'
 import { createApart, type Apart } from '../../../runtime/graphql/apart/apart.ts'
 import type { Question } from '../../../runtime/graphql/apart/messages.ts'
 import { unpack } from '../../../runtime/graphql/apart/packing.ts'
-import { createThread, usualThreadLimits, type Answer, type Thread } from '../../../runtime/graphql/apart/thread.ts'
+import {
+  createThread,
+  usualThreadLimits,
+  type ThreadAnswer,
+  type Thread,
+} from '../../../runtime/graphql/apart/thread.ts'
 import { bindAll } from '../../../runtime/graphql/run/bind.ts'
 import { anybody, createDocuments } from '../../../runtime/graphql/prepared/documents.ts'
 import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
@@ -73,7 +78,7 @@ const readHere = (of: Revision, { role, text, operationName, variables }: Questi
 }
 
 /** What the thread says, without what is kept of it. */
-const told = async (answer: Answer): Promise<string> => {
+const told = async (answer: ThreadAnswer): Promise<string> => {
   if (answer.kind === 'ready') return JSON.stringify({ ready: await unpack(answer.ready) })
   return answer.kind === 'refused' ? JSON.stringify({ code: answer.code, errors: answer.errors }) : answer.kind
 }

@@ -63,7 +63,7 @@ export const guests: AuthSubcommand = {
 
 const googleNames = Object.values(providers.google.settings)
 
-export const google: AuthSubcommand = {
+export const googleSwitch: AuthSubcommand = {
   usage: 'google [on|off] [--client-id ID] [--secret-stdin]',
   summary: 'Show or set the sign-in with Google; says what is missing.',
   options: ['client-id', 'secret-stdin'],

@@ -8,7 +8,7 @@ import { updateUser } from '../../../../runtime/auth/endpoints/user.ts'
 import { route } from '../../../../runtime/auth/http/route.ts'
 import { anything, body, flag, form, io, object, patch, query, text } from '../../../../runtime/auth/io/build.ts'
 import * as userIo from '../../../../runtime/auth/io/user.ts'
-import { readBody, readQuery, type BodyOf, type Io } from '../../../../runtime/auth/protocol/io.ts'
+import { readDeclared, readQuery, type BodyOf, type Io } from '../../../../runtime/auth/protocol/io.ts'
 
 const key = { guard: 'key', assurance: 'none', limit: 'none', counted: true } as const
 
@@ -62,7 +62,7 @@ const members = { name: text('A name'), sure: flag('Whether'), data: object('An 
 const json = io('A body of JSON', {}, body(members))
 
 function read<I extends Io>(described: I, given: unknown): BodyOf<I> {
-  return readBody(described, Buffer.from(typeof given === 'string' ? given : JSON.stringify(given))) as BodyOf<I>
+  return readDeclared(described, Buffer.from(typeof given === 'string' ? given : JSON.stringify(given))) as BodyOf<I>
 }
 
 describe('a body', () => {

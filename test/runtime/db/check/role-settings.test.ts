@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Exchange, Row } from '../../../../runtime/contract/execution.ts'
+import type { Exchange, ResultRow } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
 
@@ -22,7 +22,7 @@ describe.each(majors())("a role's own settings on PostgreSQL %i", (major) => {
     await database.query(`alter role ${role} in database ${String(rows[0].name)} ${setting}`)
     await settled()
   }
-  const shown = async (role: string, name: string): Promise<Row[number] | undefined> =>
+  const shown = async (role: string, name: string): Promise<ResultRow[number] | undefined> =>
     (await db.run(ask(role, `select current_setting('${name}', true)`)))[0]?.[0]
   beforeAll(async () => {
     database = await createDatabase({ major, sql: 'create table t (id int); grant all on t to anon' })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Exchange, Row } from '../../../../runtime/contract/execution.ts'
+import type { Exchange, ResultRow } from '../../../../runtime/contract/execution.ts'
 import { createBackoff } from '../../../../runtime/db/connect/backoff.ts'
 import { freePort } from '../../../../runtime/embedded-postgres/free-port.ts'
 import { openDatabase, type Database, type DatabaseOptions } from '../../../../runtime/db/pool/pool.ts'
@@ -19,7 +19,7 @@ const neutral = expect.not.stringMatching(/127\.0\.0\.1|localhost|ECONN/)
 const unavailable = { kind: 'unavailable', statement: null, message: neutral }
 
 /** Tries until it works; fails after `patience` milliseconds. */
-const eventually = async (db: Database, patience: number): Promise<readonly Row[]> => {
+const eventually = async (db: Database, patience: number): Promise<readonly ResultRow[]> => {
   const start = performance.now()
   for (;;) {
     try {
