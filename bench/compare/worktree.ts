@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -39,10 +39,13 @@ const bundle = 'compiler/bundle.mjs'
  */
 export const openWorktree = async (revision: string): Promise<Worktree> => {
   const commit = await git('rev-parse', '--short=10', '--verify', `${revision}^{commit}`)
-  const folder = join(await mkdtemp(join(tmpdir(), 'catalograph-compare-')), commit)
+  const parent = await mkdtemp(join(tmpdir(), 'catalograph-compare-'))
+  // Root starts Postgres as another account, which has to reach its programs.
+  await chmod(parent, 0o755)
+  const folder = join(parent, commit)
   const remove = async (): Promise<void> => {
     await git('worktree', 'remove', '--force', folder).catch(() => undefined)
-    await rm(join(folder, '..'), { recursive: true, force: true })
+    await rm(parent, { recursive: true, force: true })
   }
   try {
     await git('worktree', 'add', '--detach', folder, commit)
