@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../runtime/log/events.ts'
 import { assembleServer, openServerDatabase, type ServerSettings } from '../runtime/server.ts'
 import { readSettings } from '../runtime/settings/read.ts'
-import { createFollowedSource } from './tools/cli/followed-source.ts'
-import { createPrepareOnce } from './tools/cli/prepare-once.ts'
+import { createFollowedSource } from './serving/followed-source.ts'
+import { createPrepareOnce } from './serving/prepare-once.ts'
 
 /** The main export of the package: the service within somebody's own process. */
 
 export type { LogEvent, Log } from '../runtime/log/events.ts'
 
 /** The settings of docs/operate.md by their names in camel case; whatever is left out is as it is there. */
-export interface ServerOptions extends Partial<ServerSettings> {
+export interface ServerOptions extends Partial<Omit<ServerSettings, 'host' | 'port' | 'logLevel'>> {
   readonly databaseUrl: string
   readonly jwtSecret: string
   /** Where clients reach the service, without a path; mails and redirects of auth lead there. */

@@ -19,7 +19,7 @@ const floors: readonly (readonly string[])[] = [
   ['runtime/graphql/plan', 'runtime/auth/schema', 'runtime/auth/protocol', 'compiler/prepare'],
   ['runtime/graphql/statements', 'runtime/auth/settings', 'compiler/compile.ts'],
   ['runtime/graphql/prepared', 'runtime/auth/rules', 'compiler/follow.ts'],
-  ['runtime/graphql/extensions', 'runtime/auth/call'],
+  ['runtime/graphql/extensions', 'runtime/auth/call', 'compiler/serving'],
   ['runtime/graphql/run', 'runtime/auth/store'],
   ['runtime/graphql/allowlist', 'runtime/graphql/apart', 'runtime/auth/secrets', 'runtime/auth/providers'],
   ['runtime/graphql/serve.ts', 'runtime/auth/limits', 'runtime/auth/mails', 'runtime/auth/io'],
@@ -43,6 +43,7 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
   'compiler/emit': ['runtime/engine'],
   'compiler/prepare': ['runtime/db'],
   'compiler/follow.ts': ['runtime/log', 'runtime/db'],
+  'compiler/serving': ['runtime/log', 'runtime/db'],
   'compiler/compile.ts': ['runtime/engine'],
   // Documents are judged as they are when they are asked.
   'compiler/tools/diff': ['runtime/db', 'runtime/engine', 'runtime/graphql'],

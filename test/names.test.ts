@@ -15,9 +15,6 @@ const namespaces = ['runtime/auth/io/', 'runtime/admin/io.ts']
 const shared = [
   // Both refuse, each with the codes of its protocol.
   'refuse',
-  // Of two protocols with their own JSON.
-  'JsonObject',
-  'isJsonObject',
   // What the compiler prints as declarations of the runtime's builders.
   'Expression',
   'ColumnBuilder',

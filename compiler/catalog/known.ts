@@ -55,11 +55,11 @@ function mentionedBy(relations: KnownObjects['relations'], functions: KnownObjec
  * refers to; when such a name changed, less is known than was believed: the question has to be asked again, with what
  * is left.
  */
-export type JoinedObjects =
+export type JoinOutcome =
   | { readonly kind: 'whole'; readonly known: KnownObjects; readonly catalog: Catalog }
   | { readonly kind: 'ask again'; readonly known: KnownObjects }
 
-export function join(known: KnownObjects, answer: CatalogAnswer): JoinedObjects {
+export function join(known: KnownObjects, answer: CatalogAnswer): JoinOutcome {
   if (!sharesNames(known, answer)) return { kind: 'ask again', known: nothingKnown }
   const doubtful = referringToRenamed(known, answer)
   if (doubtful.size > 0) {

@@ -1,5 +1,5 @@
 import { decodeAnswer } from './decode.ts'
-import { join, knownValues, nothingKnown, type JoinedObjects } from './known.ts'
+import { join, knownValues, nothingKnown, type JoinOutcome } from './known.ts'
 import { catalogQuery } from './queries.ts'
 import type { Catalog } from './types.ts'
 
@@ -41,7 +41,7 @@ export function createCatalogReader(
 ): () => Promise<Catalog> {
   const text = catalogQuery(version, counter ?? null)
   let known = nothingKnown
-  const ask = async (): Promise<JoinedObjects> => {
+  const ask = async (): Promise<JoinOutcome> => {
     const before = known
     const { rows } = await query(text, [schemas, ...knownValues(before)])
     return join(before, decodeAnswer(answerOf(rows)))
@@ -59,7 +59,7 @@ export function createCatalogReader(
 const ATTEMPTS = 20
 
 /** Null when the answer was overtaken by a change and another attempt is left. */
-async function asked(ask: () => Promise<JoinedObjects>, last: boolean): Promise<JoinedObjects | null> {
+async function asked(ask: () => Promise<JoinOutcome>, last: boolean): Promise<JoinOutcome | null> {
   try {
     return await ask()
   } catch (error) {

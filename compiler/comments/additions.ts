@@ -1,6 +1,7 @@
 import { suggest } from '../../runtime/lib/suggest.ts'
 import type { Decoder } from './decoders.ts'
-import { isJsonList, isJsonObject, type JsonObject, type JsonValue, member } from './json-value.ts'
+import { isJsonList, type JsonMembers, type JsonValue, member } from './json-value.ts'
+import { isJsonObject } from '../../runtime/lib/json-object.ts'
 
 /**
  * How the settings of the additions are read (spec/graphql.md 17), and all others that are an object of ours. Whatever
@@ -10,7 +11,7 @@ import { isJsonList, isJsonObject, type JsonObject, type JsonValue, member } fro
 
 /** An object with these members and no others, or null with the reason. */
 interface Members {
-  readonly given: JsonObject | null
+  readonly given: JsonMembers | null
   readonly remarks: readonly string[]
 }
 

@@ -1,4 +1,5 @@
-import { isJsonList, isJsonObject, type JsonObject, type JsonValue, member } from './json-value.ts'
+import { isJsonList, type JsonMembers, type JsonValue, member } from './json-value.ts'
+import { isJsonObject } from '../../runtime/lib/json-object.ts'
 
 /**
  * How a setting's JSON is read (spec/graphql.md 13.1, 13.2). A decoder gets null for a setting that is absent. A
@@ -28,7 +29,7 @@ export const onlyTrue: Decoder<boolean> = (value) => ({
 })
 
 /** Any scalar, as text. */
-export const settingText: Decoder<string | null> = (value) => accept(textOf(value))
+export const scalarText: Decoder<string | null> = (value) => accept(textOf(value))
 
 /** A string or null. */
 export const optionalString: Decoder<string | null> = (value) => (value === null ? accept(null) : requiredString(value))
@@ -108,7 +109,7 @@ const declaredForeignKey: Decoder<DeclaredForeignKey> = (value) => {
   })
 }
 
-const requiredMember = <T>(object: JsonObject, key: string, decode: Decoder<T>): Decoded<T> =>
+const requiredMember = <T>(object: JsonMembers, key: string, decode: Decoder<T>): Decoded<T> =>
   Object.hasOwn(object, key) ? decode(member(object, key)) : refuse(`missing field \`${key}\``)
 
 /** A list of declared foreign keys or null. */

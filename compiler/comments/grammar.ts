@@ -1,10 +1,11 @@
-import { isJsonObject, type JsonObject, type JsonValue } from './json-value.ts'
+import { type JsonMembers, type JsonValue } from './json-value.ts'
+import { isJsonObject } from '../../runtime/lib/json-object.ts'
 
 /** What a comment asks for. `outside`: its text without the directive, null when there is none. */
 export type ParsedComment =
   /** No directive, or one that holds JSON which is not an object: `ignored` is its text. */
   | { readonly kind: 'plain'; readonly outside: string | null; readonly ignored: string | null }
-  | { readonly kind: 'settings'; readonly outside: string | null; readonly settings: JsonObject }
+  | { readonly kind: 'settings'; readonly outside: string | null; readonly settings: JsonMembers }
   | { readonly kind: 'broken'; readonly text: string }
 
 const opening = '@graphql('

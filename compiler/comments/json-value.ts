@@ -1,15 +1,12 @@
 /** What JSON.parse makes. */
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonMembers
 
-export interface JsonObject {
+export interface JsonMembers {
   readonly [key: string]: JsonValue
 }
-
-export const isJsonObject = (value: JsonValue): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const isJsonList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
 
 /** The member, or null when there is none: a setting that is absent reads like one that is null. */
-export const member = (object: JsonObject, key: string): JsonValue =>
+export const member = (object: JsonMembers, key: string): JsonValue =>
   Object.hasOwn(object, key) ? (object[key] ?? null) : null

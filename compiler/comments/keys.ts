@@ -1,6 +1,6 @@
 import { allowlist, limits, switched, switchedOn, unlessDisabled } from './additions.ts'
 import {
-  settingText,
+  scalarText,
   type Decoder,
   onlyTrue,
   optionalForeignKeys,
@@ -64,7 +64,7 @@ export const keys = [
   {
     key: 'name',
     on: ['relation', 'column', 'function', 'enum', 'composite', 'foreign key'],
-    decode: settingText,
+    decode: scalarText,
     help: 'a string: the name in GraphQL, used as it stands.',
   },
   {
@@ -76,7 +76,7 @@ export const keys = [
   {
     key: 'description',
     on: ['function'],
-    decode: settingText,
+    decode: scalarText,
     help: 'a string: the description in GraphQL.',
   },
   {
@@ -150,13 +150,13 @@ export const keys = [
   {
     key: 'foreign_name',
     on: ['foreign key'],
-    decode: settingText,
+    decode: scalarText,
     help: 'a string: the field on the referencing side.',
   },
   {
     key: 'local_name',
     on: ['foreign key'],
-    decode: settingText,
+    decode: scalarText,
     help: 'a string: the field on the referenced side.',
   },
   {

@@ -1,6 +1,6 @@
 import type { IntrospectionQuery } from 'graphql'
 import type { Outcome } from '../auth/call/call.ts'
-import type { BodyOf, DescribedBody, Io, QueryOf } from '../auth/protocol/io.ts'
+import type { BodyOf, DescribedEndpoint, Io, QueryOf } from '../auth/protocol/io.ts'
 import type { AuthParts } from '../auth/http/register.ts'
 import type { Method } from '../auth/http/route.ts'
 import type { AuditAction } from '../auth/store/audit-log.ts'
@@ -17,7 +17,7 @@ export interface AdminParts extends AuthParts {
 }
 
 /** A request of the project's owner: the key was checked. */
-export interface OwnerCall<I extends Io = DescribedBody> {
+export interface OwnerCall<I extends Io = DescribedEndpoint> {
   readonly params: Readonly<Record<string, string>>
   readonly query: QueryOf<I>
   readonly body: BodyOf<I>

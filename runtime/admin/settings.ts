@@ -1,12 +1,12 @@
 import { json, type Outcome } from '../auth/call/call.ts'
 import { refuse } from '../auth/protocol/errors.ts'
 import { storedSettings } from '../auth/settings/store.ts'
-import type { JsonObject } from '../auth/protocol/types.ts'
 import type { RefusalAnswer, SettingsAnswer } from './answers.ts'
 import type { AdminParts, OwnerCall } from './call.ts'
 import type * as io from './io.ts'
 import { missingFor, saveSettings, type SettingChanges } from './save-settings.ts'
 import { showSettings, textOfValue } from './setting-values.ts'
+import type { JsonObject } from '../lib/json-object.ts'
 
 /** GET /settings */
 export async function getSettings(_call: OwnerCall, { tools }: AdminParts): Promise<Outcome> {

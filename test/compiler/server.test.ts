@@ -7,7 +7,9 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createServer, type CatalographServer } from '../../compiler/server.ts'
 import { projectKeys } from '../../runtime/identity/keys.ts'
-import { secret } from '../support/auth.ts'
+import { openStatements } from '../../runtime/db/pool/statements.ts'
+import { authOwner } from '../../runtime/auth/schema/auth-schema.ts'
+import { enabled, secret, storeSettings } from '../support/auth.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 
 /** The main export: the service within an application that has routes of its own. */
@@ -22,17 +24,29 @@ describe('the service within an application', () => {
   beforeAll(async () => {
     const sql =
       "create table public.post (id int primary key, title text); grant select on public.post to anon; insert into public.post values (1, 'A')"
-    db = await createDatabase({ sql, prepare: true })
-    server = await createServer({ databaseUrl: db.url, jwtSecret: secret, baseUrl: 'http://127.0.0.1' })
+    db = await createDatabase({ sql, prepare: 'auth' })
+    const owner = openStatements({
+      url: db.adminUrl,
+      schemas: ['auth'],
+      role: authOwner,
+      poolSize: 1,
+      statementTimeout: 0,
+    })
+    await storeSettings(owner.run, { ...enabled, anonymous_enabled: 'on' })
+    await owner.close()
+    const urls = { databaseUrl: db.url, databaseOwnerUrl: db.adminUrl, baseUrl: 'http://127.0.0.1' }
+    server = await createServer({ ...urls, jwtSecret: secret })
     app = fastify()
     app.get('/own', () => ({ mine: true }))
     await app.register(async (scope) => {
       scope.removeAllContentTypeParsers()
       scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
-      scope.all('/graphql/v1', (request, reply) => {
-        reply.hijack()
-        server.handle(request.raw, reply.raw)
-      })
+      for (const path of ['/graphql/v1', '/auth/v1/*']) {
+        scope.all(path, (request, reply) => {
+          reply.hijack()
+          server.handle(request.raw, reply.raw)
+        })
+      }
     })
     url = await app.listen({ host: '127.0.0.1', port: 0 })
     await server.ready
@@ -60,6 +74,13 @@ describe('the service within an application', () => {
     })
     expect(await ask('{ postCollection { edges { node { name } } } }')).toMatchObject({ data: {} })
   })
+
+  it('reads the bodies of auth, whose users are callers', async () => {
+    const headers = { apikey: projectKeys(secret).anon, 'content-type': 'application/json' }
+    const body = JSON.stringify({ data: { name: 'Guest' } })
+    const answer = await fetch(`${url}/auth/v1/signup`, { method: 'POST', headers, body })
+    expect([answer.status, await answer.json()]).toMatchObject([200, { user: { user_metadata: { name: 'Guest' } } }])
+  })
 })
 
 describe('the package', () => {
@@ -79,6 +100,8 @@ describe('the package', () => {
       export const server: Promise<CatalographServer> = createServer({ ...options, poolSize: 4 })
       // @ts-expect-error a setting has its type
       export const wrong = createServer({ ...options, poolSize: '4' })
+          // @ts-expect-error whoever calls it listens
+      export const elsewhere = createServer({ ...options, port: 3000 })
       // @ts-expect-error there is no service without a secret
       export const open = createServer({ databaseUrl: '', baseUrl: '' })
     `

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, type SupabaseClient, type SupabaseClientOptions } from '@supabase/supabase-js'
-import { createFollowedSource } from '../../compiler/tools/cli/followed-source.ts'
-import { createPrepareOnce } from '../../compiler/tools/cli/prepare-once.ts'
+import { createFollowedSource } from '../../compiler/serving/followed-source.ts'
+import { createPrepareOnce } from '../../compiler/serving/prepare-once.ts'
 import { createPasswords } from '../../runtime/auth/secrets/passwords.ts'
 import { authOwner } from '../../runtime/auth/schema/auth-schema.ts'
 import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
@@ -56,7 +56,7 @@ export interface CallOptions {
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint: tests look into answers of any shape
+  // Tests look into answers of any shape
   readonly body: any
 }
 

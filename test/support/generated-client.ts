@@ -26,7 +26,7 @@ export interface Application {
 }
 
 export type Environment = Readonly<Record<string, string>>
-// biome-ignore lint: what generated modules export depends on what they were made from
+// What generated modules export depends on what they were made from
 export type Module = any
 
 export interface CommandAnswer {

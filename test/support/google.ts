@@ -26,10 +26,10 @@ export interface GoogleStage {
   /** The whole way: where the person lands. */
   readonly signIn: (person: { readonly sub: string }, query?: string) => Promise<URL>
   readonly exchange: (code: string, verifier: string) => Promise<Answer>
-  // biome-ignore lint: tests look into answers of any shape
+  // Tests look into answers of any shape
   readonly userOf: (token: string) => Promise<any>
   /** The row of whoever has the address. */
-  // biome-ignore lint: rows of any shape
+  // Rows of any shape
   readonly byAddress: (email: string) => Promise<any>
   readonly stop: () => Promise<void>
 }

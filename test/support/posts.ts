@@ -25,7 +25,7 @@ export interface Posts {
 }
 
 export function postsOf({ url, anon }: Pick<AuthServer, 'url' | 'anon'>): Posts {
-  // biome-ignore lint: answers of any shape
+  // Answers of any shape
   const ask = async (token: string, query: string, variables: object): Promise<any> => {
     const response = await fetch(`${url}/graphql/v1`, {
       method: 'POST',

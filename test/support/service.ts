@@ -39,7 +39,7 @@ export interface AskOptions {
 }
 
 export interface Answer {
-  // biome-ignore lint: tests look into answers of any shape
+  // Tests look into answers of any shape
   readonly data: any
   readonly extensions?: Readonly<Record<string, unknown>>
   readonly errors?: readonly {

@@ -8,7 +8,7 @@ import { dump } from '../../report/dump.ts'
 import { printDiagnostics } from '../../report/print.ts'
 import type { Command, Terminal } from './command.ts'
 import { exitCodes, misuse } from './command.ts'
-import { demandSchemas } from './demand-schemas.ts'
+import { demandSchemas } from '../../serving/demand-schemas.ts'
 import { demand, neededSettingsOf } from './needed-settings.ts'
 
 const defaultFolder = 'generated'

@@ -39,8 +39,8 @@ async function followedSource(
   log: Log,
 ): Promise<RevisionSource> {
   const [{ createFollowedSource }, { createPrepareOnce }] = await Promise.all([
-    import('./followed-source.ts'),
-    import('./prepare-once.ts'),
+    import('../../serving/followed-source.ts'),
+    import('../../serving/prepare-once.ts'),
   ])
   const { databaseUrl, databaseOwnerUrl, schemas } = settings
   const prepare = createPrepareOnce({ ownerUrl: databaseOwnerUrl ?? databaseUrl, loginUrl: databaseUrl, log })

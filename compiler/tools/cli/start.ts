@@ -9,11 +9,11 @@ import { exitCodes } from './command.ts'
 import { renderWelcome } from './welcome.ts'
 import { enableDemoAuth } from './demo-auth.ts'
 import { loadDemo } from './demo.ts'
-import { createFollowedSource } from './followed-source.ts'
+import { createFollowedSource } from '../../serving/followed-source.ts'
 import { ensureLocalSecret } from './local-secret.ts'
 import { logOf } from './log.ts'
 import { neededSettingsOf } from './needed-settings.ts'
-import { createPrepareOnce } from './prepare-once.ts'
+import { createPrepareOnce } from '../../serving/prepare-once.ts'
 import { keepHeapSmall, keepYoungSpaceSmall } from './small-heap.ts'
 
 /** Serves an embedded Postgres that holds the demo at first: something to look at without setting anything up. */

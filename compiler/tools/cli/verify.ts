@@ -8,7 +8,7 @@ import type { Verdict } from '../verify/verify.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { demandReadable } from './demand-readable.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
-import { demandSchemas } from './demand-schemas.ts'
+import { demandSchemas } from '../../serving/demand-schemas.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 

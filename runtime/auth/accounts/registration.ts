@@ -12,7 +12,8 @@ import { ensureEmailIdentity } from '../store/identities.ts'
 import { putOneTimeToken } from '../store/one-time-tokens.ts'
 import { findLockedUser, findUserById, insertUser } from '../store/users.ts'
 import type { AuthTools } from './tools.ts'
-import type { JsonObject, UserRow } from '../protocol/types.ts'
+import type { UserRow } from '../protocol/types.ts'
+import type { JsonObject } from '../../lib/json-object.ts'
 
 /**
  * Accounts that wait for their address to be confirmed: POST /signup and POST /otp make and remind them alike. Whether

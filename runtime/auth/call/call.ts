@@ -1,6 +1,7 @@
 import type { AuthSettings } from '../settings/keys.ts'
-import type { BodyOf, DescribedBody, Io, QueryOf } from '../protocol/io.ts'
-import type { JsonObject, SessionRow, UserRow } from '../protocol/types.ts'
+import type { BodyOf, DescribedEndpoint, Io, QueryOf } from '../protocol/io.ts'
+import type { SessionRow, UserRow } from '../protocol/types.ts'
+import type { JsonObject } from '../../lib/json-object.ts'
 
 /** Who sent a request, as far as the connection tells. */
 export interface Client {
@@ -15,7 +16,7 @@ export interface Client {
  * A request as endpoints see it: everything checked that routes.ts asks for, nothing of HTTP. `Call<typeof io.signUp>`
  * has the query and the body that io.signUp describes; a function that reads neither takes any `Call`.
  */
-export interface Call<I extends Io = DescribedBody> {
+export interface Call<I extends Io = DescribedEndpoint> {
   /** As they were when the call began. */
   readonly settings: AuthSettings
   readonly client: Client
@@ -38,19 +39,19 @@ export interface AskedRedirect {
 export type Acting = Pick<Call, 'settings' | 'client'>
 
 /** A call with a user's token that passed every check of spec/auth.md 2.2. */
-export interface UserCall<I extends Io = DescribedBody> extends Call<I> {
+export interface UserCall<I extends Io = DescribedEndpoint> extends Call<I> {
   readonly user: UserRow
   /** Null: the token names none. Its `aal` is no more than the token's own. */
   readonly session: SessionRow | null
 }
 
 /** A user's call by a session, as the assurance column of routes.ts can ask for. */
-export interface SessionCall<I extends Io = DescribedBody> extends UserCall<I> {
+export interface SessionCall<I extends Io = DescribedEndpoint> extends UserCall<I> {
   readonly session: SessionRow
 }
 
 /** A call with a token of an administrator's role. */
-export interface AdminCall<I extends Io = DescribedBody> extends Call<I> {
+export interface AdminCall<I extends Io = DescribedEndpoint> extends Call<I> {
   readonly adminRole: string
 }
 

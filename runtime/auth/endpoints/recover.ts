@@ -9,7 +9,8 @@ import { audit } from '../store/audit-log.ts'
 import { findUserByEmail, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import type { JsonObject, UserRow } from '../protocol/types.ts'
+import type { UserRow } from '../protocol/types.ts'
+import type { JsonObject } from '../../lib/json-object.ts'
 
 /** POST /recover (spec/auth.md 4.9): the answer is the same whoever the address belongs to. */
 export async function recover(call: Call<typeof io.recover>, { mailRequests, database }: AuthTools): Promise<Outcome> {

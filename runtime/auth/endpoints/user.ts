@@ -22,8 +22,9 @@ import {
 } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import type { JsonObject, UserRow } from '../protocol/types.ts'
+import type { UserRow } from '../protocol/types.ts'
 import { changeEmail } from './change-email.ts'
+import type { JsonObject } from '../../lib/json-object.ts'
 
 /** GET /user (spec/auth.md 5.1). */
 export async function getUser({ user }: UserCall): Promise<Outcome> {

@@ -1,6 +1,6 @@
 import { Type, type TProperties, type TSchema } from 'typebox'
-import type { DescribedBody, Io, Members, Parameters } from '../protocol/io.ts'
-import type { JsonObject } from '../protocol/types.ts'
+import type { DescribedEndpoint, Io, Members, Parameters } from '../protocol/io.ts'
+import type { JsonObject } from '../../lib/json-object.ts'
 
 /** Pieces that io tables are written with. */
 
@@ -30,11 +30,11 @@ export const form = <M extends Members>(members: M) => ({ body: { kind: 'form', 
 export const patch = <M extends Members>(members: M) => ({ body: { kind: 'patch', members } }) as const
 export const query = <P extends Parameters>(parameters: P) => ({ query: parameters }) as const
 
-type Takes = Omit<Io, keyof DescribedBody>
+type Takes = Omit<Io, keyof DescribedEndpoint>
 
 /** An endpoint that takes nothing but what is said here. */
-export function io(summary: string, answers: Io['answers']): DescribedBody
-export function io<T extends Takes>(summary: string, answers: Io['answers'], takes: T): DescribedBody & T
+export function io(summary: string, answers: Io['answers']): DescribedEndpoint
+export function io<T extends Takes>(summary: string, answers: Io['answers'], takes: T): DescribedEndpoint & T
 export function io(summary: string, answers: Io['answers'], takes?: Takes): Io {
   return { summary, answers, ...takes }
 }

@@ -2,11 +2,11 @@ import type { RunStatement } from '../../db/pool/statements.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import { putOneTimeToken, type TokenSlot } from '../store/one-time-tokens.ts'
 import type { OneTimeTokens } from '../secrets/one-time-tokens.ts'
-import type { JsonObject } from '../protocol/types.ts'
 import { startMailFlow, type MailFlow } from './mail-flow.ts'
 import type { MailKind } from './kinds.ts'
 import type { SendMail } from './mailer.ts'
 import { mailVariables, type LinkType } from './variables.ts'
+import type { JsonObject } from '../../lib/json-object.ts'
 
 /** A mail with a code and a link for an account that exists. */
 export interface TokenMail extends MailFlow {

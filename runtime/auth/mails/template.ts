@@ -1,6 +1,6 @@
-import { isObject } from '../protocol/input.ts'
 import { after, afterVariable, placeIn, startState, type Place, type HtmlState } from './html-place.ts'
 import type { MailVariables } from './mailer.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
 
 /**
  * Templates of mails: text with variables as `{{ .Token }}`, and nothing else. No functions, no files, no conditions: a
@@ -133,7 +133,7 @@ function valueOf(variables: MailVariables, name: keyof MailVariables, path: read
 }
 
 function memberOf(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
 const entities: Readonly<Record<string, string>> = {

@@ -1,7 +1,6 @@
 import type { Caller } from '../../contract/execution.ts'
 import type { VerifyToken } from '../../identity/jwt.ts'
-import { isObject } from './input.ts'
-import type { JsonObject } from './types.ts'
+import { type JsonObject, isJsonObject } from '../../lib/json-object.ts'
 
 /** The project key is missing or is none: answered as a gateway does, in a shape of its own (spec/auth.md 2.1). */
 export class KeyFailure extends Error {
@@ -15,7 +14,7 @@ export function claimsOf(caller: Caller): JsonObject {
   const known = read.get(caller)
   if (known !== undefined) return known
   const parsed: unknown = JSON.parse(caller.claims)
-  const claims = isObject(parsed) ? parsed : {}
+  const claims = isJsonObject(parsed) ? parsed : {}
   read.set(caller, claims)
   return claims
 }

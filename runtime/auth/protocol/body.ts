@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { refuse, type AuthFailure } from './errors.ts'
-import { isObject } from './input.ts'
-import type { JsonObject } from './types.ts'
+import { type JsonObject, isJsonObject } from '../../lib/json-object.ts'
 
 /** Bodies of requests (spec/auth.md 2.3). */
 
@@ -14,7 +13,7 @@ export function readJsonBody(bytes: Buffer): JsonObject {
   if (bytes.length === 0) return {}
   if (!isUtf8(bytes)) throw malformed('it is not UTF-8')
   const value = parse(bytes.toString('utf8'))
-  if (!isObject(value)) throw malformed('it must be an object')
+  if (!isJsonObject(value)) throw malformed('it must be an object')
   checkValue(value, 0)
   return value
 }
@@ -37,7 +36,7 @@ function checkValue(value: unknown, depth: number): void {
   if (depth > deepest) throw malformed('it is nested too deeply')
   if (typeof value === 'string') checkText(value)
   else if (Array.isArray(value)) for (const item of value) checkValue(item, depth + 1)
-  else if (isObject(value)) {
+  else if (isJsonObject(value)) {
     for (const key of Object.keys(value)) {
       checkText(key)
       checkValue(value[key], depth + 1)

@@ -1,11 +1,10 @@
 import { Type, type Static, type TBoolean, type TSchema, type TString, type TUnknown, type TUnsafe } from 'typebox'
 import { readFormBody, readJsonBody } from './body.ts'
 import { refuse } from './errors.ts'
-import { isObject } from './input.ts'
-import type { JsonObject } from './types.ts'
+import { type JsonObject, isJsonObject } from '../../lib/json-object.ts'
 
 /** What an endpoint takes and answers. The types that it reads, their checks and /openapi.json are made of this. */
-export interface Io extends DescribedBody {
+export interface Io extends DescribedEndpoint {
   readonly query?: Parameters
   /** Whether parameters that nobody names here matter too: they are passed to a provider. */
   readonly passesQuery?: boolean
@@ -13,7 +12,7 @@ export interface Io extends DescribedBody {
 }
 
 /** An endpoint that takes nothing; any function that reads neither query nor body asks for no more. */
-export interface DescribedBody {
+export interface DescribedEndpoint {
   readonly summary: string
   /** By HTTP status. */
   readonly answers: Readonly<Record<number, Answer>>
@@ -58,13 +57,13 @@ type Values<M> = { readonly [N in keyof M]: M[N] extends TSchema ? Static<M[N]> 
 export function readQuery(
   { query = {}, passesQuery }: Io,
   given: Readonly<Record<string, string>>,
-): QueryOf<DescribedBody> {
+): QueryOf<DescribedEndpoint> {
   if (passesQuery) return given
   return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(query, name)))
 }
 
 /** The members that the endpoint declares (spec/auth.md 2.3). Throws 400 `bad_json`. */
-export function readDeclared({ body }: Io, bytes: Buffer): BodyOf<DescribedBody> {
+export function readDeclared({ body }: Io, bytes: Buffer): BodyOf<DescribedEndpoint> {
   switch (body?.kind) {
     case undefined:
       return {}
@@ -100,5 +99,5 @@ function wantedInstead(member: Member, value: unknown): string | null {
   if (Type.IsUnknown(member)) return null
   if (Type.IsString(member)) return typeof value === 'string' ? null : 'a string'
   if (Type.IsBoolean(member)) return typeof value === 'boolean' ? null : 'true or false'
-  return isObject(value) ? null : 'an object'
+  return isJsonObject(value) ? null : 'an object'
 }

@@ -1,9 +1,9 @@
+import type { JsonObject } from '../../lib/json-object.ts'
+
 /** What flows through auth: rows as the store gives them, and the objects that clients read. Types only. */
 
 /** A time as Postgres prints it in UTC, with microseconds; see rules/times.ts. */
 export type DatabaseTime = string
-
-export type JsonObject = Readonly<Record<string, unknown>>
 
 /** A user with what belongs to every answer about one. Any text may be null in rows that came from elsewhere. */
 export interface UserRow {

@@ -1,4 +1,5 @@
-import type { AmrEntry, AssuranceLevel, JsonObject, UserRow } from '../protocol/types.ts'
+import type { AmrEntry, AssuranceLevel, UserRow } from '../protocol/types.ts'
+import type { JsonObject } from '../../lib/json-object.ts'
 
 /** What the claims of an access token are made of. */
 export interface ClaimFacts {

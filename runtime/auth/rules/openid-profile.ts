@@ -1,5 +1,5 @@
-import type { JsonObject } from '../protocol/types.ts'
 import { judgeEmail, normalEmail } from './email.ts'
+import type { JsonObject } from '../../lib/json-object.ts'
 
 /** What the provider says of a person, out of claims that were verified (OpenID Connect Core 1.0 section 5.1). */
 export interface OpenIdProfile {

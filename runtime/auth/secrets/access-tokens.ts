@@ -4,7 +4,8 @@ import { refuse } from '../protocol/errors.ts'
 import { accessClaims } from '../rules/claims.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import type { PrivateJwk } from '../settings/parsers.ts'
-import type { JsonObject, SignedSession, UserRow } from '../protocol/types.ts'
+import type { SignedSession, UserRow } from '../protocol/types.ts'
+import type { JsonObject } from '../../lib/json-object.ts'
 
 export interface AccessToken {
   readonly token: string

@@ -1,5 +1,6 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { DatabaseTime, JsonObject } from '../protocol/types.ts'
+import type { DatabaseTime } from '../protocol/types.ts'
+import type { JsonObject } from '../../lib/json-object.ts'
 
 /** auth.audit_log_entries as administrators read them. */
 

@@ -1,5 +1,5 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { JsonObject } from '../protocol/types.ts'
+import type { JsonObject } from '../../lib/json-object.ts'
 
 /** auth.identities. */
 

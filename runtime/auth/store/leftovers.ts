@@ -1,4 +1,5 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import type { SessionLimits } from '../rules/refresh.ts'
 
 /** Rows that nothing needs any more (spec/auth.md 12). Guests are people: they are never deleted silently. */
 
@@ -45,13 +46,11 @@ const deleteBatch = (table: string, which: string) =>
 const sessions = deleteBatch('auth.sessions', sessionsOver)
 const others = Object.entries(over).map(([table, which]) => deleteBatch(table, which))
 
-export interface SessionAges {
-  readonly session_timebox: number | null
-  readonly session_inactivity: number | null
-}
-
 /** Deletes at most a few hundred rows of each table; true when there may be more. */
-export async function deleteLeftovers(run: RunStatement, limits: SessionAges): Promise<boolean> {
+export async function deleteLeftovers(
+  run: RunStatement,
+  limits: Pick<SessionLimits, 'session_timebox' | 'session_inactivity'>,
+): Promise<boolean> {
   const counts = [(await run(sessions, [limits.session_timebox, limits.session_inactivity]))[0]?.count ?? 0]
   for (const one of others) counts.push((await run(one))[0]?.count ?? 0)
   return counts.some((count) => count === batch)

@@ -1,6 +1,7 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { JsonObject, SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
+import type { SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
 import { asJson, objectIn, sessionColumns, signedColumns, userColumns, type JsonRow } from './user-columns.ts'
+import type { JsonObject } from '../../lib/json-object.ts'
 
 /** auth.users. What was deleted softly is gone for everybody here; see admin-users.ts for the one who may still look. */
 

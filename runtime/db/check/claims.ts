@@ -1,5 +1,5 @@
 /** A token's claims as Postgres settings: parallel lists, in the order in which they have to be set. */
-export interface ClaimStatements {
+export interface ClaimSettingLists {
   readonly names: readonly string[]
   readonly values: readonly string[]
 }
@@ -24,7 +24,7 @@ const isClaims = (value: unknown): value is Readonly<Record<string, unknown>> =>
  * JSON text of claims -> settings `request.jwt.claim.NAME`. Names of settings know no case, so a claim that differs
  * from a reserved one only in case is left out. Text that is no JSON object gives the reserved ones only, all empty.
  */
-export const claimSettings = (claims: string): ClaimStatements => {
+export const claimSettings = (claims: string): ClaimSettingLists => {
   const parsed: unknown = JSON.parse(claims)
   const object = isClaims(parsed) ? parsed : {}
   const free = Object.keys(object).filter((name) => settingName.test(name) && !reserved.includes(name.toLowerCase()))

@@ -5,7 +5,7 @@ import { literal } from '../../sql/literal.ts'
 import { printOpen } from '../../sql/print.ts'
 import { selectList, sql } from '../../sql/tree.ts'
 import { createAddCheck, type AddCheck, type Carrier, type Expected } from './check.ts'
-import { claimSettings, type ClaimStatements } from './claims.ts'
+import { claimSettings, type ClaimSettingLists } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from '../failures/classify.ts'
 import { sendStatements, type ExchangeResult, type Grow, type Line, type Settle } from '../wire/exchange.ts'
 import type { Mark } from './marks.ts'
@@ -55,7 +55,7 @@ const preparedOpening = (settings: RoleSettings, names: readonly string[], readO
   return { name: `catalograph.open.${sha256Hex(text).slice(0, 16)}`, text }
 }
 
-const noClaims: ClaimStatements = { names: [], values: [] }
+const noClaims: ClaimSettingLists = { names: [], values: [] }
 
 const createOpening = (
   { role, claims }: Caller,

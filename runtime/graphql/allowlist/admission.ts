@@ -1,8 +1,8 @@
 import type { AllowlistFacts, Manifest } from '../../contract/manifest.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { refuse, type Refusal } from '../protocol/failures.ts'
-import { isJsonObject } from '../protocol/json.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
 
 /** The table of a list. */
 export type ListTable = NonNullable<AllowlistFacts['table']>

@@ -1,10 +1,10 @@
 import type { BoundStatement, Exchange, ResultRow, RunExchange } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { isJsonObject } from '../protocol/json.ts'
 import type { Collection, Plan, Row as PlannedRow, RowMember, Slot } from '../plan/types.ts'
 import type { Part } from '../statements/source.ts'
 import { toStatements, type Statements } from '../statements/statements.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
 
 /**
  * `explain` (spec/graphql.md 17): with every statement of a request its parameters and the plan that Postgres has for

@@ -1,7 +1,7 @@
 import type { Manifest } from '../../contract/manifest.ts'
 import type { Visible } from '../../engine/view.ts'
 import { literal } from '../../sql/literal.ts'
-import { isJsonObject } from '../protocol/json.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
 
 /** What an owner is told of an API whose public key may ask for everything at once. */
 export const noLimits = 'anon may ask for everything at once'

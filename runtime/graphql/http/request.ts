@@ -1,7 +1,8 @@
 import { HttpFailure } from '../../http/failures.ts'
 import { lookAt, type Look, type BodyMember } from './body.ts'
-import { isDeeperThan, isJsonObject, parseJson } from '../protocol/json.ts'
+import { isDeeperThan, parseJson } from '../protocol/json.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

@@ -14,9 +14,10 @@ import {
 } from 'graphql'
 import { parts } from '../../contract/type-names.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
-import { isJsonObject, withoutPrototypes } from '../protocol/json.ts'
+import { withoutPrototypes } from '../protocol/json.ts'
 import { asRefusal, type Operation } from '../operation/operation.ts'
 import type { Variables } from '../plan/input.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
 
 type Given = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,5 @@
 import { parse } from 'lossless-json'
+import { isJsonObject } from '../../lib/json-object.ts'
 
 /** Numbers shorter than this are exact in a double. */
 const manyDigits = /\d{16}/
@@ -27,11 +28,6 @@ function exactNumber(digits: string): number | bigint {
 export function isDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return limit === 0 || Object.values(value).some((inner) => isDeeperThan(inner, limit - 1))
-}
-
-/** Whether a JSON value is an object. */
-export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

@@ -35,7 +35,8 @@ export function watchStalls(serverPid: number): Stalls {
     since: (moment) => {
       look()
       const before = moments.findLast(({ at }) => at <= moment) ?? moments[0]
-      return (moments.at(-1)?.lost ?? 0) - (before?.lost ?? 0)
+      // A server that has ended meanwhile tells of nothing any more.
+      return Math.max(0, (moments.at(-1)?.lost ?? 0) - (before?.lost ?? 0))
     },
     stop: () => clearInterval(timer),
   }

@@ -79,7 +79,8 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
     if (before === undefined) waited.set(`${pid} ${mark}`, backend)
     // A client that has left may not even have been let in. To cancel is one connection to Postgres, to see it another.
     const busy = coming.since(since) + 2 * cancelling.since(since) + stalls.since(since)
-    const kept = busy + backend - (before ?? backend)
+    // A backend that has ended meanwhile tells of nothing any more.
+    const kept = busy + Math.max(0, backend - (before ?? backend))
     const ms = Number(now) - left.at - kept
     if (ms <= left.mayGoOn + bounds.goneMs) return
     told.add(mark)

@@ -15,10 +15,11 @@ import { clearOneTimeToken, putOneTimeToken, type TokenSlot } from '../../store/
 import { findUserByEmail, findUserById, lockUser, mergeUserMetadata } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
-import type { JsonObject, UserRow } from '../../protocol/types.ts'
+import type { UserRow } from '../../protocol/types.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { awaitConfirmation, type AwaitedAccount } from './invited-account.ts'
 import { noSuchUser } from './target-user.ts'
+import type { JsonObject } from '../../../lib/json-object.ts'
 
 /** What an administrator can have a link for, and what the link says of itself (spec/auth.md 9.1 and 11). */
 const linkTypes = {

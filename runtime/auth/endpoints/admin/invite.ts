@@ -13,10 +13,11 @@ import { markInvited } from '../../store/admin-users.ts'
 import { findUserById } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
-import type { JsonObject, UserRow } from '../../protocol/types.ts'
+import type { UserRow } from '../../protocol/types.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { awaitConfirmation } from './invited-account.ts'
 import { noSuchUser } from './target-user.ts'
+import type { JsonObject } from '../../../lib/json-object.ts'
 
 interface Invitation {
   readonly email: string

@@ -11,10 +11,11 @@ import { deleteSessionsOf } from '../../store/sessions.ts'
 import { findLockedUser, findUserByEmail, findUserById, mergeUserMetadata, setPasswordHash } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
-import type { JsonObject, UserRow } from '../../protocol/types.ts'
+import type { UserRow } from '../../protocol/types.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { noSuchUser, targetUser } from './target-user.ts'
 import { hashOf, readAdminUser, type AdminUserInput } from './user-input.ts'
+import type { JsonObject } from '../../../lib/json-object.ts'
 
 /** PUT /admin/users/{id}: what is given is set at once, metadata is merged; all of it or nothing. */
 export async function updateUserAsAdmin(call: AdminCall<typeof io.updateUser>, tools: AuthTools): Promise<Outcome> {

@@ -32,8 +32,8 @@ const cancelledCancels: Attack['run'] = async (arms) => {
   await Promise.all([...leavers, neighbour(arms), neighbour(arms)])
 }
 
-/** A cancellation that is not heeded for two seconds is followed by the end of the session: one more connection to Postgres. */
-const stubbornMs = 4_000
+/** A cancellation that is not heeded is followed by the end of the session, which takes longer. */
+const stubbornMs = 2_000
 
 /** Functions that go on when they are cancelled: only the end of their session ends them. */
 const stubborn: Attack['run'] = async (arms) => {

@@ -1,6 +1,6 @@
-import { Hopeless } from '../../../runtime/lib/retry.ts'
-import { suggest } from '../../../runtime/lib/suggest.ts'
-import type { CatalogQuery } from '../../catalog/read.ts'
+import { Hopeless } from '../../runtime/lib/retry.ts'
+import { suggest } from '../../runtime/lib/suggest.ts'
+import type { CatalogQuery } from '../catalog/read.ts'
 
 const allSchemas = `select nspname::pg_catalog.text as name from pg_catalog.pg_namespace
   where not pg_catalog.starts_with(nspname::pg_catalog.text, 'pg_')`

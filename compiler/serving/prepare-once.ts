@@ -1,6 +1,6 @@
-import type { Log } from '../../../runtime/log/events.ts'
-import { prepareDatabase } from '../../prepare/prepare.ts'
-import type { Preparation } from '../../prepare/prepare.ts'
+import type { Log } from '../../runtime/log/events.ts'
+import { prepareDatabase } from '../prepare/prepare.ts'
+import type { Preparation } from '../prepare/prepare.ts'
 
 export interface PrepareOnceOptions {
   /** Connection URL of whoever may prepare. */
