@@ -1,5 +1,5 @@
 import type { Revision, RevisionSource } from '../runtime/contract/revision.ts'
-import { DatabaseFailure } from '../runtime/db/failures/failures.ts'
+import { isAway } from '../runtime/db/failures/failures.ts'
 import { messageOf } from '../runtime/lib/message-of.ts'
 import type { CatalogQuery } from './catalog/read.ts'
 import type { Compiled, Compiler } from './compile.ts'
@@ -74,8 +74,6 @@ export function createFollower(options: FollowOptions): RevisionSource {
     return queued
   }
 }
-
-const isAway = (error: unknown): boolean => error instanceof DatabaseFailure && error.kind === 'unavailable'
 
 async function readVersion(query: CatalogQuery, version: string): Promise<string | null> {
   const { rows } = await query(`select (${version})::text as version`, [])

@@ -1,4 +1,4 @@
-import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
+import { DatabaseFailure, isAway } from '../../../runtime/db/failures/failures.ts'
 import type { SessionCommand, Query } from '../../../runtime/db/connect/session.ts'
 import type { SqlStatement } from './split-sql.ts'
 import { splitSql } from './split-sql.ts'
@@ -91,7 +91,7 @@ async function applyAll(
       // Its own savepoints have to outlive ours.
       await (starts(statement, marks) ? command(text) : within(query, () => command(text)))
     } catch (error) {
-      if (!(error instanceof DatabaseFailure) || error.kind === 'unavailable') throw error
+      if (!(error instanceof DatabaseFailure) || isAway(error)) throw error
       if (!onlyOutside.has(error.sqlstate)) throw new MigrationFailure(line, error.message)
       leftOut.push({ line, message: error.message })
     }

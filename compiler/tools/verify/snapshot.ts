@@ -1,4 +1,4 @@
-import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
+import { DatabaseFailure, isAway } from '../../../runtime/db/failures/failures.ts'
 import { readValue } from './interpreter/types.ts'
 import {
   schemaOf,
@@ -73,7 +73,7 @@ async function readTable(ask: Ask, world: World, sketched: Sketched, most: numbe
       reason: `${reason}: only some are asked for`,
     }
   } catch (error) {
-    if (!(error instanceof DatabaseFailure) || error.kind === 'unavailable') throw error
+    if (!(error instanceof DatabaseFailure) || isAway(error)) throw error
     return { reason: error.message }
   }
 }

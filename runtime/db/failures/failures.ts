@@ -45,6 +45,9 @@ export class DatabaseFailure extends Error {
   }
 }
 
+/** Postgres cannot be reached, or went away under a statement. */
+export const isAway = (error: unknown): boolean => error instanceof DatabaseFailure && error.kind === 'unavailable'
+
 /** The same failure, its statement counted among others. */
 export function atStatement(error: DatabaseFailure, statement: number | null): DatabaseFailure {
   const failure = new DatabaseFailure(error.kind, error.message, error.sqlstate, statement)

@@ -3,6 +3,7 @@ import type { RunExchange } from '../../contract/execution.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import { createEndings } from './cancel.ts'
 import { classifyConnecting } from '../failures/classify.ts'
+import { isAway } from '../failures/failures.ts'
 import { createLines } from './lines.ts'
 import { createMarks } from '../check/marks.ts'
 import { findPooler, type Pooler } from '../connect/pooler.ts'
@@ -97,6 +98,25 @@ const withClient = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Pro
   }
 }
 
+/**
+ * Our own single statements look, or may be done twice: one whose connection died under it is asked once more, on another
+ * connection. One that finds no connection is not.
+ */
+const queryOf =
+  (session: Database['session']): Query =>
+  async <R extends object>(text: string, values?: readonly unknown[]) => {
+    let connected = false
+    try {
+      return await session((run) => {
+        connected = true
+        return run<R>(text, values)
+      })
+    } catch (error) {
+      if (!connected || !isAway(error)) throw error
+      return session((run) => run<R>(text, values))
+    }
+  }
+
 const usualStatementTimeout = 30_000
 
 const terminate = 'select pg_terminate_backend($1)'
@@ -122,7 +142,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const ownTimeout = timeout === 0 ? 0 : Math.max(timeout, usualStatementTimeout)
   const own = openPool(options.url, ownSettings(['pg_catalog'], ownTimeout), connectTimeout)
   const session: Database['session'] = (work) => withClient(own, (client) => work(queryOn(client)))
-  const query: Query = (text, values) => session((run) => run(text, values))
+  const query = queryOf(session)
   const marks = createMarks(query, Date.now)
   const runner = createRunner({
     lines,

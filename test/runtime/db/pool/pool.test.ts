@@ -105,6 +105,18 @@ describe('the pool', () => {
       expect(await eventually(db, 3_000)).toEqual([['1']])
     }))
 
+  test('a statement of our own whose backend is ended is asked once more', () =>
+    withPool({ url: database.url, schemas: ['public'] }, async (db) => {
+      const pending = db.query<{ pid: number }>('select pg_sleep(1), pg_backend_pid() as pid')
+      const sleeping = "select pid from pg_stat_activity where query like 'select pg_sleep(1), pg_backend_pid()%'"
+      await expect.poll(async () => (await database.query(sleeping)).rows.length).toBe(1)
+      const [first] = (await database.query(sleeping)).rows as { pid: number }[]
+      await database.query('select pg_terminate_backend($1)', [first?.pid])
+      const { rows } = await pending
+      expect(rows).toHaveLength(1)
+      expect(rows[0]?.pid).not.toBe(first?.pid)
+    }))
+
   test(
     'a server that does not answer any more is given up',
     () =>
