@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { clientFiles, type Files } from '../compiler/tools/codegen/client.ts'
-import { applyChanges, findChanges, marked } from '../compiler/tools/codegen/folder.ts'
+import { applyChanges, findChanges, withGeneratedHeader } from '../compiler/tools/codegen/folder.ts'
 import { databaseSource } from '../compiler/tools/cli/codegen/source.ts'
 import { check, createApplication, useNames, type Checked, type Use } from './codegen/application.ts'
 import { withCleanup } from './support/cleanup.ts'
@@ -42,7 +42,9 @@ const timed = async <T>(work: () => Promise<T> | T): Promise<readonly [T, number
 const make = async (url: string, tables: number, out: string): Promise<Made> => {
   const source = databaseSource({ url, schemas: ['public'] }, 'authenticated')
   const [schema, schemaMs] = await timed(source.load)
-  const [files, filesMs] = await timed(() => marked(clientFiles(schema, { Datetime: 'Date' }), 'authenticated'))
+  const [files, filesMs] = await timed(() =>
+    withGeneratedHeader(clientFiles(schema, { Datetime: 'Date' }), 'authenticated'),
+  )
   const [, writeMs] = await timed(async () => applyChanges(out, await findChanges(out, files)))
   return { tables, schemaMs, filesMs, writeMs, files }
 }

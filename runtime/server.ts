@@ -6,7 +6,7 @@ import { openAuth, type OpenAuth } from './auth/http/open.ts'
 import { migrateAuth } from './auth/schema/migrate.ts'
 import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
-import { tellOutages } from './db/failures/outages.ts'
+import { logOutages } from './db/failures/outages.ts'
 import { openDatabase, type Database } from './db/pool/pool.ts'
 import { smallestShared } from './db/pool/shares.ts'
 import { startingWith, watchSource, type WatchedSource } from './engine/watch-source.ts'
@@ -66,7 +66,7 @@ export function assembleServer(parts: ServerParts, ownUrl: () => string): Assemb
       const revision = await warmUp(watched.source, parts.log, signal)
       if (revision === null) return false
       serveFrom(revision)
-      tellOfConnections(parts)
+      logConnectionFaults(parts)
       return true
     },
     stop: () => stop(app, servers, parts, auth),
@@ -92,7 +92,7 @@ export function openServerDatabase(settings: ServerSettings): ServerDatabase {
 }
 
 /** What an operator should know of the connections that requests share. */
-function tellOfConnections({ settings: { poolSize }, database, log }: ServerParts): void {
+function logConnectionFaults({ settings: { poolSize }, database, log }: ServerParts): void {
   if (poolSize < smallestShared) log({ kind: 'pool-unshared', size: poolSize, least: smallestShared })
   database.pooler().then(
     (pooler) => {
@@ -126,11 +126,11 @@ function openServerAuth({ settings, log, passwords }: ServerParts, listeningUrl:
     ...(passwords !== undefined && { passwords }),
     log,
   })
-  return settings.smtpUrl === null ? { ...auth, state: tellingThatMailsAreKept(auth.state, log) } : auth
+  return settings.smtpUrl === null ? { ...auth, state: loggingKeptMails(auth.state, log) } : auth
 }
 
 /** Nobody who uses auth shall wait for a mail that is never sent: told once, as soon as auth is seen to be enabled. */
-function tellingThatMailsAreKept(state: ReadAuthState, log: Log): ReadAuthState {
+function loggingKeptMails(state: ReadAuthState, log: Log): ReadAuthState {
   let told = false
   const tell = (now: AuthState): AuthState => {
     if (!told && now.kind === 'enabled') {
@@ -187,7 +187,7 @@ function assemble(
     app,
     servers,
     serveFrom: (revision) => {
-      const run = tellOutages(database.run, log, Date.now)
+      const run = logOutages(database.run, log, Date.now)
       service = createService({ database: { run }, source: startingWith(revision, watched.source) })
     },
   }

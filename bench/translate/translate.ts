@@ -2,7 +2,7 @@ import { createCompiler, type Compiled } from '../../compiler/compile.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
 import { bind } from '../../runtime/graphql/run/bind.ts'
-import { anybody, createDocuments, type Documents } from '../../runtime/graphql/prepared/documents.ts'
+import { untrustedCacheLimits, createDocuments, type Documents } from '../../runtime/graphql/prepared/documents.ts'
 import type { Statements } from '../../runtime/graphql/statements/statements.ts'
 import { createEngine } from '../../runtime/engine/engine.ts'
 import type { BoundStatement } from '../../runtime/contract/execution.ts'
@@ -22,7 +22,7 @@ export const compileOnce = (url: string): Promise<Compiled> =>
 
 /** A translator that knows no document yet. */
 export const createTranslator = ({ revision }: Pick<Compiled, 'revision'>, role: string): Translator => {
-  const documents: Documents = createDocuments(createEngine(revision), anybody)
+  const documents: Documents = createDocuments(createEngine(revision), untrustedCacheLimits)
   return {
     translate: (document, variables) => {
       const prepared = documents.find({ role, text: document, operationName: null }).prepare(variables)

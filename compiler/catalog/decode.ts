@@ -34,7 +34,7 @@ export interface CatalogAnswer
 }
 
 export interface ReadRelation {
-  readonly mark: string
+  readonly hash: string
   /** Who wrote its row in pg_class. */
   readonly written: string
   /** False for a relation that is only here because a foreign key refers to it. */
@@ -45,7 +45,7 @@ export interface ReadRelation {
 }
 
 export interface ReadFunction {
-  readonly mark: string
+  readonly hash: string
   /** Types of the result and of all arguments, output ones included. */
   readonly mentions: readonly Oid[]
   readonly object: CatalogFunction
@@ -91,7 +91,7 @@ export function decodeAnswer(answer: string): CatalogAnswer {
     typeSchemas: lists.typeSchemas.map(({ name, acl }) => ({ name, grants: grantsUnder(acl, index) })),
     relations: lists.relations.map((row) => readRelation(row, relationOf(row, index))),
     functions: lists.functions.map((row) => ({
-      mark: row.mark,
+      hash: row.hash,
       mentions: [row.result, ...row.types],
       object: functionOf(row, index),
     })),
@@ -181,8 +181,8 @@ const schemaOf = (row: RowOf<'schemas'>, index: Index): CatalogSchema => ({
   grants: grantsUnder(row.acl, index),
 })
 
-const readRelation = ({ mark, written, served }: RowOf<'relations'>, object: CatalogRelation): ReadRelation => ({
-  mark,
+const readRelation = ({ hash, written, served }: RowOf<'relations'>, object: CatalogRelation): ReadRelation => ({
+  hash,
   written,
   served,
   mentions: [...new Set(object.columns.map(({ type }) => type))],

@@ -30,17 +30,17 @@ export const nothingKnown: KnownObjects = {
 
 /** Parameters $2 to $9 of the catalogue query. */
 export const knownValues = ({ since, relations, functions }: KnownObjects): unknown[] => [
-  ...marksOf(relations),
+  ...hashesOf(relations),
   Array.from(relations.values(), ({ written }) => written),
-  ...marksOf(functions),
+  ...hashesOf(functions),
   [...mentionedBy(relations, functions)],
   since?.snapshot ?? null,
   since?.counter ?? null,
 ]
 
-const marksOf = (objects: ReadonlyMap<Oid, { readonly mark: string }>): readonly (readonly string[])[] => [
+const hashesOf = (objects: ReadonlyMap<Oid, { readonly hash: string }>): readonly (readonly string[])[] => [
   [...objects.keys()],
-  Array.from(objects.values(), ({ mark }) => mark),
+  Array.from(objects.values(), ({ hash }) => hash),
 ]
 
 function mentionedBy(relations: KnownObjects['relations'], functions: KnownObjects['functions']): ReadonlySet<Oid> {
@@ -51,7 +51,7 @@ function mentionedBy(relations: KnownObjects['relations'], functions: KnownObjec
 }
 
 /**
- * Joins an answer to what was known when it was asked for. An object's mark says nothing about the names of what it
+ * Joins an answer to what was known when it was asked for. An object's hash says nothing about the names of what it
  * refers to; when such a name changed, less is known than was believed: the question has to be asked again, with what
  * is left.
  */

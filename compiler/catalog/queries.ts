@@ -1,8 +1,8 @@
 /**
  * The one statement that reads a database (PostgreSQL manual, chapter "System Catalogs"): one statement, one snapshot.
  *
- * Whoever asks says which relations and functions are known already, each with its mark; the answer leaves out those
- * whose mark is still the same. Who knows nothing is answered everything, by the same statement. Marks of relations are
+ * Whoever asks says which relations and functions are known already, each with its hash; the answer leaves out those
+ * whose hash is still the same. Who knows nothing is answered everything, by the same statement. Hashes of relations are
  * costly where there are many columns, so where the database recorded what changed (compiler/prepare/counting.ts), only
  * those are compared.
  *
@@ -61,10 +61,10 @@ const SERVED = `served as materialized (
 const KNOWN = `known as materialized (
   select *
   from rows from (pg_catalog.unnest($2::pg_catalog.oid[]), pg_catalog.unnest($3::pg_catalog.int8[]),
-    pg_catalog.unnest($4::pg_catalog.int8[])) k(oid, mark, written)
+    pg_catalog.unnest($4::pg_catalog.int8[])) k(oid, hash, written)
 ), known_routines as materialized (
   select *
-  from rows from (pg_catalog.unnest($5::pg_catalog.oid[]), pg_catalog.unnest($6::pg_catalog.int8[])) k(oid, mark)
+  from rows from (pg_catalog.unnest($5::pg_catalog.oid[]), pg_catalog.unnest($6::pg_catalog.int8[])) k(oid, hash)
 )`
 
 /**
@@ -76,7 +76,7 @@ const writtenBy = (row: string): string =>
   `pg_catalog.age('3'::pg_catalog.xid)::pg_catalog.int8 - pg_catalog.age(${row}.xmin)::pg_catalog.int8`
 
 /** Hash of a catalogue row; `number` tells it from the other rows of its object. */
-const markOf = (row: string, number: string): string =>
+const hashOf = (row: string, number: string): string =>
   `pg_catalog.hashint8extended(${writtenBy(row)}, ${number}::pg_catalog.int8)`
 
 const allRelations = `c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relpersistence <> 't'`
@@ -159,43 +159,43 @@ const SUSPECTS = `suspects as materialized (
 const suspect = 'any (array(select oid from suspects))'
 
 /**
- * A relation's mark: all rows of the catalogues that say something about it (of constraints, foreign keys and those NOT
+ * A relation's hash: all rows of the catalogues that say something about it (of constraints, foreign keys and those NOT
  * NULL that are not valid; pg_index tells of the others that matter). What they say of other objects is not in it:
  * names of roles, types and foreign relations (see known.ts). In pg_depend, deptype a: a sequence that a column owns.
  */
-const MARKS = `marks as materialized (
-  select part.oid, pg_catalog.bit_xor(part.mark) as mark from (
-    select p.oid, pg_catalog.hashtextextended(p.nspname::pg_catalog.text, p.written) as mark from suspects p
-    union all select a.attrelid, ${markOf('a', `a.attnum + '1000'`)}
+const HASHES = `hashes as materialized (
+  select part.oid, pg_catalog.bit_xor(part.hash) as hash from (
+    select p.oid, pg_catalog.hashtextextended(p.nspname::pg_catalog.text, p.written) as hash from suspects p
+    union all select a.attrelid, ${hashOf('a', `a.attnum + '1000'`)}
       from pg_catalog.pg_attribute a where a.attnum > '0' and a.attrelid = ${suspect}
-    union all select i.indrelid, ${markOf('i', `i.indexrelid::pg_catalog.int8 * '8' + '1'`)}
+    union all select i.indrelid, ${hashOf('i', `i.indexrelid::pg_catalog.int8 * '8' + '1'`)}
       from pg_catalog.pg_index i where i.indrelid = ${suspect}
     union all select i.indrelid, pg_catalog.hashtextextended(case when i.indpred is null and i.indexprs is null
         then u.relname::pg_catalog.text
         else case path.value when '' then pg_catalog.pg_get_indexdef(i.indexrelid) end end, i.indexrelid::pg_catalog.int8)
       from pg_catalog.pg_index i join pg_catalog.pg_class u on u.oid = i.indexrelid cross join path
       where i.indisunique and i.indrelid = ${suspect}
-    union all select k.conrelid, ${markOf('k', `k.oid::pg_catalog.int8 * '8' + '2'`)}
+    union all select k.conrelid, ${hashOf('k', `k.oid::pg_catalog.int8 * '8' + '2'`)}
       from pg_catalog.pg_constraint k where k.conrelid = ${suspect}
         and (k.contype = 'f' or k.contype = 'n' and not k.convalidated)
-    union all select d.objoid, ${markOf('d', `d.objsubid::pg_catalog.int8 * '8' + '3'`)}
+    union all select d.objoid, ${hashOf('d', `d.objsubid::pg_catalog.int8 * '8' + '3'`)}
       from pg_catalog.pg_description d
       where d.classoid = ${classOf('pg_class')} and d.objoid = ${suspect}
-    union all select k.conrelid, ${markOf('d', `k.oid::pg_catalog.int8 * '8' + '4'`)}
+    union all select k.conrelid, ${hashOf('d', `k.oid::pg_catalog.int8 * '8' + '4'`)}
       from pg_catalog.pg_description d join pg_catalog.pg_constraint k on k.oid = d.objoid
       where d.classoid = ${classOf('pg_constraint')} and k.conrelid = ${suspect}
-    union all select o.refobjid, ${markOf('o', `o.objid::pg_catalog.int8 * '8' + '5'`)}
+    union all select o.refobjid, ${hashOf('o', `o.objid::pg_catalog.int8 * '8' + '5'`)}
       from pg_catalog.pg_depend o where o.classid = ${classOf('pg_class')} and o.refclassid = o.classid
         and o.deptype = 'a' and o.refobjid = ${suspect}
   ) part group by part.oid
 )`
 
 const RELATIONS = `relations as materialized (
-  select c.oid, p.nspname, p.served, p.written, marks.mark, c.relname, c.relkind, c.relowner, c.relrowsecurity, c.reltype,
+  select c.oid, p.nspname, p.served, p.written, hashes.hash, c.relname, c.relkind, c.relowner, c.relrowsecurity, c.reltype,
     ${aclOf('c.relacl', 'r', 'c.relowner')} as acl
-  from marks join places p on p.oid = marks.oid join pg_catalog.pg_class c on c.oid = marks.oid
-  left join known on known.oid = marks.oid
-  where marks.mark is distinct from known.mark and c.oid = any (array(select oid from marks))
+  from hashes join places p on p.oid = hashes.oid join pg_catalog.pg_class c on c.oid = hashes.oid
+  left join known on known.oid = hashes.oid
+  where hashes.hash is distinct from known.hash and c.oid = any (array(select oid from hashes))
 )`
 
 /** The relations to answer, as an array: where they are few, indexes serve. */
@@ -219,18 +219,18 @@ const ATTRIBUTES = `attributes as materialized (
 
 /** Defaults are printed with names of whatever they mention, so a function that has some is always read. */
 const ROUTINES = `own_routines as materialized (
-  select p.oid, pg_catalog.hashtextextended(n.nspname::pg_catalog.text, ${markOf('p', '0')})
-    # coalesce(${markOf('d', '1')}, '0') as mark
+  select p.oid, pg_catalog.hashtextextended(n.nspname::pg_catalog.text, ${hashOf('p', '0')})
+    # coalesce(${hashOf('d', '1')}, '0') as hash
   from pg_catalog.pg_proc p join served n on n.oid = p.pronamespace ${commentOf('d', 'pg_proc', 'p.oid')}
 ), routines as materialized (
-  select p.oid, own.mark, n.nspname, p.proname, p.prokind, p.provolatile, p.proretset, p.prorows, p.prorettype,
+  select p.oid, own.hash, n.nspname, p.proname, p.prokind, p.provolatile, p.proretset, p.prorows, p.prorettype,
     p.provariadic,
     coalesce(p.proallargtypes, p.proargtypes::pg_catalog.oid[]) as types, p.proargtypes, p.proargmodes, p.proargnames,
     p.pronargdefaults, p.proargdefaults, ${aclOf('p.proacl', 'f', 'p.proowner')} as acl
   from own_routines own join pg_catalog.pg_proc p on p.oid = own.oid
   join pg_catalog.pg_namespace n on n.oid = p.pronamespace
   left join known_routines known on known.oid = own.oid
-  where own.mark is distinct from known.mark or p.proargdefaults is not null
+  where own.hash is distinct from known.hash or p.proargdefaults is not null
 )`
 
 /**
@@ -350,7 +350,7 @@ const SCHEMA_LIST = `select s.oid, s.nspname as name, d.description as comment, 
 
 const TYPE_SCHEMA_LIST = `select h.nspname as name, h.acl::pg_catalog.text as acl from homes h order by h.nspname`
 
-const RELATION_LIST = `select r.oid, r.mark::pg_catalog.text as mark, r.written::pg_catalog.text as written, r.served, r.nspname as schema,
+const RELATION_LIST = `select r.oid, r.hash::pg_catalog.text as hash, r.written::pg_catalog.text as written, r.served, r.nspname as schema,
     r.relname as name, r.relkind as kind,
     owner.rolname as owner, d.description as comment, r.relrowsecurity as "rowSecurity",
     r.reltype as "rowType", r.acl::pg_catalog.text as acl
@@ -472,7 +472,7 @@ const STRAY_LIST = `select i.type as kind, i.identity as name, d.description as 
   order by i.identity collate pg_catalog."C", i.type collate pg_catalog."C"`
 
 /**
- * Members of extensions among what is served. They are no part of an object's mark: ALTER EXTENSION leaves the object as it
+ * Members of extensions among what is served. They are no part of an object's hash: ALTER EXTENSION leaves the object as it
  * is.
  */
 const MEMBER_LIST = `select case d.classid when ${classOf('pg_proc')} then 'function' else 'relation' end as kind, d.objid as oid
@@ -485,7 +485,7 @@ const MEMBER_LIST = `select case d.classid when ${classOf('pg_proc')} then 'func
 const GONE_LIST = `select 'relation' as kind, oid from known where oid not in (select oid from places)
   union all select 'function', oid from known_routines where oid not in (select oid from own_routines)`
 
-const FUNCTION_LIST = `select p.oid, p.mark::pg_catalog.text as mark, p.nspname as schema, p.proname as name,
+const FUNCTION_LIST = `select p.oid, p.hash::pg_catalog.text as hash, p.nspname as schema, p.proname as name,
     p.prokind as kind,
     p.provolatile as volatility, p.proretset as "returnsSet", p.prorows as rows, p.prorettype as result,
     p.provariadic <> '0' as variadic, p.types, p.proargmodes as modes, p.proargnames as names,
@@ -518,8 +518,8 @@ const LISTS: Readonly<Record<ListName, string>> = {
 }
 
 /**
- * The statement. $1 text[]: schemas to serve; $2 oid[], $3 and $4 int8[]: known relations, their marks and who wrote
- * their rows in pg_class; $5 and $6: functions and their marks; $7 oid[]: types that these mention; $8 and $9 text: the
+ * The statement. $1 text[]: schemas to serve; $2 oid[], $3 and $4 int8[]: known relations, their hashes and who wrote
+ * their rows in pg_class; $5 and $6: functions and their hashes; $7 oid[]: types that these mention; $8 and $9 text: the
  * snapshot of the answer before and the counter that it saw, or null. `server` tells one running server from another.
  * `version` and `counter` are SQL expressions written by us, never by a user: they are evaluated in the same snapshot.
  */
@@ -532,7 +532,7 @@ export const catalogQuery = (version: string | null, counter: string | null): st
   TOUCHED,
   PLACES,
   SUSPECTS,
-  MARKS,
+  HASHES,
   RELATIONS,
   ATTRIBUTES,
   ROUTINES,

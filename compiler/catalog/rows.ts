@@ -43,7 +43,7 @@ export const ROWS = {
   gone: { kind: oneOf('relation', 'function'), oid: text },
   relations: {
     oid: text,
-    mark: text,
+    hash: text,
     written: text,
     served: bool,
     schema: text,
@@ -118,7 +118,7 @@ export const ROWS = {
   typeSchemas: { name: text, acl },
   functions: {
     oid: text,
-    mark: text,
+    hash: text,
     schema: text,
     name: text,
     kind: oneOf('f', 'p', 'a', 'w'),

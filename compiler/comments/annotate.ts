@@ -52,7 +52,7 @@ export function annotate(
   const { strays = [], members: _, ...served } = catalog
   const diagnostics = once(() => [
     ...[...schemas, ...relations, ...functions, ...types].flatMap((read) => read.diagnostics),
-    ...strays.flatMap(({ object, comment }) => tellStray(object, comment)),
+    ...strays.flatMap(({ object, comment }) => strayDiagnostics(object, comment)),
   ])
   const refused = memo.map(refusedIn, relations)
   return {
@@ -188,11 +188,11 @@ function annotateType({ comment, ...type }: CatalogType, composites: boolean): R
   }
   return {
     refusals: read.refusals,
-    diagnostics: isEnum || comment === null ? read.diagnostics : tellStray(name(), comment),
+    diagnostics: isEnum || comment === null ? read.diagnostics : strayDiagnostics(name(), comment),
     object: { ...type, settings: read.settings },
   }
 }
 
 /** What an object that has no settings asks for; a comment that is not JSON is none of ours there. */
-const tellStray = (object: string, comment: string): readonly Diagnostic[] =>
+const strayDiagnostics = (object: string, comment: string): readonly Diagnostic[] =>
   readComment('other', () => object, comment).diagnostics.filter(({ code }) => code !== 'comment-json')

@@ -44,12 +44,12 @@ export function readComment<Kind extends ObjectKind>(
       ...failures.map(({ failure }) => ({ stage: failure.refusal, message: refusalMessage(failure) })),
     ],
     diagnostics: [
-      ...tellShape(parsed, object),
+      ...shapeDiagnostics(parsed, object),
       ...failures.map(({ row, failure }) =>
         diagnose('comment-value', object(), { key: row.key, reason: failure.reason, help: row.help }),
       ),
-      ...read.flatMap(({ row, decoded }) => tellRemarks(row, decoded, object)),
-      ...Object.keys(given).flatMap((key) => tellKey(kind, object, key)),
+      ...read.flatMap(({ row, decoded }) => remarkDiagnostics(row, decoded, object)),
+      ...Object.keys(given).flatMap((key) => unknownKeyDiagnostics(kind, object, key)),
     ],
   }
 }
@@ -67,7 +67,7 @@ const refusalMessage = ({ refusal, reason }: Failure): string =>
 const brokenJson = (parsed: ParsedComment): readonly SettingRefusal[] =>
   parsed.kind === 'broken' ? [{ stage: 'json', message: 'invalid input syntax for type json' }] : []
 
-function tellShape(parsed: ParsedComment, object: () => string): readonly Diagnostic[] {
+function shapeDiagnostics(parsed: ParsedComment, object: () => string): readonly Diagnostic[] {
   if (parsed.kind === 'broken') return [diagnose('comment-json', object(), { text: parsed.text })]
   if (parsed.kind === 'plain' && parsed.ignored !== null) {
     return [diagnose('comment-shape', object(), { text: parsed.ignored })]
@@ -75,13 +75,13 @@ function tellShape(parsed: ParsedComment, object: () => string): readonly Diagno
   return []
 }
 
-const tellRemarks = (row: Key, decoded: Decoded<unknown>, object: () => string): readonly Diagnostic[] =>
+const remarkDiagnostics = (row: Key, decoded: Decoded<unknown>, object: () => string): readonly Diagnostic[] =>
   (decoded.ok ? (decoded.remarks ?? []) : []).map((reason) =>
     diagnose('comment-value-unused', object(), { key: row.key, reason, help: row.help }),
   )
 
 /** What there is to say about a key that this kind of object has no row for. */
-function tellKey(kind: ObjectKind, object: () => string, key: string): readonly Diagnostic[] {
+function unknownKeyDiagnostics(kind: ObjectKind, object: () => string, key: string): readonly Diagnostic[] {
   const valid = keysOn(kind).map((row) => row.key)
   if (valid.includes(key)) return []
   const places = placesOf(key)

@@ -29,7 +29,7 @@ export async function checkEntity(id: ObjectId, text: string, types: Types, chec
     const samples = news.length === 0 ? [] : entitySamples(evaluateModule(text, id) as EntityBuilder)
     const problems = [...(await problemsOf(samples, check.parse)), ...(await typeProblems(types, check))]
     if (problems.length === 0) for (const line of news) check.lines.set(line, true)
-    return tellProblems(id, object, problems)
+    return problemDiagnostics(id, object, problems)
   } catch (error) {
     const facts = { part: 'its builder', problem: messageOf(error) }
     return { refused: [id], diagnostics: [diagnose('statement-refused', object, facts)] }
@@ -91,7 +91,7 @@ export async function checkCalls(parse: ParseSql, text: string): Promise<Checked
   const calls = Object.entries(evaluateModule(text, 'functions') as Readonly<Record<ObjectId, CallBuilder>>)
   const all: Checked[] = []
   for (const [id, call] of calls) {
-    all.push(tellProblems(id, objectName('function', id), await problemsOf([callSample(call)], parse)))
+    all.push(problemDiagnostics(id, objectName('function', id), await problemsOf([callSample(call)], parse)))
   }
   return { refused: all.flatMap((one) => one.refused), diagnostics: all.flatMap((one) => one.diagnostics) }
 }
@@ -105,7 +105,7 @@ async function problemsOf(samples: readonly SqlSample[], parse: ParseSql): Promi
   return problems
 }
 
-function tellProblems(id: ObjectId, object: string, problems: readonly Problem[]): Checked {
+function problemDiagnostics(id: ObjectId, object: string, problems: readonly Problem[]): Checked {
   const diagnostics = problems.map((facts) =>
     diagnose(isUnparsed(facts.problem) ? 'statement-unchecked' : 'statement-refused', object, facts),
   )

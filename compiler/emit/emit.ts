@@ -4,7 +4,7 @@ import type { Revision } from '../../runtime/contract/revision.ts'
 import { createMemo, type Memo } from '../../runtime/lib/memo.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
 import type { EntitySql, Model } from '../model/types.ts'
-import { noted, type Noted } from '../report/noted.ts'
+import { withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { entityModule, typesOf } from './builders.ts'
 import { callsModule } from './calls.ts'
 import { checkCalls, checkEntity, createCheck, type Check, type Checked } from './check.ts'
@@ -15,7 +15,7 @@ import { createSqlParser } from './sql-parser.ts'
 /**
  * Model -> Revision. `version` is the schema version that the model was read at; it is no part of the revision's id.
  */
-export type Emit = (model: Model, version: string | null) => Promise<Noted<Revision>>
+export type Emit = (model: Model, version: string | null) => Promise<WithDiagnostics<Revision>>
 
 /** The module of one relation. */
 interface EntityPart {
@@ -40,7 +40,7 @@ export function createEmitter(memo: Memo = createMemo()): Emit {
     const refused = new Set(checks.flatMap((checked) => checked.refused))
     const served = leaveOut(model, { entities: refused, functions: new Set(functions.refused) })
     const kept = refused.size === 0 ? parts : parts.filter(({ id }) => !refused.has(id))
-    return noted(
+    return withDiagnostics(
       revisionOf(memo, served, version, kept),
       [...checks, functions].flatMap(({ diagnostics }) => diagnostics),
     )

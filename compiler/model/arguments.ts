@@ -3,7 +3,7 @@ import type { AnnotatedFunction } from '../comments/types.ts'
 import { readDefaults } from './defaults.ts'
 import { argumentField, isValidName } from './names.ts'
 import type { ResultContext } from './results.ts'
-import { askedOf, isPlainOrList, typeFacts } from './scalars.ts'
+import { additionsOfFunction, isPlainOrList, typeFacts } from './scalars.ts'
 import { inflects } from './scope.ts'
 import { sqlType } from './sql-types.ts'
 import { tableAdditions } from './table-additions.ts'
@@ -21,7 +21,7 @@ export type Arguments =
  */
 export function readArguments(context: ResultContext, fn: AnnotatedFunction, from: number): Arguments {
   const { scope, values } = context
-  const asked = askedOf(scope, fn)
+  const asked = additionsOfFunction(scope, fn)
   const nameless = fn.args.findLastIndex((arg, index) => index >= from && arg.name === '')
   if (nameless >= 0 && !asked.functionShapes) return hidden('it has an argument without a name')
   const problem = argumentsProblem(context, fn, from)
@@ -52,7 +52,7 @@ function argumentsProblem(context: ResultContext, fn: AnnotatedFunction, from: n
   const { scope } = context
   const own = fn.args.slice(from)
   const names = own.map((_, index) => fieldOf(context, fn, from + index))
-  const unmapped = own.findIndex((arg) => !isPlainOrList(scope, arg.type, askedOf(scope, fn)))
+  const unmapped = own.findIndex((arg) => !isPlainOrList(scope, arg.type, additionsOfFunction(scope, fn)))
   if (unmapped >= 0) return `its argument ${JSON.stringify(own[unmapped]?.name || names[unmapped])} is of no plain type`
   const unusable = names.find((name) => !isValidName(name))
   if (unusable !== undefined) return `its argument ${JSON.stringify(unusable)} has no valid GraphQL name`
@@ -71,9 +71,9 @@ const connectionArguments: ReadonlySet<string> = new Set([
 ])
 
 /** Arguments that the connection of a relation has besides. */
-function reservedBy({ heads }: ResultContext, entity: ObjectId): readonly string[] {
-  const head = heads.get(entity)
-  return head !== undefined && tableAdditions(head.relation, head.schema).distinctOn === true ? ['distinctOn'] : []
+function reservedBy({ namedRelations }: ResultContext, entity: ObjectId): readonly string[] {
+  const named = namedRelations.get(entity)
+  return named !== undefined && tableAdditions(named.relation, named.schema).distinctOn === true ? ['distinctOn'] : []
 }
 
 /** A set has the arguments of a connection besides its own (spec/graphql.md 2.5). */

@@ -6,14 +6,14 @@ import { rolePrivileges } from '../catalog/privileges.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedSchema, SchemaRefusal } from '../comments/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { additionFacts, type AdditionFacts } from './additions.ts'
-import { tellCollisions } from './collisions.ts'
+import { collisionDiagnostics } from './collisions.ts'
 import { rowArgument } from './computed.ts'
 import { buildComposites } from './composites.ts'
 import { buildEntities, type Entity, type EntityScope } from './entities.ts'
 import { buildEnums } from './enums.ts'
 import { functionNames } from './function-names.ts'
 import { buildFunctions } from './functions.ts'
-import { buildHeads, type Head } from './heads.ts'
+import { nameRelations, type NamedRelation } from './named-relations.ts'
 import { buildLinks } from './links.ts'
 import { schemaUsage } from './privileges.ts'
 import { buildReport } from './report.ts'
@@ -37,14 +37,14 @@ export function buildModel(
   const enums = buildEnums(memo, schemas, annotated)
   const values: ValueScope = { ...types, enums: new Map(enums.value.map((item) => [item.facts.id, item])) }
   const composites = buildComposites(memo, schemas, values, annotated)
-  const heads = buildHeads(memo, schemas, types, annotated)
-  const byId = new Map(heads.value.map((head) => [head.id, head]))
-  const links = buildLinks(memo, heads.value, byId)
-  const scope: FunctionScope = { ...values, heads: byId }
+  const namedRelations = nameRelations(memo, schemas, types, annotated)
+  const byId = new Map(namedRelations.value.map((named) => [named.id, named]))
+  const links = buildLinks(memo, namedRelations.value, byId)
+  const scope: FunctionScope = { ...values, namedRelations: byId }
   const functions = inOrder(schemas, annotated.functions).map(({ object }) => object)
   const rowFunctions = groupByRow(memo, scope, functions)
-  const entityScope: EntityScope = { ...scope, sides: links.value, rowFunctions }
-  const entities = buildEntities(memo, heads.value, entityScope)
+  const entityScope: EntityScope = { ...scope, relationLinks: links.value, rowFunctions }
+  const entities = buildEntities(memo, namedRelations.value, entityScope)
   const calls = buildFunctions(resultContext(scope), functions)
   const parts = {
     ...schemaPart(annotated),
@@ -61,8 +61,8 @@ export function buildModel(
   const manifest: Manifest = { ...served, ...rolesPart(memo, rolePrivileges(annotated), served) }
   const diagnostics = once(() => [
     ...(composites?.diagnostics ?? []),
-    ...[enums, heads, links, entities, calls].flatMap((pass) => pass.diagnostics),
-    ...tellCollisions(memo, manifest, functionNames(scope, functions)),
+    ...[enums, namedRelations, links, entities, calls].flatMap((pass) => pass.diagnostics),
+    ...collisionDiagnostics(memo, manifest, functionNames(scope, functions)),
   ])
   const reports = annotated.schemas.some(({ settings }) => settings.schemaReport)
   const whole: Manifest = reports
@@ -120,10 +120,11 @@ const groupByRow = (
 ): ReadonlyMap<ObjectId, readonly AnnotatedFunction[]> =>
   new Map(
     [...groupBy(functions, (fn) => rowArgument(scope, fn))].flatMap(([row, group]) => {
-      const head = row === undefined ? undefined : scope.heads.get(row)
-      return head === undefined ? [] : [[head.id, memo.of(functionsOf, head, ...group)] as const]
+      const named = row === undefined ? undefined : scope.namedRelations.get(row)
+      return named === undefined ? [] : [[named.id, memo.of(functionsOf, named, ...group)] as const]
     }),
   )
 
 /** The same list as long as it holds the same. */
-const functionsOf = (_: Head, ...functions: readonly AnnotatedFunction[]): readonly AnnotatedFunction[] => functions
+const functionsOf = (_: NamedRelation, ...functions: readonly AnnotatedFunction[]): readonly AnnotatedFunction[] =>
+  functions

@@ -12,24 +12,24 @@ import type { FunctionNames } from './function-names.ts'
  * depends on what a role may see, and the engine decides it by role. What is told holds for a role that sees
  * everything.
  */
-export function tellCollisions(memo: Memo, manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] {
+export function collisionDiagnostics(memo: Memo, manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] {
   return [
-    ...tellTypes(memo, manifest),
-    ...memo.map(lostFields, manifest.entities).flatMap((lost) => tellLost(lost, nameOf)),
-    ...tellRootFields(memo, manifest, nameOf),
+    ...typeCollisions(memo, manifest),
+    ...memo.map(lostFields, manifest.entities).flatMap((lost) => lostFieldDiagnostics(lost, nameOf)),
+    ...rootFieldCollisions(memo, manifest, nameOf),
   ]
 }
 
 const counts = (): boolean => true
 
-function tellTypes(memo: Memo, manifest: Manifest): readonly Diagnostic[] {
+function typeCollisions(memo: Memo, manifest: Manifest): readonly Diagnostic[] {
   const names = createNames(manifest, memo.map(counts, manifest.entities), memo)
   return [
-    ...manifest.entities.filter((entity) => !names.owns(entity)).map((entity) => tellType(names, entity)),
-    ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => tellEnum(names, item)),
+    ...manifest.entities.filter((entity) => !names.owns(entity)).map((entity) => takenEntityName(names, entity)),
+    ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => takenEnumName(names, item)),
     ...(manifest.composites ?? [])
       .filter((item) => item.fields.length > 0 && !names.ownsComposite(item))
-      .map((item) => tellEnum(names, item)),
+      .map((item) => takenEnumName(names, item)),
   ]
 }
 
@@ -43,10 +43,10 @@ function ownerOf(names: Names, name: string): string {
   return nameType(schema, type)
 }
 
-const tellType = (names: Names, entity: EntityFacts): Diagnostic =>
+const takenEntityName = (names: Names, entity: EntityFacts): Diagnostic =>
   diagnose('name-taken', entityLabel(entity), { name: entity.name, owner: ownerOf(names, entity.name) })
 
-const tellEnum = (names: Names, item: Pick<EnumFacts, 'schema' | 'name'>): Diagnostic =>
+const takenEnumName = (names: Names, item: Pick<EnumFacts, 'schema' | 'name'>): Diagnostic =>
   diagnose('name-taken', nameType(item.schema, item.name), { name: item.name, owner: ownerOf(names, item.name) })
 
 interface Claim {
@@ -95,7 +95,7 @@ function losersOf(type: string, claims: readonly Claim[]): readonly Lost[] {
   })
 }
 
-const tellLost = (lost: readonly Lost[], nameOf: FunctionNames): readonly Diagnostic[] =>
+const lostFieldDiagnostics = (lost: readonly Lost[], nameOf: FunctionNames): readonly Diagnostic[] =>
   lost.map(({ type, claim, winner }) =>
     diagnose('field-taken', claim.object(nameOf), { field: claim.field, type, winner: winner.object(nameOf) }),
   )
@@ -111,7 +111,7 @@ const rootClaims = (entity: EntityFacts): RootClaims => ({
 })
 
 /** On a root, relations come before functions, and earlier ones before later ones. */
-function tellRootFields(memo: Memo, manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] {
+function rootFieldCollisions(memo: Memo, manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] {
   const calls = (volatile: boolean): readonly Claim[] =>
     manifest.functions
       .filter((fn) => fn.volatile === volatile)
@@ -121,7 +121,7 @@ function tellRootFields(memo: Memo, manifest: Manifest, nameOf: FunctionNames): 
     ...losersOf('Query', [...claims.flatMap(({ query }) => query), ...calls(false)]),
     ...losersOf('Mutation', [...claims.flatMap(({ mutation }) => mutation), ...calls(true)]),
   ]
-  return tellLost(lost, nameOf)
+  return lostFieldDiagnostics(lost, nameOf)
 }
 
 const queryClaims = (entity: EntityFacts): readonly Claim[] =>

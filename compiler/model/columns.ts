@@ -3,14 +3,14 @@ import { opaqueType } from '../../runtime/sql/pg-types.ts'
 import type { AnnotatedColumn } from '../comments/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
-import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameColumn } from '../report/object-name.ts'
 import { attributesOf } from './composites.ts'
-import type { Head } from './heads.ts'
+import type { NamedRelation } from './named-relations.ts'
 import { columnField, isValidName } from './names.ts'
-import { fieldOfColumn, nodeIdField, tellNodeId } from './node-id.ts'
+import { fieldOfColumn, nodeIdField, nodeIdDiagnostic } from './node-id.ts'
 import { columnGrants } from './privileges.ts'
-import { typeFacts, type Asked, type ValueFacts, type Values } from './scalars.ts'
+import { typeFacts, type ValueAdditions, type ValueFacts, type Values } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
 import { castText, readAs, sqlType } from './sql-types.ts'
 import { orderSql } from './orders.ts'
@@ -21,19 +21,23 @@ import type { ColumnSql } from './types.ts'
  * The columns of the manifest (spec/graphql.md 1.3), by attribute number: those with a field, and those without one
  * that the key or a relation needs (`needed`).
  */
-export function buildColumns(values: Values, head: Head, needed: ReadonlySet<string>): Noted<readonly ColumnFacts[]> {
-  const asked = askedOf(head)
-  return gatherPresent(
-    head.relation.columns.map((column) => {
-      const facts = columnFacts(head, column, values(column.type, asked))
+export function buildColumns(
+  values: Values,
+  named: NamedRelation,
+  needed: ReadonlySet<string>,
+): WithDiagnostics<readonly ColumnFacts[]> {
+  const asked = additionsOfTable(named)
+  return collectPresent(
+    named.relation.columns.map((column) => {
+      const facts = columnFacts(named, column, values(column.type, asked))
       const kept = isServed(facts) || needed.has(column.name)
-      return noted(kept ? facts : null, tellColumn(head, column, facts))
+      return withDiagnostics(kept ? facts : null, columnDiagnostics(named, column, facts))
     }),
   )
 }
 
 /** What a relation's own comment, or its schema's, says of its values. */
-const askedOf = ({ relation, schema }: Head): Asked => ({
+const additionsOfTable = ({ relation, schema }: NamedRelation): ValueAdditions => ({
   enumArrays: tableAdditions(relation, schema).enumArrays === true,
   domains: schema.settings.domains,
   functionShapes: schema.settings.functionShapes,
@@ -43,15 +47,15 @@ const askedOf = ({ relation, schema }: Head): Asked => ({
 
 const isServed = (facts: ColumnFacts): boolean => facts.field !== null && facts.type !== null
 
-function columnFacts(head: Head, column: AnnotatedColumn, value: ValueFacts | null): ColumnFacts {
-  const name = fieldOfColumn(head, column)
+function columnFacts(named: NamedRelation, column: AnnotatedColumn, value: ValueFacts | null): ColumnFacts {
+  const name = fieldOfColumn(named, column)
   const field = name !== null && isValidName(name) ? name : null
   const served = field === null ? null : value
   return {
     column: column.name,
     field,
     ...(value === null ? noType : typeFacts(value)),
-    notNull: isNotNull(head, column),
+    notNull: isNotNull(named, column),
     description: column.description,
     maxLength: value?.limited === true ? maxLength(column) : null,
     filter: served?.filter ?? false,
@@ -66,28 +70,31 @@ function columnFacts(head: Head, column: AnnotatedColumn, value: ValueFacts | nu
 const noType = { type: null, typeSchema: null } as const
 
 /** Columns of views are nullable, whatever lies under them (spec/graphql.md 1.3). */
-const isNotNull = ({ relation }: Head, column: AnnotatedColumn): boolean =>
+const isNotNull = ({ relation }: NamedRelation, column: AnnotatedColumn): boolean =>
   column.notNull && relation.kind !== 'v' && relation.kind !== 'm'
 
 /** The modifier counts the four bytes of a length word; without a modifier there is no limit. */
 const maxLength = ({ modifier }: AnnotatedColumn): number | null => (modifier < 4 ? null : modifier - 4)
 
-function tellColumn(head: Head, column: AnnotatedColumn, facts: ColumnFacts): readonly Diagnostic[] {
-  const object = nameColumn(head.relation, column.name)
+function columnDiagnostics(named: NamedRelation, column: AnnotatedColumn, facts: ColumnFacts): readonly Diagnostic[] {
+  const object = nameColumn(named.relation, column.name)
   if (facts.type === null) return [diagnose('column-unmapped', object, { type: column.typeText })]
-  const name = columnField(column.settings.name, column.name, head.schema.inflects)
+  const name = columnField(column.settings.name, column.name, named.schema.inflects)
   if (name === nodeIdField)
     return [
-      tellNodeId(object, facts.field === null ? 'it has no field' : `its field is ${JSON.stringify(facts.field)}`),
+      nodeIdDiagnostic(
+        object,
+        facts.field === null ? 'it has no field' : `its field is ${JSON.stringify(facts.field)}`,
+      ),
     ]
   if (facts.field !== null) return []
   return [diagnose('name-unusable', object, { name, what: 'it has no field' })]
 }
 
 /** What the builders need of every live column, served or not. */
-export function buildColumnSql(scope: ModelScope, values: Values, head: Head): readonly ColumnSql[] {
-  const asked = askedOf(head)
-  return head.relation.columns.map((column) => {
+export function buildColumnSql(scope: ModelScope, values: Values, named: NamedRelation): readonly ColumnSql[] {
+  const asked = additionsOfTable(named)
+  return named.relation.columns.map((column) => {
     const value = values(column.type, asked)
     const read = readAs(scope, column.type, asked)
     const texts = sqlType(scope, column.type, asked, column.modifier)
@@ -97,7 +104,7 @@ export function buildColumnSql(scope: ModelScope, values: Values, head: Head): r
       ...texts,
       json: value?.json ?? { kind: 'native' },
       alike: value?.alike ?? false,
-      notNull: isNotNull(head, column),
+      notNull: isNotNull(named, column),
       // What is served as GeoJSON has no order.
       ...(texts.geo === undefined && orderSql(scope, column.type)),
       ...(read !== null && { readAs: read }),

@@ -5,16 +5,16 @@ import type { Annotated, AnnotatedType } from '../comments/types.ts'
 import type { Oid } from '../catalog/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
-import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameAttribute, nameType } from '../report/object-name.ts'
 import { columnField, isValidName, typeNameOf } from './names.ts'
 import {
-  askedBy,
+  additionsOfSchema,
   isCompositeType,
   lookThrough,
   readValues,
   typeFacts,
-  type Asked,
+  type ValueAdditions,
   type Values,
   type ValueScope,
 } from './scalars.ts'
@@ -28,26 +28,30 @@ export function buildComposites(
   schemas: readonly ServedSchema[],
   scope: ValueScope,
   annotated: Annotated,
-): Noted<readonly CompositeFacts[]> | null {
+): WithDiagnostics<readonly CompositeFacts[]> | null {
   if (!annotated.schemas.some(({ settings }) => settings.composites)) return null
-  return gatherPresent(
+  return collectPresent(
     inOrder(schemas, annotated.types)
       .filter(({ object }) => isCompositeType(scope, object))
       .map(({ object, schema }) => memo.of(buildComposite, object, schema, scope)),
   )
 }
 
-function buildComposite(type: AnnotatedType, schema: ServedSchema, scope: ValueScope): Noted<CompositeFacts | null> {
+function buildComposite(
+  type: AnnotatedType,
+  schema: ServedSchema,
+  scope: ValueScope,
+): WithDiagnostics<CompositeFacts | null> {
   const name = typeNameOf(type.settings.name, type.name, schema.inflects)
   if (!isValidName(name)) {
     const object = nameType(type.schema, type.name)
-    return noted(null, [diagnose('name-unusable', object, { name, what: 'its values have no fields' })])
+    return withDiagnostics(null, [diagnose('name-unusable', object, { name, what: 'its values have no fields' })])
   }
   const values = readValues(scope)
   const told: Diagnostic[] = []
   const fields = type.attributes.flatMap((attribute): AttributeFacts[] => {
     const field = columnField(null, attribute.name, schema.inflects)
-    const value = values(attribute.type, askedBy(scope, type.schema))
+    const value = values(attribute.type, additionsOfSchema(scope, type.schema))
     const object = nameAttribute(type.schema, type.name, attribute.name)
     if (value === null)
       told.push(diagnose('column-unmapped', object, { type: scope.types.get(attribute.type)?.text ?? '' }))
@@ -57,7 +61,10 @@ function buildComposite(type: AnnotatedType, schema: ServedSchema, scope: ValueS
   })
   // Of two with one field the later one has it, as with columns (spec/graphql.md 2.4).
   const last = new Map(fields.map((item) => [item.field, item]))
-  return noted({ id: objectId(type.schema, type.name), schema: type.schema, name, fields: [...last.values()] }, told)
+  return withDiagnostics(
+    { id: objectId(type.schema, type.name), schema: type.schema, name, fields: [...last.values()] },
+    told,
+  )
 }
 
 /** How the attributes of a composite value are read and compared; absent for all other types. */
@@ -65,11 +72,11 @@ export function attributesOf(
   scope: ModelScope,
   values: Values,
   oid: Oid,
-  asked: Asked,
+  asked: ValueAdditions,
 ): { readonly attributes?: readonly AttributeSql[] } {
   const type = lookThrough(scope, oid, asked)
   if (!asked.composites || type === undefined || !isCompositeType(scope, type)) return {}
-  const own = askedBy(scope, type.schema)
+  const own = additionsOfSchema(scope, type.schema)
   return {
     attributes: type.attributes.flatMap((attribute): AttributeSql[] => {
       const value = values(attribute.type, own)

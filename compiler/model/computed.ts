@@ -3,16 +3,16 @@ import { hasFilter } from '../../runtime/sql/scalars.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
-import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameFunction } from '../report/object-name.ts'
 import { readArguments, reservedProblem } from './arguments.ts'
-import { tellDefaults } from './defaults.ts'
-import { judge, tellHidden } from './judge.ts'
-import { nodeIdField, tellNodeId } from './node-id.ts'
+import { defaultDiagnostics } from './defaults.ts'
+import { judge, hiddenDiagnostics } from './judge.ts'
+import { nodeIdField, nodeIdDiagnostic } from './node-id.ts'
 import { functionId } from './overloads.ts'
 import { execution } from './privileges.ts'
 import type { Result, ResultContext } from './results.ts'
-import { askedOf, lookThrough } from './scalars.ts'
+import { additionsOfFunction, lookThrough } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
 import { sqlType } from './sql-types.ts'
 import type { EntitySql } from './types.ts'
@@ -29,7 +29,7 @@ export interface Computed {
  */
 export function rowArgument(scope: ModelScope, fn: AnnotatedFunction): ObjectId | undefined {
   const [first, ...others] = fn.args
-  if (first === undefined || (others.length > 0 && !askedOf(scope, fn).functionShapes)) return undefined
+  if (first === undefined || (others.length > 0 && !additionsOfFunction(scope, fn).functionShapes)) return undefined
   return others.some(({ type }) => scope.rowTypes.get(type) !== undefined) ? undefined : scope.rowTypes.get(first.type)
 }
 
@@ -40,24 +40,25 @@ export function rowArgument(scope: ModelScope, fn: AnnotatedFunction): ObjectId 
 export function buildComputed(
   context: ResultContext,
   functions: readonly AnnotatedFunction[],
-): Noted<readonly Computed[]> {
+): WithDiagnostics<readonly Computed[]> {
   const variants = groupBy(functions, ({ schema, name }) => objectId(schema, name))
   const isOverloaded = ({ schema, name }: AnnotatedFunction): boolean =>
     (variants.get(objectId(schema, name))?.length ?? 0) > 1
-  return gatherPresent(functions.map((fn) => buildOne(context, fn, functionId(fn, isOverloaded(fn)))))
+  return collectPresent(functions.map((fn) => buildOne(context, fn, functionId(fn, isOverloaded(fn)))))
 }
 
-function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): Noted<Computed | null> {
+function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): WithDiagnostics<Computed | null> {
   const judged = judge(context, fn)
-  if (judged.kind === 'hidden') return noted(null, tellHidden(fn, judged.reason))
-  if (judged.field === nodeIdField) return noted(null, [tellNodeId(nameFunction(fn), 'it is no field of the row')])
+  if (judged.kind === 'hidden') return withDiagnostics(null, hiddenDiagnostics(fn, judged.reason))
+  if (judged.field === nodeIdField)
+    return withDiagnostics(null, [nodeIdDiagnostic(nameFunction(fn), 'it is no field of the row')])
   const args = readArguments(context, fn, 1)
-  if (args.kind === 'hidden') return noted(null, tellHidden(fn, args.reason))
+  if (args.kind === 'hidden') return withDiagnostics(null, hiddenDiagnostics(fn, args.reason))
   const { field, result } = judged
   const problem = reservedProblem(context, result.facts, args)
-  if (problem !== null) return noted(null, tellHidden(fn, problem))
+  if (problem !== null) return withDiagnostics(null, hiddenDiagnostics(fn, problem))
   const filter = isFiltered(context, fn, result) ? filterType(context, fn) : null
-  return noted(
+  return withDiagnostics(
     {
       facts: {
         id,
@@ -81,13 +82,14 @@ function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): 
         ...(filter && { filter }),
       },
     },
-    tellDefaults(fn),
+    defaultDiagnostics(fn),
   )
 }
 
 /** Scalars and enums that need no argument can be asked for (`functionShapes`, spec/graphql.md 17). */
 function isFiltered({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: Result): boolean {
-  if (!askedOf(scope, fn).functionShapes || fn.args.length > 1 || facts.kind !== 'value' || fn.returnsSet) return false
+  if (!additionsOfFunction(scope, fn).functionShapes || fn.args.length > 1 || facts.kind !== 'value' || fn.returnsSet)
+    return false
   // Postgres has no operators for domains over enums.
   if (facts.type.kind === 'enum') return !facts.type.list && scope.types.get(fn.result)?.kind === 'e'
   if (facts.type.kind !== 'scalar' || facts.type.list) return false
@@ -95,7 +97,7 @@ function isFiltered({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: 
 }
 
 const filterType = ({ scope }: ResultContext, fn: AnnotatedFunction): Computed['sql']['filter'] => {
-  const asked = askedOf(scope, fn)
+  const asked = additionsOfFunction(scope, fn)
   const type = lookThrough(scope, fn.result, asked)
   return type && { type: type.text, ...sqlType(scope, fn.result, asked) }
 }

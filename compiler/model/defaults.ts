@@ -27,7 +27,7 @@ function knownDefaults({ defaults, defaultCount }: AnnotatedFunction): readonly 
 }
 
 /** What its owner would not expect of a function that is served; of what an extension brought nothing is told. */
-export const tellDefaults = (fn: AnnotatedFunction): readonly Diagnostic[] =>
+export const defaultDiagnostics = (fn: AnnotatedFunction): readonly Diagnostic[] =>
   fn.ofExtension || knownDefaults(fn) !== null
     ? []
     : [diagnose('defaults-unread', nameFunction(fn), { defaults: fn.defaults ?? 'none' })]

@@ -2,11 +2,11 @@ import type { Lookup, Memo } from '../../runtime/lib/memo.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import { relationWord } from '../report/object-name.ts'
-import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
-import type { Head } from './heads.ts'
-import { unlinked, type Sides } from './links.ts'
+import type { NamedRelation } from './named-relations.ts'
+import { unlinked, type RelationLinks } from './links.ts'
 import { tableGrants } from './privileges.ts'
 import { buildRelations } from './relations.ts'
 import { resultContext, type FunctionScope } from './results.ts'
@@ -24,7 +24,7 @@ export interface Entity {
 
 /** What a relation is put together from, besides itself. */
 export interface EntityScope extends FunctionScope {
-  readonly sides: Lookup<Sides>
+  readonly relationLinks: Lookup<RelationLinks>
   /** Functions that take a row of the relation. */
   readonly rowFunctions: Lookup<readonly AnnotatedFunction[]>
 }
@@ -32,54 +32,57 @@ export interface EntityScope extends FunctionScope {
 const noFunctions: readonly AnnotatedFunction[] = []
 
 /** All relations, put together. */
-export const buildEntities = (memo: Memo, heads: readonly Head[], scope: EntityScope): Noted<readonly Entity[]> =>
-  gatherPresent(memo.each(buildEntity, heads, memo, scope))
+export const buildEntities = (
+  memo: Memo,
+  namedRelations: readonly NamedRelation[],
+  scope: EntityScope,
+): WithDiagnostics<readonly Entity[]> => collectPresent(memo.each(buildEntity, namedRelations, memo, scope))
 
 /**
  * Puts a relation together: columns, relations, computed fields, settings and privileges (spec/graphql.md 1.2 to 1.4).
  * Parts that say the same as before stay the same, so that a changed neighbour need not change the entity.
  */
-function buildEntity(head: Head, memo: Memo, scope: EntityScope): Noted<Entity> {
-  const sides = scope.sides.get(head.id) ?? unlinked
-  const arbiters = memo.of(buildArbiters, head)
-  const columns = memo.of(readColumns, head, scope, ...neededColumns(head, sides, arbiters))
-  const relations = memo.same(buildRelations, head, sides)
-  const computed = memo.same(computedOf, head, scope.rowFunctions.get(head.id) ?? noFunctions, scope)
-  const sql = memo.of(entitySql, head, columns, computed, arbiters)
-  return memo.of(assemble, head, columns, relations, computed, arbiters, sql)
+function buildEntity(named: NamedRelation, memo: Memo, scope: EntityScope): WithDiagnostics<Entity> {
+  const relationLinks = scope.relationLinks.get(named.id) ?? unlinked
+  const arbiters = memo.of(buildArbiters, named)
+  const columns = memo.of(readColumns, named, scope, ...neededColumns(named, relationLinks, arbiters))
+  const relations = memo.same(buildRelations, named, relationLinks)
+  const computed = memo.same(computedOf, named, scope.rowFunctions.get(named.id) ?? noFunctions, scope)
+  const sql = memo.of(entitySql, named, columns, computed, arbiters)
+  return memo.of(assemble, named, columns, relations, computed, arbiters, sql)
 }
 
 const computedOf = (
-  _: Head,
+  _: NamedRelation,
   functions: readonly AnnotatedFunction[],
   scope: FunctionScope,
-): Noted<readonly Computed[]> => buildComputed(resultContext(scope), functions)
+): WithDiagnostics<readonly Computed[]> => buildComputed(resultContext(scope), functions)
 
 interface Columns {
-  readonly facts: Noted<readonly ColumnFacts[]>
+  readonly facts: WithDiagnostics<readonly ColumnFacts[]>
   readonly sql: readonly ColumnSql[]
 }
 
-function readColumns(head: Head, scope: ValueScope, ...needed: readonly string[]): Columns {
+function readColumns(named: NamedRelation, scope: ValueScope, ...needed: readonly string[]): Columns {
   const values = readValues(scope)
-  return { facts: buildColumns(values, head, new Set(needed)), sql: buildColumnSql(scope, values, head) }
+  return { facts: buildColumns(values, named, new Set(needed)), sql: buildColumnSql(scope, values, named) }
 }
 
 function assemble(
-  head: Head,
+  named: NamedRelation,
   columns: Columns,
-  relations: Noted<readonly RelationFacts[]>,
-  computed: Noted<readonly Computed[]>,
-  arbiters: Noted<Arbiters> | null,
+  relations: WithDiagnostics<readonly RelationFacts[]>,
+  computed: WithDiagnostics<readonly Computed[]>,
+  arbiters: WithDiagnostics<Arbiters> | null,
   sql: EntitySql,
-): Noted<Entity> {
+): WithDiagnostics<Entity> {
   const fields = {
     columns: columns.facts.value,
     relations: relations.value,
     computed: computed.value.map((item) => item.facts),
     ...(arbiters && { uniqueKeys: arbiters.value.facts }),
   }
-  return noted({ facts: { ...headFacts(head), ...fields }, sql }, [
+  return withDiagnostics({ facts: { ...namedFacts(named), ...fields }, sql }, [
     ...columns.facts.diagnostics,
     ...relations.diagnostics,
     ...computed.diagnostics,
@@ -89,16 +92,16 @@ function assemble(
 
 /** No name of the API is in it: a neighbour that is called otherwise leaves the builder as it was. */
 const entitySql = (
-  head: Head,
+  named: NamedRelation,
   columns: Columns,
-  computed: Noted<readonly Computed[]>,
-  arbiters: Noted<Arbiters> | null,
+  computed: WithDiagnostics<readonly Computed[]>,
+  arbiters: WithDiagnostics<Arbiters> | null,
 ): EntitySql => ({
-  id: head.id,
-  schema: head.relation.schema,
-  relation: head.relation.name,
+  id: named.id,
+  schema: named.relation.schema,
+  relation: named.relation.name,
   columns: columns.sql,
-  key: head.key,
+  key: named.key,
   computed: computed.value.map((item) => item.sql),
   ...(arbiters && { arbiters: arbiters.value.sql }),
 })
@@ -108,12 +111,12 @@ const entitySql = (
  * those of keys that may be named.
  */
 const neededColumns = (
-  head: Head,
-  { forward, reverse }: Sides,
-  arbiters: Noted<Arbiters> | null,
+  named: NamedRelation,
+  { forward, reverse }: RelationLinks,
+  arbiters: WithDiagnostics<Arbiters> | null,
 ): ReadonlySet<string> =>
   new Set([
-    ...head.key,
+    ...named.key,
     ...forward.flatMap((link) => link.columns),
     ...reverse.flatMap((link) => link.foreignColumns),
     ...(arbiters?.value.facts.flatMap((key) => key.columns) ?? []),
@@ -121,7 +124,7 @@ const neededColumns = (
 
 type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed' | 'uniqueKeys'>
 
-const headFacts = ({ id, relation, schema, name, key }: Head): HeadFacts => ({
+const namedFacts = ({ id, relation, schema, name, key }: NamedRelation): HeadFacts => ({
   id,
   schema: relation.schema,
   relation: relation.name,

@@ -4,7 +4,7 @@ import type { EnumFacts } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedType } from '../comments/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
-import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameType } from '../report/object-name.ts'
 import { isValidEnumValue, isValidName, typeNameOf } from './names.ts'
 import { typeUsage } from './privileges.ts'
@@ -26,23 +26,23 @@ export const buildEnums = (
   memo: Memo,
   schemas: readonly ServedSchema[],
   { types }: Annotated,
-): Noted<readonly ServedEnum[]> =>
-  gatherPresent(
+): WithDiagnostics<readonly ServedEnum[]> =>
+  collectPresent(
     inOrder(
       schemas,
       types.filter(({ kind }) => kind === 'e'),
     ).map(({ object, schema }) => memo.of(buildEnum, object, schema.inflects)),
   )
 
-function buildEnum(type: AnnotatedType, inflected: boolean): Noted<ServedEnum | null> {
+function buildEnum(type: AnnotatedType, inflected: boolean): WithDiagnostics<ServedEnum | null> {
   const object = nameType(type.schema, type.name)
   const name = typeNameOf(type.settings.name, type.name, inflected)
   if (!isValidName(name)) {
-    return noted(null, [diagnose('name-unusable', object, { name, what: 'its values are served as Opaque' })])
+    return withDiagnostics(null, [diagnose('name-unusable', object, { name, what: 'its values are served as Opaque' })])
   }
   const labels = readLabels(type, object)
   const { values, mappings } = labels.value
-  if (values.length === 0) return noted(null, [...labels.diagnostics, diagnose('enum-empty', object, {})])
+  if (values.length === 0) return withDiagnostics(null, [...labels.diagnostics, diagnose('enum-empty', object, {})])
   const facts: EnumFacts = {
     id: objectId(type.schema, type.name),
     schema: type.schema,
@@ -51,7 +51,7 @@ function buildEnum(type: AnnotatedType, inflected: boolean): Noted<ServedEnum | 
     mapped: mappings.length > 0,
     usage: typeUsage(type),
   }
-  return noted({ facts, mappings }, labels.diagnostics)
+  return withDiagnostics({ facts, mappings }, labels.diagnostics)
 }
 
 interface Labels {
@@ -59,18 +59,18 @@ interface Labels {
   readonly mappings: ServedEnum['mappings']
 }
 
-function readLabels(type: AnnotatedType, object: string): Noted<Labels> {
+function readLabels(type: AnnotatedType, object: string): WithDiagnostics<Labels> {
   const names = new Map(type.settings.mappings ?? [])
   const renamed = type.labels.map((label) => ({ label, name: names.get(label) ?? label }))
   const problems = renamed.map((value, index) => labelProblem(value, renamed.slice(0, index)))
   const mappings = renamed
     .filter(({ label, name }) => name !== label && isValidEnumValue(name))
     .map(({ label, name }) => [label, name] as const)
-  return noted({ values: renamed.filter((_, index) => problems[index] === null), mappings }, [
+  return withDiagnostics({ values: renamed.filter((_, index) => problems[index] === null), mappings }, [
     ...[...names.keys()]
       .filter((label) => !type.labels.includes(label))
       .map((label) => diagnose('label-unknown', object, { label, labels: type.labels })),
-    ...renamed.flatMap((value, index) => tellLabel(object, value, problems[index] ?? null)),
+    ...renamed.flatMap((value, index) => labelDiagnostics(object, value, problems[index] ?? null)),
   ])
 }
 
@@ -81,5 +81,5 @@ function labelProblem({ name }: Value, before: readonly Value[]): string | null 
   return before.some((other) => other.name === name) ? 'is the name of an earlier value' : null
 }
 
-const tellLabel = (object: string, value: Value, why: string | null): readonly Diagnostic[] =>
+const labelDiagnostics = (object: string, value: Value, why: string | null): readonly Diagnostic[] =>
   why === null ? [] : [diagnose('label-unusable', object, { ...value, why })]

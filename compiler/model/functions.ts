@@ -1,11 +1,11 @@
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
-import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { readArguments, reservedProblem, type Arguments } from './arguments.ts'
 import { rowArgument } from './computed.ts'
-import { tellDefaults } from './defaults.ts'
-import { hidden, judge, type Judged, tellHidden } from './judge.ts'
+import { defaultDiagnostics } from './defaults.ts'
+import { hidden, judge, type Judged, hiddenDiagnostics } from './judge.ts'
 import { functionId, isToldApart } from './overloads.ts'
 import { execution } from './privileges.ts'
 import { isPseudo, type Result, type ResultContext } from './results.ts'
@@ -24,10 +24,10 @@ const systemSchemas: ReadonlySet<string> = new Set(['graphql', 'graphql_public',
 export function buildFunctions(
   context: ResultContext,
   functions: readonly AnnotatedFunction[],
-): Noted<readonly RootFunction[]> {
+): WithDiagnostics<readonly RootFunction[]> {
   const variants = groupBy(functions, (fn) => fn.name)
   const isOverloaded = (fn: AnnotatedFunction): boolean => (variants.get(fn.name)?.length ?? 0) > 1
-  return gatherPresent(
+  return collectPresent(
     functions
       .filter((fn) => rowArgument(context.scope, fn) === undefined && !isTrigger(context, fn))
       .map((fn) => buildFunction(context, fn, isOverloaded(fn))),
@@ -37,13 +37,17 @@ export function buildFunctions(
 const isTrigger = ({ scope }: ResultContext, fn: AnnotatedFunction): boolean =>
   isPseudo(scope, fn, 'trigger') || isPseudo(scope, fn, 'event_trigger')
 
-function buildFunction(context: ResultContext, fn: AnnotatedFunction, overloaded: boolean): Noted<RootFunction | null> {
+function buildFunction(
+  context: ResultContext,
+  fn: AnnotatedFunction,
+  overloaded: boolean,
+): WithDiagnostics<RootFunction | null> {
   const args = readArguments(context, fn, 0)
   const judged = judgeRoot(context, fn, args, overloaded)
-  if (judged.kind === 'hidden') return noted(null, tellHidden(fn, judged.reason))
+  if (judged.kind === 'hidden') return withDiagnostics(null, hiddenDiagnostics(fn, judged.reason))
   const id = functionId(fn, overloaded)
   const { facts, sql } = judged.args
-  return noted(
+  return withDiagnostics(
     {
       facts: {
         id,
@@ -58,7 +62,7 @@ function buildFunction(context: ResultContext, fn: AnnotatedFunction, overloaded
       },
       sql: { id, schema: fn.schema, function: fn.name, args: sql, ...sqlResult(judged.result) },
     },
-    tellDefaults(fn),
+    defaultDiagnostics(fn),
   )
 }
 
@@ -90,4 +94,5 @@ function judgeRoot(
   return reason === null ? { ...judged, args } : hidden(reason)
 }
 
-const hasKey = ({ heads }: ResultContext, entity: ObjectId): boolean => (heads.get(entity)?.key.length ?? 0) > 0
+const hasKey = ({ namedRelations }: ResultContext, entity: ObjectId): boolean =>
+  (namedRelations.get(entity)?.key.length ?? 0) > 0

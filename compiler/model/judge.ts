@@ -28,5 +28,5 @@ export function judge(context: ResultContext, fn: AnnotatedFunction): Judged {
 export const hidden = (reason: string): Extract<Judged, { kind: 'hidden' }> => ({ kind: 'hidden', reason })
 
 /** Of what an extension brought nothing is told: its hundreds of functions were never meant for the API. */
-export const tellHidden = (fn: AnnotatedFunction, reason: string): readonly Diagnostic[] =>
+export const hiddenDiagnostics = (fn: AnnotatedFunction, reason: string): readonly Diagnostic[] =>
   fn.ofExtension ? [] : [diagnose('function-hidden', nameFunction(fn), { reason })]

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
-import type { Head } from './heads.ts'
+import type { NamedRelation } from './named-relations.ts'
 import { columnField, isValidName } from './names.ts'
 
 /** The field of the node id: whatever is called so in the database, `Node.nodeId` is this (spec/graphql.md, decision 15). */
@@ -10,7 +10,10 @@ export const nodeIdField = 'nodeId'
  * The name of a column's field, valid or not; null where it would be that of the node id and the spelling of the database
  * is no way out: the same name, none of GraphQL, or that of another column's field.
  */
-export function fieldOfColumn({ relation, schema }: Pick<Head, 'relation' | 'schema'>, column: Named): string | null {
+export function fieldOfColumn(
+  { relation, schema }: Pick<NamedRelation, 'relation' | 'schema'>,
+  column: Named,
+): string | null {
   const wanted = (one: Named): string => columnField(one.settings.name, one.name, schema.inflects)
   const name = wanted(column)
   if (name !== nodeIdField) return name
@@ -18,7 +21,8 @@ export function fieldOfColumn({ relation, schema }: Pick<Head, 'relation' | 'sch
   return isFree && isValidName(column.name) ? column.name : null
 }
 
-type Named = Head['relation']['columns'][number]
+type Named = NamedRelation['relation']['columns'][number]
 
 /** @param instead what becomes of the object, as a clause */
-export const tellNodeId = (object: string, instead: string): Diagnostic => diagnose('node-id-kept', object, { instead })
+export const nodeIdDiagnostic = (object: string, instead: string): Diagnostic =>
+  diagnose('node-id-kept', object, { instead })

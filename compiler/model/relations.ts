@@ -2,11 +2,11 @@ import type { RelationFacts } from '../../runtime/contract/manifest.ts'
 import { rootField } from '../../runtime/contract/root-fields.ts'
 import type { AnnotatedRelation } from '../comments/types.ts'
 import { diagnose } from '../report/diagnostics.ts'
-import { gatherPresent, noted, type Noted } from '../report/noted.ts'
-import type { Face, Head } from './heads.ts'
-import type { Link, Sides } from './links.ts'
+import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
+import type { RelationOutline, NamedRelation } from './named-relations.ts'
+import type { Link, RelationLinks } from './links.ts'
 import { isValidName, toOneField } from './names.ts'
-import { nodeIdField, tellNodeId } from './node-id.ts'
+import { nodeIdField, nodeIdDiagnostic } from './node-id.ts'
 import { isAlways } from './rules/always-related.ts'
 import { isForwardNotNull } from './rules/forward-not-null.ts'
 import { isIdentified, isUnique } from './rules/one-to-one.ts'
@@ -18,19 +18,19 @@ import { preferWhole } from './rules/whole-before-partitions.ts'
  * no types of its own in the API, so nothing leads there; a name that GraphQL cannot spell loses its field.
  */
 export function buildRelations(
-  { relation, schema }: Head,
-  { forward, reverse }: Sides,
-): Noted<readonly RelationFacts[]> {
+  { relation, schema }: NamedRelation,
+  { forward, reverse }: RelationLinks,
+): WithDiagnostics<readonly RelationFacts[]> {
   const ordered = tableAdditions(relation, schema).orderByRelated === true
   const towards = preferWhole(forward, forwardField).filter((link) => isReachable(link.parent))
   const back = reverse.filter((link) => isReachable(link.child))
-  return gatherPresent([
+  return collectPresent([
     ...towards.map((link) => checkName(link, forwardRelation(relation, link, ordered))),
     ...back.map((link) => checkName(link, reverseRelation(link))),
   ])
 }
 
-const isReachable = (face: Face): boolean => face.key.length > 0
+const isReachable = (outline: RelationOutline): boolean => outline.key.length > 0
 
 const forwardField = (link: Link): string => link.foreignName ?? toOneField(link.columns, link.parent)
 
@@ -61,9 +61,9 @@ function reverseRelation(link: Link): RelationFacts {
   }
 }
 
-function checkName(link: Link, relation: RelationFacts): Noted<RelationFacts | null> {
+function checkName(link: Link, relation: RelationFacts): WithDiagnostics<RelationFacts | null> {
   const what = `its ${relation.direction} relation has no field`
-  if (relation.field === nodeIdField) return noted(null, [tellNodeId(link.object, what)])
-  if (isValidName(relation.field)) return noted(relation)
-  return noted(null, [diagnose('name-unusable', link.object, { name: relation.field, what })])
+  if (relation.field === nodeIdField) return withDiagnostics(null, [nodeIdDiagnostic(link.object, what)])
+  if (isValidName(relation.field)) return withDiagnostics(relation)
+  return withDiagnostics(null, [diagnose('name-unusable', link.object, { name: relation.field, what })])
 }

@@ -41,12 +41,12 @@ export function buildReport(
   }
 }
 
-type Told = ReadonlyMap<string, readonly Diagnostic[]>
+type DiagnosticsByObject = ReadonlyMap<string, readonly Diagnostic[]>
 
 function relationOf(
   { entities }: Pick<Manifest, 'entities'>,
   relation: AnnotatedRelation,
-  told: Told,
+  told: DiagnosticsByObject,
 ): ReportedRelation {
   const { schema, name } = relation
   const id = objectId(schema, name)
@@ -65,7 +65,7 @@ function functionOf(
   manifest: Pick<Manifest, 'entities' | 'functions'>,
   fn: AnnotatedFunction,
   overloaded: boolean,
-  told: Told,
+  told: DiagnosticsByObject,
 ): ReportedFunction {
   const { schema, name } = fn
   const base = {
@@ -105,7 +105,7 @@ function factsOf(
 type ReportedFacts = NonNullable<ReportedFunction['facts']>
 
 /** The reason in the words of the interface, and what the compiler said of it. */
-function why(reason: string, told: Told, object: string, codes: readonly string[]): Missing {
+function why(reason: string, told: DiagnosticsByObject, object: string, codes: readonly string[]): Missing {
   const said = told.get(object)?.find(({ code }) => codes.includes(code))
   return {
     reason,

@@ -2,8 +2,8 @@ import type { ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import type { Lookup } from '../../runtime/lib/memo.ts'
 import { attributesOf } from './composites.ts'
-import type { Head } from './heads.ts'
-import { askedOf, isPlainOrList, readValues, typeFacts, type Values, type ValueScope } from './scalars.ts'
+import type { NamedRelation } from './named-relations.ts'
+import { additionsOfFunction, isPlainOrList, readValues, typeFacts, type Values, type ValueScope } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
 import type { AttributeSql, JsonForm } from './types.ts'
 
@@ -17,19 +17,19 @@ export interface Result {
 
 /** What functions look up. */
 export interface FunctionScope extends ValueScope {
-  readonly heads: Lookup<Head>
+  readonly namedRelations: Lookup<NamedRelation>
 }
 
 export interface ResultContext {
   readonly scope: FunctionScope
   readonly values: Values
-  readonly heads: Lookup<Head>
+  readonly namedRelations: Lookup<NamedRelation>
 }
 
 export const resultContext = (scope: FunctionScope): ResultContext => ({
   scope,
   values: readValues(scope),
-  heads: scope.heads,
+  namedRelations: scope.namedRelations,
 })
 
 const native: JsonForm = { kind: 'native' }
@@ -49,12 +49,12 @@ export function readResult(context: ResultContext, fn: AnnotatedFunction): Resul
   return isSet(fn) ? null : valueResult(context, fn)
 }
 
-const rowResult = ({ heads }: ResultContext, fn: AnnotatedFunction, entity: ObjectId): Result | null =>
-  heads.get(entity) !== undefined ? { facts: { kind: isSet(fn) ? 'set' : 'row', entity }, json: native } : null
+const rowResult = ({ namedRelations }: ResultContext, fn: AnnotatedFunction, entity: ObjectId): Result | null =>
+  namedRelations.get(entity) !== undefined ? { facts: { kind: isSet(fn) ? 'set' : 'row', entity }, json: native } : null
 
 function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): Result | null {
   if (isPseudo(scope, fn, 'void')) return fn.returnsSet ? null : { facts: { kind: 'void' }, json: native }
-  const asked = askedOf(scope, fn)
+  const asked = additionsOfFunction(scope, fn)
   const value = values(fn.result, asked)
   if (value === null || !(value.type.kind === 'composite' || isPlainOrList(scope, fn.result, asked))) return null
   return {

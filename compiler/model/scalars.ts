@@ -26,7 +26,7 @@ export interface ValueFacts extends TypeFacts {
  * Additions of spec/graphql.md 17 that decide about values where they are on: those of the table or function that has
  * them.
  */
-export interface Asked {
+export interface ValueAdditions {
   readonly enumArrays: boolean
   /** A domain is what lies under it. */
   readonly domains: boolean
@@ -39,7 +39,7 @@ export interface Asked {
 }
 
 /** What the schema of a function says of its values. */
-export const askedBy = ({ schemas }: ModelScope, schema: string): Asked => ({
+export const additionsOfSchema = ({ schemas }: ModelScope, schema: string): ValueAdditions => ({
   enumArrays: schemas.get(schema)?.settings.enumArrays ?? false,
   domains: schemas.get(schema)?.settings.domains ?? false,
   functionShapes: schemas.get(schema)?.settings.functionShapes ?? false,
@@ -51,8 +51,11 @@ export const askedBy = ({ schemas }: ModelScope, schema: string): Asked => ({
  * What holds for a function: `functionShapes` adds none that an extension brought, unless its own comment names it
  * (spec/graphql.md, decision 17).
  */
-export function askedOf(scope: ModelScope, { schema, ofExtension, settings }: AnnotatedFunction): Asked {
-  const asked = askedBy(scope, schema)
+export function additionsOfFunction(
+  scope: ModelScope,
+  { schema, ofExtension, settings }: AnnotatedFunction,
+): ValueAdditions {
+  const asked = additionsOfSchema(scope, schema)
   return ofExtension && settings.name === null ? { ...asked, functionShapes: false } : asked
 }
 
@@ -63,7 +66,7 @@ export const typeFacts = ({ type, typeSchema, underSchema }: ValueFacts): TypeFa
   ...(underSchema !== undefined && { underSchema }),
 })
 
-export type Values = (oid: Oid, asked: Asked) => ValueFacts | null
+export type Values = (oid: Oid, asked: ValueAdditions) => ValueFacts | null
 
 /**
  * The reader of types: a type's value, or null for what has no counterpart: composites, row types, domains over arrays,
@@ -82,7 +85,7 @@ export interface ValueScope extends ModelScope {
 /** What a value is read with. */
 interface Reading {
   readonly scope: ValueScope
-  readonly asked: Asked
+  readonly asked: ValueAdditions
 }
 
 function readValue(reading: Reading, oid: Oid): ValueFacts | null {
@@ -237,7 +240,7 @@ function isPlain(scope: ModelScope, type: AnnotatedType): boolean {
 export function lookThrough(
   scope: ModelScope,
   oid: Oid,
-  { domains }: Pick<Asked, 'domains'>,
+  { domains }: Pick<ValueAdditions, 'domains'>,
 ): AnnotatedType | undefined {
   const type = scope.types.get(oid)
   return domains && type?.kind === 'd' ? domainBase(scope, type) : type
@@ -250,7 +253,7 @@ const isEnum = (scope: ModelScope, type: AnnotatedType): boolean =>
  * A plain type or an array of plain types: what functions may take, and answer at the root (spec/graphql.md 9.1.4,
  * 9.1.5).
  */
-export function isPlainOrList(scope: ModelScope, oid: Oid, asked: Asked): boolean {
+export function isPlainOrList(scope: ModelScope, oid: Oid, asked: ValueAdditions): boolean {
   const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? type : scope.types.get(type.element)
   if (element === undefined) return false

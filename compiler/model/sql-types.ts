@@ -1,5 +1,5 @@
 import type { Oid } from '../catalog/types.ts'
-import { type Asked, domainBase, domainModifier, lookThrough } from './scalars.ts'
+import { type ValueAdditions, domainBase, domainModifier, lookThrough } from './scalars.ts'
 import { geoOf } from './geo.ts'
 import type { ModelScope } from './scope.ts'
 import type { GeoSql } from './types.ts'
@@ -16,7 +16,7 @@ export interface SqlType {
  * and how GeoJSON is read where it is served as that. The modifier is that of the column, -1 where there is none; a
  * domain has its own.
  */
-export function sqlType(scope: ModelScope, oid: Oid, asked: Asked, modifier = -1): SqlType {
+export function sqlType(scope: ModelScope, oid: Oid, asked: ValueAdditions, modifier = -1): SqlType {
   const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? null : scope.types.get(type.element)
   const own = type?.oid === oid ? modifier : domainModifier(scope, oid)
@@ -35,7 +35,7 @@ const cutting: ReadonlySet<string> = new Set(['varchar', 'bpchar', 'bit', 'varbi
 export function castText(
   scope: ModelScope,
   { type, typeText }: { readonly type: Oid; readonly typeText: string },
-  asked: Asked,
+  asked: ValueAdditions,
 ): string {
   const under = lookThrough(scope, type, asked)
   const read = readAs(scope, type, asked)
@@ -53,7 +53,7 @@ export function castText(
  * null where they do. Those of enums take no domains (PostgreSQL manual 8.7, 38.2.5), and those of arrays want one type
  * on both sides: a cast of operands to an array of a domain would hold them to its checks.
  */
-export function readAs(scope: ModelScope, oid: Oid, asked: Asked): string | null {
+export function readAs(scope: ModelScope, oid: Oid, asked: ValueAdditions): string | null {
   const under = lookThrough(scope, oid, asked)
   if (under?.kind === 'e') return under.oid === oid ? null : under.text
   const element = under?.element == null ? undefined : scope.types.get(under.element)

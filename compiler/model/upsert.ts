@@ -1,8 +1,8 @@
 import type { UniqueKeyFacts } from '../../runtime/contract/manifest.ts'
 import { diagnose } from '../report/diagnostics.ts'
-import { noted, type Noted } from '../report/noted.ts'
+import { withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameConstraint } from '../report/object-name.ts'
-import type { Head } from './heads.ts'
+import type { NamedRelation } from './named-relations.ts'
 import { isValidEnumValue } from './names.ts'
 import { tableAdditions } from './table-additions.ts'
 import type { ArbiterSql } from './types.ts'
@@ -14,12 +14,12 @@ export interface Arbiters {
 }
 
 /** A key whose name is no GraphQL name cannot be named, and is told. */
-export function buildArbiters(head: Head): Noted<Arbiters> | null {
-  const { relation, schema } = head
+export function buildArbiters(named: NamedRelation): WithDiagnostics<Arbiters> | null {
+  const { relation, schema } = named
   if (tableAdditions(relation, schema).upsert !== true) return null
   const usable = relation.uniqueKeys.filter(({ name }) => isValidEnumValue(name))
   const others = relation.uniqueKeys.filter((key) => !usable.includes(key))
-  return noted(
+  return withDiagnostics(
     {
       facts: usable.map(({ name, parts, predicate }) => ({
         name,

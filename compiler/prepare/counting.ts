@@ -5,7 +5,7 @@
  * Every backend counts in a row of its own, so that no DDL waits for another one's commit, a rolled-back change counts
  * for nothing, and whoever sees the sum sees the catalogue that belongs to it. Beside the count it records, in a ring of
  * rows of its own, which relations changed: whoever finds fewer records than changes compares everything. And it sets
- * the mark (runtime/db/check/marks.ts).
+ * the mark (runtime/db/check/schema-marks.ts).
  */
 
 const ignoredKinds = [
@@ -89,7 +89,7 @@ const record = `if exists (select from pg_catalog.pg_inherits i where i.inhrelid
     perform pg_catalog.set_config('catalograph.changed', 'on', true);`
 
 /** What an event tells of a change, as SQL over the rows of `from`. */
-interface Told {
+interface EventFacts {
   /** Whether an API may look different. */
   readonly counts: string
   /** Whether it is known which relations changed. */
@@ -98,7 +98,7 @@ interface Told {
   readonly from: string
 }
 
-const countingBody = ({ counts, known, from }: Told): string => `
+const countingBody = ({ counts, known, from }: EventFacts): string => `
 declare
   counted bigint;
   counts boolean;

@@ -1,74 +1,74 @@
 import type { Landing, SignedIn, SignOut, UserAttributes } from './auth-client.ts'
 import { claimsOf, expected, isWhole, userOf, type StoredSession } from './decode.ts'
 import { isVerdict, toAuthError } from './errors.ts'
-import { enter, type Kit } from './kit.ts'
+import { startSession, type ClientContext } from './context.ts'
 import type { Nothing, Session, SessionTokens, User } from './types.ts'
 
 /** What somebody who is signed in can do (spec/auth.md 14.1). Each throws AuthError; auth.ts makes results of them. */
 
 const signedIn = (session: Session): SignedIn => ({ user: session.user, session })
 
-export async function getSession({ present }: Kit): Promise<{ readonly session: Session | null }> {
+export async function getSession({ present }: ClientContext): Promise<{ readonly session: Session | null }> {
   return { session: await present.load() }
 }
 
-export async function getUser(kit: Kit, accessToken?: string): Promise<{ readonly user: User }> {
-  return { user: await fetchUser(kit, accessToken ?? (await kit.present.need()).access_token) }
+export async function getUser(context: ClientContext, accessToken?: string): Promise<{ readonly user: User }> {
+  return { user: await fetchUser(context, accessToken ?? (await context.present.need()).access_token) }
 }
 
-export async function setSession(kit: Kit, tokens: SessionTokens): Promise<SignedIn> {
-  const nowSeconds = kit.environment.now() / 1000
+export async function setSession(context: ClientContext, tokens: SessionTokens): Promise<SignedIn> {
+  const nowSeconds = context.environment.now() / 1000
   const expiresAt = Number(claimsOf(tokens.access_token)['exp'] ?? 0)
-  if (!(expiresAt > nowSeconds)) return signedIn(await kit.refresher.refreshGiven(tokens.refresh_token))
-  const session = await sessionOfTokens(kit, tokens, expiresAt)
-  const raised = raises(await kit.store.read(), session)
-  await enter(kit, session, raised ? 'MFA_CHALLENGE_VERIFIED' : 'SIGNED_IN')
+  if (!(expiresAt > nowSeconds)) return signedIn(await context.refresher.refreshGiven(tokens.refresh_token))
+  const session = await sessionOfTokens(context, tokens, expiresAt)
+  const raised = raises(await context.store.read(), session)
+  await startSession(context, session, raised ? 'MFA_CHALLENGE_VERIFIED' : 'SIGNED_IN')
   return signedIn(session)
 }
 
-export async function refreshSession(kit: Kit, tokens?: Pick<Session, 'refresh_token'>): Promise<SignedIn> {
-  if (tokens !== undefined) return signedIn(await kit.refresher.refreshGiven(tokens.refresh_token))
-  const stored = (await kit.store.read()) ?? (await kit.present.need())
-  return signedIn(await kit.refresher.refreshStored(stored))
+export async function refreshSession(context: ClientContext, tokens?: Pick<Session, 'refresh_token'>): Promise<SignedIn> {
+  if (tokens !== undefined) return signedIn(await context.refresher.refreshGiven(tokens.refresh_token))
+  const stored = (await context.store.read()) ?? (await context.present.need())
+  return signedIn(await context.refresher.refreshStored(stored))
 }
 
 export async function updateUser(
-  kit: Kit,
+  context: ClientContext,
   changes: UserAttributes,
   { emailRedirectTo }: Landing = {},
 ): Promise<{ readonly user: User }> {
-  const { access_token } = await kit.present.need()
-  const answer = await kit.ask({
+  const { access_token } = await context.present.need()
+  const answer = await context.ask({
     method: 'PUT',
     path: '/user',
     query: { redirect_to: emailRedirectTo },
-    body: { ...changes, ...(changes.email !== undefined && (await kit.pkce.challenge())) },
+    body: { ...changes, ...(changes.email !== undefined && (await context.pkce.challenge())) },
     token: access_token,
   })
   const user = expected(userOf(answer))
-  const session = await keepUser(kit, user)
-  if (session !== null) kit.events.emit('USER_UPDATED', session)
+  const session = await keepUser(context, user)
+  if (session !== null) context.events.emit('USER_UPDATED', session)
   return { user }
 }
 
-export async function reauthenticate(kit: Kit): Promise<Nothing> {
-  const { access_token } = await kit.present.need()
-  await kit.ask({ method: 'GET', path: '/reauthenticate', token: access_token })
+export async function reauthenticate(context: ClientContext): Promise<Nothing> {
+  const { access_token } = await context.present.need()
+  await context.ask({ method: 'GET', path: '/reauthenticate', token: access_token })
   return {}
 }
 
-export async function signOut(kit: Kit, { scope = 'global' }: SignOut = {}): Promise<Nothing> {
-  const session = await sessionToEnd(kit)
-  if (session !== null) await logOut(kit, session.access_token, scope)
+export async function signOut(context: ClientContext, { scope = 'global' }: SignOut = {}): Promise<Nothing> {
+  const session = await sessionToEnd(context)
+  if (session !== null) await logOut(context, session.access_token, scope)
   if (scope === 'others') return {}
-  await kit.pkce.forget()
-  await kit.store.remove()
-  kit.events.emit('SIGNED_OUT', null)
+  await context.pkce.forget()
+  await context.store.remove()
+  context.events.emit('SIGNED_OUT', null)
   return {}
 }
 
 /** Null when there is none, or when the service has just said that it is over. */
-async function sessionToEnd({ present }: Kit): Promise<Session | null> {
+async function sessionToEnd({ present }: ClientContext): Promise<Session | null> {
   try {
     return await present.load()
   } catch (error) {
@@ -80,7 +80,7 @@ async function sessionToEnd({ present }: Kit): Promise<Session | null> {
 /** The service refuses a session that is over already; then there is nothing left to end (spec/auth.md 5.5). */
 const ended: ReadonlySet<number> = new Set([401, 403, 404])
 
-async function logOut({ ask }: Kit, token: string, scope: string): Promise<void> {
+async function logOut({ ask }: ClientContext, token: string, scope: string): Promise<void> {
   try {
     await ask({ method: 'POST', path: '/logout', query: { scope }, token })
   } catch (error) {
@@ -88,14 +88,14 @@ async function logOut({ ask }: Kit, token: string, scope: string): Promise<void>
   }
 }
 
-async function fetchUser({ ask }: Kit, token: string): Promise<User> {
+async function fetchUser({ ask }: ClientContext, token: string): Promise<User> {
   return expected(userOf(await ask({ method: 'GET', path: '/user', token })))
 }
 
 /** A session of two tokens whose user the service has confirmed. */
-export async function sessionOfTokens(kit: Kit, tokens: SessionTokens, expiresAt: number): Promise<Session> {
-  const user = await fetchUser(kit, tokens.access_token)
-  const expiresIn = Math.max(0, Math.round(expiresAt - kit.environment.now() / 1000))
+export async function sessionOfTokens(context: ClientContext, tokens: SessionTokens, expiresAt: number): Promise<Session> {
+  const user = await fetchUser(context, tokens.access_token)
+  const expiresIn = Math.max(0, Math.round(expiresAt - context.environment.now() / 1000))
   const { access_token, refresh_token } = tokens
   return { access_token, refresh_token, token_type: 'bearer', expires_in: expiresIn, expires_at: expiresAt, user }
 }
@@ -108,9 +108,9 @@ function raises(before: StoredSession | null, after: Session): boolean {
 }
 
 /** Puts a changed user into the session that is there by now; null when it is somebody else's. */
-async function keepUser(kit: Kit, user: User): Promise<Session | null> {
-  const present = await kit.store.read()
+async function keepUser(context: ClientContext, user: User): Promise<Session | null> {
+  const present = await context.store.read()
   if (!isWhole(present) || present.user.id !== user.id) return null
   const session = { ...present, user }
-  return (await kit.store.replace(present.refresh_token, session)) ? session : keepUser(kit, user)
+  return (await context.store.replace(present.refresh_token, session)) ? session : keepUser(context, user)
 }

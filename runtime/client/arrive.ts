@@ -1,7 +1,7 @@
 import { sessionOfTokens } from './account.ts'
 import { AuthError, isPassing, toAuthError } from './errors.ts'
 import { landingOf, withoutLanding, type Landing } from './landing.ts'
-import type { Kit } from './kit.ts'
+import type { ClientContext } from './context.ts'
 import { verifierMissing } from './pkce.ts'
 import { exchangeCode } from './sign-in.ts'
 import type { AuthChangeEvent, Session } from './types.ts'
@@ -15,37 +15,37 @@ export interface Arrival {
  * Stores the session that the page's address brings from a mail or a provider, and takes it out of the address bar.
  * Null for an ordinary visit. What could not be asked yet stays in the address, so that a reload asks again.
  */
-export async function arrive(kit: Kit): Promise<Arrival | null> {
-  const { location } = kit.environment
+export async function arrive(context: ClientContext): Promise<Arrival | null> {
+  const { location } = context.environment
   const landing = location === null ? null : landingOf(location.href)
-  if (landing === null || (landing.kind === 'code' && (await kit.pkce.read()) === null)) return null
+  if (landing === null || (landing.kind === 'code' && (await context.pkce.read()) === null)) return null
   try {
-    const arrival = await arrivalOf(kit, landing)
-    await kit.store.save(arrival.session)
-    tidyAddress(kit)
+    const arrival = await arrivalOf(context, landing)
+    await context.store.save(arrival.session)
+    tidyAddress(context)
     return arrival
   } catch (error) {
-    if (!isPassing(toAuthError(error))) tidyAddress(kit)
+    if (!isPassing(toAuthError(error))) tidyAddress(context)
     throw error
   }
 }
 
-async function arrivalOf(kit: Kit, landing: Landing): Promise<Arrival> {
+async function arrivalOf(context: ClientContext, landing: Landing): Promise<Arrival> {
   if (landing.kind === 'refused') throw new AuthError(landing.code, landing.message, { status: 400 })
-  if (landing.kind === 'code') return exchangeCode(kit, landing.code)
+  if (landing.kind === 'code') return exchangeCode(context, landing.code)
   // Whoever insists on PKCE is not signed in by a link that anybody may have made (spec/auth.md 6.4).
-  if (kit.flow === 'pkce') throw verifierMissing()
-  return ofFragment(kit, landing.parameters)
+  if (context.flow === 'pkce') throw verifierMissing()
+  return ofFragment(context, landing.parameters)
 }
 
-async function ofFragment(kit: Kit, parameters: URLSearchParams): Promise<Arrival> {
+async function ofFragment(context: ClientContext, parameters: URLSearchParams): Promise<Arrival> {
   const get = (name: string): string => parameters.get(name) ?? ''
   const tokens = { access_token: get('access_token'), refresh_token: get('refresh_token') }
   const expiresIn = Number(get('expires_in'))
   if (tokens.refresh_token === '' || !(expiresIn > 0))
     throw new AuthError('bad_answer', 'The link holds half a session')
-  const expiresAt = Number(get('expires_at')) || Math.floor(kit.environment.now() / 1000) + expiresIn
-  const session = { ...(await sessionOfTokens(kit, tokens, expiresAt)), ...providerTokens(parameters) }
+  const expiresAt = Number(get('expires_at')) || Math.floor(context.environment.now() / 1000) + expiresIn
+  const session = { ...(await sessionOfTokens(context, tokens, expiresAt)), ...providerTokens(parameters) }
   return { session, event: get('type') === 'recovery' ? 'PASSWORD_RECOVERY' : 'SIGNED_IN' }
 }
 
@@ -54,6 +54,6 @@ function providerTokens(parameters: URLSearchParams): Partial<Session> {
   return Object.fromEntries(names.flatMap((name) => (parameters.has(name) ? [[name, parameters.get(name)]] : [])))
 }
 
-function tidyAddress({ environment: { history, location } }: Kit): void {
+function tidyAddress({ environment: { history, location } }: ClientContext): void {
   if (location !== null) history?.replaceState(history.state, '', withoutLanding(location.href))
 }

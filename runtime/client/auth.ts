@@ -3,7 +3,7 @@ import { arrive } from './arrive.ts'
 import type { AuthClient, Result } from './auth-client.ts'
 import { toAuthError } from './errors.ts'
 import { notify, type AuthListener } from './events.ts'
-import type { Kit } from './kit.ts'
+import type { ClientContext } from './context.ts'
 import * as signIn from './sign-in.ts'
 import { createTicker } from './ticker.ts'
 import type { Nulls, Session } from './types.ts'
@@ -15,25 +15,25 @@ export interface AuthOptions {
 
 const noSession = { user: null, session: null }
 
-/** The operations over one kit. They wait for the page's start, so that what it brings is not overtaken. */
-export function createAuth(kit: Kit, options: AuthOptions): AuthClient {
-  const arrived = options.detectSessionInUrl ? arrive(kit) : Promise.resolve(null)
+/** The operations over one context. They wait for the page's start, so that what it brings is not overtaken. */
+export function createAuth(context: ClientContext, options: AuthOptions): AuthClient {
+  const arrived = options.detectSessionInUrl ? arrive(context) : Promise.resolve(null)
   const ready = arrived.then(
     () => undefined,
     () => undefined,
   )
   const operation =
     <Args extends readonly unknown[], Data extends object>(
-      work: (kit: Kit, ...args: Args) => Promise<Data>,
+      work: (context: ClientContext, ...args: Args) => Promise<Data>,
       nothing: Nulls<Data>,
     ) =>
     (...args: Args): Promise<Result<Data>> =>
-      ready.then(() => resultOf(work(kit, ...args), nothing))
+      ready.then(() => resultOf(work(context, ...args), nothing))
 
-  const presentOrNull = (): Promise<Session | null> => ready.then(kit.present.load).catch(() => null)
-  const ticker = createTicker(kit.environment, () => void presentOrNull())
+  const presentOrNull = (): Promise<Session | null> => ready.then(context.present.load).catch(() => null)
+  const ticker = createTicker(context.environment, () => void presentOrNull())
   void arrived.then(
-    (arrival) => arrival && kit.events.emit(arrival.event, arrival.session),
+    (arrival) => arrival && context.events.emit(arrival.event, arrival.session),
     () => undefined,
   )
   if (options.autoRefreshToken) ticker.start()
@@ -61,7 +61,7 @@ export function createAuth(kit: Kit, options: AuthOptions): AuthClient {
     reauthenticate: operation(account.reauthenticate, {}),
     signOut: operation(account.signOut, {}),
     onAuthStateChange: (listener) => {
-      const unsubscribe = subscribe(kit, listener, presentOrNull())
+      const unsubscribe = subscribe(context, listener, presentOrNull())
       return { data: { subscription: { unsubscribe } } }
     },
     startAutoRefresh: ticker.start,
@@ -78,7 +78,7 @@ async function resultOf<Data extends object>(work: Promise<Data>, nothing: Nulls
 }
 
 /** Tells the first session first, and holds back what happens before it is known. */
-function subscribe({ events }: Kit, listener: AuthListener, initial: Promise<Session | null>): () => void {
+function subscribe({ events }: ClientContext, listener: AuthListener, initial: Promise<Session | null>): () => void {
   let listening = true
   const tell: AuthListener = (event, session) => (listening ? notify(listener, event, session) : undefined)
   const told = initial.then((session) => tell('INITIAL_SESSION', session))

@@ -72,9 +72,9 @@ export function createClient(url: string, anonKey: string, options: ClientOption
   const refresher = createRefresher({ ask, store, storage, storageKey, events, environment })
   const present = createPresentSession(store, refresher, environment)
   const pkce = createPkce(steady, storageKey, flowType)
-  const kit = { url: base, flow: flowType, ask, store, present, refresher, pkce, events, environment }
+  const context = { url: base, flow: flowType, ask, store, present, refresher, pkce, events, environment }
   const { detectSessionInUrl = true, autoRefreshToken = true } = auth
-  const authClient = createAuth(kit, { detectSessionInUrl, autoRefreshToken })
+  const authClient = createAuth(context, { detectSessionInUrl, autoRefreshToken })
   return {
     auth: authClient,
     graphql: createGraphql({ ...wire, present }),

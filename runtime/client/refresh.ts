@@ -48,7 +48,7 @@ export function createRefresher(parts: RefreshParts): Refresher {
     if (failed !== null && failed.token === token && environment.now() < failed.until) throw failed.error
     const before = await store.read()
     try {
-      return await settle(parts, before, await request(parts, token))
+      return await storeAnswer(parts, before, await request(parts, token))
     } catch (thrown) {
       const error = toAuthError(thrown)
       const now = environment.now()
@@ -92,7 +92,7 @@ const waitMs = ({ status, retryAfter }: AuthError): number =>
   retryAfter === null ? (status === 429 ? quietMs.refused : 0) : retryAfter * 1000
 
 /** Stores an answer, unless somebody signed out or in meanwhile: then what they left holds. */
-async function settle(parts: RefreshParts, before: StoredSession | null, session: Session): Promise<Session> {
+async function storeAnswer(parts: RefreshParts, before: StoredSession | null, session: Session): Promise<Session> {
   const { store, events } = parts
   if (await store.replace(before?.refresh_token ?? null, session)) {
     events.emit('TOKEN_REFRESHED', session)

@@ -51,16 +51,16 @@ export interface Caller {
 }
 
 /** What a role counts as. */
-export interface Standing {
+export interface RolePrivileges {
   readonly superuser: boolean
   /** The other roles that hold anything that is served, and whether the role has their privileges. */
-  readonly holders: readonly { readonly role: string; readonly held: boolean }[]
+  readonly grantHolders: readonly { readonly role: string; readonly held: boolean }[]
 }
 
 /** What has to hold besides the version for the statements of an exchange to run. */
 export interface LastingCondition {
   /** Tells its SQL from that of others. */
-  readonly mark: string
+  readonly nameSuffix: string
   /** SQL of type boolean that is true or fails; its parameters are numbered from `first`. */
   readonly sql: (first: number) => string
   readonly values: readonly (string | null)[]
@@ -89,7 +89,7 @@ export interface Exchange {
    * What the caller's role counted as then. With it the first check of the version compares the counter and this, rather
    * than everything that is known of every role.
    */
-  readonly standing?: Standing | undefined
+  readonly privileges?: RolePrivileges | undefined
   /** Checked with the version, which must be given. */
   readonly condition?: LastingCondition | undefined
   /** What functions of the database may leave behind, so that it is taken back; left out: nothing. */

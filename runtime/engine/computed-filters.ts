@@ -1,5 +1,5 @@
 import type { EntityFacts, ValueType } from '../contract/manifest.ts'
-import { byField, type Visible } from './view.ts'
+import { byField, type RoleVisibility } from './view.ts'
 
 /** A computed field with a field in the filter type. */
 export interface FilteredComputed {
@@ -13,7 +13,7 @@ const logic = ['nodeId', 'and', 'or', 'not']
  * Computed fields that can be asked for in a filter (`functionShapes`, spec/graphql.md 17), by field: those that the
  * row type has under that name. Columns and operators keep their names.
  */
-export function filterComputed(visible: Visible, entity: EntityFacts): ReadonlyMap<string, FilteredComputed> {
+export function filterComputed(visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, FilteredComputed> {
   if (!entity.computed.some((fn) => fn.filter === true)) return new Map()
   const taken = new Set([...byField(visible.filterable(entity)).keys(), ...logic])
   const shown = new Map(entity.computed.filter((fn) => visible.seesComputed(entity, fn)).map((fn) => [fn.field, fn]))

@@ -1,4 +1,4 @@
-import type { Standing } from '../contract/execution.ts'
+import type { RolePrivileges } from '../contract/execution.ts'
 import type { CallBuilder, EntityBuilder } from '../contract/builder.ts'
 import type { Manifest, ObjectId } from '../contract/manifest.ts'
 import type { Revision } from '../contract/revision.ts'
@@ -16,7 +16,7 @@ export interface Engine {
   readonly version: string | null
   readonly manifest: Manifest
   readonly view: (role: string) => RoleView
-  readonly standing: (role: string) => Standing
+  readonly privileges: (role: string) => RolePrivileges
   readonly entity: (id: ObjectId) => EntityBuilder
   readonly call: (id: ObjectId) => CallBuilder
 }
@@ -36,16 +36,16 @@ export function createRoles(): Roles {
   }
 }
 
-function standingOf(manifest: Manifest, role: string): Standing {
+function privilegesOf(manifest: Manifest, role: string): RolePrivileges {
   const { superuser, effective } = factsOf(manifest, role)
   const others = manifest.holders.filter((holder) => holder !== role)
   const holders = others.map((holder) => ({ role: holder, held: superuser || effective.includes(holder) }))
-  return { superuser, holders }
+  return { superuser, grantHolders: holders }
 }
 
 export function createEngine(revision: Revision, roles: Roles = createRoles()): Engine {
   const views = createLru<string, RoleView>(maxViews)
-  const standings = createLru<string, Standing>(maxViews)
+  const privilegesByRole = createLru<string, RolePrivileges>(maxViews)
   const entities = new Map<ObjectId, EntityBuilder>()
   let calls: Readonly<Record<ObjectId, CallBuilder>> | undefined
   return {
@@ -59,12 +59,12 @@ export function createEngine(revision: Revision, roles: Roles = createRoles()): 
       views.set(role, view)
       return view
     },
-    standing: (role) => {
-      const known = standings.get(role)
+    privileges: (role) => {
+      const known = privilegesByRole.get(role)
       if (known !== undefined) return known
-      const standing = standingOf(revision.manifest, role)
-      standings.set(role, standing)
-      return standing
+      const privileges = privilegesOf(revision.manifest, role)
+      privilegesByRole.set(role, privileges)
+      return privileges
     },
     entity: (id) => {
       const known = entities.get(id)

@@ -1,5 +1,5 @@
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../contract/manifest.ts'
-import { byField, type Visible } from './view.ts'
+import { byField, type RoleVisibility } from './view.ts'
 
 /** A relation in use: what it says, and where it leads. */
 export interface Related {
@@ -10,7 +10,7 @@ export interface Related {
 const logic = ['nodeId', 'and', 'or', 'not']
 
 /** Relations with a field in the filter type (spec/graphql.md 17); columns and operators keep their names. */
-export const filterRelations = (visible: Visible, entity: EntityFacts): ReadonlyMap<string, Related> =>
+export const filterRelations = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, Related> =>
   entity.relationFilters === true
     ? relationsBut(visible, entity, [...byField(visible.filterable(entity)).keys(), ...logic])
     : new Map()
@@ -19,7 +19,7 @@ export const filterRelations = (visible: Visible, entity: EntityFacts): Readonly
  * Relations with a field in the order type: collections by their count, and one row by its values, where there is but
  * one and something of it can be sorted by.
  */
-export const orderRelations = (visible: Visible, entity: EntityFacts): ReadonlyMap<string, Related> =>
+export const orderRelations = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, Related> =>
   entity.orderByRelated === true
     ? new Map(
         [...relationsBut(visible, entity, [...byField(visible.orderable(entity)).keys()])].filter(
@@ -30,7 +30,7 @@ export const orderRelations = (visible: Visible, entity: EntityFacts): ReadonlyM
     : new Map()
 
 /** Columns that `distinctOn` can name, by field (spec/graphql.md 17): GraphQL keeps some words from enums. */
-export const distinctFields = (visible: Visible, entity: EntityFacts): ReadonlyMap<string, ColumnFacts> =>
+export const distinctFields = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, ColumnFacts> =>
   entity.distinctOn === true
     ? new Map([...byField(visible.orderable(entity))].filter(([name]) => !['true', 'false', 'null'].includes(name)))
     : new Map()
@@ -38,7 +38,11 @@ export const distinctFields = (visible: Visible, entity: EntityFacts): ReadonlyM
 /**
  * Relations by their field in the row type: the last of a name, unless a computed field has it (spec/graphql.md 2.4).
  */
-function relationsBut(visible: Visible, entity: EntityFacts, taken: readonly string[]): ReadonlyMap<string, Related> {
+function relationsBut(
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  taken: readonly string[],
+): ReadonlyMap<string, Related> {
   const computed = entity.computed.filter((fn) => visible.seesComputed(entity, fn)).map((fn) => fn.field)
   const gone = new Set([...taken, ...computed])
   const related = entity.relations.flatMap((relation): (readonly [string, Related])[] => {

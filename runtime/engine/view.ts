@@ -21,7 +21,7 @@ import { withoutMemory, type Memo } from '../lib/memo.ts'
  * What one role may see of a manifest (spec/graphql.md 1.4), before it is put into GraphQL types. Everything about single relations is
  * found when it is first asked for: a role on a database of thousands of tables pays for those that it uses.
  */
-export interface Visible {
+export interface RoleVisibility {
   readonly manifest: Manifest
   readonly role: string
   readonly names: Names
@@ -95,7 +95,7 @@ function isReadable(
 }
 
 /** @param memo of the role: what another manifest says the same for it is not looked for again */
-export function seeAs(manifest: Manifest, role: string, memo: Memo = withoutMemory): Visible {
+export function visibleTo(manifest: Manifest, role: string, memo: Memo = withoutMemory): RoleVisibility {
   const facts = factsOf(manifest, role)
   const effective = memo.one(effectiveRoles, ...facts.effective)
   const can = (grantees: Grantees): boolean => isGranted(grantees, facts.superuser, effective)

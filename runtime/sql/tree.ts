@@ -140,12 +140,14 @@ export function joined(nodes: readonly Sql[], between: ', ' | ' and ' | ' or ' |
 }
 
 /** What stands between marks is a node's place; no SQL text holds a zero character. */
-const mark = '\0'
+const nodePlace = '\0'
 
 /** What a function of texts writes, such as a builder's, with nodes in the place of texts. */
 export function written(write: (texts: readonly string[]) => string, nodes: readonly Sql[]): Sql {
   if (nodes.every(isText)) return trusted(write(nodes))
-  const pieces = write(nodes.map((node, index) => (isText(node) ? node : `${mark}${index}${mark}`))).split(mark)
+  const pieces = write(nodes.map((node, index) => (isText(node) ? node : `${nodePlace}${index}${nodePlace}`))).split(
+    nodePlace,
+  )
   return parts(
     pieces.filter((_, place) => place % 2 === 0),
     pieces.filter((_, place) => place % 2 === 1).flatMap((index) => nodes[Number(index)] ?? []),

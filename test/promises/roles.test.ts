@@ -82,7 +82,7 @@ describe('a role sees what Postgres would let it do', () => {
     'authenticator',
   ])('%s counts for Postgres as what it counts for here', async (role) => {
     const revision = await service.revision()
-    const { superuser, holders } = createEngine(revision).standing(role)
+    const { superuser, grantHolders: holders } = createEngine(revision).privileges(role)
     const held = (superuser ? 'on' : 'off') + holders.map((holder) => Number(holder.held)).join('')
     const ask = async (expected: string): Promise<unknown> => {
       await service.db.query(`set role ${role}`)

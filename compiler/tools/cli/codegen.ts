@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { GraphQLSchema } from 'graphql'
 import { clientFiles, type Files } from '../codegen/client.ts'
 import { documentFiles } from '../codegen/documents.ts'
-import { applyChanges, differencesOf, findChanges, marked } from '../codegen/folder.ts'
+import { applyChanges, differencesOf, findChanges, withGeneratedHeader } from '../codegen/folder.ts'
 import { parseReadings, possibleReadings, type Readings } from '../codegen/scalars.ts'
 import { findFiles } from '../diff/find-files.ts'
 import { printDifferences } from '../../emit/diff.ts'
@@ -117,9 +117,12 @@ async function makeFiles({ source, role, readings, documents }: Task, terminal: 
     throw new CommandFailure(`${role} may neither read nor call anything; are its name and its grants right?`)
   note('Making the client')
   const client = clientFiles(schema, readings)
-  if (documents === null) return marked(client, role)
+  if (documents === null) return withGeneratedHeader(client, role)
   note('Making the documents')
-  return marked({ ...client, ...(await documentFiles(schema, { pattern: documents, folder: process.cwd() })) }, role)
+  return withGeneratedHeader(
+    { ...client, ...(await documentFiles(schema, { pattern: documents, folder: process.cwd() })) },
+    role,
+  )
 }
 
 /** Every schema has `node`. */

@@ -38,7 +38,7 @@ export const compileCommand: Command = {
   run: async ({ out, check, dump: dumped }, terminal) => {
     const stage = stageOf(dumped)
     const compiled = await compileOnce(neededSettingsOf(terminal))
-    tell(compiled, terminal)
+    printCompiled(compiled, terminal)
     if (stage !== null) return printStage(stage, compiled, terminal)
     if (compiled.diagnostics.some(({ severity }) => severity === 'error')) return exitCodes.failed
     const folder = typeof out === 'string' ? out : defaultFolder
@@ -61,7 +61,7 @@ function compileOnce(settings: Settings): Promise<Compiled> {
   })
 }
 
-function tell({ diagnostics, timings }: Compiled, terminal: Terminal): void {
+function printCompiled({ diagnostics, timings }: Compiled, terminal: Terminal): void {
   const text = printDiagnostics(diagnostics).trimEnd()
   if (text !== '') terminal.note(text)
   terminal.note(timings.map(({ stage, ms }) => `${stage} ${ms.toFixed(0)} ms`).join(', '))

@@ -45,7 +45,7 @@ export const costCommand: Command = {
     })
     if (request.out !== null) await writeOut(request.out, printCertificate(measured.certificate))
     if (request.check === null) {
-      tell(measured, request, terminal)
+      printMeasured(measured, request, terminal)
       return exitCodes.done
     }
     return check(measured.certificate, request.check, request, terminal)
@@ -152,7 +152,7 @@ const writeOut = (file: string, text: string): Promise<void> =>
     throw misuse(`--out: ${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`)
   })
 
-function tell({ certificate, limit }: Measured, { out, json }: CostRequest, { print }: Terminal): void {
+function printMeasured({ certificate, limit }: Measured, { out, json }: CostRequest, { print }: Terminal): void {
   if (json) print(printCertificate(certificate).trimEnd())
   else if (out !== null) print(`${out}: ${certificate.operations.length} operations`)
   else print(printCosts(certificate, limit))

@@ -91,7 +91,7 @@ async function compare(request: DiffRequest, terminal: Terminal): Promise<number
   const stated = request.against === null ? null : await statedBy(request.against, request)
   const { present, listed } = await presentState(request, terminal)
   const { after, leftOut } = sql === null ? { after: present, leftOut: [] } : await migrated(request, sql)
-  tellNew(present.compiled, after.compiled, terminal)
+  printNewDiagnostics(present.compiled, after.compiled, terminal)
   for (const { line, message } of leftOut) terminal.note(`${request.migration}:${line}: not judged: ${message}`)
   const comparison = compareApis(stated ?? present, after, request.roles, [...files, ...listed])
   terminal.print(request.json ? JSON.stringify({ ...comparison, leftOut }, null, 2) : printComparison(comparison))
@@ -139,7 +139,7 @@ const migrated = (request: DiffRequest, sql: string): Promise<Migrated> =>
   )
 
 /** What the compiler has to say of the state after and not of the one before. */
-function tellNew(before: Compiled, after: Compiled, terminal: Terminal): void {
+function printNewDiagnostics(before: Compiled, after: Compiled, terminal: Terminal): void {
   const known = new Set(before.diagnostics.map((diagnostic) => printDiagnostics([diagnostic])))
   const fresh = after.diagnostics.filter((diagnostic) => !known.has(printDiagnostics([diagnostic])))
   const text = printDiagnostics(fresh.filter(({ severity }) => severity !== 'info')).trimEnd()

@@ -9,12 +9,12 @@ import type { Files } from './client.ts'
  * are somebody's own, and are neither replaced nor removed.
  */
 
-const mark = '// Made by catalograph codegen'
-export const marked = (files: Files, role: string): Files =>
+const generatedHeader = '// Made by catalograph codegen'
+export const withGeneratedHeader = (files: Files, role: string): Files =>
   Object.fromEntries(
     Object.entries(files).map(([path, text]) => [
       path,
-      `${mark} for the role ${role}. Changes to it are lost.\n${text}`,
+      `${generatedHeader} for the role ${role}. Changes to it are lost.\n${text}`,
     ]),
   )
 
@@ -40,7 +40,7 @@ export async function findChanges(folder: string, files: Files, disk: Disk = loc
   for (const path of paths) {
     const before = present.has(path) ? await disk.read(join(folder, path)) : null
     const after = Object.hasOwn(files, path) ? (files[path] ?? null) : null
-    if (before === null || before.startsWith(mark)) changed.push({ path, before, after })
+    if (before === null || before.startsWith(generatedHeader)) changed.push({ path, before, after })
     else if (after !== null) foreign.push(path)
   }
   return { files: changed.filter(({ before, after }) => before !== after), foreign }

@@ -58,7 +58,7 @@ async function measureOperation(
   return worst(tried)
 }
 
-interface Asked {
+interface MeasuredOperation {
   readonly text: string
   readonly operation: string | null
   readonly document: Document
@@ -67,7 +67,7 @@ interface Asked {
 async function measureWith(
   { engine, run, sizes, large, onUnknown }: Measuring,
   role: string,
-  { text, operation, document }: Asked,
+  { text, operation, document }: MeasuredOperation,
   given: Readonly<Record<string, unknown>>,
 ): Promise<Cost | RefusedDocument> {
   const ready = attempt(() => {

@@ -50,7 +50,7 @@ export async function afterMigration<T>(
 
 const begins = /^(?:BEGIN|START TRANSACTION|COMMIT(?! PREPARED)|END)\b/
 const leaves = /^(?:ABORT|PREPARE TRANSACTION|COMMIT PREPARED|ROLLBACK(?! (?:(?:WORK|TRANSACTION) )?TO\b))\b/
-const marks = /^(?:SAVEPOINT|RELEASE|ROLLBACK)\b/
+const savepointCommands = /^(?:SAVEPOINT|RELEASE|ROLLBACK)\b/
 const copiesIn = /^COPY\b.* FROM STDIN\b/
 
 const starts = ({ head }: SqlStatement, words: RegExp): boolean => words.test(head.join(' '))
@@ -89,7 +89,7 @@ async function applyAll(
     const { line, text } = statement
     try {
       // Its own savepoints have to outlive ours.
-      await (starts(statement, marks) ? command(text) : within(query, () => command(text)))
+      await (starts(statement, savepointCommands) ? command(text) : within(query, () => command(text)))
     } catch (error) {
       if (!(error instanceof DatabaseFailure) || isAway(error)) throw error
       if (!onlyOutside.has(error.sqlstate)) throw new MigrationFailure(line, error.message)

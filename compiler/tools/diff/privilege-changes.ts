@@ -1,5 +1,5 @@
 import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
-import type { Visible } from '../../../runtime/engine/view.ts'
+import type { RoleVisibility } from '../../../runtime/engine/view.ts'
 import { groupBy } from '../../../runtime/lib/group-by.ts'
 import { nameObject } from '../../report/object-name.ts'
 
@@ -10,7 +10,7 @@ export interface PrivilegeChanges {
 }
 
 /** What a role may do of a sudden, and no longer; a schema says little of who may do it. */
-export function privilegeChanges(before: Visible, after: Visible): PrivilegeChanges {
+export function privilegeChanges(before: RoleVisibility, after: RoleVisibility): PrivilegeChanges {
   const [old, now] = [privilegesOf(before), privilegesOf(after)]
   return { gained: beyond(now, old), lost: beyond(old, now) }
 }
@@ -22,7 +22,7 @@ interface Privilege {
   readonly column: string | null
 }
 
-function privilegesOf({ manifest, can }: Visible): readonly Privilege[] {
+function privilegesOf({ manifest, can }: RoleVisibility): readonly Privilege[] {
   const usable = manifest.schemas.filter(({ usage }) => can(usage)).map(({ name }) => name)
   const entities = manifest.entities.filter(({ schema }) => usable.includes(schema))
   const functions = [...manifest.functions, ...manifest.entities.flatMap(({ computed }) => computed)]
@@ -41,7 +41,7 @@ const ofTables = ['select', 'insert', 'update', 'delete'] as const
 const ofColumns = ['select', 'insert', 'update'] as const
 
 function entityPrivileges(
-  can: Visible['can'],
+  can: RoleVisibility['can'],
   { schema, relation, grants, columns }: EntityFacts,
 ): readonly Privilege[] {
   const on = nameObject('TABLE', schema, relation)

@@ -10,20 +10,20 @@ export function settingChanges(before: RoleView, after: RoleView): readonly Chan
 
 type Rule = (before: RoleView, after: RoleView) => readonly Change[]
 
-const told = (isSo: boolean, severity: Change['severity'], kind: string, description: string): readonly Change[] =>
+const changeIf = (isSo: boolean, severity: Change['severity'], kind: string, description: string): readonly Change[] =>
   isSo ? [{ severity, kind, description }] : []
 
 const rules: readonly Rule[] = [
   ({ visible: before }, { visible: after }) => {
     const refusal = refusalOf(after.manifest, after.role)
     const isNew = refusal !== null && refusalOf(before.manifest, before.role) === null
-    return told(isNew, 'breaking', 'EVERYTHING_REFUSED', `A comment makes every request fail: ${refusal}`)
+    return changeIf(isNew, 'breaking', 'EVERYTHING_REFUSED', `A comment makes every request fail: ${refusal}`)
   },
   (before, after) => {
     const table = listOf(after)?.table
     const name = table === null || table === undefined ? 'a table that is not named' : `${table.schema}.${table.name}`
     const isNew = listOf(before) === undefined && listOf(after) !== undefined
-    return told(isNew, 'breaking', 'ALLOWLIST_ADDED', `Only documents that ${name} lists run.`)
+    return changeIf(isNew, 'breaking', 'ALLOWLIST_ADDED', `Only documents that ${name} lists run.`)
   },
   (before, after) => [
     ...limitChange((most) => `A document may have at most ${most} selections.`, 'fields', before, after),
@@ -31,9 +31,9 @@ const rules: readonly Rule[] = [
     ...limitChange((most) => `A document may cost at most ${most}.`, 'cost', before, after),
   ],
   (before, after) =>
-    told(before.introspection && !after.introspection, 'dangerous', 'INTROSPECTION_OFF', 'Introspection is off.'),
+    changeIf(before.introspection && !after.introspection, 'dangerous', 'INTROSPECTION_OFF', 'Introspection is off.'),
   ({ visible: before }, { visible: after }) =>
-    told(
+    changeIf(
       !before.manifest.validation && after.manifest.validation,
       'dangerous',
       'VALIDATION_ON',
@@ -41,7 +41,7 @@ const rules: readonly Rule[] = [
     ),
   (before, after) =>
     pairsOf(before, after).flatMap(([old, now]) =>
-      told(
+      changeIf(
         now.maxRows < old.maxRows,
         'dangerous',
         'PAGES_SMALLER',
@@ -60,7 +60,7 @@ const rules: readonly Rule[] = [
     ),
   (before, after) =>
     pairsOf(before, after).flatMap(([old, now]) =>
-      told(
+      changeIf(
         identityOf(old) !== identityOf(now),
         'dangerous',
         'NODE_IDS_CHANGED',
@@ -76,13 +76,13 @@ function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: Co
   const { maxLength } = now
   const isShorter = maxLength !== null && maxLength < (old.maxLength ?? Number.POSITIVE_INFINITY)
   return [
-    ...told(
+    ...changeIf(
       now.notNull && !old.notNull,
       'dangerous',
       'NULL_REFUSED',
       `${name} can be null no longer: null is refused.`,
     ),
-    ...told(isShorter, 'dangerous', 'TEXTS_SHORTER', `${name} takes at most ${maxLength} characters.`),
+    ...changeIf(isShorter, 'dangerous', 'TEXTS_SHORTER', `${name} takes at most ${maxLength} characters.`),
   ]
 }
 
@@ -97,7 +97,7 @@ function limitChange(
 ): readonly Change[] {
   const limitOf = ({ visible: { manifest } }: RoleView): number => manifest.limits?.[key] ?? Number.POSITIVE_INFINITY
   const now = limitOf(after)
-  return told(now < limitOf(before), 'dangerous', 'LIMIT_LOWERED', sentence(now))
+  return changeIf(now < limitOf(before), 'dangerous', 'LIMIT_LOWERED', sentence(now))
 }
 
 /** Relations that have the same type before and after. */

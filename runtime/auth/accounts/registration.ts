@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RunStatement } from '../../db/pool/statements.ts'
-import type { Acting } from '../call/call.ts'
+import type { Actor } from '../call/call.ts'
 import type { Registration } from '../call/email-input.ts'
 import { startMailFlow } from '../mails/mail-flow.ts'
 import type { MailWork } from '../mails/mailer.ts'
@@ -23,7 +23,7 @@ import type { JsonObject } from '../../lib/json-object.ts'
 
 /** Makes an account and mails its confirmation. Throws what the mailer does; then there is no account. */
 export async function createUnconfirmed(
-  call: Acting,
+  call: Actor,
   tools: AuthTools,
   input: Registration,
   hash: string | null,
@@ -35,7 +35,7 @@ export async function createUnconfirmed(
 
 /** Mails the confirmation of an account anew; null when it was confirmed meanwhile. */
 export function remindUnconfirmed(
-  call: Acting,
+  call: Actor,
   tools: AuthTools,
   input: Registration,
   { id }: UserRow,
@@ -44,7 +44,7 @@ export function remindUnconfirmed(
 }
 
 /** Does what makes an account, on a decoy of which nothing is kept: somebody confirmed has the address. */
-export function pretendUnconfirmed(call: Acting, tools: AuthTools, input: Registration, user: UserRow): Promise<void> {
+export function pretendUnconfirmed(call: Actor, tools: AuthTools, input: Registration, user: UserRow): Promise<void> {
   const email = `${randomUUID()}${input.email.slice(input.email.lastIndexOf('@'))}`
   const decoy = confirmationWork(call, tools, { ...input, email }, { id: randomUUID(), hash: null, isNew: true })
   return tools.mailer.pretend(call.settings, input.email, decoy, (run) =>
@@ -61,7 +61,7 @@ interface Account {
 }
 
 function mailConfirmation(
-  call: Acting,
+  call: Actor,
   tools: AuthTools,
   input: Registration,
   account: Account,
@@ -73,7 +73,7 @@ function mailConfirmation(
 }
 
 function confirmationWork(
-  { settings }: Acting,
+  { settings }: Actor,
   { oneTime }: AuthTools,
   input: Registration,
   { id, hash, isNew }: Account,

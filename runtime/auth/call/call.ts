@@ -26,17 +26,17 @@ export interface Call<I extends Io = DescribedEndpoint> {
   /** Whose token came along, for endpoints that may also do without one. Rejects as spec/auth.md 2.2 says. */
   readonly bearer: () => Promise<{ readonly user: UserRow; readonly session: SessionRow | null }>
   /** The destination that was asked for, unchecked; see destination.ts. */
-  readonly askedRedirect: AskedRedirect
+  readonly askedRedirect: RequestedRedirect
 }
 
-export interface AskedRedirect {
+export interface RequestedRedirect {
   /** From the header or the query; empty: none. */
   readonly asked: string
   readonly referer: string
 }
 
 /** What of a call still counts once it is answered. */
-export type Acting = Pick<Call, 'settings' | 'client'>
+export type Actor = Pick<Call, 'settings' | 'client'>
 
 /** A call with a user's token that passed every check of spec/auth.md 2.2. */
 export interface UserCall<I extends Io = DescribedEndpoint> extends Call<I> {

@@ -5,7 +5,7 @@ import { isProviderName, type ProviderName } from '../providers/table.ts'
 import { linkToUser } from '../accounts/link-manually.ts'
 import { linkAccount, type Linked, type Linking } from '../accounts/provider-sign-in.ts'
 import type { SignedIn } from '../providers/openid.ts'
-import { settle } from '../accounts/settle.ts'
+import { linkAndKeep } from '../accounts/link-and-keep.ts'
 import { isUuid } from '../protocol/input.ts'
 import type { QueryOf } from '../protocol/io.ts'
 import { errorFields, withBoth, withQuery, withTokens } from '../rules/landing.ts'
@@ -91,10 +91,10 @@ async function finish(
   const given = { provider, profile, destination }
   const link = linkerOf(flow)
   if (flow.has_challenge) {
-    await settle(call, tools, given, { link, then: (run, user) => signFlow(run, flow.id, user.id, tokens) })
+    await linkAndKeep(call, tools, given, { link, then: (run, user) => signFlow(run, flow.id, user.id, tokens) })
     return withQuery(destination, { code: flow.auth_code })
   }
-  const started = await settle(call, tools, given, {
+  const started = await linkAndKeep(call, tools, given, {
     link,
     then: async (run, user) => {
       await deleteFlow(run, flow.id)

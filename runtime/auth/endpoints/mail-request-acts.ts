@@ -1,4 +1,4 @@
-import type { Acting } from '../call/call.ts'
+import type { Actor } from '../call/call.ts'
 import type { Registration } from '../call/email-input.ts'
 import { signInByMailTo } from './otp.ts'
 import { recoverByMail } from './recover.ts'
@@ -6,7 +6,7 @@ import { resendChange, resendConfirmation } from './resend.ts'
 import type { MailRequestKind } from '../store/mail-requests.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 
-type Act = (call: Acting, tools: AuthTools, input: Registration) => Promise<void>
+type Act = (call: Actor, tools: AuthTools, input: Registration) => Promise<void>
 
 /** What is done for each kind of request once it was answered. */
 export const mailRequestActs: Readonly<Record<MailRequestKind, Act>> = {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { confirmAddress, isTakenAddress, savingUser } from '../accounts/accounts.ts'
-import { json, type Acting, type Call, type Outcome } from '../call/call.ts'
+import { json, type Actor, type Call, type Outcome } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
 import { refuse } from '../protocol/errors.ts'
@@ -8,7 +8,7 @@ import { mailToken } from '../mails/mail-token.ts'
 import { checkSignUpMetadata } from '../call/metadata-input.ts'
 import { steadyTokens } from '../secrets/one-time-tokens.ts'
 import { createUnconfirmed, insertAccount, remindUnconfirmed } from '../accounts/registration.ts'
-import { doubtPassword } from '../store/account-marks.ts'
+import { setPasswordAmbiguous } from '../store/account-marks.ts'
 import { audit } from '../store/audit-log.ts'
 import { findUserByEmail } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
@@ -29,7 +29,7 @@ export async function magicLink(call: Call<typeof io.magicLink>, tools: AuthTool
 async function signInByMail(call: Call<typeof io.magicLink>, tools: AuthTools, mayCreate: boolean): Promise<Outcome> {
   const input = readInput(call)
   if (!mayCreate || call.settings.disable_signup) await refuseStranger(call, tools, input)
-  await doubtPassword(tools.database.run, input.email, !call.settings.autoconfirm)
+  await setPasswordAmbiguous(tools.database.run, input.email, !call.settings.autoconfirm)
   await tools.mailRequests.accept(call, tools.database, { kind: 'sign-in', input })
   return json({})
 }
@@ -41,7 +41,7 @@ async function refuseStranger({ settings }: Call, { database }: AuthTools, { ema
 }
 
 /** What POST /otp asks for. An owner's trigger that refuses the account shows in the log alone: others have one. */
-export async function signInByMailTo(call: Acting, tools: AuthTools, input: Registration): Promise<void> {
+export async function signInByMailTo(call: Actor, tools: AuthTools, input: Registration): Promise<void> {
   const user = await findUserByEmail(tools.database.run, input.email)
   await (user === null ? mailUnknown(call, tools, input) : mailKnown(call, tools, input, user))
 }
@@ -66,17 +66,17 @@ function readInput(call: Call<typeof io.magicLink>): Registration {
 
 const magicMail = { kind: 'magic_link', linkType: 'magiclink', providerType: 'magiclink', method: 'magiclink' } as const
 
-async function mailKnown(call: Acting, tools: AuthTools, input: Registration, user: UserRow): Promise<void> {
+async function mailKnown(call: Actor, tools: AuthTools, input: Registration, user: UserRow): Promise<void> {
   const { challenge, destination } = input
   const asked = { ...magicMail, challenge, destination }
   // Nobody has shown that the mailbox is theirs: where no confirmation is asked for, the link itself shows it.
   if (user.email_confirmed_at !== null || call.settings.autoconfirm) return mailRecovery(call, tools, user, asked)
-  await doubtPassword(tools.database.run, input.email, true)
+  await setPasswordAmbiguous(tools.database.run, input.email, true)
   const reminded = await remindUnconfirmed(call, tools, input, user)
   if (reminded === null) await mailRecovery(call, tools, user, asked)
 }
 
-async function mailUnknown(call: Acting, tools: AuthTools, input: Registration): Promise<void> {
+async function mailUnknown(call: Actor, tools: AuthTools, input: Registration): Promise<void> {
   if (call.settings.disable_signup) throw refuse('signup_disabled')
   try {
     await savingUser(async () => {
@@ -92,7 +92,7 @@ async function mailUnknown(call: Acting, tools: AuthTools, input: Registration):
 }
 
 /** An account without a password: the mail is the only way in. */
-async function createConfirmed(call: Acting, tools: AuthTools, input: Registration): Promise<void> {
+async function createConfirmed(call: Actor, tools: AuthTools, input: Registration): Promise<void> {
   const { email, data, challenge, destination } = input
   const parts = { settings: call.settings, oneTime: steadyTokens(tools.oneTime) }
   await tools.mailer.withMail(call.settings, async (run, send) => {

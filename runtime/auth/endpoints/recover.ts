@@ -1,4 +1,4 @@
-import { json, type Acting, type Call, type Outcome } from '../call/call.ts'
+import { json, type Actor, type Call, type Outcome } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
 import { refuse } from '../protocol/errors.ts'
@@ -25,19 +25,19 @@ export async function recover(call: Call<typeof io.recover>, { mailRequests, dat
 const recoveryMail = { kind: 'recovery', linkType: 'recovery', providerType: 'recovery', method: 'recovery' } as const
 
 /** What POST /recover asks for. */
-export async function recoverByMail(call: Acting, tools: AuthTools, input: Registration): Promise<void> {
+export async function recoverByMail(call: Actor, tools: AuthTools, input: Registration): Promise<void> {
   const { email, challenge, destination } = input
   const user = await findUserByEmail(tools.database.run, email)
   if (user !== null) await mailRecovery(call, tools, user, { challenge, destination, ...recoveryMail })
 }
 
-type Asked = Pick<TokenMail, 'kind' | 'linkType' | 'providerType' | 'method' | 'destination'> & {
+type RecoveryMail = Pick<TokenMail, 'kind' | 'linkType' | 'providerType' | 'method' | 'destination'> & {
   readonly challenge: Challenge | null
   readonly data?: JsonObject
 }
 
 /** Mails what the recovery slot holds: a reset or a magic link, each in place of the other (spec/auth.md 4.9). */
-export async function mailRecovery(call: Acting, tools: AuthTools, user: UserRow, asked: Asked): Promise<void> {
+export async function mailRecovery(call: Actor, tools: AuthTools, user: UserRow, asked: RecoveryMail): Promise<void> {
   const address = user.email?.toLowerCase() ?? ''
   const parts = { settings: call.settings, oneTime: steadyTokens(tools.oneTime) }
   await tools.mailer.withMail(call.settings, async (run, send) => {

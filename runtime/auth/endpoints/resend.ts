@@ -1,4 +1,4 @@
-import { json, type Acting, type Call, type Outcome } from '../call/call.ts'
+import { json, type Actor, type Call, type Outcome } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
 import { refuse } from '../protocol/errors.ts'
@@ -49,14 +49,14 @@ function readInput(call: Call<typeof io.resend>): Input {
 }
 
 /** What POST /resend asks for of type `signup`. */
-export async function resendConfirmation(call: Acting, tools: AuthTools, input: Registration): Promise<void> {
+export async function resendConfirmation(call: Actor, tools: AuthTools, input: Registration): Promise<void> {
   const user = await findUserByEmail(tools.database.run, input.email)
   if (user === null || user.email_confirmed_at !== null) return
   await remindUnconfirmed(call, tools, { ...input, data: user.raw_user_meta_data ?? {} }, user)
 }
 
 /** What POST /resend asks for of type `email_change`. */
-export async function resendChange(call: Acting, tools: AuthTools, input: Registration): Promise<void> {
+export async function resendChange(call: Actor, tools: AuthTools, input: Registration): Promise<void> {
   const { email, challenge, destination } = input
   const user = await changingUser(tools, email)
   if (user === null) return

@@ -10,7 +10,7 @@ import { checkNewPassword } from '../call/password-input.ts'
 import { createUnconfirmed, insertAccount, pretendUnconfirmed, remindUnconfirmed } from '../accounts/registration.ts'
 import { fakeUserJson, unconfirmedUserJson } from '../rules/user-json.ts'
 import { sessionJson, startSession, type StartedSession } from '../accounts/sign-in.ts'
-import { doubtPassword } from '../store/account-marks.ts'
+import { setPasswordAmbiguous } from '../store/account-marks.ts'
 import { audit } from '../store/audit-log.ts'
 import { findUserByEmail, findLockedUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
@@ -74,13 +74,13 @@ async function signUpAgain(call: Call, tools: AuthTools, input: SignUp, user: Us
     if (confirmed || !samePassword) throw refuse('user_already_exists')
     return json({ ...(await confirmKnown(call, tools, user)) })
   }
-  await doubtPassword(tools.database.run, input.email, !confirmed && !samePassword)
+  await setPasswordAmbiguous(tools.database.run, input.email, !confirmed && !samePassword)
   return confirmed ? pretend(call, tools, input, user) : remind(call, tools, input, user)
 }
 
 async function create(call: Call, tools: AuthTools, input: SignUp, hash: string): Promise<Outcome> {
   if (!call.settings.autoconfirm) {
-    await doubtPassword(tools.database.run, input.email, false)
+    await setPasswordAmbiguous(tools.database.run, input.email, false)
     return json(unconfirmedUserJson(await createUnconfirmed(call, tools, input, hash), input))
   }
   const started = await tools.database.transaction(async (run) => {

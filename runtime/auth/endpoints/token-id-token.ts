@@ -6,7 +6,7 @@ import { isOutage, type VerifiedClaims } from '../providers/id-token.ts'
 import { isProviderName, type ProviderName } from '../providers/table.ts'
 import { linkToUser } from '../accounts/link-manually.ts'
 import { linkAccount, type Linked, type Linking } from '../accounts/provider-sign-in.ts'
-import { settle } from '../accounts/settle.ts'
+import { linkAndKeep } from '../accounts/link-and-keep.ts'
 import { openIdProfile } from '../rules/openid-profile.ts'
 import { equalTexts } from '../rules/pkce.ts'
 import { sessionJson, startSession } from '../accounts/sign-in.ts'
@@ -26,7 +26,7 @@ export async function idTokenGrant(call: Call<typeof io.token>, tools: AuthTools
   const claims = await verify(call, tools, name, idToken)
   checkNonce(body.nonce ?? '', claims)
   const profile = openIdProfile(claims.sub, claims, issuer)
-  const started = await settle(
+  const started = await linkAndKeep(
     call,
     tools,
     { provider: name, profile, destination: settings.site_url },

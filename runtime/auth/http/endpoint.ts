@@ -3,7 +3,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { checkApiKey } from '../protocol/api-key.ts'
 import { adminOfBearer, userOfBearer } from './bearer.ts'
 import { createBudget } from '../limits/budget.ts'
-import type { AskedRedirect, Call, Client, Outcome, SessionCall, UserCall } from '../call/call.ts'
+import type { RequestedRedirect, Call, Client, Outcome, SessionCall, UserCall } from '../call/call.ts'
 import { AuthFailure, OauthFailure, refuse } from '../protocol/errors.ts'
 import { readDeclared, readQuery } from '../protocol/io.ts'
 import type { Route } from './route.ts'
@@ -11,13 +11,13 @@ import type { ReadAuthState } from '../settings/load.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 
 /** What a request carried: already measured, not believed yet. */
-export interface Arrival {
+export interface RawRequest {
   readonly client: Client
   readonly apikey: string
   readonly authorization: string | undefined
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
-  readonly askedRedirect: AskedRedirect
+  readonly askedRedirect: RequestedRedirect
   readonly body: Buffer
 }
 
@@ -35,7 +35,7 @@ export const usualBudgetMs = 10_000
  * Answers one request in the order that holds for all of them: enabled, project key, closed addresses and limits,
  * bearer token, body, then the endpoint itself. Size and CORS came before. Throws AuthFailure, OauthFailure, KeyFailure.
  */
-export async function answerCall(endpoints: Endpoints, route: Route, arrival: Arrival): Promise<Outcome> {
+export async function answerCall(endpoints: Endpoints, route: Route, arrival: RawRequest): Promise<Outcome> {
   const { within, database, check } = createBudget(endpoints.tools.database, endpoints.budgetMs)
   const mailer = endpoints.tools.mailer.on({ database })
   const passwords = endpoints.tools.passwords.on({ check })
@@ -52,7 +52,7 @@ const keyless: ReadonlySet<Route['guard']> = new Set(['probe', 'open'])
 /** Not asked, or only once a token turns out not to be an administrator's. */
 const spared: ReadonlySet<Route['guard']> = new Set(['probe', 'admin'])
 
-async function answerInTime(endpoints: Endpoints, route: Route, arrival: Arrival): Promise<Outcome> {
+async function answerInTime(endpoints: Endpoints, route: Route, arrival: RawRequest): Promise<Outcome> {
   const { tools, state, verify } = endpoints
   const now = await state()
   if (now.kind === 'disabled') throw refuse('auth_not_enabled')
@@ -70,7 +70,7 @@ async function answerInTime(endpoints: Endpoints, route: Route, arrival: Arrival
 async function answerGuarded(
   { tools, verify }: Endpoints,
   route: Route,
-  arrival: Arrival,
+  arrival: RawRequest,
   call: Omit<Call, 'body'>,
 ): Promise<Outcome> {
   const body = () => readDeclared(route.io, arrival.body)
@@ -111,7 +111,7 @@ function ofSession(call: UserCall, { assurance }: Route): SessionCall {
 /** Answers that say nothing of an attempt: neither what was limited already nor a token that is missing. */
 const uncounted: ReadonlySet<number> = new Set([401, 429])
 
-async function count({ tools, state }: Endpoints, route: Route, { client }: Arrival, error: unknown): Promise<void> {
+async function count({ tools, state }: Endpoints, route: Route, { client }: RawRequest, error: unknown): Promise<void> {
   const status = statusOf(error)
   if (!route.counted || status < 400 || status >= 500 || uncounted.has(status)) return
   const now = await state()

@@ -5,7 +5,7 @@ import type { VerifyToken } from '../../identity/jwt.ts'
 import type { Log } from '../../log/events.ts'
 import { detailOf, toErrorAnswer } from './boundary.ts'
 import type { Outcome } from '../call/call.ts'
-import { answerCall, usualBudgetMs, type Arrival, type Endpoints } from './endpoint.ts'
+import { answerCall, usualBudgetMs, type RawRequest, type Endpoints } from './endpoint.ts'
 import { apiVersionOf, refuse } from '../protocol/errors.ts'
 import { placeOf, type Route } from './route.ts'
 import { routes } from './routes.ts'
@@ -89,7 +89,7 @@ function acceptAnyBytes(scope: FastifyInstance): void {
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => body)
 }
 
-function arrivalOf(request: FastifyRequest, { addressHeader }: AuthParts): Arrival {
+function arrivalOf(request: FastifyRequest, { addressHeader }: AuthParts): RawRequest {
   const address = clientAddress(request, addressHeader)
   const query = textsOf(request.query)
   return {

@@ -1,7 +1,7 @@
 import { statement, type RunStatement, type StatementsDatabase } from '../../db/pool/statements.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import type { Begun } from '../store/cooldowns.ts'
-import { insertMail, settleMail, tidyMails } from '../store/outbox.ts'
+import { insertMail, recordMailDelivery, tidyMails } from '../store/outbox.ts'
 import { composeMail } from './compose.ts'
 import { createHandOver, type HandOver, type Posted } from './hand-over.ts'
 import { addressKey, beginCooldowns, checkCeiling, endCooldowns, isHeld, type Recipient } from './limits.ts'
@@ -94,7 +94,7 @@ async function sendMails<T>(parts: Parts, handOver: HandOver, view: MailerView, 
     return await view.database.transaction(async (run) => {
       const value = await attempt(run, decoyOf === null, () => work(run, () => undefined))
       await note(run, value)
-      for (const { id } of reserved.posted) await settleMail(run, id, decoyOf === null)
+      for (const { id } of reserved.posted) await recordMailDelivery(run, id, decoyOf === null)
       return value
     })
   } catch (error) {
@@ -116,7 +116,7 @@ async function giveUp(
 ): Promise<void> {
   await database.transaction(async (run) => {
     await endCooldowns(run, begun)
-    for (const mail of posted) await settleMail(run, mail.id, sent.has(mail))
+    for (const mail of posted) await recordMailDelivery(run, mail.id, sent.has(mail))
   })
 }
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StatementsDatabase } from '../../db/pool/statements.ts'
-import type { Acting } from '../call/call.ts'
+import type { Actor } from '../call/call.ts'
 import type { Registration } from '../call/email-input.ts'
 import { AuthFailure } from '../protocol/errors.ts'
 import { endCooldowns } from './limits.ts'
@@ -27,13 +27,13 @@ export interface MailRequests {
    * Takes a request in the name of a call, whose `database` it is kept in. Begins the cooldowns of all kinds of mail
    * that may come of it, so that later calls are answered alike too. Throws 429 and 500 as Mailer does.
    */
-  readonly accept: (call: Acting, database: StatementsDatabase, request: Omit<MailRequest, 'client'>) => Promise<void>
+  readonly accept: (call: Actor, database: StatementsDatabase, request: Omit<MailRequest, 'client'>) => Promise<void>
   /** Nothing new begins; resolves when what runs has ended. */
   readonly stop: () => Promise<void>
 }
 
 /** Does what was asked for, with a mailer that knows which limits were looked at already. */
-export type ActOnRequest = (kind: MailRequestKind, call: Acting, mailer: Mailer, input: Registration) => Promise<void>
+export type ActOnRequest = (kind: MailRequestKind, call: Actor, mailer: Mailer, input: Registration) => Promise<void>
 
 export interface MailRequestParts {
   readonly database: StatementsDatabase

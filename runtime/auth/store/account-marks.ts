@@ -17,7 +17,7 @@ const markAmbiguous = statement<object>(
 )
 
 /** Whoever has a way in is told by hasWayIn of rules/ways-in.ts, and by the same words here. */
-const doubt = statement<object>(
+const setAmbiguous = statement<object>(
   'auth.marks.doubt',
   `insert into catalograph_auth.ambiguous_passwords (user_id)
   select u.id from auth.users u
@@ -42,5 +42,5 @@ export const markPasswordAmbiguous = async (run: RunStatement, userId: string): 
  * The same by address, for whoever signs up again without showing the stored password, if it is so. Kept even where no
  * mail may follow yet: the link of the one before still confirms the account.
  */
-export const doubtPassword = async (run: RunStatement, email: string, isSo: boolean): Promise<void> =>
-  void (await run(doubt, [email, isSo]))
+export const setPasswordAmbiguous = async (run: RunStatement, email: string, isSo: boolean): Promise<void> =>
+  void (await run(setAmbiguous, [email, isSo]))

@@ -8,7 +8,7 @@ const insert = statement<{ readonly id: string }>(
 )
 
 /** $2: whether the server took it. */
-const settle = statement<object>(
+const recordDelivery = statement<object>(
   'auth.outbox.settle',
   `with charged as (
     insert into catalograph_auth.accepted_mails (accepted_at) select now() where $2::boolean
@@ -69,8 +69,8 @@ export const insertMail = async (run: RunStatement, mail: NewMail): Promise<stri
 }
 
 /** Nothing waits for it any more: its text is forgotten, and where the mail server took it the ceiling counts it. */
-export const settleMail = async (run: RunStatement, id: string, taken: boolean): Promise<void> =>
-  void (await run(settle, [id, taken]))
+export const recordMailDelivery = async (run: RunStatement, id: string, taken: boolean): Promise<void> =>
+  void (await run(recordDelivery, [id, taken]))
 
 /** Removes old rows; now and then is enough. */
 export const tidyMails = async (run: RunStatement): Promise<void> => void (await run(tidy))

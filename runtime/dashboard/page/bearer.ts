@@ -1,9 +1,9 @@
 import { useMemo } from 'react'
-import { useDesk } from './context.tsx'
+import { usePageContext } from './context.tsx'
 import { createBearers, type BearerOf } from './whom.ts'
 
 /** Tokens of whoever is chosen, asked for when they are needed. */
 export function useBearers(): BearerOf {
-  const { api, project } = useDesk()
+  const { api, project } = usePageContext()
   return useMemo(() => createBearers(api, project), [api, project])
 }

@@ -4,7 +4,7 @@ import type { Api, Refusal, Result } from './api.ts'
 import type { Whom } from './whom.ts'
 
 /** What every panel has at hand once the owner has shown the key. */
-export interface Desk {
+export interface PageContext {
   readonly api: Api
   readonly project: ProjectAnswer
   /** As whom documents are run; chosen in one panel, it holds in all. */
@@ -12,25 +12,27 @@ export interface Desk {
   readonly actAs: (whom: Whom) => void
 }
 
-const DeskContext = createContext<Desk | null>(null)
+const ReactPageContext = createContext<PageContext | null>(null)
 
-export const DeskProvider = DeskContext.Provider
+export const PageContextProvider = ReactPageContext.Provider
 
-export function useDesk(): Desk {
-  const desk = useContext(DeskContext)
-  if (desk === null) throw new Error('There is no desk around this panel.')
-  return desk
+export function usePageContext(): PageContext {
+  const context = useContext(ReactPageContext)
+  if (context === null) throw new Error('A panel stands outside of PageContextProvider.')
+  return context
 }
 
-export type Asked<T> =
+export type AdminAnswer<T> =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'answer'; readonly value: T; readonly headers: Headers }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 /** Asks when it is first shown and whenever `ask` changes; an answer that another question has overtaken is dropped. */
-export function useAsked<T>(ask: (api: Api) => Promise<Result<T>>): readonly [Asked<T>, reload: () => void] {
-  const { api } = useDesk()
-  const [asked, setAsked] = useState<Asked<T>>({ kind: 'waiting' })
+export function useAdminAnswer<T>(
+  ask: (api: Api) => Promise<Result<T>>,
+): readonly [AdminAnswer<T>, reload: () => void] {
+  const { api } = usePageContext()
+  const [asked, setAsked] = useState<AdminAnswer<T>>({ kind: 'waiting' })
   const [turn, setTurn] = useState(0)
   useEffect(() => {
     let current = true

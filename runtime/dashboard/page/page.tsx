@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react'
 import type { ProjectAnswer } from '../../admin/answers.ts'
 import { createApi, type Api } from './api.ts'
-import { DeskProvider } from './context.tsx'
+import { PageContextProvider } from './context.tsx'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
 import type { Whom } from './whom.ts'
@@ -21,7 +21,7 @@ export function Page() {
     setOpened({ api, project: asked.value })
     return null
   }
-  return opened === null ? <SignIn open={open} /> : <Desk {...opened} leave={() => setOpened(null)} />
+  return opened === null ? <SignIn open={open} /> : <OpenPage {...opened} leave={() => setOpened(null)} />
 }
 
 /** A key that is no token of the project, or one of the wrong role, is told by what to type instead. */
@@ -31,12 +31,12 @@ function sentenceOf(code: string, message: string): string {
   return message
 }
 
-function Desk({ api, project, leave }: Opened & { readonly leave: () => void }) {
+function OpenPage({ api, project, leave }: Opened & { readonly leave: () => void }) {
   const [whom, actAs] = useState<Whom>({ kind: 'anon' })
-  const desk = useMemo(() => ({ api, project, whom, actAs }), [api, project, whom])
+  const context = useMemo(() => ({ api, project, whom, actAs }), [api, project, whom])
   return (
-    <DeskProvider value={desk}>
+    <PageContextProvider value={context}>
       <Shell leave={leave} />
-    </DeskProvider>
+    </PageContextProvider>
   )
 }

@@ -3,7 +3,7 @@ import type {
   LastingCondition,
   OpenStatement,
   PreparedText,
-  Standing,
+  RolePrivileges,
 } from '../../contract/execution.ts'
 import { arrayText } from '../../sql/array-text.ts'
 import { literal } from '../../sql/literal.ts'
@@ -18,7 +18,7 @@ export interface Expected {
   readonly version: string
   /** The value of the mark under which the counter holds; null: the check has to look. */
   readonly mark: string | null
-  readonly standing: Standing | undefined
+  readonly privileges: RolePrivileges | undefined
   readonly condition: LastingCondition | undefined
   /** Under which a lasting condition was last seen to hold. */
   readonly snapshot: string
@@ -28,7 +28,7 @@ export interface Expected {
 
 const snapshotText = 'pg_catalog.pg_current_snapshot()::text'
 
-/** A standing in the words in which Postgres is asked. */
+/** A privileges in the words in which Postgres is asked. */
 interface Words {
   /** Tells its SQL from that of others. */
   readonly mark: string
@@ -45,7 +45,7 @@ const mostHolders = 12
 const hasRole = (role: string, held: boolean): string =>
   `${held ? '' : 'not '}pg_catalog.pg_has_role(${literal(role)}::name, 'USAGE')`
 
-const wordsOf = ({ superuser, holders }: Standing): Words => {
+const wordsOf = ({ superuser, grantHolders: holders }: RolePrivileges): Words => {
   const is = superuser ? 'on' : 'off'
   // A superuser has every role: one that the role has not shows that it is none.
   const isPlain = holders.some(({ held }) => !held)
@@ -60,14 +60,14 @@ const wordsOf = ({ superuser, holders }: Standing): Words => {
 }
 
 const noWords: Words = { mark: '', sql: '', holders: '', held: '' }
-const words = new WeakMap<Standing, Words>()
+const words = new WeakMap<RolePrivileges, Words>()
 
-const inWords = (standing: Standing | undefined): Words => {
-  if (standing === undefined) return noWords
-  const known = words.get(standing)
+const inSql = (privileges: RolePrivileges | undefined): Words => {
+  if (privileges === undefined) return noWords
+  const known = words.get(privileges)
   if (known !== undefined) return known
-  const made = wordsOf(standing)
-  words.set(standing, made)
+  const made = wordsOf(privileges)
+  words.set(privileges, made)
   return made
 }
 
@@ -104,7 +104,7 @@ const formOf = ({ mark, condition, steady }: Expected, readOnly: boolean): Form 
  * what changes the schema either shows in this snapshot, and the statement fails and does nothing, or comes after all that
  * it reads.
  *
- * Where the mark is the one under which the counter is known to hold (marks.ts), that is all there is to find out about
+ * Where the mark is the one under which the counter is known to hold (schema-marks.ts), that is all there is to find out about
  * it, for a tenth of what looking costs. A reading statement asks for nothing else then, and has no row where the mark is
  * another one: to call the function that looks costs something even where it is not called. One that writes would
  * write nevertheless.
@@ -134,7 +134,7 @@ const checkedText = (
 /** In characters, of some hundred statements that are asked again and again. */
 const keptTexts = 1_000_000
 
-/** By the names of the statements that they are made of, and the marks of forms, standings and conditions. */
+/** By the names of the statements that they are made of, and the marks of forms, privilegesByRole and conditions. */
 type Carriers = Lru<string, PreparedText>
 
 /** The statement together with the check, prepared under a name of its own. */
@@ -148,7 +148,7 @@ const carrierOf = (
   const name =
     form.relies === 'on the snapshot'
       ? statement.name + form.mark
-      : `${statement.name}${form.mark}${words.mark}${condition?.mark ?? ''}`
+      : `${statement.name}${form.mark}${words.mark}${condition?.nameSuffix ?? ''}`
   const known = carriers.get(name)
   if (known !== undefined) return known
   const made = { name, text: checkedText(statement, words, condition, form) }
@@ -168,13 +168,13 @@ export const createAddCheck = (): AddCheck => {
 }
 
 const withCheck = (carriers: Carriers, statement: OpenStatement, expected: Expected, readOnly: boolean): Carrier => {
-  const { version, mark, standing, condition, snapshot } = expected
-  const words = inWords(standing)
+  const { version, mark, privileges, condition, snapshot } = expected
+  const words = inSql(privileges)
   const form = formOf(expected, readOnly)
   const { name, text } = carrierOf(carriers, statement, words, condition, form)
   const { tells } = form
   if (form.relies === 'on the snapshot') return { name, text, values: statement.values.concat(snapshot), tells }
-  const looked = standing === undefined ? [null, null] : [words.holders, words.held]
+  const looked = privileges === undefined ? [null, null] : [words.holders, words.held]
   const all = statement.values.concat(form.relies === 'on the mark' ? [mark] : [mark, version, ...looked])
   const values = condition === undefined ? all : all.concat(snapshot, condition.values)
   return { name, text, values, tells }

@@ -7,8 +7,8 @@ import { selectList, sql } from '../../sql/tree.ts'
 import { createAddCheck, type AddCheck, type Carrier, type Expected } from './check.ts'
 import { claimSettings, type ClaimSettingLists } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from '../failures/classify.ts'
-import { sendStatements, type ExchangeResult, type Grow, type Line, type Settle } from '../wire/exchange.ts'
-import type { Mark } from './marks.ts'
+import { sendStatements, type ExchangeResult, type Grow, type Connection, type Settle } from '../wire/exchange.ts'
+import type { SchemaMark } from './schema-marks.ts'
 import type { RoleSettings } from './role-settings.ts'
 import { counterOf } from './version.ts'
 import { writeRun, type SentStatement, type WrittenStatement } from '../wire/wire.ts'
@@ -120,24 +120,24 @@ end $$`,
 /** The snapshot under which a condition was last found to hold, and whether that was the one of the time before. */
 type Lasting = Pick<Expected, 'snapshot' | 'steady'>
 
-/** What is known of the server at the other end of a line: of another one, the same texts may mean something else. */
-interface LineFacts {
+/** What is known of the server at the other end of a connection: of another one, the same texts may mean something else. */
+interface ConnectionFacts {
   /** Under which the counter was found right there. */
-  mark: Mark | null
+  mark: SchemaMark | null
   /** Of lasting conditions at a version, by role and condition. */
   readonly lasting: Lru<string, Lasting>
 }
 
-const facts = new WeakMap<Line, LineFacts>()
+const facts = new WeakMap<Connection, ConnectionFacts>()
 
 const mostLasting = 1_000
 const never: Lasting = { snapshot: '', steady: false }
 
-const factsOf = (line: Line): LineFacts => {
-  const found = facts.get(line)
+const factsOf = (connection: Connection): ConnectionFacts => {
+  const found = facts.get(connection)
   if (found !== undefined) return found
-  const made: LineFacts = { mark: null, lasting: createLru<string, Lasting>(mostLasting) }
-  facts.set(line, made)
+  const made: ConnectionFacts = { mark: null, lasting: createLru<string, Lasting>(mostLasting) }
+  facts.set(connection, made)
   return made
 }
 
@@ -145,13 +145,13 @@ const factsOf = (line: Line): LineFacts => {
 const subjectOf = ({ caller, condition, version }: Exchange): string | null =>
   condition === undefined || condition.lasting === null ? null : `${version}\0${caller.role}\0${condition.lasting}`
 
-/** What a mark may be compared with on this line; null: it has to look. */
-const markFor = (line: Line, mark: Mark | null, counter: string): string | null =>
-  mark !== null && mark.counter === counter && facts.get(line)?.mark === mark ? mark.value : null
+/** What a mark may be compared with on this connection; null: it has to look. */
+const schemaMarkFor = (connection: Connection, mark: SchemaMark | null, counter: string): string | null =>
+  mark !== null && mark.counter === counter && facts.get(connection)?.mark === mark ? mark.value : null
 
-const lastingFor = (line: Line, exchange: Exchange): Lasting => {
+const lastingFor = (connection: Connection, exchange: Exchange): Lasting => {
   const subject = subjectOf(exchange)
-  return (subject === null ? undefined : facts.get(line)?.lasting.get(subject)) ?? never
+  return (subject === null ? undefined : facts.get(connection)?.lasting.get(subject)) ?? never
 }
 
 /** What a request may rely on instead of looking; each time that it turns out to have changed, it may rely on less. */
@@ -174,25 +174,25 @@ const needsBareCheck = ({ version, statements }: Exchange): boolean =>
  */
 const checked = (
   addCheck: AddCheck,
-  line: Line,
+  connection: Connection,
   exchange: Exchange,
-  newest: Mark | null,
+  newest: SchemaMark | null,
   reliance: Reliance,
 ): readonly Carrier[] => {
-  const { version, standing, condition, readOnly, statements } = exchange
+  const { version, privileges, condition, readOnly, statements } = exchange
   if (version === null) return statements
   const counter = counterOf(version)
-  const { snapshot, steady } = lastingFor(line, exchange)
+  const { snapshot, steady } = lastingFor(connection, exchange)
   const trusting = steady && reliance === 'on the snapshot'
-  const whole: Expected = { version, mark: null, standing: undefined, condition, snapshot, steady: false }
+  const whole: Expected = { version, mark: null, privileges: undefined, condition, snapshot, steady: false }
   if (needsBareCheck(exchange)) return [...statements, addCheck(bareCheck, whole, readOnly)]
-  const mark = reliance === 'on nothing' ? null : markFor(line, newest, counter)
+  const mark = reliance === 'on nothing' ? null : schemaMarkFor(connection, newest, counter)
   let expected =
-    standing === undefined ? whole : { version: counter, mark, standing, condition, snapshot, steady: trusting }
+    privileges === undefined ? whole : { version: counter, mark, privileges, condition, snapshot, steady: trusting }
   return statements.map((statement) => {
     if (!statement.carriesCheck) return statement
     const carrying = addCheck(statement, expected, readOnly)
-    expected = { version: counter, mark, standing: undefined, condition: undefined, ...never }
+    expected = { version: counter, mark, privileges: undefined, condition: undefined, ...never }
     return carrying
   })
 }
@@ -224,50 +224,50 @@ const placeOf = (exchange: Exchange, completed: number): number =>
 
 /** Keeps what the exchange has shown: that the counter is the server's, and the snapshot that the first check told, if any. */
 const remember = (
-  line: Line,
+  connection: Connection,
   exchange: Exchange,
-  newest: Mark | null,
+  newest: SchemaMark | null,
   statements: readonly Carrier[],
   result: ExchangeResult,
 ): void => {
   const { version } = exchange
   if (version === null || result.kind !== 'rows' || isOutdated(exchange, result)) return
-  if (newest !== null && newest.counter === counterOf(version)) factsOf(line).mark = newest
+  if (newest !== null && newest.counter === counterOf(version)) factsOf(connection).mark = newest
   const at = statements.findIndex(({ tells }) => tells)
   const subject = at === -1 ? null : subjectOf(exchange)
   if (subject === null) return
   const told = rowsOf(exchange, result.rows, at)?.[0]?.at(-1)?.toString()
-  const { lasting } = factsOf(line)
+  const { lasting } = factsOf(connection)
   if (told !== undefined) lasting.set(subject, { snapshot: told, steady: false })
-  else lasting.set(subject, { ...lastingFor(line, exchange), steady: true })
+  else lasting.set(subject, { ...lastingFor(connection, exchange), steady: true })
 }
 
 /**
  * Runs an exchange on a connection; a failure is a result, see sendStatements.
  * @param settings of the caller's role
- * @param newest the mark that was known when it was sent (marks.ts)
+ * @param newest the mark that was known when it was sent (schema-marks.ts)
  */
-export type RunOnLine = (
-  line: Line,
+export type RunOnConnection = (
+  connection: Connection,
   exchange: Exchange,
   settings: RoleSettings,
-  newest: Mark | null,
+  newest: SchemaMark | null,
   reliance: Reliance,
   settle: Settle,
   grow?: Grow | null,
 ) => void
 
 /** It remembers the openings of callers and the texts of statements with their checks. */
-export const createRunOnLine = (): RunOnLine => {
+export const createRunOnConnection = (): RunOnConnection => {
   const openings = { reading: openingsOfOneKind(), writing: openingsOfOneKind() }
   const addCheck = createAddCheck()
-  return (line, exchange, settings, newest, reliance, settle, grow = null) => {
-    const statements = checked(addCheck, line, exchange, newest, reliance)
+  return (connection, exchange, settings, newest, reliance, settle, grow = null) => {
+    const statements = checked(addCheck, connection, exchange, newest, reliance)
     const remembering: Settle = (result) => {
-      remember(line, exchange, newest, statements, result)
+      remember(connection, exchange, newest, statements, result)
       settle(result)
     }
-    sendStatements(line, sentOf(exchange, openingOf(openings, exchange, settings), statements), remembering, grow)
+    sendStatements(connection, sentOf(exchange, openingOf(openings, exchange, settings), statements), remembering, grow)
   }
 }
 
@@ -280,9 +280,9 @@ const leftBehind: readonly WrittenStatement[] = [
   writeRun({ name: 'catalograph.unlock', text: 'select pg_catalog.pg_advisory_unlock_all()', values: [] }),
 ]
 
-/** Is told whether the line may serve others. */
-export const takeBack = (line: Line, settle: (spoilt: boolean) => void): void =>
-  sendStatements(line, leftBehind, ({ kind }) => settle(kind === 'failed'))
+/** Is told whether the connection may serve others. */
+export const takeBack = (connection: Connection, settle: (spoilt: boolean) => void): void =>
+  sendStatements(connection, leftBehind, ({ kind }) => settle(kind === 'failed'))
 
 /** True where what a statement relied on has changed, so that it had no row: nothing of the exchange is worth anything. */
 export const isOutdated = (exchange: Exchange, result: ExchangeResult): boolean => {

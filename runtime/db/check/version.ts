@@ -37,14 +37,14 @@ export const counterOf = (version: string): string => version.slice(0, version.i
  * have to look calls it: an expression that is not needed is set up all the same, which costs most of what evaluating it
  * does. It sees what the statement that calls it sees.
  * @param version SQL of type text: a whole version, or its counter alone where nothing else of it is to be compared
- * @param holders with `held` the parts of a standing (contract/execution.ts), or null
+ * @param holders with `held` the parts of a privileges (contract/execution.ts), or null
  */
 export const currentCall = (version: string, holders: string, held: string): string =>
   `catalograph.current(${version}, ${holders}, ${held})`
 
 /**
  * Its body. What decides what a role may see is whose privileges it has, so that is asked of Postgres, which knows it by
- * heart, where the role's standing is given: reading all that is known of roles costs several times as much.
+ * heart, where the role's privileges is given: reading all that is known of roles costs several times as much.
  *
  * A transaction that changed the schema itself, by a function that it calls, is left alone: `changed` is set
  * by the event triggers.

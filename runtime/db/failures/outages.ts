@@ -9,7 +9,7 @@ const quietMs = 1_000
 const outages: ReadonlySet<DatabaseFailureKind> = new Set(['unavailable', 'connections'])
 
 /** Tells the operator why the database could not be had; the callers learn only that it could not. */
-export function tellOutages(run: RunExchange, log: Log, now: () => number): RunExchange {
+export function logOutages(run: RunExchange, log: Log, now: () => number): RunExchange {
   let toldAt = Number.NEGATIVE_INFINITY
   return async (exchange, context) => {
     try {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Line } from '../wire/exchange.ts'
+import type { Connection } from '../wire/exchange.ts'
 import type { DatabaseFailureKind } from '../failures/failures.ts'
 
 /** Ending what a connection works on, from outside (PostgreSQL manual 55.2.8, Canceling Requests in Progress). */
@@ -71,17 +71,17 @@ const patienceMs: Readonly<Record<EndCause, number>> = { gone: 2_000, deadline: 
 
 export interface Endings {
   /**
-   * Ends what a line works on now. Resolves when it has ended and no cancellation is under way any more: only then may
-   * the line be lent again. Never rejects.
+   * Ends what a connection works on now. Resolves when it has ended and no cancellation is under way any more: only then may
+   * the connection be lent again. Never rejects.
    */
-  readonly end: (line: Line, cause: EndCause) => Promise<void>
+  readonly end: (connection: Connection, cause: EndCause) => Promise<void>
 }
 
 /** @param terminate ends a backend by its number, over another connection */
 export const createEndings = (terminate: (processId: number) => Promise<unknown>): Endings => ({
-  end: async (line, cause) => {
-    const { flight, client } = line
-    const runs = (): boolean => line.flight !== null && line.flight === flight
+  end: async (connection, cause) => {
+    const { inFlight: flight, client } = connection
+    const runs = (): boolean => connection.inFlight !== null && connection.inFlight === flight
     const until = performance.now() + patienceMs[cause]
     for (let pause = againAfterMs; runs() && performance.now() < until; pause *= 2) {
       // Where nobody reads, Postgres waits to send and looks for no cancellation (room.ts).

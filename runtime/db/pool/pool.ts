@@ -4,11 +4,11 @@ import type { ByteBudget } from '../../lib/byte-budget.ts'
 import { createEndings } from './cancel.ts'
 import { classifyConnecting } from '../failures/classify.ts'
 import { isAway } from '../failures/failures.ts'
-import { createLines } from './lines.ts'
-import { createMarks } from '../check/marks.ts'
+import { createConnectionPool } from './connections.ts'
+import { createSchemaMarks } from '../check/schema-marks.ts'
 import { findPooler, type Pooler } from '../connect/pooler.ts'
 import { createRoleSettings } from '../check/role-settings.ts'
-import { createRunOnLine } from '../check/transaction.ts'
+import { createRunOnConnection } from '../check/transaction.ts'
 import { createRoom } from './room.ts'
 import { createRunner, runWith } from './run.ts'
 import { queryOn, type Query } from '../connect/session.ts'
@@ -132,7 +132,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     ...(timeZone !== undefined && { TimeZone: timeZone }),
   }
   const config = connectionConfig(options.url, settings)
-  const lines = createLines({
+  const connections = createConnectionPool({
     config,
     shares: createShares(poolSize),
     connectTimeout,
@@ -143,9 +143,9 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const own = openPool(options.url, ownSettings(['pg_catalog'], ownTimeout), connectTimeout)
   const session: Database['session'] = (work) => withClient(own, (client) => work(queryOn(client)))
   const query = queryOf(session)
-  const marks = createMarks(query, Date.now)
+  const marks = createSchemaMarks(query, Date.now)
   const runner = createRunner({
-    lines,
+    connections,
     marks,
     endings: createEndings((processId) => query(terminate, [processId])),
     settings: createRoleSettings({
@@ -154,7 +154,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
       ownTimeZone: timeZone !== undefined,
       now: () => performance.now(),
     }),
-    runOnLine: createRunOnLine(),
+    runOnConnection: createRunOnConnection(),
     room: answers === undefined ? null : createRoom({ answers, mostPaused: mostPausedOf(poolSize) }),
     timeout,
   })
@@ -170,11 +170,11 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     pooler: () => findPooler(config),
     answeredAt: runner.answeredAt,
     stop: () => {
-      lines.refuseAll('stopping')
+      connections.refuseAll('stopping')
       runner.endAll('stopping')
     },
     close: async () => {
-      await Promise.all([lines.close(), own.end()])
+      await Promise.all([connections.close(), own.end()])
     },
   }
 }

@@ -2,18 +2,25 @@ import type { Exchange, RequestContext, RunExchange } from '../../contract/execu
 import { createDeadlines } from '../../lib/deadlines.ts'
 import type { EndCause, Endings } from './cancel.ts'
 import { spoilsConnection, sqlstateOf } from '../failures/classify.ts'
-import { noRoom, type ExchangeResult, type Grow, type Line } from '../wire/exchange.ts'
+import { noRoom, type ExchangeResult, type Grow, type Connection } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
-import type { Lines } from './lines.ts'
-import type { Marks } from '../check/marks.ts'
+import type { ConnectionPool } from './connections.ts'
+import type { SchemaMarks } from '../check/schema-marks.ts'
 import type { RoleSettings, RoleSettingsReader } from '../check/role-settings.ts'
 import { patienceMs, type Growing, type Room } from './room.ts'
-import { isOutdated, isUnchecked, outcome, takeBack, type Reliance, type RunOnLine } from '../check/transaction.ts'
+import {
+  isOutdated,
+  isUnchecked,
+  outcome,
+  takeBack,
+  type Reliance,
+  type RunOnConnection,
+} from '../check/transaction.ts'
 import { endOf, notLent } from './waiting.ts'
 
-/** How an exchange runs: on a line that it borrows, until it ends or is ended, and again where that is of use. */
+/** How an exchange runs: on a connection that it borrows, until it ends or is ended, and again where that is of use. */
 
-/** Runs an exchange on a line, which is free for others by the time that nothing of it is under way any more. */
+/** Runs an exchange on a connection, which is free for others by the time that nothing of it is under way any more. */
 type RunOnce = (exchange: Exchange, reliance: Reliance, context: RequestContext | undefined) => Promise<ExchangeResult>
 
 export interface Runner {
@@ -24,11 +31,11 @@ export interface Runner {
 }
 
 export interface RunnerParts {
-  readonly lines: Lines
-  readonly marks: Marks
+  readonly connections: ConnectionPool
+  readonly marks: SchemaMarks
   readonly endings: Endings
   readonly settings: RoleSettingsReader
-  readonly runOnLine: RunOnLine
+  readonly runOnConnection: RunOnConnection
   /** Null: nobody counts what answers take. */
   readonly room: Room | null
   /** Milliseconds that Postgres gives a statement; 0: it gives it any. */
@@ -64,13 +71,21 @@ const endedBy = (cause: EndCause, { readOnly }: Exchange, result: ExchangeResult
   return isOurs ? { ...result, error: notLent(cause) } : result
 }
 
-export const createRunner = ({ lines, marks, endings, settings, runOnLine, room, timeout }: RunnerParts): Runner => {
+export const createRunner = ({
+  connections,
+  marks,
+  endings,
+  settings,
+  runOnConnection,
+  room,
+  timeout,
+}: RunnerParts): Runner => {
   const setDeadline = createDeadlines(lookEveryMs)
   const running = new Set<(cause: EndCause) => void>()
   let answeredAt = -Infinity
 
   const runOn = (
-    line: Line,
+    connection: Connection,
     roleSettings: RoleSettings,
     exchange: Exchange,
     reliance: Reliance,
@@ -79,16 +94,16 @@ export const createRunner = ({ lines, marks, endings, settings, runOnLine, room,
     new Promise((resolve, reject) => {
       let ending: { readonly cause: EndCause; readonly done: Promise<void> } | null = null
       const end = (cause: EndCause): void => {
-        ending ??= { cause, done: endings.end(line, cause) }
+        ending ??= { cause, done: endings.end(connection, cause) }
       }
       let growing: Growing | null = null
       const grow: Grow | null = room && ((bytes, told) => (growing ??= room.open(exchange, context)).grow(bytes, told))
-      const give = (spoilt: boolean): void => lines.giveBack(line, spoilt)
+      const give = (spoilt: boolean): void => connections.giveBack(connection, spoilt)
       const giveBack = (spoilt: boolean): void => {
         if (ending !== null) void ending.done.then(() => give(spoilt))
         else give(spoilt)
       }
-      const clear = startClock(line, exchange, context, end)
+      const clear = startClock(connection, exchange, context, end)
       const stop = (): void => {
         clear()
         running.delete(end)
@@ -100,7 +115,7 @@ export const createRunner = ({ lines, marks, endings, settings, runOnLine, room,
         stop()
         const spoilt = isSpoilt(exchange, result)
         if (result.kind === 'rows' || !result.broken) answeredAt = performance.now()
-        if (exchange.leaves?.session === true && !spoilt) takeBack(line, giveBack)
+        if (exchange.leaves?.session === true && !spoilt) takeBack(connection, giveBack)
         else giveBack(spoilt)
         resolve(ending === null ? result : endedBy(ending.cause, exchange, result))
       }
@@ -108,7 +123,7 @@ export const createRunner = ({ lines, marks, endings, settings, runOnLine, room,
       if (context !== undefined && exchange.readOnly) context.onGone = () => end('gone')
       running.add(end)
       try {
-        runOnLine(line, exchange, roleSettings, marks.newest(), reliance, settle, grow)
+        runOnConnection(connection, exchange, roleSettings, marks.newest(), reliance, settle, grow)
       } catch (error) {
         stop()
         giveBack(true)
@@ -117,7 +132,7 @@ export const createRunner = ({ lines, marks, endings, settings, runOnLine, room,
     })
   /** Ends an exchange at its request's deadline, or gives up a server that does not answer our own at all. */
   const startClock = (
-    line: Line,
+    connection: Connection,
     exchange: Exchange,
     context: RequestContext | undefined,
     end: (cause: EndCause) => void,
@@ -126,10 +141,10 @@ export const createRunner = ({ lines, marks, endings, settings, runOnLine, room,
     if (deadline !== Infinity) return setDeadline(deadline - performance.now(), () => end('deadline'))
     const limit = timeLimitOf(exchange, timeout)
     if (limit === Infinity) return () => undefined
-    return setDeadline(limit, () => void line.client.connection.stream.destroy())
+    return setDeadline(limit, () => void connection.client.connection.stream.destroy())
   }
   const lent = async (
-    line: Line,
+    connection: Connection,
     exchange: Exchange,
     reliance: Reliance,
     context: RequestContext | undefined,
@@ -140,10 +155,10 @@ export const createRunner = ({ lines, marks, endings, settings, runOnLine, room,
       if (refused !== null) throw notLent(refused)
       roleSettings = await settings.of(exchange.caller.role)
     } catch (error) {
-      lines.giveBack(line, false)
+      connections.giveBack(connection, false)
       throw error
     }
-    return runOn(line, roleSettings, exchange, reliance, context)
+    return runOn(connection, roleSettings, exchange, reliance, context)
   }
   const begin = async (
     exchange: Exchange,
@@ -152,9 +167,9 @@ export const createRunner = ({ lines, marks, endings, settings, runOnLine, room,
     until: number | null,
   ): Promise<ExchangeResult> => {
     if (room?.isThere(exchange, context) === false) return waitForRoom(room, exchange, reliance, context, until)
-    const line = await lines.borrow(context)
-    if (room?.isThere(exchange, context) !== false) return lent(line, exchange, reliance, context)
-    lines.giveBack(line, false)
+    const connection = await connections.borrow(context)
+    if (room?.isThere(exchange, context) !== false) return lent(connection, exchange, reliance, context)
+    connections.giveBack(connection, false)
     return waitForRoom(room, exchange, reliance, context, until)
   }
   const waitForRoom = async (
@@ -204,7 +219,7 @@ const check = async (
 }
 
 export const runWith =
-  (once: RunOnce, forget: Marks['forget']): RunExchange =>
+  (once: RunOnce, forget: SchemaMarks['forget']): RunExchange =>
   async (exchange, context) => {
     let result = await once(exchange, 'on the snapshot', context)
     if (exchange.condition && isOutdated(exchange, result)) result = await once(exchange, 'on the mark', context)

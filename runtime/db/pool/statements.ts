@@ -1,9 +1,9 @@
 import pg from 'pg'
 import type { BoundStatement, ResultRow } from '../../contract/execution.ts'
 import { classify, spoilsConnection } from '../failures/classify.ts'
-import { runStatements, type Line } from '../wire/exchange.ts'
+import { runStatements, type Connection } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
-import { createLines } from './lines.ts'
+import { createConnectionPool } from './connections.ts'
 import type { ResultColumn } from '../wire/messages.ts'
 import { unshared } from './shares.ts'
 import { connectionConfig, ownSettings } from '../connect/startup.ts'
@@ -98,8 +98,8 @@ function elementOf(value: unknown): string {
 }
 
 /** A connection that is lent to somebody. */
-interface Lent {
-  readonly line: Line
+interface BorrowedConnection {
+  readonly connection: Connection
   readonly decodes: ReadonlyMap<string, Decode>
   /** A statement failed. */
   failed: boolean
@@ -108,8 +108,11 @@ interface Lent {
 }
 
 /** Runs statements in one round trip; gives the rows of each. */
-async function runTogether(lent: Lent, bound: readonly BoundStatement[]): Promise<readonly (readonly object[])[]> {
-  const result = await runStatements(lent.line, bound)
+async function runTogether(
+  lent: BorrowedConnection,
+  bound: readonly BoundStatement[],
+): Promise<readonly (readonly object[])[]> {
+  const result = await runStatements(lent.connection, bound)
   if (result.kind === 'rows') return bound.map(({ name }, index) => decodeRows(lent, name, result.rows[index] ?? []))
   const { error, broken } = result
   lent.failed = true
@@ -117,7 +120,7 @@ async function runTogether(lent: Lent, bound: readonly BoundStatement[]): Promis
   throw classify(error, null)
 }
 
-function decodeRows({ decodes }: Lent, name: string, rows: readonly ResultRow[]): readonly object[] {
+function decodeRows({ decodes }: BorrowedConnection, name: string, rows: readonly ResultRow[]): readonly object[] {
   const decode = decodes.get(name)
   return decode === undefined ? [] : rows.map(decode)
 }
@@ -129,7 +132,7 @@ const bind = ({ name, text }: TypedStatement<object>, values: readonly unknown[]
 })
 
 async function runAlone<R extends object>(
-  lent: Lent,
+  lent: BorrowedConnection,
   statement: TypedStatement<R>,
   values?: readonly unknown[],
 ): Promise<readonly R[]> {
@@ -155,7 +158,7 @@ interface Pipeline {
 }
 
 /** Sends what is asked for in one go together, the begin of the transaction with the first of it. */
-function createPipeline(lent: Lent): Pipeline {
+function createPipeline(lent: BorrowedConnection): Pipeline {
   let queue: Queued[] = []
   let [begun, ended] = [false, false]
   let last: Promise<void> = Promise.resolve()
@@ -186,7 +189,7 @@ function createPipeline(lent: Lent): Pipeline {
   return { run: run as RunStatement, end }
 }
 
-async function inTransaction<T>(lent: Lent, work: (run: RunStatement) => Promise<T>): Promise<T> {
+async function inTransaction<T>(lent: BorrowedConnection, work: (run: RunStatement) => Promise<T>): Promise<T> {
   const { run, end } = createPipeline(lent)
   try {
     const value = await work(run)
@@ -220,24 +223,24 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
 export function openStatements(options: StatementsOptions): StatementsDatabase {
   const decodes = new Map<string, Decode>()
   const { role } = options
-  const lines = createLines({
+  const connections = createConnectionPool({
     config: connectionConfig(options.url, ownSettings(options.schemas, options.statementTimeout)),
     shares: unshared(options.poolSize),
     connectTimeout: options.connectTimeout ?? 5_000,
     described: (name, columns) => void decodes.set(name, createDecode(columns)),
     ...(role !== null && { prepare: (client) => client.query(takeRole, [role]) }),
   })
-  const withLent = async <T>(work: (lent: Lent) => Promise<T>): Promise<T> => {
-    const lent: Lent = { line: await lines.borrow(), decodes, failed: false, spoilt: false }
+  const withLent = async <T>(work: (lent: BorrowedConnection) => Promise<T>): Promise<T> => {
+    const lent: BorrowedConnection = { connection: await connections.borrow(), decodes, failed: false, spoilt: false }
     try {
       return await work(lent)
     } finally {
-      lines.giveBack(lent.line, lent.spoilt)
+      connections.giveBack(lent.connection, lent.spoilt)
     }
   }
   return {
     run: (statement, values) => again(() => withLent((lent) => runAlone(lent, statement, values))),
     transaction: (work) => again(() => withLent((lent) => inTransaction(lent, work))),
-    close: lines.close,
+    close: connections.close,
   }
 }

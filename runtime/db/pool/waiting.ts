@@ -1,13 +1,13 @@
 import type { RequestContext } from '../../contract/execution.ts'
 import { createDeadlines } from '../../lib/deadlines.ts'
-import type { Line } from '../wire/exchange.ts'
+import type { Connection } from '../wire/exchange.ts'
 import { DatabaseFailure, type DatabaseFailureKind } from '../failures/failures.ts'
 import type { Shares } from './shares.ts'
 
 /** Who waits for a connection, and whose turn it is: of those whose share allows, the party that holds the fewest. */
 export interface Waiting {
   /** Fails with DatabaseFailure: overloaded, deadline, gone or stopping. */
-  readonly wait: (context: RequestContext | undefined) => Promise<Line>
+  readonly wait: (context: RequestContext | undefined) => Promise<Connection>
   /** Takes out the one whose turn it is; null: nobody may be served. */
   readonly next: () => Borrower | null
   readonly isEmpty: () => boolean
@@ -16,7 +16,7 @@ export interface Waiting {
 
 export interface Borrower {
   readonly context: RequestContext | undefined
-  readonly take: (line: Line | Promise<Line>) => void
+  readonly take: (connection: Connection | Promise<Connection>) => void
 }
 
 interface Waiter extends Borrower {
@@ -72,7 +72,7 @@ export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
     queues.set(party, queue.add(waiter))
     count += 1
   }
-  const wait = (context: RequestContext | undefined): Promise<Line> =>
+  const wait = (context: RequestContext | undefined): Promise<Connection> =>
     new Promise((resolve, reject) => {
       const left = (context?.deadline ?? Infinity) - performance.now()
       const late: RefusalKind = left < patienceMs ? 'deadline' : 'overloaded'
@@ -84,9 +84,9 @@ export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
       }
       const waiter: Waiter = {
         context,
-        take: (line) => {
+        take: (connection) => {
           end()
-          resolve(line)
+          resolve(connection)
         },
         refuse: (kind) => {
           end()

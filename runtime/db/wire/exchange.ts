@@ -30,7 +30,7 @@ export type ExchangeResult =
 export type Described = (name: string, columns: readonly ResultColumn[]) => void
 
 /** The request that a connection works on, and what came of it so far. */
-interface Flight {
+interface InFlight {
   /** The statements whose Parse Postgres has yet to acknowledge, in order. */
   readonly parsing: PreparedText[]
   /** Of the statement that was parsed last. */
@@ -53,14 +53,14 @@ interface Flight {
 export type Grow = (bytes: number, told: (granted: boolean) => void) => boolean
 
 /** A connection and what it has prepared. */
-export interface Line {
+export interface Connection {
   readonly client: pg.Client
   readonly prepared: PreparedNames
   /** Null: nobody wants to know, so Postgres is not asked. */
   readonly described: Described | null
   /** What its requests are written into, one after the other: whoever answered one has read all of it. */
   readonly memory: Buffer
-  flight: Flight | null
+  inFlight: InFlight | null
 }
 
 /**
@@ -81,19 +81,19 @@ const answerTooLarge = (): DatabaseFailure =>
   )
 
 /** Ends the request that the connection works on: what still comes belongs to nobody. */
-const settle = (line: Line, result: ExchangeResult): void => {
-  const { flight } = line
-  line.flight = null
+const settleExchange = (connection: Connection, result: ExchangeResult): void => {
+  const { inFlight: flight } = connection
+  connection.inFlight = null
   flight?.settle(result)
 }
 
-const fail = (line: Line, { begun, completed }: Flight, error: unknown, broken: boolean): void => {
+const fail = (connection: Connection, { begun, completed }: InFlight, error: unknown, broken: boolean): void => {
   // Whatever it still sends, or does not send, is not waited for.
-  if (broken) line.client.connection.stream.destroy()
-  settle(line, { kind: 'failed', error, begun, completed, broken })
+  if (broken) connection.client.connection.stream.destroy()
+  settleExchange(connection, { kind: 'failed', error, begun, completed, broken })
 }
 
-type Receive = (line: Line, flight: Flight, bytes: Buffer, start: number) => void
+type Receive = (connection: Connection, flight: InFlight, bytes: Buffer, start: number) => void
 
 const commandComplete: Receive = (_line, flight) => {
   flight.completed += 1
@@ -102,9 +102,9 @@ const commandComplete: Receive = (_line, flight) => {
 /** What each message means for the request; those that are missing mean nothing. */
 const receive: Readonly<Record<number, Receive>> = {
   // Parse is not transactional: what was acknowledged stays prepared, whatever fails later.
-  [messageTypes.parseComplete]: (line, flight) => {
+  [messageTypes.parseComplete]: (connection, flight) => {
     const statement = flight.parsing.shift()
-    if (statement !== undefined && statement.name !== '') line.prepared.add(statement)
+    if (statement !== undefined && statement.name !== '') connection.prepared.add(statement)
     flight.parsed = statement?.name ?? ''
   },
   [messageTypes.bindComplete]: (_line, flight) => {
@@ -120,9 +120,9 @@ const receive: Readonly<Record<number, Receive>> = {
   [messageTypes.errorResponse]: (_line, flight, bytes, start) => {
     flight.failure ??= { error: readError(bytes, start) }
   },
-  [messageTypes.readyForQuery]: (line, flight) => {
-    if (flight.failure !== null) fail(line, flight, flight.failure.error, false)
-    else settle(line, { kind: 'rows', rows: flight.rows })
+  [messageTypes.readyForQuery]: (connection, flight) => {
+    if (flight.failure !== null) fail(connection, flight, flight.failure.error, false)
+    else settleExchange(connection, { kind: 'rows', rows: flight.rows })
   },
 }
 
@@ -136,40 +136,41 @@ const uncounted = 65_536
  * Sees to what has come of an answer and what is known to come. Where there is no room for it, it stays with Postgres until there
  * is; the answer that is given up may be read once more, since only readers ask for room that there may not be.
  */
-const measure = (line: Line, flight: Flight, missing: number): void => {
+const measure = (connection: Connection, flight: InFlight, missing: number): void => {
   const bytes = flight.bytes + missing
   // The connection is closed with its request under way, so nothing was kept.
-  if (bytes > maxAnswer) return fail(line, flight, answerTooLarge(), true)
+  if (bytes > maxAnswer) return fail(connection, flight, answerTooLarge(), true)
   if (bytes <= flight.allowed || flight.grow === null) return
   flight.allowed = bytes
-  const { stream } = line.client.connection
+  const { stream } = connection.client.connection
   const told = (granted: boolean): void => {
-    if (line.flight !== flight) return
+    if (connection.inFlight !== flight) return
     if (granted) stream.resume()
-    else fail(line, flight, noRoom(), true)
+    else fail(connection, flight, noRoom(), true)
   }
   if (!flight.grow(bytes, told)) stream.pause()
 }
 
 /** Takes over a connected client: from here on all that its server sends is read here, and pg only closes it. */
-export const createLine = (client: pg.Client, described: Described | null): Line => {
+export const createConnection = (client: pg.Client, described: Described | null): Connection => {
   const memory = Buffer.allocUnsafeSlow(memorySize)
-  const line: Line = { client, prepared: createPreparedNames(), described, memory, flight: null }
+  const connection: Connection = { client, prepared: createPreparedNames(), described, memory, inFlight: null }
   const { read, missing } = createMessageReader((type, bytes, start) => {
-    if (line.flight !== null) receive[type]?.(line, line.flight, bytes, start)
+    if (connection.inFlight !== null) receive[type]?.(connection, connection.inFlight, bytes, start)
   })
   const lost = (error: unknown): void => {
-    if (line.flight !== null) fail(line, line.flight, line.flight.failure?.error ?? error, true)
+    if (connection.inFlight !== null)
+      fail(connection, connection.inFlight, connection.inFlight.failure?.error ?? error, true)
   }
   client.on('error', lost)
   client.connection.on('end', () => lost(new Error('The connection ended during a request.')))
   readWith(client.connection.stream, (bytes) => {
-    if (line.flight !== null) line.flight.bytes += bytes.length
+    if (connection.inFlight !== null) connection.inFlight.bytes += bytes.length
     read(bytes)
-    if (line.flight !== null) measure(line, line.flight, missing())
+    if (connection.inFlight !== null) measure(connection, connection.inFlight, missing())
     return false
   })
-  return line
+  return connection
 }
 
 const totalWeight = (statements: readonly PreparedText[]): number =>
@@ -205,7 +206,7 @@ const unprepared = (prepared: PreparedNames, statements: readonly SentStatement[
   return places
 }
 
-const preparing = ({ prepared, described }: Line, given: readonly SentStatement[]): Outgoing => {
+const preparing = ({ prepared, described }: Connection, given: readonly SentStatement[]): Outgoing => {
   const statements = namedWithin(given)
   const parsed = unprepared(prepared, statements)
   const added = statements.filter(({ name }, index) => name !== '' && parsed.has(index))
@@ -221,10 +222,10 @@ const preparing = ({ prepared, described }: Line, given: readonly SentStatement[
 const nothingParsed: ReadonlySet<number> = new Set()
 
 /** Almost every request finds all of its statements prepared: that these fit onto the connection was seen to then. */
-const outgoing = (line: Line, statements: readonly SentStatement[]): Outgoing =>
-  statements.every(({ name }) => line.prepared.use(name))
+const outgoing = (connection: Connection, statements: readonly SentStatement[]): Outgoing =>
+  statements.every(({ name }) => connection.prepared.use(name))
     ? { closed: [], statements, parsed: nothingParsed, describe: false }
-    : preparing(line, statements)
+    : preparing(connection, statements)
 
 /** Is told how a request ended, once. It must not throw. */
 export type Settle = (result: ExchangeResult) => void
@@ -235,14 +236,14 @@ export type Settle = (result: ExchangeResult) => void
  * may itself fail (deferred constraints), hence rows count only then.
  */
 export const sendStatements = (
-  line: Line,
+  connection: Connection,
   statements: readonly SentStatement[],
   settle: Settle,
   grow: Grow | null = null,
 ): void => {
-  const sent = outgoing(line, statements)
-  const bytes = encode(line.memory, sent)
-  line.flight = {
+  const sent = outgoing(connection, statements)
+  const bytes = encode(connection.memory, sent)
+  connection.inFlight = {
     parsing: sent.parsed.size === 0 ? [] : sent.statements.filter((_, index) => sent.parsed.has(index)),
     parsed: '',
     rows: sent.statements.map(() => []),
@@ -254,9 +255,9 @@ export const sendStatements = (
     failure: null,
     settle,
   }
-  line.client.connection.stream.write(bytes)
+  connection.client.connection.stream.write(bytes)
 }
 
 /** The same as a promise, which never rejects for what the database did. */
-export const runStatements = (line: Line, statements: readonly SentStatement[]): Promise<ExchangeResult> =>
-  new Promise((resolve) => sendStatements(line, statements, resolve))
+export const runStatements = (connection: Connection, statements: readonly SentStatement[]): Promise<ExchangeResult> =>
+  new Promise((resolve) => sendStatements(connection, statements, resolve))

@@ -10,7 +10,7 @@ import type { AggregateFacts, EntityFacts, ValueType } from '../../contract/mani
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { filterComputed } from '../computed-filters.ts'
 import { orderRelations } from '../related.ts'
-import { isGeo, type Visible } from '../view.ts'
+import { isGeo, type RoleVisibility } from '../view.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
 import { scalars } from './scalars.ts'
@@ -102,7 +102,7 @@ const nodeIdFilter: InputField = [
 ]
 
 export const makeFilter =
-  (visible: Visible): MakePart =>
+  (visible: RoleVisibility): MakePart =>
   (entity, types) => {
     const self: GraphQLInputObjectType = new GraphQLInputObjectType({
       name: typeName(entity, 'filter'),
@@ -139,7 +139,12 @@ export const makeFilter =
   }
 
 /** The filter of values of a type. */
-export function filterType(visible: Visible, name: string, type: ValueType, types: SchemaTypes): GraphQLInputType {
+export function filterType(
+  visible: RoleVisibility,
+  name: string,
+  type: ValueType,
+  types: SchemaTypes,
+): GraphQLInputType {
   const composite = type.kind === 'composite' ? visible.composite(type.id) : undefined
   if (composite !== undefined) return types.compositeFilter(composite)
   const item = type.kind === 'enum' ? visible.enum(type.id) : undefined
@@ -153,7 +158,7 @@ export function filterType(visible: Visible, name: string, type: ValueType, type
 }
 
 export const makeOrderBy =
-  (visible: Visible): MakePart =>
+  (visible: RoleVisibility): MakePart =>
   (entity, types) => {
     const columns = visible.orderable(entity)
     if (columns.length === 0 && orderRelations(visible, entity).size === 0) return undefined
@@ -196,7 +201,7 @@ export const makeAggregate: MakePart = (entity, types) =>
   })
 
 export const makeAggregateResult =
-  (visible: Visible, name: keyof AggregateFacts): MakePart =>
+  (visible: RoleVisibility, name: keyof AggregateFacts): MakePart =>
   (entity) => {
     const columns = entity.columns.filter(
       (column) => column.aggregate[name] !== null && visible.seesColumn(entity, column),

@@ -1,10 +1,10 @@
 import { GraphQLInputObjectType, GraphQLObjectType } from 'graphql'
-import type { Visible } from '../view.ts'
+import type { RoleVisibility } from '../view.ts'
 import { filterType } from './collections.ts'
 import { field, type CompositeMakers } from './types.ts'
 
 /** Objects of composite types, and filters by their attributes (`composites`, spec/graphql.md 17). */
-export const compositeMakers = (visible: Visible): CompositeMakers => ({
+export const compositeMakers = (visible: RoleVisibility): CompositeMakers => ({
   object: (item, types) =>
     new GraphQLObjectType({
       name: item.name,

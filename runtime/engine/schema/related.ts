@@ -2,7 +2,7 @@ import { GraphQLEnumType, GraphQLInputObjectType, type GraphQLInputType } from '
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { writtenEnum } from '../meaning.ts'
 import { distinctFields, filterRelations, orderRelations } from '../related.ts'
-import type { Visible } from '../view.ts'
+import type { RoleVisibility } from '../view.ts'
 import { orderByDirection } from './filters.ts'
 import { typeName, type MakePart, type SchemaTypes } from './types.ts'
 
@@ -14,7 +14,11 @@ export type InputField = readonly [
 ]
 
 /** Conditions on related rows (`relationFilters`). */
-export const relationConditions = (visible: Visible, entity: EntityFacts, types: SchemaTypes): readonly InputField[] =>
+export const relationConditions = (
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  types: SchemaTypes,
+): readonly InputField[] =>
   [...filterRelations(visible, entity)].map(([name, { relation, target }]): InputField => {
     const [part, description] =
       relation.shape === 'many'
@@ -40,7 +44,11 @@ export const makeRelationFilter: MakePart = (entity, types) =>
   })
 
 /** Orders by related rows (`orderByRelated`). */
-export const relationOrders = (visible: Visible, entity: EntityFacts, types: SchemaTypes): readonly InputField[] =>
+export const relationOrders = (
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  types: SchemaTypes,
+): readonly InputField[] =>
   [...orderRelations(visible, entity)].map(([name, { relation, target }]): InputField => {
     const [part, description] =
       relation.shape === 'many'
@@ -58,7 +66,7 @@ export const makeRelationOrderBy: MakePart = (entity) =>
 
 /** What `distinctOn` names; the values are SQL names of columns. */
 export const makeDistinctField =
-  (visible: Visible): MakePart =>
+  (visible: RoleVisibility): MakePart =>
   (entity) => {
     const fields = [...distinctFields(visible, entity)]
     if (fields.length === 0) return undefined

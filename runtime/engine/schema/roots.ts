@@ -1,7 +1,7 @@
 import type { GraphQLObjectType } from 'graphql'
 import type { EntityFacts, FunctionFacts, ValueType } from '../../contract/manifest.ts'
 import { baseOfField, lowerFirst, rootField, upperFirst } from '../../contract/root-fields.ts'
-import { hasType, type Visible } from '../view.ts'
+import { hasType, type RoleVisibility } from '../view.ts'
 import { collectionArguments } from './collections.ts'
 import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
 import { resultOf } from './rows.ts'
@@ -17,10 +17,10 @@ import { writeMakers } from './writes.ts'
 /** Sorted by name in byte order; names are ASCII, so code units do. */
 const sorted = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
 
-export const makeQuery = (visible: Visible, types: SchemaTypes): GraphQLObjectType =>
+export const makeQuery = (visible: RoleVisibility, types: SchemaTypes): GraphQLObjectType =>
   new LazyObjectType('Query', 'Everything that can be read.', () => queryMakers(visible, types))
 
-function queryMakers(visible: Visible, types: SchemaTypes): FieldMakers {
+function queryMakers(visible: RoleVisibility, types: SchemaTypes): FieldMakers {
   const { exposed } = visible
   const placeOf = (name: string): number => {
     const found = visible.names.find(name)
@@ -54,7 +54,7 @@ function queryMakers(visible: Visible, types: SchemaTypes): FieldMakers {
   }
 }
 
-const readNames = (visible: Visible, entity: EntityFacts): readonly string[] => [
+const readNames = (visible: RoleVisibility, entity: EntityFacts): readonly string[] => [
   rootField('collection', entity.name),
   ...(keyColumns(visible, entity) === null ? [] : [rootField('byKey', entity.name)]),
 ]
@@ -65,7 +65,7 @@ const nodeField = (types: SchemaTypes): SchemaField =>
   })
 
 /** Undefined when the role can change nothing: such a type would have no field. */
-export function makeMutation(visible: Visible, types: SchemaTypes): GraphQLObjectType | undefined {
+export function makeMutation(visible: RoleVisibility, types: SchemaTypes): GraphQLObjectType | undefined {
   const writes = visible.exposed.some(
     (entity) =>
       visible.can(entity.grants.delete) ||
@@ -80,7 +80,7 @@ export function makeMutation(visible: Visible, types: SchemaTypes): GraphQLObjec
 
 const writeKinds = ['insert', 'update', 'delete'] as const
 
-function mutationMakers(visible: Visible, types: SchemaTypes): FieldMakers {
+function mutationMakers(visible: RoleVisibility, types: SchemaTypes): FieldMakers {
   // No two exposed relations share a name.
   const byName = new Map(visible.exposed.map((entity) => [entity.name, entity]))
   const makersOf = (entity: EntityFacts): ReadonlyMap<string, () => SchemaField> =>
@@ -109,7 +109,7 @@ const collectionField = (entity: EntityFacts, types: SchemaTypes): SchemaField =
  * spec/graphql.md, decision 5: every key whose columns all have a type that can be written as an argument. They need
  * not be readable: the read then fails as every read of such a relation does (spec/graphql.md 1.2).
  */
-function keyColumns(visible: Visible, entity: EntityFacts): readonly Shown[] | null {
+function keyColumns(visible: RoleVisibility, entity: EntityFacts): readonly Shown[] | null {
   const columns = entity.key.flatMap((name) => entity.columns.find((column) => column.column === name) ?? [])
   const shown = columns.flatMap((column): Shown[] => {
     const { field: name } = column
@@ -141,7 +141,7 @@ function byKeyField(entity: EntityFacts, key: readonly Shown[], types: SchemaTyp
 
 /** By field; the first of those that want it has it. */
 const callMakers = (
-  visible: Visible,
+  visible: RoleVisibility,
   types: SchemaTypes,
   wanted: (fn: FunctionFacts) => boolean,
 ): ReadonlyMap<string, () => SchemaField> => {
@@ -149,7 +149,7 @@ const callMakers = (
   return new Map(calls.toReversed().map((fn) => [fn.field, () => callField(visible, fn, types)]))
 }
 
-function callField(visible: Visible, fn: FunctionFacts, types: SchemaTypes): SchemaField {
+function callField(visible: RoleVisibility, fn: FunctionFacts, types: SchemaTypes): SchemaField {
   const { type, args } = resultOf(visible, fn, types)
   return field(type, { kind: 'call', function: fn }, fn.description ?? `Calls ${fn.field}.`, args)
 }

@@ -1,6 +1,6 @@
 import { GraphQLObjectType, parseValue, valueFromASTUntyped, type GraphQLOutputType } from 'graphql'
 import type { ArgumentFacts, EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
-import type { Visible } from '../view.ts'
+import type { RoleVisibility } from '../view.ts'
 import { collectionArguments } from './collections.ts'
 import { scalars } from './scalars.ts'
 import { field, nonNull, shown, type SchemaField, type Fields, type MakePart, type SchemaTypes } from './types.ts'
@@ -10,7 +10,7 @@ import { field, nonNull, shown, type SchemaField, type Fields, type MakePart, ty
  * (spec/graphql.md 2.4).
  */
 export const makeRow =
-  (visible: Visible): MakePart =>
+  (visible: RoleVisibility): MakePart =>
   (entity, types) =>
     new GraphQLObjectType({
       name: entity.name,
@@ -19,7 +19,7 @@ export const makeRow =
       fields: () => rowFields(visible, entity, types),
     })
 
-function rowFields(visible: Visible, entity: EntityFacts, types: SchemaTypes): Fields {
+function rowFields(visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): Fields {
   const fields = new Map<string, SchemaField>()
   const put = (name: string, config: SchemaField): void => {
     fields.delete(name)
@@ -61,7 +61,7 @@ function rowFields(visible: Visible, entity: EntityFacts, types: SchemaTypes): F
 
 /** The GraphQL type of what a function returns, with its arguments and those that a collection takes. */
 export function resultOf(
-  visible: Visible,
+  visible: RoleVisibility,
   fn: FunctionFacts,
   types: SchemaTypes,
 ): { readonly type: GraphQLOutputType; readonly args: NonNullable<SchemaField['args']> } {

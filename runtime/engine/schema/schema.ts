@@ -10,7 +10,7 @@ import {
 import type { CompositeFacts, FunctionFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
 import { withoutMemory, type Memo } from '../../lib/memo.ts'
 import { once } from '../../lib/once.ts'
-import { seeAs, type Visible } from '../view.ts'
+import { visibleTo, type RoleVisibility } from '../view.ts'
 import type { NamePart } from '../../contract/type-names.ts'
 import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { compositeMakers } from './composites.ts'
@@ -26,7 +26,7 @@ import { makeInsertInput, makeResponse, makeUpdateInput } from './writes.ts'
 /** The API of one role: a schema to validate against, and, when asked for, one to print and introspect. */
 export interface RoleView {
   readonly role: string
-  readonly visible: Visible
+  readonly visible: RoleVisibility
   /** Finds types when they are first used; meant for validation and planning. */
   readonly schema: GraphQLSchema
   /**
@@ -59,7 +59,7 @@ const sharedWithGeo = named([...sharedByAll.values(), ...geoTypes])
 /** Types that do not depend on relations. */
 const sharedTypes = ({ geo }: Manifest): Shared => (geo === true ? sharedWithGeo : sharedByAll)
 
-const makers = (visible: Visible): Readonly<Record<NamePart, MakePart>> => ({
+const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> => ({
   row: makeRow(visible),
   connection: makeConnection,
   edge: makeEdge,
@@ -85,7 +85,7 @@ const makers = (visible: Visible): Readonly<Record<NamePart, MakePart>> => ({
 
 /** @param memo see seeAs */
 export function buildView(manifest: Manifest, role: string, memo: Memo = withoutMemory): RoleView {
-  const visible = seeAs(manifest, role, memo)
+  const visible = visibleTo(manifest, role, memo)
   const types = createTypes(visible, makers(visible), compositeMakers(visible))
   const lazy = new LazySchema(visible, types)
   const introspection = manifest.schemas.some((schema) => schema.introspection)
@@ -103,7 +103,7 @@ export function buildView(manifest: Manifest, role: string, memo: Memo = without
  * What introspection shows (spec/graphql.md 12.1): without the relations, enums and functions of schemas that did not
  * opt in, and without the fields that lead to them. Inputs stay whole, and so do the names that the others have taken.
  */
-function introspectedPart(visible: Visible): Visible {
+function introspectedPart(visible: RoleVisibility): RoleVisibility {
   const shown = new Set(visible.manifest.schemas.filter((schema) => schema.introspection).map((schema) => schema.name))
   const shows = (schema: string | undefined): boolean => schema !== undefined && shown.has(schema)
   const showsEntity = (id: ObjectId): boolean => shows(visible.entity(id)?.schema)
@@ -124,7 +124,7 @@ function introspectedPart(visible: Visible): Visible {
   }
 }
 
-function completeSchema(visible: Visible): GraphQLSchema {
+function completeSchema(visible: RoleVisibility): GraphQLSchema {
   const types = createTypes(visible, makers(visible), compositeMakers(visible))
   const enums = visible.manifest.enums.filter(visible.seesEnum)
   const composites = (visible.manifest.composites ?? []).filter(({ id }) => visible.composite(id) !== undefined)
@@ -161,19 +161,20 @@ function sortTypes(schema: GraphQLSchema): GraphQLSchema {
   return new GraphQLSchema({ ...schema.toConfig(), types: Object.values(schema.getTypeMap()).sort(byName) })
 }
 
-const hasFilter = (visible: Visible, item: CompositeFacts): boolean => visible.comparableAttributes(item).length > 0
+const hasFilter = (visible: RoleVisibility, item: CompositeFacts): boolean =>
+  visible.comparableAttributes(item).length > 0
 
 /**
  * A schema that knows its types by name without having made them. graphql-js collects every type when a schema is made; with
  * thousands of relations that takes longer than answering. Validation asks only for what a document names.
  */
 class LazySchema extends GraphQLSchema {
-  readonly #visible: Visible
+  readonly #visible: RoleVisibility
   readonly #types: SchemaTypes
   readonly #query: GraphQLObjectType
   readonly #mutation: GraphQLObjectType | undefined
 
-  constructor(visible: Visible, types: SchemaTypes) {
+  constructor(visible: RoleVisibility, types: SchemaTypes) {
     super({ ...config, query: new GraphQLObjectType({ name: 'Query', fields: {} }) })
     this.#visible = visible
     this.#types = types

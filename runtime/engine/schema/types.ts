@@ -15,7 +15,7 @@ import type { ColumnFacts, CompositeFacts, EntityFacts, EnumFacts, ValueType } f
 import { enumOperators } from '../../sql/operators.ts'
 import { withMeaning, type FieldMeaning } from '../meaning.ts'
 import { parts, type NamePart } from '../../contract/type-names.ts'
-import type { Visible } from '../view.ts'
+import type { RoleVisibility } from '../view.ts'
 import { comparison, listComparison } from './filters.ts'
 import { scalars } from './scalars.ts'
 
@@ -118,7 +118,7 @@ export interface CompositeMakers {
 
 /** Creates the types of a role; `makers` says how each part of a relation's types is made. */
 export function createTypes(
-  visible: Visible,
+  visible: RoleVisibility,
   makers: Readonly<Record<NamePart, MakePart>>,
   composites: CompositeMakers,
 ): SchemaTypes {

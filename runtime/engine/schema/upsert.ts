@@ -1,6 +1,6 @@
 import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, type GraphQLInputType } from 'graphql'
 import { writtenEnum } from '../meaning.ts'
-import { byField, type Visible } from '../view.ts'
+import { byField, type RoleVisibility } from '../view.ts'
 import type { InputField } from './related.ts'
 import { nonNull, typeName, type MakePart } from './types.ts'
 
@@ -54,7 +54,7 @@ const enumOf = (name: string, description: string, values: readonly (readonly [s
       })
 
 export const makeConstraint =
-  (visible: Visible): MakePart =>
+  (visible: RoleVisibility): MakePart =>
   (entity) =>
     enumOf(
       typeName(entity, 'constraint'),
@@ -66,7 +66,7 @@ export const makeConstraint =
 const reserved: ReadonlySet<string> = new Set(['true', 'false', 'null'])
 
 export const makeUpdateField =
-  (visible: Visible): MakePart =>
+  (visible: RoleVisibility): MakePart =>
   (entity) =>
     enumOf(
       typeName(entity, 'updateField'),

@@ -1,7 +1,7 @@
 import { GraphQLInputObjectType, GraphQLList, GraphQLObjectType, type GraphQLInputType } from 'graphql'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { rootField } from '../../contract/root-fields.ts'
-import type { Visible } from '../view.ts'
+import type { RoleVisibility } from '../view.ts'
 import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, typeName, type SchemaField, type MakePart, type SchemaTypes } from './types.ts'
 
@@ -29,9 +29,9 @@ const makeInput =
     })
   }
 
-export const makeInsertInput = (visible: Visible): MakePart =>
+export const makeInsertInput = (visible: RoleVisibility): MakePart =>
   makeInput('insertInput', visible.insertable, 'Values for a new row')
-export const makeUpdateInput = (visible: Visible): MakePart =>
+export const makeUpdateInput = (visible: RoleVisibility): MakePart =>
   makeInput('updateInput', visible.updatable, 'New values for existing rows')
 
 export const makeResponse =
@@ -52,7 +52,7 @@ export const makeResponse =
 
 /** The mutations of one relation, as far as the role's privileges go. */
 export function writeMakers(
-  visible: Visible,
+  visible: RoleVisibility,
   entity: EntityFacts,
   types: SchemaTypes,
 ): readonly (readonly [name: string, make: () => SchemaField])[] {

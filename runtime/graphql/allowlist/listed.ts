@@ -2,7 +2,7 @@ import type { Exchange, ResultRow, RunExchange } from '../../contract/execution.
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { createLru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
-import { exchangeOf, type Asker } from '../run/exchange.ts'
+import { exchangeOf, type ExchangeContext } from '../run/exchange.ts'
 import { notListed, type Admission, type ListTable } from './admission.ts'
 import { guard, listing, lookUp, notListedReason, plainness } from './statements.ts'
 
@@ -39,12 +39,17 @@ export function listedText(
   run: RunExchange,
   texts: Texts,
   admission: Admission,
-  asker: Asker,
+  asker: ExchangeContext,
 ): string | Promise<string> {
   return texts.get(admission.hash) ?? askForText(run, texts, admission, asker)
 }
 
-async function askForText(run: RunExchange, texts: Texts, admission: Admission, asker: Asker): Promise<string> {
+async function askForText(
+  run: RunExchange,
+  texts: Texts,
+  admission: Admission,
+  asker: ExchangeContext,
+): Promise<string> {
   const { table, hash } = admission
   const question = lookUp(asker.caller.role, table, hash)
   const rows = await asking(run, admission, exchangeOf(asker, true, [question]))

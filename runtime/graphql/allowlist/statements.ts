@@ -46,7 +46,7 @@ function sqlOf(table: ListTable): TableSql {
 export function listing(table: ListTable, hash: string, text: string, plain: boolean): LastingCondition {
   const { mark, sql } = sqlOf(table)
   // Of two texts one has another hash, so the hash stands for both; a list is told by its mark.
-  return { mark, sql, values: [hash, text], lasting: plain ? mark + hash : null }
+  return { nameSuffix: mark, sql, values: [hash, text], lasting: plain ? mark + hash : null }
 }
 
 /** The same as a statement, for where there is no version to check it with. What follows it in a request then never runs. */

@@ -92,7 +92,7 @@ function exchange(one: Running, revision: Revision, question: Question, longestM
     const ended = (code: number): void => settle({ kind: 'failed', detail: `the thread ended with code ${code}` })
     const patience = setTimeout(() => settle({ kind: 'late' }), longestMs)
     worker.on('message', settle).on('error', failed).on('exit', ended)
-    tell(one, revision)
+    sendRevision(one, revision)
       .then(() => worker.postMessage(question satisfies Message))
       .catch(failed)
   })
@@ -100,7 +100,7 @@ function exchange(one: Running, revision: Revision, question: Question, longestM
 
 const outOfMemory = 'ERR_WORKER_OUT_OF_MEMORY'
 
-async function tell(one: Running, revision: Revision): Promise<void> {
+async function sendRevision(one: Running, revision: Revision): Promise<void> {
   if (one.revision === revision.id) return
   one.revision = null
   for (const part of partsOf(revision)) {

@@ -5,7 +5,13 @@ import { createEngine, createRoles } from '../../engine/engine.ts'
 import { HttpFailure } from '../../http/failures.ts'
 import { bindAll } from '../run/bind.ts'
 import { checkMethod, type Prepared, type Sketch } from '../prepared/document.ts'
-import { anybody, createDocuments, isWorthKeeping, type Bounds, type Documents } from '../prepared/documents.ts'
+import {
+  untrustedCacheLimits,
+  createDocuments,
+  isWorthKeeping,
+  type CacheLimits,
+  type Documents,
+} from '../prepared/documents.ts'
 import { Refusal } from '../protocol/failures.ts'
 import { withinStack } from '../operation/limits.ts'
 import { readBody } from '../http/request.ts'
@@ -16,10 +22,10 @@ import { pack } from './packing.ts'
 /** The thread that reads what takes long: it is told a revision, and answers questions about it. */
 
 /** Long documents come once, and whoever asks remembers what was found out. */
-const bounds: Bounds = { ...anybody, longestDocument: 4_096 }
+const bounds: CacheLimits = { ...untrustedCacheLimits, longestDocument: 4_096 }
 
 /** A revision that is being told; its parts are put in their places. */
-interface Told {
+interface ReceivedRevision {
   readonly revision: Omit<Revision, 'manifest' | 'entities'> & {
     readonly manifest: Revision['manifest'] & Record<string, unknown>
     readonly entities: Record<string, string>
@@ -30,7 +36,7 @@ interface Told {
 /** Answers each question, whatever comes of it; what goes wrong with the parts of a revision ends the thread. */
 function createReader(): (message: Message) => Reply | null {
   const roles = createRoles()
-  let told: Told | null = null
+  let told: ReceivedRevision | null = null
   return (message) => {
     if (message.kind === 'revision') {
       const { id, manifest, functions } = message
@@ -52,7 +58,7 @@ function createReader(): (message: Message) => Reply | null {
   }
 }
 
-function put({ revision }: Told, part: Exclude<RevisionPart, { kind: 'revision' }>): void {
+function put({ revision }: ReceivedRevision, part: Exclude<RevisionPart, { kind: 'revision' }>): void {
   if (part.kind === 'entities') Object.assign(revision.entities, part.entities)
   else (revision.manifest[part.list] as unknown[]).push(...part.items)
 }

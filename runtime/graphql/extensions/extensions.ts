@@ -16,9 +16,9 @@ export interface Extensions {
 }
 
 /** Which of them a request gets; null, as for almost all: none. */
-export type AskedExtensions = { readonly [Name in keyof Extensions]-?: boolean }
+export type RequestedExtensions = { readonly [Name in keyof Extensions]-?: boolean }
 
-export function extensionsOf({ manifest }: Engine, { extensions }: GraphqlRequest): AskedExtensions | null {
+export function extensionsOf({ manifest }: Engine, { extensions }: GraphqlRequest): RequestedExtensions | null {
   const asked = {
     explain: manifest.explain === true && extensions['explain'] === true,
     schemaReport: manifest.report !== undefined && extensions['schemaReport'] === true,
@@ -30,7 +30,7 @@ export function extensionsOf({ manifest }: Engine, { extensions }: GraphqlReques
 export async function runExtended(
   run: RunExchange,
   engine: Engine,
-  asked: AskedExtensions,
+  asked: RequestedExtensions,
   exchange: Exchange,
   made: () => { readonly statements: Statements; readonly plan: Plan },
 ): Promise<{ readonly rows: readonly ResultRow[]; readonly extensions: Extensions }> {

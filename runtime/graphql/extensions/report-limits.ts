@@ -1,5 +1,5 @@
 import type { Manifest } from '../../contract/manifest.ts'
-import type { Visible } from '../../engine/view.ts'
+import type { RoleVisibility } from '../../engine/view.ts'
 import { literal } from '../../sql/literal.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 
@@ -10,7 +10,7 @@ export const noLimits = 'anon may ask for everything at once'
 const firstLimits = { rows: 10_000, cost: 100_000 }
 
 /** Of the schemas that ask for a report the first that anon reads something of, where no limit of rows or cost holds; else null. */
-export function unlimitedSchema({ limits }: Manifest, anon: Visible, schemas: readonly string[]): string | null {
+export function unlimitedSchema({ limits }: Manifest, anon: RoleVisibility, schemas: readonly string[]): string | null {
   if (limits !== undefined && (limits.rows !== null || limits.cost !== undefined)) return null
   return schemas.find((schema) => anon.exposed.some((entity) => entity.schema === schema)) ?? null
 }

@@ -12,7 +12,7 @@ import type {
 } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
-import type { Visible } from '../../engine/view.ts'
+import type { RoleVisibility } from '../../engine/view.ts'
 import { groupBy } from '../../lib/group-by.ts'
 import { ident, qualified } from '../../sql/ident.ts'
 import { advice, type Callable } from './advice.ts'
@@ -113,7 +113,7 @@ export function schemaReport(view: RoleView, facts: ReportFacts, found: readonly
 const present: Found = { inSchema: true, reason: null, message: null, fix: null }
 const absent = (missing: Missing): Found => ({ inSchema: false, ...missing })
 
-function relationReport(visible: Visible, { remarks }: ReportFacts, relation: ReportedRelation): RelationReport {
+function relationReport(visible: RoleVisibility, { remarks }: ReportFacts, relation: ReportedRelation): RelationReport {
   const { object, kind } = relation
   const entity = relation.entity === null ? undefined : visible.entity(relation.entity)
   const isThere = entity !== undefined && visible.isExposed(entity)
@@ -134,7 +134,7 @@ function isConflict({ code, object }: ReportedRemark, relation: ReportedRelation
 }
 
 function missingRelation(
-  visible: Visible,
+  visible: RoleVisibility,
   remarks: readonly ReportedRemark[],
   { object, schema, name }: ReportedRelation,
   entity: EntityFacts | undefined,
@@ -151,10 +151,10 @@ function missingRelation(
   return unusableName(remarks, object, 'name-taken')
 }
 
-const uses = (visible: Visible, schema: string): boolean =>
+const uses = (visible: RoleVisibility, schema: string): boolean =>
   visible.manifest.schemas.some(({ name, usage }) => name === schema && visible.can(usage))
 
-const noGrant = ({ role }: Visible, schema: string, grant: string): Missing => ({
+const noGrant = ({ role }: RoleVisibility, schema: string, grant: string): Missing => ({
   reason: 'no grant',
   message: `${role} has no USAGE on its schema.`,
   fix: `grant usage on schema ${ident(schema)} to ${ident(role)}; ${grant}`,
@@ -170,7 +170,7 @@ function unusableName(remarks: readonly ReportedRemark[], object: string, code: 
 }
 
 function functionReport(
-  visible: Visible,
+  visible: RoleVisibility,
   { remarks }: ReportFacts,
   fn: ReportedFunction,
   shown: ReadonlySet<FunctionFacts>,
@@ -182,14 +182,14 @@ function functionReport(
   return { ...base, field: null, ...absent(missingFunction(visible, remarks, fn, facts)) }
 }
 
-function factsOf({ manifest, entity }: Visible, { facts }: ReportedFunction): FunctionFacts | undefined {
+function factsOf({ manifest, entity }: RoleVisibility, { facts }: ReportedFunction): FunctionFacts | undefined {
   if (facts === null) return undefined
   const place = facts.row === null ? manifest.functions : entity(facts.row)?.computed
   return place?.find(({ id }) => id === facts.id)
 }
 
 function missingFunction(
-  visible: Visible,
+  visible: RoleVisibility,
   remarks: readonly ReportedRemark[],
   fn: ReportedFunction,
   facts: FunctionFacts | undefined,

@@ -1,7 +1,7 @@
 import type { ColumnFacts, EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import { filterComputed } from '../../engine/computed-filters.ts'
 import { filterRelations, type Related } from '../../engine/related.ts'
-import { byField, isGeo, type Visible } from '../../engine/view.ts'
+import { byField, isGeo, type RoleVisibility } from '../../engine/view.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import { badArgument } from '../protocol/failures.ts'
@@ -96,14 +96,14 @@ const columnSubject = ({ column, type, maxLength }: ColumnFacts): Compared => ({
   maxLength,
 })
 
-const planColumn = (visible: Visible, column: ColumnFacts, input: Input): Filter | null =>
+const planColumn = (visible: RoleVisibility, column: ColumnFacts, input: Input): Filter | null =>
   column.type?.kind === 'composite'
     ? planAttributes(visible, column.column, [], column.type.id, input)
     : planValue(columnSubject(column), input)
 
 /** Conditions on attributes of a composite value; what is empty is no condition, as everywhere. */
 function planAttributes(
-  visible: Visible,
+  visible: RoleVisibility,
   column: string,
   path: readonly string[],
   id: ObjectId,

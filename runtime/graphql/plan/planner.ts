@@ -1,7 +1,7 @@
 import { getNamedType, GraphQLObjectType, type FieldNode, type GraphQLField, type GraphQLNamedType } from 'graphql'
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import { meaningOf, type WrapperMember } from '../../engine/meaning.ts'
-import type { Visible } from '../../engine/view.ts'
+import type { RoleVisibility } from '../../engine/view.ts'
 import { refuse } from '../protocol/failures.ts'
 import { toInput, type Input } from './input.ts'
 import { collectFields, setsOf, type Walk } from './selection.ts'
@@ -19,7 +19,7 @@ export type Selected =
 
 /** What every planning function is handed: the caller's types and this request's variables. */
 export interface Planner {
-  readonly visible: Visible
+  readonly visible: RoleVisibility
   readonly walk: Walk
   readonly rowType: (name: string) => GraphQLObjectType
   /** The arguments of a field by name. */
@@ -53,7 +53,7 @@ const maxObjects = 30_000
 const maxRelated = 200
 
 export function createPlanner(
-  visible: Visible,
+  visible: RoleVisibility,
   walk: Walk,
   typeNamed: (name: string) => GraphQLNamedType | undefined,
   row: PlanRow,

@@ -33,7 +33,7 @@ export type Lesson =
   | { readonly kind: 'read'; readonly sketch: Sketch; readonly shape: string; readonly statements: Statements }
 
 /** Bounds in characters; what is held is some five bytes for each of a document, and one of its statements. */
-export interface Bounds {
+export interface CacheLimits {
   /** How what comes once is told from what comes again. */
   readonly memory: typeof createLru
   readonly documents: number
@@ -45,7 +45,7 @@ export interface Bounds {
 }
 
 /** Anybody may send documents. */
-export const anybody: Bounds = {
+export const untrustedCacheLimits: CacheLimits = {
   memory: createTryingLru,
   documents: 1_000_000,
   longestDocument: 32_768,
@@ -55,7 +55,7 @@ export const anybody: Bounds = {
 }
 
 /** What an owner listed is worth keeping, and nobody else's documents drive it out. */
-export const listed: Bounds = {
+export const allowlistCacheLimits: CacheLimits = {
   memory: createLru,
   documents: 4_000_000,
   longestDocument: 1_000_000,
@@ -74,7 +74,7 @@ const sketchWeight = 1_000
 /** A longer text is known by its hash. */
 const longText = 32_768
 
-interface Kept {
+interface CachedDocument {
   readonly known: Known
   /** Null: it was read apart. */
   readonly document: Document | null
@@ -82,8 +82,8 @@ interface Kept {
   readonly weight: number
 }
 
-export function createDocuments(engine: Engine, bounds: Bounds): Documents {
-  const documents = bounds.memory<string, Kept>(bounds.documents, ({ weight }) => weight)
+export function createDocuments(engine: Engine, bounds: CacheLimits): Documents {
+  const documents = bounds.memory<string, CachedDocument>(bounds.documents, ({ weight }) => weight)
   const statements = bounds.memory<string, Statements>(bounds.statements, (value, key) => key.length + weightOf(value))
   const refusals = bounds.memory<string, Refusal>(bounds.refusals, (value, key) => key.length + wordsOf(value))
   let made = 0
@@ -117,7 +117,7 @@ export function createDocuments(engine: Engine, bounds: Bounds): Documents {
       throw error instanceof Refusal ? refused(id, error) : error
     }
   }
-  const known = (id: string): Kept | null => {
+  const known = (id: string): CachedDocument | null => {
     const kept = documents.get(id)
     if (kept !== undefined) return kept
     const refusal = refusals.get(id)
@@ -173,7 +173,8 @@ function ifQuick<T>(work: () => T): T | null {
 
 /** Whether what was read apart is light enough to be told, and kept if anybody's is. */
 export const isWorthKeeping = ({ definitions }: Sketch, statements: Statements): boolean =>
-  sizeOf(definitions) <= anybody.longestDocument && weightOf(statements) <= anybody.longestStatements
+  sizeOf(definitions) <= untrustedCacheLimits.longestDocument &&
+  weightOf(statements) <= untrustedCacheLimits.longestStatements
 
 const sizeOf = (definitions: Sketch['definitions']): number => JSON.stringify(definitions).length
 

@@ -1,7 +1,7 @@
 import type { Revision, RevisionSource } from '../../contract/revision.ts'
 import { createEngine, createRoles, type Engine, type Roles } from '../../engine/engine.ts'
 import { createEstimates, type Estimates } from './cost-limit.ts'
-import { anybody, createDocuments, listed, type Documents } from '../prepared/documents.ts'
+import { untrustedCacheLimits, createDocuments, allowlistCacheLimits, type Documents } from '../prepared/documents.ts'
 
 /** An engine with what was found out about documents under it. */
 export interface Loaded {
@@ -74,8 +74,8 @@ async function load(
   const estimates = createEstimates(now)
   if (before === null || before.engine.revision !== revision.id) {
     const engine = createEngine(revision, roles)
-    const documents = createDocuments(engine, anybody)
-    return { revision, engine, documents, listed: createDocuments(engine, listed), estimates, standsIn }
+    const documents = createDocuments(engine, untrustedCacheLimits)
+    return { revision, engine, documents, listed: createDocuments(engine, allowlistCacheLimits), estimates, standsIn }
   }
   if (isSame(before, revision, standsIn)) return before
   return { ...before, engine: { ...before.engine, version: revision.version }, estimates, standsIn }

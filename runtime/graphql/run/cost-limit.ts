@@ -2,7 +2,7 @@ import type { BoundStatement, RunExchange } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { createTryingLru } from '../../lib/lru.ts'
 import { costOf, plansOf } from './estimate.ts'
-import { exchangeOf, type Asker } from './exchange.ts'
+import { exchangeOf, type ExchangeContext } from './exchange.ts'
 import { refuse } from '../protocol/failures.ts'
 
 /**
@@ -16,7 +16,7 @@ export interface Estimates {
    */
   readonly cost: (
     run: RunExchange,
-    asker: Asker,
+    asker: ExchangeContext,
     statements: readonly BoundStatement[],
     limit: number,
   ) => number | Promise<number>
@@ -42,7 +42,7 @@ export function createEstimates(now: () => number): Estimates {
   const known = createTryingLru<string, Known>(mostKept)
   const renew = async (
     run: RunExchange,
-    asker: Asker,
+    asker: ExchangeContext,
     statements: readonly BoundStatement[],
     outdated: number,
   ): Promise<number> => {
@@ -86,7 +86,7 @@ const unknown: Known = { cost: 0, askedAt: Number.NEGATIVE_INFINITY }
 /** What each of the wanted statements costs; a failure is told as that of the first of all statements that it is about. */
 async function askPostgres(
   run: RunExchange,
-  asker: Asker,
+  asker: ExchangeContext,
   statements: readonly BoundStatement[],
   wanted: ReadonlyMap<string, BoundStatement>,
 ): Promise<readonly (readonly [name: string, cost: number])[]> {

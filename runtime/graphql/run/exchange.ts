@@ -1,12 +1,12 @@
 import type { BoundStatement, LastingCondition, Exchange } from '../../contract/execution.ts'
 
 /** Who asks, and the version that he asks at. */
-export type Asker = Pick<Exchange, 'caller' | 'claimsTogether' | 'leaves' | 'version' | 'standing'>
+export type ExchangeContext = Pick<Exchange, 'caller' | 'claimsTogether' | 'leaves' | 'version' | 'privileges'>
 
 /** Member by member: V8 takes µs to spread an object where it is given further members. */
 export const exchangeOf = (
-  { caller, claimsTogether, leaves, version, standing }: Asker,
+  { caller, claimsTogether, leaves, version, privileges }: ExchangeContext,
   readOnly: boolean,
   statements: readonly BoundStatement[],
   condition?: LastingCondition,
-): Exchange => ({ caller, claimsTogether, leaves, version, standing, condition, readOnly, statements })
+): Exchange => ({ caller, claimsTogether, leaves, version, privileges, condition, readOnly, statements })

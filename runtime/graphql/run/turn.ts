@@ -2,21 +2,21 @@ import type { Caller, RequestContext, RunExchange } from '../../contract/executi
 import type { Outline } from '../statements/statements.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
 import type { Loaded } from './cell.ts'
-import type { Asker } from './exchange.ts'
+import type { ExchangeContext } from './exchange.ts'
 
 /** One attempt to answer a request, on one engine. */
 export interface Turn {
   readonly request: GraphqlRequest
   readonly context: RequestContext | undefined
   readonly loaded: Loaded
-  readonly asker: Asker
+  readonly asker: ExchangeContext
   /** Runs an exchange in the name of the request. */
   readonly run: RunExchange
   /** What the answer consists of, once that is known: it tells the field of a statement that failed. */
   outline: Outline | null
 }
 
-/** @param isFirst whoever was told that something changed compares everything: there is no standing to rely on */
+/** @param isFirst whoever was told that something changed compares everything: there is no privileges to rely on */
 export function beginTurn(
   run: RunExchange,
   loaded: Loaded,
@@ -27,9 +27,9 @@ export function beginTurn(
 ): Turn {
   const { engine } = loaded
   const { version, manifest } = engine
-  const standing = isFirst ? engine.standing(caller.role) : undefined
+  const privileges = isFirst ? engine.privileges(caller.role) : undefined
   const claimsTogether = version !== null && manifest.readsClaims !== true
-  const asker: Asker = { caller, claimsTogether, leaves: manifest.leaves, version, standing }
+  const asker: ExchangeContext = { caller, claimsTogether, leaves: manifest.leaves, version, privileges }
   const send: RunExchange = context === undefined ? run : (exchange) => run(exchange, context)
   return { request, context, loaded, asker, run: send, outline: null }
 }

@@ -21,7 +21,7 @@ const decode = (change: Readonly<Record<string, unknown>>): unknown =>
 
 const relation = {
   oid: ['1'],
-  mark: ['7'],
+  hash: ['7'],
   written: ['8'],
   served: [true],
   schema: ['s'],
@@ -41,7 +41,7 @@ describe('decoding the answer', () => {
 
   test('an object from whom everything was revoked has no grants', () => {
     expect(decode({ relations: relation })).toMatchObject({
-      relations: [{ mark: '7', written: '8', served: true, object: { name: 't', grants: [], primaryKey: null } }],
+      relations: [{ hash: '7', written: '8', served: true, object: { name: 't', grants: [], primaryKey: null } }],
     })
   })
 

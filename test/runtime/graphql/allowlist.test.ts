@@ -8,7 +8,11 @@ import { createTexts } from '../../../runtime/graphql/allowlist/listed.ts'
 import { createPrepareAhead } from '../../../runtime/graphql/allowlist/prepare-ahead.ts'
 import type { Loaded } from '../../../runtime/graphql/run/cell.ts'
 import { createEstimates } from '../../../runtime/graphql/run/cost-limit.ts'
-import { anybody, createDocuments, listed } from '../../../runtime/graphql/prepared/documents.ts'
+import {
+  untrustedCacheLimits,
+  createDocuments,
+  allowlistCacheLimits,
+} from '../../../runtime/graphql/prepared/documents.ts'
 import { openDatabase } from '../../../runtime/db/pool/pool.ts'
 import { catalog, schema } from '../../support/catalog-literal.ts'
 import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
@@ -326,8 +330,8 @@ describe('17 allowlist: prepared ahead', () => {
       const loaded: Loaded = {
         revision,
         engine,
-        documents: createDocuments(engine, anybody),
-        listed: createDocuments(engine, listed),
+        documents: createDocuments(engine, untrustedCacheLimits),
+        listed: createDocuments(engine, allowlistCacheLimits),
         estimates: createEstimates(() => 0),
         standsIn: false,
       }

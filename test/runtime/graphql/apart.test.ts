@@ -14,7 +14,7 @@ import {
   type Thread,
 } from '../../../runtime/graphql/apart/thread.ts'
 import { bindAll } from '../../../runtime/graphql/run/bind.ts'
-import { anybody, createDocuments } from '../../../runtime/graphql/prepared/documents.ts'
+import { untrustedCacheLimits, createDocuments } from '../../../runtime/graphql/prepared/documents.ts'
 import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
 import { withinStack } from '../../../runtime/graphql/operation/limits.ts'
 import { readBody, readBodyQuickly } from '../../../runtime/graphql/http/request.ts'
@@ -67,7 +67,7 @@ const questionOf = (of: Revision, asked: Partial<Question> & Pick<Question, 'tex
 /** What reading here says, in the words of the thread. */
 const readHere = (of: Revision, { role, text, operationName, variables }: Question): unknown => {
   try {
-    const document = createDocuments(createEngine(of), anybody).find({ role, text, operationName })
+    const document = createDocuments(createEngine(of), untrustedCacheLimits).find({ role, text, operationName })
     const prepared = withinStack(() => document.prepare(variables))
     const { writes, pieces } = joinConstants(prepared.statements)
     return { ready: { writes, pieces, bound: bindAll(prepared) } }

@@ -3,7 +3,7 @@ import { buildClientSchema, type IntrospectionQuery } from 'graphql'
 import { useCallback, useMemo, useRef, useState } from 'react'
 import type { Api, GraphqlAnswer, GraphqlParams, Result } from '../api.ts'
 import { useBearers } from '../bearer.ts'
-import { useAsked, useDesk } from '../context.tsx'
+import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import { Field } from '../parts/field.tsx'
 import { SwitchOn } from '../parts/switch-on.tsx'
@@ -15,14 +15,14 @@ import type { Explained } from '../../../graphql/extensions/explain.ts'
 
 /** GraphiQL as whoever is chosen; the plans of what was run beside it, when asked for. */
 export function GraphiqlPanel() {
-  const { whom } = useDesk()
+  const { whom } = usePageContext()
   const role = roleOf(whom)
   const ask = useCallback(
     (api: Api): Promise<Result<IntrospectionQuery>> =>
       api.call('GET', `admin/v1/schema?role=${encodeURIComponent(role)}`),
     [role],
   )
-  const [asked, reload] = useAsked(ask)
+  const [asked, reload] = useAdminAnswer(ask)
   const [explains, setExplains] = useState(false)
   const [plans, setPlans] = useState<Explaining>({ kind: 'nothing' })
   const fetcher = useFetcher(whom, explains, setPlans)
@@ -114,7 +114,7 @@ type Fetcher = (params: GraphqlParams) => Promise<GraphqlAnswer>
 
 /** Plans are taken out of the answer, so that it reads as an application would get it. */
 function useFetcher(whom: Whom, explains: boolean, tell: (plans: Explaining) => void): Fetcher {
-  const { api } = useDesk()
+  const { api } = usePageContext()
   const bearerOf = useBearers()
   return useMemo(
     () =>

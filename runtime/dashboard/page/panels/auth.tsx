@@ -1,7 +1,7 @@
 import { useCallback } from 'react'
 import type { PrepareAnswer, SettingsAnswer } from '../../../admin/answers.ts'
 import type { ShownSetting } from '../../../admin/setting-values.ts'
-import { useAsked, useDesk } from '../context.tsx'
+import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import type { Api, Result } from '../api.ts'
 import { SettingsForm } from './settings-form.tsx'
@@ -12,14 +12,14 @@ const askSettings = (api: Api): Promise<Result<SettingsAnswer>> => api.call('GET
 
 /** Whether auth is on, and every setting of it. */
 export function AuthPanel() {
-  const [asked, reload] = useAsked(askSettings)
+  const [asked, reload] = useAdminAnswer(askSettings)
   if (asked.kind === 'refused' && asked.refusal.code === 'auth_not_enabled') return <Unprepared reload={reload} />
   return <Answer asked={asked}>{(value) => <Settings {...value} reload={reload} />}</Answer>
 }
 
 /** The tables of auth are not in this database yet: made here, then enabled. */
 function Unprepared({ reload }: { readonly reload: () => void }) {
-  const { api } = useDesk()
+  const { api } = usePageContext()
   const save = useCallback(
     async (changes: Readonly<Record<string, unknown>>): Promise<Result<unknown>> => {
       const prepared = await api.call<PrepareAnswer>('POST', 'admin/v1/prepare')
@@ -49,7 +49,7 @@ const siteUrl: ShownSetting = {
 }
 
 function Settings({ settings, google, reload }: SettingsAnswer & { readonly reload: () => void }) {
-  const { api } = useDesk()
+  const { api } = usePageContext()
   const save = useCallback(
     (changes: Readonly<Record<string, unknown>>) => api.call('PATCH', 'admin/v1/settings', changes),
     [api],
@@ -72,7 +72,7 @@ const valueOf = (settings: readonly ShownSetting[], name: string): unknown =>
   settings.find((setting) => setting.name === name)?.value
 
 function State({ settings }: { readonly settings: readonly ShownSetting[] }) {
-  const { project } = useDesk()
+  const { project } = usePageContext()
   const isOn = valueOf(settings, 'auth_enabled') === true && valueOf(settings, 'site_url') !== null
   const facts: readonly (readonly [name: string, fact: string])[] = [
     ['Auth', isOn ? 'enabled' : 'not enabled'],

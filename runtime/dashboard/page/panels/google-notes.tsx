@@ -1,6 +1,6 @@
 import type { ShownSetting } from '../../../admin/setting-values.ts'
 import type { AuthSettingName } from '../../../auth/settings/keys.ts'
-import { useDesk } from '../context.tsx'
+import { usePageContext } from '../context.tsx'
 import { labelOf } from './setting-text.ts'
 
 interface GoogleNotesProps {
@@ -10,7 +10,7 @@ interface GoogleNotesProps {
 
 /** What has to be registered at Google, and what is missing here. */
 export function GoogleNotes({ settings, missing }: GoogleNotesProps) {
-  const { project } = useDesk()
+  const { project } = usePageContext()
   const external = settings.find(({ name }) => name === 'external_url')?.value
   const authUrl = typeof external === 'string' && external !== '' ? external : `${project.url}/auth/v1`
   return (

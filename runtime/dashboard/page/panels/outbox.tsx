@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { MailsAnswer, ShownMail } from '../../../admin/answers.ts'
-import { useAsked, useDesk } from '../context.tsx'
+import { useAdminAnswer, usePageContext } from '../context.tsx'
 import type { Api, Result } from '../api.ts'
 import { Answer } from '../parts/answer.tsx'
 import { MailFrame } from '../parts/mail-frame.tsx'
@@ -10,8 +10,8 @@ const askMails = (api: Api): Promise<Result<MailsAnswer>> => api.call('GET', 'ad
 
 /** Mails that were kept because no mail server is set. */
 export function OutboxPanel() {
-  const { project } = useDesk()
-  const [asked, reload] = useAsked(askMails)
+  const { project } = usePageContext()
+  const [asked, reload] = useAdminAnswer(askMails)
   return (
     <>
       {project.mails === 'sent' && (

@@ -1,7 +1,7 @@
 import type { IntrospectionQuery } from 'graphql'
 import { useCallback, useMemo, useState } from 'react'
 import type { Api, Result } from '../api.ts'
-import { useAsked } from '../context.tsx'
+import { useAdminAnswer } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import { Field } from '../parts/field.tsx'
 import { Drawing } from '../picture/drawing.tsx'
@@ -17,7 +17,7 @@ export function PicturePanel() {
     (api: Api): Promise<Result<IntrospectionQuery>> => api.call('GET', `admin/v1/schema?role=${role}`),
     [role],
   )
-  const [asked, reload] = useAsked(ask)
+  const [asked, reload] = useAdminAnswer(ask)
   return (
     <>
       <div className="toolbar">

@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'react'
 import type { Api, Result } from '../api.ts'
 import { useBearers } from '../bearer.ts'
-import { useAsked, useDesk } from '../context.tsx'
+import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import { Field } from '../parts/field.tsx'
 import { SwitchOn } from '../parts/switch-on.tsx'
@@ -11,10 +11,10 @@ import type { BearerOf, Whom } from '../whom.ts'
 
 /** Every table and function, whether it is in the API of a role and why not, and what should be mended. */
 export function ReportPanel() {
-  const { whom } = useDesk()
+  const { whom } = usePageContext()
   const bearerOf = useBearers()
   const ask = useCallback((api: Api) => askReport(api, bearerOf, whom), [bearerOf, whom])
-  const [asked, reload] = useAsked(ask)
+  const [asked, reload] = useAdminAnswer(ask)
   return (
     <>
       <div className="toolbar">

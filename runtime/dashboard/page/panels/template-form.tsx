@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState, type FormEvent } from 'react'
 import type { ListedTemplate } from '../../../auth/mails/templates.ts'
 import type { Refusal, Result } from '../api.ts'
-import { useDesk } from '../context.tsx'
+import { usePageContext } from '../context.tsx'
 import { Refused } from '../parts/answer.tsx'
 import { Field } from '../parts/field.tsx'
 import { MailFrame } from '../parts/mail-frame.tsx'
@@ -14,7 +14,7 @@ interface TemplateFormProps {
 }
 
 export function TemplateForm({ template, saved }: TemplateFormProps) {
-  const { api } = useDesk()
+  const { api } = usePageContext()
   const [subject, setSubject] = useState(template.subject)
   const [html, setHtml] = useState(template.html)
   const [refusal, setRefusal] = useState<Refusal | null>(null)
@@ -38,10 +38,10 @@ export function TemplateForm({ template, saved }: TemplateFormProps) {
   return (
     <form className="card template" onSubmit={(event) => void save(event)} aria-label={labelOf(template.kind)}>
       <div>
-        <Field label="Subject" problem={tell('The subject', preview.subjectProblem)}>
+        <Field label="Subject" problem={withPart('The subject', preview.subjectProblem)}>
           {(described) => <input {...described} value={subject} onChange={({ target }) => setSubject(target.value)} />}
         </Field>
-        <HtmlField html={html} change={setHtml} problem={tell('The HTML', preview.htmlProblem)} />
+        <HtmlField html={html} change={setHtml} problem={withPart('The HTML', preview.htmlProblem)} />
         {refusal !== null && <Refused refusal={refusal} />}
         <div className="actions">
           <button type="submit" className="primary" disabled={!isGood}>
@@ -62,10 +62,11 @@ export function TemplateForm({ template, saved }: TemplateFormProps) {
 }
 
 /** The part that a fault names is the part that it stands at. */
-const tell = (part: string, problem: string | null): string | null => (problem === null ? null : `${part} ${problem}`)
+const withPart = (part: string, problem: string | null): string | null =>
+  problem === null ? null : `${part} ${problem}`
 
 function usePreview(subject: string, html: string): Preview {
-  const { project } = useDesk()
+  const { project } = usePageContext()
   const last = useRef<Preview | null>(null)
   const preview = previewOf({ subject, html }, project.url, last.current)
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { TemplatesAnswer } from '../../../admin/answers.ts'
-import { useAsked } from '../context.tsx'
+import { useAdminAnswer } from '../context.tsx'
 import type { Api, Result } from '../api.ts'
 import { Answer } from '../parts/answer.tsx'
 import { labelOf } from './setting-text.ts'
@@ -10,7 +10,7 @@ const askTemplates = (api: Api): Promise<Result<TemplatesAnswer>> => api.call('G
 
 /** What mails look like, with a preview made by the code that makes the mails. */
 export function TemplatesPanel() {
-  const [asked, reload] = useAsked(askTemplates)
+  const [asked, reload] = useAdminAnswer(askTemplates)
   const [kind, setKind] = useState('confirmation')
   return (
     <Answer asked={asked}>

@@ -1,5 +1,5 @@
 import { useCallback, useDeferredValue, useState } from 'react'
-import { useAsked, useDesk } from '../context.tsx'
+import { useAdminAnswer, usePageContext } from '../context.tsx'
 import type { Api, Result } from '../api.ts'
 import { Answer } from '../parts/answer.tsx'
 import { Field } from '../parts/field.tsx'
@@ -17,7 +17,7 @@ export function UsersPanel() {
       api.call('GET', usersPath({ filter: looked, page, perPage })),
     [looked, page],
   )
-  const [asked, reload] = useAsked(ask)
+  const [asked, reload] = useAdminAnswer(ask)
   const total = asked.kind === 'answer' ? Number(asked.headers.get('x-total-count') ?? 0) : 0
   const pages = Math.max(1, Math.ceil(total / perPage))
   const search = (text: string): void => {
@@ -53,7 +53,7 @@ export function UsersPanel() {
 }
 
 function UserTable({ users }: { readonly users: readonly ListedUser[] }) {
-  const { actAs } = useDesk()
+  const { actAs } = usePageContext()
   const lookAs = (user: ListedUser): void => {
     actAs({ kind: 'user', id: user.id, name: nameOf(user), role: user.role })
     location.hash = 'graphiql'

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
 import type { Refusal } from '../api.ts'
-import type { Asked } from '../context.tsx'
+import type { AdminAnswer } from '../context.tsx'
 
 export interface AnswerProps<T> {
-  readonly asked: Asked<T>
+  readonly asked: AdminAnswer<T>
   readonly children: (value: T) => ReactNode
 }
 

@@ -1,6 +1,6 @@
 import { useCallback, useDeferredValue, useId, useState } from 'react'
 import type { Api, Result } from '../api.ts'
-import { useAsked, useDesk } from '../context.tsx'
+import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { nameOf, usersPath, type ListedUser } from '../users.ts'
 import type { Whom } from '../whom.ts'
 import { Answer } from './answer.tsx'
@@ -14,7 +14,7 @@ const kinds: Readonly<Record<Whom['kind'], string>> = {
 
 /** Chooses as whom documents run. */
 export function WhomPicker() {
-  const { whom, actAs } = useDesk()
+  const { whom, actAs } = usePageContext()
   const [kind, setKind] = useState(whom.kind)
   const choose = (next: Whom['kind']): void => {
     setKind(next)
@@ -39,7 +39,7 @@ export function WhomPicker() {
 }
 
 function UserPicker() {
-  const { whom, actAs } = useDesk()
+  const { whom, actAs } = usePageContext()
   const [filter, setFilter] = useState('')
   const looked = useDeferredValue(filter)
   const ask = useCallback(
@@ -47,7 +47,7 @@ function UserPicker() {
       api.call('GET', usersPath({ filter: looked, page: 1, perPage: 20 })),
     [looked],
   )
-  const [asked] = useAsked(ask)
+  const [asked] = useAdminAnswer(ask)
   const listId = useId()
   const chosen = whom.kind === 'user' ? whom : null
   const search = (text: string): void => {

@@ -65,7 +65,7 @@ function columnsOf({ types, relations }: Graph): readonly Column[] {
     types.filter(({ name }) => related.has(name) && ranks.get(name) === rank),
   )
   const alone = types.filter(({ name }) => !related.has(name))
-  return [...settle(ranked, relations), alone].filter((column) => column.length > 0)
+  return [...settleColumns(ranked, relations), alone].filter((column) => column.length > 0)
 }
 
 /** The longest way to a type that refers to nothing; where relations go round, the way back is not counted. */
@@ -91,7 +91,7 @@ function rankTypes(types: readonly GraphType[], relations: readonly Relation[]):
 const sweeps = 4
 
 /** Sorts each column by where the neighbours of its types stand in their columns, a few times to and fro. */
-function settle(columns: readonly Column[], relations: readonly Relation[]): readonly Column[] {
+function settleColumns(columns: readonly Column[], relations: readonly Relation[]): readonly Column[] {
   const neighbours = neighboursOf(relations)
   let settled = columns
   for (let sweep = 0; sweep < sweeps; sweep += 1) {

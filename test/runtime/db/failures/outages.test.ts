@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { freePort } from '../../../../runtime/embedded-postgres/free-port.ts'
-import { tellOutages } from '../../../../runtime/db/failures/outages.ts'
+import { logOutages } from '../../../../runtime/db/failures/outages.ts'
 import { openDatabase } from '../../../../runtime/db/pool/pool.ts'
 import type { LogEvent } from '../../../../runtime/log/events.ts'
 
@@ -8,7 +8,7 @@ test('an operator is told why the database is away, once a second and not with e
   const database = openDatabase({ url: `postgres://nobody@127.0.0.1:${await freePort()}/nothing`, schemas: ['public'] })
   const events: LogEvent[] = []
   const clock = { now: 0 }
-  const run = tellOutages(
+  const run = logOutages(
     database.run,
     (event) => events.push(event),
     () => clock.now,

@@ -300,7 +300,7 @@ describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
     const under = (holds: boolean, lasting: string | null): Exchange => ({
       ...selecting('select 1 as r', [], version, true),
       condition: {
-        mark: '.c',
+        nameSuffix: '.c',
         sql: (first) => `case when $${first}::bool then true else catalograph.refuse('no') end`,
         values: [String(holds)],
         lasting,

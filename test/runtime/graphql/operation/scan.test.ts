@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createEngine, type Engine } from '../../../../runtime/engine/engine.ts'
-import { anybody, createDocuments } from '../../../../runtime/graphql/prepared/documents.ts'
+import { untrustedCacheLimits, createDocuments } from '../../../../runtime/graphql/prepared/documents.ts'
 import { Refusal } from '../../../../runtime/graphql/protocol/failures.ts'
 import { isHeavy, scan } from '../../../../runtime/graphql/operation/scan.ts'
 import { hostileSql } from '../../../support/hostile-documents.ts'
@@ -18,7 +18,7 @@ afterAll(() => service?.close())
 /** What parsing and all rules say of a document: the code of its refusal, or that it is valid. */
 const judged = (text: string): string => {
   try {
-    createDocuments(engine, anybody).find({ role: 'anon', text, operationName: null })
+    createDocuments(engine, untrustedCacheLimits).find({ role: 'anon', text, operationName: null })
     return 'valid'
   } catch (error) {
     if (error instanceof Refusal) return error.code

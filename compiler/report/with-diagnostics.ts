@@ -1,15 +1,18 @@
 import type { Diagnostic } from './diagnostic.ts'
 
 /** A value together with what there is to tell about how it was made. */
-export interface Noted<T> {
+export interface WithDiagnostics<T> {
   readonly value: T
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export const noted = <T>(value: T, diagnostics: readonly Diagnostic[] = []): Noted<T> => ({ value, diagnostics })
+export const withDiagnostics = <T>(value: T, diagnostics: readonly Diagnostic[] = []): WithDiagnostics<T> => ({
+  value,
+  diagnostics,
+})
 
 /** The values of a list in their order; what was told about them, in the same order, is put together when it is read. */
-const gather = <T>(list: readonly Noted<T>[]): Noted<readonly T[]> => ({
+const collect = <T>(list: readonly WithDiagnostics<T>[]): WithDiagnostics<readonly T[]> => ({
   value: list.map((item) => item.value),
   get diagnostics() {
     return list.flatMap((item) => item.diagnostics)
@@ -17,8 +20,8 @@ const gather = <T>(list: readonly Noted<T>[]): Noted<readonly T[]> => ({
 })
 
 /** Leaves out what turned out to be nothing, and keeps what was told about it. */
-export function gatherPresent<T>(list: readonly Noted<T | null>[]): Noted<readonly T[]> {
-  const all = gather(list)
+export function collectPresent<T>(list: readonly WithDiagnostics<T | null>[]): WithDiagnostics<readonly T[]> {
+  const all = collect(list)
   return {
     value: all.value.filter((item): item is T & {} => item !== null),
     get diagnostics() {

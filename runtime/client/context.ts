@@ -8,7 +8,7 @@ import type { SessionStore } from './session-store.ts'
 import type { AuthChangeEvent, Session } from './types.ts'
 
 /** What the operations are made of. */
-export interface Kit {
+export interface ClientContext {
   /** Address of the project, without a slash at its end. */
   readonly url: string
   readonly flow: 'implicit' | 'pkce'
@@ -22,7 +22,11 @@ export interface Kit {
 }
 
 /** Makes a session the present one and tells everybody. */
-export async function enter({ store, events }: Kit, session: Session, event: AuthChangeEvent): Promise<void> {
+export async function startSession(
+  { store, events }: ClientContext,
+  session: Session,
+  event: AuthChangeEvent,
+): Promise<void> {
   await store.save(session)
   events.emit(event, session)
 }

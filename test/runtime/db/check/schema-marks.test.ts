@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Exchange } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
-import { createMarks, type Marks } from '../../../../runtime/db/check/marks.ts'
+import { createSchemaMarks, type SchemaMarks } from '../../../../runtime/db/check/schema-marks.ts'
 import type { Query } from '../../../../runtime/db/connect/session.ts'
 import { counterExpression, counterOf, versionExpression } from '../../../../runtime/db/check/version.ts'
 import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
@@ -19,7 +19,7 @@ const sql = `
   grant all on notes to anon;
 `
 
-/** What a request may rely on instead of looking at the counter of schema changes (runtime/db/check/marks.ts). */
+/** What a request may rely on instead of looking at the counter of schema changes (runtime/db/check/schema-marks.ts). */
 describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => {
   let database: TestDatabase
   let other: TestDatabase
@@ -46,13 +46,13 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
   const one = async (text: string): Promise<string> => String((await database.query(`select (${text}) as v`)).rows[0].v)
   const markNow = (): Promise<string> => one('select last_value from catalograph.schema_mark')
 
-  /** Its standing is what makes the counter enough. */
+  /** Its privileges are what make the counter enough. */
   const request = async (more: Partial<Exchange> = {}): Promise<Exchange> => ({
     caller: { role: 'anon', claims: '{"role":"anon"}' },
     version: await one(versionExpression),
-    standing: {
+    privileges: {
       superuser: false,
-      holders: [{ role: 'service_role', held: false }],
+      grantHolders: [{ role: 'service_role', held: false }],
     },
     readOnly: true,
     statements: [{ name: 'test one', text: openText('select 1 as r'), values: [], carriesCheck: true }],
@@ -90,7 +90,7 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
   test('a request that runs under an older or a whole version looks', async () => {
     const exchange = await request()
     await relying(exchange)
-    expect(await relies(await request({ standing: undefined }))).toBe(false)
+    expect(await relies(await request({ privileges: undefined }))).toBe(false)
     expect(await fails({ ...exchange, version: '0.0' })).toMatchObject({ kind: 'stale' })
   })
 
@@ -148,7 +148,7 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
     const superuser = 'superuser' in more
     if (superuser) await database.query(restore)
     const holders = [{ role: 'service_role', held: superuser }]
-    const exchange = await request({ standing: { superuser, holders, ...more } })
+    const exchange = await request({ privileges: { superuser, grantHolders: holders, ...more } })
     await relying(exchange)
     await database.query(change)
     expect(await fails(exchange)).toMatchObject({ kind: 'stale' })
@@ -247,7 +247,7 @@ const connected = async (url: string): Promise<pg.Client> => {
 /** Marks that look when they are told to, and are waited for. */
 const createLooking = ({
   query,
-}: TestDatabase): { readonly look: () => Promise<void>; readonly newest: Marks['newest'] } => {
+}: TestDatabase): { readonly look: () => Promise<void>; readonly newest: SchemaMarks['newest'] } => {
   let time = 0
   const pending: Promise<unknown>[] = []
   const watched = (text: string, values?: readonly unknown[]) => {
@@ -255,7 +255,7 @@ const createLooking = ({
     pending.push(answer)
     return answer
   }
-  const marks = createMarks(watched as Query, () => time)
+  const marks = createSchemaMarks(watched as Query, () => time)
   const look = async (): Promise<void> => {
     time += 10_000
     marks.tend()

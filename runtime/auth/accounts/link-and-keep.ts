@@ -19,7 +19,7 @@ interface Work<T> {
  * Account linking, and what shall be kept together with it, in one transaction that may send a mail. Two first sign-ins
  * of one person make one account: whoever comes second finds what the first one made.
  */
-export function settle<T>(
+export function linkAndKeep<T>(
   call: Call,
   tools: AuthTools,
   given: Pick<Linking, 'provider' | 'profile' | 'destination'>,

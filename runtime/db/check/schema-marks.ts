@@ -5,14 +5,14 @@ import { counterExpression, markExpression } from './version.ts'
  * A value of the mark, and the counter of schema changes that holds for as long as the mark keeps it: until then no
  * transaction can have committed a change that the counter does not know of. Its identity stands for both.
  */
-export interface Mark {
+export interface SchemaMark {
   readonly value: string
   readonly counter: string
 }
 
-export interface Marks {
+export interface SchemaMarks {
   /** The newest one that is known; it may be outdated. */
-  readonly newest: () => Mark | null
+  readonly newest: () => SchemaMark | null
   /** To be called with every request; looks at the database now and then, and never waits for it. */
   readonly tend: () => void
   /** Nobody relies on what is known any more, until it has been looked at anew. */
@@ -48,8 +48,8 @@ const lookAtCounter = `select ${counterExpression} as counter,
  * commits after that snapshot, and had not set the mark before, sets it anew.
  * @param now the clock, in milliseconds
  */
-export const createMarks = (query: Query, now: () => number): Marks => {
-  let newest: Mark | null = null
+export const createSchemaMarks = (query: Query, now: () => number): SchemaMarks => {
+  let newest: SchemaMark | null = null
   let pending: Pending | null = null
   let running = false
   let due = 0

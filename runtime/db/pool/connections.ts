@@ -2,27 +2,27 @@ import pg from 'pg'
 import type { RequestContext } from '../../contract/execution.ts'
 import { createBackoff } from '../connect/backoff.ts'
 import { classifyConnecting } from '../failures/classify.ts'
-import { createLine, type Described, type Line } from '../wire/exchange.ts'
+import { createConnection, type Described, type Connection } from '../wire/exchange.ts'
 import type { Lease, Shares } from './shares.ts'
 import { createSocket } from '../connect/socket.ts'
 import { createWaiting, notLent } from './waiting.ts'
 
 /** Connections that are lent to one borrower at a time, made when they are needed and kept for the next. */
-export interface Lines {
+export interface ConnectionPool {
   /**
    * At once where one is idle and the request's share allows. Fails with DatabaseFailure: unavailable where none can be made,
    * overloaded where it waited in vain or too many wait, deadline, gone or stopping.
    */
-  readonly borrow: (context?: RequestContext) => Line | Promise<Line>
-  /** A spoilt line is closed: it must serve nobody else. */
-  readonly giveBack: (line: Line, spoilt: boolean) => void
+  readonly borrow: (context?: RequestContext) => Connection | Promise<Connection>
+  /** A spoilt connection is closed: it must serve nobody else. */
+  readonly giveBack: (connection: Connection, spoilt: boolean) => void
   /** Whoever waits is refused, and whoever asks from now on. */
   readonly refuseAll: (kind: 'stopping') => void
   /** Waits for what is lent, then closes every connection. */
   readonly close: () => Promise<void>
 }
 
-export interface LinesOptions {
+export interface ConnectionPoolOptions {
   readonly config: pg.ClientConfig
   readonly shares: Shares
   /** Milliseconds to wait for a connection, be it a new one or one that others hold. */
@@ -37,12 +37,12 @@ const idleMs = 60_000
 const sweepEveryMs = 1_000
 
 interface Idle {
-  readonly line: Line
+  readonly connection: Connection
   /** The monotonic clock, in milliseconds. */
   readonly since: number
 }
 
-const connect = async ({ config, connectTimeout, described, prepare }: LinesOptions): Promise<Line> => {
+const connect = async ({ config, connectTimeout, described, prepare }: ConnectionPoolOptions): Promise<Connection> => {
   const client = new pg.Client({
     ...config,
     stream: createSocket,
@@ -54,7 +54,7 @@ const connect = async ({ config, connectTimeout, described, prepare }: LinesOpti
   try {
     await client.connect()
     await prepare?.(client)
-    return createLine(client, described)
+    return createConnection(client, described)
   } catch (error) {
     client.end().catch(() => undefined)
     throw error
@@ -62,24 +62,24 @@ const connect = async ({ config, connectTimeout, described, prepare }: LinesOpti
 }
 
 /** Says goodbye; what comes of it is told by the connection's `end`. */
-const end = ({ client }: Line): void => void client.end().catch(() => undefined)
+const end = ({ client }: Connection): void => void client.end().catch(() => undefined)
 
 /** Lines that nobody uses, until somebody does or they were idle for too long. */
-interface IdleLines {
-  readonly keep: (line: Line) => void
+interface IdleConnections {
+  readonly keep: (connection: Connection) => void
   /** The one that was kept last. */
-  readonly take: () => Line | undefined
-  readonly forget: (line: Line) => void
+  readonly take: () => Connection | undefined
+  readonly forget: (connection: Connection) => void
   readonly size: () => number
   readonly endAll: () => void
 }
 
-const createIdleLines = (): IdleLines => {
+const createIdleConnections = (): IdleConnections => {
   // Taken from the end, so those that were idle for longest stand first.
   const idle: Idle[] = []
   let sweeping: NodeJS.Timeout | null = null
   const endFirst = (count: number): void => {
-    for (const { line } of idle.splice(0, count)) end(line)
+    for (const { connection } of idle.splice(0, count)) end(connection)
     if (idle.length > 0 || sweeping === null) return
     clearInterval(sweeping)
     sweeping = null
@@ -90,13 +90,13 @@ const createIdleLines = (): IdleLines => {
     endFirst(fresh === -1 ? idle.length : fresh)
   }
   return {
-    keep: (line) => {
-      idle.push({ line, since: performance.now() })
+    keep: (connection) => {
+      idle.push({ connection, since: performance.now() })
       sweeping ??= setInterval(sweep, sweepEveryMs).unref()
     },
-    take: () => idle.pop()?.line,
-    forget: (line) => {
-      const at = idle.findIndex((one) => one.line === line)
+    take: () => idle.pop()?.connection,
+    forget: (connection) => {
+      const at = idle.findIndex((one) => one.connection === connection)
       if (at !== -1) idle.splice(at, 1)
     },
     size: () => idle.length,
@@ -104,29 +104,29 @@ const createIdleLines = (): IdleLines => {
   }
 }
 
-export const createLines = (options: LinesOptions): Lines => {
+export const createConnectionPool = (options: ConnectionPoolOptions): ConnectionPool => {
   const { shares } = options
-  const idle = createIdleLines()
+  const idle = createIdleConnections()
   const waiting = createWaiting(shares, options.connectTimeout)
   const backoff = createBackoff(() => performance.now())
-  const leases = new Map<Line, Lease>()
+  const leases = new Map<Connection, Lease>()
   /** Connections that are there or being made. */
   let open = 0
   let closed: (() => void) | null = null
   let refusing: 'stopping' | null = null
   let rechecking: NodeJS.Timeout | null = null
 
-  const make = async (): Promise<Line> => {
+  const make = async (): Promise<Connection> => {
     if (backoff.waiting()) throw classifyConnecting(new Error('Recent connections failed.'))
     open += 1
     try {
-      const line = await connect(options)
+      const connection = await connect(options)
       backoff.succeeded()
-      line.client.connection.once('end', () => {
-        idle.forget(line)
+      connection.client.connection.once('end', () => {
+        idle.forget(connection)
         left()
       })
-      return line
+      return connection
     } catch (error) {
       backoff.failed()
       left()
@@ -134,17 +134,20 @@ export const createLines = (options: LinesOptions): Lines => {
     }
   }
   /** Null: all that may be open are in use. */
-  const find = (): Line | Promise<Line> | null => idle.take() ?? (open < shares.max ? make() : null)
-  const lend = (context: RequestContext | undefined, found: Line | Promise<Line>): Line | Promise<Line> => {
+  const find = (): Connection | Promise<Connection> | null => idle.take() ?? (open < shares.max ? make() : null)
+  const lend = (
+    context: RequestContext | undefined,
+    found: Connection | Promise<Connection>,
+  ): Connection | Promise<Connection> => {
     const lease = shares.take(context)
     if (!(found instanceof Promise)) {
       leases.set(found, lease)
       return found
     }
     return found.then(
-      (line) => {
-        leases.set(line, lease)
-        return line
+      (connection) => {
+        leases.set(connection, lease)
+        return connection
       },
       (error: unknown) => {
         lease()
@@ -188,13 +191,13 @@ export const createLines = (options: LinesOptions): Lines => {
       recheck()
       return waited
     },
-    giveBack: (line, spoilt) => {
-      leases.get(line)?.()
-      leases.delete(line)
+    giveBack: (connection, spoilt) => {
+      leases.get(connection)?.()
+      leases.delete(connection)
       // Its end makes room for another.
-      if (line.client.connection.stream.destroyed) return serveWaiting()
-      if (spoilt) end(line)
-      else idle.keep(line)
+      if (connection.client.connection.stream.destroyed) return serveWaiting()
+      if (spoilt) end(connection)
+      else idle.keep(connection)
       serveWaiting()
       if (closed !== null) idle.endAll()
     },

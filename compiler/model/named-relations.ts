@@ -4,7 +4,7 @@ import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedRelation } from '../comments/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
-import { gatherPresent, noted, type Noted } from '../report/noted.ts'
+import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameRelation } from '../report/object-name.ts'
 import { isValidName, typeNameOf } from './names.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
@@ -13,7 +13,10 @@ import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
  * What other relations see of one. It is the same object for as long as it says the same, so that what changes behind
  * it changes nothing elsewhere.
  */
-export interface Face extends Pick<AnnotatedRelation, 'primaryKey' | 'uniques' | 'identifying' | 'rowSecurity'> {
+export interface RelationOutline extends Pick<
+  AnnotatedRelation,
+  'primaryKey' | 'uniques' | 'identifying' | 'rowSecurity'
+> {
   readonly id: ObjectId
   /** Base name B of spec/graphql.md 2.2. */
   readonly name: string
@@ -23,21 +26,21 @@ export interface Face extends Pick<AnnotatedRelation, 'primaryKey' | 'uniques' |
 }
 
 /** A relation that has a place in the manifest, before its fields are known. */
-export interface Head extends Pick<Face, 'id' | 'name' | 'schema' | 'key'> {
+export interface NamedRelation extends Pick<RelationOutline, 'id' | 'name' | 'schema' | 'key'> {
   readonly relation: AnnotatedRelation
-  readonly face: Face
+  readonly outline: RelationOutline
 }
 
 /** Relations of the served schemas with a valid base name, in manifest order (spec/graphql.md 1.2). */
-export function buildHeads(
+export function nameRelations(
   memo: Memo,
   schemas: readonly ServedSchema[],
   scope: ModelScope,
   { relations }: Annotated,
-): Noted<readonly Head[]> {
+): WithDiagnostics<readonly NamedRelation[]> {
   const places = memo.one(placesInOrder, schemas, memo.map(fullName, relations))
   const ordered = places.flatMap((place) => relations[place] ?? [])
-  return gatherPresent(memo.each(buildHead, ordered, memo, scope))
+  return collectPresent(memo.each(namedRelation, ordered, memo, scope))
 }
 
 /** No name of Postgres holds a zero byte. */
@@ -52,42 +55,49 @@ function placesInOrder(schemas: readonly ServedSchema[], names: readonly string[
   return inOrder(schemas, all).map(({ object }) => object.place)
 }
 
-function buildHead(relation: AnnotatedRelation, memo: Memo, { schemas }: ModelScope): Noted<Head | null> {
+function namedRelation(
+  relation: AnnotatedRelation,
+  memo: Memo,
+  { schemas }: ModelScope,
+): WithDiagnostics<NamedRelation | null> {
   const schema = schemas.get(relation.schema)
-  if (schema === undefined) return noted(null)
+  if (schema === undefined) return withDiagnostics(null)
   const object = nameRelation(relation)
   const name = typeNameOf(relation.settings.name, relation.name, schema.inflects)
   if (!isValidName(name)) {
-    return noted(null, [diagnose('name-unusable', object, { name, what: 'it has no type in the API' })])
+    return withDiagnostics(null, [diagnose('name-unusable', object, { name, what: 'it has no type in the API' })])
   }
   const key = readKey(relation, object)
   const own = { id: objectId(relation.schema, relation.name), name, schema, key: key.value }
-  return noted({ ...own, relation, face: memo.same(faceOf, relation.uniques, relation, own) }, key.diagnostics)
+  return withDiagnostics(
+    { ...own, relation, outline: memo.same(outlineOf, relation.uniques, relation, own) },
+    key.diagnostics,
+  )
 }
 
 /** By the list of unique keys, which is the relation's own and stays as long as it says the same. */
-const faceOf = (
-  uniques: Face['uniques'],
+const outlineOf = (
+  uniques: RelationOutline['uniques'],
   { primaryKey, identifying, rowSecurity }: AnnotatedRelation,
-  own: Omit<Face, 'primaryKey' | 'uniques' | 'identifying' | 'rowSecurity'>,
-): Face => ({ ...own, primaryKey, uniques, identifying, rowSecurity })
+  own: Omit<RelationOutline, 'primaryKey' | 'uniques' | 'identifying' | 'rowSecurity'>,
+): RelationOutline => ({ ...own, primaryKey, uniques, identifying, rowSecurity })
 
 /** The real key counts before the comment's; one unknown column makes the comment's key void (spec/graphql.md 1.2). */
-function readKey(relation: AnnotatedRelation, object: string): Noted<readonly string[]> {
+function readKey(relation: AnnotatedRelation, object: string): WithDiagnostics<readonly string[]> {
   const declared = relation.settings.primary_key_columns
   if (relation.primaryKey !== null) {
-    return noted(relation.primaryKey, declared === null ? [] : [diagnose('key-ignored', object, {})])
+    return withDiagnostics(relation.primaryKey, declared === null ? [] : [diagnose('key-ignored', object, {})])
   }
   const columns = [...new Set(declared ?? [])]
   const unknown = columns.filter((name) => !relation.columns.some((column) => column.name === name))
   if (unknown.length > 0) {
-    return noted(
+    return withDiagnostics(
       [],
       unknown.map((column) => diagnose('key-column-unknown', object, { column })),
     )
   }
-  return noted(columns, columns.length > 0 ? [] : [tellNoKey(relation, object)])
+  return withDiagnostics(columns, columns.length > 0 ? [] : [noKeyDiagnostic(relation, object)])
 }
 
-const tellNoKey = (relation: AnnotatedRelation, object: string): Diagnostic =>
+const noKeyDiagnostic = (relation: AnnotatedRelation, object: string): Diagnostic =>
   diagnose('no-key', object, { view: relation.kind === 'v' || relation.kind === 'm' })
