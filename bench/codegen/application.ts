@@ -3,15 +3,15 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectFolder } from '../support/record.ts'
 
-/** An application that has the package and a generated client in `db/`. */
+/** An application that has the client library and a generated client in `db/`. */
 export const createApplication = (folder: string): void => {
-  mkdirSync(join(folder, 'node_modules'), { recursive: true })
-  symlinkSync(projectFolder, join(folder, 'node_modules', 'catalograph'))
+  mkdirSync(join(folder, 'node_modules/@catalograph'), { recursive: true })
+  symlinkSync(join(projectFolder, 'runtime/client'), join(folder, 'node_modules/@catalograph/client'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   for (const [name, text] of Object.entries(uses)) writeFileSync(join(folder, `${name}.ts`), text)
 }
 
-const head = `import { createClient } from 'catalograph/client'
+const head = `import { createClient } from '@catalograph/client'
 const client = createClient('https://project.example.com', 'key')
 `
 

@@ -37,8 +37,8 @@ export interface CommandAnswer {
 
 export function createApplication(): Application {
   const folder = mkdtempSync(join(tmpdir(), 'generated-client-'))
-  mkdirSync(join(folder, 'node_modules'))
-  symlinkSync(root, join(folder, 'node_modules/catalograph'))
+  mkdirSync(join(folder, 'node_modules/@catalograph'), { recursive: true })
+  symlinkSync(join(root, 'runtime/client'), join(folder, 'node_modules/@catalograph/client'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   return {
     folder,

@@ -17,7 +17,7 @@ export interface Site {
 export const sharedDomain = 'shop.localhost'
 
 export async function startSite(projectUrl: string, anonKey: string): Promise<Site> {
-  const library = new URL('../../dist/runtime/client/', import.meta.url)
+  const library = new URL('../../runtime/client/dist/', import.meta.url)
   const server = createServer(async (request, response) => {
     const [, name] = /^\/catalograph\/([\w-]+\.js)$/.exec(request.url ?? '') ?? []
     const type = name === undefined ? 'text/html' : 'text/javascript'

@@ -41,7 +41,7 @@ export function clientDeclarations(layout: Layout): string {
   const imported = tables.map(({ path, table }) => `import type { ${table.methods} } from './${path}.js'`)
   const members = tables.map(({ table }) => `readonly ${table.name}: ${table.methods}`)
   return joined([
-    ["import type * as sdk from 'catalograph/sdk'", ...imported].join('\n'),
+    ["import type * as sdk from '@catalograph/client/sdk'", ...imported].join('\n'),
     declareInterface('Db', members),
     '/** Every table, asked for as whoever the client is signed in as. */\n' +
       'export declare function createDb(client: sdk.Asker): Db',
@@ -59,7 +59,7 @@ const joined = (statements: readonly string[]): string => `${statements.join('\n
 
 /** The library is imported in any case, which also makes a file without imports a module. */
 const fileText = ({ imports }: Printing, statements: readonly string[]): string =>
-  joined([["import type * as sdk from 'catalograph/sdk'", ...imports.lines('import type')].join('\n'), ...statements])
+  joined([["import type * as sdk from '@catalograph/client/sdk'", ...imports.lines('import type')].join('\n'), ...statements])
 
 function declareInterface(name: string, members: readonly string[], base = ''): string {
   const lines = members.map((member) => `  ${member.replaceAll('\n', '\n  ')}\n`)

@@ -10,7 +10,7 @@ export type { FieldFacts, TypeFacts } from './document.ts'
 export type * from './types.ts'
 export type { GraphqlResult } from '../graphql.ts'
 
-/** What sends the requests of a generated client: a client of `catalograph/client`. */
+/** What sends the requests of a generated client: a client of `@catalograph/client`. */
 export interface Asker {
   readonly graphql: Graphql
 }

@@ -13,7 +13,7 @@ const root = new URL('../../..', import.meta.url).pathname
 
 /** What `npm run build` has made, as a browser application gets it. */
 async function bundle(format: 'esm' | 'iife'): Promise<string> {
-  const build = await rolldown({ input: join(root, 'dist/runtime/client/client.js'), platform: 'browser' })
+  const build = await rolldown({ input: join(root, 'runtime/client/dist/client.js'), platform: 'browser' })
   const { output } = await build.generate({ format, minify: true, name: 'catalograph' })
   expect(output).toHaveLength(1)
   return output[0].code
@@ -23,8 +23,8 @@ async function bundle(format: 'esm' | 'iife'): Promise<string> {
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'client-application-'))
-  mkdirSync(join(folder, 'node_modules'))
-  symlinkSync(root, join(folder, 'node_modules/catalograph'))
+  mkdirSync(join(folder, 'node_modules/@catalograph'), { recursive: true })
+  symlinkSync(join(root, 'runtime/client'), join(folder, 'node_modules/@catalograph/client'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   return () => rmSync(folder, { recursive: true })
 })

@@ -50,7 +50,7 @@ describe.skipIf(!existsSync(packages))('typed documents', { timeout: 120_000 }, 
     )
     app.write(
       'src/use.ts',
-      `import { createClient } from 'catalograph/client'
+      `import { createClient } from '@catalograph/client'
        import { graphql } from '../db/documents/gql.js'
        import { TitlesDocument } from '../db/documents/graphql.js'
        const client = createClient('https://project.example.com', 'key')
