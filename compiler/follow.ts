@@ -1,6 +1,7 @@
 import type { Revision, RevisionSource } from '../runtime/contract/revision.ts'
 import { isAway } from '../runtime/db/failures/failures.ts'
 import { messageOf } from '../runtime/lib/message-of.ts'
+import { retries } from '../runtime/lib/retry.ts'
 import type { CatalogQuery } from './catalog/read.ts'
 import type { Compiled, Compiler } from './compile.ts'
 
@@ -25,9 +26,6 @@ interface Last {
   readonly failedAt: number | null
 }
 
-/** A compile that failed is tried again after this time, unless the schema changes before. */
-const retryAfterMs = 5_000
-
 /**
  * The newest revision of a database that may change at any time.
  *
@@ -44,7 +42,7 @@ export function createFollower(options: FollowOptions): RevisionSource {
   let settled: Promise<unknown> = Promise.resolve()
 
   const isCurrent = (kept: Last, seen: string | null): boolean =>
-    kept.version === seen && (kept.failedAt === null || now() - kept.failedAt < retryAfterMs)
+    kept.version === seen && (kept.failedAt === null || now() - kept.failedAt < retries.compile.firstMs)
   const compile = async (): Promise<Last> => {
     const compiled = await compiler.compile()
     report(compiled)

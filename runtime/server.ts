@@ -21,7 +21,7 @@ import { createTokenVerifier } from './identity/jwt.ts'
 import { projectKeys } from './identity/keys.ts'
 import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
 import { messageOf } from './lib/message-of.ts'
-import { retry } from './lib/retry.ts'
+import { Hopeless, pauseMs, retries, retry } from './lib/retry.ts'
 import { within } from './lib/within.ts'
 import type { Log } from './log/events.ts'
 import { writes } from './log/logger.ts'
@@ -199,15 +199,16 @@ const projectOf = (settings: ServerSettings, listeningUrl: string): ProjectAnswe
   mails: settings.smtpUrl === null ? 'kept' : 'sent',
 })
 
-const firstPauseMs = 250
-const longestPauseMs = 5_000
-
 /** Loads the first schema, however long its database takes to come up; null when the process stops before. */
 async function warmUp(source: RevisionSource, log: Log, signal: AbortSignal): Promise<Revision | null> {
-  const onFailure = (error: unknown, attempt: number, retryInMs: number): void =>
+  const isHopeful = (error: unknown, attempt: number): boolean => {
+    if (error instanceof Hopeless) return false
+    const retryInMs = pauseMs(retries.firstSchema, attempt)
     log({ kind: 'not-ready', attempt, retryInMs, reason: messageOf(error) })
+    return true
+  }
   try {
-    return await retry(source, { firstMs: firstPauseMs, longestMs: longestPauseMs, onFailure, signal })
+    return await retry(retries.firstSchema, source, isHopeful, signal)
   } catch (error) {
     if (signal.aborted) return null
     throw error

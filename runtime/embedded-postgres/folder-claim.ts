@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { retries } from '../lib/retry.ts'
 import { commandLine, isAlive, processIdentity, waitForEnd } from './processes.ts'
 
 /**
@@ -32,7 +33,7 @@ const lives = async (holder: string): Promise<boolean> => {
 /** Claims the folder for this process. Rejects when a living process holds it; resolves with what gives it back. */
 export const claimFolder = async (folder: string): Promise<() => Promise<void>> => {
   const identity = (await processIdentity(process.pid)) ?? String(process.pid)
-  for (let attempt = 0; attempt < 2; attempt += 1) {
+  for (let attempt = 0; attempt < retries.folderClaim.attempts; attempt += 1) {
     if (await tryToLock(folder, identity)) return () => rm(lockFile(folder), { force: true })
     const holder = await holderOf(folder)
     if (await lives(holder))

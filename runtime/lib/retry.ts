@@ -1,29 +1,59 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export interface RetryOptions {
+export interface RetryPolicy {
+  /** How often in all; Infinity: until the process stops. */
+  readonly attempts: number
   /** Milliseconds before the second attempt; each further pause is twice as long, up to `longestMs`. */
   readonly firstMs: number
   readonly longestMs: number
-  readonly onFailure: (error: unknown, attempt: number, pauseMs: number) => void
-  /** Ends the waiting: the last failure is then thrown. */
-  readonly signal: AbortSignal
 }
+
+const atOnce = (attempts: number): RetryPolicy => ({ attempts, firstMs: 0, longestMs: 0 })
+
+/** What is tried again, how often in all, and after how long. Whether a failure deserves it is decided where it is known. */
+export const retries = {
+  /** The first schema of a server, whose database may still come up. */
+  firstSchema: { attempts: Infinity, firstMs: 250, longestMs: 5_000 },
+  /** A compile that failed, with no change of the schema since. */
+  compile: { attempts: Infinity, firstMs: 5_000, longestMs: 5_000 },
+  /** New connections, after one failed: requests meanwhile are refused. */
+  connecting: { attempts: Infinity, firstMs: 100, longestMs: 5_000 },
+  /** A request whose schema changes under it. */
+  newerSchema: atOnce(8),
+  /** An exchange of which nothing was kept, because of the state or the death of its connection. */
+  exchange: atOnce(2),
+  /** A statement of our own whose connection died. */
+  ownStatement: atOnce(2),
+  /** The first sign-in of a person with a provider, beside another one of the same person. */
+  accountLink: atOnce(3),
+  /** A challenge in the same microsecond as another one. */
+  challenge: atOnce(5),
+  /** The claim of a data folder, after the lock of a dead process was removed. */
+  folderClaim: atOnce(2),
+} as const satisfies Readonly<Record<string, RetryPolicy>>
 
 /** A failure that no further attempt mends: somebody has to change a setting first. */
 export class Hopeless extends Error {
   override readonly name = 'Hopeless'
 }
 
-/** Calls a function until it succeeds, with growing pauses in between. Rejects when it is told to stop, or with Hopeless. */
-export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+export const pauseMs = ({ firstMs, longestMs }: RetryPolicy, attempt: number): number =>
+  Math.min(firstMs * 2 ** Math.min(attempt - 1, 30), longestMs)
+
+/** Calls a function until it succeeds. Rejects with its last failure, or with the first that does not deserve another attempt. */
+export async function retry<T>(
+  policy: RetryPolicy,
+  work: () => Promise<T>,
+  deservesAnother: (error: unknown, attempt: number) => boolean,
+  signal?: AbortSignal,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await work()
     } catch (error) {
-      if (options.signal.aborted || error instanceof Hopeless) throw error
-      const pauseMs = Math.min(options.firstMs * 2 ** Math.min(attempt - 1, 30), options.longestMs)
-      options.onFailure(error, attempt, pauseMs)
-      await sleep(pauseMs, undefined, { signal: options.signal })
+      if (attempt >= policy.attempts || signal?.aborted === true || !deservesAnother(error, attempt)) throw error
+      const ms = pauseMs(policy, attempt)
+      if (ms > 0) await sleep(ms, undefined, { signal })
     }
   }
 }

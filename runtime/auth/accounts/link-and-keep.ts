@@ -1,3 +1,4 @@
+import { retries, retry } from '../../lib/retry.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { savingUser } from './accounts.ts'
@@ -6,8 +7,6 @@ import { steadyTokens } from '../secrets/one-time-tokens.ts'
 import type { AuthTools } from './tools.ts'
 import type { UserRow } from '../protocol/types.ts'
 import type { Linked, Linking } from './provider-sign-in.ts'
-
-const attempts = 3
 
 interface Work<T> {
   readonly link: (linking: Linking) => Promise<Linked>
@@ -34,17 +33,7 @@ export function linkAndKeep<T>(
     if (ended.kind === 'refused') throw ended.failure
     return ended.value
   }
-  return savingUser(() => again(once))
-}
-
-async function again<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work()
-    } catch (error) {
-      if (attempt === attempts || !isTaken(error)) throw error
-    }
-  }
+  return savingUser(() => retry(retries.accountLink, once, isTaken))
 }
 
 const isTaken = (error: unknown): boolean => error instanceof DatabaseFailure && error.sqlstate === '23505'

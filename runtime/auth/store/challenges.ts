@@ -1,4 +1,5 @@
 import { DatabaseFailure } from '../../db/failures/failures.ts'
+import { retries, retry } from '../../lib/retry.ts'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 
 /** auth.mfa_challenges, and catalograph_auth.totp_steps: what keeps a code from being guessed or used twice. */
@@ -79,15 +80,8 @@ export const insertChallenge = async (
  * The time of the last challenge is unique over all factors (spec/auth.md 13): work that challenges is done again when
  * two did so in one microsecond.
  */
-export async function atAnotherInstant<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work()
-    } catch (error) {
-      if (attempt === 5 || !isSameInstant(error)) throw error
-    }
-  }
-}
+export const atAnotherInstant = <T>(work: () => Promise<T>): Promise<T> =>
+  retry(retries.challenge, work, isSameInstant)
 
 /** Null: the factor has no such challenge. */
 export const findChallenge = async (

@@ -1,3 +1,5 @@
+import { pauseMs, retries } from '../../lib/retry.ts'
+
 /**
  * Keeps us from hammering a server that refuses connections: after a failure nobody tries again for a growing while.
  */
@@ -8,21 +10,18 @@ export interface Backoff {
   readonly succeeded: () => void
 }
 
-const shortest = 100
-const longest = 5_000
-
 /** `now` in milliseconds, never going backwards. */
 export const createBackoff = (now: () => number): Backoff => {
-  let pause = 0
+  let failures = 0
   let until = -Infinity
   const failed = (): void => {
     // Attempts that were already under way when the first one failed tell nothing new.
     if (now() < until) return
-    pause = Math.min(longest, pause === 0 ? shortest : pause * 2)
-    until = now() + pause
+    failures += 1
+    until = now() + pauseMs(retries.connecting, failures)
   }
   const succeeded = (): void => {
-    pause = 0
+    failures = 0
     until = -Infinity
   }
   return { waiting: () => now() < until, failed, succeeded }

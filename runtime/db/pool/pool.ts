@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { RunExchange } from '../../contract/execution.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
+import { retries, retry } from '../../lib/retry.ts'
 import { createEndings } from './cancel.ts'
 import { classifyConnecting } from '../failures/classify.ts'
 import { isAway } from '../failures/failures.ts'
@@ -104,17 +105,16 @@ const withClient = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Pro
  */
 const queryOf =
   (session: Database['session']): Query =>
-  async <R extends object>(text: string, values?: readonly unknown[]) => {
+  <R extends object>(text: string, values?: readonly unknown[]) => {
     let connected = false
-    try {
-      return await session((run) => {
+    const ask = (): Promise<{ readonly rows: readonly R[] }> => {
+      connected = false
+      return session((run) => {
         connected = true
         return run<R>(text, values)
       })
-    } catch (error) {
-      if (!connected || !isAway(error)) throw error
-      return session((run) => run<R>(text, values))
     }
+    return retry(retries.ownStatement, ask, (error) => connected && isAway(error))
   }
 
 const usualStatementTimeout = 30_000

@@ -1,5 +1,6 @@
 import type { Exchange, RequestContext, RunExchange } from '../../contract/execution.ts'
 import { createDeadlines } from '../../lib/deadlines.ts'
+import { retries } from '../../lib/retry.ts'
 import type { EndCause, Endings } from './cancel.ts'
 import { spoilsConnection, sqlstateOf } from '../failures/classify.ts'
 import { noRoom, type ExchangeResult, type Grow, type Connection } from '../wire/exchange.ts'
@@ -227,7 +228,8 @@ export const runWith =
       forget()
       result = await once(exchange, 'on nothing', context)
     }
-    if (deservesAnother(exchange, result)) result = await once(exchange, 'on nothing', context)
+    for (let n = 1; n < retries.exchange.attempts && deservesAnother(exchange, result); n += 1)
+      result = await once(exchange, 'on nothing', context)
     if (isUnchecked(exchange, result) && !isEnded(result)) await check(once, exchange, context)
     return outcome(exchange, result)
   }

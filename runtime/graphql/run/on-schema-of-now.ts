@@ -1,5 +1,6 @@
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import type { Engine } from '../../engine/engine.ts'
+import { retries } from '../../lib/retry.ts'
 import { withinStack } from '../operation/limits.ts'
 import { isOfSchema, Refusal } from '../protocol/failures.ts'
 import type { GraphqlResponse } from '../protocol/types.ts'
@@ -9,9 +10,6 @@ import { toFailure } from './response.ts'
 import type { Turn } from './turn.ts'
 
 /** What a request does about a schema that changes under it: it begins again, and refuses nothing on the old one's word. */
-
-/** A request that meets a schema change begins again; changes that come faster than this are told to the caller. */
-const maxAttempts = 8
 
 /** Whatever the last attempt met was about a schema that is gone. */
 const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', null, null)
@@ -31,7 +29,7 @@ export async function againOnNewerSchema(
       const again = await deservesAnother(cell, turn, error).catch((failure: unknown) => ({ failure }))
       if (typeof again === 'object') return toFailure(again.failure, null)
       if (!again) return toFailure(error, turn?.outline ?? null)
-      if (attempt >= maxAttempts) return toFailure(keptChanging, null)
+      if (attempt >= retries.newerSchema.attempts) return toFailure(keptChanging, null)
     }
   }
 }

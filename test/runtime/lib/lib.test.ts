@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { createDeadlines } from '../../../runtime/lib/deadlines.ts'
 import { createLru, createTryingLru } from '../../../runtime/lib/lru.ts'
 import { sameJson, share } from '../../../runtime/lib/share.ts'
-import { Hopeless, retry } from '../../../runtime/lib/retry.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { singleFlight } from '../../../runtime/lib/single-flight.ts'
 import { suggest } from '../../../runtime/lib/suggest.ts'
@@ -160,40 +159,6 @@ describe('within', () => {
     expect(await within(1000, Promise.resolve())).toBe(true)
     expect(await within(5, new Promise(() => undefined))).toBe(false)
     await expect(within(1000, Promise.reject(new Error('no')))).rejects.toThrow('no')
-  })
-})
-
-describe('retry', () => {
-  it('goes on with growing pauses until it succeeds', async () => {
-    const pauses: number[] = []
-    let left = 4
-    const work = async () => {
-      if (left-- > 0) throw new Error('not yet')
-      return 'done'
-    }
-    const signal = new AbortController().signal
-    const onFailure = (_error: unknown, _attempt: number, pauseMs: number) => void pauses.push(pauseMs)
-    expect(await retry(work, { firstMs: 1, longestMs: 3, onFailure, signal })).toBe('done')
-    expect(pauses).toEqual([1, 2, 3, 3])
-  })
-
-  it('does not try again what is hopeless', async () => {
-    let attempts = 0
-    const work = () => Promise.reject(((attempts += 1), new Hopeless('never')))
-    const signal = new AbortController().signal
-    await expect(retry(work, { firstMs: 1, longestMs: 1, onFailure: () => undefined, signal })).rejects.toThrow('never')
-    expect(attempts).toBe(1)
-  })
-
-  it('stops in the middle of a pause', async () => {
-    const stopping = new AbortController()
-    const endless = retry(() => Promise.reject(new Error('no')), {
-      firstMs: 60_000,
-      longestMs: 60_000,
-      onFailure: () => setImmediate(() => stopping.abort()),
-      signal: stopping.signal,
-    })
-    await expect(endless).rejects.toThrow()
   })
 })
 
