@@ -26,12 +26,12 @@ import type { Log } from './log/events.ts'
 
 export interface AppParts extends Omit<GraphqlRoute, 'closedFor' | 'sourceOf' | 'answers'> {
   readonly health: HealthChecks
-  /** Left out: nobody else takes part of it. */
+  /** Left out: no other plugin is registered. */
   readonly answers?: ByteBudget
   /** Left out: connections end when the application does. */
   readonly servers?: Servers
   readonly bodyLimitBytes: number
-  /** Whether the log writes how requests ended: to tell it costs each of them. */
+  /** Whether the log records how each request ended, which costs every request some time. */
   readonly logsRequests: boolean
   /** Null: this process serves no auth. */
   readonly auth: AdminParts | null
@@ -83,8 +83,8 @@ export function buildApp(parts: AppParts): FastifyInstance {
 }
 
 /**
- * Of what never became a request nobody knows which area it was for: it is tokens that make headers long, so auth's clients
- * are told in their form.
+ * A request that could not be parsed belongs to no area. Its headers are mostly too long because of tokens, so it is
+ * answered in the form of auth.
  */
 export const toClientError: RenderBare = (failure) => toErrorAnswer(failure, 'initial', '')
 

@@ -7,7 +7,7 @@ import { assembleServer, type ServerParts, type ServerSettings } from './server.
 export interface ProcessParts extends ServerParts {
   /** Called once: the server listens and its first schema is loaded. */
   readonly onReady: (url: string) => void
-  /** Resolves with the reason when the process shall end. */
+  /** Resolves with the reason for which the process ends. */
   readonly stopRequested: Promise<string>
 }
 

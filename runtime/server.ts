@@ -61,7 +61,7 @@ export function assembleServer(parts: ServerParts, ownUrl: () => string): Assemb
   return {
     app,
     start: async (signal) => {
-      // Asked now, so that the log says early what holds; a database that is away is told of by the warm-up.
+      // Checked now, so that the log reports it early; the warm-up reports an outage.
       auth.state().catch(() => undefined)
       const revision = await warmUp(watched.source, parts.log, signal)
       if (revision === null) return false
@@ -102,7 +102,7 @@ function logConnectionFaults({ settings: { poolSize }, database, log }: ServerPa
   )
 }
 
-/** Of a process that listens at this address: the project's own, unless the settings tell another. */
+/** The address of the process, unless the settings name another. */
 const addressOf = ({ baseUrl }: ServerSettings, listeningUrl: string): string => baseUrl ?? listeningUrl
 
 interface Assembled {
@@ -129,7 +129,7 @@ function openServerAuth({ settings, log, passwords }: ServerParts, listeningUrl:
   return settings.smtpUrl === null ? { ...auth, state: loggingKeptMails(auth.state, log) } : auth
 }
 
-/** Nobody who uses auth shall wait for a mail that is never sent: told once, as soon as auth is seen to be enabled. */
+/** Logs once, as soon as auth is enabled, that mails are kept and not sent. */
 function loggingKeptMails(state: ReadAuthState, log: Log): ReadAuthState {
   let told = false
   const tell = (now: AuthState): AuthState => {
@@ -223,8 +223,8 @@ const leavingMs = 250
 const databaseGraceMs = 1_000
 
 /**
- * Lets requests end within the grace period. What still runs then is given up, and answered so; whatever has no answer even
- * after that, such as a call that waits for a mail server, gets a bare one.
+ * Lets requests end within the grace period. Then running requests are cancelled and answered; a request that still has
+ * no answer, such as one that waits for a mail server, gets a bare one.
  */
 async function stop(
   app: FastifyInstance,

@@ -18,11 +18,11 @@ export const entityFile = (id: ObjectId): string => `entities/${fileStem(id)}.cj
 const longestStem = 120
 
 /**
- * A file name for an object, safe and unique whatever its names hold: `["public","posts"]` -> `public.posts`.
+ * A file name for an object, safe and unique for all names: `["public","posts"]` -> `public.posts`.
  *
  * Bytes outside letters, digits, `_` and `-` are percent-encoded in lower case. A name with upper case letters gets a
- * hash, since two names may differ by case only and some file systems cannot tell them apart; so does a name that had
- * to be cut. The `~` before the hash is itself encoded in names, so no other name can look like it.
+ * hash, since two names may differ by case only and some file systems cannot tell them apart; so does a name that was
+ * cut. The `~` before the hash is itself encoded in names, so no other name can look like it.
  */
 function fileStem(id: ObjectId): string {
   const stem = (JSON.parse(id) as readonly string[]).map(encodePart).join('.')
@@ -39,8 +39,8 @@ const plainBytes: readonly (string | null)[] = Array.from({ length: 256 }, (_, b
 })
 
 /**
- * Digest of a manifest's text by its lines, so that whoever remembers those of unchanged lines need not read them
- * again. The comma that parts a line from the next belongs to neither.
+ * Digest of a manifest's text by its lines: a caller that remembers the digests of unchanged lines does not read them
+ * again. The comma between two lines belongs to neither.
  */
 export const digestLines = (text: string): string =>
   joinDigests(text.split('\n').map((line) => sha256Hex(line.endsWith(',') ? line.slice(0, -1) : line)))

@@ -46,7 +46,7 @@ export interface Caller {
   readonly role: string
   /** JSON text of the token's claims, handed to Postgres as request.jwt.claims unchanged. */
   readonly claims: string
-  /** The id of a user who signed in; left out for anon, for guests and for tokens that name nobody. */
+  /** The id of a user who signed in; left out for anon, for guests and for tokens without a user. */
   readonly user?: string
 }
 
@@ -100,8 +100,8 @@ export interface Exchange {
 }
 
 /**
- * Who shares connections with whom: strangers are anon and guests, members have signed in, service is whoever holds the
- * service_role key.
+ * Groups that share connections: strangers are anon and guests, members have signed in, service holds the service_role
+ * key.
  */
 export type PartyKind = 'stranger' | 'member' | 'service'
 

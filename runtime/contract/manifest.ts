@@ -15,7 +15,7 @@ export type Grantee = string
 export type Grantees = readonly Grantee[]
 
 /** The scalars of spec/graphql.md 3.5. */
-/** GraphQL type of a column, an argument or a scalar result; nullability is told beside it. */
+/** GraphQL type of a column, an argument or a scalar result, without its nullability. */
 export type ValueType =
   | { readonly kind: 'scalar'; readonly name: ScalarName; readonly list: boolean }
   /** `id` is an `EnumFacts.id`. */
@@ -23,14 +23,14 @@ export type ValueType =
   /** `id` is a `CompositeFacts.id`. */
   | { readonly kind: 'composite'; readonly id: string; readonly list: false }
 
-/** `schema.name` as two JSON strings, e.g. `["public","posts"]`: unambiguous whatever the names hold. */
+/** `schema.name` as two JSON strings, e.g. `["public","posts"]`: unambiguous for all names. */
 export type ObjectId = string
 
 export interface Manifest {
   readonly format: 1
   /** Served schemas in the order of precedence. */
   readonly schemas: readonly SchemaFacts[]
-  /** Roles that hold any privilege on anything here, sorted; PUBLIC is not told. */
+  /** Roles that hold a privilege on an object of the manifest, sorted, without PUBLIC. */
   readonly holders: readonly Grantee[]
   /** Roles that are more than plain (role-facts.ts): superusers, and who inherits from a holder of anything here. */
   readonly roles: Readonly<Record<string, RoleFacts>>
@@ -65,7 +65,7 @@ export interface Manifest {
   readonly allowlists?: readonly AllowlistFacts[]
   /** Whether requests may ask for their statements and plans (spec/graphql.md 17, `explain`); absent: they may not. */
   readonly explain?: true
-  /** What requests may ask to be told of the schemas (spec/graphql.md 17, `schemaReport`); absent: nothing. */
+  /** Schemas whose report a request may select (spec/graphql.md 17, `schemaReport`); absent: none. */
   readonly report?: ReportFacts
 }
 
@@ -75,7 +75,7 @@ export interface ReportFacts {
   /** Everything that stands in them, in the order of the manifest. */
   readonly relations: readonly ReportedRelation[]
   readonly functions: readonly ReportedFunction[]
-  /** What the compiler had to say, about whatever schema. */
+  /** The compiler's diagnostics for all schemas. */
   readonly remarks: readonly ReportedRemark[]
 }
 

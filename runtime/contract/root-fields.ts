@@ -1,6 +1,6 @@
 /**
- * Names of the fields that a relation brings to Query and Mutation (spec/graphql.md 1.5, 10.1): both rivers need them,
- * one to serve the fields, the other to tell who gets a name that two want.
+ * Names of the fields that a relation adds to Query and Mutation (spec/graphql.md 1.5, 10.1). The runtime serves them,
+ * and the compiler decides which of two relations gets a name.
  */
 
 /** Lower-cases the first character only: `URL` becomes `uRL`. */

@@ -79,7 +79,7 @@ const builtIn: readonly string[] = [
   'OrderByDirection',
 ]
 
-/** Most names end like no part, which one look tells. */
+/** Most names have no such ending; one comparison shows that. */
 const anyPart = new RegExp(`(?:${partList.flatMap((part) => parts[part] || []).join('|')})$`)
 
 /** What a name is, or would be a part of: `PostEdge` -> PostEdge, Post. */

@@ -2,7 +2,7 @@ import type { Revision, RevisionSource } from '../contract/revision.ts'
 import { messageOf } from '../lib/message-of.ts'
 import type { Log } from '../log/events.ts'
 
-/** A source of revisions whose results are told to the log and to the health report. */
+/** A source of revisions whose results go to the log and to the health report. */
 export interface WatchedSource {
   readonly source: RevisionSource
   /** The revision handed over last. */

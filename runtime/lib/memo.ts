@@ -1,9 +1,9 @@
 import { sameItems, sameJson } from './share.ts'
 
 /**
- * Remembers what functions made. Such a function is one of a module, so that what it makes depends on its arguments
- * alone; these are compared, and nobody lists what a result depends on. Of tables it is compared what the function
- * looked up in them. Without a memory the same functions make the same values.
+ * Remembers what functions made. Such a function is a module's own, so its result depends on its arguments alone; these
+ * are compared, so dependencies need not be listed. Of tables, the memo compares what the function looked up. Without a
+ * memory the same functions return the same values.
  */
 export interface Memo {
   /** The last result of a function, as long as it is given the same. */
@@ -38,7 +38,7 @@ export interface Memo {
     items: readonly Item[],
     ...inputs: In
   ) => readonly Result[]
-  /** As `each`, but an item that was not in the last list is made anew: for what is made faster than found. */
+  /** Like `each`, but makes an item again that was not in the last list: for items that are made faster than found. */
   readonly map: <Item, In extends Inputs, Result>(
     fn: (item: Item, ...inputs: In) => Result,
     items: readonly Item[],
@@ -174,7 +174,7 @@ function holds(reads: Reads, tables: AnyTables | undefined): boolean {
   return true
 }
 
-/** The inputs with tables that note what is looked up. Tables that note already are told once of each key. */
+/** The inputs with tables that record lookups. Tables that already record report each key once. */
 const recorded = (inputs: Inputs, reads: Reads | null): Inputs =>
   reads === null ? inputs : inputs.map((input) => (areTables(input) ? recording(input, reads) : input))
 
@@ -197,12 +197,12 @@ function recordingLookup<T>(name: string, table: Lookup<T>, reads: Reads): Looku
   }
 }
 
-/** How many items of the last list may have gone at one place; beyond that all that follow are made anew. */
+/** How many items of the last list may have gone at one place; beyond that all later items are made again. */
 const reach = 16
 
 /**
- * Compares references only: whoever walks through thousands of objects waits for memory. It stands by itself so that
- * all lists are walked by the same compiled code.
+ * Compares references only: reading thousands of objects waits for memory. It is a function of its own so that the same
+ * compiled code walks all lists.
  */
 function remake<Item, Result>(last: KeptList, items: readonly Item[], make: (item: Item) => Result): readonly Result[] {
   const results: Result[] = []

@@ -1,6 +1,9 @@
 import { QueueFull } from './work-queue.ts'
 
-/** One piece of work at a time, and the parties that wait take turns: nobody's many pieces keep another's waiting. */
+/**
+ * Runs one piece of work at a time. Parties that wait take turns, so that many pieces of one party do not delay
+ * another.
+ */
 export interface Turns {
   /** Runs the work when its party's turn comes and rejects as it does; rejects at once with QueueFull when too many wait. */
   readonly run: <T>(party: string, work: () => Promise<T>) => Promise<T>

@@ -18,7 +18,7 @@ export function createWorkQueue(limits: { readonly workers: number; readonly wai
       return
     }
     if (turns.length >= limits.waiting) throw new QueueFull('Too many wait already.')
-    // Whoever ends hands its place on, so `running` stays.
+    // A piece of work that ends passes its place on, so `running` stays.
     await new Promise<void>((resolve) => turns.push(resolve))
   }
   const leave = (): void => {

@@ -42,7 +42,7 @@ const float: PgType = { ...number('Float', 'BigFloat', 'BigFloat'), alike: false
 const limitedText: PgType = { ...plain('String'), limited: true }
 const json: PgType = { ...plain('JSON', none), json: 'json-text', orderable: false, alike: false }
 
-/** Whatever the table does not name. */
+/** Types that the table does not name. */
 export const opaqueType: PgType = { ...plain('Opaque', none), alike: false }
 
 /** Types of pg_catalog by name. */

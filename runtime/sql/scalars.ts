@@ -1,7 +1,7 @@
 import type { ScalarName } from '../contract/scalar-names.ts'
 import type { OperatorName } from './operators.ts'
 
-/** What holds for the values of a scalar, whatever Postgres type they come from. */
+/** What holds for the values of a scalar, independent of their Postgres type. */
 interface Scalar {
   /** The operators of its filter (spec/graphql.md 4.1); none: it has no filter. */
   readonly operators: readonly OperatorName[]

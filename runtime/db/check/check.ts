@@ -90,7 +90,10 @@ const forms = {
   steady: { mark: '.s', parameters: 1, relies: 'on the snapshot', tells: false },
 } as const satisfies Readonly<Record<string, Form>>
 
-/** A reading statement under a lasting condition tells the snapshot; one that writes ends the one that it has seen. */
+/**
+ * A reading statement under a lasting condition reports its snapshot; a writing statement invalidates the snapshot that
+ * it saw.
+ */
 const formOf = ({ mark, condition, steady }: Expected, readOnly: boolean): Form => {
   if (steady && readOnly) return forms.steady
   const tells = readOnly && condition !== undefined && condition.lasting !== null

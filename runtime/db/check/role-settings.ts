@@ -81,7 +81,7 @@ export interface RoleSettingsOptions {
   readonly query: Query
   /** False: the login role's own statement_timeout holds for roles that have none. */
   readonly ownTimeout: boolean
-  /** True: nobody's TimeZone but the connection's holds. */
+  /** True: the connection's TimeZone holds for every role. */
   readonly ownTimeZone: boolean
   /** The monotonic clock, in milliseconds. */
   readonly now: () => number

@@ -15,7 +15,7 @@ export interface SchemaMarks {
   readonly newest: () => SchemaMark | null
   /** To be called with every request; looks at the database now and then, and never waits for it. */
   readonly tend: () => void
-  /** Nobody relies on what is known any more, until it has been looked at anew. */
+  /** Drops what is known, until the database has been read again. */
   readonly forget: () => void
 }
 
@@ -25,7 +25,7 @@ interface Pending {
   readonly xid: string
 }
 
-/** What was rolled back leaves a mark that nobody knows. */
+/** A transaction that rolled back leaves a value of the mark that belongs to no counter. */
 const lookEveryMs = 1_000
 const firstWaitMs = 10
 
@@ -42,10 +42,10 @@ const lookAtCounter = `select ${counterExpression} as counter,
   pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot()) >= $1::xid8 as past`
 
 /**
- * Finds out which counter belongs to the mark. Whoever changes the schema sets the mark before committing
- * (compiler/prepare). Those that had set it when it was read had begun before a transaction that begins then; a snapshot
- * that has nothing running from before that transaction sees what became of all of them (manual 9.26.8). Whoever
- * commits after that snapshot, and had not set the mark before, sets it anew.
+ * Finds the counter that belongs to the schema mark. A transaction that changes the schema sets the mark before it
+ * commits (compiler/prepare). Transactions that had set the mark when it was read had begun before a transaction that
+ * begins after the reading; a snapshot without running transactions older than that one sees the outcome of all of them
+ * (manual 9.26.8). A transaction that commits after that snapshot and had not set the mark before sets it again.
  * @param now the clock, in milliseconds
  */
 export const createSchemaMarks = (query: Query, now: () => number): SchemaMarks => {
@@ -71,7 +71,7 @@ export const createSchemaMarks = (query: Query, now: () => number): SchemaMarks 
   }
   const run = async (): Promise<void> => {
     running = true
-    // Whatever stands in the way, requests look for themselves meanwhile.
+    // If this fails, requests read the counter themselves meanwhile.
     const wait = await step().catch(() => lookEveryMs)
     due = now() + wait
     running = false

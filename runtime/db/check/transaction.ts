@@ -16,9 +16,9 @@ import { writeRun, type SentStatement, type WrittenStatement } from '../wire/wir
 /**
  * What opens every request, in the same pipeline and transaction as its statements.
  *
- * `reset all` first: a function of the database may have set anything for the whole session, and only what is set
- * locally ends by itself. It restores what the startup packet asked for. It leaves `role` alone, so the role is always
- * set anew.
+ * `reset all` first: a function of the database may have set a parameter for the whole session, and only local settings
+ * end by themselves. It restores the values of the startup packet. It leaves `role` alone, so the role is always set
+ * after it.
  */
 const reset = writeRun({ name: 'catalograph.reset', text: 'reset all', values: [] })
 
@@ -38,8 +38,8 @@ const settingArms = ({ pairs }: RoleSettings): string =>
     .join('\n  ')
 
 /**
- * The role's settings, claims, read-only mode and role, in this order: the arms of one CASE are evaluated in turn, where AND
- * has no order that one may rely on. The role comes last, since whatever precedes it needs no right that PUBLIC lacks. The
+ * The role's settings, claims, read-only mode and role, in this order: Postgres evaluates the arms of one CASE in turn,
+ * but not the operands of AND. The role comes last, since the arms before it need no right that PUBLIC lacks. The
  * result has no columns: claims are not echoed.
  */
 const openingText = (settings: RoleSettings, names: readonly string[], readOnly: boolean): string => `select where case
@@ -222,7 +222,10 @@ const rowsOf = (
 const placeOf = (exchange: Exchange, completed: number): number =>
   completed < openingLength ? -1 : Math.ceil((completed - openingLength) / strideOf(exchange))
 
-/** Keeps what the exchange has shown: that the counter is the server's, and the snapshot that the first check told, if any. */
+/**
+ * Remembers what the exchange has shown: that the counter is the server's, and the snapshot of the first check, if it
+ * reported one.
+ */
 const remember = (
   connection: Connection,
   exchange: Exchange,
@@ -280,7 +283,7 @@ const leftBehind: readonly WrittenStatement[] = [
   writeRun({ name: 'catalograph.unlock', text: 'select pg_catalog.pg_advisory_unlock_all()', values: [] }),
 ]
 
-/** Is told whether the connection may serve others. */
+/** Called with whether the connection is spoilt. */
 export const takeBack = (connection: Connection, settle: (spoilt: boolean) => void): void =>
   sendStatements(connection, leftBehind, ({ kind }) => settle(kind === 'failed'))
 

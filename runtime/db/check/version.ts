@@ -3,11 +3,11 @@ export const counterExpression = `(select coalesce(pg_catalog.sum(n), 0)::text f
 
 /**
  * The schema version: an SQL expression of type text that changes, from one committed state to the next, whenever the
- * API may look different (engine.md 4 and 5). Select it in the catalogue's own statement: both then come from one
- * snapshot. Any role may evaluate it once compiler/prepare has run.
+ * API may look different (engine.md 4 and 5). Select it in the statement that reads the catalogue: both then come from
+ * one snapshot. Any role may evaluate it once compiler/prepare has run.
  *
- * First the DDL counter that event triggers keep. Roles fire no event trigger, so a hash tells of them: over the rows of
- * pg_auth_members, over what decides privileges in pg_roles, and over the owner of the database.
+ * First the DDL counter that event triggers keep. Roles fire no event trigger, so a hash stands for them: over the rows
+ * of pg_auth_members, over the columns of pg_roles that decide privileges, and over the owner of the database.
  */
 export const versionExpression = `(
   ${counterExpression}
@@ -23,9 +23,9 @@ export const versionExpression = `(
 )`
 
 /**
- * Of type bigint: a random number, another one whenever a change is counted, from before it is committed. A sequence,
- * because setting one is seen by everybody at once, whatever becomes of the transaction (manual 9.17). Any role may
- * evaluate it.
+ * Of type bigint: a random number that changes whenever a change is counted, before the change is committed. It is a
+ * sequence because every session sees its new value at once, even if the transaction rolls back (manual 9.17). Any role
+ * may evaluate it.
  */
 export const markExpression = "pg_catalog.pg_sequence_last_value('catalograph.schema_mark'::pg_catalog.regclass)"
 

@@ -1,10 +1,8 @@
 import { pauseMs, retries } from '../../lib/retry.ts'
 
-/**
- * Keeps us from hammering a server that refuses connections: after a failure nobody tries again for a growing while.
- */
+/** Protects a server that refuses connections: after a failure no connection is tried for a growing pause. */
 export interface Backoff {
-  /** True while nobody should try. */
+  /** True during the pause. */
   readonly waiting: () => boolean
   readonly failed: () => void
   readonly succeeded: () => void
@@ -15,7 +13,7 @@ export const createBackoff = (now: () => number): Backoff => {
   let failures = 0
   let until = -Infinity
   const failed = (): void => {
-    // Attempts that were already under way when the first one failed tell nothing new.
+    // Attempts that were under way when the first one failed do not count.
     if (now() < until) return
     failures += 1
     until = now() + pauseMs(retries.connecting, failures)

@@ -8,7 +8,7 @@ export type Query = <R extends object>(
   values?: readonly unknown[],
 ) => Promise<{ readonly rows: readonly R[] }>
 
-/** Runs exactly one statement, whatever its text says: the server refuses two. Rejects with DatabaseFailure. */
+/** Runs exactly one statement: the server refuses a text with two. Rejects with DatabaseFailure. */
 export type SessionCommand = (text: string) => Promise<void>
 
 /** The extended protocol takes one statement at a time (PostgreSQL manual, 53.2.3). */
@@ -44,9 +44,9 @@ export interface SessionOptions {
 }
 
 /**
- * Opens a connection of its own, lends it to `work` and closes it: for what needs several statements in one session,
- * such as a transaction. The search path is pg_catalog alone unless told otherwise, so that nothing of the database's
- * owner can stand in for it. Rejects with DatabaseFailure or with whatever `work` rejects with.
+ * Opens a connection of its own, lends it to `work` and closes it: for several statements in one session, such as a
+ * transaction. The search path is pg_catalog alone unless the options say otherwise, so that no object of the
+ * database's owner can replace a function of Postgres. Rejects with DatabaseFailure or with the error of `work`.
  */
 export const withSession = async <T>(
   options: SessionOptions,

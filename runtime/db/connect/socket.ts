@@ -6,7 +6,9 @@ import type { Duplex } from 'node:stream'
  * read, which costs more than reading what a small request is answered with.
  */
 
-/** Is handed what came; tells whether it keeps these bytes. Those that are not kept are soon overwritten. */
+/**
+ * Receives the bytes that came; returns true if it keeps the buffer. Bytes that it does not keep are soon overwritten.
+ */
 export type TakeBytes = (bytes: Buffer) => boolean
 
 /** As much as Node reads at once. */

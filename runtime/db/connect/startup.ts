@@ -1,9 +1,9 @@
 import { ident } from '../../sql/ident.ts'
 
 /**
- * Settings that hold for a connection's whole life, given in the startup packet: `reset all` returns to them (manual
- * 19.1.3, 54.2.1). They pin whatever decides how values are written and how names resolve. The time zone is not ours: what a
- * time without an offset means, and which day it is, is for the database's or the login role's own setting to say.
+ * Settings for a connection's whole life, sent in the startup packet: `reset all` returns to them (manual 19.1.3,
+ * 54.2.1). They fix how values are written and how names resolve. The time zone is not fixed: the database's or the
+ * login role's own setting decides what a time without an offset means.
  */
 export type StartupSettings = Readonly<Record<string, string>>
 

@@ -97,6 +97,6 @@ export const classify = (error: unknown, statement: number | null): DatabaseFail
 export const classifyOpening = (error: unknown): DatabaseFailure =>
   failure(openingKinds[sqlstateOf(error) ?? ''] ?? kindOf(error), error, null)
 
-/** Whatever keeps us from a connection is an outage to the one who asked, a wrong password included. */
+/** Every failure to connect is an outage for the caller, a wrong password included. */
 export const classifyConnecting = (error: unknown): DatabaseFailure =>
   failure(sqlstateOf(error) === '53300' ? 'connections' : 'unavailable', error, null)

@@ -19,7 +19,7 @@ export type DatabaseFailureKind =
   | 'overloaded'
   /** The request's own deadline passed; nothing was kept. */
   | 'deadline'
-  /** The client closed its connection; nobody reads the answer. */
+  /** The client closed its connection, so the answer has no reader. */
   | 'gone'
   /** This process stops; nothing was kept. */
   | 'stopping'

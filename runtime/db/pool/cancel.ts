@@ -9,7 +9,7 @@ import type { DatabaseFailureKind } from '../failures/failures.ts'
 /** Why a request ends before Postgres has ended it. */
 export type EndCause = Extract<DatabaseFailureKind, 'gone' | 'deadline' | 'stopping'>
 
-/** What pg knows of a connection and its types do not tell. */
+/** What pg knows of a connection beyond its types. */
 interface CancelKey {
   readonly host: string
   readonly port: number
@@ -84,7 +84,7 @@ export const createEndings = (terminate: (processId: number) => Promise<unknown>
     const runs = (): boolean => connection.inFlight !== null && connection.inFlight === flight
     const until = performance.now() + patienceMs[cause]
     for (let pause = againAfterMs; runs() && performance.now() < until; pause *= 2) {
-      // Where nobody reads, Postgres waits to send and looks for no cancellation (room.ts).
+      // While the answer is not read, Postgres waits to send and does not look for a cancellation (room.ts).
       client.connection.stream.resume()
       await sendCancel(client)
       if (runs()) await sleep(Math.min(pause, until - performance.now()))

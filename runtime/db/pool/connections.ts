@@ -14,9 +14,9 @@ export interface ConnectionPool {
    * overloaded where it waited in vain or too many wait, deadline, gone or stopping.
    */
   readonly borrow: (context?: RequestContext) => Connection | Promise<Connection>
-  /** A spoilt connection is closed: it must serve nobody else. */
+  /** A spoilt connection is closed: it must serve no other request. */
   readonly giveBack: (connection: Connection, spoilt: boolean) => void
-  /** Whoever waits is refused, and whoever asks from now on. */
+  /** Refuses all waiting requests, and every later one. */
   readonly refuseAll: (kind: 'stopping') => void
   /** Waits for what is lent, then closes every connection. */
   readonly close: () => Promise<void>
@@ -49,7 +49,7 @@ const connect = async ({ config, connectTimeout, described, prepare }: Connectio
     connectionTimeoutMillis: connectTimeout,
     keepAlive: true,
   })
-  // Whoever works on it is told; without a listener the process would end.
+  // The running exchange gets its own event; without a listener the process would end.
   client.on('error', () => undefined)
   try {
     await client.connect()
@@ -61,10 +61,10 @@ const connect = async ({ config, connectTimeout, described, prepare }: Connectio
   }
 }
 
-/** Says goodbye; what comes of it is told by the connection's `end`. */
+/** Sends Terminate; the connection's `end` event reports the result. */
 const end = ({ client }: Connection): void => void client.end().catch(() => undefined)
 
-/** Lines that nobody uses, until somebody does or they were idle for too long. */
+/** Unused connections, until they are borrowed or were idle for too long. */
 interface IdleConnections {
   readonly keep: (connection: Connection) => void
   /** The one that was kept last. */

@@ -31,7 +31,7 @@ export interface DatabaseOptions {
   readonly connectTimeout?: number
   /** The time zone of requests; without it that of the database or of the login role. */
   readonly timeZone?: string
-  /** The memory that answers share; left out: nobody counts them. */
+  /** The memory that answers share; left out: it is not counted. */
   readonly answers?: ByteBudget
 }
 
@@ -79,7 +79,7 @@ const openPool = (url: string, settings: StartupSettings, connectTimeout: number
     idleTimeoutMillis: 60_000,
     keepAlive: true,
   })
-  // A connection that dies is dropped by the pool and its request told; without listeners the process would end.
+  // The pool drops a connection that dies and rejects its query; without listeners the process would end.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => void client.on('error', () => undefined))
   return pool

@@ -2,8 +2,8 @@ import type { RequestContext } from '../../contract/execution.ts'
 import { createLru } from '../../lib/lru.ts'
 
 /**
- * Whose requests are quick, so that some connections can be kept for them while others wait for what is slow or is given
- * up. Nobody is quick at first: an attacker has as many addresses as it likes.
+ * The callers whose requests are quick, so that some connections can be kept for them while slow requests use the
+ * others. A new caller does not count as quick: an attacker has as many addresses as it likes.
  */
 export interface QuickCallers {
   readonly isQuick: (party: string) => boolean

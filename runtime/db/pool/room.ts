@@ -19,7 +19,7 @@ type Context = RequestContext | undefined
 
 export interface Growing {
   readonly grow: Grow
-  /** Whoever has the answer counts it from now on. */
+  /** Releases the bytes; the holder of the answer counts them from now on. */
   readonly end: () => void
 }
 
@@ -70,7 +70,7 @@ export function createRoom({ answers, mostPaused }: RoomOptions): Room {
     const grow: Grow = (bytes, told) => {
       const more = bytes - had
       had = bytes
-      // A change that was made may be kept whatever becomes of its answer: that is told, room or not.
+      // A change may be committed even if its answer has no room, so its answer is sent in any case.
       if (!exchange.readOnly) holding.force(more)
       else if (!holding.take(more)) {
         if (paused >= mostPaused) told(false)

@@ -37,7 +37,7 @@ export interface RunnerParts {
   readonly endings: Endings
   readonly settings: RoleSettingsReader
   readonly runOnConnection: RunOnConnection
-  /** Null: nobody counts what answers take. */
+  /** Null: the memory of answers is not counted. */
   readonly room: Room | null
   /** Milliseconds that Postgres gives a statement; 0: it gives it any. */
   readonly timeout: number
@@ -63,8 +63,8 @@ const isSpoilt = (exchange: Exchange, result: ExchangeResult): boolean =>
 const endedStates: ReadonlySet<string> = new Set(['57014', '57P01'])
 
 /**
- * What came of a request that was being ended: its result, where that came first. Where a connection died otherwise, nobody
- * knows what was kept.
+ * The result of a request that was being ended: its rows, if they came first. Where the connection died for another
+ * reason, it is unknown whether Postgres committed.
  */
 const endedBy = (cause: EndCause, { readOnly }: Exchange, result: ExchangeResult): ExchangeResult => {
   if (result.kind === 'rows') return result
@@ -200,9 +200,9 @@ export const createRunner = ({
 }
 
 /**
- * A name that Postgres forgot, or knows against our books, was the connection's state and not the request's fault. Nothing
- * was kept, so it runs once more elsewhere. So does what only reads, where its connection died: of what writes nobody
- * knows what was kept.
+ * A prepared name that Postgres forgot, or that our books lack, is the connection's fault and not the request's.
+ * Nothing was kept, so the exchange runs once more on another connection. A reading exchange whose connection died runs
+ * again as well; of a writing one it is unknown whether Postgres committed.
  */
 const deservesAnother = (exchange: Exchange, result: ExchangeResult): boolean => {
   if (result.kind === 'rows' || result.error instanceof DatabaseFailure) return false

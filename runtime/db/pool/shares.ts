@@ -2,9 +2,9 @@ import type { RequestContext } from '../../contract/execution.ts'
 import { createQuickCallers } from './quick-callers.ts'
 
 /**
- * How connections are shared, so that nobody can hold all of them: a party (a signed-in user, or the address of a
- * stranger) holds all but two at most, strangers together all but one. While some callers are quick, the others together
- * hold half. The service_role key has some beyond the others'.
+ * How connections are shared, so that no party can hold all of them: a party (a signed-in user, or the address of a
+ * stranger) holds at most all but two, strangers together at most all but one. While some callers are quick, the others
+ * together hold half. The service_role key has connections beyond these.
  */
 export interface Shares {
   /** Connections that are open at most. */
@@ -14,7 +14,7 @@ export interface Shares {
   readonly take: (context: RequestContext | undefined) => Lease
   /** Connections that a party holds. */
   readonly heldBy: (party: string) => number
-  /** After how many milliseconds somebody who may take none may do so, although nobody gave one back; null: never. */
+  /** Milliseconds after which a refused party may be allowed without a returned connection; null: never. */
   readonly recheckMs: number | null
 }
 

@@ -32,10 +32,10 @@ export interface StatementsDatabase {
   /** One statement, which is a transaction of its own. */
   readonly run: RunStatement
   /**
-   * Several statements that are kept together or not at all: rolled back when `work` rejects. Work that met a deadlock
-   * or a serialization failure is done anew, so it must have no other effect than its statements. Those that are asked
-   * for at once (Promise.all) travel in one round trip and run in that order, each seeing what the ones before did;
-   * when one of them fails, all of them do.
+   * Several statements that commit together or roll back when `work` rejects. Work that met a deadlock or a
+   * serialization failure is repeated, so it must have no other effect than its statements. Statements that are started
+   * at once (Promise.all) travel in one round trip and run in that order, each seeing the effects of those before; when
+   * one fails, all fail.
    */
   readonly transaction: <T>(work: (run: RunStatement) => Promise<T>) => Promise<T>
   /** Waits for what is running, then closes every connection. */
@@ -177,7 +177,7 @@ function createPipeline(lent: BorrowedConnection): Pipeline {
   }
   const run = (statement: TypedStatement<object>, values?: readonly unknown[]): Promise<readonly object[]> =>
     new Promise((resolve, reject) => {
-      // One connection does one exchange at a time: whoever asks meanwhile goes with the next.
+      // One connection runs one exchange at a time: statements that come meanwhile go with the next.
       if (queue.length === 0) last = last.then(flush)
       queue.push({ bound: bind(statement, values), resolve, reject })
     })

@@ -8,7 +8,7 @@ import type { Shares } from './shares.ts'
 export interface Waiting {
   /** Fails with DatabaseFailure: overloaded, deadline, gone or stopping. */
   readonly wait: (context: RequestContext | undefined) => Promise<Connection>
-  /** Takes out the one whose turn it is; null: nobody may be served. */
+  /** Removes the waiter whose turn it is; null: no waiter may be served. */
   readonly next: () => Borrower | null
   readonly isEmpty: () => boolean
   readonly refuseAll: (kind: RefusalKind) => void
@@ -42,7 +42,7 @@ export const endOf = (context: RequestContext | undefined): 'gone' | 'deadline' 
   return context.deadline !== Infinity && performance.now() >= context.deadline ? 'deadline' : null
 }
 
-/** Of one party, and of all: whoever would wait behind so many is refused at once. */
+/** Waiters of one party, and of all: beyond these numbers a request is refused at once. */
 const mostOfParty = 200
 const mostOfAll = 2_000
 

@@ -47,8 +47,8 @@ interface InFlight {
 }
 
 /**
- * Asks for room for an answer of so many bytes in all. False where there is none: then it is told once whether there is by now,
- * or will be none in time.
+ * Asks for room for an answer of so many bytes in all. False where there is none yet: the callback then reports once
+ * whether room came in time.
  */
 export type Grow = (bytes: number, told: (granted: boolean) => void) => boolean
 
@@ -56,9 +56,9 @@ export type Grow = (bytes: number, told: (granted: boolean) => void) => boolean
 export interface Connection {
   readonly client: pg.Client
   readonly prepared: PreparedNames
-  /** Null: nobody wants to know, so Postgres is not asked. */
+  /** Null: the columns are not needed, so Postgres is not asked to describe them. */
   readonly described: Described | null
-  /** What its requests are written into, one after the other: whoever answered one has read all of it. */
+  /** The buffer of its requests, reused: an answered request has been read by Postgres completely. */
   readonly memory: Buffer
   inFlight: InFlight | null
 }
@@ -80,7 +80,7 @@ const answerTooLarge = (): DatabaseFailure =>
     null,
   )
 
-/** Ends the request that the connection works on: what still comes belongs to nobody. */
+/** Ends the request that the connection works on; later messages of it are dropped. */
 const settleExchange = (connection: Connection, result: ExchangeResult): void => {
   const { inFlight: flight } = connection
   connection.inFlight = null
@@ -88,7 +88,7 @@ const settleExchange = (connection: Connection, result: ExchangeResult): void =>
 }
 
 const fail = (connection: Connection, { begun, completed }: InFlight, error: unknown, broken: boolean): void => {
-  // Whatever it still sends, or does not send, is not waited for.
+  // Its remaining messages are not awaited.
   if (broken) connection.client.connection.stream.destroy()
   settleExchange(connection, { kind: 'failed', error, begun, completed, broken })
 }
@@ -101,7 +101,7 @@ const commandComplete: Receive = (_line, flight) => {
 
 /** What each message means for the request; those that are missing mean nothing. */
 const receive: Readonly<Record<number, Receive>> = {
-  // Parse is not transactional: what was acknowledged stays prepared, whatever fails later.
+  // Parse is not transactional: an acknowledged statement stays prepared even if a later one fails.
   [messageTypes.parseComplete]: (connection, flight) => {
     const statement = flight.parsing.shift()
     if (statement !== undefined && statement.name !== '') connection.prepared.add(statement)
@@ -227,13 +227,13 @@ const outgoing = (connection: Connection, statements: readonly SentStatement[]):
     ? { closed: [], statements, parsed: nothingParsed, describe: false }
     : preparing(connection, statements)
 
-/** Is told how a request ended, once. It must not throw. */
+/** Called once with how a request ended. It must not throw. */
 export type Settle = (result: ExchangeResult) => void
 
 /**
- * Runs the statements in one round trip. A failure is a result, told only once Postgres is ready for the next request
- * or the connection is gone, so that no answer can reach another request. The commit comes before ReadyForQuery and
- * may itself fail (deferred constraints), hence rows count only then.
+ * Runs the statements in one round trip. A failure is a result, reported only once Postgres is ready for the next
+ * request or the connection is gone, so that no answer can reach another request. The commit comes before ReadyForQuery
+ * and may itself fail (deferred constraints), hence rows count only then.
  */
 export const sendStatements = (
   connection: Connection,

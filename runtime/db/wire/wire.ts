@@ -22,7 +22,7 @@ export interface Outgoing {
   readonly statements: readonly SentStatement[]
   /** Which of them, by their places, are parsed right before they are used; one without a name always is. */
   readonly parsed: ReadonlySet<number>
-  /** Whether Postgres shall tell the columns of what is parsed. */
+  /** Whether Postgres describes the columns of the parsed statement. */
   readonly describe: boolean
 }
 
@@ -161,8 +161,9 @@ export const writeRun = ({ name, text, values }: BoundStatement): WrittenStateme
 }
 
 /**
- * Encodes [Close]* ([Parse [Describe]] Bind Execute)* Sync. Closes stand first: an error skips whatever follows it up to Sync.
- * @param memory what is written into, unless that is too short: then it is left alone
+ * Encodes [Close]* ([Parse [Describe]] Bind Execute)* Sync. Closes come first, because an error skips all messages up
+ * to Sync.
+ * @param memory the buffer to write into; one that is too short is left alone
  */
 export const encode = (memory: Buffer, { closed, statements, parsed, describe }: Outgoing): Buffer => {
   const cursor: Cursor = { buffer: memory, at: 0 }

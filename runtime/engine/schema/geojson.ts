@@ -1,8 +1,8 @@
 import { GraphQLError, GraphQLScalarType, valueFromASTUntyped } from 'graphql'
 
 /**
- * Geometries as GeoJSON (RFC 7946, 3.1), read to the text that PostGIS is handed. Whoever sends something else learns here what is
- * wrong with it: PostGIS reads much that is none, and drops what it does not know.
+ * Geometries as GeoJSON (RFC 7946, 3.1), parsed to the text that PostGIS receives. Faults are reported here: PostGIS
+ * accepts much that is not GeoJSON, and drops members that it does not know.
  */
 
 const refuse = (problem: string): GraphQLError => new GraphQLError(`Invalid input for GeoJSON type: ${problem}`)
