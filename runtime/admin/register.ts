@@ -47,7 +47,7 @@ function register(scope: FastifyInstance, route: OwnerRoute, parts: AdminParts):
   })
 }
 
-/** The one role that may is that of the owner's key, whatever strangers did from the same address. */
+/** Only the role of the owner's key may ask; strangers at the same address do not affect it. */
 async function checkOwner(request: FastifyRequest, { tools, verify, addressHeader }: AuthParts): Promise<void> {
   const { authorization, apikey } = request.headers
   const bearer = authorization ?? (typeof apikey === 'string' ? `Bearer ${apikey}` : undefined)
@@ -69,13 +69,13 @@ function callOf(request: FastifyRequest, { io }: OwnerRoute, { addressHeader }: 
   }
 }
 
-/** Fields that came once; of one that was repeated nobody could say which is meant. */
+/** Fields that came once; a repeated field is ambiguous and is dropped. */
 const textsOf = (fields: unknown): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(fields as object).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   )
 
-/** Schema or table missing: nobody has prepared auth here. */
+/** The schema or table is missing: auth is not prepared in this database. */
 const notPrepared: ReadonlySet<string> = new Set(['3F000', '42P01', '42501'])
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, { log }: AuthParts): FastifyReply {

@@ -20,7 +20,9 @@ export type Saved =
   | { readonly kind: 'saved'; readonly stored: Readonly<Record<string, string>> }
   | { readonly kind: 'refused'; readonly problems: readonly SettingProblem[] }
 
-/** Saves all changes together and with them what `note` adds, or none of them and tells every problem. */
+/**
+ * Saves all changes in one transaction together with what `note` adds, or saves none of them and returns every problem.
+ */
 export async function saveSettings(
   database: StatementsDatabase,
   changes: SettingChanges,
@@ -60,7 +62,9 @@ async function apply(run: RunStatement, changes: SettingChanges): Promise<void> 
   }
 }
 
-/** Which of its three settings keep a provider from being offered; empty: it is, or nobody asked for it. */
+/**
+ * The settings of a provider, of three, that keep it from being offered; empty: it is offered, or it is not enabled.
+ */
 export function missingFor(
   provider: ProviderName,
   stored: Readonly<Record<string, string>>,

@@ -33,7 +33,7 @@ export async function arrive(context: ClientContext): Promise<Arrival | null> {
 async function arrivalOf(context: ClientContext, landing: Landing): Promise<Arrival> {
   if (landing.kind === 'refused') throw new AuthError(landing.code, landing.message, { status: 400 })
   if (landing.kind === 'code') return exchangeCode(context, landing.code)
-  // Whoever insists on PKCE is not signed in by a link that anybody may have made (spec/auth.md 6.4).
+  // With PKCE, a link that another person may have made does not sign in (spec/auth.md 6.4).
   if (context.flow === 'pkce') throw verifierMissing()
   return ofFragment(context, landing.parameters)
 }

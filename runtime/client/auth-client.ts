@@ -121,7 +121,7 @@ export interface AuthClient {
   readonly reauthenticate: () => Promise<Result<Nothing>>
   /** When the service cannot be reached the session stays, since it would go on elsewhere. */
   readonly signOut: (how?: SignOut) => Promise<Result<Nothing>>
-  /** Tells the session first (`INITIAL_SESSION`), then whatever happens to it, in every tab. */
+  /** Calls back with the session first (`INITIAL_SESSION`), then with every change of it, in every tab. */
   readonly onAuthStateChange: (listener: AuthListener) => {
     readonly data: { readonly subscription: { readonly unsubscribe: () => void } }
   }

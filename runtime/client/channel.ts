@@ -1,6 +1,6 @@
 import { isFields, parseJson } from './json.ts'
 
-/** What tabs of one origin tell one another through. */
+/** The channel between the tabs of one origin. */
 export interface Channel {
   readonly postMessage: (message: unknown) => void
   readonly close: () => void
@@ -13,7 +13,7 @@ export interface StorageChange {
   readonly newValue: string | null
 }
 
-/** The event by which browsers tell the other tabs what one has written (HTML standard, section 12.2). */
+/** The event by which browsers report to the other tabs what one has written (HTML standard, section 12.2). */
 export interface StorageEvents {
   readonly addEventListener: (event: 'storage', listener: (change: StorageChange) => void) => void
   readonly removeEventListener: (event: 'storage', listener: (change: StorageChange) => void) => void

@@ -21,7 +21,7 @@ export interface ClientContext {
   readonly environment: Environment
 }
 
-/** Makes a session the present one and tells everybody. */
+/** Stores a session and emits the event. */
 export async function startSession(
   { store, events }: ClientContext,
   session: Session,

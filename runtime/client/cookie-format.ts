@@ -20,7 +20,7 @@ export const encodeValue = (value: string, encoding: CookieEncoding): string =>
   encoding === 'raw' ? value : prefix + textToBase64Url(value)
 
 /**
- * What was encoded. Null where chunks of two writes were put together, or one was cut: whatever carries the prefix is
+ * The decoded value. Null where chunks of two writes were joined, or one was cut: a text with the prefix must be
  * base64url of JSON.
  */
 export function decodeValue(encoded: string): string | null {

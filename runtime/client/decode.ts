@@ -10,7 +10,7 @@ export const isWhole = (session: StoredSession | null): session is Session => se
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The user in an answer; null where there is none. Whoever has no UUID for an id is none of the service's. */
+/** The user in an answer; null where there is none. An id that is no UUID is not the service's. */
 export function userOf(value: unknown): User | null {
   if (!isFields(value) || !uuid.test(textOf(value['id']) ?? '')) return null
   const { app_metadata, user_metadata } = value

@@ -38,7 +38,7 @@ export interface Host extends Partial<StorageEvents> {
 
 export const browser = globalThis as unknown as Host
 
-/** What a client needs of the place that it runs in. Tests, and hosts that nobody thought of, hand their own. */
+/** What a client needs of its platform. Tests and unusual hosts pass their own. */
 export interface Environment {
   readonly fetch: typeof fetch
   /** Milliseconds since 1970. */

@@ -74,7 +74,7 @@ export type ClientErrorCode =
   | 'network_failure'
   /** What came back is not what the service says: a proxy's page, a cut text, an object of another shape. */
   | 'bad_answer'
-  /** Nobody is signed in. */
+  /** There is no session. */
   | 'session_missing'
   /** The page that began this sign-in was another browser or is long gone. */
   | 'code_verifier_missing'
@@ -118,7 +118,7 @@ export class AuthError extends Error {
 
 export const sessionMissing = (): AuthError => new AuthError('session_missing', 'Nobody is signed in')
 
-/** Whatever was thrown, as an error with a code. */
+/** A thrown value as an error with a code. */
 export function toAuthError(thrown: unknown): AuthError {
   if (thrown instanceof AuthError) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)

@@ -58,7 +58,7 @@ export type VariablesAndOptions<Variables> = {} extends Variables
   ? [variables?: Variables, options?: GraphqlOptions]
   : [variables: Variables, options?: GraphqlOptions]
 
-/** Asks as whoever is signed in, or as nobody. Never rejects. */
+/** Sends a document as the signed-in user, or as anon. Never rejects. */
 export interface Graphql {
   <Data, Variables>(
     document: TypedDocument<Data, Variables>,

@@ -8,7 +8,7 @@ export interface AuthRequest {
   /** Null and absent are left out. */
   readonly query?: Readonly<Record<string, string | null | undefined>>
   readonly body?: Fields
-  /** Of the user; the project key stands in its place where nobody is signed in. */
+  /** The user's access token; without one the project key is sent. */
   readonly token?: string
 }
 

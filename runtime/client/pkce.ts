@@ -3,11 +3,11 @@ import { AuthError } from './errors.ts'
 import { parseJson, textOf, type Fields } from './json.ts'
 import type { SteadyStorage } from './storage.ts'
 
-/** Proof Key for Code Exchange (RFC 7636): whoever brings a code back has to be who asked for it. */
+/** Proof Key for Code Exchange (RFC 7636): only the client that started a sign-in can exchange its code. */
 
 export interface Verifier {
   readonly text: string
-  /** Made for a password reset, so that its return is told from a sign-in. */
+  /** Made for a password reset, so that its return is not taken for a sign-in. */
   readonly recovery: boolean
 }
 

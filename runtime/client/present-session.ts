@@ -9,7 +9,7 @@ import type { Session } from './types.ts'
 const patienceMs = 2_000
 
 export interface PresentSession {
-  /** The session to act with, refreshed if it ends soon; null when nobody is signed in. Throws AuthError. */
+  /** The session to use, refreshed if it ends soon; null when the user is signed out. Throws AuthError. */
   readonly load: () => Promise<Session | null>
   /** The same for what only a user may do. */
   readonly need: () => Promise<Session>

@@ -8,9 +8,9 @@ export interface ProjectFetchOptions {
 }
 
 /**
- * A `fetch` for the project: adds the project key and the token of whoever is signed in. Paths are of the project;
- * what goes elsewhere goes as it is, without either. Rejects as fetch does, and with an AuthError where a session
- * cannot be refreshed, since the same request as nobody would mean something else.
+ * A `fetch` for the project: adds the project key and the signed-in user's token. Paths are relative to the project;
+ * requests to other hosts get neither. Rejects as fetch does, and with an AuthError where a session cannot be
+ * refreshed, since the same request as anon would mean something else.
  */
 export function createProjectFetch({ url, key, fetch, present }: ProjectFetchOptions): typeof fetch {
   const base = new URL(`${url}/`)

@@ -13,7 +13,7 @@ export const tickMs = 30_000
 /** A token that ends sooner is exchanged before it is used. */
 export const marginMs = 90_000
 const firstPauseMs = 200
-/** For how long a refresh token that failed is not sent again: refused ones, and those that reached nobody. */
+/** How long a refresh token that failed is not sent again: a refused one, and one that did not reach the service. */
 const quietMs = { refused: 60_000, passing: 5_000 }
 
 export interface RefreshParts {
@@ -30,7 +30,7 @@ export const remainingMs = (session: Pick<Session, 'expires_at'>, now: number): 
   session.expires_at * 1000 - now
 
 export interface Refresher {
-  /** Exchanges the stored session's token; whatever newer session another tab has stored meanwhile does as well. */
+  /** Exchanges the stored session's token; a newer session that another tab has stored meanwhile serves as well. */
   readonly refreshStored: (stored: StoredSession) => Promise<Session>
   /** Exchanges a token that the application brought along, and stores what comes for it. */
   readonly refreshGiven: (refreshToken: string) => Promise<Session>

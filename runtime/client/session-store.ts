@@ -21,7 +21,7 @@ export function createSessionStore(storage: SteadyStorage, key: string): Session
   const save = (session: Session): Promise<void> => storage.set(key, JSON.stringify(session))
   const holds = async (refreshToken: string | null): Promise<boolean> =>
     ((await read())?.refresh_token ?? null) === refreshToken
-  // One after the other, so that nobody of this page writes between a look and the write that depends on it.
+  // One after the other, so that no write of this page comes between a read and the write that depends on it.
   const inTurn = createTurns()
   return {
     read,

@@ -32,8 +32,8 @@ const mailPolicy = [
 ].join('; ')
 
 /**
- * Registers the owner's page: static files that anybody may have, since whatever they show is asked of /admin/v1 with
- * the key that the owner types in.
+ * Registers the owner's page: public static files. The page reads all data from /admin/v1 with the key that the owner
+ * types in.
  */
 export function registerDashboard(app: FastifyInstance): void {
   const files = once(readPageFiles)

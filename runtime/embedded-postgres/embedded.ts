@@ -36,7 +36,7 @@ interface Place {
   readonly binaries: Binaries
 }
 
-/** The server's account has to pass through the parent, whatever our umask is. */
+/** The server's account must be able to enter the parent folder under any umask. */
 const makeParent = async (parent: string): Promise<void> => {
   const made = await mkdir(parent, { recursive: true })
   if (made !== undefined) await chmod(parent, 0o755)

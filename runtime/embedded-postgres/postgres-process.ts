@@ -78,7 +78,7 @@ const stopChild = async (child: ChildProcess): Promise<void> => {
 }
 
 /**
- * Starts a server on a data folder and resolves once it accepts connections. `onLine` is told each line of its log.
+ * Starts a server on a data folder and resolves once it accepts connections. `onLine` receives each line of its log.
  * Rejects with the server's last log lines when it exits before that.
  */
 export const startServer = (

@@ -155,7 +155,7 @@ async function runReady(found: Found, ready: Ready): Promise<GraphqlResponse> {
   return toResponse(ready, rows, extensions)
 }
 
-/** What statements were written from, for whoever asks to have them explained. */
+/** What statements were written from, for requests that select `explain`. */
 function madeOf({ documents, asked, turn: { request } }: Found): { statements: Statements; plan: Plan } {
   const document = documents.find(asked)
   const variables = request.unread === undefined ? request.variables : readBody(request.unread).variables

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import { openHeaders } from './cors.ts'
 import { failureTable, HttpFailure, retryAfterSeconds, type HttpFailureCode } from './failures.ts'
 
-/** Puts a failure into the form of those who are most likely to be told it. */
+/** Puts a failure into the form that its most likely client expects. */
 export type RenderBare = (failure: HttpFailure) => {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

@@ -18,7 +18,7 @@ export function boundBodies(
     if (isShort(request) || reply.raw.destroyed) return done(null, payload)
     const holding = bodies.open(sourceOf(request))
     let refused = false
-    // Whatever reads the body listens as soon as this is done, before anything of it comes.
+    // The reader of the body listens as soon as this is done, before any byte of it comes.
     payload.on('data', (chunk: Buffer) => {
       if (refused || holding.take(chunk.length)) return
       refused = true

@@ -21,7 +21,7 @@ const fastifyCodes: Readonly<Record<string, HttpFailureCode>> = {
 }
 
 /**
- * Answers every failure of a scope. What nobody foresaw leaves as one flat sentence with the request's id, and its
+ * Answers every failure of a scope. An unforeseen error leaves as one flat sentence with the request's id, and its
  * detail goes to the log only.
  */
 export function answerFailures(app: FastifyInstance, log: Log, render: RenderFailure): void {

@@ -41,7 +41,7 @@ export function createSourceOf(trustedHeader: string | null): (request: FastifyR
     const known = typeof told === 'string' ? sources.get(told) : undefined
     if (known !== undefined) return known
     const source = limitSource(clientAddress(request, trustedHeader))
-    // Where the header tells no address it is the connection's that counts, which is another one the next time.
+    // Without an address in the header the connection's counts, which is another one the next time.
     if (typeof told === 'string' && normalAddress(lastOf(told)) !== null) sources.set(told, source)
     return source
   }

@@ -10,9 +10,9 @@ const exposedHeaders =
 const daySeconds = '86400'
 
 /**
- * Lets pages of every origin call (Fetch standard, section CORS protocol). Nothing here rests on cookies: whoever calls
- * has to know a key, so the origin decides nothing. Every answer carries these two headers, failures and those that come
- * before all hooks too, else a page could not read them.
+ * Lets pages of every origin call (Fetch standard, section CORS protocol). Access does not depend on cookies: a caller
+ * has to know a key, so the origin decides nothing. Every answer carries these two headers, failures and those that
+ * come before all hooks too, else a page could not read them.
  */
 export function openToEveryOrigin(reply: FastifyReply): FastifyReply {
   return reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders)
@@ -21,7 +21,7 @@ export function openToEveryOrigin(reply: FastifyReply): FastifyReply {
 /** The same for answers that are written without a reply. */
 export const openHeaders = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders }
 
-/** Answers an OPTIONS request: whatever a page asks for is allowed. */
+/** Answers an OPTIONS request: every method and header is allowed. */
 export function answerPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply
     .code(204)

@@ -13,7 +13,7 @@ export interface Health {
 }
 
 export interface HealthChecks {
-  /** Whether the process works, whatever the database does: never `down`. */
+  /** Whether the process works, with or without its database: never `down`. */
   readonly alive: () => Health
   /** Whether requests can be served; never rejects. */
   readonly ready: () => Promise<Health>

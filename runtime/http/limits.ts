@@ -19,7 +19,7 @@ export function bodiesSize(largestBody: number): BudgetSize {
 /** Within which a client sends its request: the headers, and of the rest a mebibyte each time. */
 const sendingMs = 10_000
 
-/** Within which a client takes something of its answer, where nobody says otherwise. */
+/** Within which a client takes something of its answer; the default. */
 const usualWriteTimeoutMs = 10_000
 
 /** Bytes a second that a client takes of an answer, and while others wait for the memory. */
@@ -52,7 +52,7 @@ export function usualServerLimits(options: LimitOptions, answers: ByteBudget): S
   }
 }
 
-/** Files and sockets that the system lets this process have open; only Linux tells it in passing. */
+/** Files and sockets that the system lets this process open; only Linux shows it cheaply. */
 function mostFiles(): number {
   try {
     const told = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
-/** A body in parts that nobody puts together: as bytes it would be in memory twice. */
+/** A body in parts that are never joined: as one buffer it would be in memory twice. */
 export class LongBody {
   readonly parts: readonly Part[]
   /** Its length in UTF-8. */
@@ -38,8 +38,8 @@ export function streamOf({ parts }: LongBody): Readable {
 }
 
 /**
- * Sends whatever is long piece by piece, its length told beforehand: of what is handed over as a whole one cannot see whether
- * any of it was taken.
+ * Sends a long body piece by piece, with its length in the header: of a body that is written as a whole one cannot see
+ * whether any of it was taken.
  */
 export function sendInPieces(app: FastifyInstance): void {
   app.addHook('onSend', (_request, reply, payload, done) => {

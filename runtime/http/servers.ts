@@ -16,7 +16,7 @@ export interface Servers {
   readonly endWithAnswers: () => void
   /** Ends connections on which nothing is under way. */
   readonly closeIdle: () => void
-  /** Answers in a few words whatever has no answer yet. */
+  /** Answers every open request in a few words. */
   readonly giveUp: (code: HttpFailureCode) => void
   /** Ends every connection. */
   readonly destroy: () => void
@@ -53,7 +53,7 @@ interface Connection {
   writing: Writing | null
 }
 
-/** @param render of answers to what never became a request, whose area nobody knows */
+/** @param render answers to what never became a request, whose area is unknown */
 export function createServers(limits: ServerLimits, render: RenderBare = renderPlainBare): Servers {
   const open = new Map<Socket, Connection>()
   const sources = new Map<string, number>()
@@ -141,8 +141,8 @@ function lookAt(connection: Connection, pace: WritePace, now: number): void {
 }
 
 /**
- * Handles the requests of a connection one after the other, as they are answered: whoever sends many at once would have all of
- * their answers wait in memory. Few clients ever do.
+ * Handles the requests of a connection one after the other, as they are answered: otherwise the answers of a client
+ * that sends many at once would all wait in memory. Few clients do.
  */
 const oneByOne =
   (open: ReadonlyMap<Socket, Connection>, handler: RequestListener): RequestListener =>
@@ -182,7 +182,7 @@ const codes: Readonly<Record<string, HttpFailureCode>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'BODY_TOO_LARGE',
 }
 
-/** A request whose body is being read is answered by whoever reads it; what else has an answer under way is cut off. */
+/** The reader of a body answers its request; another answer that is under way is cut off. */
 function answerError(
   connection: Connection | undefined,
   error: NodeJS.ErrnoException,

@@ -24,7 +24,7 @@ export interface VerifierOptions {
 
 /** The secret's one algorithm: a token that names any other, or none, is refused (RFC 8725 section 3.1). */
 const algorithm = 'HS256'
-/** Seconds by which the clock of whoever signed may run ahead (spec/auth.md, attack 37). */
+/** Seconds by which the signer's clock may run ahead (spec/auth.md, attack 37). */
 const skew = 30
 /**
  * No longer token is believed, and none is issued. One of 48 KiB and 16 KiB of other headers pass through the proxies that
@@ -39,9 +39,8 @@ const never = 8_640_000_000_000
 /**
  * Makes the verifier of one secret and the keys beside it. A token that names a key (`kid`) must be of that key and its
  * algorithm; any other must be of the secret. `nbf` may lie 30 s ahead; `exp` is held without leeway (RFC 7519 sections
- * 4.1.4, 4.1.5).
- * Tokens that were believed are remembered until they expire or the keys change; refused ones are not remembered, so
- * that nobody fills the memory with rubbish.
+ * 4.1.4, 4.1.5). Accepted tokens are remembered until they expire or the keys change; refused ones are not, so that
+ * they cannot fill the memory.
  */
 export function createTokenVerifier({ secret, now, keys }: VerifierOptions): VerifyToken {
   const own = once(() => verificationKey(secret))
@@ -117,14 +116,14 @@ function signatureOf(token: string): string {
   return token.slice(token.lastIndexOf('.') + 1)
 }
 
-/** In the form that jose computes with: any other it would import anew for every token. */
+/** In the form that jose computes with: another form would be imported for every token. */
 async function verificationKey(secret: string): Promise<VerificationKey> {
   const bytes = Buffer.from(secret, 'utf8')
   const key = await webcrypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
   return { key, algorithm }
 }
 
-/** True for a token whose header names a key; what was believed before tells without reading it again. */
+/** True for a token whose header names a key; an accepted token is not read again. */
 function namesKey(known: BelievedToken | undefined, token: string): boolean {
   if (known !== undefined) return known.set !== null
   return token.length <= longestToken && kidOf(token) !== undefined
@@ -134,7 +133,7 @@ function kidOf(token: string): string | undefined {
   try {
     return decodeProtectedHeader(token).kid
   } catch {
-    // Whatever is wrong with the header is told by the verification.
+    // The verification reports a faulty header.
     return undefined
   }
 }
@@ -174,7 +173,7 @@ function isRoleName(role: unknown): role is string {
   return typeof role === 'string' && role !== '' && role !== 'none' && !role.includes('\0')
 }
 
-/** Anybody may become a guest as often as they like, so a guest is nobody in particular. */
+/** A stranger may become a guest as often as they like, so a guest counts as a stranger. */
 function userOf({ sub, is_anonymous: isGuest }: JWTPayload): string | null {
   return typeof sub === 'string' && sub !== '' && isGuest !== true ? sub : null
 }

@@ -1,6 +1,6 @@
 import { signToken } from './jwt.ts'
 
-/** The role of the key that no browser may hold: whoever shows it is the project's owner. */
+/** The role of the key that no browser may hold: its holder is the project's owner. */
 export const ownerRole = 'service_role'
 
 /** The two keys of a project: what a browser may hold, and what only a server may. */

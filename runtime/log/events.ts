@@ -1,4 +1,4 @@
-/** Everything that this process tells its operator, and how loud and in which words it does. */
+/** Every event that this process reports to its operator, with level and words. */
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 

@@ -1,4 +1,4 @@
-/** How values that JSON has no type for are read, where the generated client was told to (`codegen --scalars`). */
+/** How values without a JSON type are read, where `codegen --scalars` asks for it. */
 
 export type Reader = (value: unknown) => unknown
 

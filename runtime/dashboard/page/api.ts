@@ -11,7 +11,7 @@ export type Result<T> =
 export interface Api {
   /** `path` below the project's address, as `admin/v1/settings`. Never rejects. */
   readonly call: <T>(method: Method, path: string, body?: unknown, bearer?: string) => Promise<Result<T>>
-  /** A document, as the key's role or as whoever the bearer token names. Rejects only when nothing answers. */
+  /** Sends a document as the key's role or as the user of the bearer token. Rejects only when no answer comes. */
   readonly graphql: (request: GraphqlParams, bearer?: string) => Promise<GraphqlAnswer>
 }
 

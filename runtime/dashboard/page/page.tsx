@@ -11,7 +11,7 @@ interface Opened {
   readonly project: ProjectAnswer
 }
 
-/** The key lives in this page's memory and nowhere else: whoever reloads it types the key again. */
+/** The key lives in this page's memory only: after a reload it is typed again. */
 export function Page() {
   const [opened, setOpened] = useState<Opened | null>(null)
   const open = async (key: string): Promise<string | null> => {
@@ -24,7 +24,7 @@ export function Page() {
   return opened === null ? <SignIn open={open} /> : <OpenPage {...opened} leave={() => setOpened(null)} />
 }
 
-/** A key that is no token of the project, or one of the wrong role, is told by what to type instead. */
+/** For a key that is not a token of the project, or has the wrong role: says which key to type. */
 function sentenceOf(code: string, message: string): string {
   if (code === 'not_admin') return 'This is a key of the project, but not its service_role key.'
   if (code === 'bad_jwt' || code === 'no_authorization') return 'This is no key of this project.'

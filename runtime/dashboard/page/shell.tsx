@@ -10,7 +10,7 @@ export function Shell({ leave }: { readonly leave: () => void }) {
   const isFirst = useRef(true)
   useEffect(() => {
     document.title = `${current.title} · Catalograph`
-    // Whoever follows a link of the navigation by keyboard or by ear goes on reading there.
+    // A link of the navigation moves the focus, so that keyboard and screen reader users continue there.
     if (!isFirst.current) heading.current?.focus()
     isFirst.current = false
   }, [current])

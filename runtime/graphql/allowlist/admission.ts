@@ -27,7 +27,7 @@ export interface Admission {
 export function admit(manifest: Manifest, request: GraphqlRequest, role: string): Admission | null {
   const { allowlists = [] } = manifest
   const governing = allowlists.find(({ roles }) => roles.includes(role))
-  // Whoever is not governed may send hashes as well; the first list is theirs.
+  // A role that no list governs may send hashes as well; it uses the first list.
   const list = governing ?? allowlists[0]
   const sent = sentHash(request)
   if (request.query === null) {

@@ -12,9 +12,9 @@ import type { Texts } from './listed.ts'
 import { documents, hashes } from './statements.ts'
 
 /**
- * Prepares listed documents for the roles of their lists before they are asked for: after the schema changed, and after
- * the list did, which is looked at once a second while requests come. It works beside requests and in small steps;
- * whatever it does not get to is prepared when it is first asked for.
+ * Prepares listed documents for the roles of their lists before a request sends them: after a change of the schema, and
+ * after a change of the list, which is checked once a second while requests come. It works beside requests and in small
+ * steps; the other documents are prepared by their first request.
  */
 export type PrepareAhead = (loaded: Loaded) => void
 
@@ -36,7 +36,7 @@ export function createPrepareAhead(run: RunExchange, texts: Texts, now: () => nu
     lookedAt = now()
     running = true
     const { done } = seen
-    // What stands in the way is told to whoever asks for the documents.
+    // A failure is reported to the request that sends the document.
     prepareLists(run, texts, loaded, allowlists, done)
       .catch(() => undefined)
       .finally(() => (running = false))
@@ -110,7 +110,7 @@ function prepareDocument({ engine, listed }: Loaded, role: string, text: string,
   }
 }
 
-/** A document that is refused is refused again when it is asked for, and then it is told why. */
+/** A refused document is refused again, with its reason, when a request sends it. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work()

@@ -13,7 +13,7 @@ const bound = (role: string, text: string, values: BoundStatement['values']): Bo
   values,
 })
 
-/** What the refusal of a document that is not listed is told by, with SQLSTATE CG002. */
+/** The message, with SQLSTATE CG002, that marks the refusal of a document that is not listed. */
 export const notListedReason = 'PersistedQueryNotFound'
 
 const listedSql =
@@ -45,7 +45,7 @@ function sqlOf(table: ListTable): TableSql {
  */
 export function listing(table: ListTable, hash: string, text: string, plain: boolean): LastingCondition {
   const { mark, sql } = sqlOf(table)
-  // Of two texts one has another hash, so the hash stands for both; a list is told by its mark.
+  // Two texts have two hashes, so the hash stands for the text; the name suffix stands for the list.
   return { nameSuffix: mark, sql, values: [hash, text], lasting: plain ? mark + hash : null }
 }
 
@@ -55,8 +55,8 @@ export function guard(role: string, table: ListTable, hash: string, text: string
 }
 
 /**
- * One column: true when every row of a list shows to whoever may read it, as of a table without policies and heirs. Views and
- * policies may decide by the time or the caller.
+ * One column: true when every role that may read a list sees all of its rows, as of a table without policies and heirs.
+ * Views and policies may depend on the time or the caller.
  */
 export const plainness = (role: string, { schema, name }: ListTable): BoundStatement => ({
   ...named(

@@ -12,8 +12,8 @@ import { createThread, type ThreadAnswer, type Thread } from './thread.ts'
 /** Reads on another thread what would keep everybody waiting: long documents, and many values. */
 export interface Apart {
   /**
-   * @param party whose request it is: nobody's many requests keep another's waiting
-   * @param known looks again when the turn has come: another request may have asked the same
+   * @param party whose request it is: many requests of one party do not delay another's
+   * @param known looks again when the turn has come: another request may have read the same document
    * @throws Refusal, HttpFailure
    */
   readonly read: (what: Reading, party: string, known: () => Ready | null) => Promise<Ready>
@@ -46,7 +46,7 @@ export function createApart(thread: Thread = createThread(), waiting: TurnLimits
   return {
     read: async (what, party, known) => {
       const id = `${what.revision.id} ${idOf(what.asked)}`
-      // Whoever asks the same takes no place in the queue: what is found out is likely to be all that is needed.
+      // A request with the same document takes no place in the queue: the running reading will most likely serve it.
       const before = underWay.get(id)
       if (before !== undefined) {
         await before

@@ -21,7 +21,7 @@ export interface Question {
   readonly unread: string | null
 }
 
-/** A revision comes in parts, so that telling it keeps nobody waiting. */
+/** A revision is sent in parts, so that sending it does not hold the event loop. */
 export type RevisionPart =
   | { readonly kind: 'revision'; readonly id: string; readonly manifest: Manifest; readonly functions: string }
   /** More items of one of the manifest's lists. */
@@ -37,7 +37,7 @@ export type Reply =
       /** What is worth keeping of it; null: too heavy. */
       readonly lesson: { readonly sketch: Sketch; readonly shape: string; readonly statements: Statements } | null
     }
-  /** `always`: whatever the variables are. */
+  /** `always`: for all variables. */
   | {
       readonly kind: 'refused'
       readonly code: FailureCode

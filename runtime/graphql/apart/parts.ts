@@ -1,10 +1,10 @@
 import type { Revision } from '../../contract/revision.ts'
 import type { RevisionPart } from './messages.ts'
 
-/** Items of a list that are told at once: some milliseconds' worth. */
+/** Items of a list that are sent at once: some milliseconds of work. */
 const most = 100
 
-/** A revision in parts, each of them quickly told. What requests are told about the schema, nobody asks the other thread. */
+/** A revision in parts, each of which is sent quickly. The schema report is left out: the main thread answers it. */
 export function* partsOf({ id, manifest, functions, entities }: Revision): Generator<RevisionPart> {
   const { report: _, ...facts } = manifest
   const lists = Object.entries(facts).filter(([, value]) => Array.isArray(value) && value.length > most)

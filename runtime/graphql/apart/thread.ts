@@ -37,7 +37,7 @@ const modules = ['./worker.js', '../runtime/graphql/apart/worker.js', '../../../
 interface Running {
   readonly worker: Worker
   idle: NodeJS.Timeout | undefined
-  /** The revision that it was told last. */
+  /** The revision that it received last. */
   revision: string | null
 }
 
@@ -55,11 +55,11 @@ export function createThread(limits: ThreadLimits = usualThreadLimits): Thread {
       resourceLimits: { maxOldGenerationSizeMb: limits.megabytes, stackSizeMb: stackMegabytes },
     })
     const one: Running = { worker, idle: undefined, revision: null }
-    // Whoever waits for an answer is told by `exchange`.
+    // `exchange` reports it to the requests that wait.
     worker.on('error', () => end(one)).on('exit', () => end(one))
     return one
   }
-  /** A thread without a question keeps nobody from ending. */
+  /** A thread without a question does not keep the process alive. */
   const rest = (one: Running): void => {
     one.worker.unref()
     one.idle = setTimeout(() => end(one), limits.idleMs).unref()

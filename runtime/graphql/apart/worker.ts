@@ -19,12 +19,12 @@ import { joinConstants } from '../statements/statements.ts'
 import type { Message, Question, Reply, RevisionPart } from './messages.ts'
 import { pack } from './packing.ts'
 
-/** The thread that reads what takes long: it is told a revision, and answers questions about it. */
+/** The thread that reads long documents: it receives a revision, and answers questions about it. */
 
-/** Long documents come once, and whoever asks remembers what was found out. */
+/** Long documents come once, and the main thread remembers the answers. */
 const bounds: CacheLimits = { ...untrustedCacheLimits, longestDocument: 4_096 }
 
-/** A revision that is being told; its parts are put in their places. */
+/** A revision that is being received; its parts are put in their places. */
 interface ReceivedRevision {
   readonly revision: Omit<Revision, 'manifest' | 'entities'> & {
     readonly manifest: Revision['manifest'] & Record<string, unknown>
@@ -33,7 +33,7 @@ interface ReceivedRevision {
   documents: Documents | null
 }
 
-/** Answers each question, whatever comes of it; what goes wrong with the parts of a revision ends the thread. */
+/** Answers each question, also with a failure; a fault in the parts of a revision ends the thread. */
 function createReader(): (message: Message) => Reply | null {
   const roles = createRoles()
   let told: ReceivedRevision | null = null

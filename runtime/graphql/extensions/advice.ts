@@ -5,12 +5,12 @@ import { named } from '../statements/statements.ts'
 import { noLimits } from './report-limits.ts'
 
 /**
- * What an owner should mend, found in the system catalogues as they are now (PostgreSQL manual, chapter "System
- * Catalogs", which everybody may read). One column: a JSON list of `{problem, object, message, sql}`.
+ * Faults that an owner should mend, found in the current system catalogues (PostgreSQL manual, chapter "System
+ * Catalogs", readable by every role). One column: a JSON list of `{problem, object, message, sql}`.
  *
- * $1: the schemas to look at, a JSON list; $2: the allow-lists that requests are held against, as the manifest has them; $3: the
- * schema that should have limits, or null; $4: what of extensions the role may call.
- * Every relation, function and operator is pg_catalog's, whatever the search path holds.
+ * $1: the schemas to check, a JSON list; $2: the allow-lists of the manifest; $3: the schema that should have limits,
+ * or null; $4: the functions of extensions that the role may call. Every relation, function and operator is
+ * pg_catalog's, under any search path.
  */
 export const advice = (
   role: string,
@@ -57,7 +57,7 @@ const INDEXES = `indexes as (
   from pg_catalog.pg_index i where i.indisvalid and i.indpred is null
 )`
 
-/** The functions that tell who asks, where they do not stand in a sub-select of their own. */
+/** The functions that return the caller, outside of a sub-select of their own. */
 const PER_ROW = `(?<!SELECT \\(*)(auth\\.(?:uid|jwt|role|email)\\(\\)|current_setting\\('[^']*'::text(?:, (?:true|false))?\\))`
 
 const POLICIES = `policies as (

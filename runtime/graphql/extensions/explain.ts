@@ -7,8 +7,8 @@ import { toStatements, type Statements } from '../statements/statements.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 
 /**
- * `explain` (spec/graphql.md 17): with every statement of a request its parameters and the plan that Postgres has for
- * it, told by the places of the answer that it makes. A statement is explained right before it runs and in the same
+ * `explain` (spec/graphql.md 17): returns every statement of a request with its parameters and Postgres' plan for it,
+ * under the places of the answer that it makes. A statement is explained right before it runs and in the same
  * transaction, so its plan is about the rows that it meets; explaining runs nothing.
  */
 export interface Explained {

@@ -26,7 +26,7 @@ export function extensionsOf({ manifest }: Engine, { extensions }: GraphqlReques
   return asked.explain || asked.schemaReport ? asked : null
 }
 
-/** Runs an exchange, and in the same transaction whatever the extensions need. */
+/** Runs an exchange, and in the same transaction the statements of the extensions. */
 export async function runExtended(
   run: RunExchange,
   engine: Engine,

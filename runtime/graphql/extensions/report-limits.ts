@@ -3,7 +3,7 @@ import type { RoleVisibility } from '../../engine/view.ts'
 import { literal } from '../../sql/literal.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 
-/** What an owner is told of an API whose public key may ask for everything at once. */
+/** The remark about an API without limits, whose public key may request everything at once. */
 export const noLimits = 'anon may ask for everything at once'
 
 /** Pages of 30 in pages of 30 pass, several times over; the same once more inside does not. */
@@ -28,7 +28,7 @@ export function withLimitsSql<T extends Advised>(advice: T): readonly T[] {
   return comment === null ? [] : [{ ...advice, sql: `comment on ${advice.object} is ${literal(comment)};` }]
 }
 
-/** A schema's comment with limits added; null where what it asks for cannot be added to, which remarks tell. */
+/** A schema's comment with limits added; null where its settings cannot be extended, which remarks report. */
 function withLimits(comment: string): string | null {
   // As far as the directive goes (spec/graphql.md 13.1): to the last parenthesis of the comment.
   const [, before = '', text, after = ''] = /^([^]*?)@graphql\(([^]+)\)([^]*)$/.exec(comment) ?? []

@@ -26,7 +26,7 @@ const maxWeight = 6_000
 /** The parser that keeps numbers exact takes a hundred times as long for texts as JSON.parse. */
 const longExactBody = 65_536
 
-/** The same, but what would keep everybody waiting is left `unread`: whoever reads it apart finds what is wrong with it. */
+/** The same, but a part that would hold the event loop is left `unread`: the reading thread reports its faults. */
 export function readBodyQuickly(text: string): GraphqlRequest {
   if (text.length <= longBody) return readBody(text)
   const look = lookAt(text)
@@ -136,7 +136,7 @@ function readObject(text: string, message: string): JsonObject {
   return value
 }
 
-/** Undefined when the text is no JSON; a text that is too deep for the parser is told apart. */
+/** Undefined when the text is not JSON; a text that is too deep for the parser has its own result. */
 function tryParse(text: string, parse: (text: string) => unknown = parseJson): unknown {
   try {
     return parse(text)

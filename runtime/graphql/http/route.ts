@@ -104,7 +104,7 @@ function sendLong(reply: FastifyReply, body: LongBody, holding: Holding): Readab
   return sentInPieces(reply, body)
 }
 
-/** The owner is let in whatever strangers did from the same address, as behind a proxy that nobody told us of. */
+/** The owner is admitted regardless of strangers at the same address, as behind a proxy that is not configured. */
 function refuseClosed(reply: FastifyReply, seconds: number, identified: Identified): void {
   if (seconds === 0 || (identified.kind === 'caller' && identified.caller.role === ownerRole)) return
   reply.header('retry-after', String(seconds))

@@ -75,8 +75,8 @@ export function checkIntrospection(nodes: readonly FieldNode[], fragments: Fragm
 }
 
 /**
- * Does what reads a document or its values. Parsers, rules and plans call themselves for what is nested, so whatever exhausts the
- * stack was nested beyond any use.
+ * Runs work that reads a document or its values. Parsers, rules and plans recurse into what is nested, so a document
+ * that exhausts the stack is nested beyond any use.
  */
 export function withinStack<T>(work: () => T): T {
   try {

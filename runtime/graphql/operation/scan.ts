@@ -23,7 +23,7 @@ const mergingBudget = 500_000
 /** No stack holds the calls that read as many levels; fewer are left to the parser. */
 const maxOpen = 10_000
 
-/** What is selected may be of a type that nobody asked for before. */
+/** A selection may be of a type that is used for the first time. */
 const tokensPerSet = 4
 const commentsPerToken = 8
 const charactersPerToken = 64
@@ -70,7 +70,7 @@ export function scan(text: string): DocumentScan {
 const maxWeight = 1_500
 const maxComparisons = 40_000
 
-/** Whether parsing and validating takes so long that nobody else should wait for it. */
+/** Whether parsing and validating takes too long for the main thread. */
 export const isHeavy = ({ weight, comparisons }: DocumentScan): boolean =>
   weight > maxWeight || comparisons > maxComparisons
 

@@ -55,8 +55,9 @@ const maxSuggested = 20
 const quickSuggestions = 300
 
 /**
- * The problems of a document, in the reference implementation's words: every one up to its limit of a hundred. Only documents with
- * few problems are told what they may have meant, or wrong names by the hundred would cost seconds on a large schema.
+ * The problems of a document, in the reference implementation's words: all of them up to its limit of a hundred.
+ * Suggestions are made only for documents with few problems, or wrong names by the hundred would cost seconds on a
+ * large schema.
  * @throws TakesLong where it has to be quick
  */
 export function problemsOf(view: RoleView, document: DocumentNode, pace: Patience): readonly GraphQLError[] {

@@ -17,7 +17,7 @@ export function planRow(
   return planRowOf(planner, entity, planner.objectType(field), nodes)
 }
 
-/** A row whose type is known, whatever the field declares (node). */
+/** A row whose type is known even if the field declares an interface (node). */
 export function planRowOf(
   planner: Planner,
   entity: EntityFacts,

@@ -39,7 +39,10 @@ export interface Prepared {
   readonly shape: string | null
 }
 
-/** A document without its tree: with the statements of some shapes, enough to answer with. It can be told to another thread. */
+/**
+ * A document without its tree: with the statements of some shapes, enough to answer with. It can be sent to another
+ * thread.
+ */
 export interface Sketch {
   readonly writes: boolean
   readonly strict: boolean
@@ -142,7 +145,7 @@ function prepareStrict(
   }
 }
 
-/** Without validation, variables are read for the place where they stand, so every request is planned anew. */
+/** Without validation, variables are read by the place where they stand, so every request is planned again. */
 function prepareLenient(engine: Engine, view: RoleView, operation: Operation, read: ReadVariables): Make {
   return (given, isMuch) => {
     if (isMuch(given)) return null

@@ -34,12 +34,12 @@ export type Lesson =
 
 /** Bounds in characters; what is held is some five bytes for each of a document, and one of its statements. */
 export interface CacheLimits {
-  /** How what comes once is told from what comes again. */
+  /** Makes the cache, which decides what to keep of documents that come once. */
   readonly memory: typeof createLru
   readonly documents: number
   readonly longestDocument: number
   readonly statements: number
-  /** A short document can stand for a long statement; those are written anew each time. */
+  /** A short document can produce a long statement; longer statements than this are written for each request. */
   readonly longestStatements: number
   readonly refusals: number
 }
@@ -54,7 +54,7 @@ export const untrustedCacheLimits: CacheLimits = {
   refusals: 1_000_000,
 }
 
-/** What an owner listed is worth keeping, and nobody else's documents drive it out. */
+/** Listed documents are worth keeping, and no other document evicts them. */
 export const allowlistCacheLimits: CacheLimits = {
   memory: createLru,
   documents: 4_000_000,
@@ -88,7 +88,10 @@ export function createDocuments(engine: Engine, bounds: CacheLimits): Documents 
   const refusals = bounds.memory<string, Refusal>(bounds.refusals, (value, key) => key.length + wordsOf(value))
   let made = 0
 
-  /** Every request looks its statements up, so a document that is kept gives them a short name; made anew, another one. */
+  /**
+   * Every request looks its statements up, so a cached document gives them a short name; the next copy gives another
+   * one.
+   */
   const shapesOf = (name: string): Shapes => {
     // No shape holds a line break, so no two documents share a key.
     const keyOf = (shape: string): string => `${shape}\n${name}`
@@ -153,7 +156,7 @@ export function createDocuments(engine: Engine, bounds: CacheLimits): Documents 
   }
 }
 
-/** The lengths tell where each part ends, so no two documents share an id. */
+/** The lengths show where each part ends, so no two documents share an id. */
 export function idOf({ role, text, operationName, mark }: DocumentRequest): string {
   const short = mark ?? (text.length > longText ? sha256Hex(text) : null)
   return `${role.length} ${operationName?.length ?? ''} ${short === null ? ' ' : '#'}${role}${operationName ?? ''}${short ?? text}`
@@ -171,7 +174,7 @@ function ifQuick<T>(work: () => T): T | null {
   }
 }
 
-/** Whether what was read apart is light enough to be told, and kept if anybody's is. */
+/** Whether a document that was read apart is light enough to be sent back, and kept if untrusted documents are. */
 export const isWorthKeeping = ({ definitions }: Sketch, statements: Statements): boolean =>
   sizeOf(definitions) <= untrustedCacheLimits.longestDocument &&
   weightOf(statements) <= untrustedCacheLimits.longestStatements

@@ -30,11 +30,10 @@ export function checkRows(view: RoleView, operation: Operation, variables: Varia
 }
 
 /**
- * The rows that a document may come to.
+ * The rows that a document may read.
  *
- * Fields are counted where they are written: once for each mention, whatever directives would skip, as the limits of
- * spec/graphql.md, decision 10 count them. What a fragment comes to is found once, so the cost grows with the document
- * and not with what it would expand to.
+ * Each mention of a field counts, also one that a directive would skip, as the limits of spec/graphql.md, decision 10
+ * count. The number of a fragment is computed once, so the cost grows with the document and not with its expansion.
  */
 export function countRows(view: RoleView, operation: Operation, { values }: Variables): number {
   const root = view.schema.getRootType(operation.node.operation) ?? undefined
@@ -77,7 +76,7 @@ function createCounter({ schema, visible }: RoleView, { fragments }: Operation, 
 
 const typeNamed = (schema: GraphQLSchema, name: string): GraphQLNamedType | undefined => schema.getType(name)
 
-/** No rows times whatever stands below them, be it beyond all numbers. */
+/** No rows times the number below them is none, even if that number is infinite. */
 const times = (page: number, each: number): number => (page === 0 ? 0 : page * each)
 
 /** The relation whose pages a field answers, or null. */

@@ -46,8 +46,9 @@ export function shapeOf(
 const textOf = (value: unknown): string => JSON.stringify(value) ?? ''
 
 /**
- * A variable's own type tells how to read it, since another operation of the document may use the same name for something else:
- * of a cursor count the number of elements and which are null, of a node id the relation that it names, of all else its form.
+ * A variable's own type decides how it is read, since another operation of the document may use the same name for
+ * something else. The shape holds, of a cursor, the number of its elements and which are null; of a node id, the
+ * relation that it names; of other values, their form.
  */
 function readerOf(type: GraphQLInputType): (value: unknown) => string {
   const { name } = getNamedType(type)
@@ -57,8 +58,8 @@ function readerOf(type: GraphQLInputType): (value: unknown) => string {
 }
 
 /**
- * A token that cannot be read is refused by planning, after whatever comes first (spec/graphql.md 5.2), and not at all
- * where it is skipped. No token at all is told apart from every one that there is.
+ * Planning refuses an unreadable token after the faults that come first (spec/graphql.md 5.2), and not at all where the
+ * field is skipped. A missing token is different from every token.
  */
 const tokenReader =
   (shape: (token: string) => string) =>
@@ -99,8 +100,8 @@ function formOf(type: GraphQLInputType, value: unknown): string {
 }
 
 /**
- * Several objects of one form are told by that form alone: rows to insert are one parameter, however many there are. Rows that
- * name no column are written one by one.
+ * Several objects of one form have that form alone as their shape: rows to insert are one parameter, however many there
+ * are. Rows that name no column are written one by one.
  */
 function listForm(type: GraphQLInputType, value: unknown): string {
   const item = getNamedType(type)

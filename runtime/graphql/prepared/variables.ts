@@ -92,7 +92,7 @@ function coerceFitting(declared: readonly Declared[], given: Given): Given {
   return values
 }
 
-/** As many as the reference implementation tells of when it executes; a long list may hold nothing but mistakes. */
+/** As many as the reference implementation reports when it executes; a long list may hold nothing but faults. */
 const maxErrors = 50
 
 /** The same in the reference implementation, which finds the words for what does not fit; it looks up types each time. */

@@ -47,7 +47,7 @@ export function createCell(source: RevisionSource, now: () => number): EngineCel
     const kept = loaded
     if (kept === null) return refresh()
     if (kept.engine.version === null && isOld()) return refresh().catch(() => kept)
-    // Whoever asks meanwhile need not wait for a compile that is likely to fail again.
+    // Requests that come meanwhile do not wait for a compile that is likely to fail again.
     if (kept.standsIn && isOld()) refresh().catch(() => undefined)
     return kept
   }

@@ -11,8 +11,9 @@ import { refuse } from '../protocol/failures.ts'
  */
 export interface Estimates {
   /**
-   * What these cost together, whole units rounded up. Rejects with DatabaseFailure where Postgres cannot plan one of them.
-   * @param limit what is dearer is estimated anew sooner
+   * The cost of these statements together, in whole units rounded up. Rejects with DatabaseFailure where Postgres
+   * cannot plan one of them.
+   * @param limit a higher cost is estimated again sooner
    */
   readonly cost: (
     run: RunExchange,
@@ -24,14 +25,14 @@ export interface Estimates {
 
 interface Known {
   readonly cost: number
-  /** When it was asked for, or is being asked for anew. */
+  /** When the estimate was requested, or is being requested again. */
   askedAt: number
 }
 
-/** Tables grow, ANALYZE comes by itself, and no index counts as a change of the schema: nothing tells of any of them. */
+/** Tables grow, ANALYZE runs by itself, and an index is no change of the schema: no event reports any of them. */
 const renewEveryMs = 600_000
 
-/** Whoever adds the index that a refused document lacks does not want to wait as long. */
+/** An owner who adds the index that a refused document lacks does not want to wait as long. */
 const renewRefusedEveryMs = 10_000
 
 /** Some 200 bytes each. */
@@ -54,7 +55,7 @@ export function createEstimates(now: () => number): Estimates {
       else costs.set(statement.name, found.cost)
     }
     const old = [...wanted.keys()].flatMap((name) => known.get(name) ?? [])
-    // Whoever asks meanwhile goes by the old ones.
+    // Requests that come meanwhile use the old estimates.
     for (const one of old) one.askedAt = askedAt
     const found = await askPostgres(run, asker, statements, wanted).catch((error: unknown) => {
       for (const one of old) one.askedAt = Number.NEGATIVE_INFINITY
@@ -83,7 +84,7 @@ export function createEstimates(now: () => number): Estimates {
 
 const unknown: Known = { cost: 0, askedAt: Number.NEGATIVE_INFINITY }
 
-/** What each of the wanted statements costs; a failure is told as that of the first of all statements that it is about. */
+/** The cost of each of the wanted statements; a failure names the first of all statements that it is about. */
 async function askPostgres(
   run: RunExchange,
   asker: ExchangeContext,

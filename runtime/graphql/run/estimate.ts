@@ -3,12 +3,11 @@ import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { literal } from '../../sql/literal.ts'
 
 /**
- * What Postgres expects of statements, whatever their parameters will be: EXPLAIN of the plan that serves every value. Nothing
- * of them runs.
+ * Postgres' estimate for statements with any parameters: EXPLAIN of the generic plan. None of them runs.
  *
- * PostgreSQL 16 has EXPLAIN (GENERIC_PLAN) for that, but in the extended protocol every parameter is given a value, and the
- * planner takes a value that it is given for a constant. So all majors do it as those before 16 have to: PREPARE, whose
- * parameters need no value, and EXPLAIN EXECUTE while plan_cache_mode forces the generic plan, which looks at no value.
+ * PostgreSQL 16 has EXPLAIN (GENERIC_PLAN) for that, but in the extended protocol every parameter has a value, and the
+ * planner takes that value for a constant. So all majors do what those before 16 need: PREPARE, whose parameters need
+ * no value, and EXPLAIN EXECUTE while plan_cache_mode forces the generic plan, which looks at no value.
  */
 
 /** Prepared and given back within an exchange; where that failed in between, the next one gives it back first. */
@@ -51,9 +50,10 @@ const [before, parts, explains] = [1, 3, 1]
 export type Send = (statements: readonly BoundStatement[]) => Promise<readonly ResultRow[]>
 
 /**
- * The plans of statements as JSON text. Rejects with DatabaseFailure where Postgres cannot plan one of them, and tells which.
+ * The plans of statements as JSON text. Rejects with DatabaseFailure where Postgres cannot plan one of them, and names
+ * it.
  *
- * A domain may refuse null, and does so as soon as a value of it is made: then the values that the request has stand in its place.
+ * A domain may refuse null as soon as a value of it is made: then the request's own values are used instead.
  */
 export async function plansOf(
   send: Send,

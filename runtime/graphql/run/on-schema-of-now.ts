@@ -11,7 +11,7 @@ import type { Turn } from './turn.ts'
 
 /** What a request does about a schema that changes under it: it begins again, and refuses nothing on the old one's word. */
 
-/** Whatever the last attempt met was about a schema that is gone. */
+/** The last attempt met a schema that is gone. */
 const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', null, null)
 
 /** Answers by attempts, each on a newer engine, until one of them does not fail for its schema. Never rejects for a failure. */
@@ -75,7 +75,7 @@ export async function refusedByNow<T>(turn: Turn, work: () => T | Promise<T>): P
   }
 }
 
-/** Only what tells that the schema is another one, or the role not to be had, stands before a refusal. */
+/** Only an outdated schema, or a role that is not available, takes precedence over a refusal. */
 async function checkVersion({ run, asker }: Turn): Promise<void> {
   await run(exchangeOf(asker, true, [])).catch((failure: unknown) => {
     if (failure instanceof Refusal) throw failure

@@ -66,13 +66,13 @@ const codes: Readonly<Record<DatabaseFailure['kind'], FailureCode>> = {
   'too-large': 'ANSWER_TOO_LARGE',
   refused: 'DATABASE_REFUSED',
   deadline: 'DEADLINE_EXCEEDED',
-  // Nobody reads it.
+  // The client is gone.
   gone: 'DEADLINE_EXCEEDED',
   'resource-limit': 'DATABASE_RESOURCE_LIMIT',
   connections: 'DATABASE_CONNECTIONS_EXHAUSTED',
 }
 
-/** What is said instead of Postgres' own message, where that one would tell nothing or too much. */
+/** Replaces messages of Postgres that would say nothing or too much. */
 const sentences: Partial<Record<DatabaseFailure['kind'], string>> = {
   stale: 'The database schema kept changing while the request was tried; nothing was done.',
   'role-refused': "The token's role cannot be assumed.",

@@ -12,11 +12,11 @@ export interface Turn {
   readonly asker: ExchangeContext
   /** Runs an exchange in the name of the request. */
   readonly run: RunExchange
-  /** What the answer consists of, once that is known: it tells the field of a statement that failed. */
+  /** What the answer consists of, once that is known: it names the field of a statement that failed. */
   outline: Outline | null
 }
 
-/** @param isFirst whoever was told that something changed compares everything: there is no privileges to rely on */
+/** @param isFirst a later attempt compares everything, so it has no privileges to rely on */
 export function beginTurn(
   run: RunExchange,
   loaded: Loaded,

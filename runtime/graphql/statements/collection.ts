@@ -21,8 +21,9 @@ import { given, type Scope, type Writer } from './source.ts'
 import { aggregateMember, writeTotals, type TotalsSql } from './totals.ts'
 
 /**
- * A connection as one value that becomes an object. Up to three sub-selects feed it: the page (w), figures over all matching rows
- * (u), and the first of all rows, which tells whether the page begins there; each is written only when something selected needs it.
+ * A connection as one value that becomes an object. Up to three sub-selects feed it: the page (w), aggregates over all
+ * matching rows (u), and the first of all rows, which shows whether the page begins there; each is written only when a
+ * selected field needs it.
  */
 export function collectionObject(writer: Writer, collection: Collection, source: Source): Sql {
   const needs = needsOf(collection, source)
@@ -41,7 +42,7 @@ export function collectionObject(writer: Writer, collection: Collection, source:
 interface Needs {
   readonly page: boolean
   readonly totals: boolean
-  /** One row more than the page holds is read, to tell whether there are more. */
+  /** One row more than the page holds is read, to know whether there are more. */
   readonly lookahead: boolean
   /** Whether the page begins where the collection begins is asked and not known. */
   readonly membership: boolean

@@ -15,7 +15,7 @@ export interface Gathered {
   readonly from: From | null
   /** By position of what is made: an array of it, empty where there are no rows. */
   readonly arrays: readonly Sql[]
-  /** How many rows there were, whatever was made of them; only where it is asked for. */
+  /** The number of rows, only where it is selected. */
   readonly count: Sql
 }
 

@@ -34,7 +34,7 @@ export interface Rows extends Required<Pick<Select, 'from' | 'where'>> {
 export function matchingRows(writer: Writer, collection: Collection, source: Source, reads: number): Matching {
   const { entity, order, distinct } = collection
   const filter = collection.filter === null ? null : compileFilter(collection.filter, writer, collection)
-  // A function runs once per request, whatever is asked of its rows; a volatile one runs even when none of them is wanted.
+  // A function runs once per request, whichever of its rows are selected; a volatile one runs even when none is.
   const runsOnce = source.isFunction && (reads > 1 || source.volatile)
   const rows = writer.alias('s')
   if (runsOnce) writer.note(rows, collection)

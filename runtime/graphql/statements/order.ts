@@ -7,7 +7,7 @@ import type { Scope } from './source.ts'
 
 /** Orders and positions in them (spec/graphql.md 5.4 to 5.6). */
 
-/** Tells related keys apart, whatever the names in them. */
+/** Distinguishes related keys for all names in them. */
 export const keyId = (key: RelatedKey): string =>
   stepId(key) + (key.kind === 'count' ? '' : typeof key.of === 'string' ? JSON.stringify(key.of) : keyId(key.of))
 

@@ -21,7 +21,7 @@ import { valueParameter } from './parameters.ts'
 /** What every part of a statement is written with. */
 export interface Writer {
   readonly engine: Pick<Engine, 'entity' | 'call'>
-  /** A fresh alias: `t1`, `p2`, ... Its number tells it from others and means nothing else. */
+  /** A fresh alias: `t1`, `p2`, ... Its number distinguishes it and means nothing else. */
   readonly alias: (letter: string) => Ident
   /** Told which part of the plan stands under an alias. */
   readonly note: Note
@@ -116,7 +116,7 @@ export interface Outside {
  */
 export function seenOutside(inner: Scope, alias: Ident, otherwise: Sql = sql`1`): Outside {
   const outlet: Outlet = { kind: 'outlet', alias, otherwise }
-  // What is mentioned again is the same column for whoever carries it further.
+  // A second mention is the same column for every later user of it.
   const mentions = new Map<Sql, Carried>()
   const carry = (of: Sql, as: Ident | null = null): Sql => {
     const mention = mentions.get(of) ?? { kind: 'carried', outlet, of, as }

@@ -72,7 +72,7 @@ export function toStatements(
   return plan.writes ? forMutation(engine, role, plan, notes) : forQuery(engine, role, plan, notes)
 }
 
-/** What is told about each statement while it is written. */
+/** Receives facts about each statement while it is written. */
 export type Notes = (statement: number) => Note
 
 const nothingNoted: Notes = () => () => undefined

@@ -16,7 +16,7 @@ import type { AggregateMember, Collection } from '../plan/types.ts'
 import type { Matching } from './matching.ts'
 import type { Writer } from './source.ts'
 
-/** Figures over all rows that match, whatever the page (spec/graphql.md 6). */
+/** Aggregates over all matching rows, independent of the page (spec/graphql.md 6). */
 export interface TotalsSql {
   readonly from: From
   readonly alias: Ident

@@ -13,7 +13,7 @@ import { useEditorNames } from './names.ts'
 import { Plans } from './plans.tsx'
 import type { Explained } from '../../../graphql/extensions/explain.ts'
 
-/** GraphiQL as whoever is chosen; the plans of what was run beside it, when asked for. */
+/** GraphiQL as the chosen role or user, with the plans of the last request when they are requested. */
 export function GraphiqlPanel() {
   const { whom } = usePageContext()
   const role = roleOf(whom)

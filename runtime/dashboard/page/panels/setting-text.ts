@@ -24,7 +24,7 @@ export function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** What the control shows while nobody has changed it; of a secret nothing. */
+/** What the control shows before a change; empty for a secret. */
 export function draftOf({ type, value, secret }: ShownSetting): Draft {
   if (type === 'switch') return value === true
   if (secret) return ''

@@ -17,7 +17,7 @@ export interface SettingsFormProps {
   readonly children?: ReactNode
 }
 
-/** A group of settings. What is refused is told at its field, and what was typed stays. */
+/** A group of settings. A refusal is shown at its field, and the typed text stays. */
 export function SettingsForm({ title, settings, save, saved, act = 'Save', children }: SettingsFormProps) {
   const [drafts, setDrafts] = useState<Drafts>({})
   const [refusal, setRefusal] = useState<Refusal | null>(null)

@@ -11,7 +11,7 @@ export interface Preview {
   readonly htmlProblem: string | null
 }
 
-/** Parts that nothing is wrong with: a fault that is told with one of them is the other's. */
+/** Parts without a fault: a fault reported with one of them belongs to the other. */
 const good: TemplateTexts = { subject: 'Subject', html: '{{ .ConfirmationURL }}' }
 
 /** Values that look like those of a mail of this project. */

@@ -10,7 +10,7 @@ export interface Described {
 export interface FieldProps {
   readonly label: string
   readonly help?: string | undefined
-  /** What was refused, told right here; null: nothing. */
+  /** The refusal of this field; null: none. */
   readonly problem?: string | null | undefined
   /** True puts the label behind the control, as checkboxes have it. */
   readonly inline?: boolean

@@ -9,7 +9,7 @@ interface DrawingProps {
   readonly choose: (name: string) => void
 }
 
-/** The picture itself. Whoever does not see it finds the same as a list beneath it. */
+/** The diagram. A list beneath it says the same for screen readers. */
 export function Drawing({ layout, zoom, chosen, choose }: DrawingProps) {
   const { width, height, boxes, lines } = layout
   const chosenLines = lines.filter((line) => touches(line, chosen))
