@@ -18,9 +18,9 @@ import type { UserRow } from '../protocol/types.ts'
 /** Acts upon accounts that several endpoints share; each runs in its caller's transaction. */
 
 /**
- * The address of an account is confirmed. Where sign-ups came with differing passwords nobody knows whose the stored
- * one is: it goes, and with it what the first caller said of the person (spec/auth.md 4.2) and the identities by which
- * they could come back. Only a confirmation without any proof keeps it, since it is the password that was shown.
+ * Confirms the address of an account. Where sign-ups came with differing passwords, the owner of the stored one is
+ * unknown: it is removed, with the metadata of the first caller (spec/auth.md 4.2) and the identities by which that
+ * caller could come back. Only a confirmation without any proof keeps the password, since the caller has shown it.
  */
 export async function confirmAddress(
   run: RunStatement,
@@ -64,14 +64,12 @@ export async function finishEmailChange(
   ])
 }
 
-/**
- * Whatever was mailed to the user, or begun by them at a provider, opens nothing any more (spec/auth.md, attack 41).
- */
+/** Voids the mails to the user and the flows that the user began at a provider (spec/auth.md, attack 41). */
 export async function endPending(run: RunStatement, userId: string): Promise<void> {
   await Promise.all([clearUserTokens(run, userId), clearOneTimeTokens(run, userId), deleteFlowsOf(run, userId)])
 }
 
-/** Runs what makes a user: whatever the database refuses then, by the owner's triggers too, is said in one sentence. */
+/** Runs work that makes a user: every refusal of the database, also by the owner's triggers, becomes one sentence. */
 export async function savingUser<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -15,8 +15,8 @@ interface Work<T> {
 }
 
 /**
- * Account linking, and what shall be kept together with it, in one transaction that may send a mail. Two first sign-ins
- * of one person make one account: whoever comes second finds what the first one made.
+ * Links an account, and keeps the rows of `then` with it, in one transaction that may send a mail. Two first sign-ins
+ * of one person make one account: the second finds what the first made.
  */
 export function linkAndKeep<T>(
   call: Call,

@@ -31,7 +31,7 @@ export interface Linking {
   readonly oneTime: Pick<OneTimeTokens, 'issue'>
   readonly provider: ProviderName
   readonly profile: OpenIdProfile
-  /** Where the person shall land; a link that is mailed leads there too. */
+  /** The destination of the redirect, also of a link that is mailed. */
   readonly destination: string
 }
 

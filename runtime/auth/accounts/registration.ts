@@ -33,7 +33,7 @@ export async function createUnconfirmed(
   return created
 }
 
-/** Mails the confirmation of an account anew; null when it was confirmed meanwhile. */
+/** Mails the confirmation of an account again; null when it was confirmed meanwhile. */
 export function remindUnconfirmed(
   call: Actor,
   tools: AuthTools,

@@ -124,7 +124,10 @@ async function confirmOnce(run: RunStatement, { client }: Call, user: UserRow): 
   ])
 }
 
-/** Whoever opens it has the mailbox; the ways into an unconfirmed account may be anybody's (spec/auth.md, attack 3). */
+/**
+ * The person who opens the link has the mailbox; passwords and identities of an unconfirmed account may be a stranger's
+ * (spec/auth.md, attack 3).
+ */
 async function proveByRecovery(run: RunStatement, call: Call, user: UserRow): Promise<void> {
   if (user.email_confirmed_at !== null) return
   if (hasWayIn(user)) await markPasswordAmbiguous(run, user.id)

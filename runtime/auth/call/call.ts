@@ -3,7 +3,7 @@ import type { BodyOf, DescribedEndpoint, Io, QueryOf } from '../protocol/io.ts'
 import type { SessionRow, UserRow } from '../protocol/types.ts'
 import type { JsonObject } from '../../lib/json-object.ts'
 
-/** Who sent a request, as far as the connection tells. */
+/** The sender of a request, as far as the connection shows. */
 export interface Client {
   /** Source address; null where the connection has none any more. */
   readonly address: string | null
@@ -75,7 +75,7 @@ export function noContent(): Outcome {
   return { status: 204, body: null, headers: {} }
 }
 
-/** Sends the browser on; the address may hold tokens, so it is neither kept nor told to others. */
+/** Redirects the browser; the address may hold tokens, so it is neither cached nor sent as a referrer. */
 export function redirect(status: 302 | 303, location: string): Outcome {
   // Headers hold ASCII alone (RFC 9110 section 5.5): other letters are encoded as RFC 3987 section 3.1 has it.
   const written = location.replace(/[^\x21-\x7e]+/gu, encodeURIComponent)

@@ -82,7 +82,7 @@ const neverPassed: ReadonlySet<string> = new Set([
   'state',
 ])
 
-/** Whatever else the query holds: the io of these endpoints passes it. */
+/** The io of these endpoints passes all other members of the query. */
 function passedThrough(query: object): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !neverPassed.has(name.toLowerCase())))
 }

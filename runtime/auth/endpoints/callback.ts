@@ -34,7 +34,7 @@ export async function callbackForm(call: Call<typeof io.callbackForm>, tools: Au
   })
 }
 
-/** Whatever happens, the browser goes to a place that was checked before. */
+/** In every case the browser is sent to a destination that was checked before. */
 async function land(call: Call, tools: AuthTools, returned: Returned): Promise<Outcome> {
   const { state = '', code = '', error: refusal = '' } = returned
   const claim = await claimOf(tools, state)
@@ -111,7 +111,7 @@ function linkerOf({ linking_target_id: target }: ReturnedFlow): (linking: Linkin
   return target === null ? linkAccount : (linking) => linkToUser(linking, target)
 }
 
-/** Nothing of what went wrong is told but the code's beginning, by which the owner finds it at the provider. */
+/** The message shows only the beginning of the code, by which the owner finds the attempt at the provider. */
 async function exchange(
   { settings }: Call,
   { providers }: AuthTools,

@@ -23,7 +23,7 @@ import type { FactorRow, SessionRow } from '../protocol/types.ts'
 /** Loaded by the first who has a second factor: a server starts without it. */
 export const totp = once(() => import('../rules/totp.ts'))
 
-/** Names are told wherever the user is. */
+/** Names are part of every user object. */
 export const longestFactorName = 255
 /** A longer one would not fit into the code that is shown. */
 const longestIssuer = 64

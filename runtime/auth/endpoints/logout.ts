@@ -21,8 +21,8 @@ const scopes = new Map<string, End>([
 ])
 
 /**
- * POST /logout?scope=. The user is locked first, as by whoever raises a session and ends the others: two who end several
- * sessions of one user would wait for each other in a circle.
+ * POST /logout?scope=. The user is locked first, as in calls that raise a session and end the others: two calls that
+ * each end several sessions of one user would otherwise deadlock.
  */
 export async function logout(call: UserCall<typeof io.logout>, { database }: AuthTools): Promise<Outcome> {
   const scope = call.query.scope || 'global'

@@ -34,7 +34,7 @@ async function signInByMail(call: Call<typeof io.magicLink>, tools: AuthTools, m
   return json({})
 }
 
-/** Where no account may be made, whoever has none is told so (spec/auth.md 4.8, as clients expect it). */
+/** Where no account may be made, an unknown address is refused as such (spec/auth.md 4.8; clients expect it). */
 async function refuseStranger({ settings }: Call, { database }: AuthTools, { email }: Registration): Promise<void> {
   if ((await findUserByEmail(database.run, email)) !== null) return
   throw refuse(settings.disable_signup ? 'signup_disabled' : 'otp_disabled')
@@ -69,7 +69,7 @@ const magicMail = { kind: 'magic_link', linkType: 'magiclink', providerType: 'ma
 async function mailKnown(call: Actor, tools: AuthTools, input: Registration, user: UserRow): Promise<void> {
   const { challenge, destination } = input
   const asked = { ...magicMail, challenge, destination }
-  // Nobody has shown that the mailbox is theirs: where no confirmation is asked for, the link itself shows it.
+  // The mailbox is not proved yet: where no confirmation is required, the link itself proves it.
   if (user.email_confirmed_at !== null || call.settings.autoconfirm) return mailRecovery(call, tools, user, asked)
   await setPasswordAmbiguous(tools.database.run, input.email, true)
   const reminded = await remindUnconfirmed(call, tools, input, user)

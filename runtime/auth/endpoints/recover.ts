@@ -12,7 +12,7 @@ import type * as io from '../io/user.ts'
 import type { UserRow } from '../protocol/types.ts'
 import type { JsonObject } from '../../lib/json-object.ts'
 
-/** POST /recover (spec/auth.md 4.9): the answer is the same whoever the address belongs to. */
+/** POST /recover (spec/auth.md 4.9): the answer is the same for known and unknown addresses. */
 export async function recover(call: Call<typeof io.recover>, { mailRequests, database }: AuthTools): Promise<Outcome> {
   const { email: address = '' } = call.body
   if (address === '') throw refuse('validation_failed', 'Password recovery requires an email')

@@ -13,7 +13,7 @@ import type { UserRow } from '../protocol/types.ts'
 
 const types = ['signup', 'email_change', 'sms', 'phone_change'] as const
 
-/** POST /resend (spec/auth.md 4.10): a new code and link, whose guesses are counted anew. */
+/** POST /resend (spec/auth.md 4.10): a new code and link, with its own count of guesses. */
 export async function resend(call: Call<typeof io.resend>, tools: AuthTools): Promise<Outcome> {
   await tools.mailRequests.accept(call, tools.database, readInput(call))
   return json({})
@@ -70,7 +70,7 @@ export async function resendChange(call: Actor, tools: AuthTools, input: Registr
   })
 }
 
-/** Whoever changes an address knows it under the present one; a guest has only the one to come. */
+/** A user who changes the address sends the present one; a guest has only the new one. */
 async function changingUser({ database }: AuthTools, email: string): Promise<UserRow | null> {
   const known = await findUserByEmail(database.run, email)
   if (known !== null && (known.email_change ?? '') !== '') return known

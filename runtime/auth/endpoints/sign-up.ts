@@ -31,7 +31,8 @@ interface SignUp extends Registration {
 }
 
 /**
- * In the order of spec/auth.md 4.2: the rules for passwords come before any look-up, so they tell nothing of accounts.
+ * In the order of spec/auth.md 4.2: the rules for passwords come before any look-up, so they reveal nothing about
+ * accounts.
  */
 function readSignUp(call: Call<typeof io.signUp>): SignUp {
   const { body, settings } = call
@@ -66,7 +67,7 @@ async function signUpChecked(call: Call, tools: AuthTools, input: SignUp): Promi
   }
 }
 
-/** One hash is made or compared whoever the address belongs to, so that the time tells nothing. */
+/** One hash is made or compared for known and unknown addresses, so that the time reveals nothing. */
 async function signUpAgain(call: Call, tools: AuthTools, input: SignUp, user: UserRow): Promise<Outcome> {
   const samePassword = await tools.passwords.compare(input.password, user.encrypted_password || null)
   const confirmed = user.email_confirmed_at !== null
@@ -128,7 +129,7 @@ async function pretend(call: Call, tools: AuthTools, input: SignUp, user: UserRo
   return json(fakeUserJson(randomUUID(), input, likeDatabaseTime(tools.now())))
 }
 
-/** Times of the database have microseconds: one without them would be told apart. */
+/** Times of the database have microseconds: one without them could be recognised. */
 function likeDatabaseTime(now: number): string {
   return new Date(now).toISOString().replace('Z', `${String(randomInt(1, 1000)).padStart(3, '0')}Z`)
 }

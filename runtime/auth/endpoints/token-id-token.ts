@@ -35,7 +35,7 @@ export async function idTokenGrant(call: Call<typeof io.token>, tools: AuthTools
   return json({ ...(await sessionJson(tools, call, started)) })
 }
 
-/** With `link_identity` the person joins the account of whoever is signed in (spec/auth.md 5.6). */
+/** With `link_identity` the identity joins the account of the signed-in user (spec/auth.md 5.6). */
 async function linkerOf(call: Call<typeof io.token>): Promise<(linking: Linking) => Promise<Linked>> {
   if (!call.body.link_identity) return linkAccount
   if (!call.settings.manual_linking) throw refuse('manual_linking_disabled')

@@ -27,7 +27,7 @@ export async function passwordGrant(call: Call<typeof io.token>, tools: AuthTool
   return json({ ...withWeakness(await sessionJson(tools, call, started), password, call) })
 }
 
-/** The user whose password it is. Whether the account is closed is told only to whoever knows the password. */
+/** The user whose password it is. Only a caller with the right password learns that the account is closed. */
 async function proveUser({ database, passwords }: AuthTools, email: string, password: string): Promise<UserRow> {
   const user = await findUserByEmail(database.run, email)
   const right = await passwords.compare(password, user?.encrypted_password || null)

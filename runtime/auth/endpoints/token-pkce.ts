@@ -38,7 +38,7 @@ type Ended =
 
 const refused = (failure: AuthFailure): Ended => ({ kind: 'refused', failure })
 
-/** The right owner may still come after a wrong verifier, but nobody may try for ever. */
+/** The flow survives a wrong verifier, since its owner may still come, but not an unlimited number of them. */
 const mostTries = 5
 
 async function exchange(run: RunStatement, call: Call, code: string, verifier: string): Promise<Ended> {

@@ -25,7 +25,7 @@ export async function refreshGrant(call: Call<typeof io.token>, tools: AuthTools
 /** Ours have twelve characters, those of older projects more. */
 const shape = /^[A-Za-z0-9_-]{12,255}$/
 
-/** Nearly always the token is live, and one statement does it all; whatever else it is takes the long way. */
+/** Nearly always the token is live, and one statement does it all; every other case takes the long way. */
 async function refresh(call: Call, tools: AuthTools, token: string): Promise<StartedSession> {
   const { run } = tools.database
   if (!hasSessionLimits(call)) {

@@ -33,7 +33,7 @@ export async function getUser({ user }: UserCall): Promise<Outcome> {
 
 type Updating = UserCall<typeof io.updateUser>
 
-/** What PUT /user shall change; null: it stays. */
+/** The changes of PUT /user; null: unchanged. */
 interface Change {
   readonly password: string | null
   /** In the form that is stored, and not the present one. */
@@ -123,7 +123,7 @@ async function checkNonce({ oneTime, database }: AuthTools, { body, user, settin
   return token
 }
 
-/** Whoever comes from the mail of a reset has forgotten the password. */
+/** A user who comes from the mail of a reset has forgotten the password. */
 async function isOfRecovery({ database }: AuthTools, { session }: UserCall): Promise<boolean> {
   return session !== null && (await isRecoverySession(database.run, session.id))
 }

@@ -89,6 +89,6 @@ async function issueCode(run: RunStatement, { user, type }: Accepted): Promise<s
   return flow.auth_code
 }
 
-/** A PKCE flow's page may be a server's, which no fragment reaches: it is told in the query too. */
+/** The page of a PKCE flow may be rendered by a server, which receives no fragment, so the query says it too. */
 const withFields = (destination: string, fields: Readonly<Record<string, string>>, isPkce: boolean): string =>
   isPkce ? withBoth(destination, fields) : withFragment(destination, fields)

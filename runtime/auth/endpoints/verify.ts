@@ -12,7 +12,7 @@ import {
   type VerificationType,
 } from '../accounts/verification.ts'
 
-/** What is said to whoever confirmed with the first of two mailboxes. */
+/** The message after the first of two mailboxes was confirmed. */
 export const proceedMessage = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'
 
 export const unknownType = 'Invalid email verification type'

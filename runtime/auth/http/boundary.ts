@@ -16,7 +16,7 @@ export interface ErrorAnswer {
   readonly status: number
   readonly body: object
   readonly headers: Readonly<Record<string, string>>
-  /** Nobody foresaw it: the log wants to know. */
+  /** An unforeseen error: it goes to the log. */
   readonly unexpected: boolean
 }
 
@@ -90,7 +90,7 @@ function ofDatabase(failure: DatabaseFailure): AuthFailure {
   return status === null ? refuse(databaseCodes[failure.kind]) : refuse('unexpected_failure', { status })
 }
 
-/** What the log keeps of a failure that nobody foresaw. */
+/** What the log records of an unforeseen failure. */
 export function detailOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const own = error.stack ?? error.message

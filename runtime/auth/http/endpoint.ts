@@ -28,7 +28,7 @@ export interface Endpoints {
   readonly budgetMs: number
 }
 
-/** spec/auth.md 2.3: whatever takes longer is answered 504, see budget.ts. */
+/** spec/auth.md 2.3: a request that takes longer is answered 504, see budget.ts. */
 export const usualBudgetMs = 10_000
 
 /**
@@ -118,7 +118,7 @@ async function count({ tools, state }: Endpoints, route: Route, { client }: RawR
   if (now.kind === 'enabled') await tools.throttle.failed(client.source, now.settings)
 }
 
-/** 0: a failure of another kind, which nobody is blamed for. */
+/** 0: a failure of another kind, which counts against no client. */
 function statusOf(error: unknown): number {
   if (error instanceof AuthFailure) return error.status
   return error instanceof OauthFailure ? 400 : 0

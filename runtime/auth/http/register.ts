@@ -17,7 +17,7 @@ export interface AuthParts {
   readonly state: ReadAuthState
   /** Of project keys and access tokens alike. */
   readonly verify: VerifyToken
-  /** The one header that tells a client's address, in lower case; null: the socket does. */
+  /** The one header with the client's address, in lower case; null: the socket has it. */
   readonly addressHeader: string | null
   readonly log: Log
 }
@@ -81,9 +81,7 @@ async function refuseUnknown({ state }: AuthParts, failure: HttpFailure): Promis
   throw failure
 }
 
-/**
- * Whatever its type is called, a body is read by the row that it was sent to; an empty one is fine (spec/auth.md 2.3).
- */
+/** Under every content type, the row of the endpoint reads the body; an empty one is fine (spec/auth.md 2.3). */
 function acceptAnyBytes(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => body)

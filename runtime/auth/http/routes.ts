@@ -193,7 +193,7 @@ export const routes: readonly Route[] = [
     io: io.unlinkIdentity,
     handle: unlinkIdentity,
   }),
-  // A code has six digits: whoever guesses one of a factor counts like whoever guesses a mailed one.
+  // A code has six digits: guesses of a factor's code count like guesses of a mailed one.
   route({
     at: 'POST /factors',
     guard: 'user',

@@ -8,7 +8,7 @@ export const text = (description: string) => Type.String({ description })
 export const oneOf = (description: string, ...values: readonly string[]) => Type.String({ enum: values, description })
 export const flag = (description: string) => Type.Boolean({ description })
 export const object = (description: string) => Type.Unsafe<JsonObject>({ type: 'object', description })
-/** A member that is refused, or read, whatever its type is. */
+/** A member that is read, or refused, under every JSON type. */
 export const anything = (description: string) => Type.Unknown({ description })
 export const time = Type.String({ format: 'date-time' })
 export const id = Type.String({ format: 'uuid' })

@@ -26,7 +26,7 @@ const phone = text('Refused: there are no phones')
 const password = text('At most 72 bytes')
 const code = text('The code')
 
-/** RFC 7636: how whoever asks for a mail or a provider shows later that it was them. */
+/** RFC 7636: by the verifier the client shows later that it began the flow. */
 const challenge = {
   code_challenge: text('RFC 7636'),
   code_challenge_method: oneOf('RFC 7636; plain unless it is given', 's256', 'plain', 'S256', 'PLAIN', 'Plain'),

@@ -15,7 +15,7 @@ export interface Budget {
   readonly within: <T>(work: () => Promise<T>) => Promise<T>
 }
 
-/** A single statement commits by itself: whoever ends right behind it is answered so. */
+/** A single statement commits by itself: a call that ends right behind it is answered with its result. */
 const afterStatementMs = 100
 
 export function createBudget(database: StatementsDatabase, ms: number): Budget {
@@ -50,7 +50,7 @@ export function createBudget(database: StatementsDatabase, ms: number): Budget {
     }
     try {
       const value = await database.transaction(async (inner) => {
-        // After a conflict it is all done anew.
+        // After a conflict the whole work is repeated.
         settle()
         const made = await work(checked(inner, check))
         check()

@@ -5,9 +5,9 @@ import { listClosed } from '../store/throttles.ts'
 import type { WhereReady } from '../schema/where-ready.ts'
 
 /**
- * Which source addresses are closed for the whole project (spec/auth.md 10), as this process knows it. Every request of
- * every service asks, so the answer comes from memory: the list is read anew, behind the requests, once it is older
- * than `freshMs`, and only a process that nobody asked for longer than `staleMs` waits for it, and not for long.
+ * The source addresses that are closed for the whole project (spec/auth.md 10), as this process knows them. Every
+ * request of every service reads the list, so it is in memory: it is read again, behind the requests, once it is older
+ * than `freshMs`. Only a process that had no request for longer than `staleMs` waits for it, and not for long.
  */
 export interface ClosedAddresses {
   /** Seconds for which a source is closed yet; 0: it is not. It is asked for while some are closed. A promise only while the list has to be waited for; never rejects. */
@@ -20,7 +20,10 @@ const freshMs = 500
 const staleMs = 2_000
 /** Longer than a healthy database takes, and little for a request while it is away. */
 const patienceMs = 250
-/** How long nobody looks again where auth was never set up, so that there is no list, or the database is away. */
+/**
+ * How long the list is not looked up again where auth was never set up, so that there is none, or where the database is
+ * away.
+ */
 const failedMs = 10_000
 
 export function createClosedAddresses(run: RunStatement, whereReady: WhereReady, now: () => number): ClosedAddresses {

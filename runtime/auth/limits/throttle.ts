@@ -18,11 +18,11 @@ import { countFailure, takeTokens, takeWithin } from '../store/throttles.ts'
 import type { WhereReady } from '../schema/where-ready.ts'
 
 /**
- * Limits by source address, shared by all processes through Postgres (spec/auth.md 10). What it costs: a closed address
- * is known from memory. A call of a limited group is one small statement that waits for no disk, beside the hash or the
- * writes that the call is about. Of the group `token`, whose refreshing has neither, a process tells the others ten
- * calls of a source at a time, fewer towards the limit: split over many processes, up to nine calls more than the limit
- * can pass in each. A source that has nothing left is refused from memory for a second.
+ * Limits by source address, shared by all processes through Postgres (spec/auth.md 10). The cost: a closed address is
+ * known from memory. A call of a limited group is one small statement that waits for no disk, beside the hash or the
+ * writes of the call. Refreshing, of the group `token`, has neither: there a process reports ten calls of a source at a
+ * time, fewer towards the limit, so that over many processes up to nine calls more than the limit can pass in each. A
+ * source without calls left is refused from memory for a second.
  */
 export interface Throttle {
   /** Seconds for which a source is closed to every service; 0: it is open. Never rejects. */
@@ -64,7 +64,7 @@ export function createThrottle({ run, whereReady, now }: ThrottleParts): Throttl
     },
     failed: async (source, settings) => {
       if (settings.ban_threshold === 0) return
-      // Whoever failed is told so in any case; a count that is lost with the database is no worse failure.
+      // The call fails in any case; a count that is lost with the database is no worse failure.
       const seconds = await countFailure(run, source, settings).catch(() => null)
       if (seconds !== null) closed.close(source, seconds)
     },

@@ -9,7 +9,7 @@ import { faultOf } from './template-fault.ts'
 /** The mail as it is sent: the owner's template, or the default where there is none or only one that is no good. */
 export async function composeMail(run: RunStatement, { kind, recipient, variables }: Mail): Promise<NewMail> {
   const own = mailKinds[kind].changeable ? await storedTemplate(run, kind) : null
-  // Whoever writes into the table by hand is not asked whether the template is good.
+  // A template that was written into the table by hand was never checked.
   const { subject, html }: TemplateTexts = own !== null && faultOf(own) === null ? own : mailKinds[kind]
   return {
     kind,

@@ -108,7 +108,7 @@ interface Reserved {
   readonly posted: readonly Posted[]
 }
 
-/** What is out is counted, whatever became of that which it tells of. */
+/** A mail that was sent is counted, even if the transaction of its subject was rolled back. */
 async function giveUp(
   database: StatementsDatabase,
   { begun, posted }: Reserved,
@@ -124,7 +124,7 @@ const savepoint = statement<object>('auth.mails.savepoint', 'savepoint work')
 const keep = statement<object>('auth.mails.keep', 'release savepoint work')
 const takeBack = statement<object>('auth.mails.take-back', 'rollback to savepoint work')
 
-/** Does work, and takes it back at once unless it shall be kept. */
+/** Runs work, and rolls it back at once unless it must be kept. */
 async function attempt<T>(run: RunStatement, kept: boolean, work: () => Promise<T>): Promise<T> {
   await run(savepoint)
   const value = await work()

@@ -66,7 +66,7 @@ export function createHandOver(server: MailServer, from: string | null): HandOve
       for (const { kind } of mails) {
         await check(kind)
         await durations.wait(kind, began)
-        // A server that takes no mail of anybody's would otherwise tell by whose mail it was asked to take.
+        // A server that takes no mail at all would otherwise reveal for which addresses it was asked.
         if (refusal !== null && performance.now() - refusal.at < moodMs) throw failure(kind, refusal.cause)
       }
     },

@@ -129,7 +129,10 @@ export function afterVariable(state: HtmlState): HtmlState {
 const addresses: ReadonlySet<string> = new Set(['href', 'src', 'action', 'background', 'cite', 'longdesc'])
 const plainAttributes = /^(alt|title|aria-[a-z]+|data-[a-z-]+|class|id|name|value|placeholder|label|summary|lang)$/
 
-/** Where a variable stands; null: where none may, since its value could not be told from markup or program. */
+/**
+ * The place of a variable; null: none may stand there, since its value could not be distinguished from markup or
+ * program.
+ */
 export function placeIn(state: HtmlState): Place | null {
   switch (state.in) {
     case 'text':

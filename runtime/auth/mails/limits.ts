@@ -13,7 +13,7 @@ export interface Recipient {
   readonly recipient: string
 }
 
-/** The key under which addresses stand in the table: whoever reads it learns nobody's. */
+/** The key of an address in the table: a reader of the table learns no address. */
 export function addressKey(projectSecret: string): Buffer {
   return createHmac('sha256', projectSecret).update('catalograph mail cooldowns').digest()
 }
@@ -30,8 +30,8 @@ export function isHeld(key: Buffer, recipient: Recipient, held: readonly Begun[]
 }
 
 /**
- * Begins the cooldowns of all mails of a call. They are begun in one order whoever calls, so that calls wait for each
- * other and never in a circle. Throws 429 `over_email_send_rate_limit`.
+ * Begins the cooldowns of all mails of a call, in one order for all calls, so that calls wait for each other and never
+ * deadlock. Throws 429 `over_email_send_rate_limit`.
  */
 export async function beginCooldowns(
   run: RunStatement,
@@ -50,7 +50,7 @@ export async function beginCooldowns(
   return begun
 }
 
-/** Takes cooldowns back whose mail was not sent, unless they began anew. */
+/** Ends cooldowns whose mail was not sent, unless they began again meanwhile. */
 export async function endCooldowns(run: RunStatement, begun: readonly Begun[]): Promise<void> {
   for (const { kind, address, sentAt } of begun) {
     await endCooldown(run, { kind, addressHash: Buffer.from(address, 'hex') }, sentAt)

@@ -13,14 +13,14 @@ import type { MailRequest, MailRequestKind, StoredRequest } from '../store/mail-
 import type { WhereReady } from '../schema/where-ready.ts'
 
 /**
- * Calls that ask for a mail and are answered before anybody looks at accounts: nothing of an account can show in an
- * answer that does not know it yet (spec/auth.md, attacks 21 and 22).
+ * Calls that request a mail and are answered before accounts are looked up: an answer that precedes the look-up reveals
+ * nothing about an account (spec/auth.md, attacks 21 and 22).
  *
- * Two rules of the specification pull apart here. spec/auth.md 9.3 wants 500 when a mail is not taken; spec/auth.md 4.9
- * wants 200 whoever the address belongs to, and a mail is taken or not only where there is an account. What can be
- * known without an account is told: the mail server is asked whether it takes mails, cooldown and ceiling are looked
- * at, and all of that gives the same 500 or 429 for every address. A mail that is refused after that leaves everything
- * as it was, its cooldown too, and stands in the log; the person asks again.
+ * Two rules of the specification conflict here. spec/auth.md 9.3 wants 500 when a mail is not taken; spec/auth.md 4.9
+ * wants 200 for known and unknown addresses, and a mail is taken or not only where there is an account. The answer
+ * therefore says what can be known without an account: whether the mail server takes mails, the cooldown and the
+ * ceiling, which give the same 500 or 429 for every address. A mail that is refused after that leaves everything as it
+ * was, its cooldown too, and is logged; the person asks again.
  */
 export interface MailRequests {
   /**
@@ -126,5 +126,5 @@ async function failureOf(
   }
 }
 
-/** What a call would have been told for good reasons is no failure of ours. */
+/** A refusal that the call would have answered for good reasons is no failure of the service. */
 const isRefusal = (error: unknown): boolean => error instanceof AuthFailure && error.status < 500

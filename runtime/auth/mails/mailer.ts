@@ -23,10 +23,10 @@ export interface Mail {
   readonly variables: MailVariables
 }
 
-/** Asks for a mail that tells of the transaction that it is asked for in. */
+/** Adds a mail about the transaction that it is sent in. */
 export type SendMail = (mail: Mail) => void
 
-/** Statements, and the mails that tell of them. It may run more than once, and has to mail the same each time. */
+/** Statements, and the mails about them. It may run more than once, and must send the same mails each time. */
 export type MailWork<T> = (run: RunStatement, send: SendMail) => Promise<T>
 
 /** What is kept beside the work, in its transaction. */
@@ -48,17 +48,16 @@ export interface MailerView {
 
 export interface Mailer {
   /**
-   * Runs work that sends mails, and keeps it once the mail server has taken them: a server that refuses or is late
-   * leaves everything as it was, and 500 `unexpected_failure` is thrown (spec/auth.md 9.3). No lock is held while it
-   * thinks (spec/auth.md, attack 34): the work is done once to know its mails and taken back, and done anew when they
-   * are gone. Throws 429 while an address has to wait.
+   * Runs work that sends mails, and commits it once the mail server has taken them: a server that refuses or is late
+   * leaves everything as it was, and 500 `unexpected_failure` is thrown (spec/auth.md 9.3). No lock is held while the
+   * server thinks (spec/auth.md, attack 34): the work runs once to collect its mails and is rolled back, and runs again
+   * when they are sent. Throws 429 while an address has to wait.
    */
   readonly withMail: <T>(settings: AuthSettings, work: MailWork<T>, note?: MailNote<T>) => Promise<T>
   /**
-   * The same with work on a decoy, all of which is taken back, and with nothing mailed: only the cooldown of `address`
-   * and the note are kept. It costs what withMail costs, statement by statement, so that nobody learns whether the
-   * address has an account (spec/auth.md, attacks 21 and 22); in place of the mail the server is asked whether it takes
-   * mails.
+   * The same with work on a decoy, which is rolled back, and without a mail: only the cooldown of `address` and the
+   * note are kept. It costs the statements of withMail, so that the time does not reveal whether the address has an
+   * account (spec/auth.md, attacks 21 and 22); in place of the mail the server is asked whether it takes mails.
    */
   readonly pretend: (
     settings: AuthSettings,

@@ -7,9 +7,9 @@ const converter = once(async () => (await import('html-to-text')).compile(option
 const asWritten = { uppercase: false }
 
 const options: HtmlToTextOptions = {
-  // Whoever reads it has lines of their own, and an address that is broken in two is none.
+  // Mail programs wrap lines themselves, and an address that is broken in two is useless.
   wordwrap: false,
-  // Of what is nested deeper nobody reads anything; the converter goes down level by level.
+  // The converter recurses; text that is nested deeper than this is not read by anyone.
   limits: { maxDepth: 200 },
   selectors: [
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['(', ')'] } },
@@ -19,8 +19,8 @@ const options: HtmlToTextOptions = {
 }
 
 /**
- * What an HTML mail says, for whoever reads mails as text: addresses of links stand behind their words. The link of our
- * own that the mail is about is always there, even where the HTML has it in a place that is not shown.
+ * The text part of an HTML mail: addresses of links follow their words. Our own link, which the mail is about, is
+ * always there, even where the HTML has it in a place that is not shown.
  */
 export async function plainText(html: string): Promise<string> {
   const text = (await converter())(html.replace(unprintable, ' ')).trim()
@@ -28,7 +28,7 @@ export async function plainText(html: string): Promise<string> {
   return [text, ...new Set(hidden)].join('\n\n')
 }
 
-/** Whoever is mailed about chose parts of it: none of them may steer a terminal. */
+/** Parts of the text come from the recipient or a stranger: none of them may steer a terminal. */
 const unprintable = /[^\P{Cc}\n]/gu
 
 /** As variables.ts writes them, escaped by template.ts. */

@@ -13,7 +13,7 @@ export interface MailFacts {
   readonly destination: string
   /** Address of the account, empty for a guest. */
   readonly email: string
-  /** Address that the account shall have, empty when it stays. */
+  /** The new address of the account; empty when it stays. */
   readonly newEmail: string
   readonly data: JsonObject
 }

@@ -6,7 +6,7 @@ import { type JsonObject, isJsonObject } from '../../lib/json-object.ts'
 /** What an endpoint takes and answers. The types that it reads, their checks and /openapi.json are made of this. */
 export interface Io extends DescribedEndpoint {
   readonly query?: Parameters
-  /** Whether parameters that nobody names here matter too: they are passed to a provider. */
+  /** Whether parameters without a declaration count too: they are passed to a provider. */
   readonly passesQuery?: boolean
   readonly body?: Body
 }

@@ -51,7 +51,7 @@ export interface IdentityRow {
   readonly email: string | null
 }
 
-/** Without the secret: whoever verifies a code reads it apart. */
+/** Without the secret: the verification of a code reads it separately. */
 export interface FactorRow {
   readonly id: string
   readonly friendly_name: string | null

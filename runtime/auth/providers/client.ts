@@ -14,7 +14,7 @@ export function isOffered(settings: AuthSettings, provider: ProviderName): boole
   return settings[providers[provider].settings.enabled] && clientId !== '' && secret !== ''
 }
 
-/** Byte for byte what the owner entered at the provider, whatever host a request came to (spec/auth.md 6.3). */
+/** Byte for byte the address that the owner entered at the provider, for every host of a request (spec/auth.md 6.3). */
 export function callbackOf({ external_url: url }: AuthSettings): string {
   return `${url}/callback`
 }

@@ -32,7 +32,7 @@ export interface Provider {
   readonly verify: (client: ProviderClient, idToken: string, accessToken: string) => Promise<VerifiedClaims>
 }
 
-/** Below what a whole request may take, keys included: whoever waits is told that the provider was too slow. */
+/** Below the limit of a whole request, keys included: the answer then says that the provider was too slow. */
 const exchangeMs = 6_000
 
 interface Endpoints {
@@ -88,7 +88,7 @@ function createProvider(row: ProviderRow, issuer: string, now: () => number): Pr
   }
 }
 
-/** The word of the provider's refusal, such as `invalid_client`, tells the owner's log what to mend. */
+/** The provider's own code, such as `invalid_client`: with it the owner's log says what to mend. */
 async function tradeCode(config: Configuration, code: string, redirectUri: string) {
   const { genericGrantRequest, ResponseBodyError } = await openid()
   try {
@@ -122,7 +122,7 @@ function endpointsOf(metadata: ServerMetadata): Endpoints {
   return { metadata, keys: publishedKeys(metadata.jwks_uri) }
 }
 
-/** The client's settings may change at any time, so the library gets them anew each time. */
+/** The client's settings may change at any time, so the library receives them for each call. */
 async function configure(
   { metadata }: Endpoints,
   { clientId, secret }: ProviderClient,

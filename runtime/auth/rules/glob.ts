@@ -1,7 +1,7 @@
 /**
  * Globs of the allow list (spec/auth.md 8): `*` matches within a segment (segments end at `.` and `/`), `**` anything,
  * `?` one character that ends no segment, `[abc]` and `[!a-z]` one of a class, `{a,b}` one of several. A backslash
- * takes a character's meaning away. The time to match grows with text times pattern, whatever either of them is.
+ * takes a character's meaning away. The time to match grows with text times pattern in all cases.
  */
 
 type Token =

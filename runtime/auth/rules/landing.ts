@@ -48,7 +48,7 @@ const errorWords: Readonly<Record<number, string>> = {
   503: 'temporarily_unavailable',
 }
 
-/** Refusals that are about the person, whatever their status is. */
+/** Refusals that are about the person, under every status. */
 const denials: ReadonlySet<string> = new Set(['signup_disabled', 'user_banned', 'provider_email_needs_verification'])
 
 interface Refusal {
@@ -57,7 +57,7 @@ interface Refusal {
   readonly message: string
 }
 
-/** The fields that tell a page of a refusal. */
+/** The fields that report a refusal to a page. */
 export function errorFields({ status, code, message }: Refusal): Fields {
   const word = denials.has(code) ? 'access_denied' : errorWords[status]
   return { ...(word !== undefined && { error: word }), error_code: code, error_description: message }

@@ -16,7 +16,7 @@ interface LimitRow {
   readonly seconds: number
   /** Calls at once; null: as many as the whole time allows. */
   readonly burst: number | null
-  /** Calls that a process may have counted by itself before it tells the others; see throttle.ts. */
+  /** Calls that a process may count by itself before it reports them; see throttle.ts. */
   readonly untold: number
 }
 
@@ -41,7 +41,7 @@ export const untoldOf = (group: LimitGroup): number => limitRows[group].untold
 export interface Tally {
   /** Tokens that the bucket held when it was last asked, filled up since. */
   readonly left: number
-  /** Calls that the bucket has not been told of, as far as they would not have been made good by now. */
+  /** Calls that were not reported to the bucket and that it would not have refilled by now. */
   readonly owed: number
   /** When it was so, in milliseconds. */
   readonly at: number
@@ -50,8 +50,8 @@ export interface Tally {
 }
 
 /**
- * The tally with one more call in it. Of a bucket that was never asked nothing is known: it is full. What runs over
- * makes good for calls that the bucket has not been told of.
+ * The tally with one more call in it. A bucket that was never read counts as full. Surplus refill pays for calls that
+ * were not reported to the bucket.
  */
 export function countOne(tally: Tally | null, { burst, perSecond }: Bucket, now: number): Tally {
   if (tally === null) return { left: burst, owed: 1, at: now, askedAt: Number.NEGATIVE_INFINITY }

@@ -18,7 +18,7 @@ export interface LinkFacts {
   readonly owner: AccountFacts | null
   /** The accounts that have the provider's address. */
   readonly sameAddress: readonly AccountFacts[]
-  /** The provider's address in lower case; null: it told none that could be one. */
+  /** The provider's address in lower case; null: it sent none that is valid. */
   readonly email: string | null
   /** Whether the provider says that it is verified; no setting of ours makes up for that. */
   readonly verified: boolean
@@ -29,13 +29,11 @@ export type LinkDecision =
   /** spec/auth.md 6.5, rows 1 and 4. `confirm`: the provider proves the very address that the account has. */
   | { readonly kind: 'sign-in'; readonly account: AccountFacts; readonly confirm: boolean }
   | { readonly kind: 'link'; readonly account: AccountFacts }
-  /**
-   * spec/auth.md 6.5, rows 5 and 6: nobody ever proved the mailbox before, so all that is there may be a stranger's.
-   */
+  /** spec/auth.md 6.5, rows 5 and 6: the mailbox was never proved before, so the whole account may be a stranger's. */
   | { readonly kind: 'take-over'; readonly account: AccountFacts }
   /** spec/auth.md 6.5, rows 2 and 3. An address that is not confirmed has to be, by mail, before anybody gets in. */
   | { readonly kind: 'create'; readonly email: string | null; readonly confirmed: boolean }
-  /** The account that the identity opens has an address that nobody proved: a mail goes there, and nobody gets in. */
+  /** The account that the identity opens has an unproved address: a mail goes there, and the sign-in is refused. */
   | { readonly kind: 'remind'; readonly account: AccountFacts }
   | { readonly kind: 'refuse'; readonly reason: 'banned' | 'signup-disabled' | 'several' }
 

@@ -24,7 +24,7 @@ export function merged(before: JsonObject | null, change: JsonObject): JsonObjec
   return Object.fromEntries(entries.filter(([key]) => !Object.hasOwn(change, key) || change[key] !== null))
 }
 
-/** Whether a change makes metadata too large; of what was so before, whatever makes it smaller is welcome. */
+/** Whether a change makes metadata too large; metadata that was too large before may always shrink. */
 export function outgrows(after: Metadata, before: Metadata | null): boolean {
   const size = sizeOf(after)
   return size > largestMetadata && (before === null || size > sizeOf(before))

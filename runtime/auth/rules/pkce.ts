@@ -37,7 +37,7 @@ export function meetsChallenge(verifier: string, { challenge, method }: Challeng
   return equalTexts(made, challenge)
 }
 
-/** Compares in a time that tells nothing of the texts but whether their lengths differ. */
+/** Compares in a time that depends on the texts only by whether their lengths differ. */
 export function equalTexts(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a, 'utf8'), Buffer.from(b, 'utf8')]
   return left.length === right.length && timingSafeEqual(left, right)

@@ -80,7 +80,7 @@ function oldestFirst<T extends { readonly id: string; readonly created_at: Datab
   return rows.length < 2 ? rows : rows.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
-/** spec/auth.md 3.4. The secret is told at enrolment and never again. */
+/** spec/auth.md 3.4. Only the answer to the enrolment holds the secret. */
 export function factorJson(factor: FactorRow): JsonObject {
   return {
     id: factor.id,
@@ -99,8 +99,8 @@ export interface SignUpFacts {
 }
 
 /**
- * An account that waits to be confirmed (spec/auth.md 4.2). It may be somebody else's work: nothing of what its first
- * caller said is told, and of an invitation not even that there is an identity.
+ * An account that waits for its confirmation (spec/auth.md 4.2). It may be a stranger's work: the answer holds nothing
+ * of its first caller, and of an invitation not even that there is an identity.
  */
 export function unconfirmedUserJson(user: UserRow, { email, data }: SignUpFacts): JsonObject {
   const told = userJson(user)
@@ -122,7 +122,7 @@ export function unconfirmedUserJson(user: UserRow, { email, data }: SignUpFacts)
   }
 }
 
-/** What is told where the address has a confirmed account: made from nothing of that account (spec/auth.md 4.2). */
+/** The answer where the address has a confirmed account: made from nothing of that account (spec/auth.md 4.2). */
 export function fakeUserJson(id: string, { email, data }: SignUpFacts, at: string): JsonObject {
   return {
     id,

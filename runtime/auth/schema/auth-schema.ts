@@ -11,14 +11,14 @@ export const authOwner = 'supabase_auth_admin'
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** A role that may not be made here is left out: whoever migrates then owns the tables. */
+/** A role that the migrating role may not create is left out: the migrating role then owns the tables. */
 const createOwner = `do $$ begin
   create role ${authOwner} login noinherit createrole;
 exception
   when duplicate_object or unique_violation or insufficient_privilege then null;
 end $$`
 
-/** Since PostgreSQL 16 whoever makes a role may hand it out, but does not have it (manual, CREATE ROLE, Notes). */
+/** Since PostgreSQL 16 the creator of a role may grant it, but is not a member of it (manual, CREATE ROLE, Notes). */
 const joinOwner = `do $$ begin
   if exists (select from pg_catalog.pg_roles where rolname = '${authOwner}')
     and not (select rolsuper from pg_catalog.pg_roles where rolname = current_user)

@@ -1,8 +1,8 @@
 import { own } from './own.ts'
 
 /**
- * Schema `catalograph_auth`: what we keep beyond the tables that existing projects know (spec/auth.md 13). Nobody but
- * its owner has any right to it.
+ * Schema `catalograph_auth`: state beyond the tables that existing projects know (spec/auth.md 13). Only its owner has
+ * rights to it.
  */
 
 const userReference = 'uuid primary key references auth.users (id) on delete cascade'
@@ -79,7 +79,10 @@ const tables: Readonly<Record<string, string>> = {
     window_began timestamptz not null,
     banned_until timestamptz
   )`,
-  /** Mails, written with what they tell of; accepted by the mail server, kept for the owner, or still to be sent. */
+  /**
+   * Mails, written in the transaction that they are about; accepted by the mail server, kept for the owner, or still to
+   * be sent.
+   */
   outbox: `(
     id bigint generated always as identity primary key,
     kind text not null,

@@ -5,9 +5,9 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 type PolledTable = 'bans' | 'mail_requests' | 'settings_version'
 
 /**
- * Does work on a table, or gives null where there is none that we may use: nobody has enabled auth here. The catalogue
- * is asked first, as long as it has not said yes: a statement that fails would stand in the database's log as an
- * error, and one every few seconds drowns whatever else is there.
+ * Runs work on a table, or returns null where there is no table that the login role may use: auth is not enabled. The
+ * catalogue is asked first, until it has said yes: a failing statement would be an error in the database's log, and one
+ * every few seconds hides the others.
  */
 export type WhereReady = <T>(table: PolledTable, work: () => Promise<T>) => Promise<T | null>
 

@@ -15,11 +15,10 @@ export interface AccessToken {
 
 export interface AccessTokens {
   /**
-   * Signs what the database says of user and session now: with the set's signing key where there is one. Without a
-   * session the token can be neither refreshed nor signed out. Users who came with more `user_metadata` than a token can
-   * carry get one without any, so that they can sign in and shorten it; GET /user tells it all the same. Of what the
-   * project says of them nothing is ever left out, since policies may close by it: then 422 `metadata_too_large` is
-   * thrown.
+   * Signs what the database says of user and session: with the set's signing key where there is one. Without a session
+   * the token can be neither refreshed nor signed out. Users whose `user_metadata` is larger than a token can carry get
+   * one without any, so that they can sign in and shorten it; GET /user shows it all the same. `app_metadata` is never
+   * left out, since policies may refuse by it: then 422 `metadata_too_large` is thrown.
    */
   readonly issue: (settings: AuthSettings, user: UserRow, session: SignedSession | null) => Promise<AccessToken>
 }

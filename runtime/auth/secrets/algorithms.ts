@@ -7,7 +7,7 @@ const argon2Library = once(() => import('@node-rs/argon2'))
 const bcryptLibrary = once(() => import('@node-rs/bcrypt'))
 
 /**
- * The hashes that a password may be stored as (spec/auth.md 12): how each is told and checked, and whether it is
+ * The hashes that a password may be stored as (spec/auth.md 12): how each is recognised and checked, and whether it is
  * current.
  */
 interface Algorithm {
@@ -76,7 +76,7 @@ const algorithmOf = (stored: string): Algorithm | null => algorithms.find(({ mat
 /** True for a text that can be stored as a hash: everything else is refused at import. */
 export const isHash = (stored: string): boolean => algorithmOf(stored) !== null
 
-/** True when a hash need not be made anew at the next sign-in. */
+/** True when the next sign-in need not replace the hash. */
 export const isCurrentHash = (stored: string, cost = usualCost): boolean =>
   algorithmOf(stored)?.isCurrent(stored, cost) ?? false
 

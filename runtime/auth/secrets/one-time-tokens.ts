@@ -39,12 +39,12 @@ export interface Presented {
 export interface OneTimeTokens {
   readonly issue: (slot: TokenSlot, address: string, flow: 'pkce' | 'implicit') => IssuedToken
   /**
-   * Whether a typed code is the one that was mailed, and not too old: then the token that stands for it in the slot, by
-   * which whoever spends it finds it in one statement; else null. Costs one of the code's five guesses, also when the
-   * call fails later: `run` must not be a transaction's.
+   * Whether a typed code is the one that was mailed, and not too old: then the token of the slot, which one statement
+   * can find and spend; else null. Costs one of the code's five guesses, also when the call fails later: `run` must not
+   * be a transaction's.
    */
   readonly check: (run: RunStatement, attempt: CodeAttempt) => Promise<string | null>
-  /** The same of whatever account and slot the code may be for: a guess of each of them. */
+  /** The same for every account and slot that the code may be for: a guess of each of them. */
   readonly find: (run: RunStatement, typed: TypedCode, at: GuessedAt) => Promise<Presented | null>
 }
 

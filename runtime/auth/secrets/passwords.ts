@@ -11,9 +11,9 @@ export interface Passwords {
   readonly hash: (password: string) => Promise<string>
   /** False for a wrong password, and after as long a time where nothing is stored. */
   readonly compare: (password: string, stored: string | null) => Promise<boolean>
-  /** Whether a stored hash should be made anew, now that the password is known. */
+  /** Whether the stored hash should be replaced, now that the password is known. */
   readonly isOutdated: (stored: string) => boolean
-  /** For one call: what it still waits for when its time is up is not hashed, so that nobody waits for it. */
+  /** For one call: hashes that still wait when its time is up are dropped. */
   readonly on: (budget: { readonly check: () => void }) => Passwords
 }
 

@@ -5,8 +5,8 @@ import { authSettingRows, type AuthSettings } from './keys.ts'
 
 /**
  * The settings of auth as every process sees them. They are rows, so that all processes share them, and each change
- * counts a version up. Whoever asks gets what is held when it was looked up less than `keptMs` ago; else the version is
- * compared first, one cheap statement however many ask. Polling on use was chosen over LISTEN/NOTIFY: it needs no
+ * increments a version. A caller gets the settings that were looked up less than `keptMs` ago; otherwise the version is
+ * compared first, by one cheap statement for all callers. Polling on use was chosen over LISTEN/NOTIFY: it needs no
  * connection of its own, works behind a pooler, and cannot lose a notification.
  */
 

@@ -16,7 +16,7 @@ const markAmbiguous = statement<object>(
   on conflict do nothing`,
 )
 
-/** Whoever has a way in is told by hasWayIn of rules/ways-in.ts, and by the same words here. */
+/** The SQL form of hasWayIn in rules/ways-in.ts. */
 const setAmbiguous = statement<object>(
   'auth.marks.doubt',
   `insert into catalograph_auth.ambiguous_passwords (user_id)
@@ -39,8 +39,8 @@ export const markPasswordAmbiguous = async (run: RunStatement, userId: string): 
   void (await run(markAmbiguous, [userId]))
 
 /**
- * The same by address, for whoever signs up again without showing the stored password, if it is so. Kept even where no
- * mail may follow yet: the link of the one before still confirms the account.
+ * The same by address, for a repeated sign-up without the stored password. Kept even where no mail may follow yet: the
+ * link of the previous mail still confirms the account.
  */
 export const setPasswordAmbiguous = async (run: RunStatement, email: string, isSo: boolean): Promise<void> =>
   void (await run(setAmbiguous, [email, isSo]))

@@ -12,7 +12,7 @@ export interface UserPage {
   readonly offset: number
 }
 
-/** $1: a text to look for, whatever its case; its characters stand for nothing but themselves. */
+/** $1: a text to search for, in any case; its characters have no special meaning. */
 const listed = `u.deleted_at is null and ($1::text = '' or position(lower($1) in lower(coalesce(u.email, ''))) > 0
     or position(lower($1) in lower(coalesce(u.raw_user_meta_data ->> 'full_name', ''))) > 0)`
 
@@ -67,10 +67,10 @@ const invite = statement<object>(
   'update auth.users set invited_at = now(), updated_at = now() where id = $1',
 )
 
-/** Imported tokens may belong to no session; the others go with theirs, whose row whoever refreshes holds first. */
+/** Imported tokens may belong to no session; the others go with theirs, whose row a refresh locks first. */
 const strayTokens = 'delete from auth.refresh_tokens where user_id = $1::uuid::text and session_id is null'
 
-/** Flows refer to nobody by a key. */
+/** Flows have no foreign key to users. */
 const flows = 'delete from auth.flow_state where user_id = $1::uuid or linking_target_id = $1::uuid'
 
 const hardDelete = statement<object>(
@@ -80,10 +80,10 @@ const hardDelete = statement<object>(
   delete from auth.users where id = $1::uuid`,
 )
 
-/** Salted, so that nobody finds the address again by trying addresses. */
+/** Salted, so that the address cannot be found by trying addresses. */
 const hashed = (text: string): string => `encode(sha256(convert_to(gen_random_uuid()::text || ${text}, 'UTF8')), 'hex')`
 
-/** The row stays, for what refers to it; nothing in it tells of the person. */
+/** The row stays, for the rows that refer to it; it holds nothing of the person. */
 const softDelete = statement<object>(
   'auth.admin-users.soft-delete',
   `with sessions as (delete from auth.sessions where user_id = $1::uuid),

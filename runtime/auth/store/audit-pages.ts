@@ -7,7 +7,7 @@ import type { JsonObject } from '../../lib/json-object.ts'
 export interface AuditFilter {
   /** Member of the payload that is looked into. */
   readonly member: 'actor_username' | 'action' | 'log_type'
-  /** Part of it, whatever its case; empty: every entry. */
+  /** A part of the entry, in any case; empty: every entry. */
   readonly text: string
 }
 

@@ -28,7 +28,7 @@ const slotValue = (slot: TokenSlot): string => {
 
 /**
  * The pending tokens in some slots of the users that `whose` finds. The slots are no parameter: Postgres would plan the
- * statement anew each time, in four times the time that it takes.
+ * statement each time, in four times the time.
  */
 const heldBy = (whose: string, among: readonly TokenSlot[]): string => `select u.id as user_id, s.slot, s.token, s.sent
     from (select u.* ${whose}) u cross join lateral (values ${among.map(slotValue).join(', ')}) s (slot, token, sent)
@@ -100,7 +100,7 @@ const reserveIn = Object.fromEntries(slotNames.map((slot) => [slot, ofUser(slot)
 >
 
 /**
- * Takes one of the five guesses of a user's code, and only then tells what to compare with; null when none is left or
+ * Takes one of the five guesses of a user's code, and only then returns what to compare with; null when none is left or
  * nothing is pending. Run it by itself, never in a transaction that may be rolled back: a guess that was taken stays
  * taken.
  */

@@ -2,7 +2,7 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { AddressProof } from '../rules/linking.ts'
 import { objectIn } from './user-columns.ts'
 
-/** Everything that the confirmation of an address changes whatever the account, by one statement; the user first. */
+/** The changes of every confirmation of an address, by one statement; the user first. */
 const confirm = statement<{ readonly user_id: string }>(
   'auth.confirm-address',
   `with confirmed as (
@@ -25,8 +25,8 @@ const confirm = statement<{ readonly user_id: string }>(
 )
 
 /**
- * The address is confirmed now, its pending confirmation over, and how it was proved remembered. True when sign-ups had
- * come with differing passwords: that mark is gone, and whoever confirms has to replace the password.
+ * Confirms the address, ends its pending confirmation, and records how it was proved. True when sign-ups had come with
+ * differing passwords: the flag is cleared, and the password must be replaced.
  */
 export const confirmUser = async (run: RunStatement, userId: string, proof: AddressProof): Promise<boolean> =>
   (await run(confirm, [userId, proof])).length > 0

@@ -53,7 +53,7 @@ const finish = statement<object>(
   where id = $1`,
 )
 
-/** The account shall have this address. */
+/** Stores the requested address of the account. */
 export const beginChange = async (run: RunStatement, userId: string, email: string): Promise<void> =>
   void (await run(begin, [userId, email]))
 
@@ -68,10 +68,10 @@ export const pendingChangeSlots = async (run: RunStatement, userId: string): Pro
   return changeSlots.filter((slot) => waiting[slot])
 }
 
-/** The account that shall have an address: the one that asked last. */
+/** The account with a pending change to an address: the one that requested it last. */
 export const findUserWithPendingAddress = async (run: RunStatement, email: string): Promise<string | null> =>
   (await run(withAddress, [email]))[0]?.user_id ?? null
 
-/** The address is the account's, and confirmed; whoever was a guest is none any more. */
+/** Sets the account's address, confirmed; a guest becomes a user. */
 export const setConfirmedAddress = async (run: RunStatement, userId: string, email: string): Promise<void> =>
   void (await run(finish, [userId, email]))

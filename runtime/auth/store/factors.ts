@@ -27,9 +27,7 @@ const insert = statement<FactorRow>(
   returning ${factorColumns}`,
 )
 
-/**
- * Enrolments that nobody went on with, and an unnamed one that a new unnamed one takes the place of (spec/auth.md 5.7).
- */
+/** Enrolments that were not continued, and an unnamed one that a new unnamed one replaces (spec/auth.md 5.7). */
 const deleteAbandoned = statement<object>(
   'auth.factors.delete-abandoned',
   `delete from auth.mfa_factors
@@ -71,7 +69,7 @@ const remove = statement<FactorRow>(
   select ${factorColumns} from gone`,
 )
 
-/** Null: the user has no such factor, whoever else may. */
+/** Null: the user has no such factor, although another user may. */
 export const findFactor = async (run: RunStatement, userId: string, id: string): Promise<FactorWithSecret | null> =>
   (await run(find, [userId, id]))[0] ?? null
 

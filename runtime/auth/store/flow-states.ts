@@ -3,9 +3,7 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { Challenge } from '../rules/pkce.ts'
 import type { AmrMethod } from '../protocol/types.ts'
 
-/**
- * auth.flow_state (spec/auth.md 6.2): `auth_code_issued_at` is set once, by whoever goes on from the flow's beginning.
- */
+/** auth.flow_state (spec/auth.md 6.2): `auth_code_issued_at` is set once, when the flow goes on from its beginning. */
 
 /** Seconds that a flow lives (spec/auth.md 6.2). */
 export const flowSeconds = 300
@@ -118,7 +116,7 @@ export interface NewFlow {
   readonly method: AmrMethod
   /** Checked destination. */
   readonly referrer: string
-  /** The user whom an identity of the provider shall be linked to. */
+  /** The user to whom an identity of the provider is to be linked. */
   readonly linkingTarget?: string
 }
 
@@ -136,8 +134,8 @@ export type Claim =
   { readonly kind: 'claimed'; readonly flow: ReturnedFlow } | { readonly kind: 'used' | 'expired' | 'unknown' }
 
 /**
- * Claims the flow of a `state`, a UUID: once, whatever comes of it, so that nothing can be replayed (spec/auth.md,
- * attack 19).
+ * Claims the flow of a `state`, a UUID: once, with every outcome, so that it cannot be replayed (spec/auth.md, attack
+ * 19).
  */
 export const claimFlow = async (run: RunStatement, state: string): Promise<Claim> => {
   const [flow] = await run(claim, [state, flowSeconds])
@@ -185,7 +183,7 @@ export const countFlowTry = async (run: RunStatement, id: string): Promise<numbe
 
 export const deleteFlow = async (run: RunStatement, id: string): Promise<void> => void (await run(deleteOne, [id]))
 
-/** Codes that links or the provider have led to, and nobody exchanged yet, are worth nothing any more. */
+/** Voids codes of links or of the provider that were not exchanged yet. */
 export const deleteIssuedFlowsOf = async (run: RunStatement, userId: string): Promise<void> =>
   void (await run(deleteIssued, [userId]))
 

@@ -12,7 +12,7 @@ const everyMs = 10 * 60_000
 /** While there is more it goes on after a pause, so that requests are never kept waiting. */
 const pauseMs = 250
 
-/** Begins some minutes from now, at another moment in each process; whatever fails is tried again the next time. */
+/** Begins some minutes from now, at another moment in each process; a failed run is repeated the next time. */
 export function startHousekeeping(run: RunStatement, state: ReadAuthState): Housekeeping {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()

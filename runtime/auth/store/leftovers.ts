@@ -33,7 +33,7 @@ const over: Readonly<Record<string, string>> = {
   'catalograph_auth.accepted_mails': `select ctid from catalograph_auth.accepted_mails where accepted_at < ${old}`,
 }
 
-/** Whoever holds a row needs it: it is left for the next time, and nobody is waited for. */
+/** A locked row is in use: it is skipped until the next time, without waiting. */
 const deleteBatch = (table: string, which: string) =>
   statement<{ readonly count: number }>(
     `auth.leftovers.${table}`,

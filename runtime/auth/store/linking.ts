@@ -35,7 +35,7 @@ const endGuest = statement<object>(
   'update auth.users set is_anonymous = false, updated_at = now() where id = $1 and is_anonymous',
 )
 
-/** The account that an identity opens, locked; null: nobody's. */
+/** The account that an identity opens, locked; null: none. */
 export const findIdentityOwner = async (
   run: RunStatement,
   provider: string,
@@ -50,6 +50,6 @@ export const findAccountsByAddress = (run: RunStatement, email: string): Promise
 export const purgeAccount = async (run: RunStatement, userId: string): Promise<void> =>
   void (await run(purge, [userId]))
 
-/** Whoever has an identity is no guest. */
+/** A user with an identity is no guest. */
 export const endGuestState = async (run: RunStatement, userId: string): Promise<void> =>
   void (await run(endGuest, [userId]))

@@ -29,7 +29,10 @@ const remove = statement<object>(
   'delete from catalograph_auth.mail_requests where id = $1',
 )
 
-/** Whose process has ended, as nobody works on one for so long. What waited longer is not expected any more. */
+/**
+ * Requests whose process has ended, since none is processed for so long. After a longer wait the person does not expect
+ * the mail any more.
+ */
 const take = statement<{ readonly id: string; readonly kind: MailRequestKind; readonly request: Kept }>(
   'auth.mail-requests.take',
   `update catalograph_auth.mail_requests set taken_at = now()

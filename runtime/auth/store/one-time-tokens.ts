@@ -23,7 +23,7 @@ const bySlot = (make: (slot: TokenSlot) => ReturnType<typeof statement<object>>)
 /** Two of the table's columns have no zone. */
 const utc = `now() at time zone 'utc'`
 
-/** $1 user, $2 token, $3 address, $4 salt. The count of guesses begins anew with each token. */
+/** $1 user, $2 token, $3 address, $4 salt. The count of guesses begins at zero with each token. */
 const put = bySlot((slot) =>
   statement(
     `auth.one-time-tokens.put.${slot}`,

@@ -44,7 +44,7 @@ const list = statement<KeptMail>(
   `select id::text, kind, recipient, subject, html, created_at from catalograph_auth.outbox order by id desc limit $1`,
 )
 
-/** What no limit can ask for any more, and mails that nobody fetched. */
+/** Entries that no limit reads any more, and mails that were not fetched. */
 const tidy = statement<object>(
   'auth.outbox.tidy',
   `with waited as (
@@ -75,7 +75,7 @@ export const recordMailDelivery = async (run: RunStatement, id: string, taken: b
 /** Removes old rows; now and then is enough. */
 export const tidyMails = async (run: RunStatement): Promise<void> => void (await run(tidy))
 
-/** Mails that count towards the ceiling, without a request; until its transaction ends nobody else counts. */
+/** Mails that count towards the ceiling, without a request; until its transaction ends no other call counts. */
 export const countMails = async (run: RunStatement, request: string | null): Promise<number> => {
   await run(lockCount)
   return (await run(count, [request]))[0]?.n ?? 0

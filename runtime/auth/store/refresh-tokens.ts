@@ -11,8 +11,8 @@ export interface Rotated extends UserRow {
 }
 
 /**
- * The session's row is locked first, as everywhere, and nobody is waited for. The token is found live again under that
- * lock (manual 13.2.1: an UPDATE looks at the newest version of a row), so of two at once one finds nothing.
+ * The session's row is locked first, as everywhere, without waiting. The token is found live again under that lock
+ * (manual 13.2.1: an UPDATE looks at the newest version of a row), so of two calls at once one finds nothing.
  */
 const rotate = statement<JsonRow<Rotated>>(
   'auth.refresh-tokens.rotate',
@@ -138,7 +138,7 @@ export const findSessionIdOf = async (
 
 export type SessionLock = 'locked' | 'busy' | 'gone'
 
-/** Locks a session until the transaction ends; waits for nobody. */
+/** Locks a session until the transaction ends, without waiting. */
 export const tryLockSession = async (run: RunStatement, id: string): Promise<SessionLock> => {
   if ((await run(lockSession, [id])).length > 0) return 'locked'
   return (await run(sessionExists, [id])).length > 0 ? 'busy' : 'gone'

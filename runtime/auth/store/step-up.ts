@@ -34,7 +34,7 @@ const endLower = statement<object>(
   `delete from auth.sessions where user_id = $1 and id <> $2 and coalesce(aal, 'aal1') = 'aal1'`,
 )
 
-/** Waits for whoever holds the session; false when it is gone. Lock the user first. */
+/** Waits for other transactions that hold the session; false when it is gone. Lock the user first. */
 export const lockSessionOf = async (run: RunStatement, userId: string, sessionId: string): Promise<boolean> =>
   (await run(lock, [sessionId, userId])).length > 0
 

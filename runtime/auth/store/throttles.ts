@@ -35,8 +35,8 @@ const since = 'clock_timestamp() - make_interval(secs => $3::float8)'
 const untilFree = `extract(epoch from w.taken[cardinality(w.taken) - $2::int + 1] - (${since}))::float8`
 
 /**
- * $1 source, $2 how many, $3 seconds. The times stand in one row, in order, which whoever comes first holds: of calls
- * at once none sees less than there is. Where no place is left, one gets free with the time that is $2 from the end.
+ * $1 source, $2 how many, $3 seconds. The times are an ordered array in one row, which the first call locks: of calls
+ * at once none sees fewer than there are. Where no place is left, one gets free with the time that is $2 from the end.
  */
 const takeInWindow = statement<{ readonly granted: boolean; readonly seconds: number | null }>(
   'auth.throttles.take-within',
@@ -102,7 +102,7 @@ export const takeWithin = async (
   const [row] = await run(takeInWindow, [source, most, seconds])
   if (row?.granted === true) return null
   if (row !== undefined && row.seconds !== null) return row.seconds
-  // Whoever waited for others at once was refused by what they did, and sees the row as it was before.
+  // A call that waited for others was refused by what they did, and sees the row as it was before.
   return (await run(freeInWindow, [source, most, seconds]))[0]?.seconds ?? 1
 }
 

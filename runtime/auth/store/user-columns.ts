@@ -3,8 +3,8 @@ export const objectIn = (column: string): string =>
   `case jsonb_typeof(${column}) when 'object' then ${column} else '{}' end`
 
 /**
- * Lists within a row are made of subqueries whose columns are called as the members are: json_build_object takes longer,
- * since it looks up the type of every member anew.
+ * Lists within a row are made of subqueries whose columns have the names of the members: json_build_object takes
+ * longer, since it looks up the type of every member for each row.
  */
 const listOf = (query: string): string => `coalesce((select json_agg(x) from (${query}) x), '[]')`
 

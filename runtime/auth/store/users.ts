@@ -133,7 +133,7 @@ export const insertUser = async (run: RunStatement, user: NewUser, wanted = true
   ])
 }
 
-/** Until the transaction ends nobody else changes the user; false when there is none. */
+/** Locks the user until the transaction ends; false when there is none. */
 export const lockUser = async (run: RunStatement, id: string): Promise<boolean> => (await run(lock, [id])).length > 0
 
 /** The same, with what the user is under the lock; null: there is none. */

@@ -3,7 +3,7 @@ import type { AdminCall } from '../../call/call.ts'
 import { audit, type AuditAction } from '../../store/audit-log.ts'
 import { instanceId } from '../../store/users.ts'
 
-/** Notes what an administrator did to somebody: the role of the token stands for whoever held it. */
+/** Records an administrator's act in the audit log, with the role of the token as its actor. */
 export async function auditAdmin(
   run: RunStatement,
   { adminRole, client }: AdminCall,

@@ -8,7 +8,7 @@ import type * as io from '../../io/admin.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { noSuchUser } from './target-user.ts'
 
-/** DELETE /admin/users/{id}: for good, or softly where rows of the owner shall keep what they refer to. */
+/** DELETE /admin/users/{id}: for good, or softly where rows of the owner must keep what they refer to. */
 export async function deleteUser(call: AdminCall<typeof io.deleteUser>, { database }: AuthTools): Promise<Outcome> {
   const id = pathId(call.params, 'user_id')
   const softly = call.body.should_soft_delete ?? false

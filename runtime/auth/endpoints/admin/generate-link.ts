@@ -170,7 +170,7 @@ function inSlot(
   })
 }
 
-/** The links of both mailboxes belong to one change: only another address begins anew. */
+/** The links of both mailboxes belong to one change: only another address starts a new one. */
 async function beginEmailChange(run: RunStatement, user: UserRow, newEmail: string): Promise<void> {
   const owner = await findUserByEmail(run, newEmail)
   if (owner !== null) throw refuse('email_exists')

@@ -51,7 +51,7 @@ async function create(run: RunStatement, { settings }: AdminCall, account: Await
   return userId
 }
 
-/** Whoever signed up for the address first need not be its owner: their password ends with the confirmation. */
+/** The person who signed up for the address first may not be its owner: their password ends with the confirmation. */
 async function takeWaiting(
   run: RunStatement,
   { id }: UserRow,

@@ -73,7 +73,7 @@ function withEmailProvider(metadata: JsonObject): JsonObject {
   return { provider: provider ?? 'email', providers: known.includes('email') ? known : [...known, 'email'] }
 }
 
-/** After the confirmation, which may drop a password that nobody knows the owner of. */
+/** After the confirmation, which may remove a password of unknown owner. */
 async function applyRest(run: RunStatement, id: string, input: Update): Promise<void> {
   if (input.hash !== null) {
     await setPasswordHash(run, id, input.hash)
