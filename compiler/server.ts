@@ -9,13 +9,13 @@ import { createPrepareOnce } from './serving/prepare-once.ts'
 
 export type { LogEvent, Log } from '../runtime/log/events.ts'
 
-/** The settings of docs/operate.md by their names in camel case; whatever is left out is as it is there. */
+/** The settings of docs/operate.md by their names in camel case; one that is left out has its default. */
 export interface ServerOptions extends Partial<Omit<ServerSettings, 'host' | 'port' | 'logLevel'>> {
   readonly databaseUrl: string
   readonly jwtSecret: string
   /** Where clients reach the service, without a path; mails and redirects of auth lead there. */
   readonly baseUrl: string
-  /** Told what happens; left out: nobody is. */
+  /** Receives every event; left out: events are dropped. */
   readonly log?: Log
 }
 
@@ -29,7 +29,7 @@ export interface CatalographServer {
 }
 
 /**
- * Makes the service, which prepares and follows the database of its options. Whoever calls it listens, and hands requests on:
+ * Makes the service, which prepares and follows the database of its options. The caller listens and passes requests on:
  * in Fastify `app.all('/graphql/v1', (request, reply) => { reply.hijack(); server.handle(request.raw, reply.raw) })`,
  * before any parser of bodies. Bounds on connections are those of the caller's server.
  */
@@ -45,7 +45,7 @@ export async function createServer({ log = () => undefined, ...given }: ServerOp
   await app.ready()
   const stopping = new AbortController()
   const ready = start(stopping.signal).then(() => undefined)
-  // Whoever does not wait for it learns from the answers.
+  // A caller that does not wait for it sees the failure in the answers.
   ready.catch(() => undefined)
   return {
     handle: (request, response) => app.routing(request, response),

@@ -17,7 +17,7 @@ import type {
   Oid,
 } from './types.ts'
 
-/** What one run of the catalogue query tells: whatever there is one of, all types, and the objects that are new. */
+/** The answer of one run of the catalogue query: the lists of one object each, all types, and the new objects. */
 export interface CatalogAnswer
   extends
     Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'readsClaims' | 'memberships'>,

@@ -4,8 +4,8 @@ import type { CatalogAnswer, ReadFunction, ReadRelation } from './decode.ts'
 import type { Catalog, CatalogFunction, CatalogRelation, CatalogType, Oid } from './types.ts'
 
 /**
- * What earlier answers told, so that the next question is about changes only. An object that reads as it did before
- * keeps its identity, and so do the parts of one that changed elsewhere: by it later stages find what they made of them.
+ * The content of earlier answers, so that the next query reads changes only. An object that reads as before keeps its
+ * identity, and so do the unchanged parts of another one: by identity later stages find what they made of them.
  */
 export interface KnownObjects {
   /** The snapshot and counter from which recorded changes lead on; null when only a whole comparison will do. */

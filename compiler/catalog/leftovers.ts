@@ -1,8 +1,8 @@
 import { literal } from '../../runtime/sql/literal.ts'
 
 /**
- * Which functions may leave something on the connection that they run on, told by their source text: only what the owner
- * wrote, neither what came with the server or an extension nor what prepared the database.
+ * Which functions may leave a setting or a lock on their connection, judged by their source text: only functions of the
+ * owner, not those of the server, of an extension or of `prepare`.
  */
 
 /** set_config() anywhere; SET or RESET where a statement begins, in a text that is executed as well. */

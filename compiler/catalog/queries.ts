@@ -1,19 +1,19 @@
 /**
  * The one statement that reads a database (PostgreSQL manual, chapter "System Catalogs"): one statement, one snapshot.
  *
- * Whoever asks says which relations and functions are known already, each with its hash; the answer leaves out those
- * whose hash is still the same. Who knows nothing is answered everything, by the same statement. Hashes of relations are
+ * The caller sends the relations and functions that it knows, each with its hash; the answer leaves out those whose
+ * hash is still the same. A caller that knows none gets all of them, by the same statement. Hashes of relations are
  * costly where there are many columns, so where the database recorded what changed (compiler/prepare/counting.ts), only
  * those are compared.
  *
- * It answers a single row with a single text column `catalog`: a JSON object of flat lists, one per kind of fact (see
- * rows.ts), which lists.ts checks and decode.ts puts together. Works on PostgreSQL 14 to 18; a column that only some
+ * It returns a single row with a single text column `catalog`: a JSON object of flat lists, one per kind of fact (see
+ * rows.ts), which lists.ts checks and decode.ts joins. It works on PostgreSQL 14 to 18; a column that only some
  * versions have is named without a table inside a lateral sub-select, so that where it is missing the name means the
  * constant beside it.
  *
- * Whoever may create objects in a schema of the search path could offer a closer match for a function or an operator
- * that this statement names. Therefore every relation and function is qualified, and every operator has operands for
- * which pg_catalog holds an exact match: constants are quoted (`'0'`) where they have to take the type of a column.
+ * A role that may create objects in a schema of the search path could offer a closer match for a function or an
+ * operator of this statement. Therefore every relation and function is qualified, and every operator has operands for
+ * which pg_catalog holds an exact match: constants are quoted (`'0'`) where they must take the type of a column.
  */
 
 import { CLAIM_READERS } from './claim-readers.ts'
@@ -68,14 +68,14 @@ const KNOWN = `known as materialized (
 )`
 
 /**
- * Which transaction wrote the row, as an int8: whoever changes a row, or deletes it and makes it anew, changes this.
- * `age` counts from the same transaction within a statement, so the difference stays the same from one statement to the
- * next.
+ * The transaction that wrote the row, as an int8: a changed row, or one that was deleted and inserted again, has
+ * another one. `age` counts from the same transaction within a statement, so the difference stays the same from one
+ * statement to the next.
  */
 const writtenBy = (row: string): string =>
   `pg_catalog.age('3'::pg_catalog.xid)::pg_catalog.int8 - pg_catalog.age(${row}.xmin)::pg_catalog.int8`
 
-/** Hash of a catalogue row; `number` tells it from the other rows of its object. */
+/** Hash of a catalogue row; `number` distinguishes it from the other rows of its object. */
 const hashOf = (row: string, number: string): string =>
   `pg_catalog.hashint8extended(${writtenBy(row)}, ${number}::pg_catalog.int8)`
 
@@ -87,8 +87,8 @@ const OWNED = `owned as materialized (
 )`
 
 /**
- * Served relations, and those that are not served but referred to by foreign keys: the keys tell their names. Where it is
- * recorded what changed, the latter are those that were, and what the relations that changed refer to.
+ * Served relations, and relations that are not served but referenced by foreign keys, whose names are needed. Where the
+ * database recorded what changed, the latter are the known ones and those that the changed relations reference.
  */
 const PLACES = `referred as materialized (
   select k.confrelid as oid from pg_catalog.pg_constraint k
@@ -106,7 +106,7 @@ const PLACES = `referred as materialized (
   where c.oid = any (array(select oid from referred))
 )`
 
-/** Whatever is below was made with the cluster and keeps its columns (FirstNormalObjectId). */
+/** Objects below this OID were made with the cluster and keep their columns (FirstNormalObjectId). */
 const firstNormalOid = `'16384'`
 
 /**
@@ -133,8 +133,9 @@ const NOTHING_RECORDED = `recorded as (
 )`
 
 /**
- * Relations that were recorded, and those that a GRANT may have been about: it does not tell its object, so columns are
- * looked through for rows written since then, by a transaction that is not older than the oldest that was under way.
+ * Relations that were recorded, and those that a GRANT may have been about: its event does not name the object, so
+ * columns are searched for rows written since then, by a transaction that is not older than the oldest that was
+ * running.
  */
 const TOUCHED = `touched as materialized (
   select pg_catalog.unnest(relations) as oid from recorded
@@ -145,9 +146,8 @@ const TOUCHED = `touched as materialized (
 )`
 
 /**
- * Relations that may read otherwise than before: those that were touched, where that tells everything, otherwise all.
- * Whatever writes a relation's row in pg_class (its grants, owner, name, schema, number of columns) shows there in any
- * case.
+ * Relations that may read otherwise than before: the recorded ones, where the record is complete, otherwise all. A
+ * change of a relation's row in pg_class (its grants, owner, name, schema, number of columns) is always seen.
  */
 const SUSPECTS = `suspects as materialized (
   select p.oid, p.nspname, p.written from places p left join known on known.oid = p.oid
@@ -159,9 +159,9 @@ const SUSPECTS = `suspects as materialized (
 const suspect = 'any (array(select oid from suspects))'
 
 /**
- * A relation's hash: all rows of the catalogues that say something about it (of constraints, foreign keys and those NOT
- * NULL that are not valid; pg_index tells of the others that matter). What they say of other objects is not in it:
- * names of roles, types and foreign relations (see known.ts). In pg_depend, deptype a: a sequence that a column owns.
+ * A relation's hash: all rows of the catalogues that describe it (of constraints, foreign keys and those NOT NULL that
+ * are not valid; pg_index describes the others that matter). Facts about other objects are not in it: names of roles,
+ * types and foreign relations (see known.ts). In pg_depend, deptype a: a sequence that a column owns.
  */
 const HASHES = `hashes as materialized (
   select part.oid, pg_catalog.bit_xor(part.hash) as hash from (
@@ -217,7 +217,7 @@ const ATTRIBUTES = `attributes as materialized (
     and a.attnum > '0' and not a.attisdropped
 )`
 
-/** Defaults are printed with names of whatever they mention, so a function that has some is always read. */
+/** Defaults are printed with the names of the objects in them, so a function with defaults is always read. */
 const ROUTINES = `own_routines as materialized (
   select p.oid, pg_catalog.hashtextextended(n.nspname::pg_catalog.text, ${hashOf('p', '0')})
     # coalesce(${hashOf('d', '1')}, '0') as hash
@@ -372,8 +372,8 @@ const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum 
     on serial.attrelid = a.attrelid and serial.attnum = a.attnum`
 
 /**
- * Whether tables inherit from this one, so that a query reads their rows with its own, which its keys do not hold for.
- * It is still told for a while after they are gone. Partitions are different: their table's keys hold for all of them.
+ * Whether tables inherit from this one, so that a query reads their rows with its own, for which its keys do not hold.
+ * It stays true for a while after they are gone. Partitions are different: their table's keys hold for all of them.
  */
 const INHERITED = `(t.relhassubclass and t.relkind = 'r')`
 
@@ -519,8 +519,8 @@ const LISTS: Readonly<Record<ListName, string>> = {
 
 /**
  * The statement. $1 text[]: schemas to serve; $2 oid[], $3 and $4 int8[]: known relations, their hashes and who wrote
- * their rows in pg_class; $5 and $6: functions and their hashes; $7 oid[]: types that these mention; $8 and $9 text: the
- * snapshot of the answer before and the counter that it saw, or null. `server` tells one running server from another.
+ * their rows in pg_class; $5 and $6: functions and their hashes; $7 oid[]: types that these mention; $8 and $9 text:
+ * the snapshot of the answer before and the counter that it saw, or null. `server` identifies a running server.
  * `version` and `counter` are SQL expressions written by us, never by a user: they are evaluated in the same snapshot.
  */
 export const catalogQuery = (version: string | null, counter: string | null): string => `with recursive ${[

@@ -1,7 +1,7 @@
 import type { RowOf } from './rows.ts'
 import type { CatalogStray } from './types.ts'
 
-/** pg_identify_object says more of what an object is than COMMENT wants to be told. */
+/** pg_identify_object describes an object in more detail than COMMENT accepts. */
 export const strayOf = ({ kind, name, comment }: RowOf<'strays'>): CatalogStray => ({
   object: `${kind.endsWith(' constraint') ? 'constraint' : kind === 'composite type column' ? 'column' : kind} ${name}`,
   comment,

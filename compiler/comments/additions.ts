@@ -4,9 +4,8 @@ import { isJsonList, type JsonMembers, type JsonValue, member } from './json-val
 import { isJsonObject } from '../../runtime/lib/json-object.ts'
 
 /**
- * How the settings of the additions are read (spec/graphql.md 17), and all others that are an object of ours. Whatever
- * is wrong with one is a remark for the owner and never a refusal: it counts as absent, and the rest of the API goes
- * on.
+ * How the settings of the additions are read (spec/graphql.md 17), and all others that are objects of ours. A faulty
+ * setting is a diagnostic for the owner and never a refusal: it counts as absent, and the rest of the API goes on.
  */
 
 /** An object with these members and no others, or null with the reason. */
@@ -108,7 +107,7 @@ export const allowlist: Decoder<Allowlist | null> = (value) => {
   }
 }
 
-/** `private.documents`, `"My Schema"."Documents"`; without quotes a name stands for itself, whatever its case. */
+/** `private.documents`, `"My Schema"."Documents"`; a name without quotes keeps its case. */
 function tableNamed(value: JsonValue): Allowlist['table'] {
   const parts = typeof value === 'string' ? qualifiedName.exec(value) : null
   const [, quotedSchema, schema, quotedName, name] = parts ?? []

@@ -3,9 +3,9 @@ import { isJsonObject } from '../../runtime/lib/json-object.ts'
 
 /**
  * How a setting's JSON is read (spec/graphql.md 13.1, 13.2). A decoder gets null for a setting that is absent. A
- * refusal makes every request fail: `load` ones are told behind `Error while loading schema, check comment
- * directives.`, `cast` ones are Postgres' own text for a cast that fails. What the additions of spec/graphql.md 17
- * cannot read makes no request fail: it is off, and told.
+ * refusal makes every request fail: a `load` one with its text behind `Error while loading schema, check comment
+ * directives.`, a `cast` one with Postgres' own text for a failing cast. A faulty setting of the additions
+ * (spec/graphql.md 17) makes no request fail: it is off, and reported.
  */
 export type Decoded<T> =
   /** `remarks`: parts of it that cannot be used, in sentences; they count as absent. */

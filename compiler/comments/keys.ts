@@ -11,8 +11,8 @@ import {
 } from './decoders.ts'
 
 /**
- * Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. Others, domains
- * among them, have no setting, which is worth telling whoever gives them one.
+ * Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. `other`
+ * covers objects without settings, domains among them; a setting on one is reported.
  */
 export const objectKinds = [
   'schema',

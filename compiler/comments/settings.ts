@@ -6,7 +6,7 @@ import { type ParsedComment, parseComment } from './grammar.ts'
 import { member } from './json-value.ts'
 import { type Key, keys, keysOn, type ObjectKind, objectKinds, type CommentSettings } from './keys.ts'
 
-/** Why requests fail: `stage` tells which of several is met first (spec/graphql.md 13.1). */
+/** Why requests fail: of several faults the one with the first `stage` is answered (spec/graphql.md 13.1). */
 export interface SettingRefusal {
   readonly stage: 'json' | 'cast' | 'load'
   readonly message: string
@@ -21,8 +21,8 @@ export interface ReadComment<Kind extends ObjectKind> {
 }
 
 /**
- * Decodes one comment by the table of keys. Whatever is wrong with it is told about `object`; the settings then hold
- * their defaults.
+ * Decodes one comment by the table of keys. Faults are diagnostics about `object`; the settings then hold their
+ * defaults.
  */
 export function readComment<Kind extends ObjectKind>(
   kind: Kind,

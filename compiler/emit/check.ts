@@ -18,9 +18,9 @@ export interface Checked {
 }
 
 /**
- * Every SQL text that the builders can make parses as exactly one statement. A text that does not is our fault, not the
- * owner's: it is told as an error about that object, which is then left out (see leave-out.ts). A text that cannot be
- * checked is told and kept.
+ * Every SQL text that the builders can make parses as exactly one statement. A text that does not is a fault of the
+ * compiler, not of the owner: it is an error about that object, which is then left out (see leave-out.ts). A text that
+ * cannot be checked is reported and kept.
  */
 export async function checkEntity(id: ObjectId, text: string, types: Types, check: Check): Promise<Checked> {
   const object = objectName('relation', id)

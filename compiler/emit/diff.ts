@@ -15,8 +15,8 @@ export interface FileDifference {
 }
 
 /**
- * Compares artifacts with what stands in `out`, by file, in the order of paths; empty when nothing would change.
- * Files are compared under the same path whatever the revisions are called, so one changed table shows as one.
+ * Compares artifacts with the files in `out`, in the order of paths; empty when nothing would change. Files are
+ * compared under the same path in differently named revisions, so one changed table shows as one.
  */
 export async function diffArtifacts(
   out: string,

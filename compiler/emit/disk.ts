@@ -16,7 +16,7 @@ export interface Disk {
   readonly files: (folder: string) => Promise<readonly string[]>
   /** Names of what stands directly in a folder. */
   readonly names: (folder: string) => Promise<readonly string[]>
-  /** A name ending that nobody else uses. */
+  /** A unique ending of a name. */
   readonly unique: () => string
 }
 

@@ -1,4 +1,4 @@
-/** Text of JavaScript, safe whatever the names in it hold. */
+/** Text of JavaScript, safe for all names in it. */
 
 /** Characters that mean something inside a single-quoted string, end its line, or cannot be seen. */
 const needsEscape =

@@ -7,7 +7,7 @@ export interface Refused {
   readonly functions: ReadonlySet<ObjectId>
 }
 
-/** The model without these objects and without whatever leads to them; all else stays as it was. */
+/** The model without these objects and without the fields that lead to them; all else stays as it was. */
 export function leaveOut(model: Model, refused: Refused): Model {
   if (refused.entities.size === 0 && refused.functions.size === 0) return model
   const leads = ({ result }: FunctionFacts): boolean => refused.entities.has(entityOf(result) ?? '')

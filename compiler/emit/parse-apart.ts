@@ -39,7 +39,7 @@ export function parseApart(sql: string): Promise<string | null> {
   })
 }
 
-/** Starts the parser unless it runs: whoever will need it soon need not wait for that then. */
+/** Starts the parser unless it runs, so that the next check need not wait for its start. */
 export function startParser(): Parser {
   return (running ??= openParser())
 }

@@ -46,8 +46,8 @@ function jsonPieces(form: JsonForm): Pieces {
 }
 
 /**
- * Element by element and whatever the dimensions: array_replace keeps both. A label that is also the new name of
- * another would be replaced twice, so such names are reached over texts that no label can be (63 bytes at most).
+ * Element by element in all dimensions: array_replace keeps them. A label that is also the new name of another would be
+ * replaced twice, so such names are reached over texts that no label can be (63 bytes at most).
  */
 function mappedArray(names: readonly (readonly [label: string, name: string])[]): Pieces {
   const labels = new Set(names.map(([label]) => label))
@@ -96,7 +96,7 @@ export const cursorPieces = ({ alike, order }: Pick<ColumnSql, 'alike' | 'order'
   // A type of an extension may have a cast to json (hstore), whose text is none of the type's own.
   order !== undefined ? ['(', value, ')::text'] : alike ? [value] : ['pg_catalog.to_jsonb(', value, ')']
 
-/** The member that tells what compares values in orders. */
+/** The member with the expression that compares values in orders. */
 const orderText = (order: OrderSql): string =>
   record('order', Object.entries(order), ([symbol, operator]) => [symbol, jsString(operator)])
 
@@ -132,13 +132,13 @@ const merged = (pieces: Pieces): Pieces =>
     return joins ? [...before.slice(0, -1), last + piece] : [...before, piece]
   }, [])
 
-/** The member that tells the functions of conditions on places. */
+/** The member with the functions of spatial conditions. */
 const spatialText = (geo: GeoSql | undefined): string =>
   geo === undefined
     ? ''
     : `, ${record('spatial', Object.entries(spatialOperators), ([name, row]) => [name, jsString(`${ident(geo.schema)}.${row[geo.kind]}`)])}`
 
-/** The member that tells of a composite value's attributes; nothing for other types. */
+/** The member with a composite value's attributes; nothing for other types. */
 export function attributesText(attributes: readonly AttributeSql[] | undefined): string {
   if (attributes === undefined) return ''
   return `, ${record('attributes', attributes, (item) => [item.attribute, attributeText(item)])}`

@@ -8,8 +8,8 @@ import { nameType, nameObject } from '../report/object-name.ts'
 import type { FunctionNames } from './function-names.ts'
 
 /**
- * Tells of names that two objects want (spec/graphql.md 2.4, decision 8). Nothing is resolved here: who gets the name
- * depends on what a role may see, and the engine decides it by role. What is told holds for a role that sees
+ * Reports names that two objects want (spec/graphql.md 2.4, decision 8). Nothing is resolved here: which object gets
+ * the name depends on what a role may see, and the engine decides it by role. The diagnostics hold for a role that sees
  * everything.
  */
 export function collisionDiagnostics(memo: Memo, manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] {
@@ -61,7 +61,7 @@ interface Lost {
   readonly winner: Claim
 }
 
-/** A foreign key has no name of its own on either side, so it is told by what it joins, with the columns here and there. */
+/** A foreign key has no name of its own on either side, so it is named by the tables and columns that it joins. */
 function relationLabel(entity: EntityFacts, relation: RelationFacts): string {
   const there = relation.direction === 'forward' ? 'to' : 'from'
   const target = JSON.parse(relation.target) as readonly string[]

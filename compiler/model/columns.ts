@@ -69,7 +69,7 @@ function columnFacts(named: NamedRelation, column: AnnotatedColumn, value: Value
 
 const noType = { type: null, typeSchema: null } as const
 
-/** Columns of views are nullable, whatever lies under them (spec/graphql.md 1.3). */
+/** Columns of views are nullable, although the columns below them may not be (spec/graphql.md 1.3). */
 const isNotNull = ({ relation }: NamedRelation, column: AnnotatedColumn): boolean =>
   column.notNull && relation.kind !== 'v' && relation.kind !== 'm'
 

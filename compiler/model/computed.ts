@@ -34,8 +34,8 @@ export function rowArgument(scope: ModelScope, fn: AnnotatedFunction): ObjectId 
 }
 
 /**
- * The computed fields out of the functions that take a relation's row. Several may want one name: which of them has it
- * is for each role's view to say (spec/graphql.md 2.4), and what is told of it is told with the other collisions.
+ * The computed fields out of the functions that take a relation's row. Several may want one name: each role's view
+ * decides which has it (spec/graphql.md 2.4), and the other collisions are reported with it.
  */
 export function buildComputed(
   context: ResultContext,

@@ -10,9 +10,8 @@ export interface Default {
 }
 
 /**
- * The defaults of a function's arguments, told from the printed list by splitting it at commas; when that gives another
- * number than there are defaults, no argument is taken to have one (spec/graphql.md 9.2, kept as existing clients know
- * it).
+ * The defaults of a function's arguments, found by splitting the printed list at commas; when that gives another number
+ * than there are defaults, no argument is taken to have one (spec/graphql.md 9.2, kept as existing clients know it).
  */
 export function readDefaults(fn: AnnotatedFunction, types: readonly (AnnotatedType | undefined)[]): readonly Default[] {
   const known = knownDefaults(fn) ?? []
@@ -26,7 +25,7 @@ function knownDefaults({ defaults, defaultCount }: AnnotatedFunction): readonly 
   return printed.length === defaultCount ? printed : null
 }
 
-/** What its owner would not expect of a function that is served; of what an extension brought nothing is told. */
+/** Reports what the owner of a served function would not expect; functions of extensions are not reported. */
 export const defaultDiagnostics = (fn: AnnotatedFunction): readonly Diagnostic[] =>
   fn.ofExtension || knownDefaults(fn) !== null
     ? []

@@ -27,6 +27,6 @@ export function judge(context: ResultContext, fn: AnnotatedFunction): Judged {
 
 export const hidden = (reason: string): Extract<Judged, { kind: 'hidden' }> => ({ kind: 'hidden', reason })
 
-/** Of what an extension brought nothing is told: its hundreds of functions were never meant for the API. */
+/** Functions of extensions are not reported: hundreds of them were never meant for the API. */
 export const hiddenDiagnostics = (fn: AnnotatedFunction, reason: string): readonly Diagnostic[] =>
   fn.ofExtension ? [] : [diagnose('function-hidden', nameFunction(fn), { reason })]

@@ -2,8 +2,8 @@ import { lowerFirst } from '../../runtime/contract/root-fields.ts'
 import { inflect } from './inflect.ts'
 
 /**
- * Names of the API out of names of the database (spec/graphql.md 2.2, 2.3). `override` is the `name` setting, which
- * counts as it stands. A result may be no valid GraphQL name: whoever asks checks with isValidName and leaves the thing
+ * Names of the API from names of the database (spec/graphql.md 2.2, 2.3). `override` is the `name` setting, which is
+ * taken as it is. A result may be no valid GraphQL name: the caller checks it with isValidName and leaves the object
  * out.
  */
 

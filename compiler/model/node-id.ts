@@ -3,7 +3,9 @@ import { diagnose } from '../report/diagnostics.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { columnField, isValidName } from './names.ts'
 
-/** The field of the node id: whatever is called so in the database, `Node.nodeId` is this (spec/graphql.md, decision 15). */
+/**
+ * The field of the node id: `Node.nodeId` is this field even if a column has its name (spec/graphql.md, decision 15).
+ */
 export const nodeIdField = 'nodeId'
 
 /**

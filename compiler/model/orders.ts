@@ -7,9 +7,9 @@ import type { OrderSql } from './types.ts'
 const symbols = ['<', '<=', '=', '>=', '>'] as const
 
 /**
- * How a column's values are compared in orders and positions in them (spec/graphql.md 0, decision 20): ORDER BY goes by the
- * default btree class of the type, wherever its operators lie and whatever they are called, while `<` is looked for on the
- * search path, which is that of the served schemas.
+ * How a column's values are compared in orders and positions in them (spec/graphql.md 0, decision 20): ORDER BY uses
+ * the default btree class of the type, in whichever schema and under whichever name its operators are, while `<` is
+ * looked up on the search path, which is that of the served schemas.
  */
 export function orderSql(scope: ModelScope, oid: Oid): { readonly order?: OrderSql } {
   const type = scope.types.get(oid)

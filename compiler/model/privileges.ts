@@ -2,7 +2,10 @@ import type { ColumnGrants, Grantees, TableGrants } from '../../runtime/contract
 import { grantees } from '../catalog/privileges.ts'
 import type { CatalogGrant } from '../catalog/types.ts'
 
-/** Who holds what, object by object (spec/graphql.md 1.4); which roles count as whom is told once, see roles.ts. */
+/**
+ * Which role holds which privilege, object by object (spec/graphql.md 1.4); roles.ts says which roles inherit from
+ * which.
+ */
 
 interface Granted {
   readonly grants: readonly CatalogGrant[]

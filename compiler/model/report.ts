@@ -15,8 +15,8 @@ import { functionIdentities } from './function-names.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 
 /**
- * Every relation and function of the schemas that ask for a report (spec/graphql.md 17, `schemaReport`), with why it is
- * in nobody's API where that is so. Why it is not in one role's is found when that role asks.
+ * Every relation and function of the schemas that ask for a report (spec/graphql.md 17, `schemaReport`), with the
+ * reason if no API has it. The reason for one role is found when that role asks.
  */
 export function buildReport(
   scope: ModelScope,

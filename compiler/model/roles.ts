@@ -6,15 +6,15 @@ type Roles = Manifest['roles']
 
 type Served = Omit<Manifest, 'roles' | 'holders'>
 
-/** What a manifest tells of roles. */
+/** The manifest's facts about roles. */
 export function rolesPart(memo: Memo, roles: Roles, served: Served): Pick<Manifest, 'roles' | 'holders'> {
   const holders = holdersOf(memo, served)
   return { holders: [...holders].filter((grantee) => grantee !== 'public').sort(), roles: neededRoles(roles, holders) }
 }
 
 /**
- * The roles that a manifest has to tell of (spec/graphql.md 1.4): superusers, and those that inherit from a role that
- * holds something here. All others are plain and left out, so that what else lives on a server makes no other revision.
+ * The roles of a manifest (spec/graphql.md 1.4): superusers, and those that inherit from a role that holds a privilege
+ * here. All others are left out, so that unrelated roles of a server do not make another revision.
  */
 function neededRoles(roles: Roles, holders: ReadonlySet<Grantee>): Roles {
   const kept = Object.entries(roles).flatMap(([role, facts]) => {
@@ -33,7 +33,7 @@ function neededFacts(role: Grantee, facts: RoleFacts, holders: ReadonlySet<Grant
   return effective.every((grantee) => own.includes(grantee)) ? null : { superuser: false, effective }
 }
 
-/** Whoever holds anything. */
+/** All roles that hold a privilege. */
 function holdersOf(
   memo: Memo,
   { schemas, typeSchemas = [], refusal, enums, entities, functions }: Served,

@@ -59,7 +59,7 @@ export function additionsOfFunction(
   return ofExtension && settings.name === null ? { ...asked, functionShapes: false } : asked
 }
 
-/** What a manifest tells of a value's type. */
+/** The manifest's facts about a value's type. */
 export const typeFacts = ({ type, typeSchema, underSchema }: ValueFacts): TypeFacts => ({
   type,
   typeSchema,
@@ -124,7 +124,7 @@ const geoValue = (type: AnnotatedType): ValueFacts => ({
   aggregate: noAggregate,
 })
 
-/** Seen by whoever may use the domain's schema and that of the type underneath, which operands are cast to. */
+/** Visible to roles that may use the domain's schema and that of the type underneath, to which operands are cast. */
 function domainValue(reading: Reading, type: AnnotatedType): ValueFacts | null {
   const base = domainBase(reading.scope, type)
   const value = base === undefined ? null : readValue(reading, base.oid)
@@ -206,7 +206,7 @@ const listForm = (element: JsonForm): JsonForm =>
 const enumListForm = (element: JsonForm, enumArrays: boolean): JsonForm =>
   element.kind === 'mapped' && enumArrays ? { kind: 'mapped-array', names: element.names } : { kind: 'native' }
 
-/** The table's row: base types of pg_catalog by name, those of extensions by name whatever their schema. */
+/** The table's row: base types of pg_catalog by name, those of extensions by name in any schema. */
 function pgType(type: AnnotatedType): PgType {
   if (type.kind !== 'b') return opaqueType
   return (type.schema === 'pg_catalog' ? pgTypes : extensionTypes).get(type.name) ?? opaqueType

@@ -6,7 +6,7 @@ import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedSchema, AnnotatedType } from '../comments/types.ts'
 
-/** What every pass looks up, whatever the order of the lists it was made from. */
+/** The look-ups of every pass, independent of the order of the lists. */
 export interface ModelScope extends Tables {
   readonly types: Lookup<AnnotatedType>
   readonly schemas: Lookup<ServedSchema>
@@ -22,7 +22,7 @@ export interface ServedSchema {
   readonly settings: AnnotatedSchema['settings']
 }
 
-/** The largest page where nobody set one (spec/graphql.md 5.3). */
+/** The largest page without a setting (spec/graphql.md 5.3). */
 const defaultMaxRows = 30
 
 /** @param schemas of `annotated`, as they are served */

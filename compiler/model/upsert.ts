@@ -13,7 +13,7 @@ export interface Arbiters {
   readonly sql: readonly ArbiterSql[]
 }
 
-/** A key whose name is no GraphQL name cannot be named, and is told. */
+/** A key whose name is no GraphQL name cannot be selected, and is reported. */
 export function buildArbiters(named: NamedRelation): WithDiagnostics<Arbiters> | null {
   const { relation, schema } = named
   if (tableAdditions(relation, schema).upsert !== true) return null

@@ -3,9 +3,9 @@
  * engine.md 3 and 4).
  *
  * Every backend counts in a row of its own, so that no DDL waits for another one's commit, a rolled-back change counts
- * for nothing, and whoever sees the sum sees the catalogue that belongs to it. Beside the count it records, in a ring of
- * rows of its own, which relations changed: whoever finds fewer records than changes compares everything. And it sets
- * the mark (runtime/db/check/schema-marks.ts).
+ * for nothing, and a snapshot that sees the sum sees the catalogue that belongs to it. Beside the count it records, in
+ * a ring of rows of its own, which relations changed: a reader that finds fewer records than changes compares
+ * everything. And it sets the schema mark (runtime/db/check/schema-marks.ts).
  */
 
 const ignoredKinds = [
@@ -37,9 +37,9 @@ const recordsKept = 256
 const list = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ')
 
 /**
- * Commands after which it is known whose columns, keys and comments may read otherwise: those of the relations that the
- * event names. What rewrites a relation's row in pg_class is found without that (compiler/catalog/queries.ts), and so
- * are functions, types and schemas. Whatever is not listed makes the reader compare everything.
+ * Commands whose event names all relations whose columns, keys and comments may have changed. A change of a relation's
+ * row in pg_class is found without that (compiler/catalog/queries.ts), and so are functions, types and schemas. After a
+ * command that is not listed the reader compares everything.
  */
 const toldTags = [
   ...['TABLE', 'VIEW', 'MATERIALIZED VIEW', 'FUNCTION', 'PROCEDURE', 'POLICY', 'TRIGGER'].flatMap((kind) =>
@@ -59,11 +59,11 @@ const classes = (names: readonly string[]): string =>
   names.map((name) => `'pg_catalog.${name}'::pg_catalog.regclass`).join(', ')
 
 /**
- * What is remembered of a change: the relations, or null where they cannot be told. Relations with parents or children
- * cannot: what is done to one is done to others. Whoever keeps an old snapshot may not see them.
+ * The record of a change: the relations, or null where they are unknown. Relations with parents or children are
+ * unknown: a command on one changes others, which an old snapshot may not see.
  *
- * A new type of a column makes the foreign keys that refer to it anew, in silence: those that this transaction wrote
- * are looked for. The setting tells the rest of the transaction that the change it will see is its own
+ * A new type of a column makes Postgres create the foreign keys that refer to it again, without an event: the ones that
+ * this transaction wrote are looked up. The setting marks the change as its own for the rest of the transaction
  * (runtime/db/check/transaction.ts).
  */
 const record = `if exists (select from pg_catalog.pg_inherits i where i.inhrelid = any (changed))
@@ -88,7 +88,7 @@ const record = `if exists (select from pg_catalog.pg_inherits i where i.inhrelid
     perform pg_catalog.setval('catalograph.schema_mark', (pg_catalog.random() * 9e18)::bigint + 1);
     perform pg_catalog.set_config('catalograph.changed', 'on', true);`
 
-/** What an event tells of a change, as SQL over the rows of `from`. */
+/** The facts of an event, as SQL over the rows of `from`. */
 interface EventFacts {
   /** Whether an API may look different. */
   readonly counts: string
@@ -117,11 +117,11 @@ end
 `
 
 /**
- * ddl_command_end. Temporary objects name the schema pg_temp, or stand "on pg_temp.x" where they have no schema; GRANT
+ * ddl_command_end. Temporary objects name the schema pg_temp, or are "on pg_temp.x" where they have no schema; GRANT
  * and REVOKE name nothing at all. Among indexes only unique ones matter: they are keys. Commands that drop report
- * nothing here, except DROP OWNED, which may have revoked grants and is told by its tag alone.
+ * nothing here, except DROP OWNED, which may have revoked grants and is known by its tag alone.
  *
- * A table that is made of a type changes with it, so of ALTER TYPE only what is done to enums is told.
+ * A table of a composite type changes with it, so of ALTER TYPE only changes of enums name their relations.
  */
 export const commandBody = countingBody({
   counts: "pg_catalog.count(*) > 0 or tg_tag = 'DROP OWNED'",
@@ -144,9 +144,9 @@ export const commandBody = countingBody({
 })
 
 /**
- * sql_drop. Parts of a dropped object come with it; alone they count when they were dropped by a command of their own.
- * Parts of temporary tables do not always say is_temporary, but their address begins with pg_temp. A constraint or a
- * default that went because of something else is told by the names in its address.
+ * sql_drop. Parts of a dropped object come with it; alone they count when a command of their own dropped them. Parts of
+ * temporary tables do not always say is_temporary, but their address begins with pg_temp. A constraint or a default
+ * that another drop removed is known by the names in its address.
  */
 export const dropBody = countingBody({
   counts: `coalesce(pg_catalog.bool_or(d.object_type not in (${list(partTypes)})
@@ -163,9 +163,9 @@ export const dropBody = countingBody({
 })
 
 /**
- * Folds the rows of many backends into row 0; the sum stays. Rows that an open transaction holds are left for later, so
- * that nobody waits. Of the records of changes the newest are kept, without those that were restored from another
- * server: whoever has not read the others compares everything.
+ * Folds the rows of many backends into row 0; the sum stays. Rows that an open transaction holds are left for later,
+ * without waiting. Of the records of changes the newest are kept, without those that were restored from another server:
+ * a reader that has not read the others compares everything.
  */
 export const foldBody = `
   with folded as (

@@ -19,8 +19,8 @@ export type Preparation =
 const lockKey = '7239146025771093'
 
 /**
- * How long a lock is waited for, in milliseconds: whoever waits behind a long transaction makes everybody wait who comes
- * after. A preparation that gave up is tried again.
+ * How long a lock is waited for, in milliseconds: behind a waiting preparation all later transactions wait too. A
+ * preparation that gave up is tried again.
  */
 const lockTimeoutMs = 3_000
 

@@ -6,7 +6,10 @@ import { commandBody, dropBody, foldBody } from './counting.ts'
 /** What a database needs before it can be served: one row per thing, in the order in which they are made. */
 export interface Need {
   readonly id: string
-  /** SQL condition that is true when nothing is left to do; it fails on no database, whatever is missing there. */
+  /**
+   * SQL condition that is true when nothing is left to do; it fails on no database, also without the objects that it
+   * looks for.
+   */
   readonly present: string
   /** SQL that makes it; running it again is harmless. */
   readonly make: string
@@ -55,7 +58,7 @@ const schemaPrivilege = (grantee: string, schema: string): string => `coalesce((
     from pg_catalog.pg_roles r, pg_catalog.pg_namespace n
     where r.rolname = '${grantee}' and n.nspname = '${schema}'), false)`
 
-/** True when PUBLIC (grantee 0) holds the privilege, or, for functions, when nobody ever took it away. */
+/** True when PUBLIC (grantee 0) holds the privilege, or, for functions, when it was never revoked. */
 const publicHas = (acl: string, kind: string, owner: string, privilege: string): string =>
   `exists (select from pg_catalog.aclexplode(coalesce(${acl}, pg_catalog.acldefault('${kind}', ${owner}))) a
       where a.grantee = 0 and a.privilege_type = '${privilege}')`
@@ -157,8 +160,8 @@ const ownTable = (name: string, columns: string): Need =>
   )
 
 /**
- * The mark, with a value from the start. Its owner is that of the tables: the functions that count may be older than it, and
- * somebody else's than whoever prepares.
+ * The schema mark, with a value from the start. Its owner is the tables' owner: the counting functions may be older,
+ * and of another owner than the preparing role.
  */
 const mark: Need = need(
   'sequence catalograph.schema_mark',

@@ -1,4 +1,4 @@
-/** One thing the compiler has to tell the owner of a database. */
+/** One remark of the compiler for the owner of a database. */
 export interface Diagnostic {
   readonly code: string
   readonly severity: 'error' | 'warning' | 'info'

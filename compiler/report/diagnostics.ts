@@ -1,6 +1,6 @@
 import type { Diagnostic } from './diagnostic.ts'
 
-/** One kind of thing to tell: how grave it is, the sentence made of the facts, and what the owner can do. */
+/** One kind of diagnostic: its severity, the sentence made of the facts, and what the owner can do. */
 interface Kind<Facts> {
   readonly severity: Diagnostic['severity']
   readonly message: (facts: Facts) => string
@@ -17,7 +17,7 @@ const quote = (text: string): string => JSON.stringify(text)
 const ended = (sentence: string): string => (/[.?!]$/.test(sentence) ? sentence : `${sentence}.`)
 const list = (names: readonly string[]): string => names.map(quote).join(', ')
 
-/** Everything that the compiler can tell the owner of a database. */
+/** All kinds of diagnostics. */
 export const diagnosticKinds = {
   'comment-json': kind<{ text: string }>(
     'error',

@@ -1,6 +1,6 @@
 /**
- * Any stage's value as stable JSON text: keys sorted, lists in their order, two spaces, a line feed at the end.
- * Equal values give equal bytes, whatever the order in which their keys were set.
+ * Any stage's value as stable JSON text: keys sorted, lists in their order, two spaces, a line feed at the end. Equal
+ * values give equal bytes, in whichever order their keys were set.
  */
 export const dump = (value: unknown): string => `${JSON.stringify(value, sortKeys, 2)}\n`
 

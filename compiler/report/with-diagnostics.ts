@@ -1,6 +1,6 @@
 import type { Diagnostic } from './diagnostic.ts'
 
-/** A value together with what there is to tell about how it was made. */
+/** A value together with the diagnostics of its making. */
 export interface WithDiagnostics<T> {
   readonly value: T
   readonly diagnostics: readonly Diagnostic[]
@@ -11,7 +11,7 @@ export const withDiagnostics = <T>(value: T, diagnostics: readonly Diagnostic[] 
   diagnostics,
 })
 
-/** The values of a list in their order; what was told about them, in the same order, is put together when it is read. */
+/** The values of a list in their order; their diagnostics, in the same order, are joined when they are read. */
 const collect = <T>(list: readonly WithDiagnostics<T>[]): WithDiagnostics<readonly T[]> => ({
   value: list.map((item) => item.value),
   get diagnostics() {
@@ -19,7 +19,7 @@ const collect = <T>(list: readonly WithDiagnostics<T>[]): WithDiagnostics<readon
   },
 })
 
-/** Leaves out what turned out to be nothing, and keeps what was told about it. */
+/** Leaves out nulls, and keeps their diagnostics. */
 export function collectPresent<T>(list: readonly WithDiagnostics<T | null>[]): WithDiagnostics<readonly T[]> {
   const all = collect(list)
   return {

@@ -3,7 +3,7 @@ import { prepareDatabase } from '../prepare/prepare.ts'
 import type { Preparation } from '../prepare/prepare.ts'
 
 export interface PrepareOnceOptions {
-  /** Connection URL of whoever may prepare. */
+  /** Connection URL of the preparing role. */
   readonly ownerUrl: string
   /** Connection URL that requests log in with. */
   readonly loginUrl: string
@@ -25,7 +25,7 @@ export function createPrepareOnce({ ownerUrl, loginUrl, log }: PrepareOnceOption
     if (prepared !== null) return prepared
     const preparation = await prepareDatabase({ url: ownerUrl, login: loginOf(loginUrl) })
     const { statements } = preparation
-    // The same wish is told once, however often it is looked after.
+    // The same need is reported once.
     if (statements.length > 0 && asked !== statements.join()) log({ kind: 'owner-needed', statements })
     asked = statements.join()
     prepared = demandReady(preparation)

@@ -7,9 +7,9 @@ import { ownerUrl } from './owner-url.ts'
 
 /** Where auth keeps its state, as commands reach it. */
 export interface AuthUrls {
-  /** Of whoever owns the tables of auth. */
+  /** Of the owner of auth's tables. */
   readonly auth: string
-  /** Of whoever may prepare them. */
+  /** Of the role that prepares them. */
   readonly owner: string
 }
 

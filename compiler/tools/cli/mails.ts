@@ -35,7 +35,7 @@ function renderMail({ kind, recipient, subject, created_at }: KeptMail, body: st
   return [...head.map((line) => printable(line).replace(/\s+/g, ' ')), '', printable(body), ''].join('\n')
 }
 
-/** Whoever signs up chooses parts of a mail: none of it may steer the terminal. */
+/** A stranger who signs up chooses parts of a mail: none of them may steer the terminal. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => (character === '\n' ? character : ' '))
 }

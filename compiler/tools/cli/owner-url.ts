@@ -4,7 +4,7 @@ import type { Settings } from '../../../runtime/settings/keys.ts'
 import { CommandFailure } from './command.ts'
 
 /**
- * Connection URL of whoever may look at everything, or of the embedded database while it runs. Throws CommandFailure
+ * Connection URL of a role that may read everything, or of the embedded database while it runs. Throws CommandFailure
  * when there is none.
  */
 export async function ownerUrl({ databaseOwnerUrl, databaseUrl, dataFolder }: Settings): Promise<string> {

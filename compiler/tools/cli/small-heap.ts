@@ -9,9 +9,9 @@ const young = 16 * megabyte
 const large = 48 * megabyte
 
 /**
- * From the start of a server on: V8 doubles the space for young objects up to 32 MB, all of which it soon has touched, however few
- * old ones there are. Its bound is given to Node at its start or not at all, but how it grows is told at any time: so that is
- * decided whenever V8 has cleared something away.
+ * For a server from its start: V8 doubles the space for young objects up to 32 MB, all of which it soon has touched,
+ * however few old ones there are. Its bound can be set at the start of Node only, but its growth factor at any time: it
+ * is set after each garbage collection.
  */
 export function keepYoungSpaceSmall(): void {
   if (isGiven(/semi[-_]space|optimize[-_]for[-_]size/)) return
@@ -43,7 +43,7 @@ function clearAway(): void {
   void collect({ execution: 'async' })
 }
 
-/** Whoever gives Node a flag about the same has the last word. */
+/** A flag of Node about the same takes precedence. */
 const isGiven = (flag: RegExp): boolean => flag.test([process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' '))
 
 /** Bytes that one of V8's spaces has taken. */

@@ -7,7 +7,7 @@ import type { Readings } from './scalars.ts'
 import { pageArguments } from './page.ts'
 import { comment, createTypeText, type TypeText } from './type-text.ts'
 
-/** Texts of `.d.ts` files: what a schema holds, for the compiler and for whoever types. */
+/** Texts of `.d.ts` files: what a schema holds, for the TypeScript compiler and for the editor. */
 
 /** What the declarations of one file are made with. */
 interface Printing {
@@ -31,7 +31,7 @@ export function functionsDeclarations(layout: Layout, readings: Readings): strin
   const members = functionsOf(layout).map((method) => declareMethod(printing, method))
   return fileText(printing, [
     declareInterface('Functions', members),
-    '/** The functions of the database, asked for as whoever the client is signed in as. */\n' +
+    '/** The functions of the database, called as the signed-in user of the client. */\n' +
       'export declare function createFunctions(client: sdk.Asker): Functions',
   ])
 }
@@ -43,7 +43,7 @@ export function clientDeclarations(layout: Layout): string {
   return joined([
     ["import type * as sdk from '@catalograph/client/sdk'", ...imported].join('\n'),
     declareInterface('Db', members),
-    '/** Every table, asked for as whoever the client is signed in as. */\n' +
+    '/** Every table, read and written as the signed-in user of the client. */\n' +
       'export declare function createDb(client: sdk.Asker): Db',
   ])
 }

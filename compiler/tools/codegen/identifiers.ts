@@ -13,7 +13,7 @@ export interface Namer {
   (wanted: string): string
 }
 
-/** `same` tells which names cannot stand beside each other, by mapping them to one text. */
+/** `same` maps names that cannot be in one scope to one text. */
 export function createNamer(taken: Iterable<string>, same: (name: string) => string = (name) => name): Namer {
   const used = new Set([...taken].map(same))
   return (wanted) => {

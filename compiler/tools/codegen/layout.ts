@@ -16,9 +16,8 @@ import { groupBy } from '../../../runtime/lib/group-by.ts'
 import { createNamer } from './identifiers.ts'
 
 /**
- * Which file of a generated client tells what of a schema: a table with all that bears its name stands in a file of its
- * own, an enum or a composite too, and what every schema has is shared. Only the schema is asked, so that it may come
- * from anywhere.
+ * The files of a generated client: a table with all types named after it has a file of its own, an enum or a composite
+ * too, and the types of every schema are shared. Only the schema is read, so that it may come from anywhere.
  */
 export interface Layout {
   readonly schema: GraphQLSchema
@@ -158,7 +157,7 @@ function makeModules(
 ): readonly Module[] {
   const further = createNamer(identifiers.values())
   const client = createNamer(['sdk', 'createDb'])
-  // Some file systems cannot tell names apart that differ by case, and some keep a few for devices.
+  // Some file systems do not distinguish case, and some reserve a few names for devices.
   const file = createNamer(['con', 'prn', 'aux', 'nul'], (name) => name.toLowerCase())
   const tableOf = (row: GraphQLObjectType): ClientTable => {
     const name = client(lowerFirst(row.name))

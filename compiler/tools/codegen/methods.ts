@@ -36,7 +36,7 @@ const kinds: readonly (Pick<ClientMethod, 'name' | 'help' | 'rows'> & { readonly
 const operationOf = (root: RootField): ClientMethod['operation'] =>
   root === 'collection' || root === 'byKey' ? 'query' : 'mutation'
 
-/** What the role may do with a table. Functions may bear such names too, so the type tells. */
+/** What the role may do with a table. Functions may have such names too, so the type decides. */
 export function methodsOf(layout: Layout, { row }: ClientTable): readonly ClientMethod[] {
   return kinds.flatMap(({ root, ...kind }) => {
     const operation = operationOf(root)

@@ -18,7 +18,7 @@ import type { Layout, Module } from './layout.ts'
 import { argumentsOf } from './page.ts'
 import { numericScalars, scalarFacts, type Readings } from './scalars.ts'
 
-/** Types of a schema as types of TypeScript. Names that have to be imported are told to whoever prints. */
+/** Types of a schema as types of TypeScript. Names to import are reported to the printer. */
 export interface TypeText {
   /** A field of an object: `readonly title: string`. */
   readonly field: (field: ClientField) => string
@@ -107,7 +107,7 @@ function output(type: GraphQLOutputType, leaf: (type: GraphQLNamedType) => strin
 const nonNullOutput = (type: GraphQLOutputType, leaf: (type: GraphQLNamedType) => string): string =>
   isListType(type) ? `readonly ${inBrackets(output(type.ofType, leaf))}[]` : leaf(getNamedType(type))
 
-/** Null is told beside it, by `Maybe` or by the list. */
+/** `Maybe`, or the list, adds null. */
 function inputText(type: GraphQLInputType, leaf: (type: GraphQLNamedType) => string): string {
   const bare = isNonNullType(type) ? type.ofType : type
   if (!isListType(bare)) return leaf(getNamedType(bare))

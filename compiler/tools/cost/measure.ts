@@ -113,7 +113,7 @@ function toRefused(error: unknown): RefusedDocument {
 
 const sorted = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
 
-/** The dearest, with whatever any of them comes to or uses; a refusal where all are refused. */
+/** The dearest, with the bounds and indexes of all of them; a refusal where all are refused. */
 function worst(tried: readonly (Cost | RefusedDocument)[]): Cost | RefusedDocument {
   const costs = tried.flatMap((one) => (isRefused(one) ? [] : [one]))
   const [first, ...others] = costs

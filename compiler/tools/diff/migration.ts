@@ -20,7 +20,7 @@ export class MigrationFailure extends Error {
   }
 }
 
-/** How long a lock is waited for, in milliseconds: those who come after wait behind whoever waits. */
+/** How long a lock is waited for, in milliseconds: later transactions wait behind a waiting one. */
 const lockTimeoutMs = 3_000
 
 /**
@@ -64,7 +64,7 @@ function withoutFrame(statements: readonly SqlStatement[]): readonly SqlStatemen
   return statements.filter((statement) => !starts(statement, begins))
 }
 
-/** Why a statement cannot be tried, or null; whatever else is wrong with it Postgres says. */
+/** Why a statement cannot be tried, or null; Postgres reports all other faults. */
 function whyNoMigration(statement: SqlStatement): string | null {
   const words = statement.head.join(' ')
   if (starts(statement, leaves)) return `${words} would end the transaction in which the migration is tried`
@@ -99,7 +99,7 @@ async function applyAll(
   return leftOut
 }
 
-/** Whatever fails here leaves the transaction as it was. Files set the time for locks as well: dumps to any. */
+/** A failure leaves the transaction as it was. Files set the time for locks as well: dumps to any. */
 async function within(query: Query, work: () => Promise<void>): Promise<void> {
   await query(`set local lock_timeout = ${lockTimeoutMs}`)
   await query('savepoint catalograph_statement')

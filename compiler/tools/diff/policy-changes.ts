@@ -16,9 +16,8 @@ interface PolicyRow {
 }
 
 /**
- * The tables that a role may touch. Roles that bypass row-level security, and owners that do not force it, are not
- * asked about (PostgreSQL manual, 5.9). With an empty search path whatever policies mention prints the same before and
- * after.
+ * The tables that a role may touch. Roles that bypass row-level security, and owners that do not force it, are left out
+ * (PostgreSQL manual, 5.9). With an empty search path the names in policies print the same before and after.
  */
 const policiesText = `with path as materialized (select pg_catalog.set_config('search_path', '', true) as value)
   select r.rolname::pg_catalog.text as role, pg_catalog.format('%I.%I', n.nspname, c.relname) as "table",

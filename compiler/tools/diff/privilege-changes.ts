@@ -9,7 +9,7 @@ export interface PrivilegeChanges {
   readonly lost: readonly string[]
 }
 
-/** What a role may do of a sudden, and no longer; a schema says little of who may do it. */
+/** Privileges that a role gained or lost; a schema does not show all of them. */
 export function privilegeChanges(before: RoleVisibility, after: RoleVisibility): PrivilegeChanges {
   const [old, now] = [privilegesOf(before), privilegesOf(after)]
   return { gained: beyond(now, old), lost: beyond(old, now) }

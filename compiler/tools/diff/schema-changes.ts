@@ -44,7 +44,7 @@ function companies(description: string): readonly string[] {
     .map((ending) => type.slice(0, -ending.length) + description.slice(type.length))
 }
 
-/** Each new column brings these with it, and no document that was valid can notice: they are told as additions. */
+/** Each new column brings these with it, and no valid document can notice: they are reported as additions. */
 const harmless: ReadonlySet<string> = new Set([
   DangerousChangeType.OPTIONAL_INPUT_FIELD_ADDED,
   DangerousChangeType.OPTIONAL_ARG_ADDED,

@@ -14,7 +14,7 @@ export interface Types {
   readonly geo: boolean
 }
 
-/** How a column's values are ordered: by bytes, by a collation, or in a way that texts cannot be told apart by. */
+/** How a column's values are ordered: by bytes, by a collation, or in a way that their texts do not show. */
 export type Collation =
   { readonly kind: 'bytes' } | { readonly kind: 'named'; readonly sql: string } | { readonly kind: 'blurred' }
 

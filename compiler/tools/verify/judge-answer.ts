@@ -19,7 +19,7 @@ export interface Answer {
   }[]
 }
 
-/** Two refusals with the same reason are the same failure, whatever they name. */
+/** Two refusals with the same reason are the same failure, also with different names in them. */
 const reasonOf = ({ message, extensions }: NonNullable<Answer['errors']>[number]): string =>
   extensions.sqlstate ?? `${extensions.code} ${message.replace(/"[^"]*"/g, '""')}`
 

@@ -11,9 +11,8 @@ import type { NotJudged } from './sketch.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /**
- * Takes out of a world what the role's schema shows otherwise: names that something has which the interpreter does not
- * know (a function, a relation of another schema), and what is not shown at all. Each is told, so that nothing is
- * passed over in silence.
+ * Removes from a world what the role's schema shows otherwise: names of objects that the interpreter does not know (a
+ * function, a relation of another schema), and what is not shown at all. Each removal is reported.
  */
 export function fitted(world: World, view: RoleView): Snapshot {
   const { role } = view

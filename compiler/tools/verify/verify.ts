@@ -119,7 +119,7 @@ async function beginTrial(options: VerifyOptions, schema: AnnotatedSchema): Prom
   return trial
 }
 
-/** Reads the rows anew. */
+/** Reads the rows again. */
 async function look(trial: Trial): Promise<void> {
   const snapshot = await takeSnapshot(trial.ask, trial.sketch, trial.tables, trial.most)
   const { world, notJudged } = fitted(snapshot.world, trial.view)

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { fingerprints, type Fingerprints } from '../../../compiler/catalog/fingerprint.ts'
+import { fingerprints, type Fingerprints } from '../../support/fingerprint.ts'
 import type { Catalog } from '../../../compiler/catalog/types.ts'
 import { catalogOf } from '../../support/catalog.ts'
 import { createDatabase, majors, type Major, type TestDatabase } from '../../support/database.ts'

@@ -215,7 +215,7 @@ interface Collection {
   readonly table: ApiTable
   readonly order: readonly Term[]
   readonly page: Page
-  /** All that match, whatever the page. */
+  /** All that match, on every page. */
   readonly matching: readonly Row[]
 }
 

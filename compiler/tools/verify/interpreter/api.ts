@@ -332,7 +332,7 @@ const isComputed = ({ body }: FunctionSketch): boolean =>
   body.kind === 'computed' || body.kind === 'computedSum' || body.kind === 'computedRow' || body.kind === 'computedRows'
 
 /**
- * Functions of one name are hidden (spec/graphql.md 9.1), unless they are told apart by comments and that is asked for
+ * Functions of one name are hidden (spec/graphql.md 9.1), unless comments rename them and that addition is on
  * (spec/graphql.md 17).
  */
 const isHiddenOverload = (world: World, fn: FunctionSketch): boolean =>

@@ -39,7 +39,7 @@ export function roundDecimal(value: Decimal, scale: number): Decimal {
   return { digits: value.digits < 0n ? -rounded : rounded, scale }
 }
 
-/** The quotient to thirty digits behind the point: more than a 64-bit float can tell. */
+/** The quotient to thirty digits behind the point: more than a 64-bit float can hold. */
 export const divideDecimal = (value: Decimal, by: number): Decimal => ({
   digits: (value.digits * 10n ** 30n) / BigInt(by),
   scale: value.scale + 30,

@@ -33,7 +33,7 @@ type Fields = Readonly<Record<string, Json>>
 const isObject = (input: Input): input is Fields => typeof input === 'object' && input !== null && !Array.isArray(input)
 const asList = (input: Json): readonly Json[] => (Array.isArray(input) ? input : [input])
 
-/** Reads every part; where several are refused, nobody says which of them is told. */
+/** Reads every part; where several are refused, any of the refusals may be answered. */
 function readAll<Part, Result>(parts: readonly Part[], read: (part: Part) => Result): readonly Result[] {
   const reasons: string[] = []
   const results = parts.flatMap((part) => {

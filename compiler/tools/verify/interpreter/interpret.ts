@@ -13,15 +13,15 @@ import { insert, remove, update, type Written } from './write.ts'
 
 /**
  * The reference interpreter: what a document must answer, found by reading spec/graphql.md and walking rows one by one.
- * It is slow and obvious on purpose, and it expects valid documents: what no schema of the role has is an error of
- * whoever asks.
+ * It is slow and obvious on purpose, and it expects valid documents: a field that the role's schema lacks is an error
+ * of the caller.
  */
 export interface Outcome {
   readonly answer:
     { readonly kind: 'data'; readonly data: Json } | { readonly kind: 'refused'; readonly reasons: readonly string[] }
   /** What is in the database afterwards; after a refusal what was in it before. */
   readonly store: Store
-  /** Lists in `data` whose order nobody promises. */
+  /** Lists in `data` whose order is not specified. */
   readonly unordered: ReadonlySet<Json>
 }
 

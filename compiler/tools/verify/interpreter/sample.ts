@@ -2,7 +2,7 @@ import type { ApiTable } from './api.ts'
 import { readValue } from './types.ts'
 import { columnNamed, type Json, type World } from './world.ts'
 
-/** The answer depends on rows of a sampled table that nobody read. */
+/** The answer depends on rows of a sampled table that were not read. */
 export class Unknown extends Error {
   constructor(table: string) {
     super(`not all rows of ${table} are known`)

@@ -108,7 +108,7 @@ function upsert(
   return { store: after, records }
 }
 
-/** What is wrong with a row whatever the others are. */
+/** The faults of a row by itself. */
 const brokenAlone = (world: World, table: TableSketch, row: Row): readonly string[] =>
   violations(
     { ...world, tables: [{ ...table, foreignKeys: [] }] },

@@ -249,7 +249,7 @@ function drawConflict(scene: Scene, table: ApiTable): Tree {
   return place(draw, variables, `${table.type}OnConflict`, entries)
 }
 
-/** @param meeting whether rows shall often have the key of one that is there */
+/** @param meeting whether rows often have the key of an existing one */
 function drawObjects(scene: Scene, table: ApiTable, meeting: boolean): Tree {
   const { draw } = scene
   if (scene.spoil()) {

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 
 /**
- * Choices out of a list of numbers. Whatever depends on earlier choices (a document on its catalogue) shrinks well this
- * way: fast-check makes the list shorter and its numbers smaller, beyond its end every choice is the first one, and
- * first choices are the plain ones.
+ * Choices out of a list of numbers. Values that depend on earlier choices (a document on its catalogue) shrink well
+ * this way: fast-check makes the list shorter and its numbers smaller, beyond its end every choice is the first one,
+ * and first choices are the plain ones.
  */
 export interface Draw {
   /** A whole number from 0 up to, not including, `below`. */
@@ -39,7 +39,7 @@ export function drawFrom(numbers: readonly number[]): Draw {
 export const choices = (length: number): fc.Arbitrary<readonly number[]> =>
   fc.array(fc.nat({ max: 9_999 }), { minLength: Math.floor(length / 2), maxLength: length, size: 'max' })
 
-/** A name that nobody has yet: one of the pool, or a numbered one. */
+/** A free name: one of the pool, or a numbered one. */
 export function fresh(draw: Draw, taken: Set<string>, pool: readonly string[]): string {
   const free = pool.filter((name) => !taken.has(name))
   const name = draw.pick(free.length === 0 ? [`n${taken.size}`] : free)

@@ -66,7 +66,7 @@ export function place(draw: Draw, variables: Variables, type: string, tree: Tree
   return { variable: name }
 }
 
-/** A nullable variable that nobody sends. */
+/** A nullable variable without a value. */
 export function absent(variables: Variables, type: string): Reference {
   const name = `v${variables.declarations.length}`
   variables.tell('variable: absent')

@@ -57,7 +57,7 @@ const treeOf = (json: Json): Tree => {
 /** Systems whose coordinates are the same numbers: ETRS 89, WGS 84 and NAD 83, which PROJ takes for one here. */
 const alike = [4258, 4326, 4269]
 
-/** The reference system of what goes in, where it is told: that of the column, or one that is transformed to it. */
+/** The reference system of an input: none, the column's, or one that is transformed to it. */
 function drawCrs({ draw, tell }: Scene, srid: number | undefined): object {
   if (srid === undefined || !draw.chance(50)) return {}
   const given = alike.includes(srid) ? draw.pick(alike) : srid

@@ -1,6 +1,6 @@
 import { objectId } from '../../runtime/contract/object-id.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
-import type { Catalog, CatalogFunction, CatalogRelation, CatalogSchema, CatalogType, Oid } from './types.ts'
+import type { Catalog, CatalogFunction, CatalogRelation, CatalogSchema, CatalogType, Oid } from '../../compiler/catalog/types.ts'
 
 /** Fingerprints by object; a relation, type or function whose fingerprint is unchanged reads as it did before. */
 export interface Fingerprints {
@@ -17,8 +17,8 @@ export interface Fingerprints {
 /**
  * Hashes what the Catalog says about each object.
  *
- * OIDs and the schema version are left out: an object that was dropped and made again as it was, or restored into
- * another database, has the same fingerprint. Types are told by their printed names, which are qualified and therefore
+ * OIDs and the schema version are left out: an object that was dropped and created again as it was, or restored into
+ * another database, has the same fingerprint. Types count by their printed names, which are qualified and therefore
  * unique.
  */
 export function fingerprints(catalog: Catalog): Fingerprints {
