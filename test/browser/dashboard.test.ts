@@ -56,7 +56,7 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';")
     expect(policy).not.toMatch(/unsafe|https?:|\*/)
     const { page, context, bytes, origins, errors } = await enter('auth')
-    await page.getByRole('heading', { name: 'Ways in' }).waitFor()
+    await page.getByRole('heading', { name: 'Sign-in methods' }).waitFor()
     expect(await bytes()).toBeLessThan(400_000)
     expect([...origins]).toEqual([server.url])
     expect(errors).toEqual([])
@@ -89,7 +89,7 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
 
   it('saves settings, tells a refusal at its field and keeps what was typed', async () => {
     const { page, context, shoot } = await enter('auth')
-    const ways = page.getByRole('form', { name: 'Ways in' })
+    const ways = page.getByRole('form', { name: 'Sign-in methods' })
     await ways.getByLabel('Guest sign-in').check()
     await ways.getByRole('button', { name: 'Save' }).click()
     await ways.getByText('Saved.').waitFor()
@@ -170,7 +170,7 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
 
   it('finds users, and opens GraphiQL as one of them: a query, its rows, its plan', async () => {
     const { page, context, shoot, checkAccess, errors, origins } = await enter('users')
-    await page.getByLabel('Address or name holds').fill('ada@')
+    await page.getByLabel('Search by email or name').fill('ada@')
     await page.getByText('1 user, page 1 of 1').waitFor()
     await shoot('users')
     await page.getByRole('button', { name: 'Open GraphiQL as ada@example.com' }).click()
@@ -207,7 +207,7 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
     await page.getByLabel('Show').selectOption('missing')
     expect(await table.getByRole('row').count()).toBe(2)
     await page.getByLabel('Show').selectOption('all')
-    await page.getByLabel('Any column holds').fill('comments')
+    await page.getByLabel('Filter').fill('comments')
     await page.getByText('1 of 3, for anon').waitFor()
     await page.getByText('create index on public.comments (post_id);').waitFor()
     await shoot('report')
@@ -217,7 +217,7 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
   it('draws the types and what leads from one to another', async () => {
     const { page, context, shoot } = await enter('picture')
     await page.getByRole('img', { name: '2 types and 2 relations' }).waitFor()
-    await page.getByLabel('Look at').selectOption('Comments')
+    await page.getByLabel('Focus').selectOption('Comments')
     await page.getByText('2 types, 2 relations as a list').click()
     expect(await page.getByRole('listitem').filter({ hasText: 'leads to' }).allInnerTexts()).toEqual([
       'Comments.post leads to one Posts',

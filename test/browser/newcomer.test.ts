@@ -75,7 +75,7 @@ describe.skipIf(path === null)('the way of somebody new', { timeout: 120_000 }, 
     const titles = await titlesByTypedClient(server, 'ada@example.com')
     expect(titles).toMatchObject({ data: [{ title: 'A first post', status: 'DRAFT' }], error: null })
 
-    await owner.getByRole('link', { name: 'Schema picture' }).click()
+    await owner.getByRole('link', { name: 'Schema diagram' }).click()
     await owner.getByRole('img', { name: /types and \d+ relations/ }).waitFor()
     await owner.getByLabel('Look at').selectOption('Post')
     await shoot('newcomer-picture')

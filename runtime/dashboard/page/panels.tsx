@@ -25,7 +25,7 @@ export const panels: readonly Panel[] = [
   { name: 'templates', title: 'Mail templates', Show: TemplatesPanel },
   { name: 'outbox', title: 'Outbox', Show: OutboxPanel },
   { name: 'report', title: 'Schema report', Show: ReportPanel },
-  { name: 'picture', title: 'Schema picture', Show: PicturePanel },
+  { name: 'picture', title: 'Schema diagram', Show: PicturePanel },
   { name: 'graphiql', title: 'GraphiQL', Show: ShowGraphiql },
 ]
 

@@ -15,11 +15,11 @@ export function OutboxPanel() {
   return (
     <>
       {project.mails === 'sent' && (
-        <p className="notice">Mails go to the mail server; what is here waits for it or was kept before.</p>
+        <p className="notice">Mails go to the mail server; these wait for it or were kept before it was set.</p>
       )}
       <div className="toolbar">
         <button type="button" onClick={reload}>
-          Look again
+          Refresh
         </button>
       </div>
       <Answer asked={asked}>{({ mails }) => <Mails mails={mails} />}</Answer>

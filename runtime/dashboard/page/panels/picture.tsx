@@ -31,7 +31,7 @@ export function PicturePanel() {
           )}
         </Field>
         <button type="button" onClick={reload}>
-          Look again
+          Refresh
         </button>
       </div>
       <Answer asked={asked}>{(introspection) => <Picture introspection={introspection} />}</Answer>
@@ -51,7 +51,7 @@ function Picture({ introspection }: { readonly introspection: IntrospectionQuery
   return (
     <>
       <div className="toolbar">
-        <Field label="Look at">
+        <Field label="Focus">
           {(described) => (
             <select {...described} value={chosen ?? ''} onChange={({ target }) => setChosen(target.value || null)}>
               <option value="">all types</option>
@@ -69,7 +69,7 @@ function Picture({ introspection }: { readonly introspection: IntrospectionQuery
         </button>
         <span role="status">{Math.round((zooms[zoom] ?? 1) * 100)} %</span>
       </div>
-      <div className="wide picture-frame" tabIndex={0} role="region" aria-label="Picture of the schema">
+      <div className="wide picture-frame" tabIndex={0} role="region" aria-label="Diagram of the schema">
         <Drawing layout={layout} zoom={zooms[zoom] ?? 1} chosen={chosen} choose={choose} />
       </div>
       <Relations graph={graph} chosen={chosen} />

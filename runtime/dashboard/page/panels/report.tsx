@@ -20,7 +20,7 @@ export function ReportPanel() {
       <div className="toolbar">
         <WhomPicker />
         <button type="button" onClick={reload}>
-          Look again
+          Refresh
         </button>
       </div>
       <Answer asked={asked}>
@@ -56,7 +56,7 @@ function Report(report: Report) {
   return (
     <>
       <div className="toolbar">
-        <Field label="Any column holds">
+        <Field label="Filter">
           {(described) => (
             <input {...described} type="search" value={text} onChange={({ target }) => setText(target.value)} />
           )}
@@ -77,7 +77,7 @@ function Report(report: Report) {
         </p>
       </div>
       <ReportTable rows={rows} />
-      <h2>To mend</h2>
+      <h2>Problems</h2>
       <AdviceList advice={report.advice} />
     </>
   )
@@ -91,9 +91,9 @@ function ReportTable({ rows }: { readonly rows: readonly ReportRow[] }) {
           <tr>
             <th scope="col">Object</th>
             <th scope="col">Kind</th>
-            <th scope="col">In the API as</th>
-            <th scope="col">If not, why</th>
-            <th scope="col">What to do</th>
+            <th scope="col">Name in the API</th>
+            <th scope="col">Reason if not served</th>
+            <th scope="col">Fix</th>
           </tr>
         </thead>
         <tbody>
@@ -115,7 +115,7 @@ function ReportTable({ rows }: { readonly rows: readonly ReportRow[] }) {
 }
 
 function AdviceList({ advice }: { readonly advice: readonly Advice[] }) {
-  if (advice.length === 0) return <p>Nothing was found.</p>
+  if (advice.length === 0) return <p>No problems found.</p>
   return (
     <ul className="advice">
       {advice.map(({ problem, object, message, sql }) => (

@@ -9,7 +9,7 @@ export interface SettingGroup {
 /** Settings as an owner looks for them. One that stands nowhere here is shown among the others. */
 const groups: Readonly<Record<string, readonly AuthSettingName[]>> = {
   'Auth and its addresses': ['auth_enabled', 'site_url', 'redirect_allow_list', 'external_url'],
-  'Ways in': [
+  'Sign-in methods': [
     'email_enabled',
     'disable_signup',
     'autoconfirm',

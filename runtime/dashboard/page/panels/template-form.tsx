@@ -55,7 +55,7 @@ export function TemplateForm({ template, saved }: TemplateFormProps) {
       </div>
       <section aria-label="Preview">
         <p className="help">Subject: {preview.subject}</p>
-        <MailFrame html={preview.html} title="The mail as it will look" />
+        <MailFrame html={preview.html} title="Preview of the mail" />
       </section>
     </form>
   )

@@ -27,13 +27,13 @@ export function UsersPanel() {
   return (
     <>
       <div className="toolbar">
-        <Field label="Address or name holds">
+        <Field label="Search by email or name">
           {(described) => (
             <input {...described} type="search" value={filter} onChange={({ target }) => search(target.value)} />
           )}
         </Field>
         <button type="button" onClick={reload}>
-          Look again
+          Refresh
         </button>
       </div>
       <Answer asked={asked}>{({ users }) => <UserTable users={users} />}</Answer>
@@ -67,7 +67,7 @@ function UserTable({ users }: { readonly users: readonly ListedUser[] }) {
             <th scope="col">State</th>
             <th scope="col">Signed up</th>
             <th scope="col">Last sign-in</th>
-            <th scope="col">Ways in</th>
+            <th scope="col">Sign-in methods</th>
             <th scope="col">Try</th>
           </tr>
         </thead>
@@ -92,7 +92,7 @@ function UserTable({ users }: { readonly users: readonly ListedUser[] }) {
           ))}
         </tbody>
       </table>
-      {users.length === 0 && <p>Nobody.</p>}
+      {users.length === 0 && <p>No users.</p>}
     </div>
   )
 }
