@@ -45,9 +45,15 @@ export async function runServer(parts: ProcessParts): Promise<void> {
   parts.log({ kind: 'stopped' })
 }
 
+/**
+ * Connections that may wait to be accepted; the system caps it (Linux: net.core.somaxconn, 4096). With Node's 511 a flood of
+ * connections overflows the queue, and everybody else's connecting waits a second for TCP to repeat its SYN.
+ */
+const backlog = 65_535
+
 async function listen(app: FastifyInstance, { host, port }: ServerSettings): Promise<string> {
   try {
-    return await app.listen({ host, port })
+    return await app.listen({ host, port, backlog })
   } catch (error) {
     throw new ListenFailure(listenSentence(error, host, port))
   }

@@ -12,6 +12,7 @@ export interface Served {
   readonly url: string
   readonly port: number
   readonly anon: string
+  readonly pid: number
   /** Megabytes that it has in memory, and that it had at most. */
   readonly memory: () => Promise<{ readonly now: number; readonly most: number }>
   /** Asks it to stop; resolves with the milliseconds until it was gone. */
@@ -38,6 +39,7 @@ export async function serveBuilt(
   }
   const child = spawn(process.execPath, [cli, 'serve'], { env, stdio: 'ignore' })
   const gone = once(child, 'exit')
+  const pid = child.pid ?? 0
   const stop = async (): Promise<number> => {
     const asked = performance.now()
     child.kill('SIGTERM')
@@ -58,9 +60,9 @@ export async function serveBuilt(
     await pause(50)
   }
   const memory = async (): ReturnType<Served['memory']> => {
-    const status = await readFile(`/proc/${child.pid}/status`, 'utf8')
+    const status = await readFile(`/proc/${pid}/status`, 'utf8')
     const read = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1_024
     return { now: read('VmRSS'), most: read('VmHWM') }
   }
-  return { url, port, anon: projectKeys(secret).anon, memory, stop }
+  return { url, port, anon: projectKeys(secret).anon, pid, memory, stop }
 }
