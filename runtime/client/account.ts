@@ -26,7 +26,10 @@ export async function setSession(context: ClientContext, tokens: SessionTokens):
   return signedIn(session)
 }
 
-export async function refreshSession(context: ClientContext, tokens?: Pick<Session, 'refresh_token'>): Promise<SignedIn> {
+export async function refreshSession(
+  context: ClientContext,
+  tokens?: Pick<Session, 'refresh_token'>,
+): Promise<SignedIn> {
   if (tokens !== undefined) return signedIn(await context.refresher.refreshGiven(tokens.refresh_token))
   const stored = (await context.store.read()) ?? (await context.present.need())
   return signedIn(await context.refresher.refreshStored(stored))
@@ -93,7 +96,11 @@ async function fetchUser({ ask }: ClientContext, token: string): Promise<User> {
 }
 
 /** A session of two tokens whose user the service has confirmed. */
-export async function sessionOfTokens(context: ClientContext, tokens: SessionTokens, expiresAt: number): Promise<Session> {
+export async function sessionOfTokens(
+  context: ClientContext,
+  tokens: SessionTokens,
+  expiresAt: number,
+): Promise<Session> {
   const user = await fetchUser(context, tokens.access_token)
   const expiresIn = Math.max(0, Math.round(expiresAt - context.environment.now() / 1000))
   const { access_token, refresh_token } = tokens

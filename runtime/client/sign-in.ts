@@ -21,7 +21,10 @@ import type { AuthChangeEvent, Metadata, Nothing, Session } from './types.ts'
 const nobody: MaybeSignedIn = { user: null, session: null }
 const signedIn = (session: Session): SignedIn => ({ user: session.user, session })
 
-export async function signUp(context: ClientContext, { email, password, options = {} }: SignUp): Promise<MaybeSignedIn> {
+export async function signUp(
+  context: ClientContext,
+  { email, password, options = {} }: SignUp,
+): Promise<MaybeSignedIn> {
   const body = { email, password, data: options.data, ...(await context.pkce.challenge()) }
   const answer = await post(context, '/signup', body, options.emailRedirectTo)
   const session = await enterIfSession(context, answer, 'SIGNED_IN')
@@ -58,7 +61,10 @@ export async function signInWithOAuth(
   return { provider, url }
 }
 
-export async function signInWithOtp(context: ClientContext, { email, options = {} }: OtpSignIn): Promise<MaybeSignedIn> {
+export async function signInWithOtp(
+  context: ClientContext,
+  { email, options = {} }: OtpSignIn,
+): Promise<MaybeSignedIn> {
   const { data, shouldCreateUser = true } = options
   const body = { email, data, create_user: shouldCreateUser, ...(await context.pkce.challenge()) }
   await post(context, '/otp', body, options.emailRedirectTo)
@@ -116,7 +122,11 @@ const post = (context: ClientContext, path: string, body: Fields, redirectTo?: s
   context.ask({ method: 'POST', path, query: { redirect_to: redirectTo }, body })
 
 /** Enters the session of an answer; null for an answer that promises none, and bad_answer for half a one. */
-async function enterIfSession(context: ClientContext, answer: unknown, event: AuthChangeEvent): Promise<Session | null> {
+async function enterIfSession(
+  context: ClientContext,
+  answer: unknown,
+  event: AuthChangeEvent,
+): Promise<Session | null> {
   if (!isFields(answer) || !('access_token' in answer)) return null
   const session = expected(sessionOf(answer, context.environment.now()))
   await startSession(context, session, event)

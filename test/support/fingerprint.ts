@@ -1,6 +1,13 @@
 import { objectId } from '../../runtime/contract/object-id.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
-import type { Catalog, CatalogFunction, CatalogRelation, CatalogSchema, CatalogType, Oid } from '../../compiler/catalog/types.ts'
+import type {
+  Catalog,
+  CatalogFunction,
+  CatalogRelation,
+  CatalogSchema,
+  CatalogType,
+  Oid,
+} from '../../compiler/catalog/types.ts'
 
 /** Fingerprints by object; a relation, type or function whose fingerprint is unchanged reads as it did before. */
 export interface Fingerprints {

@@ -59,7 +59,10 @@ const joined = (statements: readonly string[]): string => `${statements.join('\n
 
 /** The library is imported in any case, which also makes a file without imports a module. */
 const fileText = ({ imports }: Printing, statements: readonly string[]): string =>
-  joined([["import type * as sdk from '@catalograph/client/sdk'", ...imports.lines('import type')].join('\n'), ...statements])
+  joined([
+    ["import type * as sdk from '@catalograph/client/sdk'", ...imports.lines('import type')].join('\n'),
+    ...statements,
+  ])
 
 function declareInterface(name: string, members: readonly string[], base = ''): string {
   const lines = members.map((member) => `  ${member.replaceAll('\n', '\n  ')}\n`)

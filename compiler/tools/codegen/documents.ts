@@ -65,7 +65,10 @@ const configOf = (schema: GraphQLSchema, pattern: string, cwd: string): object =
 })
 
 const scalars = Object.fromEntries(
-  Object.entries(scalarFacts).map(([name, { output }]) => [name, output.replace('sdk.', "import('@catalograph/client/sdk').")]),
+  Object.entries(scalarFacts).map(([name, { output }]) => [
+    name,
+    output.replace('sdk.', "import('@catalograph/client/sdk')."),
+  ]),
 )
 
 /** Several things may be wrong at once; the colours of a terminal are left out. */

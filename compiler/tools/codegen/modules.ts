@@ -51,7 +51,10 @@ function script(
 ): string {
   const imports = createImports(path)
   const statements = print({ layout, readings, mention: imports.add })
-  return joined([["import * as $sdk from '@catalograph/client/sdk'", ...imports.lines('import')].join('\n'), ...statements])
+  return joined([
+    ["import * as $sdk from '@catalograph/client/sdk'", ...imports.lines('import')].join('\n'),
+    ...statements,
+  ])
 }
 
 const joined = (statements: readonly string[]): string =>

@@ -80,8 +80,7 @@ export const insertChallenge = async (
  * The time of the last challenge is unique over all factors (spec/auth.md 13): work that challenges is done again when
  * two did so in one microsecond.
  */
-export const atAnotherInstant = <T>(work: () => Promise<T>): Promise<T> =>
-  retry(retries.challenge, work, isSameInstant)
+export const atAnotherInstant = <T>(work: () => Promise<T>): Promise<T> => retry(retries.challenge, work, isSameInstant)
 
 /** Null: the factor has no such challenge. */
 export const findChallenge = async (

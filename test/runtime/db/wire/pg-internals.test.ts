@@ -64,7 +64,8 @@ test('a bare connection says when it is connected, cancels, and says when it has
   const running = client.query('select pg_sleep(10)')
   const refused = expect(running).rejects.toMatchObject({ code: '57014' })
   await new Promise((resolve) => setTimeout(resolve, 100))
-  const bare = new pg.Connection({}) as pg.Connection & Record<'connect' | 'cancel' | 'requestSsl', (...args: unknown[]) => void>
+  const bare = new pg.Connection({}) as pg.Connection &
+    Record<'connect' | 'cancel' | 'requestSsl', (...args: unknown[]) => void>
   expect(typeof bare.requestSsl).toBe('function')
   bare.on('connect', () => bare.cancel(processID, secretKey))
   const ended = once(bare, 'end')
