@@ -1,4 +1,5 @@
-import { parse, printSchema, type DefinitionNode } from 'graphql'
+import { readFileSync } from 'node:fs'
+import { buildSchema, parse, printSchema, type DefinitionNode, type GraphQLSchema } from 'graphql'
 import { buildView } from '../../../runtime/engine/schema/schema.ts'
 import { model } from '../../compiler/emit/models.ts'
 
@@ -16,3 +17,18 @@ export const withoutTypesOfAll = (sdl: string): string =>
   `${definitionsOf(sdl)
     .filter((definition) => !everywhere.has(definition))
     .join('\n\n')}\n`
+
+const nameOf = (definition: string): string | null => {
+  const [node] = parse(definition).definitions
+  return node !== undefined && 'name' in node ? (node.name?.value ?? null) : null
+}
+
+const folder = new URL('../../../fixtures/', import.meta.url)
+
+/** The schema for anon that a case expects, whole again. Throws where the case has none. */
+export function expectedSchema(name: string): GraphQLSchema {
+  const own = definitionsOf(readFileSync(new URL(`${name}/expected/schema.anon.graphql`, folder), 'utf8'))
+  const names = new Set(own.map(nameOf))
+  const missing = [...everywhere].filter((definition) => !names.has(nameOf(definition)))
+  return buildSchema([...own, ...missing].join('\n\n'), { assumeValidSDL: true })
+}

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildSchema } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clientFiles } from '../../../../compiler/tools/codegen/client.ts'
 import { createApplication, type Application } from '../../../support/generated-client.ts'
+import { expectedSchema } from '../../../support/golden/sdl.ts'
 
 const root = new URL('../../../..', import.meta.url).pathname
 const scalars = ['--scalars', 'BigInt=bigint,Datetime=Date']
@@ -56,9 +56,8 @@ describe('the client of the demo', () => {
 
 describe('the client of any schema', () => {
   const cases = readdirSync(join(root, 'fixtures')).flatMap((name) => {
-    const file = join(root, 'fixtures', name, 'expected/schema.anon.graphql')
     try {
-      return [[name, buildSchema(readFileSync(file, 'utf8'), { assumeValidSDL: true })] as const]
+      return [[name, expectedSchema(name)] as const]
     } catch {
       return []
     }

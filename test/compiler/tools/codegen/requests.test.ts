@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import {
-  buildSchema,
   getNamedType,
   isEnumType,
   isInputObjectType,
@@ -27,6 +26,7 @@ import { withSession } from '../../../../runtime/db/connect/session.ts'
 import { createClient } from '../../../../runtime/client/client.ts'
 import { startAuthServer, type AuthServer } from '../../../support/auth.ts'
 import { createApplication, type Application, type Module } from '../../../support/generated-client.ts'
+import { expectedSchema } from '../../../support/golden/sdl.ts'
 
 const sql = `
   comment on schema public is '@graphql({"inflect_names": true, "introspection": true})';
@@ -258,7 +258,6 @@ describe('a generated client and the service', () => {
 })
 
 describe('requests of generated clients', () => {
-  const root = new URL('../../../..', import.meta.url).pathname
   const names = [
     'settings',
     'upsert',
@@ -276,7 +275,7 @@ describe('requests of generated clients', () => {
   afterAll(() => app?.remove())
 
   it.each(names)('are valid whatever is selected (%s)', async (name) => {
-    const schema = buildSchema(readFileSync(join(root, 'fixtures', name, 'expected/schema.anon.graphql'), 'utf8'))
+    const schema = expectedSchema(name)
     for (const [path, text] of Object.entries(clientFiles(schema, {}))) app.write(`${name}/${path}`, text)
     const sent: { document: string; variables: Record<string, unknown> }[] = []
     const graphql = async (document: string, variables: Record<string, unknown>): Promise<unknown> => {
