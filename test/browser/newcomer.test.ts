@@ -77,7 +77,7 @@ describe.skipIf(path === null)('the way of somebody new', { timeout: 120_000 }, 
 
     await owner.getByRole('link', { name: 'Schema diagram' }).click()
     await owner.getByRole('img', { name: /types and \d+ relations/ }).waitFor()
-    await owner.getByLabel('Look at').selectOption('Post')
+    await owner.getByLabel('Focus').selectOption('Post')
     await shoot('newcomer-picture')
     expect(errors).toEqual([])
     await context.close()

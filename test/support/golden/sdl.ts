@@ -7,9 +7,17 @@ import { model } from '../../compiler/emit/models.ts'
 const definitionsOf = (sdl: string): readonly string[] =>
   parse(sdl).definitions.map(({ loc }: DefinitionNode) => sdl.slice(loc?.start, loc?.end))
 
+/** Null: of the schema itself. */
+const nameOf = (definition: string): string | null => {
+  const [node] = parse(definition).definitions
+  return node !== undefined && 'name' in node ? (node.name?.value ?? null) : null
+}
+
 /** Scalars, their filters and other types that every database has, in their text. */
 const everywhere: ReadonlySet<string> = new Set(
-  definitionsOf(printSchema(buildView(model([]).manifest, 'anon').complete())),
+  definitionsOf(printSchema(buildView(model([]).manifest, 'anon').complete())).filter(
+    (definition) => nameOf(definition) !== null,
+  ),
 )
 
 /** The text without definitions that are the same for every database: one golden shows them. */
@@ -17,11 +25,6 @@ export const withoutTypesOfAll = (sdl: string): string =>
   `${definitionsOf(sdl)
     .filter((definition) => !everywhere.has(definition))
     .join('\n\n')}\n`
-
-const nameOf = (definition: string): string | null => {
-  const [node] = parse(definition).definitions
-  return node !== undefined && 'name' in node ? (node.name?.value ?? null) : null
-}
 
 const folder = new URL('../../../fixtures/', import.meta.url)
 
