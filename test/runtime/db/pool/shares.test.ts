@@ -58,33 +58,50 @@ describe('what is kept for quick callers', () => {
     for (let index = 0; index < 5; index += 1) hold(quick, 2)
     return { clock, shares, hold, quick }
   }
-  const takeAll = (shares: Shares): number => {
+  const takeAll = (shares: Shares, name: string): number => {
     let taken = 0
-    for (; shares.mayTake(stranger(`slow ${taken}`)); taken += 1) shares.take(stranger(`slow ${taken}`))
+    for (; shares.mayTake(stranger(`${name} ${taken}`)); taken += 1) shares.take(stranger(`${name} ${taken}`))
     return taken
   }
+  /** Callers who were slow once. */
+  const makeSlow = (hold: (context: RequestContext, ms: number) => void, name: string): void => {
+    for (let index = 0; index < 8; index += 1) hold(stranger(`${name} ${index}`), 101)
+    for (let index = 0; index < 5; index += 1) hold(stranger('quick'), 2)
+  }
 
-  test('is half, and only those who were quick five times more than not may take it', () => {
+  test('is half from those who were slow, two from new callers, and only those who were quick five times may take them', () => {
     const { shares, hold, quick } = setUp()
-    expect(takeAll(shares)).toBe(4)
+    makeSlow(hold, 'slow')
+    expect(takeAll(shares, 'slow')).toBe(4)
+    expect(takeAll(shares, 'new')).toBe(2)
     expect(shares.mayTake(quick)).toBe(true)
-    hold(quick, 101)
+    for (let index = 0; index < 2; index += 1) hold(quick, 101)
     expect(shares.mayTake(quick)).toBe(false)
+  })
+
+  test('lets a new caller in while many who are known to be slow hold what they may', () => {
+    const { shares, hold } = setUp()
+    makeSlow(hold, 'slow')
+    takeAll(shares, 'slow')
+    expect(shares.mayTake(stranger('slow 7'))).toBe(false)
+    expect(shares.mayTake(stranger('new'))).toBe(true)
+    hold(stranger('new'), 2)
+    expect(shares.mayTake(stranger('new'))).toBe(true)
   })
 
   test('is not earned by requests that are given up, however soon', () => {
     const { shares, hold } = setUp()
     const leaving = { ...stranger('leaving'), gone: true }
     for (let index = 0; index < 20; index += 1) hold(leaving, 1)
-    takeAll(shares)
+    takeAll(shares, 'new')
     expect(shares.mayTake(leaving)).toBe(false)
   })
 
   test('is everybody’s again a second after the last quick request', () => {
     const { clock, shares } = setUp()
-    expect(takeAll(shares)).toBe(4)
+    expect(takeAll(shares, 'new')).toBe(6)
     clock.ms += 1_000
-    expect(takeAll(shares)).toBe(3)
+    expect(takeAll(shares, 'late')).toBe(1)
   })
 })
 
