@@ -28,66 +28,68 @@ export interface Expected {
 
 const snapshotText = 'pg_catalog.pg_current_snapshot()::text'
 
-/** A privileges in the words in which Postgres is asked. */
-interface Words {
-  /** Tells its SQL from that of others. */
-  readonly mark: string
-  /** SQL of type boolean, asked after the mark; null: there are too many holders, so that it is looked at as a whole. */
+/** The privileges of a role as the check compares them. */
+interface PrivilegeCheck {
+  /** Distinguishes the names of statements with different `sql`. */
+  readonly nameSuffix: string
+  /** SQL of type boolean, evaluated after the mark; null: too many holders, so that only catalograph.current compares them. */
   readonly sql: string | null
   /** For catalograph.current. */
   readonly holders: string
   readonly held: string
 }
 
-/** Postgres is asked for each of them, in half a microsecond. */
+/** Each of them costs half a microsecond. */
 const mostHolders = 12
 
 const hasRole = (role: string, held: boolean): string =>
   `${held ? '' : 'not '}pg_catalog.pg_has_role(${literal(role)}::name, 'USAGE')`
 
-const wordsOf = ({ superuser, grantHolders: holders }: RolePrivileges): Words => {
+const checkOf = ({ superuser, grantHolders: holders }: RolePrivileges): PrivilegeCheck => {
   const is = superuser ? 'on' : 'off'
-  // A superuser has every role: one that the role has not shows that it is none.
-  const isPlain = holders.some(({ held }) => !held)
-  const asked = isPlain ? [] : [`pg_catalog.current_setting('is_superuser') = '${is}'`]
-  const sql = [...asked, ...holders.map(({ role, held }) => hasRole(role, held))].map((text) => ` and ${text}`).join('')
+  // A superuser has every role, so a role that it does not have shows that it is no superuser.
+  const isNoSuperuser = holders.some(({ held }) => !held)
+  const superuserSql = isNoSuperuser ? [] : [`pg_catalog.current_setting('is_superuser') = '${is}'`]
+  const sql = [...superuserSql, ...holders.map(({ role, held }) => hasRole(role, held))]
+    .map((text) => ` and ${text}`)
+    .join('')
   return {
-    mark: `.${sha256Hex(sql).slice(0, 8)}`,
+    nameSuffix: `.${sha256Hex(sql).slice(0, 8)}`,
     sql: holders.length > mostHolders ? null : sql,
     holders: arrayText(holders.map(({ role }) => role)),
     held: is + holders.map(({ held }) => (held ? '1' : '0')).join(''),
   }
 }
 
-const noWords: Words = { mark: '', sql: '', holders: '', held: '' }
-const words = new WeakMap<RolePrivileges, Words>()
+const noCheck: PrivilegeCheck = { nameSuffix: '', sql: '', holders: '', held: '' }
+const checks = new WeakMap<RolePrivileges, PrivilegeCheck>()
 
-const inSql = (privileges: RolePrivileges | undefined): Words => {
-  if (privileges === undefined) return noWords
-  const known = words.get(privileges)
+const privilegeCheck = (privileges: RolePrivileges | undefined): PrivilegeCheck => {
+  if (privileges === undefined) return noCheck
+  const known = checks.get(privileges)
   if (known !== undefined) return known
-  const made = wordsOf(privileges)
-  words.set(privileges, made)
-  return made
+  const check = checkOf(privileges)
+  checks.set(privileges, check)
+  return check
 }
 
-/** What a check is made of. A statement that relies on something has no row where that has changed. */
+/** A form of the check. A statement that relies on a mark or a snapshot returns no row where that has changed. */
 interface Form {
-  /** Tells its SQL from that of others. */
-  readonly mark: string
-  /** How many parameters it has of its own, before those of a condition. */
+  /** Distinguishes the names of statements with different forms. */
+  readonly nameSuffix: string
+  /** The number of its own parameters, before those of a condition. */
   readonly parameters: 1 | 4
   readonly relies: 'on nothing' | 'on the mark' | 'on the snapshot'
-  /** Its last column is the snapshot, or null where that is the one that it is given. */
-  readonly tells: boolean
+  /** Its last column is the snapshot, or null where that is the one of its parameter. */
+  readonly returnsSnapshot: boolean
 }
 
 const forms = {
-  looking: { mark: '.l', parameters: 4, relies: 'on nothing', tells: false },
-  lookingTelling: { mark: '.lt', parameters: 4, relies: 'on nothing', tells: true },
-  marked: { mark: '.m', parameters: 1, relies: 'on the mark', tells: false },
-  markedTelling: { mark: '.mt', parameters: 1, relies: 'on the mark', tells: true },
-  steady: { mark: '.s', parameters: 1, relies: 'on the snapshot', tells: false },
+  counter: { nameSuffix: '.l', parameters: 4, relies: 'on nothing', returnsSnapshot: false },
+  counterAndSnapshot: { nameSuffix: '.lt', parameters: 4, relies: 'on nothing', returnsSnapshot: true },
+  mark: { nameSuffix: '.m', parameters: 1, relies: 'on the mark', returnsSnapshot: false },
+  markAndSnapshot: { nameSuffix: '.mt', parameters: 1, relies: 'on the mark', returnsSnapshot: true },
+  snapshot: { nameSuffix: '.s', parameters: 1, relies: 'on the snapshot', returnsSnapshot: false },
 } as const satisfies Readonly<Record<string, Form>>
 
 /**
@@ -95,10 +97,10 @@ const forms = {
  * it saw.
  */
 const formOf = ({ mark, condition, steady }: Expected, readOnly: boolean): Form => {
-  if (steady && readOnly) return forms.steady
-  const tells = readOnly && condition !== undefined && condition.lasting !== null
-  if (mark === null || !readOnly) return tells ? forms.lookingTelling : forms.looking
-  return tells ? forms.markedTelling : forms.marked
+  if (steady && readOnly) return forms.snapshot
+  const returnsSnapshot = readOnly && condition !== undefined && condition.lasting !== null
+  if (mark === null || !readOnly) return returnsSnapshot ? forms.counterAndSnapshot : forms.counter
+  return returnsSnapshot ? forms.markAndSnapshot : forms.mark
 }
 
 /**
@@ -107,60 +109,62 @@ const formOf = ({ mark, condition, steady }: Expected, readOnly: boolean): Form 
  * what changes the schema either shows in this snapshot, and the statement fails and does nothing, or comes after all that
  * it reads.
  *
- * Where the mark is the one under which the counter is known to hold (schema-marks.ts), that is all there is to find out about
- * it, for a tenth of what looking costs. A reading statement asks for nothing else then, and has no row where the mark is
- * another one: to call the function that looks costs something even where it is not called. One that writes would
- * write nevertheless.
+ * Where the mark is the one under which the counter is known to hold (schema-marks.ts), comparing the mark suffices, for a
+ * tenth of the cost of the counter. A reading statement then compares nothing else, and returns no row where the mark is
+ * another one: a call of catalograph.current in the statement costs something even if it is not evaluated. A statement that
+ * writes would write nevertheless.
  *
- * What two snapshots with the same text see is the same (manual 9.26.8): as long as no transaction that wrote anything
- * has ended since a lasting condition was last seen to hold on this connection, it still does, and so does all else. Where that
- * was so the last time, it is all that is asked.
+ * Two snapshots with the same text see the same (manual 9.26.8): if no transaction that wrote anything has ended since a
+ * lasting condition last held on this connection, the condition still holds, and the schema is the same. A statement whose
+ * snapshot was the same the last time compares only that.
  */
 const checkedText = (
   { text, values }: OpenStatement,
-  { sql }: Words,
+  { sql }: PrivilegeCheck,
   condition: LastingCondition | undefined,
   form: Form,
 ): string => {
   const parameter = (place: number): string => `$${values.length + place}`
   if (form.relies === 'on the snapshot') return extended(text, [], `${snapshotText} = ${parameter(1)}::text`)
   const marked = `${markExpression} = ${parameter(1)}::bigint${sql ?? ' and false'}`
-  const look = currentCall(`${parameter(2)}::text`, `${parameter(3)}::text`, `${parameter(4)}::text`)
-  const current = form.relies === 'on the mark' ? marked : `case when ${marked} then true else ${look} end`
+  const call = currentCall(`${parameter(2)}::text`, `${parameter(3)}::text`, `${parameter(4)}::text`)
+  const current = form.relies === 'on the mark' ? marked : `case when ${marked} then true else ${call} end`
   if (condition === undefined) return extended(text, [], current)
   const last = `${parameter(form.parameters + 1)}::text`
-  const told = form.tells ? [`case when ${snapshotText} = ${last} then null else ${snapshotText} end`] : []
-  const asked = `case when ${snapshotText} = ${last} then true else ${condition.sql(values.length + form.parameters + 2)} end`
-  return extended(text, told, `case when ${current} then ${asked} end`)
+  const snapshotColumn = form.returnsSnapshot
+    ? [`case when ${snapshotText} = ${last} then null else ${snapshotText} end`]
+    : []
+  const holds = `case when ${snapshotText} = ${last} then true else ${condition.sql(values.length + form.parameters + 2)} end`
+  return extended(text, snapshotColumn, `case when ${current} then ${holds} end`)
 }
 
-/** In characters, of some hundred statements that are asked again and again. */
+/** In characters, of some hundred statements that run again and again. */
 const keptTexts = 1_000_000
 
-/** By the names of the statements that they are made of, and the marks of forms, privilegesByRole and conditions. */
+/** By the name of the statement and the suffixes of form, privileges and condition. */
 type Carriers = Lru<string, PreparedText>
 
 /** The statement together with the check, prepared under a name of its own. */
 const carrierOf = (
   carriers: Carriers,
   statement: OpenStatement,
-  words: Words,
+  privileges: PrivilegeCheck,
   condition: LastingCondition | undefined,
   form: Form,
 ): PreparedText => {
   const name =
     form.relies === 'on the snapshot'
-      ? statement.name + form.mark
-      : `${statement.name}${form.mark}${words.mark}${condition?.nameSuffix ?? ''}`
+      ? statement.name + form.nameSuffix
+      : `${statement.name}${form.nameSuffix}${privileges.nameSuffix}${condition?.nameSuffix ?? ''}`
   const known = carriers.get(name)
   if (known !== undefined) return known
-  const made = { name, text: checkedText(statement, words, condition, form) }
+  const made = { name, text: checkedText(statement, privileges, condition, form) }
   carriers.set(name, made)
   return made
 }
 
 /** A statement with its check, and whether its last column is a snapshot. */
-export type Carrier = BoundStatement & { readonly tells?: boolean }
+export type Carrier = BoundStatement & { readonly returnsSnapshot?: boolean }
 
 /** Puts the check into a statement. */
 export type AddCheck = (statement: OpenStatement, expected: Expected, readOnly: boolean) => Carrier
@@ -172,13 +176,14 @@ export const createAddCheck = (): AddCheck => {
 
 const withCheck = (carriers: Carriers, statement: OpenStatement, expected: Expected, readOnly: boolean): Carrier => {
   const { version, mark, privileges, condition, snapshot } = expected
-  const words = inSql(privileges)
+  const check = privilegeCheck(privileges)
   const form = formOf(expected, readOnly)
-  const { name, text } = carrierOf(carriers, statement, words, condition, form)
-  const { tells } = form
-  if (form.relies === 'on the snapshot') return { name, text, values: statement.values.concat(snapshot), tells }
-  const looked = privileges === undefined ? [null, null] : [words.holders, words.held]
-  const all = statement.values.concat(form.relies === 'on the mark' ? [mark] : [mark, version, ...looked])
+  const { name, text } = carrierOf(carriers, statement, check, condition, form)
+  const { returnsSnapshot } = form
+  if (form.relies === 'on the snapshot')
+    return { name, text, values: statement.values.concat(snapshot), returnsSnapshot }
+  const holders = privileges === undefined ? [null, null] : [check.holders, check.held]
+  const all = statement.values.concat(form.relies === 'on the mark' ? [mark] : [mark, version, ...holders])
   const values = condition === undefined ? all : all.concat(snapshot, condition.values)
-  return { name, text, values, tells }
+  return { name, text, values, returnsSnapshot }
 }

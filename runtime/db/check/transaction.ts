@@ -78,7 +78,7 @@ interface Known {
 /** Of some two thousand callers at once. */
 const keptBytes = 4_000_000
 
-/** A caller asks again and again with the same claims: they are taken apart and written once. */
+/** Openings by claims: a caller sends the same ones with every request, so they are parsed and encoded once. */
 interface Openings {
   readonly reading: Lru<string, Known>
   readonly writing: Lru<string, Known>
@@ -117,14 +117,14 @@ end $$`,
   values: [],
 })
 
-/** The snapshot under which a condition was last found to hold, and whether that was the one of the time before. */
+/** The snapshot under which a condition last held, and whether the check before it had the same one. */
 type Lasting = Pick<Expected, 'snapshot' | 'steady'>
 
-/** What is known of the server at the other end of a connection: of another one, the same texts may mean something else. */
+/** Facts about the server of a connection: the same texts may mean something else on another server. */
 interface ConnectionFacts {
-  /** Under which the counter was found right there. */
+  /** The mark under which the counter was last found equal. */
   mark: SchemaMark | null
-  /** Of lasting conditions at a version, by role and condition. */
+  /** Of lasting conditions, by version, role and condition. */
   readonly lasting: Lru<string, Lasting>
 }
 
@@ -141,11 +141,11 @@ const factsOf = (connection: Connection): ConnectionFacts => {
   return made
 }
 
-/** What a snapshot is remembered for; null: for nothing. No version and no name of a role holds a zero byte. */
+/** The key of a remembered snapshot; null: none is remembered. Neither a version nor the name of a role contains a zero byte. */
 const subjectOf = ({ caller, condition, version }: Exchange): string | null =>
   condition === undefined || condition.lasting === null ? null : `${version}\0${caller.role}\0${condition.lasting}`
 
-/** What a mark may be compared with on this connection; null: it has to look. */
+/** The value of the mark to compare with on this connection; null: the check compares the counter. */
 const schemaMarkFor = (connection: Connection, mark: SchemaMark | null, counter: string): string | null =>
   mark !== null && mark.counter === counter && facts.get(connection)?.mark === mark ? mark.value : null
 
@@ -154,10 +154,10 @@ const lastingFor = (connection: Connection, exchange: Exchange): Lasting => {
   return (subject === null ? undefined : facts.get(connection)?.lasting.get(subject)) ?? never
 }
 
-/** What a request may rely on instead of looking; each time that it turns out to have changed, it may rely on less. */
+/** What a request may compare instead of the counter. Each time that it has changed, the request runs again and relies on less. */
 export type Reliance = 'on the snapshot' | 'on the mark' | 'on nothing'
 
-/** Where nothing else carries the check, which is then about everything. */
+/** Carries the check of the whole version where no statement of the request can. */
 const bareCheck: OpenStatement = {
   name: 'catalograph.check',
   text: printOpen(selectList([{ value: sql`null` }])).text,
@@ -169,8 +169,8 @@ const needsBareCheck = ({ version, statements }: Exchange): boolean =>
   version !== null && !statements.some(({ carriesCheck }) => carriesCheck)
 
 /**
- * The statements of an exchange with their checks. From the second on they are compared by the counter alone: roles that
- * changed meanwhile may be the first one's own doing.
+ * The statements of an exchange with their checks. From the second one on a check compares the counter alone, since the
+ * first statement may have changed roles itself.
  */
 const checked = (
   addCheck: AddCheck,
@@ -183,30 +183,30 @@ const checked = (
   if (version === null) return statements
   const counter = counterOf(version)
   const { snapshot, steady } = lastingFor(connection, exchange)
-  const trusting = steady && reliance === 'on the snapshot'
+  const onSnapshot = steady && reliance === 'on the snapshot'
   const whole: Expected = { version, mark: null, privileges: undefined, condition, snapshot, steady: false }
   if (needsBareCheck(exchange)) return [...statements, addCheck(bareCheck, whole, readOnly)]
   const mark = reliance === 'on nothing' ? null : schemaMarkFor(connection, newest, counter)
   let expected =
-    privileges === undefined ? whole : { version: counter, mark, privileges, condition, snapshot, steady: trusting }
+    privileges === undefined ? whole : { version: counter, mark, privileges, condition, snapshot, steady: onSnapshot }
   return statements.map((statement) => {
     if (!statement.carriesCheck) return statement
-    const carrying = addCheck(statement, expected, readOnly)
+    const carrier = addCheck(statement, expected, readOnly)
     expected = { version: counter, mark, privileges: undefined, condition: undefined, ...never }
-    return carrying
+    return carrier
   })
 }
 
-/** What stands before the request's own statements: the reset, then the opening. */
+/** The reset and the opening, before the request's own statements. */
 const openingLength = 2
 
 const reopens = ({ leaves, readOnly, statements }: Exchange): boolean =>
   leaves?.settings === true && !readOnly && statements.length > 1
 
-/** How far one of the exchange's own statements stands from the next: what opens the next one may stand between. */
+/** The distance between two of the exchange's own statements: a reset and an opening may stand between them. */
 const strideOf = (exchange: Exchange): number => (reopens(exchange) ? 1 + openingLength : 1)
 
-/** All that is sent: what opens the exchange, then its statements. */
+/** All statements that are sent: those that open the exchange, then its own. */
 const sentOf = (exchange: Exchange, opening: WrittenStatement, own: readonly Carrier[]): readonly SentStatement[] =>
   reopens(exchange)
     ? own.flatMap((statement, index) => [index === 0 ? reset : resetBetween, opening, statement])
@@ -218,13 +218,12 @@ const rowsOf = (
   index: number,
 ): readonly ResultRow[] | undefined => rows[openingLength + index * strideOf(exchange)]
 
-/** Which of its own statements an exchange was at, by how many of all were completed; below 0: none yet. */
+/** The index of the own statement that ran last, by the number of all that completed; below 0: none yet. */
 const placeOf = (exchange: Exchange, completed: number): number =>
   completed < openingLength ? -1 : Math.ceil((completed - openingLength) / strideOf(exchange))
 
 /**
- * Remembers what the exchange has shown: that the counter is the server's, and the snapshot of the first check, if it
- * reported one.
+ * Remembers that the counter is that of the server, and the snapshot of the first check, if it returned one.
  */
 const remember = (
   connection: Connection,
@@ -236,12 +235,12 @@ const remember = (
   const { version } = exchange
   if (version === null || result.kind !== 'rows' || isOutdated(exchange, result)) return
   if (newest !== null && newest.counter === counterOf(version)) factsOf(connection).mark = newest
-  const at = statements.findIndex(({ tells }) => tells)
+  const at = statements.findIndex(({ returnsSnapshot }) => returnsSnapshot)
   const subject = at === -1 ? null : subjectOf(exchange)
   if (subject === null) return
-  const told = rowsOf(exchange, result.rows, at)?.[0]?.at(-1)?.toString()
+  const snapshot = rowsOf(exchange, result.rows, at)?.[0]?.at(-1)?.toString()
   const { lasting } = factsOf(connection)
-  if (told !== undefined) lasting.set(subject, { snapshot: told, steady: false })
+  if (snapshot !== undefined) lasting.set(subject, { snapshot, steady: false })
   else lasting.set(subject, { ...lastingFor(connection, exchange), steady: true })
 }
 
@@ -275,8 +274,8 @@ export const createRunOnConnection = (): RunOnConnection => {
 }
 
 /**
- * Takes back what a session keeps beyond its transactions, kept or not: temporary tables (manual, DISCARD) and advisory
- * locks (manual 9.28.10). After the transaction, so that a lock holds until what it guards is committed.
+ * Removes what a session keeps beyond its transactions: temporary tables (manual, DISCARD) and advisory locks (manual
+ * 9.28.10). It runs after the transaction, so that a lock holds until the commit.
  */
 const leftBehind: readonly WrittenStatement[] = [
   writeRun({ name: 'catalograph.discard', text: 'discard temp', values: [] }),
@@ -287,7 +286,7 @@ const leftBehind: readonly WrittenStatement[] = [
 export const takeBack = (connection: Connection, settle: (spoilt: boolean) => void): void =>
   sendStatements(connection, leftBehind, ({ kind }) => settle(kind === 'failed'))
 
-/** True where what a statement relied on has changed, so that it had no row: nothing of the exchange is worth anything. */
+/** True where a statement relied on a mark or snapshot that has changed, and so returned no row: the exchange has no result. */
 export const isOutdated = (exchange: Exchange, result: ExchangeResult): boolean => {
   const { version, readOnly, statements } = exchange
   if (version === null || !readOnly || result.kind !== 'rows') return false
@@ -312,8 +311,7 @@ export const outcome = (exchange: Exchange, result: ExchangeResult): readonly Re
 }
 
 /**
- * True after a failure of a statement that had not come to its check: parameters that do not fit may be about a type that
- * has changed.
+ * True after a failure of a statement before its check: if parameters do not fit, a type may have changed.
  */
 export const isUnchecked = (exchange: Exchange, result: ExchangeResult): boolean => {
   const { version, statements } = exchange

@@ -6,7 +6,7 @@ export const counterExpression = `(select coalesce(pg_catalog.sum(n), 0)::text f
  * API may look different (engine.md 4 and 5). Select it in the statement that reads the catalogue: both then come from
  * one snapshot. Any role may evaluate it once compiler/prepare has run.
  *
- * First the DDL counter that event triggers keep. Roles fire no event trigger, so a hash stands for them: over the rows
+ * First the counter that event triggers keep. Commands on roles fire no event trigger, so a hash follows: over the rows
  * of pg_auth_members, over the columns of pg_roles that decide privileges, and over the owner of the database.
  */
 export const versionExpression = `(
@@ -29,25 +29,24 @@ export const versionExpression = `(
  */
 export const markExpression = "pg_catalog.pg_sequence_last_value('catalograph.schema_mark'::pg_catalog.regclass)"
 
-/** The part of a version that the counter is. */
+/** The counter at the beginning of a version. */
 export const counterOf = (version: string): string => version.slice(0, version.indexOf('.'))
 
 /**
- * The version check as a function, made by compiler/prepare: true, or an error of SQLSTATE CG001. A statement that may
- * have to look calls it: an expression that is not needed is set up all the same, which costs most of what evaluating it
- * does. It sees what the statement that calls it sees.
+ * The version check as a function, which compiler/prepare creates: it returns true or raises SQLSTATE CG001. It is a
+ * function because Postgres initializes every expression of a statement, which costs most of what evaluating it does. Its
+ * snapshot is that of the statement that calls it.
  * @param version SQL of type text: a whole version, or its counter alone where nothing else of it is to be compared
- * @param holders with `held` the parts of a privileges (contract/execution.ts), or null
+ * @param holders with `held` the role's privileges (contract/execution.ts), or null
  */
 export const currentCall = (version: string, holders: string, held: string): string =>
   `catalograph.current(${version}, ${holders}, ${held})`
 
 /**
- * Its body. What decides what a role may see is whose privileges it has, so that is asked of Postgres, which knows it by
- * heart, where the role's privileges is given: reading all that is known of roles costs several times as much.
+ * Its body. The roles whose privileges a role has decide what it may see. Where `holders` is given, the function compares
+ * those alone, from Postgres' cache: to read the catalogues of roles costs several times as much.
  *
- * A transaction that changed the schema itself, by a function that it calls, is left alone: `changed` is set
- * by the event triggers.
+ * A transaction that changed the schema itself, by a function that it calls, passes: the event triggers set `changed`.
  */
 export const currentBody = `
 declare
