@@ -68,7 +68,7 @@ export const patchSettings = io(
 
 export const getTemplates = io('Mails as they look now', ok(exactly({ templates: Type.Array(template) })))
 export const patchTemplate = io('Changes a mail', ok(template), body(templateTexts))
-export const deleteTemplate = io('Gives a mail its default back', ok(template))
+export const deleteTemplate = io('Resets a template to its default', ok(template))
 
 export const getMails = io(
   'Mails that are kept because there is no mail server, newest first',

@@ -7,7 +7,7 @@ import { suggest } from '../lib/suggest.ts'
 
 /** How the owner changes settings, by command or over HTTP. */
 
-/** Texts by name; null gives a setting its default back. */
+/** Texts by name; null resets a setting to its default. */
 export type SettingChanges = Readonly<Record<string, string | null>>
 
 export interface SettingProblem {

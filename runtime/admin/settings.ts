@@ -17,7 +17,7 @@ function answerOf(stored: Readonly<Record<string, string>>): SettingsAnswer {
   return { settings: showSettings(stored), google: { missing: missingFor('google', stored) } }
 }
 
-/** PATCH /settings, a JSON merge patch (RFC 7396): null gives a setting its default back. */
+/** PATCH /settings, a JSON merge patch (RFC 7396): null resets a setting to its default. */
 export async function patchSettings(
   { body, note }: OwnerCall<typeof io.patchSettings>,
   { tools }: AdminParts,

@@ -43,7 +43,7 @@ type EventTable = { readonly [K in LogEventKind]: EventRow<Extract<LogEvent, { r
 const eventTable: EventTable = {
   listening: { level: 'info', say: ({ url }) => `listening on ${url}` },
   stopping: { level: 'info', say: ({ signal }) => `stopping on ${signal}` },
-  'stop-forced': { level: 'warn', say: ({ graceMs }) => `requests still ran after ${graceMs} ms and were cut off` },
+  'stop-forced': { level: 'warn', say: ({ graceMs }) => `requests still ran after ${graceMs} ms and were cancelled` },
   stopped: { level: 'info', say: () => 'stopped' },
   'not-ready': {
     level: 'warn',
@@ -54,7 +54,7 @@ const eventTable: EventTable = {
     say: ({ followed }) =>
       followed
         ? 'the database is prepared and schema changes are followed'
-        : 'the database is prepared; without event triggers schema changes may be seen up to a second late',
+        : 'the database is prepared; without event triggers schema changes take effect up to a second late',
   },
   'owner-needed': {
     level: 'warn',
@@ -68,21 +68,21 @@ const eventTable: EventTable = {
   'pooler-breaks-statements': {
     level: 'error',
     say: () =>
-      'a pooler stands before the database and mixes up prepared statements, as PgBouncer does with pool_mode = transaction and without max_prepared_statements: requests will fail; connect to the database itself, or use session mode',
+      'a pooler in front of the database does not keep prepared statements apart, as PgBouncer with pool_mode = transaction and without max_prepared_statements: requests will fail; connect to the database itself, or use session mode',
   },
   'revision-ready': { level: 'info', say: ({ revision, ms }) => `schema ${revision} ready after ${Math.round(ms)} ms` },
   'revision-failed': { level: 'error', say: ({ reason }) => `the schema could not be compiled: ${reason}` },
   'schema-remark': { level: 'warn', say: ({ text }) => text },
   'mails-kept': {
     level: 'warn',
-    say: () => 'no SMTP_URL is set: mails of auth are not sent but kept; read them with: catalograph mails',
+    say: () => 'no SMTP_URL is set: mails of auth are kept and not sent; read them with: catalograph mails',
   },
-  'database-away': { level: 'error', say: ({ reason }) => `the database could not be had: ${reason}` },
+  'database-away': { level: 'error', say: ({ reason }) => `the database is not available: ${reason}` },
   request: {
     level: 'debug',
     say: ({ method, path, status, ms, requestId }) => `${method} ${path} ${status} ${ms.toFixed(1)} ms ${requestId}`,
   },
-  'mail-failed': { level: 'error', say: ({ detail }) => `a mail that was asked for could not be sent: ${detail}` },
+  'mail-failed': { level: 'error', say: ({ detail }) => `a requested mail could not be sent: ${detail}` },
   'request-failed': { level: 'error', say: ({ requestId, detail }) => `request ${requestId} failed: ${detail}` },
 }
 

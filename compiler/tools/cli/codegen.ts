@@ -28,26 +28,26 @@ interface Task {
 /** Writes a typed client for what a role may do. */
 export const codegenCommand: Command = {
   name: 'codegen',
-  summary: 'Write a typed client for what a role may do.',
+  summary: 'Write a typed client for a role.',
   description:
-    'A folder is one that `compile` wrote. A service is asked by introspection, which a comment switches on, with --key or\n' +
-    'for any role that JWT_SECRET can sign for. A database is read and left as it is; without --from it is that of\n' +
-    'DATABASE_OWNER_URL or DATABASE_URL, or the embedded one while it runs.',
+    'Reads the schema from a folder that `compile` wrote, from a service by introspection (with --key, or with JWT_SECRET\n' +
+    'for any role; a comment has to enable introspection), or from a database, to which it writes nothing. Without --from\n' +
+    'it is the database of DATABASE_OWNER_URL or DATABASE_URL, or the embedded one while it runs.',
   options: {
     from: {
       value: 'PLACE',
       help: 'Folder of artifacts, http(s) URL of a service, or postgres URL (default: the database).',
     },
-    role: { value: 'ROLE', help: 'Whose schema it is (default: anon).' },
-    out: { value: 'DIR', help: 'Folder of the client; it should hold nothing else.' },
+    role: { value: 'ROLE', help: 'The role of the client (default: anon).' },
+    out: { value: 'DIR', help: 'Folder of the client; it should contain nothing else.' },
     scalars: {
       value: 'LIST',
-      help: `What values are read as, for example ${possibleReadings.join(',')}; text otherwise.`,
+      help: `JavaScript types of scalars, for example ${possibleReadings.join(',')}; string otherwise.`,
     },
-    documents: { value: 'GLOB', help: 'Files with documents to type as well, such as "src/**/*.{graphql,ts}".' },
-    key: { value: 'KEY', help: 'Project key of the service, where JWT_SECRET is not at hand.' },
+    documents: { value: 'GLOB', help: 'Files with documents to generate types for, such as "src/**/*.{graphql,ts}".' },
+    key: { value: 'KEY', help: 'Project key of the service, if JWT_SECRET is not set.' },
     check: { value: null, help: 'Write nothing; fail and show the difference when the folder is out of date.' },
-    watch: { value: null, help: 'Go on, and write again what a change of the schema changes.' },
+    watch: { value: null, help: 'Keep running, and rewrite the files that a change of the schema changes.' },
   },
   run: async (given, terminal) => {
     if (given['check'] === true && given['watch'] === true) throw misuse('--check looks once; --watch writes')

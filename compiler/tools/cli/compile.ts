@@ -28,12 +28,12 @@ export const compileCommand: Command = {
   name: 'compile',
   summary: 'Compile the catalogue into artifacts that can be served without compiling.',
   description:
-    'Reads the database of DATABASE_OWNER_URL, or DATABASE_URL, and writes nothing to it. What it has to say about\n' +
-    'the schema goes to standard error; with an error among it nothing is written and the exit code is 1.',
+    'Reads the database of DATABASE_OWNER_URL, or DATABASE_URL, and writes nothing to it. Diagnostics go to standard\n' +
+    'error; if one of them is an error, no artifacts are written and the exit code is 1.',
   options: {
     out: { value: 'DIR', help: `Folder of the artifacts (default: ${defaultFolder}).` },
     check: { value: null, help: 'Write nothing; fail and show the difference when the folder is out of date.' },
-    dump: { value: 'STAGE', help: `Print a stage's value as JSON instead: ${Object.keys(stages).join(', ')}.` },
+    dump: { value: 'STAGE', help: `Print the value of a stage as JSON instead: ${Object.keys(stages).join(', ')}.` },
   },
   run: async ({ out, check, dump: dumped }, terminal) => {
     const stage = stageOf(dumped)

@@ -16,27 +16,27 @@ import { givenDocuments, readGiven } from './given-documents.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
-/** Tells what documents cost, and holds it against what was written down before. */
+/** Prints what documents cost, and compares it with a certificate. */
 export const costCommand: Command = {
   name: 'cost',
-  summary: 'Tell what documents cost before they run, and fail in CI when one got dearer.',
+  summary: 'Print what documents cost before they run, and fail in CI when one became more expensive.',
   description:
-    'Asks the database of DATABASE_URL (without it that of DATABASE_OWNER_URL, or the embedded one) how it would run\n' +
-    'each operation as the role, and runs none: rows at most as limits.rows counts them, the estimated cost that\n' +
-    'limits.cost holds, indexes, and large tables that are read from end to end. Plans are those that serve every\n' +
-    'value; where a document takes variables, pages are as large as they may be and filters are empty, and the\n' +
-    'certificate names what was given. Estimates are those of the rows that are there: ask a database of the real size.\n\n' +
+    'Reads plans from the database of DATABASE_URL (without it that of DATABASE_OWNER_URL, or the embedded one) for each\n' +
+    'operation as the role, and runs no operation. A certificate has the rows at most as limits.rows counts them, the\n' +
+    'estimated cost as limits.cost bounds it, indexes, and large tables that are read from end to end. Plans are generic\n' +
+    'plans; variables have the largest pages and empty filters, and the certificate names their values. Estimates follow\n' +
+    'the statistics: use a database of the real size.\n\n' +
     '--check fails where the cost or the rows of an operation grew by more than the factor, where it lost an index, reads\n' +
-    'another large table from end to end, is refused of late, or is not in the certificate.\n\n' +
-    'Exit codes: 0 nothing got dearer, 1 something did, 2 bad use, 3 no verdict (the database is away).',
+    'another large table from end to end, is newly refused, or is not in the certificate.\n\n' +
+    'Exit codes: 0 nothing became more expensive, 1 something did, 2 wrong use, 3 no result (no database).',
   options: {
     documents: { value: 'GLOB', help: 'Documents to estimate, such as "src/**/*.graphql".' },
-    role: { value: 'NAMES', help: 'Roles to ask as, by commas (default: anon).' },
-    check: { value: 'FILE', help: 'A certificate to hold the documents against.' },
-    factor: { value: 'N', help: 'With --check: how many times as much is not dearer yet (default: 1.5).' },
-    large: { value: 'ROWS', help: 'What a large table is (default: 10000 rows, with --check as in the certificate).' },
+    role: { value: 'NAMES', help: 'Roles, separated by commas (default: anon).' },
+    check: { value: 'FILE', help: 'A certificate to compare with.' },
+    factor: { value: 'N', help: 'With --check: the growth that is still allowed (default: 1.5).' },
+    large: { value: 'ROWS', help: 'Size of a large table (default: 10000 rows, with --check as in the certificate).' },
     out: { value: 'FILE', help: 'Write the certificate to this file.' },
-    json: { value: null, help: 'Print the certificate, or with --check what does not hold it, as JSON.' },
+    json: { value: null, help: 'Print the certificate, or with --check the comparison, as JSON.' },
   },
   run: async (given, terminal) => {
     const request = await requestOf(given, terminal)
@@ -136,7 +136,7 @@ async function certifyOn(database: Database, request: CostRequest, { note }: Ter
   }
   const operations = await measure(measuring, roles, documents)
   if (unknown.size > 0) {
-    note(`catalograph: never analyzed, so that nobody knows how large they are: ${[...unknown].sort().join(', ')}`)
+    note(`catalograph: never analyzed, so that their sizes are unknown: ${[...unknown].sort().join(', ')}`)
   }
   return { certificate: { format: 1, large, operations }, limit: limits?.cost }
 }

@@ -20,20 +20,19 @@ import { ownerUrl } from './owner-url.ts'
 /** Compares what roles are served before and after a change of the schema. */
 export const diffCommand: Command = {
   name: 'diff',
-  summary: 'Tell what a migration does to the API of each role: what breaks first.',
+  summary: 'Print what a migration changes in the API of each role, breaking changes first.',
   description:
-    'Compares the database of DATABASE_OWNER_URL, or DATABASE_URL (without either the embedded one), with what\n' +
-    '--against names, which is the state before. With --migration the state after is what the file makes of the\n' +
-    'database: its statements run in one transaction that is rolled back, and without --against the state before is\n' +
-    'the database as it is.\n' +
-    'Locks are held meanwhile, and waited for no longer than three seconds.\n\n' +
-    'Exit codes: 0 nothing breaks, 1 something breaks, 2 bad use, 3 no verdict (the migration fails, the database\n' +
-    'is away).',
+    'Compares the database of DATABASE_OWNER_URL, or DATABASE_URL (without either the embedded one), with the state\n' +
+    'before, which --against names. With --migration the command runs the file in one transaction that is rolled back,\n' +
+    'and compares the database after it; without --against the state before is the present database.\n' +
+    'It holds the locks of the migration meanwhile, and waits for a lock at most three seconds.\n\n' +
+    'Exit codes: 0 nothing breaks, 1 something breaks, 2 wrong use, 3 no result (the migration fails, or there is no\n' +
+    'database).',
   options: {
-    against: { value: 'DIR|URL', help: 'What `compile` wrote to this folder, or the URL of another database.' },
-    migration: { value: 'FILE', help: 'SQL to apply and take back.' },
-    documents: { value: 'GLOB', help: 'Documents that have to go on working, such as "src/**/*.graphql".' },
-    roles: { value: 'NAMES', help: 'Roles to look at, by commas (default: anon,authenticated,service_role).' },
+    against: { value: 'DIR|URL', help: 'A folder that `compile` wrote, or the URL of another database.' },
+    migration: { value: 'FILE', help: 'SQL to apply and roll back.' },
+    documents: { value: 'GLOB', help: 'Documents that must keep working, such as "src/**/*.graphql".' },
+    roles: { value: 'NAMES', help: 'Roles, separated by commas (default: anon,authenticated,service_role).' },
     json: { value: null, help: 'Print the comparison as JSON.' },
   },
   run: async (given, terminal) => {

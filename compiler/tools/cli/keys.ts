@@ -10,8 +10,8 @@ export const keysCommand: Command = {
   name: 'keys',
   summary: 'Print the keys of the project: anon for browsers, service_role for servers.',
   description:
-    'The keys are made from JWT_SECRET, or from the secret of the embedded set-up; one secret gives the same keys\n' +
-    'each time. Whoever has the service_role key passes every row-level security policy: keep it on servers.',
+    'The keys are derived from JWT_SECRET, or from the secret of the embedded set-up; one secret gives the same keys\n' +
+    'each time. The service_role key bypasses every row-level security policy: keep it on servers.',
   options: {},
   run: async (_given, terminal) => {
     const keys = projectKeys(await secretOf(neededSettingsOf(terminal)))
@@ -24,5 +24,5 @@ export const keysCommand: Command = {
 async function secretOf(settings: Settings): Promise<string> {
   const secret = settings.jwtSecret ?? (await readLocalSecret(settings.dataFolder))
   if (secret !== null) return secret
-  throw new CommandFailure('there is no secret to make keys from: set JWT_SECRET, or run catalograph start once')
+  throw new CommandFailure('there is no secret to derive keys from: set JWT_SECRET, or run catalograph start once')
 }

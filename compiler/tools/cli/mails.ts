@@ -10,9 +10,9 @@ const usually = '20'
 /** The mails that are kept because no mail server is set. */
 export const mailsCommand: Command = {
   name: 'mails',
-  summary: 'Show the mails that were kept instead of sent, newest first.',
+  summary: 'Print the mails that were kept instead of sent, newest first.',
   description:
-    'Without SMTP_URL mails of sign-ups and resets are not sent but kept in the database; read them here.\n' +
+    'Without SMTP_URL the service keeps mails in the database instead of sending them; this command prints them.\n' +
     'The database is that of DATABASE_AUTH_URL, DATABASE_OWNER_URL or DATABASE_URL, or the embedded one while it runs.',
   options: {
     last: { value: 'N', help: `How many to show (default: ${usually}).` },

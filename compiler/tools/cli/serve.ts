@@ -16,8 +16,9 @@ export const serveCommand: Command = {
   name: 'serve',
   summary: 'Serve the GraphQL API of the database that DATABASE_URL names.',
   description:
-    'The database is prepared first where something is missing (DATABASE_OWNER_URL may name a role that may do so),\n' +
-    'compiled, and followed: a schema change is seen by the next request. With --artifacts nothing is compiled.',
+    'Prepares the database where something is missing (DATABASE_OWNER_URL may name a role with the privileges),\n' +
+    'compiles it, and follows it: the next request after a schema change is served on the new schema. With --artifacts\n' +
+    'it compiles nothing.',
   options: { artifacts: { value: 'DIR', help: 'Serve what `compile` wrote to this folder, without compiling.' } },
   run: async ({ artifacts }, terminal) => {
     keepYoungSpaceSmall()

@@ -19,10 +19,10 @@ import { keepHeapSmall, keepYoungSpaceSmall } from './small-heap.ts'
 /** Serves an embedded Postgres that holds the demo at first: something to look at without setting anything up. */
 export const startCommand: Command = {
   name: 'start',
-  summary: 'Start a Postgres of its own with a demo and serve it; needs no setting.',
+  summary: 'Start an embedded Postgres with a demo and serve it; needs no settings.',
   description:
-    'The data is kept in CATALOGRAPH_DATA and found again at the next start. The database is yours: change its\n' +
-    'schema and the API follows. DATABASE_URL is not used; see serve.',
+    'The data is kept in CATALOGRAPH_DATA between starts. Change the schema of the database, and the API follows.\n' +
+    'DATABASE_URL is not used; see serve.',
   options: {},
   run: async (_given, terminal) => {
     keepYoungSpaceSmall()

@@ -15,20 +15,23 @@ import { ownerUrl } from './owner-url.ts'
 /** Holds the served answers against the reference interpreter, on the user's own schema and rows. */
 export const verifyCommand: Command = {
   name: 'verify',
-  summary: 'Hold answers on your own schema and rows against the reference interpreter.',
+  summary: 'Compare answers on your own schema and rows with the reference interpreter.',
   description:
     'Draws documents about the tables and rows that a role sees in the database of DATABASE_URL (without it the\n' +
-    'embedded one), answers each as the service would and by an interpreter of the specification, and compares.\n' +
-    'It only reads, in read-only transactions. What it did not judge it tells: large tables, functions, types that\n' +
-    'the interpreter does not know. Policies decide which rows are read; whether they are right it cannot know.\n\n' +
-    'Exit codes: 0 no difference, 1 a difference, 2 bad use, 3 no verdict (nothing to judge, the database is away).',
+    'embedded one), answers each with the service and with an interpreter of the specification, and compares the answers.\n' +
+    'It only reads, in read-only transactions. The output lists what was not judged: large tables, functions, types that\n' +
+    'the interpreter does not know. Policies decide which rows are read; the command does not judge policies.\n\n' +
+    'Exit codes: 0 no difference, 1 a difference, 2 wrong use, 3 no result (nothing to compare, or no database).',
   options: {
-    minutes: { value: 'N', help: 'How long to go on (default: 1).' },
-    seed: { value: 'S', help: 'Begins the same documents again, on the same rows.' },
-    role: { value: 'NAMES', help: 'Roles to ask as, by commas (default: anon,authenticated).' },
-    claims: { value: 'JSON', help: 'Claims of the token to ask with, such as {"sub": "..."}.' },
-    rows: { value: 'N', help: 'The largest table that is read as a whole; of others a sample is (default: 500).' },
-    json: { value: null, help: 'Print the verdicts as JSON.' },
+    minutes: { value: 'N', help: 'Duration (default: 1).' },
+    seed: { value: 'S', help: 'Seed of the drawn documents; the same seed and rows give the same documents.' },
+    role: { value: 'NAMES', help: 'Roles, separated by commas (default: anon,authenticated).' },
+    claims: { value: 'JSON', help: 'Claims of the caller, such as {"sub": "..."}.' },
+    rows: {
+      value: 'N',
+      help: 'Largest table that is read as a whole; of larger ones a sample is read (default: 500).',
+    },
+    json: { value: null, help: 'Print the results as JSON.' },
   },
   run: async (given, terminal) => {
     const request = await requestOf(given, terminal)

@@ -39,7 +39,7 @@ export async function setTemplate(
   return { kind: 'value', value: wanted }
 }
 
-/** Gives a kind its default back. */
+/** Resets the template of a kind to its default. */
 export async function resetTemplate(run: RunStatement, kind: MailKind): Promise<void> {
   await deleteTemplateRow(run, kind)
 }

@@ -51,7 +51,7 @@ export async function verifyIdToken(token: string, expected: TokenExpectations):
   return { ...payload, sub }
 }
 
-/** Whether verifying failed because the keys could not be had, which is not the token's fault. */
+/** Whether verifying failed because the provider's keys were not available, not because of the token. */
 export function isOutage(error: unknown): boolean {
   // What fetch itself throws, and what jose makes of an answer that is none.
   const unusable = error instanceof errors.JOSEError && error.code === errors.JOSEError.code

@@ -42,7 +42,7 @@ export async function setFirstSettings(
   for (const [name, text] of Object.entries(texts)) await run(writeFirstSetting, [name, text])
 }
 
-/** Gives a setting its default back. */
+/** Resets a setting to its default. */
 export async function resetSetting(run: RunStatement, name: AuthSettingName): Promise<void> {
   await run(removeSetting, [name])
 }

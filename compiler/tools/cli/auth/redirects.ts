@@ -15,7 +15,7 @@ const changes: Readonly<Record<string, (present: readonly string[], given: reado
 
 export const redirects: AuthSubcommand = {
   usage: 'redirects [list] | redirects add URL... | redirects remove URL...',
-  summary: 'Addresses beside the site URL that a sign-in may return to; * within a segment, ** over segments.',
+  summary: 'Redirect targets beside the site URL; * within a segment, ** over segments.',
   options: [],
   most: 1000,
   run: async (work) => {

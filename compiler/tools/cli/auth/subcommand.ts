@@ -64,7 +64,7 @@ export function renderValue({ value, set, secret, type }: ShownSetting): string 
 /** Standard input. Throws CommandFailure when there is nothing in it. */
 export async function readInput({ terminal }: AuthWork): Promise<string> {
   const text = (await terminal.readInput?.()) ?? ''
-  if (text === '') throw new CommandFailure('there is nothing on standard input')
+  if (text === '') throw new CommandFailure('standard input is empty')
   return text
 }
 

@@ -10,7 +10,7 @@ import type { AuthSubcommand, AuthWork } from './subcommand.ts'
 
 /** Subcommands of `auth` that show and change single settings. */
 
-const seen = 'Every running process sees it within a second.'
+const seen = 'Every running process applies it within a second.'
 
 export const enable: AuthSubcommand = {
   usage: 'enable [--site-url URL]',
@@ -28,7 +28,7 @@ export const enable: AuthSubcommand = {
 
 export const disable: AuthSubcommand = {
   usage: 'disable',
-  summary: 'Refuse every call to auth; users and settings stay.',
+  summary: 'Refuse every request to auth; users and settings are kept.',
   options: [],
   most: 0,
   run: async (work) => {
@@ -39,7 +39,7 @@ export const disable: AuthSubcommand = {
 
 export const url: AuthSubcommand = {
   usage: 'url [URL]',
-  summary: 'Show or set the site URL: where people land by default.',
+  summary: 'Show or set the site URL, the default target of redirects.',
   options: [],
   most: 1,
   run: async (work) => {
@@ -65,7 +65,7 @@ const googleNames = Object.values(providers.google.settings)
 
 export const googleSwitch: AuthSubcommand = {
   usage: 'google [on|off] [--client-id ID] [--secret-stdin]',
-  summary: 'Show or set the sign-in with Google; says what is missing.',
+  summary: 'Show or set the sign-in with Google; prints what is missing.',
   options: ['client-id', 'secret-stdin'],
   most: 1,
   run: async (work) => {
@@ -84,7 +84,7 @@ export const googleSwitch: AuthSubcommand = {
 
 export const set: AuthSubcommand = {
   usage: 'set NAME VALUE | set NAME --stdin',
-  summary: 'Set any setting; with --stdin its value is read from standard input, as secrets should be.',
+  summary: 'Set a setting; with --stdin its value is read from standard input: use it for secrets.',
   options: ['stdin'],
   most: 2,
   run: async (work) => {
@@ -98,7 +98,7 @@ export const set: AuthSubcommand = {
 
 export const reset: AuthSubcommand = {
   usage: 'reset NAME',
-  summary: 'Give a setting its default back.',
+  summary: 'Reset a setting to its default.',
   options: [],
   most: 1,
   run: async (work) => {
@@ -126,7 +126,7 @@ export const get: AuthSubcommand = {
 
 export const status: AuthSubcommand = {
   usage: 'status',
-  summary: 'Show what holds: enabled or not, addresses, guests, Google, limits of mails.',
+  summary: 'Show whether auth is enabled, its addresses, guests, Google, and limits of mails.',
   options: [],
   most: 0,
   run: async (work) => {

@@ -25,13 +25,13 @@ const acts: Readonly<Record<string, Act>> = {
   },
   reset: async ({ database, terminal }, kind) => {
     await resetTemplate(database.run, kind)
-    terminal.print(`${kind} has its default back`)
+    terminal.print(`${kind} is reset to its default`)
   },
 }
 
 export const templates: AuthSubcommand = {
   usage: 'templates [list] | templates show|reset KIND | templates set KIND [--subject TEXT] [--html FILE]',
-  summary: `What mails look like. Kinds: ${templateKinds.join(', ')}. FILE - is standard input.`,
+  summary: `Templates of mails. Kinds: ${templateKinds.join(', ')}. FILE - is standard input.`,
   options: ['subject', 'html'],
   most: 2,
   run: async (work) => {

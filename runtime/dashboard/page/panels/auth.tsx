@@ -45,7 +45,7 @@ const siteUrl: ShownSetting = {
   value: null,
   set: false,
   secret: false,
-  help: 'Address of the application: where people land by default, named in mails.',
+  help: 'Address of the application: default target of redirects, used in mails.',
 }
 
 function Settings({ settings, google, reload }: SettingsAnswer & { readonly reload: () => void }) {

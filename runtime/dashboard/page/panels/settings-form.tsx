@@ -88,7 +88,7 @@ function SettingField({ setting, draft, problem, change, reset }: SettingFieldPr
         {(described) => control(setting, draft, change, described)}
       </Field>
       {setting.set && setting.type !== 'switch' && (
-        <button type="button" className="quiet" onClick={reset} aria-label={`Give ${label} its default back`}>
+        <button type="button" className="quiet" onClick={reset} aria-label={`Reset ${label} to its default`}>
           Default
         </button>
       )}

@@ -94,7 +94,7 @@ describe('catalograph auth', () => {
     })
     const { rows } = await db.query("select value from catalograph_auth.settings where name = 'google_secret'")
     expect(rows).toEqual([{ value: 'hush-hush' }])
-    expect((await run(['auth', 'google', '--secret-stdin'])).noted).toContain('nothing on standard input')
+    expect((await run(['auth', 'google', '--secret-stdin'])).noted).toContain('standard input is empty')
     for (const args of [['get'], ['get', 'google_secret'], ['status'], ['google']]) {
       expect(JSON.stringify(await auth(...args))).not.toContain('hush-hush')
     }

@@ -162,7 +162,7 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
       '--documents',
       await file('one.graphql', '{ freshCollection(filter: { note: { eq: "x" } }) { edges { node { id } } } }'),
     )
-    expect(noted).toContain('never analyzed, so that nobody knows how large they are: public.fresh')
+    expect(noted).toContain('never analyzed, so that their sizes are unknown: public.fresh')
     await db.query('drop table fresh')
   })
 
