@@ -6,7 +6,7 @@ import type { Command } from '../../compiler/tools/cli/command.ts'
 import { CommandFailure } from '../../compiler/tools/cli/command.ts'
 import { keysCommand } from '../../compiler/tools/cli/keys.ts'
 import { ensureLocalSecret } from '../../compiler/tools/cli/local-secret.ts'
-import { runArguments } from '../../compiler/tools/cli/run.ts'
+import { runCommand } from '../support/command.ts'
 import { settingsCommand } from '../../compiler/tools/cli/settings.ts'
 import { createTokenVerifier } from '../../runtime/identity/jwt.ts'
 
@@ -32,18 +32,8 @@ const breaking: Command = {
   },
 }
 
-const run = async (args: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
-  const printed: string[] = []
-  const noted: string[] = []
-  const exitCode = await runArguments([echo, breaking, keysCommand, settingsCommand], args, {
-    environment,
-    print: (line) => printed.push(line),
-    note: (line) => noted.push(line),
-    human: false,
-    stopRequested: () => new Promise(() => undefined),
-  })
-  return { exitCode, printed: printed.join('\n'), noted: noted.join('\n') }
-}
+const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+  runCommand([echo, breaking, keysCommand, settingsCommand], args, { environment })
 
 describe('the command line', () => {
   it.each([['--help'], ['-h'], ['help']])('%s explains every command and every setting', async (arg) => {

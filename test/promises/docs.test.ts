@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Command } from '../../compiler/tools/cli/command.ts'
 import { diffCommand } from '../../compiler/tools/cli/diff.ts'
 import { parseCommandLine } from '../../compiler/tools/cli/options.ts'
-import { runArguments } from '../../compiler/tools/cli/run.ts'
+import { runCommand } from '../support/command.ts'
 import { failures } from '../../runtime/graphql/protocol/failures.ts'
 import { settingKeys } from '../../runtime/settings/keys.ts'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
@@ -113,21 +113,12 @@ describe('docs/your-own-database.md', () => {
       writeFileSync(file, migration)
       const given = commandsIn(shell).at(-1)?.slice(2) ?? []
       const args = given.map((word) => word.replace('migration.sql', file))
-      const lines: string[] = []
-      const print = (line: string): void => void lines.push(line)
       const environment = { DATABASE_URL: server.db.adminUrl, JWT_SECRET: server.secret }
-      const stopRequested = (): Promise<string> => new Promise(() => undefined)
-      const code = await runArguments([diffCommand], args, {
-        environment,
-        print,
-        note: print,
-        human: false,
-        stopRequested,
-      })
-      expect(code).toBe(1)
-      const printed = lines.join('\n').replaceAll(file, 'migration.sql')
+      const { exitCode, printed, noted } = await runCommand([diffCommand], args, { environment })
+      expect(exitCode).toBe(1)
+      const lines = `${printed}\n${noted}`.replaceAll(file, 'migration.sql').split('\n')
       for (const line of shown.split('\n').filter((text) => text !== '' && text !== '...'))
-        expect(printed.split('\n')).toContain(line)
+        expect(lines).toContain(line)
     } finally {
       await server.stop()
     }

@@ -6,6 +6,7 @@ import { authCommand } from '../../compiler/tools/cli/auth.ts'
 import { mailsCommand } from '../../compiler/tools/cli/mails.ts'
 import { runArguments } from '../../compiler/tools/cli/run.ts'
 import { startCommand } from '../../compiler/tools/cli/start.ts'
+import { runCommand } from '../support/command.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -42,16 +43,10 @@ const visit = async (look: (welcome: string) => Promise<void>): Promise<void> =>
 
 /** What a command of the owner prints who has no setting but the data folder. */
 const ownerRuns = async (...args: readonly string[]): Promise<string> => {
-  const printed: string[] = []
-  const exitCode = await runArguments([authCommand, mailsCommand], args, {
-    environment: { CATALOGRAPH_DATA: folder },
-    print: (line) => printed.push(line),
-    note: () => undefined,
-    human: true,
-    stopRequested: () => Promise.resolve('never'),
-  })
+  const environment = { CATALOGRAPH_DATA: folder }
+  const { exitCode, printed } = await runCommand([authCommand, mailsCommand], args, { environment })
   expect(exitCode).toBe(0)
-  return printed.join('\n')
+  return printed
 }
 
 /** Sends what the printed curl line would send. */

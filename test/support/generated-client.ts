@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { codegenCommand } from '../../compiler/tools/cli/codegen.ts'
-import { runArguments } from '../../compiler/tools/cli/run.ts'
+import { runCommand, type CommandAnswer } from './command.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 
@@ -29,12 +29,6 @@ export type Environment = Readonly<Record<string, string>>
 // What generated modules export depends on what they were made from
 export type Module = any
 
-export interface CommandAnswer {
-  readonly exitCode: number
-  readonly printed: string
-  readonly noted: string
-}
-
 export function createApplication(): Application {
   const folder = mkdtempSync(join(tmpdir(), 'generated-client-'))
   mkdirSync(join(folder, 'node_modules/@catalograph'), { recursive: true })
@@ -55,22 +49,8 @@ export function createApplication(): Application {
 
 const never = new Promise<string>(() => undefined)
 
-async function runCodegen(
-  args: readonly string[],
-  environment: Environment,
-  stop: Promise<string>,
-): Promise<CommandAnswer> {
-  const printed: string[] = []
-  const noted: string[] = []
-  const exitCode = await runArguments([codegenCommand], ['codegen', ...args], {
-    environment,
-    print: (line) => printed.push(line),
-    note: (line) => noted.push(line),
-    human: false,
-    stopRequested: () => stop,
-  })
-  return { exitCode, printed: printed.join('\n'), noted: noted.join('\n') }
-}
+const runCodegen = (args: readonly string[], environment: Environment, stop: Promise<string>): Promise<CommandAnswer> =>
+  runCommand([codegenCommand], ['codegen', ...args], { environment, stop })
 
 const strict = [
   '--noEmit',

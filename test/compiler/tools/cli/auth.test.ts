@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { authCommand } from '../../../../compiler/tools/cli/auth.ts'
 import { mailsCommand } from '../../../../compiler/tools/cli/mails.ts'
-import { runArguments } from '../../../../compiler/tools/cli/run.ts'
+import { runCommand, type CommandAnswer } from '../../../support/command.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
 
 let db: TestDatabase
@@ -15,26 +15,12 @@ beforeAll(async () => {
 })
 afterAll(() => db?.drop())
 
-interface Ran {
-  readonly exitCode: number
-  readonly printed: string
-  readonly noted: string
-}
-
-const run = async (args: readonly string[], input = '', environment: Record<string, string> = {}): Promise<Ran> => {
-  const printed: string[] = []
-  const noted: string[] = []
-  const exitCode = await runArguments([authCommand, mailsCommand], args, {
+const run = (args: readonly string[], input = '', environment: Record<string, string> = {}): Promise<CommandAnswer> =>
+  runCommand([authCommand, mailsCommand], args, {
     environment: { DATABASE_OWNER_URL: db.adminUrl, CATALOGRAPH_DATA: folder, ...environment },
-    print: (line) => printed.push(line),
-    note: (line) => noted.push(line),
-    human: false,
-    readInput: async () => input,
-    stopRequested: () => new Promise(() => undefined),
+    input,
   })
-  return { exitCode, printed: printed.join('\n'), noted: noted.join('\n') }
-}
-const auth = (...args: readonly string[]): Promise<Ran> => run(['auth', ...args])
+const auth = (...args: readonly string[]): Promise<CommandAnswer> => run(['auth', ...args])
 
 describe('catalograph auth', () => {
   it('before it was ever enabled says how', async () => {

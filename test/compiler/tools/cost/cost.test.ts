@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { costCommand } from '../../../../compiler/tools/cli/cost.ts'
-import { runArguments } from '../../../../compiler/tools/cli/run.ts'
+import { runCommand } from '../../../support/command.ts'
 import {
   parseCertificate,
   printCertificate,
@@ -52,17 +52,8 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
     await writeFile(join(folder, name), text)
     return join(folder, name)
   }
-  const run = async (...args: readonly string[]) => {
-    const [printed, noted]: [string[], string[]] = [[], []]
-    const exitCode = await runArguments([costCommand], ['cost', ...args], {
-      environment: { DATABASE_URL: db.url },
-      print: (line) => printed.push(line),
-      note: (line) => noted.push(line),
-      human: false,
-      stopRequested: () => new Promise(() => undefined),
-    })
-    return { exitCode, printed: printed.join('\n'), noted: noted.join('\n') }
-  }
+  const run = (...args: readonly string[]) =>
+    runCommand([costCommand], ['cost', ...args], { environment: { DATABASE_URL: db.url } })
   const app = () => ['--documents', join(folder, 'app/**/*.graphql')]
   const measured = async (text: string, ...args: readonly string[]): Promise<Certificate['operations']> => {
     const { exitCode, printed } = await run('--documents', await file('one.graphql', text), '--json', ...args)

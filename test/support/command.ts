@@ -1,0 +1,34 @@
+import type { Command } from '../../compiler/tools/cli/command.ts'
+import { runArguments } from '../../compiler/tools/cli/run.ts'
+import type { Environment } from '../../runtime/settings/read.ts'
+
+/** What a command left behind. */
+export interface CommandAnswer {
+  readonly exitCode: number
+  readonly printed: string
+  readonly noted: string
+}
+
+export interface CommandSurroundings {
+  readonly environment?: Environment
+  readonly input?: string
+  readonly stop?: Promise<string>
+}
+
+/** Runs a command line as the program does, in this process and with an environment of its own. */
+export const runCommand = async (
+  commands: readonly Command[],
+  args: readonly string[],
+  { environment = {}, input = '', stop = new Promise(() => undefined) }: CommandSurroundings = {},
+): Promise<CommandAnswer> => {
+  const [printed, noted]: [string[], string[]] = [[], []]
+  const exitCode = await runArguments(commands, args, {
+    environment,
+    print: (line) => printed.push(line),
+    note: (line) => noted.push(line),
+    human: false,
+    readInput: async () => input,
+    stopRequested: () => stop,
+  })
+  return { exitCode, printed: printed.join('\n'), noted: noted.join('\n') }
+}
