@@ -1,5 +1,5 @@
-import pg from 'pg'
-import { connectionConfig, startupSettings } from '../runtime/db/connect/startup.ts'
+import { openClient, serverOf } from '../runtime/db/connect/server.ts'
+import { startupSettings } from '../runtime/db/connect/startup.ts'
 import { addShapes, blogSize, createBlog } from './blog/data.ts'
 import { caller } from './blog/operations.ts'
 import { shapes, type Shape } from './shapes/shapes.ts'
@@ -37,8 +37,7 @@ await withCleanup(async (later) => {
   later(db.drop)
   await addShapes(db)
   const translator = createTranslator(await compileOnce(db.adminUrl), 'authenticated')
-  const client = new pg.Client(connectionConfig(db.url, startupSettings(['public'], 60_000)))
-  await client.connect()
+  const client = await openClient(serverOf(db.url, startupSettings(['public'], 60_000)))
   later(() => client.end())
   await client.query('set role authenticated')
   await client.query("select set_config('request.jwt.claims', $1, false)", [JSON.stringify({ sub: String(caller) })])

@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { connectionConfig, startupSettings } from '../runtime/db/connect/startup.ts'
+import { openClient, serverOf } from '../runtime/db/connect/server.ts'
+import { startupSettings } from '../runtime/db/connect/startup.ts'
 import { openDatabase } from '../runtime/db/pool/pool.ts'
 import { additionOperations, type AdditionOperation } from './blog/additions.ts'
 import { caller, operations } from './blog/operations.ts'
@@ -89,10 +90,10 @@ await withCleanup(async (later) => {
   const compiled = await compileOnce(db.adminUrl)
   const { version } = compiled.revision
   const translator = createTranslator(compiled, 'authenticated')
-  const config = connectionConfig(db.url, startupSettings(['public'], 0))
+  const server = serverOf(db.url, startupSettings(['public'], 0), { PGSSLMODE: 'disable' })
+  const config = await server.connect(async (target) => target)
   const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client(config)
-    await client.connect()
+    const client = await openClient(server)
     later(() => client.end())
     await client.query('set role authenticated')
     await client.query("select set_config('request.jwt.claims', $1, false)", [claims])

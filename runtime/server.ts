@@ -20,7 +20,7 @@ import { createAuthenticate } from './identity/caller.ts'
 import { createTokenVerifier } from './identity/jwt.ts'
 import { projectKeys } from './identity/keys.ts'
 import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
-import { messageOf } from './lib/message-of.ts'
+import { reasonOf } from './db/failures/reason.ts'
 import { Hopeless, pauseMs, retries, retry } from './lib/retry.ts'
 import { within } from './lib/within.ts'
 import type { Log } from './log/events.ts'
@@ -204,7 +204,7 @@ async function warmUp(source: RevisionSource, log: Log, signal: AbortSignal): Pr
   const isHopeful = (error: unknown, attempt: number): boolean => {
     if (error instanceof Hopeless) return false
     const retryInMs = pauseMs(retries.firstSchema, attempt)
-    log({ kind: 'not-ready', attempt, retryInMs, reason: messageOf(error) })
+    log({ kind: 'not-ready', attempt, retryInMs, reason: reasonOf(error) })
     return true
   }
   try {

@@ -1,5 +1,5 @@
 import type { Revision, RevisionSource } from '../contract/revision.ts'
-import { messageOf } from '../lib/message-of.ts'
+import { reasonOf } from '../db/failures/reason.ts'
 import type { Log } from '../log/events.ts'
 
 /** A source of revisions whose results go to the log and to the health report. */
@@ -41,7 +41,7 @@ export function watchSource(source: RevisionSource, { log, now }: WatchOptions):
         return made
       } catch (error) {
         failedAt = new Date(now()).toISOString()
-        if (revision !== null) log({ kind: 'revision-failed', reason: messageOf(error) })
+        if (revision !== null) log({ kind: 'revision-failed', reason: reasonOf(error) })
         throw error
       }
     },

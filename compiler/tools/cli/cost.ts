@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { createEngine } from '../../../runtime/engine/engine.ts'
-import { messageOf } from '../../../runtime/lib/message-of.ts'
+import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { createCompiler } from '../../compile.ts'
 import { parseCertificate, printCertificate, type Certificate } from '../cost/certificate.ts'
 import { compareCosts } from '../cost/compare.ts'
@@ -41,7 +41,7 @@ export const costCommand: Command = {
   run: async (given, terminal) => {
     const request = await requestOf(given, terminal)
     const measured = await certify(request, terminal).catch((error: unknown) => {
-      throw error instanceof CommandFailure ? error : new CommandFailure(messageOf(error), noVerdict)
+      throw error instanceof CommandFailure ? error : new CommandFailure(reasonOf(error), noVerdict)
     })
     if (request.out !== null) await writeOut(request.out, printCertificate(measured.certificate))
     if (request.check === null) {
@@ -149,7 +149,7 @@ async function demandRoles({ query }: Database, roles: readonly string[]): Promi
 
 const writeOut = (file: string, text: string): Promise<void> =>
   writeFile(file, text).catch((error: unknown) => {
-    throw misuse(`--out: ${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`)
+    throw misuse(`--out: ${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? reasonOf(error)})`)
   })
 
 function printMeasured({ certificate, limit }: Measured, { out, json }: CostRequest, { print }: Terminal): void {

@@ -1,7 +1,6 @@
-import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
+import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
-import { messageOf } from '../../../runtime/lib/message-of.ts'
 import { createCompiler } from '../../compile.ts'
 import type { Compiled } from '../../compile.ts'
 import { compareApis, type SchemaState } from '../diff/compare.ts'
@@ -41,7 +40,7 @@ export const diffCommand: Command = {
       return await compare(request, terminal)
     } catch (error) {
       if (error instanceof CommandFailure) throw error
-      throw new CommandFailure(reasonOf(error, request), noVerdict)
+      throw new CommandFailure(refusalOf(error, request), noVerdict)
     }
   },
 }
@@ -121,7 +120,7 @@ const presentState = (request: DiffRequest, terminal: Terminal): Promise<Present
   withSession({ url: request.url }, async (query) => {
     const present = await stateOf(query, request)
     const listed = await listedDocuments(query, present.manifest).catch((error: unknown) => {
-      terminal.note(`the allow-list cannot be read, so its documents are not judged: ${messageOf(error)}`)
+      terminal.note(`the allow-list cannot be read, so its documents are not judged: ${reasonOf(error)}`)
       return []
     })
     return { present, listed }
@@ -145,8 +144,7 @@ function printNewDiagnostics(before: Compiled, after: Compiled, terminal: Termin
   if (text !== '') terminal.note(text)
 }
 
-function reasonOf(error: unknown, { migration }: DiffRequest): string {
+function refusalOf(error: unknown, { migration }: DiffRequest): string {
   if (error instanceof MigrationFailure) return `${migration}:${error.line}: ${error.message}`
-  if (error instanceof DatabaseFailure) return error.message
-  return messageOf(error)
+  return reasonOf(error)
 }

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../runtime/lib/message-of.ts'
+import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { suggest } from '../../../runtime/lib/suggest.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import type { Command, Terminal } from './command.ts'
@@ -15,7 +15,7 @@ export async function runArguments(
   try {
     return await dispatch(commands, args, terminal)
   } catch (error) {
-    terminal.note(`catalograph: ${messageOf(error)}`)
+    terminal.note(`catalograph: ${reasonOf(error)}`)
     if (isMisuse(error)) terminal.note('Try: catalograph --help')
     return error instanceof CommandFailure ? error.exitCode : exitCodes.failed
   }

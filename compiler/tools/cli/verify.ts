@@ -1,6 +1,6 @@
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import { openDatabase } from '../../../runtime/db/pool/pool.ts'
-import { messageOf } from '../../../runtime/lib/message-of.ts'
+import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { createCompiler } from '../../compile.ts'
 import type { Json } from '../verify/interpreter/world.ts'
 import { printVerdict } from '../verify/print.ts'
@@ -36,7 +36,7 @@ export const verifyCommand: Command = {
   run: async (given, terminal) => {
     const request = await requestOf(given, terminal)
     const verdicts = await verify(request).catch((error: unknown) => {
-      throw new CommandFailure(messageOf(error), noVerdict)
+      throw new CommandFailure(reasonOf(error), noVerdict)
     })
     const judged = verdicts.filter(({ documents }) => documents > 0)
     terminal.print(

@@ -1,15 +1,9 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { sqlstateOf } from '../failures/classify.ts'
+import { openClient, type Server } from './server.ts'
 
 /** What stands between us and Postgres: nothing, a pooler that keeps prepared statements apart, or one that mixes them up. */
 export type Pooler = 'none' | 'sound' | 'breaks-statements'
-
-const open = async (config: pg.ClientConfig): Promise<pg.Client> => {
-  const client = new pg.Client(config)
-  client.on('error', () => undefined)
-  await client.connect()
-  return client
-}
 
 const whoAnswers = 'select pg_catalog.pg_backend_pid() as pid'
 
@@ -37,12 +31,12 @@ const breaksStatements = async (one: pg.Client, other: pg.Client): Promise<boole
 }
 
 /** Rejects where no connection is to be had. */
-export const findPooler = async (config: pg.ClientConfig): Promise<Pooler> => {
-  const clients = [await open(config)]
+export const findPooler = async (server: Server): Promise<Pooler> => {
+  const clients = [await openClient(server)]
   try {
     const [one] = clients
     if (one === undefined || !(await isPooled(one))) return 'none'
-    const other = await open(config)
+    const other = await openClient(server)
     clients.push(other)
     return (await breaksStatements(one, other)) ? 'breaks-statements' : 'sound'
   } finally {

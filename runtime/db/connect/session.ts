@@ -1,6 +1,7 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { classify, classifyConnecting } from '../failures/classify.ts'
-import { connectionConfig, ownSettings, startupSettings } from './startup.ts'
+import { openClient, serverOf } from './server.ts'
+import { ownSettings, startupSettings } from './startup.ts'
 
 /** Runs one of our own statements as the login role. Rejects with DatabaseFailure. */
 export type Query = <R extends object>(
@@ -54,16 +55,12 @@ export const withSession = async <T>(
 ): Promise<T> => {
   const timeout = options.statementTimeout ?? 0
   const settings = options.searchPath === null ? startupSettings(null, timeout) : ownSettings(['pg_catalog'], timeout)
-  const client = new pg.Client({
-    ...connectionConfig(options.url, settings),
-    connectionTimeoutMillis: options.connectTimeout ?? 5_000,
-  })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-  } catch (error) {
-    throw classifyConnecting(error)
-  }
+  const connectionTimeoutMillis = options.connectTimeout ?? 5_000
+  const client = await openClient(serverOf(options.url, settings), { connectionTimeoutMillis }).catch(
+    (error: unknown) => {
+      throw classifyConnecting(error)
+    },
+  )
   try {
     return await work(queryOn(client), commandOn(client))
   } finally {

@@ -43,27 +43,8 @@ export const ownSettings = (schemas: readonly string[], statementTimeout: number
 /** Whitespace separates options and a backslash takes away its meaning (manual 54.7, StartupMessage `options`). */
 const escaped = (value: string): string => value.replace(/[\s\\]/g, (character) => `\\${character}`)
 
-const optionsText = (settings: StartupSettings): string =>
+/** As the startup packet takes them. */
+export const optionsText = (settings: StartupSettings): string =>
   Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${escaped(value)}`)
     .join(' ')
-
-/** Splits a connection URL's own `options` off, which would replace ours instead of standing beside them. */
-const splitUrl = (url: string): { readonly url: string; readonly options: string | null } => {
-  if (!URL.canParse(url)) return { url, options: null }
-  const parsed = new URL(url)
-  const options = parsed.searchParams.get('options')
-  if (options === null) return { url, options }
-  parsed.searchParams.delete('options')
-  return { url: parsed.href, options }
-}
-
-/** What pg needs to connect: the URL's options stand after ours, so the owner has the last word. */
-export const connectionConfig = (
-  url: string,
-  settings: StartupSettings,
-): { readonly connectionString: string; readonly options: string; readonly application_name: string } => {
-  const split = splitUrl(url)
-  const options = [optionsText(settings), ...(split.options === null ? [] : [split.options])].join(' ')
-  return { connectionString: split.url, options, application_name: 'catalograph' }
-}

@@ -1,6 +1,6 @@
 import type { RunExchange } from '../../contract/execution.ts'
-import { messageOf } from '../../lib/message-of.ts'
 import type { Log } from '../../log/events.ts'
+import { reasonOf } from './reason.ts'
 import { DatabaseFailure, type DatabaseFailureKind } from './failures.ts'
 
 /** Every request of an outage fails alike; one log line in this time is enough. */
@@ -17,7 +17,7 @@ export function logOutages(run: RunExchange, log: Log, now: () => number): RunEx
     } catch (error) {
       if (error instanceof DatabaseFailure && outages.has(error.kind) && now() - loggedAt >= quietMs) {
         loggedAt = now()
-        log({ kind: 'database-away', reason: messageOf(error.cause ?? error) })
+        log({ kind: 'database-away', reason: reasonOf(error) })
       }
       throw error
     }

@@ -1,9 +1,10 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { RequestContext } from '../../contract/execution.ts'
 import { createBackoff } from '../connect/backoff.ts'
 import { classifyConnecting } from '../failures/classify.ts'
 import { createConnection, type Described, type Connection } from '../wire/exchange.ts'
 import type { Lease, Shares } from './shares.ts'
+import { openClient, type Server } from '../connect/server.ts'
 import { createSocket } from '../connect/socket.ts'
 import { createWaiting, notLent } from './waiting.ts'
 
@@ -23,7 +24,7 @@ export interface ConnectionPool {
 }
 
 export interface ConnectionPoolOptions {
-  readonly config: pg.ClientConfig
+  readonly server: Server
   readonly shares: Shares
   /** Milliseconds to wait for a connection, be it a new one or one that others hold. */
   readonly connectTimeout: number
@@ -42,23 +43,9 @@ interface Idle {
   readonly since: number
 }
 
-const connect = async ({ config, connectTimeout, described, prepare }: ConnectionPoolOptions): Promise<Connection> => {
-  const client = new pg.Client({
-    ...config,
-    stream: createSocket,
-    connectionTimeoutMillis: connectTimeout,
-    keepAlive: true,
-  })
-  // The running exchange gets its own event; without a listener the process would end.
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    await prepare?.(client)
-    return createConnection(client, described)
-  } catch (error) {
-    client.end().catch(() => undefined)
-    throw error
-  }
+const connect = async ({ server, connectTimeout, described, prepare }: ConnectionPoolOptions): Promise<Connection> => {
+  const config = { stream: createSocket, connectionTimeoutMillis: connectTimeout, keepAlive: true }
+  return createConnection(await openClient(server, config, prepare), described)
 }
 
 /** Sends Terminate; the connection's `end` event reports the result. */
@@ -115,9 +102,10 @@ export const createConnectionPool = (options: ConnectionPoolOptions): Connection
   let closed: (() => void) | null = null
   let refusing: 'stopping' | null = null
   let rechecking: NodeJS.Timeout | null = null
+  let lastFailure: unknown = null
 
   const make = async (): Promise<Connection> => {
-    if (backoff.waiting()) throw classifyConnecting(new Error('Recent connections failed.'))
+    if (backoff.waiting()) throw classifyConnecting(lastFailure)
     open += 1
     try {
       const connection = await connect(options)
@@ -128,6 +116,7 @@ export const createConnectionPool = (options: ConnectionPoolOptions): Connection
       })
       return connection
     } catch (error) {
+      lastFailure = error
       backoff.failed()
       left()
       throw classifyConnecting(error)

@@ -14,7 +14,8 @@ import { createRoom } from './room.ts'
 import { createRunner, runWith } from './run.ts'
 import { queryOn, type Query } from '../connect/session.ts'
 import { createShares } from './shares.ts'
-import { connectionConfig, ownSettings, startupSettings, type StartupSettings } from '../connect/startup.ts'
+import { serverOf, type Server } from '../connect/server.ts'
+import { ownSettings, startupSettings } from '../connect/startup.ts'
 
 export interface DatabaseOptions {
   readonly url: string
@@ -71,9 +72,8 @@ const extensionSchema = 'extensions'
 const mostPausedOf = (poolSize: number): number => Math.min(poolSize - 1, Math.ceil(poolSize / 4))
 
 /** Connections for our own queries, with pg's own ways of asking. */
-const openPool = (url: string, settings: StartupSettings, connectTimeout: number): pg.Pool => {
+const openPool = (connectTimeout: number): pg.Pool => {
   const pool = new pg.Pool({
-    ...connectionConfig(url, settings),
     max: ownConnections,
     connectionTimeoutMillis: connectTimeout,
     idleTimeoutMillis: 60_000,
@@ -85,8 +85,17 @@ const openPool = (url: string, settings: StartupSettings, connectTimeout: number
   return pool
 }
 
-const withClient = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
-  const client = await pool.connect().catch((error: unknown) => {
+const withClient = async <T>(
+  pool: pg.Pool,
+  server: Server,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> => {
+  // The pool makes its next client from its options as they are then.
+  const connect = (config: pg.ClientConfig): Promise<pg.PoolClient> => {
+    Object.assign(pool.options, config)
+    return pool.connect()
+  }
+  const client = await server.connect(connect).catch((error: unknown) => {
     throw classifyConnecting(error)
   })
   let failed = true
@@ -131,17 +140,18 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     ...startupSettings([...options.schemas, extensionSchema], timeout),
     ...(timeZone !== undefined && { TimeZone: timeZone }),
   }
-  const config = connectionConfig(options.url, settings)
+  const server = serverOf(options.url, settings)
   const connections = createConnectionPool({
-    config,
+    server,
     shares: createShares(poolSize),
     connectTimeout,
     described: null,
   })
   // A limit for requests that is shorter is no limit for reading a catalogue.
   const ownTimeout = timeout === 0 ? 0 : Math.max(timeout, usualStatementTimeout)
-  const own = openPool(options.url, ownSettings(['pg_catalog'], ownTimeout), connectTimeout)
-  const session: Database['session'] = (work) => withClient(own, (client) => work(queryOn(client)))
+  const own = openPool(connectTimeout)
+  const ownServer = serverOf(options.url, ownSettings(['pg_catalog'], ownTimeout))
+  const session: Database['session'] = (work) => withClient(own, ownServer, (client) => work(queryOn(client)))
   const query = queryOf(session)
   const marks = createSchemaMarks(query, Date.now)
   const runner = createRunner({
@@ -167,7 +177,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
         throw classifyConnecting(error)
       })
     },
-    pooler: () => findPooler(config),
+    pooler: () => findPooler(server),
     answeredAt: runner.answeredAt,
     stop: () => {
       connections.refuseAll('stopping')

@@ -6,7 +6,8 @@ import { DatabaseFailure } from '../failures/failures.ts'
 import { createConnectionPool } from './connections.ts'
 import type { ResultColumn } from '../wire/messages.ts'
 import { unshared } from './shares.ts'
-import { connectionConfig, ownSettings } from '../connect/startup.ts'
+import { serverOf } from '../connect/server.ts'
+import { ownSettings } from '../connect/startup.ts'
 
 /**
  * Our own statements, one by one or several in a transaction: for services that keep their state in tables. Requests
@@ -224,7 +225,7 @@ export function openStatements(options: StatementsOptions): StatementsDatabase {
   const decodes = new Map<string, Decode>()
   const { role } = options
   const connections = createConnectionPool({
-    config: connectionConfig(options.url, ownSettings(options.schemas, options.statementTimeout)),
+    server: serverOf(options.url, ownSettings(options.schemas, options.statementTimeout)),
     shares: unshared(options.poolSize),
     connectTimeout: options.connectTimeout ?? 5_000,
     described: (name, columns) => void decodes.set(name, createDecode(columns)),

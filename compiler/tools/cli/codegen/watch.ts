@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '../../../../runtime/lib/message-of.ts'
+import { reasonOf } from '../../../../runtime/db/failures/reason.ts'
 
 export interface CodegenWatchOptions {
   /** A text that is another one after a change. */
@@ -26,7 +26,7 @@ export async function watch({ version, onChange, onFailure, stopRequested }: Cod
       done = seen
       failure = null
     } catch (error) {
-      const reason = messageOf(error)
+      const reason = reasonOf(error)
       if (reason !== failure) onFailure(reason)
       failure = reason
     }

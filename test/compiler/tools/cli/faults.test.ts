@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { codegenCommand } from '../../../../compiler/tools/cli/codegen.ts'
+import { compileCommand } from '../../../../compiler/tools/cli/compile.ts'
+import { costCommand } from '../../../../compiler/tools/cli/cost.ts'
+import { diffCommand } from '../../../../compiler/tools/cli/diff.ts'
+import { mailsCommand } from '../../../../compiler/tools/cli/mails.ts'
+import { serveCommand } from '../../../../compiler/tools/cli/serve.ts'
+import { verifyCommand } from '../../../../compiler/tools/cli/verify.ts'
+import { runCommand } from '../../../support/command.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+
+const commands = [codegenCommand, compileCommand, costCommand, diffCommand, mailsCommand, serveCommand, verifyCommand]
+const here = import.meta.filename
+
+const lines: readonly (readonly string[])[] = [
+  ['compile'],
+  ['verify'],
+  ['cost', '--documents', here],
+  ['diff', '--migration', here],
+  ['mails'],
+  ['codegen', '--out', '/nowhere'],
+]
+
+describe('a database that cannot be reached', () => {
+  let db: TestDatabase
+  beforeAll(async () => {
+    db = await createDatabase()
+  })
+  afterAll(() => db.drop())
+
+  const faults = (): readonly (readonly [url: string, told: string])[] => {
+    const [closed, missing] = [new URL(db.url), new URL(db.url)]
+    closed.port = '1'
+    missing.pathname = '/nope'
+    return [
+      [closed.href, 'ECONNREFUSED 127.0.0.1:1: nothing listens there; check host and port'],
+      [missing.href, 'database "nope" does not exist: check the name of the database in the URL'],
+      [`${db.url}?sslmode=requires`, 'sslmode=requires is none of'],
+      [`${db.url}?sslmode=require`, 'The server does not support SSL connections: use sslmode=prefer'],
+    ]
+  }
+
+  it.each(lines.map((line) => [line.join(' '), line] as const))('is named by %s', async (_text, args) => {
+    for (const [url, told] of faults()) {
+      const { exitCode, noted } = await runCommand(commands, args, { environment: { DATABASE_URL: url } })
+      expect(noted).toContain(told)
+      expect(exitCode).not.toBe(0)
+    }
+  })
+
+  it('is named in the log of a server, which goes on trying', async () => {
+    const [[url, told] = ['', '']] = faults()
+    const environment = { DATABASE_URL: url, JWT_SECRET: 'x'.repeat(32), PORT: '0' }
+    const stop = new Promise<string>((resolve) => void setTimeout(resolve, 500, 'the test'))
+    const { exitCode, noted } = await runCommand(commands, ['serve'], { environment, stop })
+    expect([exitCode, noted]).toEqual([0, expect.stringContaining(told)])
+  })
+})
