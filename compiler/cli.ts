@@ -9,7 +9,11 @@ import { awaitStopSignal } from './tools/cli/signals.ts'
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   start: async () => (await import('./tools/cli/start.ts')).startCommand,
   serve: async () => (await import('./tools/cli/serve.ts')).serveCommand,
+  doctor: async () => (await import('./tools/cli/doctor.ts')).doctorCommand,
+  prepare: async () => (await import('./tools/cli/prepare.ts')).prepareCommand,
   compile: async () => (await import('./tools/cli/compile.ts')).compileCommand,
+  report: async () => (await import('./tools/cli/report.ts')).reportCommand,
+  schema: async () => (await import('./tools/cli/schema.ts')).schemaCommand,
   codegen: async () => (await import('./tools/cli/codegen.ts')).codegenCommand,
   diff: async () => (await import('./tools/cli/diff.ts')).diffCommand,
   cost: async () => (await import('./tools/cli/cost.ts')).costCommand,

@@ -30,6 +30,8 @@ export interface CompilerOptions extends ReadOptions {
   readonly query: CatalogQuery
   /** What earlier compiles made; left out: the compiler's own memory. */
   readonly memo?: Memo
+  /** Reports on all schemas, whatever their comments ask for (spec/graphql.md 17, `schemaReport`). */
+  readonly reportsAll?: true
 }
 
 export interface Compiler {
@@ -40,7 +42,7 @@ export interface Compiler {
 /**
  * A compiler for one database. It remembers what its passes made, so that a small change compiles quickly.
  */
-export function createCompiler({ query, memo = createMemo(), ...options }: CompilerOptions): Compiler {
+export function createCompiler({ query, memo = createMemo(), reportsAll, ...options }: CompilerOptions): Compiler {
   const read = createCatalogReader(query, options)
   const emit = createEmitter(memo)
   return {
@@ -48,11 +50,12 @@ export function createCompiler({ query, memo = createMemo(), ...options }: Compi
       const { timed, timings } = createStopwatch()
       const catalog = await timed('catalog', read)
       const noted = await timed('comments', () => annotate(catalog, memo))
-      const built = await timed('model', () => buildModel(noted.annotated, memo))
+      const annotated = reportsAll ? reportingAll(noted.annotated) : noted.annotated
+      const built = await timed('model', () => buildModel(annotated, memo))
       const emitted = await timed('emit', () => emit(built.model, catalog.version))
       return {
         catalog,
-        annotated: noted.annotated,
+        annotated,
         model: built.model,
         revision: emitted.value,
         artifacts: () => artifactsOf(built.model, emitted.value),
@@ -64,6 +67,11 @@ export function createCompiler({ query, memo = createMemo(), ...options }: Compi
     },
   }
 }
+
+const reportingAll = (annotated: Annotated): Annotated => ({
+  ...annotated,
+  schemas: annotated.schemas.map((schema) => ({ ...schema, settings: { ...schema.settings, schemaReport: true } })),
+})
 
 /** ts-morph stands behind this import: half a second and 80 MB that a serving process does not owe. */
 async function artifactsOf(model: Model, revision: Revision): Promise<Artifacts> {

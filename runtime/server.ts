@@ -5,10 +5,12 @@ import type { Passwords } from './auth/secrets/passwords.ts'
 import { openAuth, type OpenAuth } from './auth/http/open.ts'
 import { migrateAuth } from './auth/schema/migrate.ts'
 import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
+import type { Manifest } from './contract/manifest.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
 import { logOutages } from './db/failures/outages.ts'
 import { openDatabase, type Database } from './db/pool/pool.ts'
 import { smallestShared } from './db/pool/shares.ts'
+import { summaryOf } from './engine/summary.ts'
 import { startingWith, watchSource, type WatchedSource } from './engine/watch-source.ts'
 import { unavailableResponse } from './graphql/http/route.ts'
 import { createService, type GraphqlService } from './graphql/serve.ts'
@@ -66,6 +68,7 @@ export function assembleServer(parts: ServerParts, ownUrl: () => string): Assemb
       const revision = await warmUp(watched.source, parts.log, signal)
       if (revision === null) return false
       serveFrom(revision)
+      logVisible(revision.manifest, parts.log)
       logConnectionFaults(parts)
       return true
     },
@@ -89,6 +92,13 @@ export function openServerDatabase(settings: ServerSettings): ServerDatabase {
     answers,
   })
   return { ...database, answers }
+}
+
+/** How much of the database each role finds in its API: an empty one is a missing grant far more often than a wish. */
+function logVisible(manifest: Manifest, log: Log): void {
+  const { relations, visible, missingGrants } = summaryOf(manifest)
+  log({ kind: 'schema-summary', relations, visible })
+  if (missingGrants !== null) log({ kind: 'nothing-visible', grants: missingGrants })
 }
 
 /** What an operator should know of the connections that requests share. */

@@ -23,8 +23,14 @@ const floors: readonly (readonly string[])[] = [
   ['runtime/graphql/run', 'runtime/auth/store'],
   ['runtime/graphql/allowlist', 'runtime/graphql/apart', 'runtime/auth/secrets', 'runtime/auth/providers'],
   ['runtime/graphql/serve.ts', 'runtime/auth/limits', 'runtime/auth/mails', 'runtime/auth/io'],
-  ['runtime/auth/accounts', 'compiler/tools/codegen', 'compiler/tools/diff', 'compiler/tools/verify'],
-  ['runtime/auth/endpoints', 'compiler/tools/cost'],
+  [
+    'runtime/auth/accounts',
+    'compiler/tools/codegen',
+    'compiler/tools/diff',
+    'compiler/tools/verify',
+    'compiler/tools/report',
+  ],
+  ['runtime/auth/endpoints', 'compiler/tools/cost', 'compiler/tools/doctor'],
   ['runtime/auth/http'],
   ['runtime/admin'],
   ['runtime/dashboard'],
@@ -48,6 +54,8 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
   // Documents are judged as they are when they are asked.
   'compiler/tools/diff': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
   'compiler/tools/cost': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
+  'compiler/tools/report': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
+  'compiler/tools/doctor': ['runtime/auth', 'runtime/db', 'runtime/engine', 'runtime/graphql', 'runtime/settings'],
   'compiler/tools/verify': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
 }
 

@@ -97,6 +97,13 @@ export const prepareDatabase = (options: PrepareOptions): Promise<Preparation> =
     return verdict(await missingOf(query, all))
   })
 
+/** What prepareDatabase would run, which only reads: in order, empty where the database is prepared. */
+export const missingStatements = (options: PrepareOptions): Promise<readonly string[]> =>
+  withSession({ url: options.url }, async (query) => {
+    const missing = await missingOf(query, needs(options.login ?? (await currentUser(query))))
+    return missing.map(({ make }) => make)
+  })
+
 const manyRows = 32
 const manyRecords = 1_024
 

@@ -7,6 +7,7 @@ import { createCompiler } from '../compile.ts'
 import type { Compiled } from '../compile.ts'
 import { createFollower } from '../follow.ts'
 import { foldVersions } from '../prepare/prepare.ts'
+import type { Diagnostic } from '../report/diagnostic.ts'
 import { printDiagnostic } from '../report/print.ts'
 import { demandSchemas } from './demand-schemas.ts'
 import type { Prepare } from './prepare-once.ts'
@@ -56,12 +57,19 @@ function createSource(followed: boolean, { schemas, query, log }: FollowedSource
   return createFollower({ compiler, query, version, guarded: followed, report })
 }
 
-/** Tells what a compile has to say, but not again what the one before it said. */
+/** Counts what the first compile has to say; later ones say what the one before them did not. */
 function createRemarks(log: Log): (compiled: Compiled) => void {
-  let said: ReadonlySet<string> = new Set()
+  let said: ReadonlySet<string> | null = null
   return ({ diagnostics }) => {
-    const remarks = diagnostics.filter(({ severity }) => severity !== 'info').map(printDiagnostic)
-    for (const text of remarks) if (!said.has(text)) log({ kind: 'schema-remark', text })
-    said = new Set(remarks)
+    const remarks = diagnostics.filter(({ severity }) => severity !== 'info')
+    const texts = remarks.map(printDiagnostic)
+    if (said === null) logCount(log, remarks)
+    else for (const text of texts) if (!said.has(text)) log({ kind: 'schema-remark', text })
+    said = new Set(texts)
   }
+}
+
+function logCount(log: Log, remarks: readonly Diagnostic[]): void {
+  const errors = remarks.filter(({ severity }) => severity === 'error').length
+  if (remarks.length > 0) log({ kind: 'schema-remarks', errors, warnings: remarks.length - errors })
 }

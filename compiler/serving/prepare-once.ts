@@ -1,3 +1,4 @@
+import { loginOf } from '../../runtime/db/connect/server.ts'
 import type { Log } from '../../runtime/log/events.ts'
 import { prepareDatabase } from '../prepare/prepare.ts'
 import type { Preparation } from '../prepare/prepare.ts'
@@ -26,7 +27,8 @@ export function createPrepareOnce({ ownerUrl, loginUrl, log }: PrepareOnceOption
     const preparation = await prepareDatabase({ url: ownerUrl, login: loginOf(loginUrl) })
     const { statements } = preparation
     // The same need is reported once.
-    if (statements.length > 0 && asked !== statements.join()) log({ kind: 'owner-needed', statements })
+    if (statements.length > 0 && asked !== statements.join())
+      log({ kind: 'owner-needed', statements: statements.length })
     asked = statements.join()
     prepared = demandReady(preparation)
     log({ kind: 'database-prepared', followed: prepared.followed })
@@ -36,9 +38,7 @@ export function createPrepareOnce({ ownerUrl, loginUrl, log }: PrepareOnceOption
 
 function demandReady(preparation: Preparation): PreparedDatabase {
   if (preparation.ready) return preparation
-  throw new Error('the database is not prepared, and neither DATABASE_OWNER_URL nor DATABASE_URL may prepare it')
-}
-
-function loginOf(url: string): string {
-  return decodeURIComponent(new URL(url).username)
+  throw new Error(
+    'the database is not prepared, and neither DATABASE_OWNER_URL nor DATABASE_URL may prepare it: catalograph prepare --sql prints what an owner has to run',
+  )
 }

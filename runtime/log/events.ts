@@ -2,6 +2,12 @@
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
+/** How many tables and views a role sees. */
+export interface VisibleRelations {
+  readonly role: string
+  readonly relations: number
+}
+
 export type LogEvent =
   | { readonly kind: 'listening'; readonly url: string }
   | { readonly kind: 'stopping'; readonly signal: string }
@@ -9,12 +15,15 @@ export type LogEvent =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'not-ready'; readonly attempt: number; readonly retryInMs: number; readonly reason: string }
   | { readonly kind: 'database-prepared'; readonly followed: boolean }
-  | { readonly kind: 'owner-needed'; readonly statements: readonly string[] }
+  | { readonly kind: 'owner-needed'; readonly statements: number }
   | { readonly kind: 'pool-unshared'; readonly size: number; readonly least: number }
   | { readonly kind: 'pooler-breaks-statements' }
   | { readonly kind: 'revision-ready'; readonly revision: string; readonly ms: number }
   | { readonly kind: 'revision-failed'; readonly reason: string }
   | { readonly kind: 'schema-remark'; readonly text: string }
+  | { readonly kind: 'schema-remarks'; readonly errors: number; readonly warnings: number }
+  | { readonly kind: 'schema-summary'; readonly relations: number; readonly visible: readonly VisibleRelations[] }
+  | { readonly kind: 'nothing-visible'; readonly grants: string }
   | { readonly kind: 'mails-kept' }
   | { readonly kind: 'database-away'; readonly reason: string }
   | {
@@ -58,7 +67,8 @@ const eventTable: EventTable = {
   },
   'owner-needed': {
     level: 'warn',
-    say: ({ statements }) => `an owner of the database has to run:\n${statements.join(';\n')};`,
+    say: ({ statements }) =>
+      `an owner of the database has to run ${statements} statements: catalograph prepare --sql prints them`,
   },
   'pool-unshared': {
     level: 'warn',
@@ -73,6 +83,21 @@ const eventTable: EventTable = {
   'revision-ready': { level: 'info', say: ({ revision, ms }) => `schema ${revision} ready after ${Math.round(ms)} ms` },
   'revision-failed': { level: 'error', say: ({ reason }) => `the schema could not be compiled: ${reason}` },
   'schema-remark': { level: 'warn', say: ({ text }) => text },
+  'schema-remarks': {
+    level: 'warn',
+    say: ({ errors, warnings }) =>
+      `${errors} errors and ${warnings} warnings on the schema: catalograph report shows them`,
+  },
+  'schema-summary': {
+    level: 'info',
+    say: ({ relations, visible }) =>
+      `${relations} tables and views; visible: ${visible.map(({ role, relations: count }) => `${count} to ${role}`).join(', ')}`,
+  },
+  'nothing-visible': {
+    level: 'warn',
+    say: ({ grants }) =>
+      `no role sees a table or function, so the API is empty; to publish what is there, run: ${grants}`,
+  },
   'mails-kept': {
     level: 'warn',
     say: () => 'no SMTP_URL is set: mails of auth are kept and not sent; read them with: catalograph mails',

@@ -13,20 +13,22 @@ export interface CommandSurroundings {
   readonly environment?: Environment
   readonly input?: string
   readonly stop?: Promise<string>
+  /** Notes are sentences for a person; otherwise the log is JSON. */
+  readonly human?: boolean
 }
 
 /** Runs a command line as the program does, in this process and with an environment of its own. */
 export const runCommand = async (
   commands: readonly Command[],
   args: readonly string[],
-  { environment = {}, input = '', stop = new Promise(() => undefined) }: CommandSurroundings = {},
+  { environment = {}, input = '', stop = new Promise(() => undefined), human = false }: CommandSurroundings = {},
 ): Promise<CommandAnswer> => {
   const [printed, noted]: [string[], string[]] = [[], []]
   const exitCode = await runArguments(commands, args, {
     environment,
     print: (line) => printed.push(line),
     note: (line) => noted.push(line),
-    human: false,
+    human,
     readInput: async () => input,
     stopRequested: () => stop,
   })

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import pg from 'pg'
 import { sqlstateOf } from '../failures/classify.ts'
 import { encryptionsOf, type Encryption } from './encryption.ts'
@@ -69,6 +70,10 @@ export const serverOf = (
     },
   }
 }
+
+/** The role that connections of the URL log in as: where nothing names one, that of the system's user. */
+export const loginOf = (url: string, environment: ConnectEnvironment = process.env): string =>
+  parametersOf(url, environment)['user'] ?? userInfo().username
 
 /** A connected client. Rejects with what pg or `prepare` rejects with; the connection is closed then. */
 export const openClient = (

@@ -69,8 +69,9 @@ const POLICIES = `policies as (
 const perRow = literal(PER_ROW)
 
 const ROW_SECURITY = `select 1 as rank, 'row level security is off' as problem, 'table ' || r.name as object,
-    'Whatever the grants allow, ' || r.roles || ' may do with every row.' as message,
-    'alter table ' || r.name || ' enable row level security;' as sql
+    'Whatever the grants allow, ' || r.roles || ' may do with every row. The policy keeps it so, until you narrow or replace it.' as message,
+    'alter table ' || r.name || ' enable row level security; create policy as_granted on ' || r.name || ' to ' || r.roles
+      || ' using (true) with check (true);' as sql
   from relations r where r.relkind in ('r', 'p') and not r.relrowsecurity and r.roles is not null`
 
 /** Materialized views and foreign tables have no policies (PostgreSQL manual, CREATE POLICY). */

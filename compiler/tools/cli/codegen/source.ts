@@ -10,6 +10,7 @@ import { writtenExpression } from '../../../catalog/written.ts'
 import { createCompiler } from '../../../compile.ts'
 import { printDiagnostics } from '../../../report/print.ts'
 import { CommandFailure } from '../command.ts'
+import { demandRole } from '../demand-role.ts'
 
 /** Where a role's schema comes from. */
 export interface SchemaSource {
@@ -43,8 +44,7 @@ export const databaseSource = ({ url, schemas }: DatabaseSourceOptions, role: st
     }),
   load: () =>
     withSession({ url }, async (query) => {
-      const { rows } = await query('select from pg_roles where rolname = $1', [role])
-      if (rows.length === 0) throw new CommandFailure(`the database has no role ${role}`)
+      await demandRole(query, role)
       const compiled = await createCompiler({ query, schemas, version: null }).compile()
       const errors = compiled.diagnostics.filter(({ severity }) => severity === 'error')
       if (errors.length > 0) throw new CommandFailure(printDiagnostics(errors).trimEnd())

@@ -1,0 +1,55 @@
+import type { GraphQLSchema } from 'graphql'
+import { CommandFailure, misuse, type CommandOption, type GivenOptions, type Terminal } from '../command.ts'
+import { readLocalSecret } from '../local-secret.ts'
+import { neededSettingsOf } from '../needed-settings.ts'
+import { ownerUrl } from '../owner-url.ts'
+import { credentialsOfKey, credentialsOfSecret, serviceSource } from './service-source.ts'
+import { databaseSource, folderSource, type SchemaSource } from './source.ts'
+
+/** Options of commands that read the schema of a role. */
+export const placeOptions: Readonly<Record<'from' | 'role' | 'key', CommandOption>> = {
+  from: {
+    value: 'PLACE',
+    help: 'Folder of artifacts, http(s) URL of a service, or postgres URL (default: the database).',
+  },
+  role: { value: 'ROLE', help: 'The role whose schema it is (default: anon).' },
+  key: { value: 'KEY', help: 'Project key of the service, if JWT_SECRET is not set.' },
+}
+
+/** What they say of these options. */
+export const placeDescription =
+  'Reads the schema from a folder that `compile` wrote, from a service by introspection (with --key, or with JWT_SECRET\n' +
+  'for any role; a comment has to enable introspection), or from a database, to which it writes nothing. Without --from\n' +
+  'it is the database of DATABASE_OWNER_URL or DATABASE_URL, or the embedded one while it runs.'
+
+/** @throws CommandFailure where the options name no place */
+export async function schemaSourceOf(
+  { from, key }: GivenOptions,
+  role: string,
+  terminal: Terminal,
+): Promise<SchemaSource> {
+  if (typeof from === 'string' && !/^[a-z]+:\/\//.test(from)) return folderSource(from, role)
+  const settings = neededSettingsOf(terminal)
+  const place = typeof from === 'string' ? from : await ownerUrl(settings)
+  if (/^postgres(?:ql)?:/.test(place)) {
+    return databaseSource({ url: place, schemas: settings.schemas }, role)
+  }
+  if (!/^https?:/.test(place)) throw misuse('--from takes a folder, an http(s) URL or a postgres URL')
+  if (typeof key === 'string') return serviceSource(place, credentialsOfKey(key, role))
+  const secret = settings.jwtSecret ?? (await readLocalSecret(settings.dataFolder))
+  if (secret === null) throw new CommandFailure('a service is asked with --key, or with JWT_SECRET set')
+  return serviceSource(place, credentialsOfSecret(secret, role))
+}
+
+/** Every schema has `node`. */
+const isEmpty = (schema: GraphQLSchema): boolean =>
+  Object.keys(schema.getQueryType()?.getFields() ?? {}).length <= 1 && schema.getMutationType() == null
+
+/** Rejects with CommandFailure where the role finds nothing in it. */
+export async function loadSchema(source: SchemaSource, role: string): Promise<GraphQLSchema> {
+  const schema = await source.load()
+  if (!isEmpty(schema)) return schema
+  throw new CommandFailure(
+    `${role} may neither read nor call anything: check its grants (catalograph report --role ${role})`,
+  )
+}

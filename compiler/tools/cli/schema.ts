@@ -1,0 +1,24 @@
+import { writeFile } from 'node:fs/promises'
+import { printSchema } from 'graphql'
+import { loadSchema, placeDescription, schemaSourceOf, placeOptions } from './codegen/place.ts'
+import { exitCodes, misuse, type Command } from './command.ts'
+
+/** The schema of a role, as other tools want it: editors, linters, generators of code. */
+export const schemaCommand: Command = {
+  name: 'schema',
+  summary: 'Print the GraphQL schema of a role (SDL).',
+  description: placeDescription,
+  options: { ...placeOptions, out: { value: 'FILE', help: 'Write it to this file instead.' } },
+  run: async (given, terminal) => {
+    const role = String(given['role'] ?? 'anon')
+    const text = printSchema(await loadSchema(await schemaSourceOf(given, role, terminal), role))
+    const { out } = given
+    if (typeof out !== 'string') terminal.print(text)
+    else {
+      await writeFile(out, `${text}\n`).catch((error: NodeJS.ErrnoException) => {
+        throw misuse(`--out: ${out} cannot be written (${error.code})`)
+      })
+    }
+    return exitCodes.done
+  },
+}

@@ -1,0 +1,93 @@
+import { loginOf } from '../../../runtime/db/connect/server.ts'
+import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
+import { reasonOf } from '../../../runtime/db/failures/reason.ts'
+import { openDatabase } from '../../../runtime/db/pool/pool.ts'
+import type { Settings } from '../../../runtime/settings/keys.ts'
+import { missingStatements } from '../../prepare/prepare.ts'
+import { demandSchemas } from '../../serving/demand-schemas.ts'
+import { compileReporting, reportFor } from '../report/report.ts'
+import { connectionFindings, poolerFinding } from './connection.ts'
+import { advise, fault, ok, type Finding } from './findings.ts'
+import { schemaFindings } from './schema.ts'
+import { addressFinding, isAuthThere, keysFinding, mailFinding, nodeFinding } from './surroundings.ts'
+
+/** What a look needs: the settings, and where requests and the compiler log in. */
+export interface Patient {
+  readonly settings: Settings
+  readonly loginUrl: string
+  readonly ownerUrl: string
+}
+
+/** What could not be looked at is a fault that says why; the rest is looked at all the same. */
+const attempt = async (
+  check: string,
+  fix: string,
+  look: () => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> => {
+  try {
+    return await look()
+  } catch (error) {
+    return [fault(check, reasonOf(error), fix)]
+  }
+}
+
+async function preparedFindings({ loginUrl, ownerUrl }: Patient): Promise<readonly Finding[]> {
+  const missing = await missingStatements({ url: ownerUrl, login: loginOf(loginUrl) })
+  const events = missing.filter((statement) => statement.includes('event trigger')).length
+  if (missing.length === 0) return [ok('prepared', 'the database is prepared, and changes of its schema are followed')]
+  return events === missing.length
+    ? [
+        advise(
+          'prepared',
+          'without event triggers changes of the schema take effect up to a second late',
+          'let a superuser run what catalograph prepare --sql prints',
+        ),
+      ]
+    : [
+        fault(
+          'prepared',
+          `${missing.length} things are missing that serving needs`,
+          'run catalograph prepare as an owner, or serve with DATABASE_OWNER_URL; catalograph prepare --sql prints the statements',
+        ),
+      ]
+}
+
+const poolerFindings = async ({ loginUrl, settings: { schemas } }: Patient): Promise<readonly Finding[]> => {
+  const database = openDatabase({ url: loginUrl, schemas, poolSize: 1 })
+  try {
+    return [poolerFinding(await database.pooler())]
+  } finally {
+    await database.close()
+  }
+}
+
+const schemaPart = async ({ ownerUrl, settings: { schemas } }: Patient, query: Query): Promise<readonly Finding[]> => {
+  await demandSchemas(query, schemas)
+  const { compiled, manifest } = await compileReporting(query, schemas)
+  const { advice } = await reportFor(ownerUrl, manifest, 'anon')
+  return schemaFindings(manifest, compiled.diagnostics, advice)
+}
+
+/** Everything that can be wrong between a database, its settings and a process that is to serve it. It only reads. */
+export async function examine(patient: Patient, nodeVersion: string, now: () => number): Promise<readonly Finding[]> {
+  const { settings, loginUrl, ownerUrl } = patient
+  const here = [nodeFinding(nodeVersion), keysFinding(settings)]
+  const login = await attempt('connection', 'check DATABASE_URL', () =>
+    withSession({ url: loginUrl }, (query) => connectionFindings(query, settings, now())),
+  )
+  if (login.some(({ check, verdict }) => check === 'connection' && verdict === 'fault')) return [...here, ...login]
+  const database = await Promise.all([
+    attempt('pooler', 'try again', () => poolerFindings(patient)),
+    attempt('prepared', 'check DATABASE_OWNER_URL', () => preparedFindings(patient)),
+    attempt('schema', 'check DB_SCHEMAS, and the privileges of the role', () =>
+      withSession({ url: ownerUrl }, (query) => schemaPart(patient, query)),
+    ),
+    attempt('auth', 'check DATABASE_OWNER_URL', () =>
+      withSession({ url: ownerUrl }, async (query) => {
+        const isAuth = await isAuthThere(query)
+        return [await mailFinding(settings, isAuth), addressFinding(settings, isAuth)]
+      }),
+    ),
+  ])
+  return [...here, ...login, ...database.flat()]
+}

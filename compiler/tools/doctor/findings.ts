@@ -1,0 +1,40 @@
+/** What a look at a database and its settings found. */
+
+export type Verdict = 'ok' | 'advice' | 'fault'
+
+export interface Finding {
+  /** What was looked at: a word that scripts can ask for. */
+  readonly check: string
+  readonly verdict: Verdict
+  readonly message: string
+  /** What to do, in words, settings or SQL; null: nothing. */
+  readonly fix: string | null
+}
+
+export const ok = (check: string, message: string): Finding => ({ check, verdict: 'ok', message, fix: null })
+
+/** It works; something is missing or costs. */
+export const advise = (check: string, message: string, fix: string): Finding => ({
+  check,
+  verdict: 'advice',
+  message,
+  fix,
+})
+
+/** Requests fail because of it. */
+export const fault = (check: string, message: string, fix: string): Finding => ({
+  check,
+  verdict: 'fault',
+  message,
+  fix,
+})
+
+const marks: Readonly<Record<Verdict, string>> = { ok: 'ok    ', advice: 'advice', fault: 'FAULT ' }
+
+export const printFindings = (findings: readonly Finding[]): string =>
+  findings
+    .flatMap(({ check, verdict, message, fix }) => [
+      `${marks[verdict]}  ${check.padEnd(12)}  ${message}`,
+      ...(fix === null ? [] : fix.split('\n').map((line) => `${' '.repeat(22)}-> ${line}`)),
+    ])
+    .join('\n')

@@ -1,0 +1,73 @@
+import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
+import type { Manifest } from '../../../runtime/contract/manifest.ts'
+import { summaryOf } from '../../../runtime/engine/summary.ts'
+import { groupBy } from '../../../runtime/lib/group-by.ts'
+import type { Diagnostic } from '../../report/diagnostic.ts'
+import { advise, fault, ok, type Finding } from './findings.ts'
+
+const visibleFindings = (manifest: Manifest): readonly Finding[] => {
+  const { relations, visible, missingGrants } = summaryOf(manifest)
+  const list = visible.map(({ role, relations: count }) => `${count} to ${role}`).join(', ')
+  return missingGrants === null
+    ? [ok('grants', `of ${relations} tables and views are visible: ${list}`)]
+    : [fault('grants', `no role sees any of ${relations} tables and views, so the API is empty`, missingGrants)]
+}
+
+/** Diagnostics of which each loses a field or a type. */
+const losses: ReadonlySet<string> = new Set([
+  'field-taken',
+  'name-taken',
+  'name-unusable',
+  'node-id-kept',
+  'label-unusable',
+])
+
+function remarkFindings(diagnostics: readonly Diagnostic[]): readonly Finding[] {
+  const lost = diagnostics.filter(({ code }) => losses.has(code)).length
+  const comments = diagnostics.filter(({ code }) => code.startsWith('comment-')).length
+  const keyless = diagnostics.filter(({ code }) => code === 'no-key').length
+  const broken = diagnostics.filter(({ severity }) => severity === 'error').length
+  return [
+    ...(broken > 0 ? [fault('schema', `${broken} objects cannot be served`, 'catalograph report names them')] : []),
+    ...(comments > 0
+      ? [advise('comments', `${comments} comments or settings in them have no effect`, 'catalograph report names them')]
+      : [ok('comments', 'all comments can be read')]),
+    ...(lost > 0
+      ? [
+          advise(
+            'names',
+            `${lost} names collide or are no GraphQL names, so that fields are missing`,
+            'catalograph annotate writes comments that give each a name',
+          ),
+        ]
+      : [ok('names', 'no names collide')]),
+    ...(keyless > 0
+      ? [
+          advise(
+            'keys',
+            `${keyless} tables and views have no key, and so no collection`,
+            'add primary keys; for views catalograph annotate writes comments',
+          ),
+        ]
+      : []),
+  ]
+}
+
+const adviceFindings = (advice: SchemaReport['advice']): readonly Finding[] =>
+  [...groupBy(advice, ({ problem }) => problem)].map(([problem, group]) =>
+    advise('database', `${problem}: ${group.length}`, 'catalograph report names each, with the SQL that mends it'),
+  )
+
+/** Of what is served: who sees it, what the compiler says, and what the report advises. */
+export const schemaFindings = (
+  manifest: Manifest,
+  diagnostics: readonly Diagnostic[],
+  advice: SchemaReport['advice'],
+): readonly Finding[] => [
+  ...(manifest.refusal ?? []).map(({ message }) =>
+    fault('comments', `a comment makes every request fail: ${message}`, 'correct the comment'),
+  ),
+  ...visibleFindings(manifest),
+  ...remarkFindings(diagnostics),
+  ...adviceFindings(advice),
+]

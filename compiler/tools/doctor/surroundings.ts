@@ -1,0 +1,61 @@
+import { createSmtp } from '../../../runtime/auth/mails/smtp.ts'
+import { reasonOf } from '../../../runtime/db/failures/reason.ts'
+import type { Query } from '../../../runtime/db/connect/session.ts'
+import type { Settings } from '../../../runtime/settings/keys.ts'
+import { advise, fault, ok, type Finding } from './findings.ts'
+
+const oldestNode = 20
+
+export const nodeFinding = (version: string): Finding =>
+  Number.parseInt(version, 10) < oldestNode
+    ? fault('node', `Node ${version} is too old`, `use Node ${oldestNode} or newer`)
+    : ok('node', `Node ${version}`)
+
+export const keysFinding = ({ jwtSecret }: Settings): Finding =>
+  jwtSecret === null
+    ? fault(
+        'keys',
+        'JWT_SECRET is not set',
+        'set it to 32 random characters or more, such as those of: openssl rand -hex 32',
+      )
+    : ok('keys', 'keys are made with JWT_SECRET')
+
+/** Whether auth was ever enabled in this database. */
+export async function isAuthThere(query: Query): Promise<boolean> {
+  const { rows } = await query("select from pg_catalog.pg_namespace where nspname = 'catalograph_auth'")
+  return rows.length > 0
+}
+
+/** Of what auth needs besides the database. */
+export async function mailFinding({ smtpUrl }: Settings, isAuth: boolean): Promise<Finding> {
+  if (smtpUrl === null) {
+    return isAuth
+      ? advise(
+          'mail',
+          'mails of auth are kept in the database and not sent',
+          'set SMTP_URL; catalograph mails shows what is kept',
+        )
+      : ok('mail', 'auth is not enabled, and no mail server is set')
+  }
+  try {
+    await createSmtp(smtpUrl).knock()
+    return ok('mail', 'the mail server takes mails')
+  } catch (error) {
+    return fault('mail', `the mail server cannot be used: ${reasonOf(error)}`, 'check SMTP_URL')
+  }
+}
+
+export const addressFinding = ({ baseUrl }: Settings, isAuth: boolean): Finding => {
+  if (baseUrl === null) {
+    return isAuth
+      ? advise(
+          'address',
+          'links in mails name the address that this process listens on',
+          'set BASE_URL to the public address',
+        )
+      : ok('address', 'BASE_URL is not set, and only auth needs it')
+  }
+  return baseUrl.startsWith('https:') || /^http:\/\/(?:localhost|127\.)/.test(baseUrl)
+    ? ok('address', baseUrl)
+    : advise('address', `${baseUrl} is not encrypted, and tokens travel there`, 'serve it by https')
+}

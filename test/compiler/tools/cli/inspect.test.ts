@@ -1,0 +1,132 @@
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildSchema } from 'graphql'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { prepareCommand } from '../../../../compiler/tools/cli/prepare.ts'
+import { reportCommand } from '../../../../compiler/tools/cli/report.ts'
+import { schemaCommand } from '../../../../compiler/tools/cli/schema.ts'
+import { serveCommand } from '../../../../compiler/tools/cli/serve.ts'
+import type { SchemaReport } from '../../../../runtime/graphql/extensions/report.ts'
+import { runCommand } from '../../../support/command.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+
+const commands = [prepareCommand, reportCommand, schemaCommand, serveCommand]
+const secret = 'a secret that has more than thirty-two characters'
+
+const tables = `
+  create table author (id int primary key, name text not null);
+  create table book (id int primary key, author_id int not null references author, title text);
+  create view loose as select 1 as one;`
+
+let db: TestDatabase
+const run = (args: readonly string[], url = db.adminUrl) =>
+  runCommand(commands, args, { environment: { DATABASE_URL: url } })
+
+/** Serves until it has nothing more to say at its start. */
+const served = async (url: string, ownerUrl: string): Promise<string> => {
+  const environment = { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, JWT_SECRET: secret, PORT: '0' }
+  const stop = new Promise<string>((resolve) => void setTimeout(resolve, 1_500, 'the test'))
+  const { exitCode, noted } = await runCommand(commands, ['serve'], { environment, stop, human: true })
+  expect(exitCode).toBe(0)
+  return noted
+}
+
+describe('a database that was never served', () => {
+  beforeAll(async () => {
+    db = await createDatabase({ sql: tables })
+  })
+  afterAll(() => db.drop())
+
+  it('is prepared by prepare, or by the SQL that it prints', async () => {
+    const { printed } = await run(['prepare', '--sql'])
+    expect(printed).toMatch(/create schema if not exists catalograph/)
+    const other = await createDatabase({ sql: tables })
+    try {
+      await other.query(printed)
+      const after = await run(['prepare', '--sql'], other.adminUrl)
+      expect(after).toMatchObject({ exitCode: 0, printed: '', noted: 'catalograph: the database is prepared' })
+    } finally {
+      await other.drop()
+    }
+    const refused = await run(['prepare'], db.url)
+    expect(refused).toMatchObject({ exitCode: 1, noted: expect.stringContaining('prepare --sql') })
+    expect(await run(['prepare'])).toMatchObject({ exitCode: 0, printed: 'the database is prepared' })
+    expect(await run(['prepare'], db.url)).toMatchObject({ exitCode: 0, printed: 'the database is prepared' })
+  })
+
+  it('has an empty API, and the log says what to grant', async () => {
+    const noted = await served(db.url, db.adminUrl)
+    expect(noted).toContain('3 tables and views; visible: 0 to anon, 0 to authenticated, 0 to service_role')
+    const grants = /the API is empty; to publish what is there, run: (.*)/.exec(noted)?.[1] ?? ''
+    await db.query(grants)
+    const after = await served(db.url, db.adminUrl)
+    expect(after).toContain('3 tables and views; visible: 2 to anon, 2 to authenticated, 0 to service_role')
+    expect(after).not.toContain('is empty')
+  })
+})
+
+describe('a database with remarks', () => {
+  beforeAll(async () => {
+    db = await createDatabase({
+      prepare: true,
+      sql: `${tables}
+        comment on schema public is '@graphql({"inflect_names": true})';
+        create table hidden (id int primary key);
+        create table "2nd" (id int primary key);
+        grant usage on schema public to anon;
+        grant select on author, book, loose, "2nd" to anon;
+        comment on table author is '@graphql({"nmae": "Writer"})';`,
+    })
+  })
+  afterAll(() => db.drop())
+
+  it('is reported on without a comment that asks for it', async () => {
+    const { exitCode, printed } = await run(['report'])
+    expect(exitCode).toBe(0)
+    expect(printed).toMatch(/^anon finds 2 of 5 tables and views/)
+    expect(printed).toMatch(
+      /Not in the API: no grant \(1\)\n {2}table public\.hidden\n.*\n {6}grant select on "public"\."hidden" to "anon";/,
+    )
+    expect(printed).toContain('Not in the API: no primary key (1)')
+    expect(printed).toContain('Did you mean "name"?')
+    expect(printed).toMatch(/To mend: the foreign key has no index \(1\)/)
+    const report = JSON.parse((await run(['report', '--json', '--role', 'anon'])).printed) as SchemaReport
+    expect(report.relations).toHaveLength(5)
+    const security = report.advice.find(({ object }) => object === 'table public.author')
+    await db.query(security?.sql ?? '')
+    await db.query('insert into author values (1, $1)', ['Ada'])
+    await db.query('set role anon')
+    expect(await db.query('select id from author')).toMatchObject({ rows: [{ id: 1 }] })
+    await db.query('reset role')
+  })
+
+  it('is reported on by the name of a role', async () => {
+    const wrong = await run(['report', '--role', 'annon'])
+    expect(wrong).toMatchObject({
+      exitCode: 1,
+      noted: 'catalograph: the database has no role annon; did you mean anon?',
+    })
+  })
+
+  it('counts them in one line at start', async () => {
+    const noted = await served(db.url, db.adminUrl)
+    expect(noted).toMatch(/0 errors and \d+ warnings on the schema: catalograph report shows them/)
+    expect(noted).not.toContain('nmae')
+  })
+
+  it('has its schema printed for other tools', async () => {
+    const { printed } = await run(['schema', '--role', 'anon'])
+    const fields = buildSchema(printed).getQueryType()?.getFields() ?? {}
+    expect(Object.keys(fields)).toEqual(expect.arrayContaining(['authorCollection', 'bookCollection']))
+    const out = join(await mkdtemp(join(tmpdir(), 'catalograph-schema-')), 'schema.graphql')
+    expect(await run(['schema', '--out', out])).toMatchObject({ exitCode: 0, printed: '' })
+    expect(await readFile(out, 'utf8')).toBe(`${printed}\n`)
+    expect(await run(['schema', '--out', '/nowhere/x'])).toMatchObject({ exitCode: 2 })
+    const nothing = await run(['schema', '--role', 'service_role'])
+    expect(nothing).toMatchObject({
+      exitCode: 1,
+      noted: expect.stringContaining('catalograph report --role service_role'),
+    })
+  })
+})

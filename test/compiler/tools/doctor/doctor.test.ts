@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { doctorCommand } from '../../../../compiler/tools/cli/doctor.ts'
+import type { Finding } from '../../../../compiler/tools/doctor/findings.ts'
+import { prepareDatabase } from '../../../../compiler/prepare/prepare.ts'
+import { freePort } from '../../../../runtime/embedded-postgres/free-port.ts'
+import { runCommand } from '../../../support/command.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { hasPgbouncer, startPgbouncer } from '../../../support/pgbouncer.ts'
+
+const JWT_SECRET = 'a secret that has more than thirty-two characters'
+const CATALOGRAPH_DATA = '/nowhere'
+
+const findingsWith = async (environment: Readonly<Record<string, string>>): Promise<readonly Finding[]> => {
+  const { printed } = await runCommand([doctorCommand], ['doctor', '--json'], {
+    environment: { CATALOGRAPH_DATA, ...environment },
+  })
+  return JSON.parse(printed) as readonly Finding[]
+}
+
+/** The verdict on one subject, and what to do. */
+const told = (findings: readonly Finding[], check: string): Omit<Finding, 'check'> | undefined => {
+  const [found] = findings.filter((one) => one.check === check)
+  return found && { verdict: found.verdict, message: found.message, fix: found.fix }
+}
+
+describe('catalograph doctor', () => {
+  let db: TestDatabase
+  beforeAll(async () => {
+    db = await createDatabase({
+      isolated: true,
+      sql: `create table notes (id int primary key, body text); create table odd (id int primary key, node_id int)`,
+    })
+  })
+  afterAll(() => db.drop())
+
+  const whole = () => ({ DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET })
+
+  it('finds what is missing before the first start, one after the other', async () => {
+    expect(told(await findingsWith({}), 'settings')).toMatchObject({
+      verdict: 'fault',
+      message: 'there is no database',
+      fix: expect.any(String),
+    })
+    expect(told(await findingsWith({ PORT: 'x' }), 'settings')).toMatchObject({
+      verdict: 'fault',
+      message: expect.stringMatching(/^PORT /),
+    })
+    expect(told(await findingsWith({ DATABASE_URL: 'postgres://a@127.0.0.1:1/b' }), 'connection')).toMatchObject({
+      verdict: 'fault',
+      message: expect.stringContaining('nothing listens there'),
+      fix: 'check DATABASE_URL',
+    })
+    const found = await findingsWith({ DATABASE_URL: db.url })
+    expect(told(found, 'keys')).toMatchObject({ verdict: 'fault', message: 'JWT_SECRET is not set' })
+    expect(told(found, 'prepared')).toMatchObject({
+      verdict: 'fault',
+      message: expect.stringContaining('things are missing'),
+    })
+    expect(told(found, 'grants')).toMatchObject({
+      verdict: 'fault',
+      message: 'no role sees any of 2 tables and views, so the API is empty',
+      fix: expect.stringMatching(/^grant usage/),
+    })
+  })
+
+  it('finds nothing where its advice was followed', async () => {
+    const before = await runCommand([doctorCommand], ['doctor'], { environment: whole() })
+    expect(before.exitCode).toBe(1)
+    await db.query(told(await findingsWith(whole()), 'grants')?.fix ?? '')
+    await prepareDatabase({ url: db.adminUrl, login: 'authenticator' })
+    await db.query('comment on table notes is \'@graphql({"nmae": "Note"})\'')
+    const after = await runCommand([doctorCommand], ['doctor'], { environment: whole() })
+    expect(after.exitCode).toBe(0)
+    expect(after.printed).toMatch(/^ok .* prepared .* the database is prepared/m)
+    expect(after.printed).toMatch(
+      /^advice .* comments .* 1 comments or settings in them have no effect\n +-> catalograph report/m,
+    )
+  })
+
+  it('looks at the role that logs in', async () => {
+    expect(told(await findingsWith({ ...whole(), DATABASE_URL: db.adminUrl }), 'login')).toMatchObject({
+      verdict: 'advice',
+      message: 'requests log in as postgres, a superuser',
+    })
+    await db.query('revoke anon from authenticator; alter role authenticator inherit')
+    const found = await findingsWith(whole())
+    expect(told(found, 'roles')).toMatchObject({
+      verdict: 'fault',
+      message: 'authenticator may not become anon',
+      fix: 'grant "anon" to "authenticator";',
+    })
+    expect(told(found, 'login')).toMatchObject({
+      verdict: 'advice',
+      message: 'authenticator inherits what its roles may do',
+    })
+    await db.query('grant anon to authenticator; alter role authenticator noinherit')
+  })
+
+  it('looks at what surrounds the database', async () => {
+    await db.query(
+      'alter database :name set plan_cache_mode = force_custom_plan'.replace(
+        ':name',
+        new URL(db.url).pathname.slice(1),
+      ),
+    )
+    const smtp = {
+      SMTP_URL: `smtp://127.0.0.1:${await freePort()}`,
+      BASE_URL: 'http://example.com',
+      DB_POOL_SIZE: '500',
+    }
+    const found = await findingsWith({ ...whole(), ...smtp })
+    expect(told(found, 'mail')).toMatchObject({ verdict: 'fault', message: expect.stringContaining('ECONNREFUSED') })
+    expect(told(found, 'address')).toMatchObject({
+      verdict: 'advice',
+      message: expect.stringContaining('is not encrypted'),
+    })
+    expect(told(found, 'connections')).toMatchObject({
+      verdict: 'advice',
+      message: expect.stringContaining('may open 510 connections'),
+    })
+    expect(told(found, 'plans')).toMatchObject({ verdict: 'advice', message: 'plan_cache_mode is force_custom_plan' })
+    expect(told(found, 'clock')).toMatchObject({ verdict: 'ok', message: 'the clocks agree', fix: null })
+  })
+
+  it.skipIf(!hasPgbouncer())('finds a pooler that mixes up prepared statements', async () => {
+    const url = new URL(db.url)
+    const pooler = await startPgbouncer(Number(url.port), 'transaction')
+    url.port = String(pooler.port)
+    try {
+      const found = await findingsWith({ ...whole(), DATABASE_URL: url.href })
+      expect(told(found, 'pooler')).toMatchObject({ verdict: 'fault', message: expect.stringContaining('mixes up') })
+    } finally {
+      await pooler.close()
+    }
+  })
+})
