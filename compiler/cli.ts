@@ -13,6 +13,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   prepare: async () => (await import('./tools/cli/prepare.ts')).prepareCommand,
   compile: async () => (await import('./tools/cli/compile.ts')).compileCommand,
   report: async () => (await import('./tools/cli/report.ts')).reportCommand,
+  annotate: async () => (await import('./tools/cli/annotate.ts')).annotateCommand,
   schema: async () => (await import('./tools/cli/schema.ts')).schemaCommand,
   codegen: async () => (await import('./tools/cli/codegen.ts')).codegenCommand,
   diff: async () => (await import('./tools/cli/diff.ts')).diffCommand,

@@ -29,6 +29,7 @@ const floors: readonly (readonly string[])[] = [
     'compiler/tools/diff',
     'compiler/tools/verify',
     'compiler/tools/report',
+    'compiler/tools/annotate',
   ],
   ['runtime/auth/endpoints', 'compiler/tools/cost', 'compiler/tools/doctor'],
   ['runtime/auth/http'],
@@ -54,6 +55,7 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
   // Documents are judged as they are when they are asked.
   'compiler/tools/diff': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
   'compiler/tools/cost': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
+  'compiler/tools/annotate': ['runtime/db'],
   'compiler/tools/report': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
   'compiler/tools/doctor': ['runtime/auth', 'runtime/db', 'runtime/engine', 'runtime/graphql', 'runtime/settings'],
   'compiler/tools/verify': ['runtime/db', 'runtime/engine', 'runtime/graphql'],

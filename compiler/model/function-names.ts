@@ -2,7 +2,7 @@ import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import { nameFunction } from '../report/object-name.ts'
 import { rowArgument } from './computed.ts'
-import { functionId } from './overloads.ts'
+import { functionId, type FunctionIdentity } from './overloads.ts'
 import type { ModelScope } from './scope.ts'
 
 /** What its owner calls a function, by the row that it is a computed field of (null: of none) and the id of its facts. */
@@ -21,7 +21,7 @@ export function functionNames(scope: ModelScope, functions: readonly AnnotatedFu
 }
 
 /** The ids that its facts may have: which one depends on whether others of its place have its name. */
-export const functionIdentities = (fn: AnnotatedFunction): readonly ObjectId[] => [
+export const functionIdentities = (fn: FunctionIdentity): readonly ObjectId[] => [
   functionId(fn, true),
   functionId(fn, false),
 ]

@@ -8,6 +8,9 @@ import type { ModelScope } from './scope.ts'
 export const isToldApart = (scope: ModelScope, fn: AnnotatedFunction): boolean =>
   additionsOfFunction(scope, fn).functionShapes && fn.settings.name !== null
 
+/** What tells a function from all others. */
+export type FunctionIdentity = Pick<AnnotatedFunction, 'schema' | 'name' | 'args'>
+
 /** Identity of a function; that of an overload names its argument types, too. */
-export const functionId = ({ schema, name, args }: AnnotatedFunction, overloaded: boolean): ObjectId =>
+export const functionId = ({ schema, name, args }: FunctionIdentity, overloaded: boolean): ObjectId =>
   overloaded ? JSON.stringify([schema, name, args.map(({ typeText }) => typeText).join(', ')]) : objectId(schema, name)

@@ -1,6 +1,7 @@
 import type { Manifest } from '../../contract/manifest.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { literal } from '../../sql/literal.ts'
+import { withSettings } from '../../lib/directive.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 
 /** The remark about an API without limits, whose public key may request everything at once. */
@@ -29,22 +30,8 @@ export function withLimitsSql<T extends Advised>(advice: T): readonly T[] {
 }
 
 /** A schema's comment with limits added; null where its settings cannot be extended, which remarks report. */
-function withLimits(comment: string): string | null {
-  // As far as the directive goes (spec/graphql.md 13.1): to the last parenthesis of the comment.
-  const [, before = '', text, after = ''] = /^([^]*?)@graphql\(([^]+)\)([^]*)$/.exec(comment) ?? []
-  if (text === undefined) return [comment, directive({ limits: firstLimits })].filter((part) => part !== '').join('\n')
-  const settings = parsed(text)
-  if (!isJsonObject(settings)) return null
-  const { limits } = settings
-  return `${before}${directive({ ...settings, limits: { ...(isJsonObject(limits) && limits), ...firstLimits } })}${after}`
-}
-
-const directive = (settings: object): string => `@graphql(${JSON.stringify(settings)})`
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
+const withLimits = (comment: string): string | null =>
+  withSettings(comment, (settings) => {
+    const { limits } = settings
+    return { ...settings, limits: { ...(isJsonObject(limits) && limits), ...firstLimits } }
+  })

@@ -1,0 +1,75 @@
+import { lowerFirst, rootField, upperFirst } from '../../../runtime/contract/root-fields.ts'
+import { inflect } from '../../model/inflect.ts'
+
+/** Names that objects could have, in the order in which they are tried. */
+
+/** A name that GraphQL can spell: letters of ASCII, digits and underscores, no digit first, not two underscores first. */
+export function spellable(name: string): string {
+  const plain = name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^_0-9A-Za-z]+/g, '_')
+    .replace(/^_+(?=.)/, '_')
+  if (plain === '' || plain === '_') return 'unnamed'
+  return /^\d/.test(plain) ? `_${plain}` : plain
+}
+
+/** In the style of a schema: `begin_area` is `beginArea` where names are inflected. */
+const fieldStyle = (name: string, inflected: boolean): string => (inflected ? lowerFirst(inflect(name)) : name)
+
+/** Words joined in the style of a schema. */
+const joined = (inflected: boolean, ...words: readonly string[]): string =>
+  inflected ? lowerFirst(words.map((word) => upperFirst(inflect(word))).join('')) : words.join('_')
+
+const withoutId = (column: string): string => column.replace(/(?<=.)(?:_id|Id)$/, '')
+
+const columnsText = (columns: readonly string[]): string =>
+  columns.map((column) => spellable(withoutId(column))).join('_and_')
+
+/** The field of a foreign key on the table that has it: named by its columns, then by where it leads. */
+export const forwardCandidates = (
+  columns: readonly string[],
+  target: string,
+  inflected: boolean,
+): readonly string[] => [
+  ...(columns.length === 1 ? [fieldStyle(spellable(withoutId(columns[0] ?? '')), inflected)] : []),
+  joined(inflected, lowerFirst(target), 'by', columnsText(columns)),
+]
+
+/** The field on the other side. */
+export const reverseCandidates = (
+  child: string,
+  columns: readonly string[],
+  single: boolean,
+  inflected: boolean,
+): readonly string[] => {
+  const name = joined(inflected, lowerFirst(child), 'by', columnsText(columns))
+  return [single ? name : rootField('collection', name)]
+}
+
+/** A column whose field a relation has: it holds the key of a row. */
+export const columnCandidates = (column: string, inflected: boolean): readonly string[] =>
+  ['id', 'key', 'value'].map((word) => joined(inflected, spellable(column), word))
+
+/** A computed field or function whose name something else has. */
+export const functionCandidates = (field: string, place: string, inflected: boolean): readonly string[] => [
+  joined(inflected, 'computed', field),
+  joined(inflected, field, 'of', place),
+]
+
+/** A type whose name another schema's has. */
+export const typeCandidates = (schema: string, name: string, inflected: boolean): readonly string[] => {
+  const whole = joined(inflected, spellable(schema), spellable(name))
+  return [inflected ? upperFirst(whole) : whole]
+}
+
+/** The first that is free; then with a number. */
+export function pickName(candidates: readonly string[], isFree: (name: string) => boolean): string {
+  const found = candidates.find(isFree)
+  if (found !== undefined) return found
+  const base = candidates.at(-1) ?? 'unnamed'
+  for (let number = 2; ; number += 1) {
+    const name = `${base}${number}`
+    if (isFree(name)) return name
+  }
+}

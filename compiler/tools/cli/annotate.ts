@@ -1,0 +1,51 @@
+import { writeFile } from 'node:fs/promises'
+import { withSession } from '../../../runtime/db/connect/session.ts'
+import { demandSchemas } from '../../serving/demand-schemas.ts'
+import { annotateDatabase, type Annotation } from '../annotate/annotate.ts'
+import { printComment } from '../annotate/comments.ts'
+import { printDiagnostics } from '../../report/print.ts'
+import { exitCodes, misuse, type Command, type Terminal } from './command.ts'
+import { neededSettingsOf } from './needed-settings.ts'
+import { ownerUrl } from './owner-url.ts'
+
+/** Writes the comments that give each relation and column a field of its own. */
+export const annotateCommand: Command = {
+  name: 'annotate',
+  summary: 'Write the COMMENT statements that a schema needs, so that no field is lost.',
+  description:
+    'Prints SQL for review, and changes nothing: names for relations and columns that collide, derived from the columns\n' +
+    'of foreign keys; names for what GraphQL cannot spell, labels of enums among them; and keys of views, where a table\n' +
+    'below has one and the rows of today agree. What comments say already stays; run again after the SQL was executed, it\n' +
+    'prints nothing.',
+  options: { out: { value: 'FILE', help: 'Write the SQL to this file instead.' } },
+  run: async ({ out }, terminal) => {
+    const settings = neededSettingsOf(terminal)
+    const { schemas } = settings
+    const annotation = await withSession({ url: await ownerUrl(settings) }, async (query) => {
+      await demandSchemas(query, schemas)
+      return annotateDatabase(query, schemas)
+    })
+    await write(annotation, out, terminal)
+    tell(annotation, terminal)
+    return exitCodes.done
+  },
+}
+
+async function write({ comments }: Annotation, out: string | true | undefined, terminal: Terminal): Promise<void> {
+  if (comments.length === 0) return
+  const text = ['begin;', ...comments.map(printComment), 'commit;'].join('\n')
+  if (typeof out !== 'string') return terminal.print(text)
+  await writeFile(out, `${text}\n`).catch((error: NodeJS.ErrnoException) => {
+    throw misuse(`--out: ${out} cannot be written (${error.code})`)
+  })
+}
+
+function tell({ comments, before, after }: Annotation, terminal: Terminal): void {
+  terminal.note(
+    comments.length === 0
+      ? 'catalograph: no comment is missing'
+      : `catalograph: ${comments.length} comments; ${before.length} names are lost without them, and ${after.length} with them`,
+  )
+  const left = printDiagnostics(after).trimEnd()
+  if (left !== '') terminal.note(left)
+}

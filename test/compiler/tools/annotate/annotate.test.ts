@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { annotateDatabase } from '../../../../compiler/tools/annotate/annotate.ts'
+import { annotateCommand } from '../../../../compiler/tools/cli/annotate.ts'
+import { createCompiler } from '../../../../compiler/compile.ts'
+import { withSession } from '../../../../runtime/db/connect/session.ts'
+import { buildView } from '../../../../runtime/engine/schema/schema.ts'
+import { runCommand } from '../../../support/command.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+
+/** In the style of MusicBrainz: columns are called as the tables that they lead to. */
+const music = `
+  create type mood as enum ('calm', 'very loud', 'true');
+  create table area (id int primary key, name text not null, parent int references area);
+  create table artist (
+    id int primary key, name text not null, mood mood,
+    area int references area, begin_area int references area, end_area int references area, node_id int
+  );
+  create table artist_alias (id int primary key, artist int not null references artist);
+  create table "10 best" (id int primary key, "who?" int references artist);
+  create table label (id int primary key, name text);
+  create function name_of(label) returns text language sql stable as 'select $1.name';
+  create function name(label) returns text language sql stable as 'select $1.name';
+  create view artist_names as select id, name from artist;
+  create view pairs as select a.id, b.id as other from artist a cross join artist b;
+  create schema more;
+  create table more.label (id int primary key);
+  insert into artist (id, name) values (1, 'one'), (2, 'two');
+  grant usage on schema public, more to anon;
+  grant select on all tables in schema public, more to anon;`
+
+let db: TestDatabase
+const schemas = ['public', 'more']
+const annotation = () => withSession({ url: db.adminUrl }, (query) => annotateDatabase(query, schemas))
+const run = (...args: readonly string[]) =>
+  runCommand([annotateCommand], ['annotate', ...args], {
+    environment: { DATABASE_URL: db.adminUrl, DB_SCHEMAS: schemas.join(',') },
+  })
+
+/** The fields of a type, as anon sees them. */
+const fieldsOf = async (type: string): Promise<readonly string[]> => {
+  const compiler = createCompiler({ query: (text, values) => db.query(text, values), schemas, version: null })
+  const { revision } = await compiler.compile()
+  const found = buildView(revision.manifest, 'anon').complete().getType(type)
+  return found !== undefined && 'getFields' in found ? Object.keys(found.getFields()) : []
+}
+
+describe.each([
+  ['inflected', `comment on schema public is '@graphql({"inflect_names": true})'`],
+  ['as they are spelt', 'select'],
+] as const)('names %s', (style, setting) => {
+  beforeAll(async () => {
+    db = await createDatabase({ sql: `${music}; ${setting};` })
+  })
+  afterAll(() => db.drop())
+
+  it('are given to all that lose theirs, once', async () => {
+    const { before, after } = await annotation()
+    expect(before.length).toBeGreaterThan(8)
+    expect(after).toEqual([])
+    const { printed, exitCode } = await run()
+    expect(exitCode).toBe(0)
+    await db.query(printed)
+    expect(await run()).toMatchObject({ exitCode: 0, printed: '', noted: 'catalograph: no comment is missing' })
+  })
+
+  it('tell relations apart in both directions, and keep the columns', async () => {
+    const names =
+      style === 'inflected'
+        ? ['area', 'areaId', 'beginArea', 'beginAreaId', 'endArea', 'endAreaId', 'nodeId', 'nodeIdValue']
+        : ['area', 'area_id', 'begin_area', 'begin_area_id', 'end_area', 'end_area_id', 'nodeId', 'node_id']
+    expect(await fieldsOf(style === 'inflected' ? 'Artist' : 'artist')).toEqual(expect.arrayContaining(names))
+    const back =
+      style === 'inflected'
+        ? ['artistCollection', 'artistByBeginAreaCollection', 'artistByEndAreaCollection', 'parent']
+        : ['artistCollection', 'artist_by_begin_areaCollection', 'artist_by_end_areaCollection', 'parent']
+    expect(await fieldsOf(style === 'inflected' ? 'Area' : 'area')).toEqual(expect.arrayContaining(back))
+  })
+
+  it('are found for views whose rows a key of a table tells apart, and for no others', async () => {
+    const { rows } = await db.query(
+      "select relname as name, obj_description(oid, 'pg_class') as comment from pg_class where relkind = 'v' and relnamespace = 'public'::regnamespace order by 1",
+    )
+    expect(rows).toEqual([
+      { name: 'artist_names', comment: '@graphql({"primary_key_columns":["id"]})' },
+      { name: 'pairs', comment: null },
+    ])
+  })
+})
+
+describe('comments that exist', () => {
+  beforeAll(async () => {
+    db = await createDatabase({
+      sql: `${music}
+        comment on schema public is '@graphql({"inflect_names": true})';
+        comment on column artist.area is 'Where they live (mostly). @graphql({"description": "Home"})';
+        comment on constraint artist_begin_area_fkey on artist is '@graphql({"foreign_name": "origin"})';`,
+    })
+  })
+  afterAll(() => db.drop())
+
+  it('keep their text and their settings', async () => {
+    const { printed } = await run()
+    expect(printed).toContain(
+      `comment on column "public"."artist"."area" is 'Where they live (mostly). @graphql({"description":"Home","name":"areaId"})';`,
+    )
+    expect(printed).toMatch(
+      /"artist_begin_area_fkey" .* is '@graphql\(\{"foreign_name":"origin","local_name":"artistByBeginAreaCollection"\}\)'/,
+    )
+    await db.query(printed)
+    expect(await fieldsOf('Artist')).toEqual(
+      expect.arrayContaining(['origin', 'area', 'areaId', 'beginArea', 'endArea']),
+    )
+  })
+})
