@@ -2,6 +2,7 @@
 import './tools/cli/production.ts'
 import { text } from 'node:stream/consumers'
 import type { Command } from './tools/cli/command.ts'
+import { createStage, unseen } from './tools/cli/progress.ts'
 import { runArguments } from './tools/cli/run.ts'
 import { awaitStopSignal } from './tools/cli/signals.ts'
 
@@ -32,10 +33,12 @@ const load = (name: string): Promise<readonly Command[]> =>
   )
 
 async function run(args: readonly string[]): Promise<never> {
+  const note = (line: string): void => void process.stderr.write(`${line}\n`)
   const exitCode = await runArguments(await load(args[0] ?? ''), args, {
     environment: process.env,
     print: (line) => void process.stdout.write(`${line}\n`),
-    note: (line) => void process.stderr.write(`${line}\n`),
+    note,
+    stage: process.stderr.isTTY ? createStage(note) : unseen,
     human: process.stderr.isTTY,
     readInput: async () => (await text(process.stdin)).replace(/\r?\n$/, ''),
     stopRequested: awaitStopSignal,

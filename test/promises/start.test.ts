@@ -28,6 +28,7 @@ const visit = async (look: (welcome: string) => Promise<void>): Promise<void> =>
       environment: { CATALOGRAPH_DATA: folder, PORT: '0', LOG_LEVEL: 'warn' },
       print: resolve,
       note: (line) => noted.push(line),
+      stage: () => undefined,
       human: true,
       stopRequested: () => stopRequested,
     })

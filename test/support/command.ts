@@ -1,4 +1,5 @@
 import type { Command } from '../../compiler/tools/cli/command.ts'
+import { unseen } from '../../compiler/tools/cli/progress.ts'
 import { runArguments } from '../../compiler/tools/cli/run.ts'
 import type { Environment } from '../../runtime/settings/read.ts'
 
@@ -28,6 +29,7 @@ export const runCommand = async (
     environment,
     print: (line) => printed.push(line),
     note: (line) => noted.push(line),
+    stage: unseen,
     human,
     readInput: async () => input,
     stopRequested: () => stop,

@@ -21,6 +21,7 @@ export const annotateCommand: Command = {
   run: async ({ out }, terminal) => {
     const settings = neededSettingsOf(terminal)
     const { schemas } = settings
+    terminal.stage('Compiling the database with the comments that it wants')
     const annotation = await withSession({ url: await ownerUrl(settings) }, async (query) => {
       await demandSchemas(query, schemas)
       return annotateDatabase(query, schemas)

@@ -1,4 +1,5 @@
 import type { Environment } from '../../../runtime/settings/read.ts'
+import type { Stage } from './progress.ts'
 
 /** What a command may touch of the world around it. */
 export interface Terminal {
@@ -7,6 +8,8 @@ export interface Terminal {
   readonly print: (line: string) => void
   /** Writes a line about the work to standard error. */
   readonly note: (line: string) => void
+  /** Names what the command works on, for a person who waits for it. */
+  readonly stage: Stage
   /** True when notes are read by a person, not by a program. */
   readonly human: boolean
   /** Everything that standard input holds, without the line end at its end: for secrets, which no argument should be. */

@@ -37,6 +37,7 @@ export const compileCommand: Command = {
   },
   run: async ({ out, check, dump: dumped }, terminal) => {
     const stage = stageOf(dumped)
+    terminal.stage('Compiling the database')
     const compiled = await compileOnce(neededSettingsOf(terminal))
     printCompiled(compiled, terminal)
     if (stage !== null) return printStage(stage, compiled, terminal)

@@ -40,6 +40,7 @@ export const costCommand: Command = {
   },
   run: async (given, terminal) => {
     const request = await requestOf(given, terminal)
+    terminal.stage(`Estimating ${request.documents.length} documents`)
     const measured = await certify(request, terminal).catch((error: unknown) => {
       throw error instanceof CommandFailure ? error : new CommandFailure(reasonOf(error), noVerdict)
     })

@@ -3,10 +3,13 @@ import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
 import { createCompiler } from '../../compile.ts'
 import type { Compiled } from '../../compile.ts'
+import { groupBy } from '../../../runtime/lib/group-by.ts'
 import { compareApis, type SchemaState } from '../diff/compare.ts'
 import type { GivenDocument } from '../diff/documents.ts'
+import { findFiles } from '../diff/find-files.ts'
 import { listedDocuments } from '../diff/listed.ts'
-import { afterMigration, MigrationFailure, type LeftOut } from '../diff/migration.ts'
+import { afterMigration, type Applied, type HeldLock } from '../diff/migration.ts'
+import { MigrationFailure, readScript, type ScriptStatement } from '../diff/script.ts'
 import { readPolicies } from '../diff/policy-changes.ts'
 import { printComparison } from '../diff/print.ts'
 import { printDiagnostics } from '../../report/print.ts'
@@ -22,14 +25,18 @@ export const diffCommand: Command = {
   summary: 'Print what a migration changes in the API of each role, breaking changes first.',
   description:
     'Compares the database of DATABASE_OWNER_URL, or DATABASE_URL (without either the embedded one), with the state\n' +
-    'before, which --against names. With --migration the command runs the file in one transaction that is rolled back,\n' +
-    'and compares the database after it; without --against the state before is the present database.\n' +
+    'before, which --against names. With --migration the command runs the files in one transaction that is rolled back,\n' +
+    'and compares the database after it; without --against the state before is the present database. Of the commands of\n' +
+    'psql it knows those that a migration needs: \\i, \\ir, \\connect to the same database, \\set of variables of psql.\n' +
     'It holds the locks of the migration meanwhile, and waits for a lock at most three seconds.\n\n' +
     'Exit codes: 0 nothing breaks, 1 something breaks, 2 wrong use, 3 no result (the migration fails, or there is no\n' +
     'database).',
   options: {
     against: { value: 'DIR|URL', help: 'A folder that `compile` wrote, or the URL of another database.' },
-    migration: { value: 'FILE', help: 'SQL to apply and roll back.' },
+    migration: {
+      value: 'FILES',
+      help: 'SQL to apply and roll back: files or patterns, separated by commas, in their order.',
+    },
     documents: { value: 'GLOB', help: 'Documents that must keep working, such as "src/**/*.graphql".' },
     roles: { value: 'NAMES', help: 'Roles, separated by commas (default: anon,authenticated,service_role).' },
     json: { value: null, help: 'Print the comparison as JSON.' },
@@ -40,7 +47,7 @@ export const diffCommand: Command = {
       return await compare(request, terminal)
     } catch (error) {
       if (error instanceof CommandFailure) throw error
-      throw new CommandFailure(refusalOf(error, request), noVerdict)
+      throw new CommandFailure(refusalOf(error), noVerdict)
     }
   },
 }
@@ -85,14 +92,21 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<DiffR
 
 async function compare(request: DiffRequest, terminal: Terminal): Promise<number> {
   const files = request.documents === null ? [] : await givenDocuments(request.documents)
-  const sql = request.migration === null ? null : await readGiven(request.migration, '--migration')
   const stated = request.against === null ? null : await statedBy(request.against, request)
+  terminal.stage('Compiling the present database')
   const { present, listed } = await presentState(request, terminal)
-  const { after, leftOut } = sql === null ? { after: present, leftOut: [] } : await migrated(request, sql)
+  terminal.stage('Applying the migration and compiling the database after it')
+  const { after, leftOut, locks, ms } = await migrated(request, present)
   printNewDiagnostics(present.compiled, after.compiled, terminal)
-  for (const { line, message } of leftOut) terminal.note(`${request.migration}:${line}: not judged: ${message}`)
+  for (const { file, line, message } of leftOut) terminal.note(`${file}:${line}: not judged: ${message}`)
+  if (locks.length > 0) terminal.note(printLocks(locks, ms))
+  terminal.stage('Comparing the APIs')
   const comparison = compareApis(stated ?? present, after, request.roles, [...files, ...listed])
-  terminal.print(request.json ? JSON.stringify({ ...comparison, leftOut }, null, 2) : printComparison(comparison))
+  terminal.print(
+    request.json
+      ? JSON.stringify({ ...comparison, leftOut, locks, locksHeldMs: ms }, null, 2)
+      : printComparison(comparison),
+  )
   return comparison.breaking ? exitCodes.failed : exitCodes.done
 }
 
@@ -126,15 +140,45 @@ const presentState = (request: DiffRequest, terminal: Terminal): Promise<Present
     return { present, listed }
   })
 
-interface Migrated {
+interface Migrated extends Applied {
   readonly after: Found
-  readonly leftOut: readonly LeftOut[]
+  /** How long the locks were held. */
+  readonly ms: number
 }
 
-const migrated = (request: DiffRequest, sql: string): Promise<Migrated> =>
-  withSession({ url: request.url, searchPath: null }, (query, command) =>
-    afterMigration({ query, command }, sql, async (leftOut) => ({ after: await stateOf(query, request), leftOut })),
-  )
+/** The database after the migration, which is taken back; as it is where there is none. */
+async function migrated(request: DiffRequest, present: Found): Promise<Migrated> {
+  if (request.migration === null) return { after: present, leftOut: [], locks: [], ms: 0 }
+  const { migration } = request
+  return withSession({ url: request.url, searchPath: null }, async (query, command) => {
+    const script = await readMigration(migration, query)
+    const started = performance.now()
+    const found = await afterMigration({ query, command }, script, async (applied) => ({
+      ...applied,
+      after: await stateOf(query, request),
+    }))
+    return { ...found, ms: Math.round(performance.now() - started) }
+  })
+}
+
+/** The statements of all files, one after the other. */
+async function readMigration(patterns: string, query: Query): Promise<readonly ScriptStatement[]> {
+  const { rows } = await query<{ readonly name: string }>('select pg_catalog.current_database()::text as name')
+  const source = { read: (path: string) => readGiven(path, '--migration'), database: rows[0]?.name ?? '' }
+  const statements: ScriptStatement[] = []
+  for (const pattern of patterns.split(',')) {
+    const files = await findFiles(pattern.trim()).catch(() => [])
+    if (files.length === 0) throw misuse(`--migration ${pattern.trim()} names no file`)
+    for (const file of files) statements.push(...(await readScript(file, source)))
+  }
+  return statements
+}
+
+/** One line for each kind of lock. */
+const printLocks = (locks: readonly HeldLock[], ms: number): string =>
+  [...groupBy(locks, ({ mode }) => mode)]
+    .map(([mode, held]) => `held for ${ms} ms: ${mode} on ${held.map(({ relation }) => relation).join(', ')}`)
+    .join('\n')
 
 /** What the compiler has to say of the state after and not of the one before. */
 function printNewDiagnostics(before: Compiled, after: Compiled, terminal: Terminal): void {
@@ -144,7 +188,7 @@ function printNewDiagnostics(before: Compiled, after: Compiled, terminal: Termin
   if (text !== '') terminal.note(text)
 }
 
-function refusalOf(error: unknown, { migration }: DiffRequest): string {
-  if (error instanceof MigrationFailure) return `${migration}:${error.line}: ${error.message}`
+function refusalOf(error: unknown): string {
+  if (error instanceof MigrationFailure) return `${error.place.file}:${error.place.line}: ${error.message}`
   return reasonOf(error)
 }

@@ -16,6 +16,7 @@ export const doctorCommand: Command = {
     'Exit codes: 0 nothing keeps requests from being answered (there may be advice), 1 something does.',
   options: { json: { value: null, help: 'Print the findings as JSON.' } },
   run: async ({ json }, terminal) => {
+    terminal.stage('Looking at settings, connection and database')
     const findings = await look(terminal)
     terminal.print(json === true ? JSON.stringify(findings, null, 2) : printFindings(findings))
     return findings.some(({ verdict }) => verdict === 'fault') ? exitCodes.failed : exitCodes.done

@@ -31,6 +31,7 @@ async function printMissing(options: Options, terminal: Terminal): Promise<numbe
 }
 
 async function prepare(options: Options, terminal: Terminal): Promise<number> {
+  terminal.stage('Preparing the database')
   const preparation = await prepareDatabase(options)
   if (!preparation.ready) {
     throw new CommandFailure(

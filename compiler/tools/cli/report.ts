@@ -24,11 +24,13 @@ export const reportCommand: Command = {
     const settings = neededSettingsOf(terminal)
     const { schemas } = settings
     const url = await ownerUrl(settings)
+    terminal.stage('Compiling the database')
     const { manifest } = await withSession({ url }, async (query) => {
       await demandSchemas(query, schemas)
       await demandRole(query, role)
       return compileReporting(query, schemas)
     })
+    terminal.stage('Looking for faults')
     const report = await reportFor(url, manifest, role)
     terminal.print(json === true ? JSON.stringify(report, null, 2) : printReport(report))
     return exitCodes.done

@@ -11,6 +11,7 @@ export const schemaCommand: Command = {
   options: { ...placeOptions, out: { value: 'FILE', help: 'Write it to this file instead.' } },
   run: async (given, terminal) => {
     const role = String(given['role'] ?? 'anon')
+    terminal.stage(`Reading the schema of ${role}`)
     const text = printSchema(await loadSchema(await schemaSourceOf(given, role, terminal), role))
     const { out } = given
     if (typeof out !== 'string') terminal.print(text)

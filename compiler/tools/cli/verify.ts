@@ -35,7 +35,7 @@ export const verifyCommand: Command = {
   },
   run: async (given, terminal) => {
     const request = await requestOf(given, terminal)
-    const verdicts = await verify(request).catch((error: unknown) => {
+    const verdicts = await verify(request, terminal).catch((error: unknown) => {
       throw new CommandFailure(reasonOf(error), noVerdict)
     })
     const judged = verdicts.filter(({ documents }) => documents > 0)
@@ -102,11 +102,25 @@ function claimsOf(text: string): VerifyRequest['claims'] {
   throw misuse('--claims takes a JSON object')
 }
 
+/** Of what the time did not suffice for. */
+const notReached = (role: string, schema: string): Verdict => ({
+  role,
+  schema,
+  tables: 0,
+  rows: 0,
+  documents: 0,
+  refused: 0,
+  skipped: 0,
+  difference: null,
+  notJudged: [{ object: `schema ${schema}`, reason: 'the time was over; give it more with --minutes' }],
+})
+
 /** One role and schema after the other, each with its share of the time. */
-async function verify(request: VerifyRequest): Promise<readonly Verdict[]> {
+async function verify(request: VerifyRequest, { stage }: Terminal): Promise<readonly Verdict[]> {
   const { url, schemas, roles, minutes, statementTimeout, claims, seed, rows } = request
   // fast-check stands behind this import, which other commands do not owe.
   const { verifySchema } = await import('../verify/verify.ts')
+  stage('Compiling the database')
   const { annotated, revision } = await withSession({ url }, async (query) => {
     await demandSchemas(query, schemas)
     return createCompiler({ query, schemas, version: null }).compile()
@@ -116,10 +130,17 @@ async function verify(request: VerifyRequest): Promise<readonly Verdict[]> {
   const database = openDatabase({ url, schemas, poolSize: 1, statementTimeout, timeZone: 'UTC' })
   const pairs = roles.flatMap((role) => annotated.schemas.map((schema) => ({ role, schema })))
   const verdicts: Verdict[] = []
-  const [start, share] = [Date.now(), (minutes * 60_000) / Math.max(1, pairs.length)]
+  const start = Date.now()
+  const end = start + minutes * 60_000
+  const share = (end - start) / Math.max(1, pairs.length)
   try {
     for (const [index, { role, schema }] of pairs.entries()) {
       const deadline = start + share * (index + 1)
+      if (verdicts.length > 0 && Date.now() > end) {
+        verdicts.push(notReached(role, schema.name))
+        continue
+      }
+      stage(`Asking as ${role} on schema ${schema.name} (${index + 1} of ${pairs.length})`)
       const options = { annotated, revision, run: database.run, role, claims, seed, rows, deadline }
       verdicts.push(await verifySchema(options, schema))
     }

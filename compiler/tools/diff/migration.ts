@@ -1,23 +1,24 @@
 import { DatabaseFailure, isAway } from '../../../runtime/db/failures/failures.ts'
 import type { SessionCommand, Query } from '../../../runtime/db/connect/session.ts'
+import { MigrationFailure, type ScriptPlace, type ScriptStatement } from './script.ts'
 import type { SqlStatement } from './split-sql.ts'
-import { splitSql } from './split-sql.ts'
 
 /** A statement that was left out, because Postgres does not run it in the transaction of the others. */
-export interface LeftOut {
-  readonly line: number
+export interface LeftOut extends ScriptPlace {
   readonly message: string
 }
 
-/** A migration that gives no verdict: it failed, or would not stay within the transaction. */
-export class MigrationFailure extends Error {
-  readonly line: number
+/** A lock on what was there before, which other transactions wait for. */
+export interface HeldLock {
+  /** In words of the manual (13.3.1): ACCESS EXCLUSIVE, SHARE, ... */
+  readonly mode: string
+  readonly relation: string
+}
 
-  constructor(line: number, message: string) {
-    super(message)
-    this.name = 'MigrationFailure'
-    this.line = line
-  }
+/** What applying a migration brought up. */
+export interface Applied {
+  readonly leftOut: readonly LeftOut[]
+  readonly locks: readonly HeldLock[]
 }
 
 /** How long a lock is waited for, in milliseconds: later transactions wait behind a waiting one. */
@@ -29,12 +30,13 @@ const lockTimeoutMs = 3_000
  */
 export async function afterMigration<T>(
   { query, command }: { readonly query: Query; readonly command: SessionCommand },
-  sql: string,
-  work: (leftOut: readonly LeftOut[]) => Promise<T>,
+  script: readonly ScriptStatement[],
+  work: (applied: Applied) => Promise<T>,
 ): Promise<T> {
-  const statements = withoutFrame(splitSql(sql))
+  const statements = withoutFrame(script)
   await query('begin')
   try {
+    const known = await knownRelations(query)
     const leftOut = await applyAll(query, command, statements)
     // A migration may have become somebody else and set what it liked, and nothing of its own may stand in for the
     // catalogue.
@@ -42,11 +44,26 @@ export async function afterMigration<T>(
     await query('set local role none')
     await query('reset all')
     await query('set local search_path = pg_catalog, pg_temp')
-    return await work(leftOut)
+    return await work({ leftOut, locks: await heldLocks(query, known) })
   } finally {
     await query('rollback').catch(() => undefined)
   }
 }
+
+const knownRelations = async (query: Query): Promise<readonly string[]> =>
+  (await query<{ oid: string }>('select oid::text from pg_catalog.pg_class')).rows.map(({ oid }) => oid)
+
+/** Those that keep others from reading or writing rows: from SHARE UPDATE EXCLUSIVE up. */
+const heldSql = `select l.relation::pg_catalog.regclass::text as relation,
+    pg_catalog.btrim(pg_catalog.upper(pg_catalog.regexp_replace(pg_catalog.regexp_replace(l.mode, 'Lock$', ''), '([A-Z])', ' \\1', 'g'))) as mode
+  from pg_catalog.pg_locks l join pg_catalog.pg_class c on c.oid = l.relation
+  where l.pid = pg_catalog.pg_backend_pid() and l.granted and c.relkind in ('r', 'p', 'm', 'v', 'f')
+    and c.oid = any ($1::oid[]) and c.oid >= 16384
+    and l.mode in ('ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+  order by 1, 2`
+
+const heldLocks = async (query: Query, known: readonly string[]): Promise<readonly HeldLock[]> =>
+  (await query<HeldLock>(heldSql, [known])).rows
 
 const begins = /^(?:BEGIN|START TRANSACTION|COMMIT(?! PREPARED)|END)\b/
 const leaves = /^(?:ABORT|PREPARE TRANSACTION|COMMIT PREPARED|ROLLBACK(?! (?:(?:WORK|TRANSACTION) )?TO\b))\b/
@@ -56,10 +73,10 @@ const copiesIn = /^COPY\b.* FROM STDIN\b/
 const starts = ({ head }: SqlStatement, words: RegExp): boolean => words.test(head.join(' '))
 
 /** Files often stand between `begin` and `commit`: all is one transaction here. */
-function withoutFrame(statements: readonly SqlStatement[]): readonly SqlStatement[] {
+function withoutFrame(statements: readonly ScriptStatement[]): readonly ScriptStatement[] {
   for (const statement of statements) {
     const problem = whyNoMigration(statement)
-    if (problem !== null) throw new MigrationFailure(statement.line, problem)
+    if (problem !== null) throw new MigrationFailure(statement, problem)
   }
   return statements.filter((statement) => !starts(statement, begins))
 }
@@ -68,9 +85,7 @@ function withoutFrame(statements: readonly SqlStatement[]): readonly SqlStatemen
 function whyNoMigration(statement: SqlStatement): string | null {
   const words = statement.head.join(' ')
   if (starts(statement, leaves)) return `${words} would end the transaction in which the migration is tried`
-  if (starts(statement, copiesIn)) return `${words} takes rows from psql, and a file has none to give: use INSERT`
-  const [meta] = /^\\\S*/.exec(statement.text) ?? []
-  return meta === undefined ? null : `${meta} is a command of psql, which Postgres does not know`
+  return starts(statement, copiesIn) ? `${words} takes rows from psql, and a file has none to give: use INSERT` : null
 }
 
 /**
@@ -82,18 +97,18 @@ const onlyOutside: ReadonlySet<string | null> = new Set(['25001', '55P04'])
 async function applyAll(
   query: Query,
   command: SessionCommand,
-  statements: readonly SqlStatement[],
+  statements: readonly ScriptStatement[],
 ): Promise<readonly LeftOut[]> {
   const leftOut: LeftOut[] = []
   for (const statement of statements) {
-    const { line, text } = statement
+    const { file, line, text } = statement
     try {
       // Its own savepoints have to outlive ours.
       await (starts(statement, savepointCommands) ? command(text) : within(query, () => command(text)))
     } catch (error) {
       if (!(error instanceof DatabaseFailure) || isAway(error)) throw error
-      if (!onlyOutside.has(error.sqlstate)) throw new MigrationFailure(line, error.message)
-      leftOut.push({ line, message: error.message })
+      if (!onlyOutside.has(error.sqlstate)) throw new MigrationFailure(statement, error.message)
+      leftOut.push({ file, line, message: error.message })
     }
   }
   return leftOut

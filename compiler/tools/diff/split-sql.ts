@@ -16,7 +16,8 @@ const token =
 
 /**
  * Splits at semicolons that end a statement: not those in brackets (rules) nor those of SQL function bodies
- * (`begin atomic ... end`). Where it cuts amiss nothing wrong is run: the server takes one statement at a time, and
+ * (`begin atomic ... end`). A line that begins with a
+ * backslash where a statement could begin is one of psql's commands, and stands by itself. Where it cuts amiss nothing wrong is run: the server takes one statement at a time, and
  * refuses both halves of one as well as two in one.
  */
 export function splitSql(sql: string): readonly SqlStatement[] {
@@ -28,8 +29,10 @@ export function splitSql(sql: string): readonly SqlStatement[] {
     state = untouched
   }
   for (let position = 0; position < sql.length;) {
-    const found = tokenAt(sql, position)
-    if (found === ';' && state.brackets === 0 && state.blocks === 0) close(position)
+    let found = tokenAt(sql, position)
+    if (found === '\\' && state.first === null) found = lineAt(sql, position)
+    if (found.startsWith('\\') && state.first === null) statements.push({ text: found.trimEnd(), line, head: [] })
+    else if (found === ';' && state.brackets === 0 && state.blocks === 0) close(position)
     else if (!isSpace(found)) state = after(state, found, { position, line })
     position += found.length
     line += found.split('\n').length - 1
@@ -73,6 +76,12 @@ function blockStep({ blocks, last, head }: State, word: string): number {
   if (word === 'ATOMIC' && last === 'BEGIN' && head[0] === 'CREATE') return 1
   if (blocks === 0) return 0
   return word === 'CASE' ? 1 : word === 'END' ? -1 : 0
+}
+
+/** A command of psql ends with its line. */
+function lineAt(sql: string, position: number): string {
+  const end = sql.indexOf('\n', position)
+  return sql.slice(position, end < 0 ? undefined : end)
 }
 
 function tokenAt(sql: string, position: number): string {

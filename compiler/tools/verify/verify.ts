@@ -149,7 +149,7 @@ async function playRound(
       if (confirmed === null) tally.skipped += 1
       return confirmed === null ? null : shrink(trial, asked, confirmed)
     }
-    if (round > 0 && Date.now() > deadline) return null
+    if (tally.documents > 0 && Date.now() > deadline) return null
   }
   return null
 }

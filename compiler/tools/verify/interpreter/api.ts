@@ -114,10 +114,34 @@ const builtIn: ReadonlySet<string> = new Set([
 
 const isGranted = (grant: ColumnGrant, column: string): boolean => grant === 'all' || grant.includes(column)
 
-/** The schema that a role sees. */
+/** A foreign key between two tables that the role sees. */
+interface Link {
+  readonly child: TableSketch
+  readonly key: ForeignKeySketch
+  readonly target: TableSketch
+}
+
+/** In the order of the tables and of their keys. */
+interface Links {
+  readonly from: ReadonlyMap<TableSketch, readonly Link[]>
+  readonly to: ReadonlyMap<TableSketch, readonly Link[]>
+}
+
+const apis = new WeakMap<World, Map<Role, Api>>()
+
+/** The schema that a role sees; made once for a world, which does not change. */
 export function apiOf(world: World, role: Role): Api {
+  const known = apis.get(world) ?? new Map<Role, Api>()
+  apis.set(world, known)
+  const api = known.get(role) ?? makeApi(world, role)
+  known.set(role, api)
+  return api
+}
+
+function makeApi(world: World, role: Role): Api {
   const exposed = exposedTables(world, role)
-  const tables = exposed.map((sketch) => withoutHidden(world, apiTable(world, role, exposed, sketch)))
+  const links = linksOf(world, role, exposed)
+  const tables = exposed.map((sketch) => withoutHidden(world, apiTable(world, role, exposed, links, sketch)))
   const query = new Map<string, RootField>([['node', { kind: 'node' }]])
   const mutation = new Map<string, RootField>()
   for (const table of tables) addRootFields(query, mutation, table)
@@ -158,7 +182,13 @@ function exposedTables(world: World, role: Role): readonly TableSketch[] {
     })
 }
 
-function apiTable(world: World, role: Role, exposed: readonly TableSketch[], sketch: TableSketch): ApiTable {
+function apiTable(
+  world: World,
+  role: Role,
+  exposed: readonly TableSketch[],
+  links: Links,
+  sketch: TableSketch,
+): ApiTable {
   const grants = grantsOf(sketch, role)
   const named = (columns: readonly ColumnSketch[]): ReadonlyMap<string, ColumnSketch> =>
     new Map(columns.flatMap((column) => columnField(world, sketch, column).map((field) => [field, column] as const)))
@@ -171,7 +201,7 @@ function apiTable(world: World, role: Role, exposed: readonly TableSketch[], ske
   const pick = (wanted: (column: ColumnSketch) => boolean): ReadonlyMap<string, ColumnSketch> =>
     new Map([...columns].filter(([, column]) => wanted(column)))
   const figures = ['sum', 'avg', 'min', 'max'] as const
-  const fields = rowFields(world, role, exposed, sketch, columns)
+  const fields = rowFields(world, role, exposed, links, sketch, columns)
   const orders = ordersOf(world, role, sketch)
   const enumArrays = hasAddition(world, sketch, 'enumArrays')
   const filters = new Map(pick(({ type }) => type.base === 'composite' || operatorsOf(type, enumArrays).length > 0))
@@ -281,16 +311,13 @@ function rowFields(
   world: World,
   role: Role,
   exposed: readonly TableSketch[],
+  links: Links,
   sketch: TableSketch,
   columns: ReadonlyMap<string, ColumnSketch>,
 ): ReadonlyMap<string, RowField> {
   const fields = new Map<string, RowField>([['nodeId', { kind: 'nodeId' }]])
   for (const [name, column] of columns) fields.set(name, { kind: 'column', column })
-  const keys = world.tables.flatMap((child) => child.foreignKeys.map((key) => ({ child, key })))
-  const usable = keys.filter(({ child, key }) => isRelation(world, role, exposed, child, key))
-  for (const { child, key } of usable) {
-    const target = world.tables.find((table) => table.name === key.target)
-    if (child.name !== sketch.name || target === undefined) continue
+  for (const { child, key, target } of links.from.get(sketch) ?? []) {
     const name = key.foreignName ?? toOneName(key.columns, typeOf(world, target), world.inflects)
     const field: RowField = {
       kind: 'relation',
@@ -303,8 +330,7 @@ function rowFields(
     }
     if (isFieldName(name)) fields.set(name, field)
   }
-  for (const { child, key } of usable) {
-    if (key.target !== sketch.name) continue
+  for (const { child, key } of links.to.get(sketch) ?? []) {
     const many = !isUnique(child, key.columns)
     const type = typeOf(world, child)
     const plain = many ? `${lowerFirst(type)}Collection` : toOneName(key.targetColumns, type, world.inflects)
@@ -388,22 +414,26 @@ const isAlwaysThere = (child: TableSketch, key: ForeignKeySketch, target: TableS
   key.columns.every((name) => columnNamed(child, name).notNull || child.primaryKey.includes(name))
 
 /** Both tables are exposed, and every column of the key is readable on both sides (spec/graphql.md 1.4, 8.1). */
-function isRelation(
-  world: World,
-  role: Role,
-  exposed: readonly TableSketch[],
-  child: TableSketch,
-  key: ForeignKeySketch,
-): boolean {
-  const target = world.tables.find((table) => table.name === key.target)
-  return (
-    target !== undefined &&
-    exposed.includes(child) &&
-    exposed.includes(target) &&
-    key.columns.every((column) => isGranted(grantsOf(child, role).select, column)) &&
-    key.targetColumns.every((column) => isGranted(grantsOf(target, role).select, column))
-  )
+function linksOf(world: World, role: Role, exposed: readonly TableSketch[]): Links {
+  const byName = new Map(exposed.map((table) => [table.name, table]))
+  const [from, to] = [new Map<TableSketch, Link[]>(), new Map<TableSketch, Link[]>()]
+  const add = (links: Map<TableSketch, Link[]>, table: TableSketch, link: Link): void => {
+    links.set(table, [...(links.get(table) ?? []), link])
+  }
+  for (const child of world.tables.filter(({ name }) => byName.has(name))) {
+    for (const key of child.foreignKeys) {
+      const target = byName.get(key.target)
+      if (target === undefined || !isReadable(child, key.columns, role) || !isReadable(target, key.targetColumns, role))
+        continue
+      add(from, child, { child, key, target })
+      add(to, target, { child, key, target })
+    }
+  }
+  return { from, to }
 }
+
+const isReadable = (table: TableSketch, columns: readonly string[], role: Role): boolean =>
+  columns.every((column) => isGranted(grantsOf(table, role).select, column))
 
 /** A unique key that is whole, not partial, lies within the columns (spec/graphql.md 8.3). */
 const isUnique = (table: TableSketch, columns: readonly string[]): boolean =>

@@ -30,6 +30,7 @@ describe('catalograph diff', () => {
     db = await createDatabase({ prepare: true, sql: schema })
     folder = await mkdtemp(join(tmpdir(), 'catalograph-diff-'))
     await mkdir(join(folder, 'app/posts'), { recursive: true })
+    await mkdir(join(folder, 'steps/more'), { recursive: true })
     await file('app/posts/titles.graphql', 'query Titles { postsCollection { edges { node { ...Title } } } }')
     await file('app/fragments.graphql', 'fragment Title on Posts { ...Key title } fragment Key on Posts { id }')
     await file(
@@ -63,7 +64,8 @@ describe('catalograph diff', () => {
       '--documents',
       join(folder, 'app/**/*.graphql'),
     )
-    expect(ran).toMatchObject({ exitCode: 1, stderr: '' })
+    expect(ran.exitCode).toBe(1)
+    expect(ran.stderr).toMatch(/^held for \d+ ms: ACCESS EXCLUSIVE on public\.authors, public\.posts\n$/)
     expect(ran.stdout).toMatch(/^4 breaking, 0 dangerous, 1 addition; 1 of 2 documents stops working\n\nBreaking\n/)
     expect(ran.stdout).toContain('  Posts.body was removed.  (anon, authenticated, service_role)')
     expect(ran.stdout).toContain('  Mutation.insertIntoPostsCollection was removed.  (authenticated)')
@@ -227,7 +229,7 @@ describe('catalograph diff', () => {
     ["prepare transaction 'x'", 'PREPARE TRANSACTION would end', 1],
     ['select 1;\nalter table nowhere add a int', 'relation "nowhere" does not exist', 2],
     ['do $$ begin alter table posts drop column body; commit; end $$', 'invalid transaction termination', 1],
-    ['select 1;\n\\connect other', '\\connect is a command of psql', 2],
+    ['select 1;\n\\connect other', '\\connect other would leave the database', 2],
     ['select 1;\ncopy public.posts (id) from stdin;\n1\n\\.', 'FROM STDIN takes rows from psql', 2],
   ])('gives no verdict on %j, and keeps nothing', async (sql, reason, line) => {
     const before = (await db.query(catalogue)).rows
@@ -236,6 +238,20 @@ describe('catalograph diff', () => {
     expect(ran.stderr).toContain(`migration.sql:${line}: `)
     expect(ran.stderr).toContain(reason)
     expect((await db.query(catalogue)).rows).toEqual(before)
+  })
+
+  it('reads scripts of psql, several in their order', async () => {
+    await file('steps/1.sql', '\\set ON_ERROR_STOP 1\nbegin;\nalter table posts add column two int;\ncommit;')
+    await file('steps/2.sql', '\\ir more/column.sql\n')
+    await file('steps/more/column.sql', '\\restrict x\nalter table posts rename column two to three;\n\\unrestrict x')
+    const ran = await run([
+      '--migration',
+      `${join(folder, 'steps/*.sql')},${await file('last.sql', 'create table own (id int primary key)')}`,
+    ])
+    expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Posts.three was added.') })
+    expect(ran.stderr).toMatch(/ACCESS EXCLUSIVE on public\.posts\n$/)
+    const missing = await run(['--migration', join(folder, 'steps/3*.sql')])
+    expect(missing).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('names no file') })
   })
 
   it('lets a migration keep savepoints, settings and role of its own', async () => {
