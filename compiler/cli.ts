@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './tools/cli/node-version.ts'
 import './tools/cli/production.ts'
 import { text } from 'node:stream/consumers'
 import type { Command } from './tools/cli/command.ts'

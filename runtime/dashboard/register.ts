@@ -37,6 +37,9 @@ const mailPolicy = [
  */
 export function registerDashboard(app: FastifyInstance): void {
   const files = once(readPageFiles)
+  // For who opens the address in a browser. Relative, since a proxy may serve it under a path of its own.
+  app.get('/', (_request, reply) => reply.redirect('dashboard'))
+  app.get('/favicon.ico', (_request, reply) => reply.code(204).send())
   app.get(path, async (request, reply) => send(request, reply, (await files()).get(pageName)))
   app.get(`${path}/`, (_request, reply) => reply.redirect('../dashboard'))
   app.get<{ Params: { name: string } }>(`${path}/:name`, async (request, reply) =>

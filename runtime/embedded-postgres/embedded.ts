@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { createCredentials, readCredentials, type EmbeddedCredentials } from './credentials.ts'
 import { claimFolder, clearOrphan } from './folder-claim.ts'
@@ -14,7 +14,7 @@ import { withSession } from '../db/connect/session.ts'
 export interface EmbeddedOptions {
   /** Data folder, made at the first start; passwords and a lock file are kept beside it. */
   readonly folder: string
-  /** Port on 127.0.0.1; a free one when it is left out. */
+  /** Port on 127.0.0.1; left out: a free one, the same at each start as long as it is free. */
   readonly port?: number
   /** Told before everything that takes a while. */
   readonly onProgress: (step: string) => void
@@ -98,10 +98,19 @@ end $$`
 const urlOf = (role: keyof EmbeddedCredentials, credentials: EmbeddedCredentials, port: number): string =>
   `postgres://${role}:${credentials[role]}@127.0.0.1:${port}/postgres`
 
+/** The port of the start before, so that connections that tools keep go on working; another one where it is taken. */
+const steadyPort = async (file: string): Promise<number> => {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const kept = /^\d{4,5}$/.test(text) ? await freePort(Number(text)).catch(() => null) : null
+  const port = kept ?? (await freePort())
+  await writeFile(file, String(port))
+  return port
+}
+
 const launch = async (place: Place, options: EmbeddedOptions): Promise<EmbeddedPostgres> => {
   await clearOrphan(place.folder)
   const credentials = await openData(place, options.onProgress)
-  const port = options.port ?? (await freePort())
+  const port = options.port ?? (await steadyPort(`${place.folder}.port`))
   options.onProgress('Starting Postgres')
   const settings = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '' }
   const server = await startServer(place.account, place.binaries, place.folder, settings)

@@ -1,11 +1,11 @@
 import { createServer } from 'node:net'
 
-/** A TCP port of 127.0.0.1 that is free at this moment. */
-export const freePort = (): Promise<number> =>
+/** A TCP port of 127.0.0.1 that is free at this moment. @param wanted rejects where it is taken; 0: any */
+export const freePort = (wanted = 0): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
+    server.listen(wanted, '127.0.0.1', () => {
       const address = server.address()
       server.close(() => {
         if (address !== null && typeof address === 'object') resolve(address.port)

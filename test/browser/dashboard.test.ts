@@ -63,7 +63,7 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
     await context.close()
   })
 
-  it('takes no key but the service key, and keeps it nowhere but in memory', async () => {
+  it('takes no key but the service key, and keeps it for the tab alone until it is forgotten', async () => {
     const { page, context, shoot } = await browser.open()
     await page.goto(`${server.url}/dashboard`)
     const field = page.getByLabel('service_role key')
@@ -83,7 +83,15 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
     const kept = await context.storageState({ indexedDB: true })
     expect(JSON.stringify(kept)).not.toContain(server.serviceRole.split('.')[2])
     await page.reload()
+    await page.getByRole('navigation', { name: 'Panels' }).waitFor()
+    const other = await context.newPage()
+    await other.goto(`${server.url}/dashboard`)
+    await other.getByLabel('service_role key').waitFor()
+    await page.getByRole('button', { name: 'Forget the key' }).click()
     await field.waitFor()
+    await page.reload()
+    await field.waitFor()
+    expect(await page.evaluate('sessionStorage.length')).toBe(0)
     await context.close()
   })
 

@@ -1,7 +1,8 @@
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import type { ProjectAnswer } from '../../admin/answers.ts'
 import { createApi, type Api } from './api.ts'
 import { PageContextProvider } from './context.tsx'
+import { forgetKey, keepKey, keptKey } from './kept-key.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
 import type { Whom } from './whom.ts'
@@ -11,17 +12,28 @@ interface Opened {
   readonly project: ProjectAnswer
 }
 
-/** The key lives in this page's memory only: after a reload it is typed again. */
+/** The tab keeps the key, so that a reload does not ask for it again. */
 export function Page() {
   const [opened, setOpened] = useState<Opened | null>(null)
+  const [isReturning, setReturning] = useState(keptKey() !== null)
   const open = async (key: string): Promise<string | null> => {
     const api = createApi(key)
     const asked = await api.call<ProjectAnswer>('GET', 'admin/v1/project')
     if (asked.kind === 'refused') return sentenceOf(asked.refusal.code, asked.refusal.message)
+    keepKey(key)
     setOpened({ api, project: asked.value })
     return null
   }
-  return opened === null ? <SignIn open={open} /> : <OpenPage {...opened} leave={() => setOpened(null)} />
+  useEffect(() => {
+    const key = keptKey()
+    if (key !== null) void open(key).then(() => setReturning(false))
+  }, [])
+  const leave = (): void => {
+    forgetKey()
+    setOpened(null)
+  }
+  if (opened !== null) return <OpenPage {...opened} leave={leave} />
+  return isReturning ? null : <SignIn open={open} />
 }
 
 /** For a key that is not a token of the project, or has the wrong role: says which key to type. */

@@ -17,7 +17,7 @@ export function SignIn({ open }: { readonly open: (key: string) => Promise<strin
       <form className="card" onSubmit={(event) => void submit(event)}>
         <Field
           label="service_role key"
-          help="`catalograph keys` prints it. It stays in this tab's memory: reload the page and it is gone."
+          help="`catalograph keys` prints it. This tab keeps it until it is closed, or until you forget the key."
           problem={problem}
         >
           {(described) => (

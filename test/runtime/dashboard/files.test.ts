@@ -47,5 +47,7 @@ describe('the files of the dashboard', () => {
       expect((await get(`/dashboard/${name}`)).statusCode).toBe(404)
     }
     expect((await get('/dashboard/')).headers['location']).toBe('../dashboard')
+    expect((await get('/')).headers['location']).toBe('dashboard')
+    expect((await get('/favicon.ico')).statusCode).toBe(204)
   })
 })

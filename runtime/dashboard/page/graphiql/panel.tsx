@@ -9,6 +9,7 @@ import { Field } from '../parts/field.tsx'
 import { SwitchOn } from '../parts/switch-on.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
 import { roleOf, type Whom } from '../whom.ts'
+import { firstQuery } from './first-query.ts'
 import { useEditorNames } from './names.ts'
 import { Plans } from './plans.tsx'
 import type { Explained } from '../../../graphql/extensions/explain.ts'
@@ -72,7 +73,7 @@ function Console({ introspection, fetcher }: ConsoleProps) {
       <GraphiQL
         fetcher={fetcher}
         schema={schema}
-        defaultQuery={welcome}
+        defaultQuery={firstQuery(schema)}
         isHeadersEditorEnabled={false}
         showPersistHeadersSettings={false}
       >
@@ -81,12 +82,6 @@ function Console({ introspection, fetcher }: ConsoleProps) {
     </div>
   )
 }
-
-const welcome = `# Runs as whoever is chosen above: row-level security decides what they see.
-{
-  __typename
-}
-`
 
 type Explaining =
   | { readonly kind: 'nothing' }

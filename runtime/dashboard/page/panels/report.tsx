@@ -52,7 +52,8 @@ const presences: Readonly<Record<Presence, string>> = {
 function Report(report: Report) {
   const [text, setText] = useState('')
   const [presence, setPresence] = useState<Presence>('all')
-  const rows = filterRows(reportRows(report), text, presence)
+  const all = reportRows(report)
+  const rows = filterRows(all, text, presence)
   return (
     <>
       <div className="toolbar">
@@ -73,7 +74,7 @@ function Report(report: Report) {
           )}
         </Field>
         <p role="status">
-          {rows.length} of {report.relations.length + report.functions.length}, for {report.role}
+          {rows.length} of {all.length}, for {report.role}
         </p>
       </div>
       <ReportTable rows={rows} />

@@ -62,6 +62,9 @@ describe('catalograph auth', () => {
     expect((await auth('redirects')).printed).toBe('https://{b,c}.example')
     expect((await auth('redirects', 'remove', 'https://x.example')).noted).toContain('is not on the list')
     expect((await auth('redirects', 'add', 'https://a.example,https://b.example')).exitCode).toBe(1)
+    expect((await auth('redirects', 'add', 'notaurl')).noted).toContain(
+      'notaurl is no address: it begins with a scheme',
+    )
     expect((await auth('redirects', 'add')).exitCode).toBe(2)
   })
 
