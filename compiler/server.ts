@@ -20,7 +20,7 @@ export interface ServerOptions extends Partial<Omit<ServerSettings, 'host' | 'po
 }
 
 export interface CatalographServer {
-  /** Answers a request to /graphql/v1, /auth/v1, /admin/v1, /dashboard, /openapi.json, /health or /readyz. */
+  /** Answers a request to /graphql/v1, /auth/v1, /admin/v1, /dashboard, /openapi.json, /health, /livez, /readyz or /metrics. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
   /** Resolves when the first schema is loaded, until which everything is answered 503; rejects when that is hopeless. */
   readonly ready: Promise<void>
@@ -41,7 +41,7 @@ export async function createServer({ log = () => undefined, ...given }: ServerOp
   const database = openServerDatabase(settings)
   const prepare = createPrepareOnce({ ownerUrl: databaseOwnerUrl ?? databaseUrl, loginUrl: databaseUrl, log })
   const source = createFollowedSource({ schemas, query: database.query, prepare, log })
-  const { app, start, stop } = assembleServer({ settings, database, source, log }, () => given.baseUrl)
+  const { app, start, stop } = await assembleServer({ settings, database, source, log }, () => given.baseUrl)
   await app.ready()
   const stopping = new AbortController()
   const ready = start(stopping.signal).then(() => undefined)

@@ -1,7 +1,7 @@
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { registerOpenapi } from './admin/openapi.ts'
-import { registerAdmin } from './admin/register.ts'
+import { guardForOwner, registerAdmin } from './admin/register.ts'
 import type { AdminParts } from './admin/call.ts'
 import { toErrorAnswer } from './auth/http/boundary.ts'
 import { registerAuth } from './auth/http/register.ts'
@@ -23,8 +23,10 @@ import { requestIdOf } from './http/request-id.ts'
 import { createServers, type Servers } from './http/servers.ts'
 import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
 import type { Log } from './log/events.ts'
+import type { HttpObservation, Metrics } from './observe/metrics.ts'
+import type { Observers } from './observe/observers.ts'
 
-export interface AppParts extends Omit<GraphqlRoute, 'closedFor' | 'sourceOf' | 'answers'> {
+export interface AppParts extends Omit<GraphqlRoute, 'closedFor' | 'sourceOf' | 'answers' | 'observe'> {
   readonly health: HealthChecks
   /** Left out: no other plugin is registered. */
   readonly answers?: ByteBudget
@@ -33,6 +35,8 @@ export interface AppParts extends Omit<GraphqlRoute, 'closedFor' | 'sourceOf' | 
   readonly bodyLimitBytes: number
   /** Whether the log records how each request ended, which costs every request some time. */
   readonly logsRequests: boolean
+  /** Left out: nobody watches. */
+  readonly observers?: Omit<Observers, 'log'>
   /** Null: this process serves no auth. */
   readonly auth: AdminParts | null
 }
@@ -69,15 +73,18 @@ export function buildApp(parts: AppParts): FastifyInstance {
   boundBodies(app, sourceOf, createByteBudget(bodiesSize(parts.bodyLimitBytes)))
   sendInPieces(app)
   if (parts.logsRequests) logRequests(app, parts.log)
+  const { request: observe = null, http = null, metrics = null } = parts.observers ?? {}
+  if (http !== null) observeRequests(app, http)
   answerFailures(app, parts.log, renderPlainFailure)
   app.setNotFoundHandler((_request, reply) => sendFailure(reply, new HttpFailure('NOT_FOUND'), renderPlainFailure))
   registerHealth(app, parts.health)
-  registerGraphql(app, { ...parts, closedFor: closedAddresses(parts.auth, sourceOf), sourceOf, answers })
+  registerGraphql(app, { ...parts, closedFor: closedAddresses(parts.auth, sourceOf), sourceOf, answers, observe })
   if (parts.auth !== null) {
     registerAuth(app, parts.auth)
     registerAdmin(app, parts.auth)
     registerOpenapi(app)
     registerDashboard(app)
+    if (metrics !== null) registerMetrics(app, metrics, parts.auth)
   }
   return app
 }
@@ -105,6 +112,23 @@ function meetRequests(app: FastifyInstance): void {
     openToEveryOrigin(reply.header('x-request-id', request.id))
     if (request.method === 'OPTIONS') answerPreflight(request, reply)
     else done()
+  })
+}
+
+/** The pattern of the address, whose number is bounded; not the address. */
+function observeRequests(app: FastifyInstance, observe: (request: HttpObservation) => void): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none'
+    observe({ method: request.method, route, status: reply.statusCode, ms: reply.elapsedTime })
+    done()
+  })
+}
+
+/** For the owner: how much is asked, and for what, is nobody else's business. */
+function registerMetrics(app: FastifyInstance, metrics: Metrics, parts: AdminParts): void {
+  void app.register(async (scope) => {
+    guardForOwner(scope, parts)
+    scope.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()))
   })
 }
 

@@ -24,7 +24,7 @@ export class ListenFailure extends Error {
  */
 export async function runServer(parts: ProcessParts): Promise<void> {
   const place = { url: '' }
-  const { app, start, stop } = assembleServer(parts, () => place.url)
+  const { app, start, stop } = await assembleServer(parts, () => place.url)
   const stopping = new AbortController()
   try {
     const url = await listen(app, parts.settings)

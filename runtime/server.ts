@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { ProjectAnswer } from './admin/answers.ts'
 import { buildApp, toClientError } from './app.ts'
@@ -27,6 +28,8 @@ import { Hopeless, pauseMs, retries, retry } from './lib/retry.ts'
 import { within } from './lib/within.ts'
 import type { Log } from './log/events.ts'
 import { writes } from './log/logger.ts'
+import { openObservers, type Observers } from './observe/observers.ts'
+import { serveMetrics } from './observe/serve-metrics.ts'
 import type { Settings } from './settings/keys.ts'
 
 /** What serves a database: everything but the address that it listens on. */
@@ -56,10 +59,13 @@ export interface AssembledServer {
 }
 
 /** @param ownUrl where clients reach it; asked when the first request is there, since only then it may be known */
-export function assembleServer(parts: ServerParts, ownUrl: () => string): AssembledServer {
+export async function assembleServer(given: ServerParts, ownUrl: () => string): Promise<AssembledServer> {
+  const observers = await openObservers(given.settings, given.database.stats, given.log)
+  const parts = { ...given, log: observers.log }
+  const metricsServer = await openMetrics(parts.settings, observers)
   const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
   const auth = openServerAuth(parts, ownUrl)
-  const { app, servers, serveFrom } = assemble(parts, watched, auth, ownUrl)
+  const { app, servers, serveFrom } = assemble(parts, observers, watched, auth, ownUrl)
   return {
     app,
     start: async (signal) => {
@@ -72,7 +78,10 @@ export function assembleServer(parts: ServerParts, ownUrl: () => string): Assemb
       logConnectionFaults(parts)
       return true
     },
-    stop: () => stop(app, servers, parts, auth),
+    stop: async () => {
+      await stop(app, servers, parts, auth)
+      metricsServer?.close()
+    },
   }
 }
 
@@ -93,6 +102,10 @@ export function openServerDatabase(settings: ServerSettings): ServerDatabase {
   })
   return { ...database, answers }
 }
+
+/** Serves metrics on an address of their own, where the settings name one. */
+const openMetrics = async ({ metrics: place }: Settings, { metrics }: Observers): Promise<Server | null> =>
+  place === null || place === 'here' || metrics === null ? null : serveMetrics(place, metrics)
 
 /** How much of the database each role finds in its API: an empty one is a missing grant far more often than a wish. */
 function logVisible(manifest: Manifest, log: Log): void {
@@ -154,6 +167,7 @@ function loggingKeptMails(state: ReadAuthState, log: Log): ReadAuthState {
 
 function assemble(
   { settings, database, log }: ServerParts,
+  observers: Observers,
   watched: WatchedSource,
   auth: OpenAuth,
   listeningUrl: () => string,
@@ -177,7 +191,8 @@ function assemble(
       now: () => performance.now(),
     }),
     log,
-    logsRequests: writes(settings.logLevel, 'request'),
+    logsRequests: (settings.accessLog && writes(settings.logLevel, 'request')) || settings.logLevel === 'debug',
+    observers: { ...observers, metrics: settings.metrics === 'here' ? observers.metrics : null },
     bodyLimitBytes: settings.bodyLimitBytes,
     auth: {
       ...auth,

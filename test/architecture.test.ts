@@ -33,7 +33,7 @@ const floors: readonly (readonly string[])[] = [
   ],
   ['runtime/auth/endpoints', 'compiler/tools/cost', 'compiler/tools/doctor'],
   ['runtime/auth/http'],
-  ['runtime/admin'],
+  ['runtime/admin', 'runtime/observe'],
   ['runtime/dashboard'],
   ['runtime/app.ts'],
   ['runtime/server.ts'],

@@ -24,15 +24,20 @@ export function registerAdmin(app: FastifyInstance, parts: AdminParts): void {
     async (scope) => {
       scope.removeAllContentTypeParsers()
       scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => body)
-      scope.setErrorHandler((error, request, reply) => sendError(error, request, reply, parts))
-      scope.addHook('onRequest', async (request, reply) => {
-        reply.header('cache-control', 'no-store')
-        await checkOwner(request, parts)
-      })
+      guardForOwner(scope, parts)
       for (const route of ownerRoutes) register(scope, route, parts)
     },
     { prefix },
   )
+}
+
+/** Everything within the scope is for the owner alone, and its errors have the form of /admin/v1. */
+export function guardForOwner(scope: FastifyInstance, parts: AdminParts): void {
+  scope.setErrorHandler((error, request, reply) => sendError(error, request, reply, parts))
+  scope.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    await checkOwner(request, parts)
+  })
 }
 
 function register(scope: FastifyInstance, route: OwnerRoute, parts: AdminParts): void {

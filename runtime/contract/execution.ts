@@ -1,3 +1,5 @@
+import type { Timeline } from './timeline.ts'
+
 /** What travels to the database for one request, and what comes back. */
 
 /** A statement as it is prepared: its name is unique for (role, text), so that no plan serves two roles. */
@@ -112,6 +114,8 @@ export interface RequestContext {
   readonly kind: PartyKind
   /** On the monotonic clock (performance.now), in milliseconds; Infinity: the request has none. */
   readonly deadline: number
+  /** Null: nobody looks at how long its parts took. */
+  readonly timeline: Timeline | null
   /** True once its client has closed the connection. */
   gone: boolean
   /** Called when that happens, while an exchange waits or runs. */

@@ -81,6 +81,8 @@ async function answer(turn: Turn, texts: Texts, apart: Apart): Promise<GraphqlRe
   const found = await find(turn, admission, texts)
   const ready = await refusedByNow(found.turn, () => preparedHere(found) ?? preparedApart(found, apart))
   turn.outline = ready
+  const timeline = turn.context?.timeline ?? null
+  if (timeline !== null) timeline.prepared = performance.now()
   await checkEstimate(found.turn, ready)
   return runReady(found, ready)
 }

@@ -68,11 +68,11 @@ function keeping(now: () => number, ask: () => Promise<boolean>): () => Promise<
 }
 
 /**
- * Registers GET /health, 200 while the process works, and GET /readyz, 200 while requests can be served and 503 otherwise.
+ * Registers GET /health and /livez, 200 while the process works, and GET /readyz, 200 while requests can be served and 503 otherwise.
  * Neither needs a key.
  */
 export function registerHealth(app: FastifyInstance, { alive, ready }: HealthChecks): void {
-  app.get('/health', (_request, reply) => report(reply, alive()))
+  for (const path of ['/health', '/livez']) app.get(path, (_request, reply) => report(reply, alive()))
   app.get('/readyz', async (_request, reply) => {
     const health = await ready()
     if (health.status !== 'ok') reply.code(503).header('retry-after', retryAfterSeconds)

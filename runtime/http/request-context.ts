@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Caller, RequestContext } from '../contract/execution.ts'
+import { newTimeline } from '../contract/timeline.ts'
 import { ownerRole } from '../identity/keys.ts'
 
 declare module 'fastify' {
@@ -13,18 +14,21 @@ declare module 'fastify' {
 /**
  * Who shares what with whom: a signed-in user, or the client's address for anon and guests.
  * @param limitMs what a request may take from its arrival on; 0: any time
+ * @param isTimed whether somebody looks at how long its parts took
  */
 export function contextOf(
   request: FastifyRequest,
   { role, user }: Caller,
   address: () => string,
   limitMs: number,
+  isTimed: boolean,
 ): RequestContext {
   const kind = role === ownerRole ? 'service' : user === undefined ? 'stranger' : 'member'
   const party = role === ownerRole ? ownerRole : (user ?? address())
   const deadline = limitMs === 0 ? Infinity : request.arrivedAt + limitMs
   // Member by member: V8 takes µs to spread an object where it is given further members.
-  return { party, kind, deadline, gone: false, onGone: null }
+  const timeline = isTimed ? newTimeline(request.arrivedAt) : null
+  return { party, kind, deadline, timeline, gone: false, onGone: null }
 }
 
 /** The requests that the client of each connection waits for. */

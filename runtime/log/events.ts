@@ -34,6 +34,17 @@ export type LogEvent =
       readonly status: number
       readonly ms: number
     }
+  | {
+      readonly kind: 'slow-request'
+      readonly requestId: string
+      readonly operation: string
+      readonly role: string
+      readonly ms: number
+      /** Milliseconds of each phase. */
+      readonly phases: Readonly<Record<string, number>>
+      /** SHA-256 of the document. */
+      readonly hash: string
+    }
   | { readonly kind: 'mail-failed'; readonly detail: string }
   | { readonly kind: 'request-failed'; readonly requestId: string; readonly detail: string }
 
@@ -103,8 +114,15 @@ const eventTable: EventTable = {
     say: () => 'no SMTP_URL is set: mails of auth are kept and not sent; read them with: catalograph mails',
   },
   'database-away': { level: 'error', say: ({ reason }) => `the database is not available: ${reason}` },
+  'slow-request': {
+    level: 'warn',
+    say: ({ operation, role, ms, phases, hash, requestId }) =>
+      `slow: ${operation} as ${role} took ${ms} ms (${Object.entries(phases)
+        .map(([phase, time]) => `${phase} ${time}`)
+        .join(', ')}) ${hash} ${requestId}`,
+  },
   request: {
-    level: 'debug',
+    level: 'info',
     say: ({ method, path, status, ms, requestId }) => `${method} ${path} ${status} ${ms.toFixed(1)} ms ${requestId}`,
   },
   'mail-failed': { level: 'error', say: ({ detail }) => `a requested mail could not be sent: ${detail}` },

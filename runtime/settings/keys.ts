@@ -1,4 +1,4 @@
-import { anyText, baseAddress, headerName, mailbox, nameList, oneOf, smtpUrl } from './parsers.ts'
+import { anyText, baseAddress, headerName, mailbox, metricsPlace, nameList, oneOf, flag, smtpUrl } from './parsers.ts'
 import { postgresUrl, textOfAtLeast, wholeNumber } from './parsers.ts'
 import type { Parser } from './parsers.ts'
 
@@ -159,6 +159,34 @@ export const settingKeys = {
     secret: false,
     parse: oneOf(logLevels),
     fallback: 'info',
+  },
+  accessLog: {
+    env: 'ACCESS_LOG',
+    help: 'on writes a line for each HTTP request, at the level info.',
+    secret: false,
+    parse: flag,
+    fallback: false,
+  },
+  slowRequestMs: {
+    env: 'SLOW_REQUEST_MS',
+    help: 'GraphQL requests that take longer, in milliseconds, are logged with the hash of their document; 0: none.',
+    secret: false,
+    parse: wholeNumber(0, 600_000),
+    fallback: 0,
+  },
+  metrics: {
+    env: 'METRICS',
+    help: 'on serves GET /metrics to the service_role key; HOST:PORT serves it on an address of its own, without a key.',
+    secret: false,
+    parse: metricsPlace,
+    fallback: null,
+  },
+  tracing: {
+    env: 'TRACING',
+    help: 'on makes spans by the API of OpenTelemetry, for an SDK that is loaded with NODE_OPTIONS.',
+    secret: false,
+    parse: flag,
+    fallback: false,
   },
   dataFolder: {
     env: 'CATALOGRAPH_DATA',

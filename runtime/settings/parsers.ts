@@ -33,6 +33,22 @@ export function oneOf<const W extends string>(words: readonly W[]): Parser<W> {
   }
 }
 
+/** on or off. */
+export const flag: Parser<boolean> = (text) =>
+  text === 'on' || text === 'off' ? value(text === 'on') : problem('must be on or off')
+
+/** Where metrics are read: on the address of the service, or on one of their own. */
+export type MetricsPlace = 'here' | { readonly host: string; readonly port: number }
+
+/** `on`, or an address such as 127.0.0.1:9464 or [::1]:9464. */
+export const metricsPlace: Parser<MetricsPlace> = (text) => {
+  if (text === 'on') return value('here')
+  const [, host = '', port = ''] = /^(?:\[([0-9a-fA-F:]+)\]|[^:\s]+):(\d{1,5})$/.exec(text) ?? []
+  return port === '' || Number(port) > 65_535
+    ? problem('must be on, or an address such as 127.0.0.1:9464')
+    : value({ host: host === '' ? text.slice(0, text.lastIndexOf(':')) : host, port: Number(port) })
+}
+
 /** Names separated by commas; blanks around a name do not count, an empty or repeated name is a mistake. */
 export const nameList: Parser<readonly string[]> = (text) => {
   const names = text.split(',').map((name) => name.trim())

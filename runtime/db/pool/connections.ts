@@ -17,10 +17,18 @@ export interface ConnectionPool {
   readonly borrow: (context?: RequestContext) => Connection | Promise<Connection>
   /** A spoilt connection is closed: it must serve no other request. */
   readonly giveBack: (connection: Connection, spoilt: boolean) => void
+  readonly stats: () => ConnectionStats
   /** Refuses all waiting requests, and every later one. */
   readonly refuseAll: (kind: 'stopping') => void
   /** Waits for what is lent, then closes every connection. */
   readonly close: () => Promise<void>
+}
+
+/** Numbers of this moment. */
+export interface ConnectionStats {
+  readonly open: number
+  readonly idle: number
+  readonly waiting: number
 }
 
 export interface ConnectionPoolOptions {
@@ -157,7 +165,7 @@ export const createConnectionPool = (options: ConnectionPoolOptions): Connection
   }
   /** Those who wait although connections are free may be served in a while. */
   const recheck = (): void => {
-    if (shares.recheckMs === null || rechecking !== null || waiting.isEmpty()) return
+    if (shares.recheckMs === null || rechecking !== null || waiting.size() === 0) return
     rechecking = setTimeout(() => {
       rechecking = null
       serveWaiting()
@@ -190,6 +198,7 @@ export const createConnectionPool = (options: ConnectionPoolOptions): Connection
       serveWaiting()
       if (closed !== null) idle.endAll()
     },
+    stats: () => ({ open, idle: idle.size(), waiting: waiting.size() }),
     refuseAll: (kind) => {
       refusing = kind
       waiting.refuseAll(kind)

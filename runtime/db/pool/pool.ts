@@ -2,10 +2,10 @@ import pg from 'pg'
 import type { RunExchange } from '../../contract/execution.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import { retries, retry } from '../../lib/retry.ts'
-import { createEndings } from './cancel.ts'
+import { createEndings, type EndCause } from './cancel.ts'
 import { classifyConnecting } from '../failures/classify.ts'
 import { isAway } from '../failures/failures.ts'
-import { createConnectionPool } from './connections.ts'
+import { createConnectionPool, type ConnectionStats } from './connections.ts'
 import { createSchemaMarks } from '../check/schema-marks.ts'
 import { findPooler, type Pooler } from '../connect/pooler.ts'
 import { createRoleSettings } from '../check/role-settings.ts'
@@ -51,10 +51,17 @@ export interface Database {
   readonly pooler: () => Promise<Pooler>
   /** When Postgres last answered a request, on the monotonic clock in milliseconds; -Infinity: not yet. */
   readonly answeredAt: () => number
+  readonly stats: () => PoolStats
   /** Cancels what runs and refuses what waits or comes: each fails with DatabaseFailure of kind stopping. */
   readonly stop: () => void
   /** Waits for what is running, then closes every connection. */
   readonly close: () => Promise<void>
+}
+
+/** Numbers of this moment, of the connections for requests. */
+export interface PoolStats extends ConnectionStats {
+  /** Requests that were cancelled in Postgres so far, by cause. */
+  readonly ended: Readonly<Record<EndCause, number>>
 }
 
 const ownConnections = 2
@@ -179,6 +186,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     },
     pooler: () => findPooler(server),
     answeredAt: runner.answeredAt,
+    stats: () => ({ ...connections.stats(), ended: runner.ended() }),
     stop: () => {
       connections.refuseAll('stopping')
       runner.endAll('stopping')

@@ -29,6 +29,8 @@ export interface Runner {
   /** Ends everything that runs. */
   readonly endAll: (cause: EndCause) => void
   readonly answeredAt: () => number
+  /** How many requests were ended in Postgres, by cause. */
+  readonly ended: () => Readonly<Record<EndCause, number>>
 }
 
 export interface RunnerParts {
@@ -83,6 +85,7 @@ export const createRunner = ({
 }: RunnerParts): Runner => {
   const setDeadline = createDeadlines(lookEveryMs)
   const running = new Set<(cause: EndCause) => void>()
+  const ended: Record<EndCause, number> = { gone: 0, deadline: 0, stopping: 0 }
   let answeredAt = -Infinity
 
   const runOn = (
@@ -95,7 +98,9 @@ export const createRunner = ({
     new Promise((resolve, reject) => {
       let ending: { readonly cause: EndCause; readonly done: Promise<void> } | null = null
       const end = (cause: EndCause): void => {
-        ending ??= { cause, done: endings.end(connection, cause) }
+        if (ending !== null) return
+        ended[cause] += 1
+        ending = { cause, done: endings.end(connection, cause) }
       }
       let growing: Growing | null = null
       const grow: Grow | null = room && ((bytes, told) => (growing ??= room.open(exchange, context)).grow(bytes, told))
@@ -115,6 +120,8 @@ export const createRunner = ({
       const settle = (result: ExchangeResult): void => {
         stop()
         const spoilt = isSpoilt(exchange, result)
+        const timeline = context?.timeline ?? null
+        if (timeline !== null) timeline.answered = performance.now()
         if (result.kind === 'rows' || !result.broken) answeredAt = performance.now()
         if (exchange.leaves?.session === true && !spoilt) takeBack(connection, giveBack)
         else giveBack(spoilt)
@@ -159,6 +166,8 @@ export const createRunner = ({
       connections.giveBack(connection, false)
       throw error
     }
+    const timeline = context?.timeline ?? null
+    if (timeline !== null) timeline.lent = performance.now()
     return runOn(connection, roleSettings, exchange, reliance, context)
   }
   const begin = async (
@@ -196,6 +205,7 @@ export const createRunner = ({
       for (const end of running) end(cause)
     },
     answeredAt: () => answeredAt,
+    ended: () => ended,
   }
 }
 

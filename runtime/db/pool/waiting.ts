@@ -10,7 +10,7 @@ export interface Waiting {
   readonly wait: (context: RequestContext | undefined) => Promise<Connection>
   /** Removes the waiter whose turn it is; null: no waiter may be served. */
   readonly next: () => Borrower | null
-  readonly isEmpty: () => boolean
+  readonly size: () => number
   readonly refuseAll: (kind: RefusalKind) => void
 }
 
@@ -117,7 +117,7 @@ export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
   return {
     wait,
     next,
-    isEmpty: () => count === 0,
+    size: () => count,
     refuseAll: (kind) => {
       for (const queue of [...queues.values()]) for (const waiter of [...queue]) waiter.refuse(kind)
     },

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, RequestContext } from '../../contract/execution.ts'
+import { phasesOf, type Timeline } from '../../contract/timeline.ts'
 import { negotiate } from '../../http/accept.ts'
 import { acceptJsonText } from '../../http/body.ts'
 import { answerFailures } from '../../http/boundary.ts'
@@ -14,6 +15,7 @@ import { ownerRole } from '../../identity/keys.ts'
 import type { ByteBudget, Holding } from '../../lib/byte-budget.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import type { Log } from '../../log/events.ts'
+import { documentHash, operationNameOf, type ObservedRequest, type ObserveRequest } from './observed.ts'
 import { readBodyQuickly, readQueryString } from './request.ts'
 import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
 
@@ -33,6 +35,8 @@ export interface GraphqlRoute {
   readonly sourceOf: (request: FastifyRequest) => string
   /** The memory that answers share. */
   readonly answers: ByteBudget
+  /** Told of each request that was answered; null: nobody watches. */
+  readonly observe: ObserveRequest | null
 }
 
 const path = '/graphql/v1'
@@ -86,14 +90,50 @@ async function answer(
   refuseClosed(reply, seconds, identified)
   const caller = callerOf(identified)
   const asked = read()
-  const context = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs)
+  const context = contextOf(
+    request,
+    caller,
+    () => route.sourceOf(request),
+    route.requestTimeoutMs,
+    route.observe !== null,
+  )
   const unwatch = watchClient(request, context)
   const { outcome, body } = await route.serve(asked, caller, context)
   unwatch()
+  if (route.observe !== null && context.timeline !== null)
+    route.observe(observed(request, asked, caller, context.timeline, outcome))
+  if (context.timeline !== null && caller.role === ownerRole)
+    reply.header('server-timing', serverTiming(context.timeline))
   reply.code(statusTable[outcome][media])
   addOutcomeHeaders(reply, outcome)
   return body instanceof LongBody ? sendLong(reply, body, route.answers.open(context.party)) : body
 }
+
+const observed = (
+  request: FastifyRequest,
+  asked: GraphqlRequest,
+  { role }: Caller,
+  timeline: Timeline,
+  outcome: GraphqlOutcome,
+): ObservedRequest => {
+  const { traceparent } = request.headers
+  return {
+    requestId: request.id,
+    operation: operationNameOf(asked),
+    role,
+    outcome,
+    timeline,
+    done: performance.now(),
+    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    hash: () => documentHash(asked),
+  }
+}
+
+/** For the owner alone: how long something takes may tell others of rows that they do not see. */
+const serverTiming = (timeline: Timeline): string =>
+  phasesOf(timeline)
+    .map(([phase, begin, end]) => `${phase};dur=${(end - begin).toFixed(2)}`)
+    .join(', ')
 
 /** Counts the body for as long as its reader takes to read it. */
 function sendLong(reply: FastifyReply, body: LongBody, holding: Holding): Readable {

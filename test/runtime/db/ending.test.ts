@@ -32,6 +32,7 @@ const contextOf = (given: Partial<RequestContext> = {}): RequestContext => ({
   kind: 'stranger',
   deadline: Infinity,
   gone: false,
+  timeline: null,
   onGone: null,
   ...given,
 })

@@ -15,6 +15,10 @@ describe('settings', () => {
       kind: 'settings',
       hints: [],
       settings: {
+        accessLog: false,
+        metrics: null,
+        slowRequestMs: 0,
+        tracing: false,
         databaseUrl: null,
         databaseOwnerUrl: null,
         databaseAuthUrl: null,

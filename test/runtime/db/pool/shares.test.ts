@@ -10,6 +10,7 @@ const contextOf = (party: string, kind: PartyKind): RequestContext => ({
   kind,
   deadline: Infinity,
   gone: false,
+  timeline: null,
   onGone: null,
 })
 

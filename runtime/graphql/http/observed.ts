@@ -1,0 +1,35 @@
+import type { Timeline } from '../../contract/timeline.ts'
+import { sha256Hex } from '../../lib/sha256.ts'
+import type { GraphqlOutcome, GraphqlRequest } from '../protocol/types.ts'
+
+/** A GraphQL request that was answered, for those who watch: it says nothing of values or rows. */
+export interface ObservedRequest {
+  readonly requestId: string
+  readonly operation: string
+  readonly role: string
+  readonly outcome: GraphqlOutcome
+  readonly timeline: Timeline
+  /** When the answer was ready, on the same clock. */
+  readonly done: number
+  /** The header of W3C Trace Context, as it came. */
+  readonly traceparent: string | undefined
+  /** Of the document's text; made when it is asked for. */
+  readonly hash: () => string
+}
+
+/** Never throws and never waits. */
+export type ObserveRequest = (request: ObservedRequest) => void
+
+const namedOperation = /\b(?:query|mutation)\s+([_A-Za-z][_0-9A-Za-z]*)/
+
+/** Beyond this a name would not stand at the beginning of a document. */
+const lookedAt = 500
+
+/** What a request is called: its operation's name, or else the first one of its document. */
+export function operationNameOf({ query, operationName, extensions }: GraphqlRequest): string {
+  if (operationName !== null) return operationName
+  if (query !== null) return namedOperation.exec(query.slice(0, lookedAt))?.[1] ?? 'anonymous'
+  return 'persistedQuery' in extensions ? 'persisted' : 'anonymous'
+}
+
+export const documentHash = ({ query }: GraphqlRequest): string => sha256Hex(query ?? '')

@@ -1,0 +1,45 @@
+import type { PoolStats } from '../db/pool/pool.ts'
+import type { ObserveRequest } from '../graphql/http/observed.ts'
+import { phasesOf } from '../contract/timeline.ts'
+import type { Log } from '../log/events.ts'
+import type { Settings } from '../settings/keys.ts'
+import { createMetrics, type HttpObservation, type Metrics } from './metrics.ts'
+import { createTraces } from './traces.ts'
+
+/** Everybody who watches requests, as the settings say. Nobody watching costs a request nothing. */
+export interface Observers {
+  /** Null: nobody watches GraphQL requests, which then keep no timeline. */
+  readonly request: ObserveRequest | null
+  readonly http: ((request: HttpObservation) => void) | null
+  readonly log: Log
+  readonly metrics: Metrics | null
+}
+
+const slowRequests =
+  (log: Log, slowMs: number): ObserveRequest =>
+  ({ requestId, operation, role, timeline, done, hash }) => {
+    const ms = done - timeline.arrived
+    if (ms < slowMs) return
+    const phases = Object.fromEntries(phasesOf(timeline).map(([phase, begin, end]) => [phase, Math.round(end - begin)]))
+    log({ kind: 'slow-request', requestId, operation, role, ms: Math.round(ms), phases, hash: hash() })
+  }
+
+export async function openObservers(settings: Settings, pool: () => PoolStats, log: Log): Promise<Observers> {
+  const metrics = settings.metrics === null ? null : await createMetrics({ pool })
+  const watchers = [
+    ...(metrics === null ? [] : [metrics.request]),
+    ...(settings.tracing ? [await createTraces()] : []),
+    ...(settings.slowRequestMs === 0 ? [] : [slowRequests(log, settings.slowRequestMs)]),
+  ]
+  const told: Log =
+    metrics === null
+      ? log
+      : (event) => {
+          metrics.event(event)
+          log(event)
+        }
+  const request: ObserveRequest = (observed) => {
+    for (const watch of watchers) watch(observed)
+  }
+  return { request: watchers.length === 0 ? null : request, http: metrics?.http ?? null, log: told, metrics }
+}

@@ -1,0 +1,23 @@
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import type { Metrics } from './metrics.ts'
+
+/** Where metrics are read, apart from what clients reach. */
+export interface MetricsAddress {
+  readonly host: string
+  readonly port: number
+}
+
+/** Serves GET /metrics on an address of its own, without a key. Rejects where the address cannot be listened on. */
+export async function serveMetrics({ host, port }: MetricsAddress, metrics: Metrics): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') return void response.writeHead(404).end()
+    metrics.text().then(
+      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    )
+  })
+  server.listen(port, host)
+  await once(server, 'listening')
+  return server
+}

@@ -1,0 +1,205 @@
+import { propagation, trace } from '@opentelemetry/api'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { serveCommand } from '../../../compiler/tools/cli/serve.ts'
+import { freePort } from '../../../runtime/embedded-postgres/free-port.ts'
+import { projectKeys } from '../../../runtime/identity/keys.ts'
+import { runCommand, type CommandAnswer } from '../../support/command.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+
+const JWT_SECRET = 'a secret that has more than thirty-two characters'
+const keys = projectKeys(JWT_SECRET)
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await createDatabase({
+    prepare: true,
+    sql: `create table notes (id int primary key); insert into notes values (1);
+      create function wait() returns int language sql stable as 'select 1 from pg_sleep(0.2)';
+      grant select on notes to anon, service_role;`,
+  })
+})
+afterAll(() => db?.drop())
+
+interface Project {
+  readonly url: string
+  readonly graphql: (query: string, headers?: Readonly<Record<string, string>>) => Promise<Response>
+}
+
+/** Serves with these settings until `visit` is done; gives what the process noted. */
+const serving = async (
+  settings: Readonly<Record<string, string>>,
+  visit: (project: Project) => Promise<void>,
+): Promise<CommandAnswer> => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const environment = {
+    DATABASE_URL: db.url,
+    DATABASE_OWNER_URL: db.adminUrl,
+    JWT_SECRET,
+    PORT: String(port),
+    ...settings,
+  }
+  let end: (reason: string) => void = () => undefined
+  const stop = new Promise<string>((resolve) => (end = resolve))
+  const whole = runCommand([serveCommand], ['serve'], { environment, stop })
+  try {
+    await expect
+      .poll(
+        () =>
+          fetch(`${url}/readyz`).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        { timeout: 15_000 },
+      )
+      .toBe(200)
+    await visit({
+      url,
+      graphql: (query, headers = {}) =>
+        fetch(`${url}/graphql/v1`, {
+          method: 'POST',
+          headers: { apikey: keys.anon, 'content-type': 'application/json', ...headers },
+          body: JSON.stringify({ query }),
+        }),
+    })
+  } finally {
+    end('the test')
+  }
+  return whole
+}
+
+const textOf = async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<string> =>
+  (await fetch(url, { headers })).text()
+
+/** The value of a series whose labels contain these. */
+const valueOf = (text: string, name: string, ...labels: readonly string[]): number => {
+  const line = text.split('\n').find((one) => one.startsWith(name) && labels.every((label) => one.includes(label)))
+  return Number(line?.split(' ').at(-1) ?? NaN)
+}
+
+describe('metrics', () => {
+  it('are served to the owner, on the address of the service', async () => {
+    await serving({ METRICS: 'on' }, async ({ url, graphql }) => {
+      await graphql('query Notes { notesCollection { edges { node { id } } } }')
+      await graphql('query Notes { notesCollection { edges { node { id } } } }')
+      await graphql('{ nothing }')
+      expect((await fetch(`${url}/metrics`)).status).toBe(401)
+      expect((await fetch(`${url}/metrics`, { headers: { apikey: keys.anon } })).status).toBe(403)
+      const text = await textOf(`${url}/metrics`, { authorization: `Bearer ${keys.serviceRole}` })
+      const count = 'catalograph_graphql_request_seconds_count'
+      expect(valueOf(text, count, 'operation="Notes"', 'role="anon"', 'outcome="ok"')).toBe(2)
+      expect(valueOf(text, count, 'operation="anonymous"', 'outcome="invalid"')).toBe(1)
+      for (const phase of ['prepare', 'queue', 'database']) {
+        expect(valueOf(text, 'catalograph_graphql_phase_seconds_count', `phase="${phase}"`)).toBeGreaterThanOrEqual(2)
+      }
+      expect(valueOf(text, 'catalograph_connections_open')).toBeGreaterThanOrEqual(1)
+      expect(valueOf(text, 'catalograph_requests_waiting')).toBe(0)
+      expect(valueOf(text, 'catalograph_compile_seconds_count')).toBe(1)
+      expect(valueOf(text, 'catalograph_http_request_seconds_count', 'route="/graphql/v1"', 'status="200"')).toBe(3)
+      expect(valueOf(text, 'nodejs_eventloop_lag_seconds')).toBeGreaterThanOrEqual(0)
+    })
+  })
+
+  it('have an address of their own, and as many series as there are names, up to a bound', async () => {
+    const port = await freePort()
+    await serving({ METRICS: `127.0.0.1:${port}` }, async ({ url, graphql }) => {
+      await Promise.all(Array.from({ length: 250 }, (_, index) => graphql(`query N${index} { __typename }`)))
+      const text = await textOf(`http://127.0.0.1:${port}/metrics`)
+      const series = text.match(/^catalograph_graphql_request_seconds_count\{.*$/gm) ?? []
+      expect(series).toHaveLength(201)
+      expect(valueOf(text, 'catalograph_graphql_request_seconds_count', 'operation="other"')).toBe(50)
+      expect((await fetch(`${url}/metrics`)).status).toBe(404)
+      expect((await fetch(`http://127.0.0.1:${port}/else`)).status).toBe(404)
+    })
+  })
+
+  it('count cancellations by cause', async () => {
+    const port = await freePort()
+    await serving({ METRICS: `[::1]:${port}` }, async ({ graphql, url }) => {
+      const gone = new AbortController()
+      const leaving = fetch(`${url}/graphql/v1`, {
+        method: 'POST',
+        headers: { apikey: keys.anon, 'content-type': 'application/json' },
+        body: JSON.stringify({ query: '{ wait }' }),
+        signal: gone.signal,
+      })
+      setTimeout(() => gone.abort(), 50)
+      await leaving.catch(() => undefined)
+      await graphql('{ __typename }')
+      await expect
+        .poll(async () =>
+          valueOf(await textOf(`http://[::1]:${port}/metrics`), 'catalograph_cancelled_requests_total', 'gone'),
+        )
+        .toBe(1)
+    })
+  })
+})
+
+describe('the log', () => {
+  it('has a line for each request where it is wanted, and one for each that was slow', async () => {
+    const { noted } = await serving({ ACCESS_LOG: 'on', SLOW_REQUEST_MS: '150' }, async ({ graphql }) => {
+      await graphql('query Quick { __typename }')
+      await graphql('query Slow { wait }')
+    })
+    const events = noted.split('\n').flatMap((line) => {
+      try {
+        return [JSON.parse(line) as Readonly<Record<string, unknown>>]
+      } catch {
+        return []
+      }
+    })
+    const requests = events.filter(({ event, path }) => event === 'request' && path === '/graphql/v1')
+    expect(requests).toMatchObject([
+      { level: 'info', status: 200 },
+      { level: 'info', status: 200 },
+    ])
+    expect(events.filter(({ event }) => event === 'slow-request')).toMatchObject([
+      {
+        operation: 'Slow',
+        role: 'anon',
+        hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        phases: { queue: expect.any(Number) },
+      },
+    ])
+    const { noted: quiet } = await serving({}, async ({ graphql }) => void (await graphql('{ wait }')))
+    expect(quiet).not.toMatch(/"event":"(?:request|slow-request)"/)
+  })
+})
+
+it('tells the owner in a header how long the parts of a request took, and nobody else', async () => {
+  await serving({ SLOW_REQUEST_MS: '5000' }, async ({ graphql }) => {
+    const owner = await graphql('{ __typename notesCollection { edges { cursor } } }', { apikey: keys.serviceRole })
+    expect(owner.headers.get('server-timing')).toMatch(/^prepare;dur=[\d.]+, queue;dur=[\d.]+, database;dur=[\d.]+$/)
+    expect((await graphql('{ __typename }')).headers.get('server-timing')).toBeNull()
+  })
+})
+
+describe('traces', () => {
+  const exporter = new InMemorySpanExporter()
+  beforeAll(() => {
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
+    propagation.setGlobalPropagator(new W3CTraceContextPropagator())
+  })
+  afterAll(() => {
+    trace.disable()
+    propagation.disable()
+  })
+
+  it('hang on what the client sent, with a span for each part of a request', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+    await serving({ TRACING: 'on' }, async ({ graphql }) => {
+      await graphql('query Slow { wait }', { traceparent: `00-${traceId}-00f067aa0ba902b7-01` })
+    })
+    const spans = exporter.getFinishedSpans()
+    expect(spans.map(({ name }) => name).sort()).toEqual(['database', 'graphql Slow', 'prepare', 'queue'])
+    expect(new Set(spans.map((span) => span.spanContext().traceId))).toEqual(new Set([traceId]))
+    const whole = spans.find(({ name }) => name === 'graphql Slow')
+    expect(whole?.parentSpanContext?.spanId).toBe('00f067aa0ba902b7')
+    expect(whole?.attributes).toMatchObject({ 'graphql.operation.name': 'Slow', 'catalograph.role': 'anon' })
+    const database = spans.find(({ name }) => name === 'database')
+    expect(database?.parentSpanContext?.spanId).toBe(whole?.spanContext().spanId)
+    expect(database?.duration[1]).toBeGreaterThan(150_000_000)
+  })
+})
