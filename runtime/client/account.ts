@@ -1,8 +1,10 @@
-import type { Landing, SignedIn, SignOut, UserAttributes } from './auth-client.ts'
+import type { Landing, OauthSignIn, SignedIn, SignOut, UserAttributes } from './auth-client.ts'
 import { claimsOf, expected, isWhole, userOf, type StoredSession } from './decode.ts'
 import { isVerdict, toAuthError } from './errors.ts'
 import { startSession, type ClientContext } from './context.ts'
-import type { Nothing, Session, SessionTokens, User } from './types.ts'
+import { isFields } from './json.ts'
+import { authorizeQuery } from './sign-in.ts'
+import type { Identity, Nothing, Session, SessionTokens, User } from './types.ts'
 
 /** What somebody who is signed in can do (spec/auth.md 14.1). Each throws AuthError; auth.ts makes results of them. */
 
@@ -57,6 +59,33 @@ export async function updateUser(
 export async function reauthenticate(context: ClientContext): Promise<Nothing> {
   const { access_token } = await context.present.need()
   await context.ask({ method: 'GET', path: '/reauthenticate', token: access_token })
+  return {}
+}
+
+export async function getUserIdentities(context: ClientContext): Promise<{ readonly identities: readonly Identity[] }> {
+  const { user } = await getUser(context)
+  return { identities: user.identities ?? [] }
+}
+
+export async function linkIdentity(
+  context: ClientContext,
+  { provider, options = {} }: OauthSignIn,
+): Promise<{ readonly provider: string; readonly url: string }> {
+  const { access_token } = await context.present.need()
+  const query = { ...(await authorizeQuery(context, { provider, options })), skip_http_redirect: 'true' }
+  const answer = await context.ask({ method: 'GET', path: '/user/identities/authorize', query, token: access_token })
+  const url = expected(isFields(answer) && typeof answer['url'] === 'string' ? answer['url'] : null)
+  if (options.skipBrowserRedirect !== true) context.environment.location?.assign(url)
+  return { provider, url }
+}
+
+export async function unlinkIdentity(
+  context: ClientContext,
+  { identity_id }: Pick<Identity, 'identity_id'>,
+): Promise<Nothing> {
+  const { access_token } = await context.present.need()
+  const path = `/user/identities/${encodeURIComponent(identity_id)}`
+  await context.ask({ method: 'DELETE', path, token: access_token })
   return {}
 }
 

@@ -1,6 +1,6 @@
 import type { AuthError } from './errors.ts'
 import type { AuthListener } from './events.ts'
-import type { Metadata, Nothing, Nulls, Session, SessionTokens, User } from './types.ts'
+import type { Identity, Metadata, Nothing, Nulls, Session, SessionTokens, User } from './types.ts'
 
 /** What every operation resolves to. It never rejects for anything that a network, a service or a storage does. */
 export type Result<Data extends object> =
@@ -44,6 +44,16 @@ export interface OauthSignIn {
     /** Stay on this page; the address to go to is in the data. */
     readonly skipBrowserRedirect?: boolean
   }
+}
+
+/** A token of the provider's own, as its button or its software on a phone gives one. */
+export interface IdTokenSignIn {
+  readonly provider: 'google' | (string & {})
+  readonly token: string
+  /** Where the token holds a hash of it (`at_hash`). */
+  readonly access_token?: string
+  /** The one whose hash the token holds. */
+  readonly nonce?: string
 }
 
 export interface OtpSignIn {
@@ -94,6 +104,7 @@ export interface AuthClient {
   readonly signInWithPassword: (credentials: Password) => Promise<Result<SignedIn>>
   /** Goes to the provider; where there is no page, or if it is to stay, `data.url` is where to go. */
   readonly signInWithOAuth: (how: OauthSignIn) => Promise<Result<{ readonly provider: string; readonly url: string }>>
+  readonly signInWithIdToken: (proof: IdTokenSignIn) => Promise<Result<SignedIn>>
   /** Creates a new guest, every time: look at `getSession` first. */
   readonly signInAnonymously: (how?: { readonly options?: { readonly data?: Metadata } }) => Promise<Result<SignedIn>>
   /** Mails a link and a code. */
@@ -119,6 +130,12 @@ export interface AuthClient {
   readonly updateUser: (changes: UserAttributes, options?: Landing) => Promise<Result<{ readonly user: User }>>
   /** Mails the code that `updateUser` may need. */
   readonly reauthenticate: () => Promise<Result<Nothing>>
+  /** The ways in which the user may sign in, as the service knows them now. */
+  readonly getUserIdentities: () => Promise<Result<{ readonly identities: readonly Identity[] }>>
+  /** Goes to a provider whose account is added to the user; the project has to allow it (`manual_linking`). */
+  readonly linkIdentity: (how: OauthSignIn) => Promise<Result<{ readonly provider: string; readonly url: string }>>
+  /** The last one stays. */
+  readonly unlinkIdentity: (identity: Pick<Identity, 'identity_id'>) => Promise<Result<Nothing>>
   /** When the service cannot be reached the session stays, since it would go on elsewhere. */
   readonly signOut: (how?: SignOut) => Promise<Result<Nothing>>
   /** Calls back with the session first (`INITIAL_SESSION`), then with every change of it, in every tab. */

@@ -47,6 +47,7 @@ export function createAuth(context: ClientContext, options: AuthOptions): AuthCl
     signUp: operation(signIn.signUp, noSession),
     signInWithPassword: operation(signIn.signInWithPassword, noSession),
     signInWithOAuth: operation(signIn.signInWithOAuth, { provider: null, url: null }),
+    signInWithIdToken: operation(signIn.signInWithIdToken, noSession),
     signInAnonymously: operation(signIn.signInAnonymously, noSession),
     signInWithOtp: operation(signIn.signInWithOtp, noSession),
     verifyOtp: operation(signIn.verifyOtp, noSession),
@@ -58,6 +59,9 @@ export function createAuth(context: ClientContext, options: AuthOptions): AuthCl
     setSession: operation(account.setSession, noSession),
     refreshSession: operation(account.refreshSession, noSession),
     updateUser: operation(account.updateUser, { user: null }),
+    getUserIdentities: operation(account.getUserIdentities, { identities: null }),
+    linkIdentity: operation(account.linkIdentity, { provider: null, url: null }),
+    unlinkIdentity: operation(account.unlinkIdentity, {}),
     reauthenticate: operation(account.reauthenticate, {}),
     signOut: operation(account.signOut, {}),
     onAuthStateChange: (listener) => {

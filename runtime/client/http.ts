@@ -1,12 +1,14 @@
 import { AuthError, type AuthErrorDetails } from './errors.ts'
 import { isFields, parseJson, textOf, type Fields } from './json.ts'
 
+/** Parameters of an address; null and absent ones are left out. */
+export type AddressParameters = Readonly<Record<string, string | null | undefined>>
+
 /** A request to `/auth/v1`. */
 export interface AuthRequest {
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
-  /** Null and absent are left out. */
-  readonly query?: Readonly<Record<string, string | null | undefined>>
+  readonly query?: AddressParameters
   readonly body?: Fields
   /** The user's access token; without one the project key is sent. */
   readonly token?: string
@@ -48,7 +50,7 @@ export function createAsk({ url, key, fetch }: HttpOptions): Ask {
 }
 
 /** The parameters of an address, with the question mark; empty where there are none. */
-export function queryText(query: NonNullable<AuthRequest['query']>): string {
+export function queryText(query: AddressParameters): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value != null) parameters.set(name, value)
   const text = parameters.toString()

@@ -1,4 +1,5 @@
 import type {
+  IdTokenSignIn,
   MaybeSignedIn,
   OauthSignIn,
   OtpSignIn,
@@ -10,7 +11,7 @@ import type {
 } from './auth-client.ts'
 import { expected, sessionOf, userOf } from './decode.ts'
 import { isPassing, toAuthError } from './errors.ts'
-import { queryText } from './http.ts'
+import { queryText, type AddressParameters } from './http.ts'
 import { isFields, type Fields } from './json.ts'
 import { startSession, type ClientContext } from './context.ts'
 import { verifierMissing } from './pkce.ts'
@@ -49,16 +50,28 @@ export async function signInWithOAuth(
   context: ClientContext,
   { provider, options = {} }: OauthSignIn,
 ): Promise<{ readonly provider: string; readonly url: string }> {
-  const query = {
-    ...options.queryParams,
-    provider,
-    scopes: options.scopes,
-    redirect_to: options.redirectTo,
-    ...(await context.pkce.challenge()),
-  }
+  const query = await authorizeQuery(context, { provider, options })
   const url = `${context.url}/auth/v1/authorize${queryText(query)}`
   if (options.skipBrowserRedirect !== true) context.environment.location?.assign(url)
   return { provider, url }
+}
+
+/** What the service is told of a way to a provider, and of the way back. */
+export const authorizeQuery = async (
+  { pkce }: ClientContext,
+  { provider, options = {} }: OauthSignIn,
+): Promise<AddressParameters> => ({
+  ...options.queryParams,
+  provider,
+  scopes: options.scopes,
+  redirect_to: options.redirectTo,
+  ...(await pkce.challenge()),
+})
+
+export async function signInWithIdToken(context: ClientContext, { token, ...proof }: IdTokenSignIn): Promise<SignedIn> {
+  const query = { grant_type: 'id_token' }
+  const answer = await context.ask({ method: 'POST', path: '/token', query, body: { ...proof, id_token: token } })
+  return signedIn(expected(await enterIfSession(context, answer, 'SIGNED_IN')))
 }
 
 export async function signInWithOtp(

@@ -61,11 +61,23 @@ type Answered<Field, Select> =
         ? Value
         : Field
 
-/** The selection itself where all of its names are names of fields; a name that is none has to be `never`. */
+declare const noSuchName: unique symbol
+
+/** What nothing is: the compiler's message about a name that there is none of shows both of its parameters. */
+interface NoSuchName<Name, DidYouMean> {
+  readonly [noSuchName]: readonly [Name, DidYouMean]
+}
+
+/** The names that begin in the same way. */
+type Alike<Name, Known> = Name extends `${infer First}${infer Second}${string}`
+  ? Extract<Known, `${First}${Second}${string}`>
+  : never
+
+/** The selection itself where all of its names are names of fields; a name that is none has to be what nothing is. */
 export type Checked<Fields, Select> = {
   readonly [Name in keyof Select]: Name extends keyof Fields
     ? CheckedField<NonNullable<Fields[Name]>, Select[Name]>
-    : never
+    : NoSuchName<Name, Alike<Name, keyof Fields>>
 }
 
 type CheckedField<Field, Select> =
@@ -87,7 +99,7 @@ type CheckedArguments<Args, Given> = Given extends string | number | bigint | bo
     : {
         readonly [Name in keyof Given]: Name extends keyof Args
           ? CheckedArguments<NonNullable<Args[Name]>, Given[Name]>
-          : never
+          : NoSuchName<Name, Alike<Name, keyof Args>>
       }
 
 /** A page of a collection. `rows` stands for `edges { node }`. */

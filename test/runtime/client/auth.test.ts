@@ -9,11 +9,12 @@ import { createStorage, follow } from '../../support/browser.ts'
 import { createCookieJar } from '../../support/cookie-jar.ts'
 import { locationOf, startGoogle, type GoogleStage } from '../../support/google.ts'
 import { closeTabs, eventNames, openTab, type Tab, type TabOptions } from '../../support/tab.ts'
+import { google } from '../../support/openid-provider.ts'
 import { codeOf } from '../../support/totp.ts'
 
 let stage: GoogleStage
 beforeAll(async () => {
-  stage = await startGoogle('id-token', { anonymous_enabled: 'on' })
+  stage = await startGoogle('id-token', { anonymous_enabled: 'on', manual_linking: 'on' })
 })
 afterAll(() => stage?.stop())
 afterEach(closeTabs)
@@ -83,9 +84,9 @@ describe('signing up and in', () => {
       error: { name: 'AuthError', code: 'weak_password', status: 422, reasons: ['length'] },
     })
     expect(await codeIn(client.auth.signInWithPassword({ email: newEmail(), password }))).toBe('invalid_credentials')
-    expect(await codeIn(client.auth.getUser())).toBe('session_missing')
-    expect(await codeIn(client.auth.updateUser({ data: {} }))).toBe('session_missing')
-    expect(await codeIn(client.auth.refreshSession())).toBe('session_missing')
+    expect(await codeIn(client.auth.getUser())).toBe('session_not_found')
+    expect(await codeIn(client.auth.updateUser({ data: {} }))).toBe('session_not_found')
+    expect(await codeIn(client.auth.refreshSession())).toBe('session_not_found')
     expect(await codeIn(client.auth.getUser('nonsense'))).toBe('bad_jwt')
     expect(await codeIn(open({ fetch: wrongKey }).client.auth.signInAnonymously())).toBe('bad_api_key')
   })
@@ -184,6 +185,43 @@ describe('signing up and in', () => {
     expect((await sessionIn(back)).provider_token).toBeTruthy()
     expect(back.address()).toBe(`${siteUrl}/`)
   })
+
+  it('takes a token that the provider gave', async () => {
+    const person = stage.newPerson()
+    const now = Math.floor(Date.now() / 1000)
+    const about = { iss: stage.provider.issuer, aud: google.clientId, sub: person.sub, iat: now, exp: now + 300 }
+    const token = await stage.provider.sign({ ...about, ...stage.provider.people.get(person.sub) })
+    const { client } = open()
+    const { user } = await done(client.auth.signInWithIdToken({ provider: 'google', token }))
+    expect(user.email).toBe(person.email)
+    expect(await codeIn(client.auth.signInWithIdToken({ provider: 'google', token: 'nonsense' }))).toBeDefined()
+  })
+
+  it.each(['implicit', 'pkce'] as const)(
+    'links an account of a provider, and takes it off again (%s)',
+    async (flowType) => {
+      const person = stage.newPerson()
+      const { tab, email } = await joined({ auth: { flowType } })
+      const { auth } = tab.client
+      const { id } = (await sessionIn(tab)).user
+      const queryParams = { login_hint: person.sub }
+      const { url } = await done(auth.linkIdentity({ provider: 'google', options: { queryParams } }))
+      expect(tab.address()).toBe(url)
+      const answer = await stage.callback((await stage.provider.visit(url)).search)
+      const back = locationOf(answer)
+      expect([back.origin, back.searchParams.get('error')]).toEqual([siteUrl, null])
+      const { identities } = await done(auth.getUserIdentities())
+      expect(identities.map(({ provider }) => provider)).toEqual(['email', 'google'])
+      const [, linked] = identities
+      if (linked === undefined) throw new Error('nothing was linked')
+      await done(auth.unlinkIdentity(linked))
+      const { user } = await done(auth.getUser())
+      expect([user.id, user.email, user.identities?.length]).toEqual([id, email, 1])
+      const [last] = user.identities ?? []
+      expect(await codeIn(auth.unlinkIdentity(last ?? { identity_id: '' }))).toBe('single_identity_not_deletable')
+      expect(await codeIn(open().client.auth.linkIdentity({ provider: 'google' }))).toBe('session_missing')
+    },
+  )
 
   it('raises a session to aal2 through the factor endpoints', async () => {
     const { tab } = await joined()

@@ -24,6 +24,22 @@ describe('the client of the demo', () => {
     expect(app.typeCheck(['use.ts'], ['--module', module, ...resolution])).toBe('')
   })
 
+  it('has names that are none called by the compiler, with those that may be meant', async () => {
+    await app.codegen([...out(), '--role', 'authenticated'])
+    const use = (text: string): string => {
+      app.write(
+        'wrong.ts',
+        `import { createClient } from '@catalograph/client'
+         import { post } from './sdk/tables/Post.js'
+         void post(createClient('https://project.example.com', 'key')).list(${text})`,
+      )
+      return app.typeCheck(['wrong.ts'])
+    }
+    expect(use('{}, { id: true, titel: true }')).toContain('NoSuchName<"titel", "title">')
+    expect(use('{}, { id: true, author: { usernam: true } }')).toContain("'usernam' does not exist")
+    expect(use('{}, { id: true, zzz: true }')).toContain('NoSuchName<"zzz", never>')
+  })
+
   it('takes the example of its page', async () => {
     const to = ['--from', join(root, 'generated'), '--out', join(app.folder, 'db'), '--role', 'authenticated']
     await app.codegen([...to, '--scalars', 'Datetime=Date'])
