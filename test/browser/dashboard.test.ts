@@ -18,7 +18,7 @@ const sql = `${postsSql}
   create table public.keyless (note text);
   grant select on public.comments, public.keyless to anon, authenticated, service_role;`
 
-const panels = ['auth', 'users', 'templates', 'outbox', 'report', 'picture', 'graphiql'] as const
+const panels = ['auth', 'connect', 'users', 'templates', 'outbox', 'report', 'picture', 'graphiql'] as const
 
 describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
   const browser = useBrowser(path ?? '')
@@ -205,6 +205,53 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
     await page.keyboard.press('Control+Enter')
     await result.getByText('"edges": []').waitFor()
     expect([errors, [...origins]]).toEqual([[], [server.url]])
+    await context.close()
+  })
+
+  it('shows what an application needs to reach the project, to copy', async () => {
+    const { page, context, shoot } = await enter('connect')
+    expect(await page.getByLabel('anon key', { exact: true }).innerText()).toBe(server.anon)
+    expect(await page.getByLabel('@catalograph/client', { exact: true }).innerText()).toContain(server.url)
+    expect(await page.innerText('body')).not.toContain(server.serviceRole.split('.')[2])
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: 'Copy Address' }).click()
+    await page.getByText('Copied.').waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(server.url)
+    await shoot('connect')
+    await context.close()
+  })
+
+  it('creates, invites, bans and deletes users', async () => {
+    const { page, context, errors } = await enter('users')
+    const form = page.getByRole('form', { name: 'New user' })
+    const row = (email: string) => page.getByRole('row', { name: new RegExp(email) })
+    await form.getByLabel('Email').fill('carl@example.com')
+    await form.getByLabel('Password').fill('correct horse')
+    await form.getByRole('button', { name: 'Create' }).click()
+    await row('carl@example.com').getByText('confirmed').waitFor()
+    const { status } = await server.call('POST', '/token?grant_type=password', {
+      body: { email: 'carl@example.com', password: 'correct horse' },
+    })
+    expect(status).toBe(200)
+    await form.getByLabel('Email').fill('ada@example.com')
+    await form.getByRole('button', { name: 'Invite' }).click()
+    await form.getByRole('alert').filter({ hasText: 'email_exists' }).waitFor()
+    await form.getByLabel('Email').fill('dora@example.com')
+    await form.getByRole('button', { name: 'Invite' }).click()
+    await row('dora@example.com').getByText('not confirmed').waitFor()
+    expect((await server.mails('dora@example.com')).length).toBe(1)
+    await page.getByRole('button', { name: 'Ban carl@example.com' }).click()
+    await row('carl@example.com').getByText('banned').waitFor()
+    await page.getByRole('button', { name: 'Unban carl@example.com' }).click()
+    await row('carl@example.com').getByText('confirmed').waitFor()
+    await page.getByRole('button', { name: 'Delete carl@example.com' }).click()
+    await page.getByRole('button', { name: 'Keep' }).click()
+    for (const email of ['carl@example.com', 'dora@example.com']) {
+      await page.getByRole('button', { name: `Delete ${email}` }).click()
+      await page.getByRole('button', { name: `Delete ${email} for good` }).click()
+      await row(email).waitFor({ state: 'detached' })
+    }
+    expect(errors.filter((error) => !/422|status/.test(error))).toEqual([])
     await context.close()
   })
 

@@ -1,5 +1,6 @@
 import { lazy, Suspense, type ComponentType } from 'react'
 import { AuthPanel } from './panels/auth.tsx'
+import { ConnectPanel } from './panels/connect.tsx'
 import { OutboxPanel } from './panels/outbox.tsx'
 import { PicturePanel } from './panels/picture.tsx'
 import { ReportPanel } from './panels/report.tsx'
@@ -21,6 +22,7 @@ const auth: Panel = { name: 'auth', title: 'Auth', Show: AuthPanel }
 /** Every panel in the order of the navigation. To add one, add a row. */
 export const panels: readonly Panel[] = [
   auth,
+  { name: 'connect', title: 'Connect', Show: ConnectPanel },
   { name: 'users', title: 'Users', Show: UsersPanel },
   { name: 'templates', title: 'Mail templates', Show: TemplatesPanel },
   { name: 'outbox', title: 'Outbox', Show: OutboxPanel },

@@ -4,6 +4,7 @@ import type { Api, Result } from '../api.ts'
 import { Answer } from '../parts/answer.tsx'
 import { Field } from '../parts/field.tsx'
 import { nameOf, usersPath, type ListedUser } from '../users.ts'
+import { NewUser, UserActions, type ActionProps } from './user-actions.tsx'
 
 const perPage = 25
 
@@ -36,7 +37,8 @@ export function UsersPanel() {
           Refresh
         </button>
       </div>
-      <Answer asked={asked}>{({ users }) => <UserTable users={users} />}</Answer>
+      <NewUser reload={reload} />
+      <Answer asked={asked}>{({ users }) => <UserTable users={users} reload={reload} />}</Answer>
       <nav className="toolbar" aria-label="Pages of users">
         <button type="button" disabled={page <= 1} onClick={() => setPage(page - 1)}>
           Newer
@@ -52,7 +54,7 @@ export function UsersPanel() {
   )
 }
 
-function UserTable({ users }: { readonly users: readonly ListedUser[] }) {
+function UserTable({ users, reload }: ActionProps & { readonly users: readonly ListedUser[] }) {
   const { actAs } = usePageContext()
   const lookAs = (user: ListedUser): void => {
     actAs({ kind: 'user', id: user.id, name: nameOf(user), role: user.role })
@@ -68,7 +70,7 @@ function UserTable({ users }: { readonly users: readonly ListedUser[] }) {
             <th scope="col">Signed up</th>
             <th scope="col">Last sign-in</th>
             <th scope="col">Sign-in methods</th>
-            <th scope="col">Try</th>
+            <th scope="col">Actions</th>
           </tr>
         </thead>
         <tbody>
@@ -87,6 +89,7 @@ function UserTable({ users }: { readonly users: readonly ListedUser[] }) {
                 <button type="button" onClick={() => lookAs(user)} aria-label={`Open GraphiQL as ${nameOf(user)}`}>
                   Open GraphiQL
                 </button>
+                <UserActions user={user} isBanned={isBanned(user)} reload={reload} />
               </td>
             </tr>
           ))}
@@ -97,8 +100,10 @@ function UserTable({ users }: { readonly users: readonly ListedUser[] }) {
   )
 }
 
+const isBanned = ({ banned_until: until }: ListedUser): boolean => until !== undefined && Date.parse(until) > Date.now()
+
 function stateOf(user: ListedUser): string {
-  if (user.banned_until !== undefined && Date.parse(user.banned_until) > Date.now()) return 'banned'
+  if (isBanned(user)) return 'banned'
   if (user.is_anonymous) return 'guest'
   return user.confirmed_at === undefined ? 'not confirmed' : 'confirmed'
 }

@@ -1,0 +1,44 @@
+import { useState } from 'react'
+import { usePageContext } from '../context.tsx'
+
+/** What an application needs to reach the project, to copy. The service_role key is not among it: it belongs on servers. */
+export function ConnectPanel() {
+  const { project } = usePageContext()
+  const { url, anon_key: key } = project
+  const query = JSON.stringify({ query: '{ __typename }' })
+  const curl = `curl -s ${url}/graphql/v1 -H 'content-type: application/json' -H 'apikey: ${key}' -d '${query}'`
+  const program = `import { createClient } from '@catalograph/client'\n\nconst client = createClient('${url}', '${key}')\nconst { data, error } = await client.graphql('{ __typename }')`
+  const theirs = `import { createClient } from '@supabase/supabase-js'\n\nconst supabase = createClient('${url}', '${key}')`
+  return (
+    <>
+      <Snippet title="Address" text={url} />
+      <Snippet title="anon key" text={key} />
+      <Snippet title="curl" text={curl} />
+      <Snippet title="@catalograph/client" text={program} />
+      <Snippet title="supabase-js (auth)" text={theirs} />
+      <Snippet title="Typed client" text={`npx catalograph codegen --from ${url} --out src/db`} />
+    </>
+  )
+}
+
+function Snippet({ title, text }: { readonly title: string; readonly text: string }) {
+  const [told, setTold] = useState('')
+  const copy = (): void => {
+    navigator.clipboard.writeText(text).then(
+      () => setTold('Copied.'),
+      () => setTold('The browser does not allow copying here.'),
+    )
+  }
+  return (
+    <section className="card">
+      <h2>{title}</h2>
+      <pre tabIndex={0} aria-label={title}>
+        {text}
+      </pre>
+      <button type="button" onClick={copy} aria-label={`Copy ${title}`}>
+        Copy
+      </button>{' '}
+      <span role="status">{told}</span>
+    </section>
+  )
+}

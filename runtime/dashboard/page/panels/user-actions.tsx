@@ -1,0 +1,115 @@
+import { useState, type FormEvent } from 'react'
+import type { Refusal, Result } from '../api.ts'
+import { usePageContext } from '../context.tsx'
+import { Refused } from '../parts/answer.tsx'
+import { Field } from '../parts/field.tsx'
+import { nameOf, type ListedUser } from '../users.ts'
+
+/** What an owner does with accounts, by the admin endpoints of auth (spec/auth.md 11). */
+
+export interface ActionProps {
+  /** Called after something changed. */
+  readonly reload: () => void
+}
+
+/** Sends a mail that opens an account, or makes one with a password and without a mail. */
+export function NewUser({ reload }: ActionProps) {
+  const { api } = usePageContext()
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const [refusal, setRefusal] = useState<Refusal | null>(null)
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault()
+    const made: Result<unknown> =
+      password === ''
+        ? await api.call('POST', 'auth/v1/invite', { email })
+        : await api.call('POST', 'auth/v1/admin/users', { email, password, email_confirm: true })
+    setRefusal(made.kind === 'refused' ? made.refusal : null)
+    if (made.kind === 'refused') return
+    setEmail('')
+    setPassword('')
+    reload()
+  }
+  return (
+    <form className="toolbar" aria-label="New user" onSubmit={(event) => void submit(event)}>
+      <Field label="Email">
+        {(described) => (
+          <input
+            {...described}
+            type="email"
+            required
+            autoComplete="off"
+            value={email}
+            onChange={({ target }) => setEmail(target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Password" help="Left empty, a mail invites the user.">
+        {(described) => (
+          <input
+            {...described}
+            type="password"
+            autoComplete="new-password"
+            value={password}
+            onChange={({ target }) => setPassword(target.value)}
+          />
+        )}
+      </Field>
+      <button type="submit">{password === '' ? 'Invite' : 'Create'}</button>
+      {refusal !== null && <Refused refusal={refusal} />}
+    </form>
+  )
+}
+
+/** A hundred years, as GoTrue's own clients ban for good. */
+const forever = '876000h'
+
+export interface UserActionProps extends ActionProps {
+  readonly user: ListedUser
+  readonly isBanned: boolean
+}
+
+/** Bans a user, or lets them in again; deletes one once the owner has said it twice. */
+export function UserActions({ user, isBanned, reload }: UserActionProps) {
+  const { api } = usePageContext()
+  const [refusal, setRefusal] = useState<Refusal | null>(null)
+  const [isAsking, setAsking] = useState(false)
+  const path = `auth/v1/admin/users/${user.id}`
+  const act = async (done: Promise<Result<unknown>>): Promise<void> => {
+    const result = await done
+    setAsking(false)
+    setRefusal(result.kind === 'refused' ? result.refusal : null)
+    if (result.kind === 'answer') reload()
+  }
+  const name = nameOf(user)
+  return (
+    <>
+      <button
+        type="button"
+        aria-label={`${isBanned ? 'Unban' : 'Ban'} ${name}`}
+        onClick={() => void act(api.call('PUT', path, { ban_duration: isBanned ? 'none' : forever }))}
+      >
+        {isBanned ? 'Unban' : 'Ban'}
+      </button>
+      {isAsking ? (
+        <>
+          <button
+            type="button"
+            aria-label={`Delete ${name} for good`}
+            onClick={() => void act(api.call('DELETE', path))}
+          >
+            Delete for good
+          </button>
+          <button type="button" onClick={() => setAsking(false)}>
+            Keep
+          </button>
+        </>
+      ) : (
+        <button type="button" aria-label={`Delete ${name}`} onClick={() => setAsking(true)}>
+          Delete
+        </button>
+      )}
+      {refusal !== null && <Refused refusal={refusal} />}
+    </>
+  )
+}
