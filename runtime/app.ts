@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { registerOpenapi } from './admin/openapi.ts'
@@ -12,13 +13,14 @@ import { registerGraphql } from './graphql/http/route.ts'
 import { answerFailures, renderPlainFailure, sendFailure } from './http/boundary.ts'
 import type { RenderBare } from './http/bare-answer.ts'
 import { createSourceOf } from './http/client-address.ts'
-import { answerPreflight, openToEveryOrigin } from './http/cors.ts'
+import { answerPreflight, openToOrigins, type Origins } from './http/cors.ts'
 import { HttpFailure } from './http/failures.ts'
 import { boundBodies } from './http/bodies.ts'
 import { registerHealth } from './http/health.ts'
 import type { HealthChecks } from './http/health.ts'
 import { sendInPieces } from './http/long-body.ts'
 import { answersSize, bodiesSize, usualServerLimits } from './http/limits.ts'
+import type { RateLimit } from './http/rate-limit.ts'
 import { requestIdOf } from './http/request-id.ts'
 import { createServers, type Servers } from './http/servers.ts'
 import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
@@ -26,7 +28,10 @@ import type { Log } from './log/events.ts'
 import type { HttpObservation, Metrics } from './observe/metrics.ts'
 import type { Observers } from './observe/observers.ts'
 
-export interface AppParts extends Omit<GraphqlRoute, 'closedFor' | 'sourceOf' | 'answers' | 'observe'> {
+export interface AppParts extends Omit<
+  GraphqlRoute,
+  'closedFor' | 'sourceOf' | 'answers' | 'observe' | 'rateLimit' | 'labels'
+> {
   readonly health: HealthChecks
   /** Left out: no other plugin is registered. */
   readonly answers?: ByteBudget
@@ -35,6 +40,12 @@ export interface AppParts extends Omit<GraphqlRoute, 'closedFor' | 'sourceOf' | 
   readonly bodyLimitBytes: number
   /** Whether the log records how each request ended, which costs every request some time. */
   readonly logsRequests: boolean
+  /** Left out: none. */
+  readonly rateLimit?: RateLimit | null
+  /** Of which pages may read answers; left out: those of every origin. */
+  readonly origins?: Origins
+  /** What addresses begin with; left out: nothing. */
+  readonly pathPrefix?: string | null
   /** Left out: nobody watches. */
   readonly observers?: Omit<Observers, 'log'>
   /** Null: this process serves no auth. */
@@ -51,6 +62,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   const render = parts.auth === null ? undefined : toClientError
   const { serverFactory, clientErrorHandler } =
     parts.servers ?? createServers(usualServerLimits(parts, answers), render)
+  const { origins = null, pathPrefix = null } = parts
   const sourceOf = createSourceOf(parts.auth?.addressHeader ?? null)
   const app = fastify({
     logger: false,
@@ -61,15 +73,20 @@ export function buildApp(parts: AppParts): FastifyInstance {
     // While it closes, what still arrives on an open connection is answered as ever, and the connection ends with it.
     return503OnClosing: false,
     requestIdHeader: false,
+    ...rewriting(pathPrefix),
     // Every body is read by a decoder of ours: without these Fastify loads a validator and a serializer of JSON Schema.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     genReqId: requestIdOf,
-    frameworkErrors: (_error, _request, reply) =>
-      void sendFailure(openToEveryOrigin(reply), new HttpFailure('REQUEST_MALFORMED'), renderPlainFailure),
+    frameworkErrors: (_error, request, reply) =>
+      void sendFailure(
+        openToOrigins(reply, request.headers.origin, origins),
+        new HttpFailure('REQUEST_MALFORMED'),
+        renderPlainFailure,
+      ),
   })
   // Nothing outside the areas reads a body.
   app.removeAllContentTypeParsers()
-  meetRequests(app)
+  meetRequests(app, origins)
   boundBodies(app, sourceOf, createByteBudget(bodiesSize(parts.bodyLimitBytes)))
   sendInPieces(app)
   if (parts.logsRequests) logRequests(app, parts.log)
@@ -78,7 +95,15 @@ export function buildApp(parts: AppParts): FastifyInstance {
   answerFailures(app, parts.log, renderPlainFailure)
   app.setNotFoundHandler((_request, reply) => sendFailure(reply, new HttpFailure('NOT_FOUND'), renderPlainFailure))
   registerHealth(app, parts.health)
-  registerGraphql(app, { ...parts, closedFor: closedAddresses(parts.auth, sourceOf), sourceOf, answers, observe })
+  registerGraphql(app, {
+    ...parts,
+    closedFor: closedAddresses(parts.auth, sourceOf),
+    sourceOf,
+    answers,
+    observe,
+    labels: parts.observers?.labels ?? false,
+    rateLimit: parts.rateLimit ?? null,
+  })
   if (parts.auth !== null) {
     registerAuth(app, parts.auth)
     registerAdmin(app, parts.auth)
@@ -105,11 +130,11 @@ function closedAddresses(auth: AuthParts | null, sourceOf: GraphqlRoute['sourceO
  * Notes when a request came, puts its id on every answer, and lets pages of every origin call. A preflight is answered at once and needs
  * no key, since browsers send none. One hook, since each of them costs every request.
  */
-function meetRequests(app: FastifyInstance): void {
+function meetRequests(app: FastifyInstance, origins: Origins): void {
   app.decorateRequest('arrivedAt', 0)
   app.addHook('onRequest', (request, reply, done) => {
     request.arrivedAt = performance.now()
-    openToEveryOrigin(reply.header('x-request-id', request.id))
+    openToOrigins(reply.header('x-request-id', request.id), request.headers.origin, origins)
     if (request.method === 'OPTIONS') answerPreflight(request, reply)
     else done()
   })
@@ -130,6 +155,15 @@ function registerMetrics(app: FastifyInstance, metrics: Metrics, parts: AdminPar
     guardForOwner(scope, parts)
     scope.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()))
   })
+}
+
+const rewriting = (prefix: string | null) =>
+  prefix === null ? {} : { rewriteUrl: ({ url = '/' }: IncomingMessage) => withoutPrefix(url, prefix) }
+
+/** Addresses without the prefix serve what asks this process itself, such as probes. */
+const withoutPrefix = (url: string, prefix: string): string => {
+  if (url === prefix) return '/'
+  return url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url
 }
 
 /** Tells the log how each request ended. The query string may hold data: left out. */

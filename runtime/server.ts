@@ -18,8 +18,10 @@ import { createService, type GraphqlService } from './graphql/serve.ts'
 import { HttpFailure } from './http/failures.ts'
 import { createHealthChecks } from './http/health.ts'
 import { answersSize, usualServerLimits } from './http/limits.ts'
+import { createRateLimit } from './http/rate-limit.ts'
 import { createServers, type Servers } from './http/servers.ts'
 import { createAuthenticate } from './identity/caller.ts'
+import { createIssuers } from './identity/issuers.ts'
 import { createTokenVerifier } from './identity/jwt.ts'
 import { projectKeys } from './identity/keys.ts'
 import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
@@ -174,12 +176,23 @@ function assemble(
 ): Assembled {
   let service: GraphqlService | null = null
   const verify = createTokenVerifier({ secret: settings.jwtSecret, now: Date.now, keys: auth.keys })
+  const { trustedIssuers } = settings
+  // Auth believes its own tokens alone: those of others name other people.
+  const verifyBearer =
+    trustedIssuers === null
+      ? verify
+      : createTokenVerifier({
+          secret: settings.jwtSecret,
+          now: Date.now,
+          keys: auth.keys,
+          issuers: createIssuers(trustedIssuers),
+        })
   const limits = usualServerLimits({ ...settings, behindProxy: settings.addressHeader !== null }, database.answers)
   const servers = createServers(limits, toClientError)
   const app = buildApp({
     servers,
     answers: database.answers,
-    authenticate: createAuthenticate(verify),
+    authenticate: createAuthenticate(verify, verifyBearer),
     serve: (request, caller, context) =>
       service === null ? unavailableResponse : service.serve(request, caller, context),
     requestTimeoutMs: settings.requestTimeoutMs,
@@ -192,6 +205,9 @@ function assemble(
     }),
     log,
     logsRequests: (settings.accessLog && writes(settings.logLevel, 'request')) || settings.logLevel === 'debug',
+    rateLimit: settings.rateLimit === 0 ? null : createRateLimit(settings.rateLimit),
+    origins: settings.corsOrigins,
+    pathPrefix: settings.pathPrefix,
     observers: { ...observers, metrics: settings.metrics === 'here' ? observers.metrics : null },
     bodyLimitBytes: settings.bodyLimitBytes,
     auth: {

@@ -62,7 +62,7 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
 }
 
 const rootEntries =
-  /^(compiler|runtime|generated|fixtures|bench|test|docs|package\.json|package-lock\.json|tsconfig\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|\..+)$/
+  /^(compiler|runtime|generated|fixtures|bench|test|docs|package\.json|package-lock\.json|tsconfig\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|Containerfile|compose\.yaml|\..+)$/
 
 const files = tracked().filter(
   (file) => /^(compiler|runtime)\/.*\.tsx?$/.test(file) && !file.endsWith('.d.ts') && existsSync(file),

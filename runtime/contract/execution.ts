@@ -98,6 +98,8 @@ export interface Exchange {
   readonly leaves?: Leftovers | undefined
   /** True runs the statements in a read-only transaction. */
   readonly readOnly: boolean
+  /** What the connection is called meanwhile (`application_name`), so that pg_stat_activity shows it; left out: as ever. */
+  readonly label?: string | undefined
   readonly statements: readonly BoundStatement[]
 }
 
@@ -114,6 +116,8 @@ export interface RequestContext {
   readonly kind: PartyKind
   /** On the monotonic clock (performance.now), in milliseconds; Infinity: the request has none. */
   readonly deadline: number
+  /** What its connection is called while it runs; left out: as ever. */
+  readonly label?: string | undefined
   /** Null: nobody looks at how long its parts took. */
   readonly timeline: Timeline | null
   /** True once its client has closed the connection. */

@@ -6,19 +6,27 @@ const usualHeaders =
 const answeredMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 const exposedHeaders =
   'x-request-id, retry-after, allow, x-total-count, link, x-supabase-api-version, x-sb-error-code, sb-auth-user-id, ' +
-  'sb-auth-session-id'
+  'sb-auth-session-id, server-timing'
 const daySeconds = '86400'
 
+/** Of which origins pages may read answers; null: of every one. */
+export type Origins = readonly string[] | null
+
 /**
- * Lets pages of every origin call (Fetch standard, section CORS protocol). Access does not depend on cookies: a caller
- * has to know a key, so the origin decides nothing. Every answer carries these two headers, failures and those that
- * come before all hooks too, else a page could not read them.
+ * Lets pages call (Fetch standard, section CORS protocol). Access does not depend on cookies: a caller has to know a key, so
+ * by default the origin decides nothing. Every answer carries these headers, failures and those that come before all hooks too,
+ * else a page could not read them. With a list the origin of a page that stands in it is named, and no other.
  */
-export function openToEveryOrigin(reply: FastifyReply): FastifyReply {
-  return reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders)
+export function openToOrigins(reply: FastifyReply, origin: string | undefined, origins: Origins): FastifyReply {
+  if (origins === null) {
+    return reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders)
+  }
+  void reply.header('vary', 'origin')
+  if (origin === undefined || !origins.includes(origin)) return reply
+  return reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', exposedHeaders)
 }
 
-/** The same for answers that are written without a reply. */
+/** The same for answers that are written without a reply, and so without knowing who asks. */
 export const openHeaders = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders }
 
 /** Answers an OPTIONS request: every method and header is allowed. */
@@ -28,7 +36,7 @@ export function answerPreflight(request: FastifyRequest, reply: FastifyReply): F
     .header('access-control-allow-methods', answeredMethods)
     .header('access-control-allow-headers', allowedHeaders(request.headers['access-control-request-headers']))
     .header('access-control-max-age', daySeconds)
-    .header('vary', 'access-control-request-headers')
+    .header('vary', 'origin, access-control-request-headers')
     .send()
 }
 

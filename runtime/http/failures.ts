@@ -18,6 +18,7 @@ export const failureTable = {
   BODY_TOO_LARGE: { status: 413, message: 'The body is too large.' },
   MEDIA_TYPE_UNSUPPORTED: { status: 415, message: 'The body must be sent as application/json in UTF-8.' },
   ADDRESS_CLOSED: { status: 429, message: 'Too many requests from this address have failed; try again later.' },
+  RATE_LIMITED: { status: 429, message: 'Too many requests; try again later.' },
   HEADERS_TOO_LARGE: { status: 431, message: 'The headers of the request are too large.' },
   OVERLOADED: { status: 503, message: 'There is too much to do at the moment; try again shortly.' },
   SERVER_STOPPING: { status: 503, message: 'The service is about to end; try again shortly.' },

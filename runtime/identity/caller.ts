@@ -20,14 +20,15 @@ export type Authenticate = (credentials: Credentials) => Promise<Identified>
  * Makes the rule that decides who asks (spec/graphql.md, decisions 7 and 21). The key names the project and must be a
  * token of its secret; the bearer token, when there is one, names the person and its role and claims hold instead of
  * the key's.
+ * @param verifyBearer of bearer tokens, where these may be of other issuers too
  */
-export function createAuthenticate(verify: VerifyToken): Authenticate {
+export function createAuthenticate(verify: VerifyToken, verifyBearer: VerifyToken = verify): Authenticate {
   return async ({ apikey, authorization }) => {
     if (apikey === undefined || apikey === '') return { kind: 'key-missing' }
     const key = await verify(apikey)
     if (key.kind === 'refused') return { kind: 'key-invalid' }
     if (authorization === undefined) return { kind: 'caller', caller: key.caller }
-    return identifyBearer(authorization, verify)
+    return identifyBearer(authorization, verifyBearer)
   }
 }
 

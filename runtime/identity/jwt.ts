@@ -3,6 +3,7 @@ import { decodeProtectedHeader, errors, jwtVerify, SignJWT, type JWTPayload } fr
 import type { Caller } from '../contract/execution.ts'
 import { createTryingLru } from '../lib/lru.ts'
 import { once } from '../lib/once.ts'
+import type { ForeignIssuers } from './issuers.ts'
 import type { KeySet, SigningKey } from './key-set.ts'
 
 /** Why a token is not believed. */
@@ -20,6 +21,8 @@ export interface VerifierOptions {
   readonly now: () => number
   /** The public keys beside the secret, as they are now; asked for tokens only that name a key. */
   readonly keys?: () => Promise<KeySet>
+  /** Other issuers whose tokens are believed too; left out: none. */
+  readonly issuers?: ForeignIssuers
 }
 
 /** The secret's one algorithm: a token that names any other, or none, is refused (RFC 8725 section 3.1). */
@@ -42,7 +45,7 @@ const never = 8_640_000_000_000
  * 4.1.4, 4.1.5). Accepted tokens are remembered until they expire or the keys change; refused ones are not, so that
  * they cannot fill the memory.
  */
-export function createTokenVerifier({ secret, now, keys }: VerifierOptions): VerifyToken {
+export function createTokenVerifier({ secret, now, keys, issuers }: VerifierOptions): VerifyToken {
   const own = once(() => verificationKey(secret))
   const believed = createTryingLru<string, BelievedToken>(keptCharacters, weightOf)
   const recall = (token: string): BelievedToken | undefined => {
@@ -52,10 +55,13 @@ export function createTokenVerifier({ secret, now, keys }: VerifierOptions): Ver
   const isGood = (known: BelievedToken | undefined, set: KeySet | null): known is BelievedToken =>
     known !== undefined && known.set === set && holdsAt(known, Math.floor(now() / 1000))
   const look = async (token: string, known: BelievedToken | undefined): Promise<TokenVerdict> => {
-    const set = namesKey(known, token) ? ((await keys?.()) ?? noKeys) : null
+    const foreign = issuers !== undefined && token.length <= longestToken && issuers.claims(token) ? issuers : null
+    const set = foreign === null && namesKey(known, token) ? ((await keys?.()) ?? noKeys) : null
     if (isGood(known, set)) return known.verdict
     if (known !== undefined) believed.delete(signatureOf(token))
-    const verified = await verifyToken(token, own, set, new Date(now()))
+    const date = new Date(now())
+    const verified =
+      foreign === null ? await verifyToken(token, own, set, date) : await verifyForeign(token, foreign, date)
     if (verified.kind === 'refused') return verified
     believed.set(signatureOf(token), verified)
     return verified.verdict
@@ -159,6 +165,31 @@ async function verifyToken(
     const user = userOf(payload)
     const verdict = { kind: 'verified', caller: { role, claims, ...(user !== null && { user }) } } as const
     return { kind: 'believed', token, verdict, set, notBefore: (payload.nbf ?? 0) - skew, expires }
+  } catch (error) {
+    return refused(faultOf(error))
+  }
+}
+
+/** Keys of other issuers are changed and withdrawn there, so that belief in them ends after a while. */
+const foreignSeconds = 600
+
+async function verifyForeign(
+  token: string,
+  issuers: ForeignIssuers,
+  currentDate: Date,
+): Promise<BelievedToken | Refused> {
+  if (/\s/.test(token)) return refused('malformed')
+  try {
+    const { payload, role } = await issuers.verify(token, currentDate, skew)
+    const seconds = currentDate.getTime() / 1000
+    const { exp = 0, nbf = 0, iss, sub } = payload
+    if (exp <= seconds) return refused('expired')
+    const claims = claimsText(token)
+    if (claims === null) return refused('malformed')
+    const user = sub === undefined ? null : `${iss} ${sub}`
+    const verdict = { kind: 'verified', caller: { role, claims, ...(user !== null && { user }) } } as const
+    const expires = Math.min(exp, seconds + foreignSeconds)
+    return { kind: 'believed', token, verdict, set: null, notBefore: nbf - skew, expires }
   } catch (error) {
     return refused(faultOf(error))
   }

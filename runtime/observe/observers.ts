@@ -10,6 +10,8 @@ import { createTraces } from './traces.ts'
 export interface Observers {
   /** Null: nobody watches GraphQL requests, which then keep no timeline. */
   readonly request: ObserveRequest | null
+  /** Whether Postgres is told which operation and trace a request belongs to. */
+  readonly labels: boolean
   readonly http: ((request: HttpObservation) => void) | null
   readonly log: Log
   readonly metrics: Metrics | null
@@ -41,5 +43,11 @@ export async function openObservers(settings: Settings, pool: () => PoolStats, l
   const request: ObserveRequest = (observed) => {
     for (const watch of watchers) watch(observed)
   }
-  return { request: watchers.length === 0 ? null : request, http: metrics?.http ?? null, log: told, metrics }
+  return {
+    request: watchers.length === 0 ? null : request,
+    labels: settings.tracing,
+    http: metrics?.http ?? null,
+    log: told,
+    metrics,
+  }
 }

@@ -1,5 +1,20 @@
-import { anyText, baseAddress, headerName, mailbox, metricsPlace, nameList, oneOf, flag, smtpUrl } from './parsers.ts'
-import { postgresUrl, textOfAtLeast, wholeNumber } from './parsers.ts'
+import {
+  anyText,
+  baseAddress,
+  flag,
+  headerName,
+  issuerList,
+  mailbox,
+  metricsPlace,
+  nameList,
+  oneOf,
+  originList,
+  pathPrefix,
+  postgresUrl,
+  smtpUrl,
+  textOfAtLeast,
+  wholeNumber,
+} from './parsers.ts'
 import type { Parser } from './parsers.ts'
 
 /** One setting: where it is read, what it means, how its text becomes a value, and what holds when it is absent. */
@@ -131,6 +146,34 @@ export const settingKeys = {
     secret: false,
     parse: baseAddress,
     fallback: 'https://accounts.google.com',
+  },
+  corsOrigins: {
+    env: 'CORS_ORIGINS',
+    help: 'Origins whose pages may read answers, separated by commas; without it those of every origin may.',
+    secret: false,
+    parse: originList,
+    fallback: null,
+  },
+  pathPrefix: {
+    env: 'PATH_PREFIX',
+    help: 'Path that every address of this service begins with, for a proxy that does not take it off.',
+    secret: false,
+    parse: pathPrefix,
+    fallback: null,
+  },
+  rateLimit: {
+    env: 'RATE_LIMIT',
+    help: 'GraphQL requests a minute of one user, or of one address for anon and guests; 0: any number.',
+    secret: false,
+    parse: wholeNumber(0, 1_000_000),
+    fallback: 0,
+  },
+  trustedIssuers: {
+    env: 'TRUSTED_ISSUERS',
+    help: 'Issuers whose tokens GraphQL accepts too: [{"issuer": URL, "audience": TEXT, "roles": [NAMES], "jwks": URL}].',
+    secret: false,
+    parse: issuerList,
+    fallback: null,
   },
   bodyLimitBytes: {
     env: 'BODY_LIMIT_BYTES',

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../lib/json-object.ts'
+
 /** What a setting's text became, or what is wrong with it; a problem never repeats the text, which may be a secret. */
 export type Parsed<T> =
   { readonly kind: 'value'; readonly value: T } | { readonly kind: 'problem'; readonly problem: string }
@@ -36,6 +38,59 @@ export function oneOf<const W extends string>(words: readonly W[]): Parser<W> {
 /** on or off. */
 export const flag: Parser<boolean> = (text) =>
   text === 'on' || text === 'off' ? value(text === 'on') : problem('must be on or off')
+
+/** Origins of web pages (Fetch standard, section CORS protocol), separated by commas. */
+export const originList: Parser<readonly string[]> = (text) => {
+  const origins = text.split(',').map((origin) => origin.trim())
+  const isOrigin = (origin: string): boolean => URL.canParse(origin) && new URL(origin).origin === origin
+  return origins.every(isOrigin)
+    ? value(origins)
+    : problem('must be origins separated by commas, such as https://app.example.com')
+}
+
+/** A path without a slash at its end, such as /api. */
+export const pathPrefix: Parser<string> = (text) =>
+  /^(?:\/[\w.~-]+)+\/?$/.test(text) ? value(text.replace(/\/$/, '')) : problem('must be a path such as /api')
+
+/** An issuer of tokens beside the project; `jwks` null: its keys lie at .well-known/jwks.json below it. */
+export interface IssuerSetting {
+  readonly issuer: string
+  readonly audience: string
+  readonly roles: readonly string[]
+  readonly jwks: string | null
+}
+
+const isWebAddress = (text: unknown): text is string =>
+  typeof text === 'string' && URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+
+const isRoles = (roles: unknown): roles is readonly string[] =>
+  Array.isArray(roles) &&
+  roles.length > 0 &&
+  roles.every((role) => typeof role === 'string' && role !== '' && role !== 'service_role')
+
+function issuerOf(given: unknown): IssuerSetting | null {
+  if (!isJsonObject(given)) return null
+  const { issuer, audience, roles = ['authenticated'], jwks = null, ...rest } = given
+  if (Object.keys(rest).length > 0 || !isWebAddress(issuer) || typeof audience !== 'string' || audience === '')
+    return null
+  if (!isRoles(roles) || (jwks !== null && !isWebAddress(jwks))) return null
+  return { issuer, audience, roles, jwks }
+}
+
+/** A JSON list of issuers: `[{"issuer": "https://...", "audience": "...", "roles": ["authenticated"]}]`. */
+export const issuerList: Parser<readonly IssuerSetting[]> = (text) => {
+  const wanted = problem(
+    'must be a JSON list of {"issuer": URL, "audience": TEXT, "roles": [NAMES without service_role], "jwks": URL}',
+  )
+  try {
+    const given: unknown = JSON.parse(text)
+    const issuers = Array.isArray(given) ? given.map(issuerOf) : [null]
+    const found = issuers.filter((one) => one !== null)
+    return found.length === issuers.length ? value(found) : wanted
+  } catch {
+    return wanted
+  }
+}
 
 /** Where metrics are read: on the address of the service, or on one of their own. */
 export type MetricsPlace = 'here' | { readonly host: string; readonly port: number }

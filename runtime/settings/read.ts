@@ -1,8 +1,7 @@
 import { suggest } from '../lib/suggest.ts'
 import { settingRows } from './keys.ts'
 import type { SettingKey, Settings } from './keys.ts'
-
-export type Environment = Readonly<Record<string, string | undefined>>
+import { configName, fileSuffix, gatherSettings, type Environment } from './sources.ts'
 
 export type ReadSettings =
   | {
@@ -14,13 +13,14 @@ export type ReadSettings =
   | { readonly kind: 'invalid'; readonly problems: readonly string[] }
 
 /**
- * Reads the settings out of an environment: the settings, or every problem at once.
+ * Reads the settings out of an environment, and of the files that it names (sources.ts): the settings, or every problem at once.
  * An empty variable counts as absent, as shells and container files leave them. An unknown name is a problem when it
  * bears our prefix and a hint when it is only near a setting, because the environment is shared with other programs.
  */
 export function readSettings(environment: Environment): ReadSettings {
-  const read = settingRows.map(([name, key]) => ({ name, ...readKey(key, environment) }))
-  const problems = [...read.flatMap(({ problem }) => problem ?? []), ...strangers(environment)]
+  const gathered = gatherSettings(environment)
+  const read = settingRows.map(([name, key]) => ({ name, ...readKey(key, gathered.environment) }))
+  const problems = [...gathered.problems, ...read.flatMap(({ problem }) => problem ?? []), ...strangers(environment)]
   if (problems.length > 0) return { kind: 'invalid', problems }
   const settings = Object.fromEntries(read.map(({ name, value }) => [name, value])) as unknown as Settings
   return { kind: 'settings', settings, hints: nearMisses(environment) }
@@ -41,7 +41,7 @@ function readKey(key: SettingKey<unknown>, environment: Environment): ReadKey {
 }
 
 const prefix = 'CATALOGRAPH_'
-const settingNames = settingRows.map(([, key]) => key.env)
+const settingNames = [...settingRows.flatMap(([, key]) => [key.env, `${key.env}${fileSuffix}`]), configName]
 
 function unknownNames(environment: Environment): readonly string[] {
   return Object.keys(environment).filter((name) => environment[name] !== '' && !settingNames.includes(name))

@@ -1,9 +1,10 @@
 import { settingRows } from './keys.ts'
 import type { SettingKey } from './keys.ts'
-import type { Environment } from './read.ts'
+import { gatherSettings, type Environment } from './sources.ts'
 
 /** The settings as a text for people: name, present value, meaning. The value of a secret is never shown. */
-export function renderSettings(environment: Environment): string {
+export function renderSettings(given: Environment): string {
+  const { environment } = gatherSettings(given)
   const width = Math.max(...settingRows.map(([, key]) => key.env.length))
   return settingRows.map(([, key]) => renderKey(key, environment, width)).join('\n')
 }

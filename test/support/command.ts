@@ -1,7 +1,7 @@
 import type { Command } from '../../compiler/tools/cli/command.ts'
 import { unseen } from '../../compiler/tools/cli/progress.ts'
 import { runArguments } from '../../compiler/tools/cli/run.ts'
-import type { Environment } from '../../runtime/settings/read.ts'
+import type { Environment } from '../../runtime/settings/sources.ts'
 
 /** What a command left behind. */
 export interface CommandAnswer {

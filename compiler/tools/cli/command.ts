@@ -1,4 +1,4 @@
-import type { Environment } from '../../../runtime/settings/read.ts'
+import type { Environment } from '../../../runtime/settings/sources.ts'
 import type { Stage } from './progress.ts'
 
 /** What a command may touch of the world around it. */

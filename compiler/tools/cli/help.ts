@@ -1,5 +1,5 @@
 import { renderSettings } from '../../../runtime/settings/report.ts'
-import type { Environment } from '../../../runtime/settings/read.ts'
+import type { Environment } from '../../../runtime/settings/sources.ts'
 import type { Command } from './command.ts'
 
 /** The help of the whole program. Values of secrets are not shown. */

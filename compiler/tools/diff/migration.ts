@@ -10,7 +10,7 @@ export interface LeftOut extends ScriptPlace {
 
 /** A lock on what was there before, which other transactions wait for. */
 export interface HeldLock {
-  /** In words of the manual (13.3.1): ACCESS EXCLUSIVE, SHARE, ... */
+  /** In words of the manual, chapter Explicit Locking: ACCESS EXCLUSIVE, SHARE, ... */
   readonly mode: string
   readonly relation: string
 }

@@ -42,16 +42,27 @@ const settingArms = ({ pairs }: RoleSettings): string =>
  * but not the operands of AND. The role comes last, since the arms before it need no right that PUBLIC lacks. The
  * result has no columns: claims are not echoed.
  */
-const openingText = (settings: RoleSettings, names: readonly string[], readOnly: boolean): string => `select where case
+const openingText = (
+  settings: RoleSettings,
+  names: readonly string[],
+  readOnly: boolean,
+  isLabelled: boolean,
+): string => `select where case
   ${settingArms(settings)}
   ${claimArms(names)}
+  ${isLabelled ? `when ${setting('application_name', `$${fixedParameters + 1 + names.length}`)} is null then false` : ''}
   when ${setting('request.jwt.claims', '$2')} is null then false
   ${readOnly ? `when ${setting('transaction_read_only', `'on'`)} is null then false` : ''}
   else ${setting('role', '$1')} is not null
 end`
 
-const preparedOpening = (settings: RoleSettings, names: readonly string[], readOnly: boolean): PreparedText => {
-  const text = openingText(settings, names, readOnly)
+const preparedOpening = (
+  settings: RoleSettings,
+  names: readonly string[],
+  readOnly: boolean,
+  isLabelled: boolean,
+): PreparedText => {
+  const text = openingText(settings, names, readOnly, isLabelled)
   return { name: `catalograph.open.${sha256Hex(text).slice(0, 16)}`, text }
 }
 
@@ -62,10 +73,11 @@ const createOpening = (
   settings: RoleSettings,
   together: boolean,
   readOnly: boolean,
+  label?: string,
 ): WrittenStatement => {
   const { names, values } = together ? noClaims : claimSettings(claims)
-  const prepared = preparedOpening(settings, names, readOnly || settings.readOnly)
-  return writeRun({ ...prepared, values: [role, claims, ...values] })
+  const prepared = preparedOpening(settings, names, readOnly || settings.readOnly, label !== undefined)
+  return writeRun({ ...prepared, values: [role, claims, ...values, ...(label === undefined ? [] : [label])] })
 }
 
 interface Known {
@@ -89,9 +101,11 @@ const openingsOfOneKind = (): Lru<string, Known> =>
 
 const openingOf = (
   { reading, writing }: Openings,
-  { caller, claimsTogether: together = false, readOnly }: Exchange,
+  { caller, claimsTogether: together = false, readOnly, label }: Exchange,
   settings: RoleSettings,
 ): WrittenStatement => {
+  // A label is of one request.
+  if (label !== undefined) return createOpening(caller, settings, together, readOnly, label)
   const { role, claims } = caller
   const openings = readOnly ? reading : writing
   const known = openings.get(claims)

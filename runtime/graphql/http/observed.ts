@@ -32,4 +32,17 @@ export function operationNameOf({ query, operationName, extensions }: GraphqlReq
   return 'persistedQuery' in extensions ? 'persisted' : 'anonymous'
 }
 
+/** A longer name is cut off by Postgres (manual, application_name). */
+const longestLabel = 63
+
+const traceId = /^[0-9a-f]{2}-([0-9a-f]{32})-/
+
+/** Operation and trace, as pg_stat_activity shows them while a request runs. */
+export function labelOf(operation: string, traceparent: string | readonly string[] | undefined): string {
+  const [, id] = typeof traceparent === 'string' ? (traceId.exec(traceparent) ?? []) : []
+  return id === undefined
+    ? operation.slice(0, longestLabel)
+    : `${operation.slice(0, longestLabel - id.length - 1)} ${id}`
+}
+
 export const documentHash = ({ query }: GraphqlRequest): string => sha256Hex(query ?? '')

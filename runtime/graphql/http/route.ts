@@ -8,14 +8,16 @@ import { answerFailures } from '../../http/boundary.ts'
 import { HttpFailure, failureTable, retryAfterSeconds } from '../../http/failures.ts'
 import type { RenderFailure } from '../../http/boundary.ts'
 import { LongBody, sentInPieces } from '../../http/long-body.ts'
-import { contextOf, watchClient } from '../../http/request-context.ts'
+import type { RateLimit } from '../../http/rate-limit.ts'
+import { contextOf, unwatched, watchClient, type Watched } from '../../http/request-context.ts'
 import type { Authenticate, Credentials, Identified, CredentialRefusal } from '../../identity/caller.ts'
+import { IssuerSilent } from '../../identity/issuers.ts'
 import type { TokenFault } from '../../identity/jwt.ts'
 import { ownerRole } from '../../identity/keys.ts'
 import type { ByteBudget, Holding } from '../../lib/byte-budget.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import type { Log } from '../../log/events.ts'
-import { documentHash, operationNameOf, type ObservedRequest, type ObserveRequest } from './observed.ts'
+import { documentHash, labelOf, operationNameOf, type ObservedRequest, type ObserveRequest } from './observed.ts'
 import { readBodyQuickly, readQueryString } from './request.ts'
 import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
 
@@ -35,6 +37,10 @@ export interface GraphqlRoute {
   readonly sourceOf: (request: FastifyRequest) => string
   /** The memory that answers share. */
   readonly answers: ByteBudget
+  /** Null: everybody may ask as often as they like. */
+  readonly rateLimit: RateLimit | null
+  /** Whether Postgres is told which operation and trace a request belongs to. */
+  readonly labels: boolean
   /** Told of each request that was answered; null: nobody watches. */
   readonly observe: ObserveRequest | null
 }
@@ -84,9 +90,9 @@ async function answer(
   read: () => GraphqlRequest,
 ): Promise<Sent> {
   const media = acceptedMedia(request)
-  reply.header('content-type', contentTypes[media]).header('vary', 'accept').header('cache-control', 'no-store')
+  reply.header('content-type', contentTypes[media]).header('vary', varying(reply)).header('cache-control', 'no-store')
   const seconds = await route.closedFor(request)
-  const identified = await route.authenticate(credentialsOf(request))
+  const identified = await identify(route, request)
   refuseClosed(reply, seconds, identified)
   const caller = callerOf(identified)
   const asked = read()
@@ -95,8 +101,9 @@ async function answer(
     caller,
     () => route.sourceOf(request),
     route.requestTimeoutMs,
-    route.observe !== null,
+    watchedAs(route, request, asked),
   )
+  refuseTooMany(reply, route.rateLimit, context)
   const unwatch = watchClient(request, context)
   const { outcome, body } = await route.serve(asked, caller, context)
   unwatch()
@@ -129,11 +136,19 @@ const observed = (
   }
 }
 
+const watchedAs = ({ observe, labels }: GraphqlRoute, request: FastifyRequest, asked: GraphqlRequest): Watched =>
+  observe === null
+    ? unwatched
+    : { isTimed: true, label: labels ? labelOf(operationNameOf(asked), request.headers['traceparent']) : undefined }
+
 /** For the owner alone: how long something takes may tell others of rows that they do not see. */
 const serverTiming = (timeline: Timeline): string =>
   phasesOf(timeline)
     .map(([phase, begin, end]) => `${phase};dur=${(end - begin).toFixed(2)}`)
     .join(', ')
+
+/** With a list of origins the answer depends on who asks, too. */
+const varying = (reply: FastifyReply): string => (reply.hasHeader('vary') ? 'origin, accept' : 'accept')
 
 /** Counts the body for as long as its reader takes to read it. */
 function sendLong(reply: FastifyReply, body: LongBody, holding: Holding): Readable {
@@ -149,6 +164,20 @@ function refuseClosed(reply: FastifyReply, seconds: number, identified: Identifi
   if (seconds === 0 || (identified.kind === 'caller' && identified.caller.role === ownerRole)) return
   reply.header('retry-after', String(seconds))
   throw new HttpFailure('ADDRESS_CLOSED')
+}
+
+/** Of a token whose issuer is silent nothing is known, not that it is wrong. */
+const identify = ({ authenticate }: GraphqlRoute, request: FastifyRequest): Promise<Identified> =>
+  authenticate(credentialsOf(request)).catch((error: unknown) => {
+    throw error instanceof IssuerSilent ? new HttpFailure('UNAVAILABLE') : error
+  })
+
+/** The owner's key has no limit: it is on servers. */
+function refuseTooMany(reply: FastifyReply, limit: RateLimit | null, { party, kind }: RequestContext): void {
+  const waitMs = limit === null || kind === 'service' ? 0 : limit.take(party)
+  if (waitMs === 0) return
+  reply.header('retry-after', String(Math.ceil(waitMs / 1_000)))
+  throw new HttpFailure('RATE_LIMITED')
 }
 
 function acceptedMedia(request: FastifyRequest): MediaType {

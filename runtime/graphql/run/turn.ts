@@ -29,7 +29,14 @@ export function beginTurn(
   const { version, manifest } = engine
   const privileges = isFirst ? engine.privileges(caller.role) : undefined
   const claimsTogether = version !== null && manifest.readsClaims !== true
-  const asker: ExchangeContext = { caller, claimsTogether, leaves: manifest.leaves, version, privileges }
+  const asker: ExchangeContext = {
+    caller,
+    claimsTogether,
+    leaves: manifest.leaves,
+    version,
+    privileges,
+    label: context?.label,
+  }
   const send: RunExchange = context === undefined ? run : (exchange) => run(exchange, context)
   return { request, context, loaded, asker, run: send, outline: null }
 }

@@ -2,14 +2,9 @@ import { propagation, trace } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { serveCommand } from '../../../compiler/tools/cli/serve.ts'
 import { freePort } from '../../../runtime/embedded-postgres/free-port.ts'
-import { projectKeys } from '../../../runtime/identity/keys.ts'
-import { runCommand, type CommandAnswer } from '../../support/command.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
-
-const JWT_SECRET = 'a secret that has more than thirty-two characters'
-const keys = projectKeys(JWT_SECRET)
+import { keys, whileServed, type ServedProject } from '../../support/while-served.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -22,53 +17,8 @@ beforeAll(async () => {
 })
 afterAll(() => db?.drop())
 
-interface Project {
-  readonly url: string
-  readonly graphql: (query: string, headers?: Readonly<Record<string, string>>) => Promise<Response>
-}
-
-/** Serves with these settings until `visit` is done; gives what the process noted. */
-const serving = async (
-  settings: Readonly<Record<string, string>>,
-  visit: (project: Project) => Promise<void>,
-): Promise<CommandAnswer> => {
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  const environment = {
-    DATABASE_URL: db.url,
-    DATABASE_OWNER_URL: db.adminUrl,
-    JWT_SECRET,
-    PORT: String(port),
-    ...settings,
-  }
-  let end: (reason: string) => void = () => undefined
-  const stop = new Promise<string>((resolve) => (end = resolve))
-  const whole = runCommand([serveCommand], ['serve'], { environment, stop })
-  try {
-    await expect
-      .poll(
-        () =>
-          fetch(`${url}/readyz`).then(
-            ({ status }) => status,
-            () => 0,
-          ),
-        { timeout: 15_000 },
-      )
-      .toBe(200)
-    await visit({
-      url,
-      graphql: (query, headers = {}) =>
-        fetch(`${url}/graphql/v1`, {
-          method: 'POST',
-          headers: { apikey: keys.anon, 'content-type': 'application/json', ...headers },
-          body: JSON.stringify({ query }),
-        }),
-    })
-  } finally {
-    end('the test')
-  }
-  return whole
-}
+const serving = (settings: Readonly<Record<string, string>>, visit: (project: ServedProject) => Promise<void>) =>
+  whileServed(db, settings, visit)
 
 const textOf = async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<string> =>
   (await fetch(url, { headers })).text()
@@ -190,7 +140,14 @@ describe('traces', () => {
   it('hang on what the client sent, with a span for each part of a request', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
     await serving({ TRACING: 'on' }, async ({ graphql }) => {
-      await graphql('query Slow { wait }', { traceparent: `00-${traceId}-00f067aa0ba902b7-01` })
+      const slow = graphql('query Slow { wait }', { traceparent: `00-${traceId}-00f067aa0ba902b7-01` })
+      const names = async (): Promise<readonly string[]> => {
+        const { rows } = await db.query('select application_name as name from pg_stat_activity')
+        return rows.map(({ name }) => String(name))
+      }
+      await expect.poll(names).toContain(`Slow ${traceId}`)
+      await slow
+      expect(await names()).not.toContain(`Slow ${traceId}`)
     })
     const spans = exporter.getFinishedSpans()
     expect(spans.map(({ name }) => name).sort()).toEqual(['database', 'graphql Slow', 'prepare', 'queue'])

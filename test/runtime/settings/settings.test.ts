@@ -16,6 +16,10 @@ describe('settings', () => {
       hints: [],
       settings: {
         accessLog: false,
+        corsOrigins: null,
+        pathPrefix: null,
+        rateLimit: 0,
+        trustedIssuers: null,
         metrics: null,
         slowRequestMs: 0,
         tracing: false,

@@ -1,0 +1,38 @@
+import { createLru } from '../lib/lru.ts'
+
+/** How often a caller may ask: in the memory of this process, so that a request writes nothing. */
+export interface RateLimit {
+  /** Milliseconds until the caller may ask again; 0: now, and this request is counted. */
+  readonly take: (party: string) => number
+}
+
+interface Bucket {
+  tokens: number
+  at: number
+}
+
+/** Callers that are remembered: who is forgotten begins anew, which a full bucket allows anyway after a minute. */
+const mostParties = 100_000
+const minuteMs = 60_000
+
+/**
+ * A bucket of as many requests as a minute allows, which fills up steadily (token bucket).
+ * @param perMinute requests of one caller
+ * @param now the monotonic clock, in milliseconds
+ */
+export function createRateLimit(perMinute: number, now: () => number = () => performance.now()): RateLimit {
+  const buckets = createLru<string, Bucket>(mostParties)
+  const perMs = perMinute / minuteMs
+  return {
+    take: (party) => {
+      const time = now()
+      const bucket = buckets.get(party) ?? { tokens: perMinute, at: time }
+      bucket.tokens = Math.min(perMinute, bucket.tokens + (time - bucket.at) * perMs)
+      bucket.at = time
+      buckets.set(party, bucket)
+      if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / perMs)
+      bucket.tokens -= 1
+      return 0
+    },
+  }
+}
