@@ -84,9 +84,9 @@ describe('signing up and in', () => {
       error: { name: 'AuthError', code: 'weak_password', status: 422, reasons: ['length'] },
     })
     expect(await codeIn(client.auth.signInWithPassword({ email: newEmail(), password }))).toBe('invalid_credentials')
-    expect(await codeIn(client.auth.getUser())).toBe('session_not_found')
-    expect(await codeIn(client.auth.updateUser({ data: {} }))).toBe('session_not_found')
-    expect(await codeIn(client.auth.refreshSession())).toBe('session_not_found')
+    expect(await codeIn(client.auth.getUser())).toBe('session_missing')
+    expect(await codeIn(client.auth.updateUser({ data: {} }))).toBe('session_missing')
+    expect(await codeIn(client.auth.refreshSession())).toBe('session_missing')
     expect(await codeIn(client.auth.getUser('nonsense'))).toBe('bad_jwt')
     expect(await codeIn(open({ fetch: wrongKey }).client.auth.signInAnonymously())).toBe('bad_api_key')
   })
