@@ -161,10 +161,8 @@ const rewriting = (prefix: string | null) =>
   prefix === null ? {} : { rewriteUrl: ({ url = '/' }: IncomingMessage) => withoutPrefix(url, prefix) }
 
 /** Addresses without the prefix serve what asks this process itself, such as probes. */
-const withoutPrefix = (url: string, prefix: string): string => {
-  if (url === prefix) return '/'
-  return url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url
-}
+const withoutPrefix = (url: string, prefix: string): string =>
+  url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url
 
 /** Tells the log how each request ended. The query string may hold data: left out. */
 function logRequests(app: FastifyInstance, log: Log): void {

@@ -97,12 +97,11 @@ export const prepareDatabase = (options: PrepareOptions): Promise<Preparation> =
     return verdict(await missingOf(query, all))
   })
 
-/** What prepareDatabase would run, which only reads: in order, empty where the database is prepared. */
-export const missingStatements = (options: PrepareOptions): Promise<readonly string[]> =>
-  withSession({ url: options.url }, async (query) => {
-    const missing = await missingOf(query, needs(options.login ?? (await currentUser(query))))
-    return missing.map(({ make }) => make)
-  })
+/** What prepareDatabase would find, without making anything: `statements` are what is missing, in order. */
+export const checkPrepared = (options: PrepareOptions): Promise<Preparation> =>
+  withSession({ url: options.url }, async (query) =>
+    verdict(await missingOf(query, needs(options.login ?? (await currentUser(query))))),
+  )
 
 const manyRows = 32
 const manyRecords = 1_024

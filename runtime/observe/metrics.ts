@@ -1,4 +1,3 @@
-import type { Gauge, Registry } from 'prom-client'
 import { phasesOf } from '../contract/timeline.ts'
 import type { PoolStats } from '../db/pool/pool.ts'
 import type { ObserveRequest } from '../graphql/http/observed.ts'
@@ -50,13 +49,29 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 const seconds = (ms: number): number => ms / 1_000
 
+interface PoolGauge {
+  readonly name: string
+  readonly help: string
+  readonly value: (stats: PoolStats) => number
+}
+
+const poolGauges: readonly PoolGauge[] = [
+  { name: 'catalograph_connections_open', help: 'Connections for requests that are open.', value: ({ open }) => open },
+  { name: 'catalograph_connections_idle', help: 'Of these, those that no request has.', value: ({ idle }) => idle },
+  {
+    name: 'catalograph_requests_waiting',
+    help: 'Requests that wait for a connection.',
+    value: ({ waiting }) => waiting,
+  },
+]
+
 /** prom-client is loaded here, by who wants metrics only. */
 export async function createMetrics({ pool }: MetricsSources): Promise<Metrics> {
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client')
-  const registers = [new Registry()] as const
-  const [registry]: readonly [Registry] = registers
+  const registry = new Registry()
+  const registers = [registry]
   collectDefaultMetrics({ register: registry })
-  const common = { registers: [...registers], buckets }
+  const common = { registers, buckets }
   const requests = new Histogram({
     ...common,
     name: 'catalograph_graphql_request_seconds',
@@ -81,32 +96,32 @@ export async function createMetrics({ pool }: MetricsSources): Promise<Metrics> 
     help: 'How long a change of the schema took to be served.',
   })
   const events = new Counter({
-    registers: [...registers],
+    registers,
     name: 'catalograph_events_total',
     help: 'Events of the log: mail-failed, database-away, revision-failed, request-failed and others.',
     labelNames: ['event'] as const,
   })
-  addPoolGauges(
-    (name, help, value) =>
-      new Gauge({
-        registers: [...registers],
-        name,
-        help,
-        collect() {
-          this.set(value(pool()))
-        },
-      }),
-  )
-  const ended = new Gauge({
-    registers: [...registers],
+  for (const { name, help, value } of poolGauges) {
+    new Gauge({
+      registers,
+      name,
+      help,
+      collect() {
+        this.set(value(pool()))
+      },
+    })
+  }
+  new Counter({
+    registers,
     name: 'catalograph_cancelled_requests_total',
     help: 'Requests that were cancelled in Postgres, by cause.',
     labelNames: ['cause'] as const,
+    // The pool counts, so that requests need not know of metrics.
     collect() {
-      for (const [cause, count] of Object.entries(pool().ended)) this.set({ cause }, count)
+      this.reset()
+      for (const [cause, count] of Object.entries(pool().ended)) this.inc({ cause }, count)
     },
   })
-  void ended
   const operationLabel = createBounded(mostOperations)
   return {
     request: ({ operation, role, outcome, timeline, done }) => {
@@ -122,12 +137,4 @@ export async function createMetrics({ pool }: MetricsSources): Promise<Metrics> 
     contentType: registry.contentType,
     text: () => registry.metrics(),
   }
-}
-
-type AddGauge = (name: string, help: string, value: (stats: PoolStats) => number) => Gauge
-
-function addPoolGauges(add: AddGauge): void {
-  add('catalograph_connections_open', 'Connections for requests that are open.', ({ open }) => open)
-  add('catalograph_connections_idle', 'Connections for requests that wait for one.', ({ idle }) => idle)
-  add('catalograph_requests_waiting', 'Requests that wait for a connection.', ({ waiting }) => waiting)
 }

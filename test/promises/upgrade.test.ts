@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { hash } from '@node-rs/bcrypt'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { missingStatements } from '../../compiler/prepare/prepare.ts'
+import { checkPrepared } from '../../compiler/prepare/prepare.ts'
 import { authCommand } from '../../compiler/tools/cli/auth.ts'
 import { runCommand } from '../support/command.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -38,7 +38,10 @@ it('is served by this one, which keeps everybody in it and follows its schema', 
   })
   expect(enabled).toMatchObject({ exitCode: 0 })
   await whileServed(db, {}, async ({ url, graphql }) => {
-    expect(await missingStatements({ url: db.adminUrl, login: 'authenticator' })).toEqual([])
+    expect(await checkPrepared({ url: db.adminUrl, login: 'authenticator' })).toMatchObject({
+      followed: true,
+      statements: [],
+    })
     const answer = await fetch(`${url}/auth/v1/token?grant_type=password`, {
       method: 'POST',
       headers: { apikey: keys.anon, 'content-type': 'application/json' },

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFollowedSource } from '../../compiler/serving/followed-source.ts'
-import { missingStatements } from '../../compiler/prepare/prepare.ts'
+import { checkPrepared } from '../../compiler/prepare/prepare.ts'
 import { createPrepareOnce } from '../../compiler/serving/prepare-once.ts'
 import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
 import { projectKeys } from '../../runtime/identity/keys.ts'
@@ -163,7 +163,7 @@ describe('a running server', () => {
     const { events, url } = running
     const wishes = (): readonly number[] =>
       events.flatMap((event) => (event.kind === 'owner-needed' ? [event.statements] : []))
-    const missing = await missingStatements({ url: db.url })
+    const { statements: missing } = await checkPrepared({ url: db.url })
     await expect
       .poll(() => events.filter(({ kind }) => kind === 'not-ready').length, { timeout: 15_000 })
       .toBeGreaterThanOrEqual(2)

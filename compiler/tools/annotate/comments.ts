@@ -13,7 +13,7 @@ export type Commented =
 
 export type CommentKey = 'name' | 'foreign_name' | 'local_name' | 'primary_key_columns' | 'mappings'
 
-/** Settings that an object should get, and why, in a few words. */
+/** Settings that an object should get. */
 export interface Wish {
   readonly on: Commented
   readonly settings: Readonly<Partial<Record<CommentKey, unknown>>>

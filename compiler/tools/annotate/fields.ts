@@ -14,7 +14,6 @@ type IsFree = (name: string, column?: string) => boolean
 
 interface Claim {
   readonly field: string
-  readonly kind: 'column' | 'forward' | 'reverse' | 'function'
   /** The column that has the field, if it is one's. */
   readonly column?: string
   /** The wish for another name; null: the owner named it, or a comment declares it. */
@@ -41,15 +40,13 @@ export function fieldWishes(database: NamedDatabase, manifest: Manifest): readon
   })
 }
 
-/** Who keeps a name: what the owner named so, else the relation that it fits best, else the column, else the function. */
-const ranks: Readonly<Record<Claim['kind'], number>> = { forward: 0, reverse: 1, column: 2, function: 3 }
-
+/**
+ * All but one of those who want a name. It stays with what the owner named so, else with the relation that its columns name so,
+ * else with the first: columns stand before relations, and these before functions.
+ */
 function losers(group: readonly Claim[]): readonly Claim[] {
   const [, ...others] = group.toSorted(
-    (a, b) =>
-      Number(a.rename !== null) - Number(b.rename !== null) ||
-      ranks[a.kind] - ranks[b.kind] ||
-      Number(a.isPlain) - Number(b.isPlain),
+    (a, b) => Number(a.rename !== null) - Number(b.rename !== null) || Number(a.isPlain) - Number(b.isPlain),
   )
   return others
 }
@@ -69,7 +66,6 @@ function columnClaim(database: NamedDatabase, entity: EntityFacts, column: strin
   const isNamed = database.isNamed({ kind: 'column', relation, column }, 'name')
   return {
     field,
-    kind: 'column',
     column,
     isPlain: true,
     rename: isNamed
@@ -131,7 +127,6 @@ function relationClaim(database: NamedDatabase, entity: EntityFacts, relation: R
   const on = constraint === null ? null : ({ kind: 'foreign key', relation: child, constraint } as const)
   return {
     field,
-    kind: direction,
     isPlain: !fits,
     rename:
       on === null || database.isNamed(on, setting)
@@ -144,7 +139,6 @@ function functionClaim(database: NamedDatabase, entity: EntityFacts, field: stri
   const fn = database.functions.find((one) => functionIdentities(one).includes(id) && database.takesRow(one, entity.id))
   return {
     field,
-    kind: 'function',
     isPlain: true,
     rename:
       fn === undefined || database.isNamed({ kind: 'function', fn }, 'name')

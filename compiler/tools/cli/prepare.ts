@@ -1,5 +1,5 @@
 import { loginOf } from '../../../runtime/db/connect/server.ts'
-import { missingStatements, prepareDatabase } from '../../prepare/prepare.ts'
+import { checkPrepared, prepareDatabase, type PrepareOptions } from '../../prepare/prepare.ts'
 import { CommandFailure, exitCodes, type Command, type Terminal } from './command.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
@@ -21,16 +21,14 @@ export const prepareCommand: Command = {
   },
 }
 
-type Options = Parameters<typeof missingStatements>[0]
-
-async function printMissing(options: Options, terminal: Terminal): Promise<number> {
-  const statements = await missingStatements(options)
+async function printMissing(options: PrepareOptions, terminal: Terminal): Promise<number> {
+  const { statements } = await checkPrepared(options)
   if (statements.length === 0) terminal.note('catalograph: the database is prepared')
   else terminal.print(statements.map((statement) => `${statement};`).join('\n\n'))
   return exitCodes.done
 }
 
-async function prepare(options: Options, terminal: Terminal): Promise<number> {
+async function prepare(options: PrepareOptions, terminal: Terminal): Promise<number> {
   terminal.stage('Preparing the database')
   const preparation = await prepareDatabase(options)
   if (!preparation.ready) {

@@ -31,7 +31,8 @@ export const reportCommand: Command = {
       return compileReporting(query, schemas)
     })
     terminal.stage('Looking for faults')
-    const report = await reportFor(url, manifest, role)
+    // As the login role, so that the role is taken on as for a request.
+    const report = await reportFor(settings.databaseUrl ?? url, manifest, role)
     terminal.print(json === true ? JSON.stringify(report, null, 2) : printReport(report))
     return exitCodes.done
   },

@@ -1,11 +1,13 @@
 import { loginOf } from '../../../runtime/db/connect/server.ts'
 import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
+import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { openDatabase } from '../../../runtime/db/pool/pool.ts'
+import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
-import { missingStatements } from '../../prepare/prepare.ts'
+import { checkPrepared } from '../../prepare/prepare.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
-import { compileReporting, reportFor } from '../report/report.ts'
+import { compileReporting, reportFor, type ReportingManifest } from '../report/report.ts'
 import { connectionFindings, poolerFinding } from './connection.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 import { schemaFindings } from './schema.ts'
@@ -32,24 +34,15 @@ const attempt = async (
 }
 
 async function preparedFindings({ loginUrl, ownerUrl }: Patient): Promise<readonly Finding[]> {
-  const missing = await missingStatements({ url: ownerUrl, login: loginOf(loginUrl) })
-  const events = missing.filter((statement) => statement.includes('event trigger')).length
-  if (missing.length === 0) return [ok('prepared', 'the database is prepared, and changes of its schema are followed')]
-  return events === missing.length
-    ? [
-        advise(
-          'prepared',
-          'without event triggers changes of the schema take effect up to a second late',
-          'let a superuser run what catalograph prepare --sql prints',
-        ),
-      ]
-    : [
-        fault(
-          'prepared',
-          `${missing.length} things are missing that serving needs`,
-          'run catalograph prepare as an owner, or serve with DATABASE_OWNER_URL; catalograph prepare --sql prints the statements',
-        ),
-      ]
+  const preparation = await checkPrepared({ url: ownerUrl, login: loginOf(loginUrl) })
+  if (!preparation.ready) {
+    const fix =
+      'run catalograph prepare as an owner, or serve with DATABASE_OWNER_URL; catalograph prepare --sql prints the statements'
+    return [fault('prepared', `${preparation.statements.length} things are missing that serving needs`, fix)]
+  }
+  if (preparation.followed) return [ok('prepared', 'the database is prepared, and changes of its schema are followed')]
+  const late = 'without event triggers changes of the schema take effect up to a second late'
+  return [advise('prepared', late, 'let a superuser run what catalograph prepare --sql prints')]
 }
 
 const poolerFindings = async ({ loginUrl, settings: { schemas } }: Patient): Promise<readonly Finding[]> => {
@@ -61,11 +54,20 @@ const poolerFindings = async ({ loginUrl, settings: { schemas } }: Patient): Pro
   }
 }
 
-const schemaPart = async ({ ownerUrl, settings: { schemas } }: Patient, query: Query): Promise<readonly Finding[]> => {
+/** As the role that requests log in as. A role that it may not become is told of with the roles. */
+const adviceFor = async (loginUrl: string, manifest: ReportingManifest): Promise<SchemaReport['advice']> => {
+  try {
+    return (await reportFor(loginUrl, manifest, 'anon')).advice
+  } catch (error) {
+    if (error instanceof DatabaseFailure && error.kind === 'role-refused') return []
+    throw error
+  }
+}
+
+const schemaPart = async ({ loginUrl, settings: { schemas } }: Patient, query: Query): Promise<readonly Finding[]> => {
   await demandSchemas(query, schemas)
   const { compiled, manifest } = await compileReporting(query, schemas)
-  const { advice } = await reportFor(ownerUrl, manifest, 'anon')
-  return schemaFindings(manifest, compiled.diagnostics, advice)
+  return schemaFindings(manifest, compiled.diagnostics, await adviceFor(loginUrl, manifest))
 }
 
 /** Everything that can be wrong between a database, its settings and a process that is to serve it. It only reads. */

@@ -91,7 +91,7 @@ export async function verifySchema(options: VerifyOptions, schema: AnnotatedSche
   }
 }
 
-/** At least one round, however little time there is. */
+/** At least one document, however little time there is. */
 const isGoing = ({ deadline }: VerifyOptions, { world }: Trial, round: number): boolean =>
   usefulRoles(world).length > 0 && (round === 0 || Date.now() < deadline)
 

@@ -65,11 +65,8 @@ const usualSettings = {
   SHUTDOWN_GRACE_MS: String(graceMs),
 }
 
-/**
- * Memory: 100 MB to begin with, 96 of answers, 64 of bodies, 400 of the dearest document in the thread that reads, and garbage
- * that V8 leaves until it wants the room: the highest of six runs of 20 minutes was 718 MB.
- */
-const bounds = { memoryMb: 800, loopMs: 250, goneMs: 200 }
+/** Memory: 100 MB to begin with, 96 of answers, 64 of bodies, and 400 of the dearest document in the thread that reads. */
+const bounds = { memoryMb: 700, loopMs: 250, goneMs: 200 }
 /** An honest answer that comes later is late, on a machine whose processors everybody shares. */
 const promptMs = 2_000
 const recoveryMs = 5_000
