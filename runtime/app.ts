@@ -19,7 +19,7 @@ import { boundBodies } from './http/bodies.ts'
 import { registerHealth } from './http/health.ts'
 import type { HealthChecks } from './http/health.ts'
 import { sendInPieces } from './http/long-body.ts'
-import { answersSize, bodiesSize, usualServerLimits } from './http/limits.ts'
+import { answersSizeOf, bodiesSize, usualServerLimits } from './http/limits.ts'
 import type { RateLimit } from './http/rate-limit.ts'
 import { requestIdOf } from './http/request-id.ts'
 import { createServers, type Servers } from './http/servers.ts'
@@ -38,6 +38,8 @@ export interface AppParts extends Omit<
   /** Left out: connections end when the application does. */
   readonly servers?: Servers
   readonly bodyLimitBytes: number
+  /** How many processes share the clients; left out: this one has all. */
+  readonly workers?: number
   /** Whether the log records how each request ended, which costs every request some time. */
   readonly logsRequests: boolean
   /** Left out: none. */
@@ -58,7 +60,8 @@ const noSchemas = (): never => {
 
 /** Makes the application; it listens nowhere yet. */
 export function buildApp(parts: AppParts): FastifyInstance {
-  const answers = parts.answers ?? createByteBudget(answersSize)
+  const { workers = 1 } = parts
+  const answers = parts.answers ?? createByteBudget(answersSizeOf(workers))
   const render = parts.auth === null ? undefined : toClientError
   const { serverFactory, clientErrorHandler } =
     parts.servers ?? createServers(usualServerLimits(parts, answers), render)
@@ -87,7 +90,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   // Nothing outside the areas reads a body.
   app.removeAllContentTypeParsers()
   meetRequests(app, origins)
-  boundBodies(app, sourceOf, createByteBudget(bodiesSize(parts.bodyLimitBytes)))
+  boundBodies(app, sourceOf, createByteBudget(bodiesSize(parts.bodyLimitBytes, workers)))
   sendInPieces(app)
   if (parts.logsRequests) logRequests(app, parts.log)
   const { request: observe = null, http = null, metrics = null } = parts.observers ?? {}

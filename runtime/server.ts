@@ -17,8 +17,8 @@ import { unavailableResponse } from './graphql/http/route.ts'
 import { createService, type GraphqlService } from './graphql/serve.ts'
 import { HttpFailure } from './http/failures.ts'
 import { createHealthChecks } from './http/health.ts'
-import { answersSize, usualServerLimits } from './http/limits.ts'
-import { createRateLimit } from './http/rate-limit.ts'
+import { answersSizeOf, usualServerLimits } from './http/limits.ts'
+import { createRateLimit, type RateLimit } from './http/rate-limit.ts'
 import { createServers, type Servers } from './http/servers.ts'
 import { createAuthenticate } from './identity/caller.ts'
 import { createIssuers } from './identity/issuers.ts'
@@ -30,6 +30,8 @@ import { Hopeless, pauseMs, retries, retry } from './lib/retry.ts'
 import { within } from './lib/within.ts'
 import type { Log } from './log/events.ts'
 import { writes } from './log/logger.ts'
+import type { Siblings } from './workers/siblings.ts'
+import { shareRateLimit } from './workers/shared-rate.ts'
 import { openObservers, type Observers } from './observe/observers.ts'
 import { serveMetrics } from './observe/serve-metrics.ts'
 import type { Settings } from './settings/keys.ts'
@@ -45,6 +47,8 @@ export interface ServerParts {
   readonly database: ServerDatabase
   readonly source: RevisionSource
   readonly log: Log
+  /** Left out: this process is the only one. */
+  readonly siblings?: Siblings
   /** Left out: passwords are hashed as spec/auth.md 12 wants it. */
   readonly passwords?: Passwords
 }
@@ -62,9 +66,11 @@ export interface AssembledServer {
 
 /** @param ownUrl where clients reach it; asked when the first request is there, since only then it may be known */
 export async function assembleServer(given: ServerParts, ownUrl: () => string): Promise<AssembledServer> {
-  const observers = await openObservers(given.settings, given.database.stats, given.log)
+  const { siblings } = given
+  const observers = await openObservers(given.settings, given.database.stats, given.log, siblings)
   const parts = { ...given, log: observers.log }
-  const metricsServer = await openMetrics(parts.settings, observers)
+  // The primary process serves those of all its workers.
+  const metricsServer = siblings === undefined ? await openMetrics(parts.settings, observers) : null
   const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
   const auth = openServerAuth(parts, ownUrl)
   const { app, servers, serveFrom } = assemble(parts, observers, watched, auth, ownUrl)
@@ -94,7 +100,7 @@ export interface ServerDatabase extends Database {
 
 /** Opens it; it connects when it is first used. */
 export function openServerDatabase(settings: ServerSettings): ServerDatabase {
-  const answers = createByteBudget(answersSize)
+  const answers = createByteBudget(answersSizeOf(settings.workers))
   const database = openDatabase({
     url: settings.databaseUrl,
     schemas: settings.schemas,
@@ -168,7 +174,7 @@ function loggingKeptMails(state: ReadAuthState, log: Log): ReadAuthState {
 }
 
 function assemble(
-  { settings, database, log }: ServerParts,
+  { settings, database, log, siblings }: ServerParts,
   observers: Observers,
   watched: WatchedSource,
   auth: OpenAuth,
@@ -205,11 +211,12 @@ function assemble(
     }),
     log,
     logsRequests: (settings.accessLog && writes(settings.logLevel, 'request')) || settings.logLevel === 'debug',
-    rateLimit: settings.rateLimit === 0 ? null : createRateLimit(settings.rateLimit),
+    rateLimit: rateLimitOf(settings, siblings),
     origins: settings.corsOrigins,
     pathPrefix: settings.pathPrefix,
     observers: { ...observers, metrics: settings.metrics === 'here' ? observers.metrics : null },
     bodyLimitBytes: settings.bodyLimitBytes,
+    workers: settings.workers,
     auth: {
       ...auth,
       verify,
@@ -232,6 +239,12 @@ function assemble(
       service = createService({ database: { run }, source: startingWith(revision, watched.source) })
     },
   }
+}
+
+function rateLimitOf({ rateLimit }: Settings, siblings: Siblings | undefined): RateLimit | null {
+  if (rateLimit === 0) return null
+  const limit = createRateLimit(rateLimit)
+  return siblings === undefined ? limit : shareRateLimit(limit, siblings)
 }
 
 const projectOf = (settings: ServerSettings, listeningUrl: string): ProjectAnswer => ({
@@ -270,10 +283,11 @@ const databaseGraceMs = 1_000
 async function stop(
   app: FastifyInstance,
   servers: Servers,
-  { settings, database, log }: ServerParts,
+  { settings, database, log, siblings }: ServerParts,
   auth: OpenAuth,
 ): Promise<void> {
   const graceMs = settings.shutdownGraceMs
+  if (siblings?.isReplaced() === true) await within(graceMs, servers.drain())
   servers.endWithAnswers()
   const closed = closeApp(app, servers)
   const inTime = await within(graceMs, closed)

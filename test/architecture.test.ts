@@ -13,7 +13,7 @@ const floors: readonly (readonly string[])[] = [
   ['runtime/contract', 'runtime/log'],
   ['runtime/sql', 'runtime/settings', 'runtime/db/failures', 'runtime/identity', 'compiler/report'],
   ['runtime/db/connect', 'runtime/http', 'runtime/engine', 'compiler/catalog'],
-  ['runtime/db/wire', 'runtime/embedded-postgres', 'compiler/comments'],
+  ['runtime/db/wire', 'runtime/embedded-postgres', 'runtime/workers', 'compiler/comments'],
   ['runtime/db/check', 'runtime/graphql/protocol', 'compiler/model'],
   ['runtime/db/pool', 'runtime/graphql/operation', 'runtime/graphql/http', 'compiler/emit'],
   ['runtime/graphql/plan', 'runtime/auth/schema', 'runtime/auth/protocol', 'compiler/prepare'],

@@ -8,12 +8,20 @@ import type { ServerLimits } from './servers.ts'
 const mebibyte = 1_048_576
 
 /** Of answers that Postgres sends or that clients have yet to read; a share holds the largest answer that there is. */
-export const answersSize: BudgetSize = { bytes: 96 * mebibyte, share: 32 * mebibyte }
+const answersSize: BudgetSize = { bytes: 96 * mebibyte, share: 32 * mebibyte }
+
+/** The part of one of several processes; it still holds one share. */
+export const answersSizeOf = (processes: number): BudgetSize => divided(answersSize, processes)
+
+const divided = ({ bytes, share }: BudgetSize, processes: number): BudgetSize => ({
+  bytes: Math.max(share, Math.floor(bytes / processes)),
+  share,
+})
 
 /** Of bodies of requests that have no answer yet; a share holds the largest one. */
-export function bodiesSize(largestBody: number): BudgetSize {
+export function bodiesSize(largestBody: number, processes: number): BudgetSize {
   const share = Math.max(16 * mebibyte, largestBody)
-  return { bytes: 4 * share, share }
+  return divided({ bytes: 4 * share, share }, processes)
 }
 
 /** Within which a client sends its request: the headers, and of the rest a mebibyte each time. */
@@ -38,17 +46,20 @@ export interface LimitOptions {
   readonly writeTimeoutMs?: number
   /** Whether a proxy stands in front, from whose address all clients come. */
   readonly behindProxy?: boolean
+  /** How many processes share the clients; left out: this one has all. */
+  readonly workers?: number
 }
 
 export function usualServerLimits(options: LimitOptions, answers: ByteBudget): ServerLimits {
+  const { workers = 1 } = options
   const withinMs = options.writeTimeoutMs ?? usualWriteTimeoutMs
   return {
     headerBytes: longestToken + otherHeaders,
     headersMs: sendingMs,
     requestMs: Math.ceil(sendingMs * Math.max(1, options.bodyLimitBytes / mebibyte)),
     pace: () => ({ withinMs, slowest: answers.isWanted() ? slowestInWant : slowestReader }),
-    connections: Math.min(mostConnections, Math.max(otherFiles, mostFiles() - otherFiles)),
-    connectionsOfAddress: options.behindProxy === true ? null : mostOfAddress,
+    connections: Math.min(Math.ceil(mostConnections / workers), Math.max(otherFiles, mostFiles() - otherFiles)),
+    connectionsOfAddress: options.behindProxy === true ? null : Math.ceil(mostOfAddress / workers),
   }
 }
 

@@ -4,6 +4,8 @@ import { createLru } from '../lib/lru.ts'
 export interface RateLimit {
   /** Milliseconds until the caller may ask again; 0: now, and this request is counted. */
   readonly take: (party: string) => number
+  /** Counts requests of a caller that another process has let through. */
+  readonly takenElsewhere: (party: string, count: number) => void
 }
 
 interface Bucket {
@@ -23,13 +25,21 @@ const minuteMs = 60_000
 export function createRateLimit(perMinute: number, now: () => number = () => performance.now()): RateLimit {
   const buckets = createLru<string, Bucket>(mostParties)
   const perMs = perMinute / minuteMs
+  const filledNow = (party: string): Bucket => {
+    const time = now()
+    const bucket = buckets.get(party) ?? { tokens: perMinute, at: time }
+    bucket.tokens = Math.min(perMinute, bucket.tokens + (time - bucket.at) * perMs)
+    bucket.at = time
+    buckets.set(party, bucket)
+    return bucket
+  }
   return {
+    takenElsewhere: (party, count) => {
+      const bucket = filledNow(party)
+      bucket.tokens = Math.max(0, bucket.tokens - count)
+    },
     take: (party) => {
-      const time = now()
-      const bucket = buckets.get(party) ?? { tokens: perMinute, at: time }
-      bucket.tokens = Math.min(perMinute, bucket.tokens + (time - bucket.at) * perMs)
-      bucket.at = time
-      buckets.set(party, bucket)
+      const bucket = filledNow(party)
       if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / perMs)
       bucket.tokens -= 1
       return 0

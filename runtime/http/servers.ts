@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { Server as SocketServer, type Socket } from 'node:net'
 import type { FastifyServerOptions } from 'fastify'
 import { bareAnswer, bareText, renderPlainBare, type RenderBare } from './bare-answer.ts'
 import { limitSourceOf } from './client-address.ts'
@@ -14,6 +14,8 @@ export interface Servers {
   readonly clientErrorHandler: NonNullable<FastifyServerOptions['clientErrorHandler']>
   /** From now on each connection ends with the answer that is under way. */
   readonly endWithAnswers: () => void
+  /** Takes no new connections; resolves when every client has ended its own, each told so with its next answer. */
+  readonly drain: () => Promise<void>
   /** Ends connections on which nothing is under way. */
   readonly closeIdle: () => void
   /** Answers every open request in a few words. */
@@ -58,6 +60,7 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
   const open = new Map<Socket, Connection>()
   const sources = new Map<string, number>()
   const servers = new Set<Server>()
+  let drained: (() => void) | null = null
 
   const count = (source: string, change: number): number => {
     const now = (sources.get(source) ?? 0) + change
@@ -70,6 +73,7 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
     const isTooMany = count(source, 1) > (limits.connectionsOfAddress ?? Infinity)
     socket.once('close', () => {
       open.delete(socket)
+      if (open.size === 0) drained?.()
       count(source, -1)
     })
     if (isTooMany) refuse(socket, 'OVERLOADED', render)
@@ -84,6 +88,13 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
   const closeIdle = (): void => {
     for (const server of servers) server.closeIdleConnections()
   }
+  /** While clients are sent away, every answer is the last one of its connection. */
+  const ending =
+    (handler: RequestListener): RequestListener =>
+    (request, response) => {
+      if (drained !== null) response.setHeader('connection', 'close')
+      handler(request, response)
+    }
   const serverFactory = (handler: RequestListener): Server => {
     const server = createServer(
       {
@@ -92,7 +103,7 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
         requestTimeout: limits.requestMs,
         connectionsCheckingInterval: lookEveryMs,
       },
-      oneByOne(open, handler),
+      oneByOne(open, ending(handler)),
     )
     server.keepAliveTimeout = keepAliveMs
     server.maxConnections = limits.connections
@@ -115,6 +126,13 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
     endWithAnswers: () => {
       for (const response of pending()) response.setHeader('connection', 'close')
     },
+    drain: () =>
+      new Promise((resolve) => {
+        drained = resolve
+        // HTTP's own close would end connections that are idle, of which a request may be on its way.
+        for (const server of servers) SocketServer.prototype.close.call(server)
+        if (open.size === 0) resolve()
+      }),
     closeIdle,
     giveUp: (code) => {
       const { status, headers, body } = bareAnswer(code, renderPlainBare)

@@ -16,6 +16,8 @@ export const retries = {
   firstSchema: { attempts: Infinity, firstMs: 250, longestMs: 5_000 },
   /** A compile that failed, with no change of the schema since. */
   compile: { attempts: Infinity, firstMs: 5_000, longestMs: 5_000 },
+  /** A worker that ended by itself. */
+  worker: { attempts: Infinity, firstMs: 100, longestMs: 5_000 },
   /** New connections, after one failed. Requests are refused meanwhile, so the pause decides how soon an outage is over. */
   connecting: { attempts: Infinity, firstMs: 100, longestMs: 400 },
   /** A request whose schema changes under it. */

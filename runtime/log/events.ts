@@ -13,6 +13,11 @@ export type LogEvent =
   | { readonly kind: 'stopping'; readonly signal: string }
   | { readonly kind: 'stop-forced'; readonly graceMs: number }
   | { readonly kind: 'stopped' }
+  | { readonly kind: 'workers'; readonly count: number }
+  | { readonly kind: 'worker-ended'; readonly worker: number; readonly how: string; readonly retryInMs: number }
+  | { readonly kind: 'reloading' }
+  | { readonly kind: 'reloaded' }
+  | { readonly kind: 'reload-failed' }
   | { readonly kind: 'not-ready'; readonly attempt: number; readonly retryInMs: number; readonly reason: string }
   | { readonly kind: 'database-prepared'; readonly followed: boolean }
   | { readonly kind: 'owner-needed'; readonly statements: number }
@@ -65,6 +70,17 @@ const eventTable: EventTable = {
   stopping: { level: 'info', say: ({ signal }) => `stopping on ${signal}` },
   'stop-forced': { level: 'warn', say: ({ graceMs }) => `requests still ran after ${graceMs} ms and were cancelled` },
   stopped: { level: 'info', say: () => 'stopped' },
+  workers: { level: 'info', say: ({ count }) => `${count} workers serve, compiled for by this process` },
+  'worker-ended': {
+    level: 'error',
+    say: ({ worker, how, retryInMs }) => `worker ${worker} ended ${how}; another one starts in ${retryInMs} ms`,
+  },
+  reloading: { level: 'info', say: () => 'replacing the workers, one after the other' },
+  reloaded: { level: 'info', say: () => 'every worker is replaced' },
+  'reload-failed': {
+    level: 'error',
+    say: () => 'a new worker did not come to serve, so those that serve stay; its own lines say why',
+  },
   'not-ready': {
     level: 'warn',
     say: ({ reason, retryInMs }) => `not ready, trying again in ${retryInMs} ms: ${reason}`,

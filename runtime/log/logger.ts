@@ -6,6 +6,8 @@ export interface LoggerOptions {
   readonly level: LogLevel | 'silent'
   /** True writes lines for people, false one JSON object a line. */
   readonly human: boolean
+  /** The number of this process among several; left out: it is the only one, or the primary. */
+  readonly worker?: number
   /** Texts that must never leave; wherever one occurs it is replaced. */
   readonly secrets: readonly string[]
   readonly write: (line: string) => void
@@ -23,17 +25,18 @@ export function createLogger(options: LoggerOptions): Log {
   const render = options.human ? renderForPeople : renderAsJson
   return (event) => {
     if (!writes(options.level, event.kind)) return
-    options.write(`${conceal(render(event, options.now()), options.secrets)}\n`)
+    options.write(`${conceal(render(event, options.now(), options.worker), options.secrets)}\n`)
   }
 }
 
-function renderAsJson(event: LogEvent, time: Date): string {
+function renderAsJson(event: LogEvent, time: Date, worker?: number): string {
   const { kind, ...facts } = event
-  return JSON.stringify({ time: time.toISOString(), level: levelOf(kind), event: kind, ...facts })
+  return JSON.stringify({ time: time.toISOString(), level: levelOf(kind), event: kind, worker, ...facts })
 }
 
-function renderForPeople(event: LogEvent, time: Date): string {
-  return `${time.toISOString().slice(11, 19)} ${levelOf(event.kind).padEnd(5)} ${sentenceOf(event)}`
+function renderForPeople(event: LogEvent, time: Date, worker?: number): string {
+  const who = worker === undefined ? '' : `worker ${worker}: `
+  return `${time.toISOString().slice(11, 19)} ${levelOf(event.kind).padEnd(5)} ${who}${sentenceOf(event)}`
 }
 
 /** A secret may stand in a message as it is, or as a JSON string spells it. */

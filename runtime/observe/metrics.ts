@@ -14,6 +14,8 @@ export interface Metrics {
   readonly event: (event: LogEvent) => void
   readonly contentType: string
   readonly text: () => Promise<string>
+  /** What `sumMetrics` sums. */
+  readonly values: () => Promise<unknown>
 }
 
 export interface HttpObservation {
@@ -136,5 +138,21 @@ export async function createMetrics({ pool }: MetricsSources): Promise<Metrics> 
     },
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    values: () => registry.getMetricsAsJSON(),
+  }
+}
+
+/** The metrics of several processes as one. */
+export interface MetricsSum {
+  readonly contentType: string
+  /** @param values of each process, by its `Metrics.values` */
+  readonly text: (values: readonly unknown[]) => Promise<string>
+}
+
+export async function createMetricsSum(): Promise<MetricsSum> {
+  const { AggregatorRegistry } = await import('prom-client')
+  return {
+    contentType: new AggregatorRegistry().contentType,
+    text: (values) => AggregatorRegistry.aggregate([...values] as object[]).metrics(),
   }
 }

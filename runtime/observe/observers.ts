@@ -4,7 +4,14 @@ import { phasesOf } from '../contract/timeline.ts'
 import type { Log } from '../log/events.ts'
 import type { Settings } from '../settings/keys.ts'
 import { createMetrics, type HttpObservation, type Metrics } from './metrics.ts'
+import type { Siblings } from '../workers/siblings.ts'
 import { createTraces } from './traces.ts'
+
+/** Each worker shows its own, and tells those of all. */
+function shareMetrics(own: Metrics, siblings: Siblings): Metrics {
+  siblings.showMetrics(own.values)
+  return { ...own, text: siblings.metrics }
+}
 
 /** Everybody who watches requests, as the settings say. Nobody watching costs a request nothing. */
 export interface Observers {
@@ -26,8 +33,14 @@ const slowRequests =
     log({ kind: 'slow-request', requestId, operation, role, ms: Math.round(ms), phases, hash: hash() })
   }
 
-export async function openObservers(settings: Settings, pool: () => PoolStats, log: Log): Promise<Observers> {
-  const metrics = settings.metrics === null ? null : await createMetrics({ pool })
+export async function openObservers(
+  settings: Settings,
+  pool: () => PoolStats,
+  log: Log,
+  siblings?: Siblings,
+): Promise<Observers> {
+  const own = settings.metrics === null ? null : await createMetrics({ pool })
+  const metrics = own === null || siblings === undefined ? own : shareMetrics(own, siblings)
   const watchers = [
     ...(metrics === null ? [] : [metrics.request]),
     ...(settings.tracing ? [await createTraces()] : []),

@@ -9,7 +9,10 @@ export interface MetricsAddress {
 }
 
 /** Serves GET /metrics on an address of its own, without a key. Rejects where the address cannot be listened on. */
-export async function serveMetrics({ host, port }: MetricsAddress, metrics: Metrics): Promise<Server> {
+export async function serveMetrics(
+  { host, port }: MetricsAddress,
+  metrics: Pick<Metrics, 'contentType' | 'text'>,
+): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end()
     metrics.text().then(

@@ -14,6 +14,7 @@ import {
   smtpUrl,
   textOfAtLeast,
   wholeNumber,
+  workerCount,
 } from './parsers.ts'
 import type { Parser } from './parsers.ts'
 
@@ -97,6 +98,13 @@ export const settingKeys = {
     secret: true,
     parse: textOfAtLeast(32),
     fallback: null,
+  },
+  workers: {
+    env: 'WORKERS',
+    help: 'Processes that answer requests, which another one compiles for; auto: one on each processor.',
+    secret: false,
+    parse: workerCount,
+    fallback: 1,
   },
   host: {
     env: 'HOST',

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { isJsonObject } from '../lib/json-object.ts'
 
 /** What a setting's text became, or what is wrong with it; a problem never repeats the text, which may be a secret. */
@@ -26,6 +27,12 @@ export function wholeNumber(least: number, most: number): Parser<number> {
       : problem(`must be a whole number between ${least} and ${most}`)
   }
 }
+
+/** How many worker processes: a number, or `auto` for one on each processor (Node manual, os.availableParallelism). */
+export const workerCount: Parser<number> = (text) =>
+  text === 'auto' ? value(availableParallelism()) : wholeNumber(1, mostWorkers)(text)
+
+const mostWorkers = 256
 
 /** One of a few words. */
 export function oneOf<const W extends string>(words: readonly W[]): Parser<W> {

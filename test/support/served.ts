@@ -12,9 +12,12 @@ export interface Served {
   readonly url: string
   readonly port: number
   readonly anon: string
+  readonly service: string
   readonly pid: number
   /** Megabytes that it has in memory, and that it had at most. */
   readonly memory: () => Promise<{ readonly now: number; readonly most: number }>
+  /** What it noted so far, line by line. */
+  readonly said: () => readonly string[]
   /** Asks it to stop; resolves with the milliseconds until it was gone. */
   readonly stop: () => Promise<number>
 }
@@ -37,9 +40,13 @@ export async function serveBuilt(
     LOG_LEVEL: 'error',
     ...environment,
   }
-  const child = spawn(process.execPath, [cli, 'serve'], { env, stdio: 'ignore' })
+  const child = spawn(process.execPath, [cli, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  let notes = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (notes += text))
   const gone = once(child, 'exit')
   const pid = child.pid ?? 0
+  let hasEnded = false
+  void gone.then(() => (hasEnded = true))
   const stop = async (): Promise<number> => {
     const asked = performance.now()
     child.kill('SIGTERM')
@@ -53,9 +60,10 @@ export async function serveBuilt(
       () => false,
     ))
   ) {
+    if (hasEnded) throw new Error(`The server ended: ${notes}`)
     if (performance.now() > until) {
       await stop()
-      throw new Error('The server did not become ready.')
+      throw new Error(`The server did not become ready: ${notes}`)
     }
     await pause(50)
   }
@@ -64,5 +72,6 @@ export async function serveBuilt(
     const read = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1_024
     return { now: read('VmRSS'), most: read('VmHWM') }
   }
-  return { url, port, anon: projectKeys(secret).anon, pid, memory, stop }
+  const { anon, serviceRole: service } = projectKeys(secret)
+  return { url, port, anon, service, pid, memory, said: () => notes.split('\n'), stop }
 }

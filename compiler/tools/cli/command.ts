@@ -14,8 +14,8 @@ export interface Terminal {
   readonly human: boolean
   /** Everything that standard input holds, without the line end at its end: for secrets, which no argument should be. */
   readonly readInput?: () => Promise<string>
-  /** Resolves with the signal's name when the process is asked to end. */
-  readonly stopRequested: () => Promise<string>
+  /** Resolves with the signal's name when the process is asked to end; SIGHUP reloads where something can be. */
+  readonly stopRequested: (onReload?: () => void) => Promise<string>
 }
 
 export interface CommandOption {

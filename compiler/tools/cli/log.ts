@@ -3,12 +3,16 @@ import type { Log } from '../../../runtime/log/events.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import type { Terminal } from './command.ts'
 
-/** The log of a serving process: standard error, without any secret that the settings hold. */
-export function logOf(settings: Settings, terminal: Terminal): Log {
+/**
+ * The log of a serving process: standard error, without any secret that the settings hold.
+ * @param worker its number among several
+ */
+export function logOf(settings: Settings, terminal: Terminal, worker?: number): Log {
   const { jwtSecret, databaseUrl, databaseOwnerUrl, databaseAuthUrl } = settings
   return createLogger({
     level: settings.logLevel,
     human: terminal.human,
+    ...(worker !== undefined && { worker }),
     secrets: [jwtSecret, ...[databaseUrl, databaseOwnerUrl, databaseAuthUrl].flatMap(secretsOfUrl)].filter(
       (secret) => secret !== null,
     ),

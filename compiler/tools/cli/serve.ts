@@ -2,9 +2,10 @@ import type { RevisionSource } from '../../../runtime/contract/revision.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
 import { runServer } from '../../../runtime/main.ts'
-import { openServerDatabase } from '../../../runtime/server.ts'
+import { openServerDatabase, type ServerSettings } from '../../../runtime/server.ts'
 import type { Log } from '../../../runtime/log/events.ts'
-import type { Command } from './command.ts'
+import { workerNumber } from '../../../runtime/workers/worker-process.ts'
+import type { Command, GivenOptions, Terminal } from './command.ts'
 import { exitCodes } from './command.ts'
 import { logOf } from './log.ts'
 import { demand, neededSettingsOf } from './needed-settings.ts'
@@ -18,22 +19,55 @@ export const serveCommand: Command = {
   description:
     'Prepares the database where something is missing (DATABASE_OWNER_URL may name a role with the privileges),\n' +
     'compiles it, and follows it: the next request after a schema change is served on the new schema. With --artifacts\n' +
-    'it compiles nothing.',
-  options: { artifacts: { value: 'DIR', help: 'Serve what `compile` wrote to this folder, without compiling.' } },
-  run: async ({ artifacts }, terminal) => {
+    'it compiles nothing. With several workers SIGHUP replaces them one after the other, and no request is lost.',
+  options: {
+    artifacts: { value: 'DIR', help: 'Serve what `compile` wrote to this folder, without compiling.' },
+    workers: {
+      value: 'N|auto',
+      help: 'Processes that answer requests; auto: one on each processor. By default WORKERS.',
+    },
+  },
+  run: async (given, terminal) => {
     keepYoungSpaceSmall()
-    const stopRequested = terminal.stopRequested()
-    const settings = demand(neededSettingsOf(terminal), ['databaseUrl', 'jwtSecret'])
-    const log = logOf(settings, terminal)
-    const stored = typeof artifacts === 'string' ? await loadRevision(artifacts) : null
-    const database = openServerDatabase(settings)
-    const source = stored === null ? await followedSource(settings, database, log) : () => Promise.resolve(stored)
-    await runServer({ settings, database, source, log, onReady: keepHeapSmall, stopRequested })
-    return exitCodes.done
+    const settings = servingSettings(given, terminal)
+    const number = workerNumber(terminal.environment)
+    if (number === null && settings.workers === 1) return serveAlone(given, settings, terminal)
+    const { superviseServers, serveAmongOthers } = await import('./workers.ts')
+    return number === null
+      ? superviseServers(settings, terminal, (log) => sourceOf(given, settings, log))
+      : serveAmongOthers(settings, terminal, number)
   },
 }
 
-/** The compiler, which a server that is given artifacts need not load. */
+/** The command line decides over the environment. Problems and hints are told once, by the primary. */
+function servingSettings({ workers }: GivenOptions, terminal: Terminal): ServerSettings {
+  const { environment, note } = terminal
+  const given = typeof workers === 'string' ? { ...environment, WORKERS: workers } : environment
+  const hear = workerNumber(environment) === null ? note : (): void => undefined
+  return demand(neededSettingsOf({ ...terminal, environment: given, note: hear }), ['databaseUrl', 'jwtSecret'])
+}
+
+async function serveAlone(given: GivenOptions, settings: ServerSettings, terminal: Terminal): Promise<number> {
+  const stopRequested = terminal.stopRequested()
+  const log = logOf(settings, terminal)
+  const database = openServerDatabase(settings)
+  const source = await sourceOf(given, settings, log, database)
+  await runServer({ settings, database, source, log, onReady: keepHeapSmall, stopRequested })
+  return exitCodes.done
+}
+
+/** What `compile` wrote, or the compiler, which a server that is given artifacts need not load. */
+async function sourceOf(
+  { artifacts }: GivenOptions,
+  settings: ServerSettings,
+  log: Log,
+  database: { readonly query: Query } = openServerDatabase(settings),
+): Promise<RevisionSource> {
+  if (typeof artifacts !== 'string') return followedSource(settings, database, log)
+  const stored = await loadRevision(artifacts)
+  return () => Promise.resolve(stored)
+}
+
 async function followedSource(
   settings: SettingsWith<'databaseUrl'>,
   { query }: { readonly query: Query },

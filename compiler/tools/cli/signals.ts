@@ -9,8 +9,9 @@ const interrupted = 130
 /**
  * Resolves with the first signal that asks the process to end. A later one ends it at once, for those who do not want
  * to wait for running requests.
+ * @param onReload takes SIGHUP as the wish to begin anew; null: it asks for the end as the others do
  */
-export function awaitStopSignal(): Promise<string> {
+export function awaitStopSignal(onReload: (() => void) | null = null): Promise<string> {
   return new Promise((resolve) => {
     let askedAt: number | null = null
     const ask = (signal: NodeJS.Signals): void => {
@@ -18,6 +19,6 @@ export function awaitStopSignal(): Promise<string> {
       askedAt ??= performance.now()
       resolve(signal)
     }
-    for (const signal of signals) process.on(signal, ask)
+    for (const signal of signals) process.on(signal, signal === 'SIGHUP' ? (onReload ?? ask) : ask)
   })
 }

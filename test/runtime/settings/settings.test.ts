@@ -32,6 +32,7 @@ describe('settings', () => {
         requestTimeoutMs: 45_000,
         statementTimeoutMs: null,
         jwtSecret: null,
+        workers: 1,
         host: '127.0.0.1',
         port: 54_321,
         baseUrl: null,

@@ -1,0 +1,92 @@
+import type { RevisionSource } from '../../../runtime/contract/revision.ts'
+import type { Log, LogEventKind } from '../../../runtime/log/events.ts'
+import { runServer } from '../../../runtime/main.ts'
+import { createMetricsSum } from '../../../runtime/observe/metrics.ts'
+import { serveMetrics } from '../../../runtime/observe/serve-metrics.ts'
+import { openServerDatabase, type ServerSettings } from '../../../runtime/server.ts'
+import { settingsOfWorker } from '../../../runtime/workers/divide.ts'
+import { joinWorkers } from '../../../runtime/workers/siblings.ts'
+import { createSupervisor } from '../../../runtime/workers/supervise.ts'
+import type { Terminal } from './command.ts'
+import { exitCodes } from './command.ts'
+import { logOf } from './log.ts'
+import { keepHeapSmall } from './small-heap.ts'
+
+/** `serve` in several processes: the primary and its workers. */
+
+/** @param makeSource for the revisions that all workers serve */
+export async function superviseServers(
+  settings: ServerSettings,
+  terminal: Terminal,
+  makeSource: (log: Log) => Promise<RevisionSource>,
+): Promise<number> {
+  let reload = (): void => undefined
+  // A terminal that closes sends SIGHUP too.
+  const stopRequested = terminal.stopRequested(terminal.human ? undefined : () => reload())
+  const log = logOf(settings, terminal)
+  const source = await makeSource(log)
+  const { contentType, text } = await createMetricsSum()
+  const supervisor = createSupervisor({
+    workers: settings.workers,
+    source,
+    log,
+    graceMs: settings.shutdownGraceMs,
+    sumMetrics: text,
+    stopRequested,
+    onReady: keepHeapSmall,
+  })
+  reload = () => void supervisor.reload()
+  const { metrics: place } = settings
+  const server =
+    place === null || place === 'here' ? null : await serveMetrics(place, { contentType, text: supervisor.metrics })
+  try {
+    return await supervisor.run()
+  } finally {
+    server?.close()
+  }
+}
+
+/** @param number this worker's, from 1 on */
+export async function serveAmongOthers(given: ServerSettings, terminal: Terminal, number: number): Promise<number> {
+  const settings = settingsOfWorker(given)
+  const siblings = joinWorkers({
+    send: (message) => process.send?.(message),
+    onMessage: (hear) => void process.on('message', hear),
+    onGone: (hear) => void process.once('disconnect', hear),
+  })
+  // Signals of a terminal reach every process of it. SIGHUP is for the primary alone.
+  const signal = terminal.stopRequested(() => undefined)
+  await runServer({
+    settings,
+    database: openServerDatabase(settings),
+    source: siblings.source,
+    log: saidOnce(logOf(settings, terminal, number), number),
+    siblings,
+    onReady: (url) => {
+      keepHeapSmall()
+      siblings.ready(url)
+    },
+    stopRequested: Promise.race([signal, siblings.stopRequested]),
+  })
+  return exitCodes.done
+}
+
+/** What the primary says of all workers, and what all of them would say alike. */
+const byPrimary: ReadonlySet<LogEventKind> = new Set(['stopping', 'stopped'])
+const alike: ReadonlySet<LogEventKind> = new Set([
+  'listening',
+  'revision-ready',
+  'revision-failed',
+  'schema-summary',
+  'nothing-visible',
+  'not-ready',
+  'mails-kept',
+  'pool-unshared',
+  'pooler-breaks-statements',
+])
+
+const saidOnce =
+  (log: Log, number: number): Log =>
+  (event) => {
+    if (!byPrimary.has(event.kind) && (number === 1 || !alike.has(event.kind))) log(event)
+  }

@@ -1,0 +1,56 @@
+import { DatabaseFailure, type DatabaseFailureKind } from '../db/failures/failures.ts'
+import { reasonOf } from '../db/failures/reason.ts'
+import { Hopeless } from '../lib/retry.ts'
+import type { RevisionChange } from './change.ts'
+
+/** What the primary process and its workers tell each other. An answer bears the number of its call. */
+
+export type FromWorker =
+  | { readonly kind: 'ask-revision'; readonly call: number }
+  | { readonly kind: 'ask-metrics'; readonly call: number }
+  /** The values of this worker alone. */
+  | { readonly kind: 'metrics'; readonly call: number; readonly values: unknown }
+  /** It listens and has its first schema. */
+  | { readonly kind: 'ready'; readonly url: string }
+  | { readonly kind: 'taken'; readonly requests: RequestCounts }
+
+export type ToWorker =
+  | { readonly kind: 'revision'; readonly call: number; readonly change: RevisionChange }
+  /** The sums of all workers, as Prometheus reads them. */
+  | { readonly kind: 'metrics'; readonly call: number; readonly text: string }
+  | { readonly kind: 'failed'; readonly about: Asked; readonly call: number; readonly failure: TravellingFailure }
+  | { readonly kind: 'tell-metrics'; readonly call: number }
+  | { readonly kind: 'taken'; readonly requests: RequestCounts }
+  /** `replaced`: another worker has taken its place, so it need not hurry. */
+  | { readonly kind: 'stop'; readonly reason: string; readonly replaced: boolean }
+
+/** What a worker asks its primary for. */
+export type Asked = 'revision' | 'metrics'
+
+/** Requests of callers that the rate limit counted lately. */
+export type RequestCounts = Readonly<Record<string, number>>
+
+/** A failure as it goes from one process to another. */
+export interface TravellingFailure {
+  readonly hopeless: boolean
+  /** Null: it is not the database's. */
+  readonly database: DatabaseFailureKind | null
+  readonly message: string
+  /** For the log. */
+  readonly reason: string
+}
+
+export const toTravel = (error: unknown): TravellingFailure => ({
+  hopeless: error instanceof Hopeless,
+  database: error instanceof DatabaseFailure ? error.kind : null,
+  message: error instanceof Error ? error.message : String(error),
+  reason: reasonOf(error),
+})
+
+export function fromTravel({ hopeless, database, message, reason }: TravellingFailure): Error {
+  if (hopeless) return new Hopeless(message)
+  if (database === null) return new Error(message)
+  const failure = new DatabaseFailure(database, message, null, null)
+  failure.cause = new Error(reason)
+  return failure
+}

@@ -1,0 +1,74 @@
+import type { Revision, RevisionSource } from '../contract/revision.ts'
+import { DatabaseFailure } from '../db/failures/failures.ts'
+import { applyChange } from './change.ts'
+import { createCalls } from './calls.ts'
+import { fromTravel, type FromWorker, type RequestCounts, type ToWorker } from './messages.ts'
+
+/** One worker among several, as it sees the others: through the primary process, which compiles for all. */
+export interface Siblings {
+  readonly source: RevisionSource
+  readonly ready: (url: string) => void
+  /** The metrics of all workers. */
+  readonly metrics: () => Promise<string>
+  /** Hands over how the primary reads those of this one. */
+  readonly showMetrics: (values: () => Promise<unknown>) => void
+  /** Tells the others which requests were counted here. */
+  readonly spread: (requests: RequestCounts) => void
+  /** Hands over who wants to know which requests were counted elsewhere. */
+  readonly onSpread: (hear: (requests: RequestCounts) => void) => void
+  /** Resolves with the reason for which the primary wants this process to end, its own end being one. */
+  readonly stopRequested: Promise<string>
+  /** Whether another worker has taken over, so that connections may end in their own time. */
+  readonly isReplaced: () => boolean
+}
+
+/** The connection to the primary: that of `process` in a worker. */
+export interface PrimaryPort {
+  readonly send: (message: FromWorker) => void
+  readonly onMessage: (hear: (message: ToWorker) => void) => void
+  readonly onGone: (hear: () => void) => void
+}
+
+const primaryIsGone = (): Error => new DatabaseFailure('unavailable', 'The primary process is gone.', null, null)
+
+export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings {
+  const calls = { revision: createCalls<Revision>(), metrics: createCalls<string>() }
+  let last: Revision | null = null
+  let replaced = false
+  let values: () => Promise<unknown> = () => Promise.resolve([])
+  let hearSpread: (requests: RequestCounts) => void = () => undefined
+  const stopRequested = new Promise<string>((resolve) => {
+    onMessage((message) => {
+      switch (message.kind) {
+        case 'revision':
+          last = applyChange(last, message.change)
+          return calls.revision.answered(message.call, last)
+        case 'metrics':
+          return calls.metrics.answered(message.call, message.text)
+        case 'failed':
+          return calls[message.about].failed(message.call, fromTravel(message.failure))
+        case 'tell-metrics':
+          return void values().then((told) => send({ kind: 'metrics', call: message.call, values: told }))
+        case 'taken':
+          return hearSpread(message.requests)
+        case 'stop':
+          replaced = message.replaced
+          return resolve(message.reason)
+      }
+    })
+    onGone(() => {
+      for (const asked of Object.values(calls)) asked.giveUp(primaryIsGone())
+      resolve('the end of the primary process')
+    })
+  })
+  return {
+    source: () => calls.revision.ask((call) => send({ kind: 'ask-revision', call })),
+    ready: (url) => send({ kind: 'ready', url }),
+    metrics: () => calls.metrics.ask((call) => send({ kind: 'ask-metrics', call })),
+    showMetrics: (show) => (values = show),
+    spread: (requests) => send({ kind: 'taken', requests }),
+    onSpread: (hear) => (hearSpread = hear),
+    stopRequested,
+    isReplaced: () => replaced,
+  }
+}

@@ -1,0 +1,70 @@
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import type { Revision } from '../contract/revision.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
+
+/** A worker process, as the primary sees it (Node manual, cluster). */
+export interface WorkerProcess {
+  /** From 1 on; who replaces a worker has its number. */
+  readonly number: number
+  readonly tell: (message: ToWorker) => void
+  readonly kill: () => void
+  /** Resolves when its address is open. */
+  readonly listening: Promise<void>
+  /** Resolves with its address when it has its first schema too. */
+  readonly serving: Promise<string>
+  readonly exit: Promise<Exit>
+  /** The revision that it was sent last. */
+  sent: Revision | null
+  hasServed: boolean
+  /** Who has taken its place, so that its end is wanted. */
+  successor: WorkerProcess | null
+}
+
+export interface Exit {
+  readonly code: number
+  readonly signal: string | null
+}
+
+/**
+ * Starts a process with the arguments of this one. Workers accept connections by themselves: what the primary accepts for one
+ * that dies meanwhile would never be answered.
+ */
+export function hire(number: number, hear: (place: WorkerProcess, message: FromWorker) => void): WorkerProcess {
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  const worker = cluster.fork({ [numberVariable]: String(number), ...oneByOneAccept })
+  let serve: (url: string) => void = () => undefined
+  const serving = new Promise<string>((resolve) => (serve = resolve))
+  const place: WorkerProcess = {
+    number,
+    tell: (message) => {
+      if (worker.isConnected()) worker.send(message, () => undefined)
+    },
+    kill: () => void worker.process.kill('SIGKILL'),
+    listening: once(worker, 'listening').then(() => undefined),
+    serving,
+    exit: once(worker, 'exit').then(([code, signal]) => ({
+      code: typeof code === 'number' ? code : 1,
+      signal: typeof signal === 'string' ? signal : null,
+    })),
+    sent: null,
+    hasServed: false,
+    successor: null,
+  }
+  worker.on('message', (message: FromWorker) => {
+    if (message.kind === 'ready') {
+      place.hasServed = true
+      serve(message.url)
+    } else hear(place, message)
+  })
+  return place
+}
+
+/** A worker that accepted a connection lets the others have the next one (libuv, uv_tcp_listen). */
+const oneByOneAccept = { UV_TCP_SINGLE_ACCEPT: '1' }
+
+const numberVariable = 'WORKER_NUMBER'
+
+/** The number of this worker; null where this process is none. */
+export const workerNumber = (environment: Readonly<Record<string, string | undefined>>): number | null =>
+  cluster.isWorker ? Number(environment[numberVariable] ?? 1) : null

@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { serveBuilt, type Served } from '../support/served.ts'
+
+let db: TestDatabase
+let served: Served
+
+beforeAll(async () => {
+  db = await createDatabase({
+    prepare: true,
+    sql: `
+      create table note (id int primary key, body text);
+      insert into note values (1, 'first');
+      grant usage on schema public to anon, service_role;
+      grant select, insert on note to anon, service_role;
+      create function slow(seconds float8) returns int language plpgsql volatile as
+        $$ begin perform pg_sleep(seconds); return 1; end $$;
+    `,
+  })
+  served = await serveBuilt(db, { WORKERS: '2', METRICS: 'on', LOG_LEVEL: 'info', SHUTDOWN_GRACE_MS: '1500' })
+}, 60_000)
+afterAll(async () => {
+  await served?.stop()
+  await db?.drop()
+})
+
+/** On a connection of its own, so that either worker may get it. */
+const ask = async (query: string, key = served.anon): Promise<unknown> => {
+  const response = await fetch(`${served.url}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: key, 'content-type': 'application/json', connection: 'close' },
+    body: JSON.stringify({ query }),
+  })
+  return response.json()
+}
+
+const firstNote = '{ noteCollection { edges { node { body } } } }'
+const firstAnswer = { data: { noteCollection: { edges: [{ node: { body: 'first' } }] } } }
+
+/** Processes whose parent is the primary, with what they run. */
+const workerPids = async (): Promise<readonly number[]> => {
+  const children = await readFile(`/proc/${served.pid}/task/${served.pid}/children`, 'utf8')
+  const pids = children.trim().split(' ').filter(Boolean).map(Number)
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
+  return pids.filter((_, index) => commands[index]?.includes('serve') === true)
+}
+
+describe('several workers', () => {
+  it('serve one address, and follow each change of the schema with the next request', async () => {
+    expect(await workerPids()).toHaveLength(2)
+    for (let round = 0; round < 10; round += 1) {
+      await db.query(`alter table note add column c${round} int default ${round}`)
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, () => ask(`{ noteCollection { edges { node { c${round} } } } }`)),
+      )
+      for (const answer of answers)
+        expect(answer).toEqual({ data: { noteCollection: { edges: [{ node: { [`c${round}`]: round } }] } } })
+    }
+  })
+
+  it('say once what holds for all of them', () => {
+    const said = served.said()
+    expect(said.filter((line) => line.includes('database-prepared'))).toHaveLength(1)
+    expect(said.filter((line) => line.includes('"listening"'))).toHaveLength(1)
+  })
+
+  it('sum their metrics', async () => {
+    for (let index = 0; index < 20; index += 1) await ask('query Summed { noteCollection { edges { node { id } } } }')
+    const response = await fetch(`${served.url}/metrics`, { headers: { apikey: served.service } })
+    const text = await response.text()
+    expect(text).toMatch(/catalograph_graphql_request_seconds_count\{operation="Summed",[^}]*\} 20\n/)
+  })
+
+  it('are replaced when one dies, and the others answer meanwhile', async () => {
+    const [first] = await workerPids()
+    process.kill(first ?? 0, 'SIGKILL')
+    for (let index = 0; index < 20; index += 1) {
+      // A connection that was just handed to the dead one may be reset.
+      expect(await ask(firstNote).catch(() => firstAnswer)).toEqual(firstAnswer)
+      await pause(20)
+    }
+    await expect.poll(async () => (await workerPids()).length, { timeout: 10_000 }).toBe(2)
+    expect(served.said().some((line) => line.includes('"worker-ended"') && line.includes('SIGKILL'))).toBe(true)
+  })
+
+  it('are replaced one after the other by SIGHUP, and no request is lost', async () => {
+    const before = await workerPids()
+    let [asking, asked] = [true, 0]
+    // Half of the clients keep their connections, half make one for each request.
+    const clients = Array.from({ length: 8 }, async (_, client) => {
+      while (asking) {
+        const response = await fetch(`${served.url}/graphql/v1`, {
+          method: 'POST',
+          headers: {
+            apikey: served.anon,
+            'content-type': 'application/json',
+            ...(client % 2 === 0 && { connection: 'close' }),
+          },
+          body: JSON.stringify({ query: firstNote }),
+        })
+        expect(await response.json()).toEqual(firstAnswer)
+        asked += 1
+        await pause(5)
+      }
+    })
+    process.kill(served.pid, 'SIGHUP')
+    await expect.poll(() => served.said().join(), { timeout: 30_000 }).toContain('"reloaded"')
+    asking = false
+    await Promise.all(clients)
+    expect(asked).toBeGreaterThan(50)
+    const after = await workerPids()
+    expect(after).toHaveLength(2)
+    expect(after.filter((pid) => before.includes(pid))).toEqual([])
+  })
+})
+
+describe('what keeps a worker from serving', () => {
+  it('is said once, and ends the start', async () => {
+    await expect(serveBuilt(db, { WORKERS: '2', PORT: String(served.port) })).rejects.toThrow(/in use/)
+  })
+})
