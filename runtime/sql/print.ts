@@ -1,6 +1,6 @@
 import type { OpenText } from '../contract/execution.ts'
 import { columnsOf, object } from './json.ts'
-import type { Outlet, Column, Cte, From, Item, Parameter, Parts, Select, SelectList, Sql, Union } from './tree.ts'
+import type { Outlet, Column, Cte, From, Item, Parameter, Select, SelectList, Sql, Union } from './tree.ts'
 import { findUses } from './uses.ts'
 
 /** A statement as Postgres takes it. */
@@ -34,7 +34,9 @@ export function print(statement: Select): Printed {
       case 'parameter':
         return placeholder(node)
       case 'parts':
-        return partsText(node)
+        return list(node.nodes, '')
+      case 'written':
+        return node.write(node.nodes.map(text))
       case 'carried':
         return `${node.outlet.alias}.${columns.get(node.outlet)?.get(node.of)}`
       case 'outlet':
@@ -58,11 +60,6 @@ export function print(statement: Select): Printed {
     numbers.set(node, number)
     return `$${number}`
   }
-  const partsText = ({ texts, nodes }: Parts): string => {
-    let written = texts[0] ?? ''
-    nodes.forEach((node, index) => (written += text(node) + (texts[index + 1] ?? '')))
-    return written
-  }
   const carriedList = (outlet: Outlet): string => {
     const used = [...(columns.get(outlet) ?? [])]
     return used.length === 0 ? text(outlet.otherwise) : used.map(([of, as]) => `${text(of)} as ${as}`).join(', ')
@@ -79,19 +76,17 @@ export function print(statement: Select): Printed {
     `with ${name} as ${materialized ? 'materialized ' : ''}${text(of)} `
 
   const selectText = (node: Select): string =>
-    [
-      node.with === undefined ? '' : withText(node.with),
-      'select',
-      node.distinctOn === undefined ? '' : ` distinct on (${list(node.distinctOn)})`,
-      columnList(node.columns),
-      node.from === undefined ? '' : ` from ${node.from.map(fromText).join(', ')}`,
-      (items.get(node) ?? []).map(itemText).join(''),
-      clause('where', node.where, ' and '),
-      clause('group by', node.groupBy),
-      clause('order by', node.orderBy),
-      node.limit === undefined ? '' : ` limit ${node.limit}`,
-      node.offset === undefined ? '' : ` offset ${text(node.offset)}`,
-    ].join('')
+    (node.with === undefined ? '' : withText(node.with)) +
+    'select' +
+    (node.distinctOn === undefined ? '' : ` distinct on (${list(node.distinctOn)})`) +
+    columnList(node.columns) +
+    (node.from === undefined ? '' : ` from ${node.from.map(fromText).join(', ')}`) +
+    (items.get(node) ?? []).map(itemText).join('') +
+    clause('where', node.where, ' and ') +
+    clause('group by', node.groupBy) +
+    clause('order by', node.orderBy) +
+    (node.limit === undefined ? '' : ` limit ${node.limit}`) +
+    (node.offset === undefined ? '' : ` offset ${text(node.offset)}`)
 
   const unionText = ({ alias, arms, orderBy, limit }: Union): string =>
     `(select * from (${list(arms, ' union all ')}) ${alias}${clause('order by', orderBy)} limit ${limit})`

@@ -12,7 +12,7 @@ export type SqlText = string & { readonly [sqlText]: true }
 /** A name as it stands in SQL text. */
 export type Ident = SqlText & { readonly [identText]: true }
 
-export type Sql = SqlText | Parameter | Parts | Carried | Outlet | Item | Select | Union
+export type Sql = SqlText | Parameter | Parts | Written | Carried | Outlet | Item | Select | Union
 
 /** A value that travels beside the text. However often the node is mentioned, it is one parameter. */
 export interface Parameter {
@@ -20,10 +20,16 @@ export interface Parameter {
   readonly value: unknown
 }
 
-/** Texts with nodes between them; always one text more than nodes. */
+/** Nodes one after another. */
 export interface Parts {
   readonly kind: 'parts'
-  readonly texts: readonly string[]
+  readonly nodes: readonly Sql[]
+}
+
+/** What a function of texts, such as a builder's, writes of nodes; it mentions each of them. */
+export interface Written {
+  readonly kind: 'written'
+  readonly write: (texts: readonly string[]) => string
   readonly nodes: readonly Sql[]
 }
 
@@ -128,39 +134,35 @@ export const trusted = (text: string): SqlText => text as SqlText
 export function sql(texts: TemplateStringsArray, ...nodes: readonly (SqlText | number)[]): SqlText
 export function sql(texts: TemplateStringsArray, ...nodes: readonly (Sql | number)[]): Sql
 export function sql(texts: TemplateStringsArray, ...nodes: readonly (Sql | number)[]): Sql {
-  return parts(
-    texts,
-    nodes.map((node) => (typeof node === 'number' ? trusted(String(node)) : node)),
-  )
+  return parts(nodes, (place) => texts[place] ?? '')
 }
 
 /** Nodes with the same text between them. */
-export function joined(nodes: readonly Sql[], between: ', ' | ' and ' | ' or ' | ' || '): Sql {
-  return parts(['', ...nodes.slice(1).map(() => between), ...(nodes.length === 0 ? [] : [''])], nodes)
-}
+export const joined = (nodes: readonly Sql[], between: ', ' | ' and ' | ' or ' | ' || '): Sql =>
+  parts(nodes, (place) => (place === 0 || place === nodes.length ? '' : between))
 
-/** What stands between marks is a node's place; no SQL text holds a zero character. */
-const nodePlace = '\0'
-
-/** What a function of texts writes, such as a builder's, with nodes in the place of texts. */
-export function written(write: (texts: readonly string[]) => string, nodes: readonly Sql[]): Sql {
-  if (nodes.every(isText)) return trusted(write(nodes))
-  const pieces = write(nodes.map((node, index) => (isText(node) ? node : `${nodePlace}${index}${nodePlace}`))).split(
-    nodePlace,
-  )
-  return parts(
-    pieces.filter((_, place) => place % 2 === 0),
-    pieces.filter((_, place) => place % 2 === 1).flatMap((index) => nodes[Number(index)] ?? []),
-  )
-}
+/** What a function of texts writes, with nodes in the place of texts. */
+export const written = (write: Written['write'], nodes: readonly Sql[]): Sql =>
+  nodes.every(isText) ? trusted(write(nodes)) : { kind: 'written', write, nodes }
 
 /** The same of a function of one text. */
 export const applied = (write: (text: string) => string, node: Sql): Sql =>
-  written(([text = '']) => write(text), [node])
+  isText(node) ? trusted(write(node)) : written(([text = '']) => write(text), [node])
 
 const isText = (node: Sql): node is SqlText => typeof node === 'string'
 
-/** Texts alone are one text, so that what columns are made of is not a tree. */
-function parts(texts: readonly string[], nodes: readonly Sql[]): Sql {
-  return nodes.every(isText) ? trusted(String.raw({ raw: texts }, ...nodes)) : { kind: 'parts', texts, nodes }
+/**
+ * Nodes and the texts around them, `textAt(0)` in front of the first. Texts alone are one text, so that what columns are
+ * made of is not a tree.
+ */
+function parts(nodes: readonly (Sql | number)[], textAt: (place: number) => string): Sql {
+  const all: Sql[] = []
+  let text = textAt(0)
+  nodes.forEach((node, index) => {
+    if (typeof node === 'object') {
+      all.push(trusted(text), node)
+      text = textAt(index + 1)
+    } else text += `${node}${textAt(index + 1)}`
+  })
+  return all.length === 0 ? trusted(text) : { kind: 'parts', nodes: [...all, trusted(text)] }
 }

@@ -35,7 +35,8 @@ export function findUses(statement: Select): Uses {
     for (const [, value] of item.pairs) visit(value, within)
     const known = items.get(within) ?? []
     if (known.length === mostItems) return
-    items.set(within, [...known, item])
+    known.push(item)
+    items.set(within, known)
     dissolved.add(item)
   }
   const visitSelect = (node: Select): void => {
@@ -60,6 +61,7 @@ export function findUses(statement: Select): Uses {
       case 'outlet':
         return
       case 'parts':
+      case 'written':
         for (const inner of node.nodes) visit(inner, within)
         return
       case 'carried':

@@ -30,17 +30,17 @@ export function scanRows(
   const cursor = start?.cursor ?? null
   const divided = matching.isWhole && !start?.offset ? nullParts(writer, collection, order, cursor) : null
   const reads = (divided ?? [wholePart(order, cursor)]).map((part) => ({
-    ...matching.read(inner, part.condition, 'ordered'),
     part,
+    rows: matching.read(inner, part.condition, 'ordered'),
   }))
   const [first] = reads
   if (first === undefined) throw new Error('a scan reads something')
   const alias: Ident = writer.alias(letter)
-  const { scope, outlet } = seenOutside(first.scope, alias)
+  const { scope, outlet } = seenOutside(first.rows.scope, alias)
   const columns: readonly Column[] = [{ value: outlet }]
   const offset = start?.offset ? { offset: sql`${valueParameter(start.offset)}::int8` } : {}
-  const arms = reads.map(({ scope: own, part, ...rows }) =>
-    select(columns, { ...rows, orderBy: orderBy(part.order, part.seen(own)), limit, ...offset }),
+  const arms = reads.map(({ part, rows: { scope: own, from, where } }) =>
+    select(columns, { from, where, orderBy: orderBy(part.order, part.seen(own)), limit, ...offset }),
   )
   const [only, ...others] = arms
   if (only !== undefined && others.length === 0) return { scope, rows: only }
