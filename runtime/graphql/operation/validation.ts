@@ -22,6 +22,7 @@ import {
 import type { RoleView } from '../../engine/schema/schema.ts'
 import { knownTypeNames } from './known-type-names.ts'
 import { TakesLong, type Patience } from './limits.ts'
+import { asOneRule } from './rules-as-one.ts'
 
 /** All rules of the specification (spec/graphql.md 11, left-hand column). */
 const strictRules: readonly ValidationRule[] = specifiedRules.map((rule) =>
@@ -62,7 +63,7 @@ const quickSuggestions = 300
  */
 export function problemsOf(view: RoleView, document: DocumentNode, pace: Patience): readonly GraphQLError[] {
   const base = view.visible.manifest.validation ? strictRules : lenientRules
-  const rules = view.introspection ? base : [...base, NoSchemaIntrospectionCustomRule]
+  const rules = [asOneRule(view.introspection ? base : [...base, NoSchemaIntrospectionCustomRule])]
   const problems = validate(view.schema, document, rules, { hideSuggestions: true })
   const suggests = problems.length > 0 && problems.length <= maxSuggested
   const names = problems.length * view.visible.manifest.entities.length
