@@ -32,6 +32,7 @@ import type { Log } from './log/events.ts'
 import { writes } from './log/logger.ts'
 import type { Siblings } from './workers/siblings.ts'
 import { shareRateLimit } from './workers/shared-rate.ts'
+import type { MetricsSources } from './observe/metrics.ts'
 import { openObservers, type Observers } from './observe/observers.ts'
 import { serveMetrics } from './observe/serve-metrics.ts'
 import type { Settings } from './settings/keys.ts'
@@ -67,13 +68,14 @@ export interface AssembledServer {
 /** @param ownUrl where clients reach it; asked when the first request is there, since only then it may be known */
 export async function assembleServer(given: ServerParts, ownUrl: () => string): Promise<AssembledServer> {
   const { siblings } = given
-  const observers = await openObservers(given.settings, given.database.stats, given.log, siblings)
+  const sources: MetricsSources = { pool: given.database.stats, caches: () => caches() }
+  const observers = await openObservers(given.settings, sources, given.log, siblings)
   const parts = { ...given, log: observers.log }
-  // The primary process serves those of all its workers.
-  const metricsServer = siblings === undefined ? await openMetrics(parts.settings, observers) : null
   const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
   const auth = openServerAuth(parts, ownUrl)
-  const { app, servers, serveFrom } = assemble(parts, observers, watched, auth, ownUrl)
+  const { app, servers, serveFrom, caches } = assemble(parts, observers, watched, auth, ownUrl)
+  // The primary process serves those of all its workers.
+  const metricsServer = siblings === undefined ? await openMetrics(parts.settings, observers) : null
   return {
     app,
     start: async (signal) => {
@@ -141,6 +143,7 @@ interface Assembled {
   readonly servers: Servers
   /** Ends the time in which every request is answered 503. */
   readonly serveFrom: (revision: Revision) => void
+  readonly caches: MetricsSources['caches']
 }
 
 /** `listeningUrl` is asked when the first request is there: only then is it known. */
@@ -238,6 +241,7 @@ function assemble(
       const run = logOutages(database.run, log, Date.now)
       service = createService({ database: { run }, source: startingWith(revision, watched.source) })
     },
+    caches: () => service?.caches() ?? null,
   }
 }
 

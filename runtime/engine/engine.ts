@@ -3,7 +3,7 @@ import type { CallBuilder, EntityBuilder } from '../contract/builder.ts'
 import type { Manifest, ObjectId } from '../contract/manifest.ts'
 import type { Revision } from '../contract/revision.ts'
 import { factsOf } from '../contract/role-facts.ts'
-import { createLru } from '../lib/lru.ts'
+import { createLru, type LruStats } from '../lib/lru.ts'
 import { createMemo, type Memo } from '../lib/memo.ts'
 import { evaluateModule } from './load.ts'
 import { buildView, type RoleView } from './schema/schema.ts'
@@ -19,6 +19,8 @@ export interface Engine {
   readonly privileges: (role: string) => RolePrivileges
   readonly entity: (id: ObjectId) => EntityBuilder
   readonly call: (id: ObjectId) => CallBuilder
+  /** How often a role's schema was asked for; each weighs 1. */
+  readonly viewStats: () => LruStats
 }
 
 /** A token can only name roles that exist, but a database may have thousands of them. */
@@ -81,5 +83,6 @@ export function createEngine(revision: Revision, roles: Roles = createRoles()): 
       if (builder === undefined) throw new Error(`revision ${revision.id} holds no builder for ${id}`)
       return builder
     },
+    viewStats: views.stats,
   }
 }

@@ -16,6 +16,7 @@ import { introspects, type DocumentRequest, type Documents } from './prepared/do
 import { refuse } from './protocol/failures.ts'
 import type { GraphqlRequest, GraphqlResponse } from './protocol/types.ts'
 import { bindAll } from './run/bind.ts'
+import { cacheStatsOf, type CacheStats } from './run/cache-stats.ts'
 import { createCell, type EngineCell, type Loaded } from './run/cell.ts'
 import { checkCost } from './run/cost-limit.ts'
 import { exchangeOf } from './run/exchange.ts'
@@ -37,6 +38,8 @@ export interface GraphqlService {
    * owner alone. Rejects while no schema can be had.
    */
   readonly describe: (role: string) => Promise<IntrospectionQuery>
+  /** Null: no schema is loaded yet. */
+  readonly caches: () => CacheStats | null
 }
 
 export interface ServiceParts {
@@ -67,6 +70,10 @@ export function createService(parts: ServiceParts): GraphqlService {
         },
       ),
     describe: async (role) => introspectionFromSchema((await cell.look()).engine.view(role).complete()),
+    caches: () => {
+      const loaded = cell.present()
+      return loaded && cacheStatsOf(loaded, texts.stats())
+    },
   }
 }
 

@@ -7,6 +7,16 @@ export interface Lru<K, V> {
   readonly delete: (key: K) => void
   readonly clear: () => void
   readonly size: number
+  readonly stats: () => LruStats
+}
+
+/** What a map was asked, and what it holds now. */
+export interface LruStats {
+  readonly hits: number
+  readonly misses: number
+  readonly entries: number
+  /** Of all entries together, as they were weighed. */
+  readonly weight: number
 }
 
 interface Entry<V> {
@@ -24,6 +34,8 @@ interface Entry<V> {
 export function createLru<K, V>(max: number, weigh: (value: V, key: K) => number = () => 1): Lru<K, V> {
   const entries = new Map<K, Entry<V>>()
   let total = 0
+  let hits = 0
+  let misses = 0
   const remove = (key: K): void => {
     total -= entries.get(key)?.weight ?? 0
     entries.delete(key)
@@ -41,7 +53,11 @@ export function createLru<K, V>(max: number, weigh: (value: V, key: K) => number
   return {
     get: (key) => {
       const entry = entries.get(key)
-      if (entry === undefined) return undefined
+      if (entry === undefined) {
+        misses += 1
+        return undefined
+      }
+      hits += 1
       entry.used = true
       return entry.value
     },
@@ -61,6 +77,7 @@ export function createLru<K, V>(max: number, weigh: (value: V, key: K) => number
     get size() {
       return entries.size
     },
+    stats: () => ({ hits, misses, entries: entries.size, weight: total }),
   }
 }
 
@@ -99,5 +116,14 @@ export function createTryingLru<K, V>(max: number, weigh?: (value: V, key: K) =>
     get size() {
       return kept.size + tried.size
     },
+    stats: () => togetherOf(kept.stats(), tried.stats()),
   }
 }
+
+/** What the first map did not have was asked of the second. */
+const togetherOf = (first: LruStats, second: LruStats): LruStats => ({
+  hits: first.hits + second.hits,
+  misses: second.misses,
+  entries: first.entries + second.entries,
+  weight: first.weight + second.weight,
+})

@@ -1,7 +1,10 @@
 import { phasesOf } from '../contract/timeline.ts'
 import type { PoolStats } from '../db/pool/pool.ts'
 import type { ObserveRequest } from '../graphql/http/observed.ts'
+import type { CacheStats } from '../graphql/run/cache-stats.ts'
 import type { LogEvent } from '../log/events.ts'
+import { registerCacheMetrics } from './cache-metrics.ts'
+import { createHistogram, type HistogramValues } from './histogram.ts'
 
 /**
  * What Prometheus reads. Labels come from bounded sets: a stranger who sends a million names of operations makes two hundred
@@ -28,6 +31,8 @@ export interface HttpObservation {
 
 export interface MetricsSources {
   readonly pool: () => PoolStats
+  /** Null: no schema is loaded yet. */
+  readonly caches: () => CacheStats | null
 }
 
 /** Operations that have series of their own. */
@@ -45,9 +50,6 @@ function createBounded(most: number): (name: string) => string {
     return name
   }
 }
-
-/** Seconds; from a request that is known and small to one that is given up. */
-const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 const seconds = (ms: number): number => ms / 1_000
 
@@ -68,34 +70,31 @@ const poolGauges: readonly PoolGauge[] = [
 ]
 
 /** prom-client is loaded here, by who wants metrics only. */
-export async function createMetrics({ pool }: MetricsSources): Promise<Metrics> {
-  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client')
+export async function createMetrics({ pool, caches }: MetricsSources): Promise<Metrics> {
+  const client = await import('prom-client')
+  const { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } = client
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
-  const common = { registers, buckets }
-  const requests = new Histogram({
-    ...common,
+  const requests = createHistogram({
     name: 'catalograph_graphql_request_seconds',
     help: 'GraphQL requests from their arrival to their answer.',
-    labelNames: ['operation', 'role', 'outcome'] as const,
+    labelNames: ['operation', 'role', 'outcome'],
   })
-  const phases = new Histogram({
-    ...common,
+  const phases = createHistogram({
     name: 'catalograph_graphql_phase_seconds',
     help: 'Where GraphQL requests spend their time: prepare (parse, plan, bind), queue (for a connection), database.',
-    labelNames: ['phase'] as const,
+    labelNames: ['phase'],
   })
-  const http = new Histogram({
-    ...common,
+  const http = createHistogram({
     name: 'catalograph_http_request_seconds',
     help: 'HTTP requests by the pattern of their address.',
-    labelNames: ['method', 'route', 'status'] as const,
+    labelNames: ['method', 'route', 'status'],
   })
-  const compiles = new Histogram({
-    ...common,
+  const compiles = createHistogram({
     name: 'catalograph_compile_seconds',
     help: 'How long a change of the schema took to be served.',
+    labelNames: [],
   })
   const events = new Counter({
     registers,
@@ -124,21 +123,24 @@ export async function createMetrics({ pool }: MetricsSources): Promise<Metrics> 
       for (const [cause, count] of Object.entries(pool().ended)) this.inc({ cause }, count)
     },
   })
+  registerCacheMetrics(client, registry, caches)
+  const observed = (): readonly HistogramValues[] => [requests, phases, http, compiles].map(({ values }) => values())
   const operationLabel = createBounded(mostOperations)
   return {
     request: ({ operation, role, outcome, timeline, done }) => {
-      const labels = { operation: operationLabel(operation), role: ownRoles.has(role) ? role : 'other', outcome }
+      const labels = [operationLabel(operation), ownRoles.has(role) ? role : 'other', outcome]
       requests.observe(labels, seconds(done - timeline.arrived))
-      for (const [phase, begin, end] of phasesOf(timeline)) phases.observe({ phase }, seconds(end - begin))
+      for (const [phase, begin, end] of phasesOf(timeline)) phases.observe([phase], seconds(end - begin))
     },
-    http: ({ method, route, status, ms }) => http.observe({ method, route, status: String(status) }, seconds(ms)),
+    http: ({ method, route, status, ms }) => http.observe([method, route, String(status)], seconds(ms)),
     event: (event) => {
       events.inc({ event: event.kind })
-      if (event.kind === 'revision-ready') compiles.observe(seconds(event.ms))
+      if (event.kind === 'revision-ready') compiles.observe([], seconds(event.ms))
     },
     contentType: registry.contentType,
-    text: () => registry.metrics(),
-    values: () => registry.getMetricsAsJSON(),
+    text: async () =>
+      `${await registry.metrics()}\n${await AggregatorRegistry.aggregate([observed()] as object[]).metrics()}`,
+    values: async () => [...(await registry.getMetricsAsJSON()), ...observed()],
   }
 }
 

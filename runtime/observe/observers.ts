@@ -1,9 +1,8 @@
-import type { PoolStats } from '../db/pool/pool.ts'
 import type { ObserveRequest } from '../graphql/http/observed.ts'
 import { phasesOf } from '../contract/timeline.ts'
 import type { Log } from '../log/events.ts'
 import type { Settings } from '../settings/keys.ts'
-import { createMetrics, type HttpObservation, type Metrics } from './metrics.ts'
+import { createMetrics, type HttpObservation, type Metrics, type MetricsSources } from './metrics.ts'
 import type { Siblings } from '../workers/siblings.ts'
 import { createTraces } from './traces.ts'
 
@@ -35,11 +34,11 @@ const slowRequests =
 
 export async function openObservers(
   settings: Settings,
-  pool: () => PoolStats,
+  sources: MetricsSources,
   log: Log,
   siblings?: Siblings,
 ): Promise<Observers> {
-  const own = settings.metrics === null ? null : await createMetrics({ pool })
+  const own = settings.metrics === null ? null : await createMetrics(sources)
   const metrics = own === null || siblings === undefined ? own : shareMetrics(own, siblings)
   const watchers = [
     ...(metrics === null ? [] : [metrics.request]),

@@ -20,6 +20,8 @@ export async function createTraces(): Promise<ObserveRequest> {
     }
     const startTime = time(timeline.arrived)
     const span = tracer.startSpan(`graphql ${operation}`, { kind: SpanKind.SERVER, startTime, attributes }, parent)
+    // Most traces are not sampled, and their parts would be made for nothing.
+    if (!span.isRecording()) return span.end()
     const within = trace.setSpan(parent, span)
     for (const [phase, begin, end] of phasesOf(timeline)) {
       const kind = phase === 'database' ? SpanKind.CLIENT : SpanKind.INTERNAL

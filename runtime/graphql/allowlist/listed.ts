@@ -1,6 +1,6 @@
 import type { Exchange, ResultRow, RunExchange } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
-import { createLru } from '../../lib/lru.ts'
+import { createLru, type LruStats } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { exchangeOf, type ExchangeContext } from '../run/exchange.ts'
 import { notListed, type Admission, type ListTable } from './admission.ts'
@@ -14,6 +14,7 @@ export interface Texts {
   readonly get: (hash: string) => string | undefined
   /** Keeps a text; answers its hash. */
   readonly add: (text: string) => string
+  readonly stats: () => LruStats
 }
 
 /** In characters; a list that is longer works as well, in two round trips where a text was forgotten. */
@@ -28,6 +29,7 @@ export function createTexts(): Texts {
       texts.set(hash, text)
       return hash
     },
+    stats: texts.stats,
   }
 }
 

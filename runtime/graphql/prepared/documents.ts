@@ -1,5 +1,5 @@
 import type { Engine } from '../../engine/engine.ts'
-import { createLru, createTryingLru } from '../../lib/lru.ts'
+import { createLru, createTryingLru, type LruStats } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { createDocument, createKnown, type Document, type Known, type Shapes, type Sketch } from './document.ts'
 import { Refusal } from '../protocol/failures.ts'
@@ -26,6 +26,8 @@ export interface Documents {
   readonly findQuickly: (asked: DocumentRequest) => Known | null
   /** Keeps what was found out apart. */
   readonly learn: (asked: DocumentRequest, lesson: Lesson) => void
+  /** Weights are in characters. */
+  readonly stats: () => Readonly<Record<'documents' | 'statements' | 'refusals', LruStats>>
 }
 
 export type Lesson =
@@ -153,6 +155,7 @@ export function createDocuments(engine: Engine, bounds: CacheLimits): Documents 
       if (weight > bounds.longestDocument) return
       documents.set(id, { known: createKnown(engine.view(asked.role), sketch, shapes), document: null, shapes, weight })
     },
+    stats: () => ({ documents: documents.stats(), statements: statements.stats(), refusals: refusals.stats() }),
   }
 }
 

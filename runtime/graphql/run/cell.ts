@@ -25,6 +25,8 @@ export interface EngineCell {
   readonly after: (outdated: Loaded) => Promise<Loaded>
   /** Looks at the database, not before this call. */
   readonly look: () => Promise<Loaded>
+  /** What is there, without looking; null: nothing yet. */
+  readonly present: () => Loaded | null
 }
 
 const lookEveryMs = 1_000
@@ -58,6 +60,7 @@ export function createCell(source: RevisionSource, now: () => number): EngineCel
       await running?.catch(() => undefined)
       return refresh()
     },
+    present: () => loaded,
   }
 }
 

@@ -2,6 +2,7 @@ import { propagation, trace } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createHistogram } from '../../../runtime/observe/histogram.ts'
 import { freePort } from '../../../runtime/embedded-postgres/free-port.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { keys, whileServed, type ServedProject } from '../../support/while-served.ts'
@@ -12,6 +13,7 @@ beforeAll(async () => {
     prepare: true,
     sql: `create table notes (id int primary key); insert into notes values (1);
       create function wait() returns int language sql stable as 'select 1 from pg_sleep(0.2)';
+      create function wait_long() returns int language sql stable as 'select 1 from pg_sleep(30)';
       grant select on notes to anon, service_role;`,
   })
 })
@@ -48,8 +50,30 @@ describe('metrics', () => {
       expect(valueOf(text, 'catalograph_requests_waiting')).toBe(0)
       expect(valueOf(text, 'catalograph_compile_seconds_count')).toBe(1)
       expect(valueOf(text, 'catalograph_http_request_seconds_count', 'route="/graphql/v1"', 'status="200"')).toBe(3)
+      const bucket = (le: string): number =>
+        valueOf(text, 'catalograph_graphql_request_seconds_bucket', 'operation="Notes"', `le="${le}"`)
+      expect(bucket('0.001')).toBeLessThanOrEqual(bucket('30'))
+      expect([bucket('30'), bucket('+Inf')]).toEqual([2, 2])
+      const sum = valueOf(text, 'catalograph_graphql_request_seconds_sum', 'operation="Notes"')
+      expect(sum).toBeGreaterThan(0)
+      expect(sum).toBeLessThan(60)
       expect(valueOf(text, 'nodejs_eventloop_lag_seconds')).toBeGreaterThanOrEqual(0)
     })
+  })
+
+  it('add up by bucket', () => {
+    const histogram = createHistogram({ name: 'waits', help: 'How long.', labelNames: ['who', 'why'] })
+    for (const seconds of [0.001, 0.0011, 7, 31]) histogram.observe(['a', 'x'], seconds)
+    histogram.observe(['b', 'x'], 1)
+    const { values } = histogram.values()
+    const valueAt = (metricName: string, labels: Readonly<Record<string, string>>): unknown =>
+      values.find(
+        (one) => one.metricName === metricName && Object.entries(labels).every(([k, v]) => one.labels[k] === v),
+      )?.value
+    const upTo = ['0.001', '0.0025', '5', '10', '30', '+Inf'].map((le) => valueAt('waits_bucket', { who: 'a', le }))
+    expect(upTo).toEqual([1, 2, 2, 3, 3, 4])
+    expect(valueAt('waits_sum', { who: 'a', why: 'x' })).toBeCloseTo(38.0021)
+    expect([valueAt('waits_count', { who: 'a' }), valueAt('waits_count', { who: 'b' })]).toEqual([4, 1])
   })
 
   it('have an address of their own, and as many series as there are names, up to a bound', async () => {
@@ -65,19 +89,43 @@ describe('metrics', () => {
     })
   })
 
+  it('count look-ups in the caches, and what these hold', async () => {
+    await serving({ METRICS: 'on' }, async ({ url, graphql }) => {
+      for (const id of [1, 2, 2]) await graphql(`query Note { notesByPk(id: ${id}) { id } }`)
+      for (let n = 0; n < 2; n += 1) await graphql('{ nothing }')
+      const text = await textOf(`${url}/metrics`, { authorization: `Bearer ${keys.serviceRole}` })
+      const lookups = (cache: string): readonly number[] =>
+        ['hit', 'miss'].map((result) =>
+          valueOf(text, 'catalograph_cache_lookups_total', `cache="${cache}"`, `result="${result}"`),
+        )
+      expect(lookups('documents')).toEqual([1, 4])
+      expect(lookups('refusals')).toEqual([1, 3])
+      expect(lookups('statements')).toEqual([1, 2])
+      expect(lookups('listed-documents')).toEqual([0, 0])
+      expect(lookups('role-schemas')).toEqual([2, 1])
+      expect(valueOf(text, 'catalograph_cache_entries', 'cache="documents"')).toBe(2)
+      expect(valueOf(text, 'catalograph_cache_entries', 'cache="role-schemas"')).toBe(1)
+      expect(valueOf(text, 'catalograph_cache_characters', 'cache="documents"')).toBeGreaterThan(60)
+      expect(text).not.toContain('catalograph_cache_characters{cache="role-schemas"}')
+    })
+  })
+
   it('count cancellations by cause', async () => {
     const port = await freePort()
-    await serving({ METRICS: `[::1]:${port}` }, async ({ graphql, url }) => {
+    await serving({ METRICS: `[::1]:${port}` }, async ({ url }) => {
       const gone = new AbortController()
       const leaving = fetch(`${url}/graphql/v1`, {
         method: 'POST',
         headers: { apikey: keys.anon, 'content-type': 'application/json' },
-        body: JSON.stringify({ query: '{ wait }' }),
+        body: JSON.stringify({ query: '{ wait_long }' }),
         signal: gone.signal,
       })
-      setTimeout(() => gone.abort(), 50)
+      const asleep = async (): Promise<unknown> =>
+        (await db.query("select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"))
+          .rows.length
+      await expect.poll(asleep, { timeout: 10_000 }).toBe(1)
+      gone.abort()
       await leaving.catch(() => undefined)
-      await graphql('{ __typename }')
       await expect
         .poll(async () =>
           valueOf(await textOf(`http://[::1]:${port}/metrics`), 'catalograph_cancelled_requests_total', 'gone'),
