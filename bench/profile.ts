@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import { blogSize, createBlog } from './blog/data.ts'
 import { operations, persisted, type Operation } from './blog/operations.ts'
 import { selfTimes, type CpuProfile } from './serve/cpu-profile.ts'
@@ -19,12 +20,13 @@ import type { TestDatabase } from '../test/support/database.ts'
  * machine blurs them.
  *
  * --seconds 8 --scale 0.1 --only key,page --top 40 --files (by file or package) --limit (profiles the hand-written
- * limit instead)
+ * limit instead) --set METRICS=on (settings of the product, each NAME=value)
  */
 const options = readOptions()
 const only = options.text('only')?.split(',')
 const grain = options.flag('files') ? 'file' : 'function'
 const size = blogSize(options.number('scale', 0.1))
+const env = parseEnv(options.texts('set').join('\n')) as Readonly<Record<string, string>>
 
 const profileOf = async (db: TestDatabase, access: Access, operation: Operation): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'catalograph-profile-'))
@@ -32,7 +34,7 @@ const profileOf = async (db: TestDatabase, access: Access, operation: Operation)
     const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`]
     const subject = options.flag('limit')
       ? await startLimit(db, access, flags)
-      : await startProduct(db, access, { nodeOptions: flags })
+      : await startProduct(db, access, { nodeOptions: flags, env })
     const load = loadFor(subject, operation, size, { connections: 16, sliceMs: options.number('seconds', 8) * 1_000 })
     await warmUp(load, 3_000)
     const { answered, ms } = await saturate(load).finally(subject.server.stop)

@@ -82,13 +82,21 @@ export const startProduct = async (
     readonly folder?: string
     readonly nodeOptions?: readonly string[]
     readonly args?: readonly string[]
+    /** Settings besides those that every subject has. */
+    readonly env?: Readonly<Record<string, string>>
   } = {},
 ): Promise<Subject> => {
-  const { name = 'catalograph', folder = projectFolder, nodeOptions = [], args = [] } = options
+  const { name = 'catalograph', folder = projectFolder, nodeOptions = [], args = [], env = {} } = options
   const server = await startServer({
     name,
     args: [...nodeOptions, join(folder, 'dist/compiler/cli.js'), 'serve', ...args],
-    env: { DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET: access.secret, LOG_LEVEL: 'warn' },
+    env: {
+      DATABASE_URL: db.url,
+      DATABASE_OWNER_URL: db.adminUrl,
+      JWT_SECRET: access.secret,
+      LOG_LEVEL: 'warn',
+      ...env,
+    },
     ready: post('/graphql/v1', access, { query: '{ __typename }' }),
   })
   return { name, server, request: ours(access) }

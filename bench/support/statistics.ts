@@ -27,6 +27,14 @@ export const spreadOf = (values: readonly number[]): Spread => ({
   max: Math.max(...values),
 })
 
+/** The median of a sample, and where that of all values lies nineteen times out of twenty (sign test). */
+export const medianWithin = (values: readonly number[]): Spread => {
+  const list = sorted(values)
+  const outside = Math.max(0, Math.floor((list.length - 1.96 * Math.sqrt(list.length)) / 2) - 1)
+  const bound = (at: number): number => list.at(at) ?? Number.NaN
+  return { median: median(list), min: bound(outside), max: bound(-1 - outside) }
+}
+
 /** The ratios of two series that were measured by turns, round by round. */
 export const ratios = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)))

@@ -13,12 +13,21 @@ const long = ['--tables', '20', '--requests', '50', '--changes', '2', '--steps',
 test('the benchmarks run and leave records', { timeout: 600_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalograph-smoke-'))
   try {
-    const names = ['translate', 'sql', 'shapes', 'serve', 'memory', 'start', 'loop']
+    const names = ['translate', 'sql', 'shapes', 'serve', 'memory', 'start', 'loop', 'observe']
     const args = ['bench/run.mjs', ...names, '--built', ...effort, ...long]
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       env: { ...process.env, BENCH_RECORDS: folder },
     })
-    for (const title of ['Translation', 'SQL against', 'Wide and deep', 'Serving', 'Memory', 'Starting', 'Documents'])
+    for (const title of [
+      'Translation',
+      'SQL against',
+      'Wide and deep',
+      'Serving',
+      'Memory',
+      'Starting',
+      'Documents',
+      'Watched',
+    ])
       expect(stdout).toContain(title)
     const records = await Promise.all(
       (await readdir(folder)).map(async (file) => JSON.parse(await readFile(join(folder, file), 'utf8')) as RunRecord),
