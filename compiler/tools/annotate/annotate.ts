@@ -1,3 +1,4 @@
+import type { Manifest } from '../../../runtime/contract/manifest.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { readCatalog } from '../../catalog/read.ts'
 import type { Catalog } from '../../catalog/types.ts'
@@ -6,9 +7,10 @@ import { buildModel } from '../../model/build.ts'
 import type { Diagnostic } from '../../report/diagnostic.ts'
 import { mergeWishes, withComments, type NewComment, type Wish } from './comments.ts'
 import { fieldWishes } from './fields.ts'
-import { namedDatabase } from './database.ts'
+import { namedDatabase, type NamedDatabase } from './database.ts'
 import { enumWishes, rootWishes, sharedTypeWishes, unspellableWishes } from './types.ts'
 import { viewKeyWishes } from './view-keys.ts'
+import { pluralWishes, singularWishes } from './words.ts'
 
 /** Comments that a schema wants, so that nothing in it loses its field. */
 export interface Annotation {
@@ -63,13 +65,32 @@ function settle(
   return settle(catalog, mergeWishes(comments, wishes), round + 1)
 }
 
-/** Reads the database, and compiles it with the comments that it asks for until it asks for no more. It writes nothing. */
-export async function annotateDatabase(query: Query, schemas: readonly string[]): Promise<Annotation> {
+/** Asks for names of the catalogue as it would be with the comments. */
+function wishing(
+  catalog: Catalog,
+  comments: ReadonlyMap<string, NewComment>,
+  wishes: (database: NamedDatabase, manifest: Manifest) => readonly Wish[],
+): ReadonlyMap<string, NewComment> {
+  const commented = withComments(catalog, comments)
+  const { annotated } = annotate(commented)
+  const { manifest } = buildModel(annotated).model
+  return mergeWishes(comments, wishes(namedDatabase(commented, annotated, manifest), manifest))
+}
+
+/** Types in the singular first: what leads to them is called after them. */
+const inWords = (catalog: Catalog, comments: ReadonlyMap<string, NewComment>): ReadonlyMap<string, NewComment> =>
+  wishing(catalog, wishing(catalog, comments, singularWishes), pluralWishes)
+
+/**
+ * Reads the database, and compiles it with the comments that it asks for until it asks for no more. It writes nothing.
+ * @param words whether types get names in the singular, and what leads to many rows one in the plural
+ */
+export async function annotateDatabase(query: Query, schemas: readonly string[], words = false): Promise<Annotation> {
   const catalog = await readCatalog(query, { schemas, version: null })
   const { annotated } = annotate(catalog)
   const { manifest } = buildModel(annotated).model
-  const keys = await viewKeyWishes(query, catalog, namedDatabase(catalog, annotated, manifest))
-  const comments = settle(catalog, mergeWishes(new Map(), keys))
+  const keys = mergeWishes(new Map(), await viewKeyWishes(query, catalog, namedDatabase(catalog, annotated, manifest)))
+  const comments = settle(catalog, words ? inWords(catalog, keys) : keys)
   return {
     comments: [...comments.values()],
     before: lookAt(catalog).lost,

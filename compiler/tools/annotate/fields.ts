@@ -80,7 +80,7 @@ function columnClaim(database: NamedDatabase, entity: EntityFacts, column: strin
 const isSame = (a: readonly string[], b: readonly string[]): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** The constraint behind a relation: the first, second, ... of those that join the same columns. */
-function constraintOf(
+export function constraintOf(
   database: NamedDatabase,
   entity: EntityFacts,
   relation: RelationFacts,

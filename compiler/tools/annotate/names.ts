@@ -1,3 +1,4 @@
+import pluralize from 'pluralize'
 import { lowerFirst, rootField, upperFirst } from '../../../runtime/contract/root-fields.ts'
 import { inflect } from '../../model/inflect.ts'
 
@@ -45,6 +46,35 @@ export const reverseCandidates = (
 ): readonly string[] => {
   const name = joined(inflected, lowerFirst(child), 'by', columnsText(columns))
   return [single ? name : rootField('collection', name)]
+}
+
+/** The last word of a name, in each of the styles that names are written in: `posts` of `blog_posts` and of `BlogPosts`. */
+const lastWord = /(?:\p{Lu}?\p{Ll}+|\p{Lu}+)$/u
+
+const withLastWord = (name: string, change: (word: string) => string): string => name.replace(lastWord, change)
+
+/** `data` and `media` name one thing as well as many: words in -a stay, and so do abbreviations such as `os` and `sms`. */
+const isPlural = (word: string): boolean =>
+  word.length > 3 && !/a$/i.test(word) && pluralize.isPlural(word) && !pluralize.isSingular(word)
+
+/** `blog_post` of `blog_posts`; a name that is no plural stays. */
+export const singularOf = (name: string): string =>
+  withLastWord(name, (word) => (isPlural(word) ? pluralize.singular(word) : word))
+
+const pluralOf = (name: string): string => withLastWord(name, (word) => pluralize.plural(word))
+
+/**
+ * The field that leads to many rows, in words instead of `Collection`: `posts`; where several do, `postsByEditor`.
+ * @param isPlain whether it leads there as such, not by one of several columns
+ */
+export const manyCandidates = (
+  child: string,
+  columns: readonly string[],
+  isPlain: boolean,
+  inflected: boolean,
+): readonly string[] => {
+  const many = pluralOf(lowerFirst(child))
+  return [...(isPlain ? [many] : []), joined(inflected, many, 'by', columnsText(columns))]
 }
 
 /** A column whose field a relation has: it holds the key of a row. */

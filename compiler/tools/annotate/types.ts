@@ -1,7 +1,7 @@
 import type { EntityFacts, Manifest } from '../../../runtime/contract/manifest.ts'
 import { objectId } from '../../../runtime/contract/object-id.ts'
 import { lowerFirst, rootField, type RootField } from '../../../runtime/contract/root-fields.ts'
-import { createNames } from '../../../runtime/contract/type-names.ts'
+import { createNames, type Names } from '../../../runtime/contract/type-names.ts'
 import type { Catalog, CatalogRelation, CatalogType } from '../../catalog/types.ts'
 import type { AnnotatedType } from '../../comments/types.ts'
 import { functionIdentities } from '../../model/function-names.ts'
@@ -19,7 +19,18 @@ import type { NamedDatabase } from './database.ts'
 
 /** Names that GraphQL cannot spell, and names that objects of different tables or schemas share. */
 
-const always = (): boolean => true
+/** Names of the types of a database of which a role sees everything. */
+export const allNames = (manifest: Manifest): Names =>
+  createNames(
+    manifest,
+    manifest.entities.map(() => true),
+  )
+
+/** Whether nothing bears a name yet, neither a type nor, but for the case of its first letter, its fields on the roots. */
+export function isFreeIn(manifest: Manifest, names: Names): (name: string) => boolean {
+  const fields = new Set(manifest.entities.map(({ name }) => lowerFirst(name)))
+  return (name) => names.find(name) === undefined && !fields.has(lowerFirst(name))
+}
 
 const wishFor = (on: Commented, key: CommentKey, value: unknown): Wish => ({ on, settings: { [key]: value } })
 
@@ -92,9 +103,8 @@ function linkWishes(database: NamedDatabase, relation: CatalogRelation): readonl
 
 /** Types whose name another one has; the first schema keeps it. */
 export function sharedTypeWishes(database: NamedDatabase, catalog: Catalog, manifest: Manifest): readonly Wish[] {
-  const names = createNames(manifest, manifest.entities.map(always))
-  const fields = new Set(manifest.entities.map(({ name }) => lowerFirst(name)))
-  const isFree = (name: string): boolean => names.find(name) === undefined && !fields.has(lowerFirst(name))
+  const names = allNames(manifest)
+  const isFree = isFreeIn(manifest, names)
   const claimed = new Set<string>()
   // Root fields begin in lower case, so that Label and label share theirs.
   const sharesField = ({ name }: EntityFacts): boolean => {

@@ -17,14 +17,17 @@ export const annotateCommand: Command = {
     'of foreign keys; names for what GraphQL cannot spell, labels of enums among them; and keys of views, where a table\n' +
     'below has one and the rows of today agree. What comments say already stays; run again after the SQL was executed, it\n' +
     'prints nothing.',
-  options: { out: { value: 'FILE', help: 'Write the SQL to this file instead.' } },
-  run: async ({ out }, terminal) => {
+  options: {
+    out: { value: 'FILE', help: 'Write the SQL to this file instead.' },
+    words: { value: null, help: 'Also name types in the singular, and fields that lead to many rows in the plural.' },
+  },
+  run: async ({ out, words }, terminal) => {
     const settings = neededSettingsOf(terminal)
     const { schemas } = settings
     terminal.stage('Compiling the database with the comments that it wants')
     const annotation = await withSession({ url: await ownerUrl(settings) }, async (query) => {
       await demandSchemas(query, schemas)
-      return annotateDatabase(query, schemas)
+      return annotateDatabase(query, schemas, words === true)
     })
     await write(annotation, out, terminal)
     tell(annotation, terminal)

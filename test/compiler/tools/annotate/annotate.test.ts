@@ -112,3 +112,69 @@ describe('comments that exist', () => {
     )
   })
 })
+
+describe('with --words', () => {
+  const blog = `
+    create table users (id int primary key, name text not null, pages int);
+    create table blog_posts (
+      id int primary key, title text not null, user_id int references users, editor_id int references users
+    );
+    create table "Pages" (id int primary key, owner_id int references users);
+    create table nodes (id int primary key, post_id int references blog_posts);
+    create table sales_data (id int primary key, seller_id int unique references users, buyer_id int references users);
+    create table addresses (id int primary key, street text);
+    comment on table addresses is 'Where to send it.';
+    create table kept_names (id int primary key, user_id int references users);
+    comment on table kept_names is '@graphql({"name": "Kept"})';
+    comment on constraint kept_names_user_id_fkey on kept_names is '@graphql({"local_name": "keepers"})';
+    create schema more;
+    create table more.addresses (id int primary key);
+    grant usage on schema public, more to anon;
+    grant select on all tables in schema public, more to anon;`
+
+  describe.each([
+    ['inflected', `comment on schema public is '@graphql({"inflect_names": true})'`],
+    ['as they are spelt', 'select'],
+  ] as const)('names %s', (style, setting) => {
+    const inflected = style === 'inflected'
+    beforeAll(async () => {
+      db = await createDatabase({ sql: `${blog}; ${setting};` })
+    })
+    afterAll(() => db.drop())
+
+    it('are singular for types and plural for what leads to many rows, once', async () => {
+      expect((await run()).printed).not.toMatch(/"name":"blog_?post"/i)
+      const { printed, exitCode } = await run('--words')
+      expect(exitCode).toBe(0)
+      expect(printed).toContain(
+        inflected
+          ? `comment on table "public"."blog_posts" is '@graphql({"name":"BlogPost"})';`
+          : `comment on table "public"."blog_posts" is '@graphql({"name":"blog_post"})';`,
+      )
+      expect(printed).toMatch(/"public"."addresses" is 'Where to send it\.\n@graphql\(\{"name":"[aA]ddress"\}\)'/)
+      expect(printed).not.toContain('kept_names')
+      await db.query(printed)
+      expect(await run('--words')).toMatchObject({ exitCode: 0, printed: '' })
+      expect(await run()).toMatchObject({ exitCode: 0, printed: '' })
+    })
+
+    it('take no name that something else has', async () => {
+      const names = inflected
+        ? ['blogPosts', 'blogPostsByEditor', 'pages', 'pagesByOwner', 'salesData', 'salesDataByBuyer', 'keepers']
+        : [
+            'blog_posts',
+            'blog_posts_by_editor',
+            'pages',
+            'pages_by_owner',
+            'sales_data',
+            'sales_data_by_buyer',
+            'keepers',
+          ]
+      expect(await fieldsOf(inflected ? 'User' : 'user')).toEqual(expect.arrayContaining(names))
+      expect(await fieldsOf(inflected ? 'BlogPost' : 'blog_post')).toEqual(expect.arrayContaining(['nodes']))
+      for (const type of inflected ? ['Nodes', 'SalesData', 'Kept', 'Page'] : ['node', 'sales_data', 'Kept', 'Page'])
+        expect(await fieldsOf(type)).toContain('nodeId')
+      expect(await fieldsOf('more_address')).toContain('nodeId')
+    })
+  })
+})
