@@ -32,15 +32,12 @@ const snapshotText = 'pg_catalog.pg_current_snapshot()::text'
 interface PrivilegeCheck {
   /** Distinguishes the names of statements with different `sql`. */
   readonly nameSuffix: string
-  /** SQL of type boolean, evaluated after the mark; null: too many holders, so that only catalograph.current compares them. */
-  readonly sql: string | null
+  /** SQL of type boolean, evaluated after the mark: half a microsecond for each holder. */
+  readonly sql: string
   /** For catalograph.current. */
   readonly holders: string
   readonly held: string
 }
-
-/** Each of them costs half a microsecond. */
-const mostHolders = 12
 
 const hasRole = (role: string, held: boolean): string =>
   `${held ? '' : 'not '}pg_catalog.pg_has_role(${literal(role)}::name, 'USAGE')`
@@ -55,7 +52,7 @@ const checkOf = ({ superuser, grantHolders: holders }: RolePrivileges): Privileg
     .join('')
   return {
     nameSuffix: `.${sha256Hex(sql).slice(0, 8)}`,
-    sql: holders.length > mostHolders ? null : sql,
+    sql,
     holders: arrayText(holders.map(({ role }) => role)),
     held: is + holders.map(({ held }) => (held ? '1' : '0')).join(''),
   }
@@ -126,7 +123,7 @@ const checkedText = (
 ): string => {
   const parameter = (place: number): string => `$${values.length + place}`
   if (form.relies === 'on the snapshot') return extended(text, [], `${snapshotText} = ${parameter(1)}::text`)
-  const marked = `${markExpression} = ${parameter(1)}::bigint${sql ?? ' and false'}`
+  const marked = `${markExpression} = ${parameter(1)}::bigint${sql}`
   const call = currentCall(`${parameter(2)}::text`, `${parameter(3)}::text`, `${parameter(4)}::text`)
   const current = form.relies === 'on the mark' ? marked : `case when ${marked} then true else ${call} end`
   if (condition === undefined) return extended(text, [], current)

@@ -87,6 +87,14 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
     expect(await relies(exchange)).toBe(true)
   })
 
+  test('a warm request is sent once, however many roles hold something', async () => {
+    const grantHolders = Array.from({ length: 20 }, () => ({ role: 'service_role', held: false }))
+    const exchange = await request({ privileges: { superuser: false, grantHolders } })
+    await relying(exchange)
+    expect(await relies(exchange)).toBe(true)
+    expect(proxy.chunks().filter((bytes) => bytes.includes(exchange.caller.claims))).toHaveLength(1)
+  })
+
   test('a request that runs under an older or a whole version looks', async () => {
     const exchange = await request()
     await relying(exchange)
