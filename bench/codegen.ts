@@ -4,7 +4,16 @@ import { join } from 'node:path'
 import { clientFiles, type Files } from '../compiler/tools/codegen/client.ts'
 import { applyChanges, findChanges, withGeneratedHeader } from '../compiler/tools/codegen/folder.ts'
 import { databaseSource } from '../compiler/tools/cli/codegen/source.ts'
-import { check, createApplication, useNames, type Checked, type Use } from './codegen/application.ts'
+import {
+  check,
+  createApplication,
+  editorUses,
+  useNames,
+  type Checked,
+  type EditorUse,
+  type Use,
+} from './codegen/application.ts'
+import { edit, serviceNames, type Edited, type Service } from './codegen/editor.ts'
 import { withCleanup } from './support/cleanup.ts'
 import { readOptions } from './support/options.ts'
 import { startPostgres } from './support/postgres.ts'
@@ -16,13 +25,16 @@ import { createTables } from './support/tables.ts'
 /**
  * Typed clients of schemas with more and more tables: what making one takes, and what the TypeScript compiler needs for
  * a file that has nothing to do with it, one that imports a table, and one that imports all of them. Every table leads
- * to every other by foreign keys, so that importing one is the worst case. Medians of the rounds.
+ * to every other by foreign keys, so that importing one is the worst case. Then what the language services of editors
+ * need until they offer names for an unfinished selection, at first and after each edit: two foreign keys a table, so
+ * that 500 tables are about what MusicBrainz has. Medians of the rounds, those of services in CPU time.
  *
- * --tables 10,100,1000 --rounds 3 --json FILE
+ * --tables 10,100,500,1000 --rounds 3 --edits 9 --json FILE
  */
 const options = readOptions()
-const sizes = options.numbers('tables', [10, 100, 1_000])
+const sizes = options.numbers('tables', [10, 100, 500, 1_000])
 const rounds = options.number('rounds', 3)
+const edits = options.number('edits', 9)
 
 interface Made {
   readonly tables: number
@@ -93,6 +105,45 @@ const checkedRow = ({ tables, use, checked }: CheckedUse): Row => ({
   'all, ms': figure(checked.totalMs),
 })
 
+interface EditedUse {
+  readonly tables: number
+  readonly use: EditorUse
+  readonly service: Service
+  readonly edited: Edited
+}
+
+/** The uses by turns, so that a slow minute meets all of them. */
+const editAll = async (folder: string, tables: number): Promise<readonly EditedUse[]> => {
+  const found: EditedUse[] = []
+  for (let round = 0; round < rounds; round++) {
+    for (const service of serviceNames) {
+      for (const use of editorUses)
+        found.push({ tables, use, service, edited: await edit(folder, service, use, edits) })
+    }
+  }
+  return serviceNames.flatMap((service) =>
+    editorUses.map((use) => {
+      const all = found.filter((one) => one.service === service && one.use === use).map(({ edited }) => edited)
+      return {
+        tables,
+        use,
+        service,
+        edited: { loadMs: medianBy(all, 'loadMs'), completionMs: medianBy(all, 'completionMs') },
+      }
+    }),
+  )
+}
+
+const medianBy = (all: readonly Edited[], name: keyof Edited): number => median(all.map((edited) => edited[name]))
+
+const editedRow = ({ tables, use, service, edited }: EditedUse): Row => ({
+  service,
+  use,
+  tables,
+  'first, ms CPU': figure(edited.loadMs),
+  'after an edit, ms CPU': figure(edited.completionMs),
+})
+
 await withCleanup(async (later) => {
   const postgres = await startPostgres()
   later(postgres.stop)
@@ -100,6 +151,7 @@ await withCleanup(async (later) => {
   later(() => rm(root, { recursive: true, force: true }))
   const made: Made[] = []
   const uses: CheckedUse[] = []
+  const edited: EditedUse[] = []
   for (const tables of sizes) {
     const db = await createTables(postgres.major, tables)
     const folder = join(root, String(tables))
@@ -110,16 +162,23 @@ await withCleanup(async (later) => {
       const all = Array.from({ length: rounds }, () => check(folder, use))
       uses.push({ tables, use, checked: medianOf(all) })
     }
+    edited.push(...(await editAll(folder, tables)))
   }
   const byUse = useNames.flatMap((use) => uses.filter((found) => found.use === use))
   printTable('Codegen from a database', made.map(madeRow))
   printTable(`TypeScript, medians of ${rounds}`, byUse.map(checkedRow))
+  printTable(`Editors, medians of ${rounds} sessions of ${edits} edits`, edited.map(editedRow))
   const figures = {
     ...Object.fromEntries(made.map((row) => [`${row.tables}.allMs`, row.schemaMs + row.filesMs + row.writeMs])),
     ...Object.fromEntries(made.map((row) => [`${row.tables}.bytes`, bytesOf(row.files)])),
     ...Object.fromEntries(
       uses.flatMap(({ tables, use, checked }) =>
         Object.entries(checked).map(([name, value]) => [`${tables}.${use}.${name}`, value]),
+      ),
+    ),
+    ...Object.fromEntries(
+      edited.flatMap(({ tables, use, service, edited: values }) =>
+        Object.entries(values).map(([name, value]) => [`${tables}.${use}.${service}.${name}`, value]),
       ),
     ),
   }

@@ -15,27 +15,55 @@ const head = `import { createClient } from '@catalograph/client'
 const client = createClient('https://project.example.com', 'key')
 `
 
-const typical = (table: string): string => `
-const listed = await ${table}.list(
+const typical = `
+const listed = await table.list(
   { filter: { c0: { eq: 'x' }, c3: { gt: '2024-01-01' } }, orderBy: [{ c1: 'AscNullsLast' }], first: 10 },
   { id: true, c0: true, c3: true, tab_4: { id: true, c0: true, tab_2: { c0: true } } },
 )
-const paged = await ${table}.page({ first: 5 }, { rows: { id: true, c2: true }, pageInfo: { endCursor: true } })
-const added = await ${table}.insert({ objects: [{ c0: 'x', c4: true }] }, { affectedCount: true, records: { id: true } })
+const paged = await table.page({ first: 5 }, { rows: { id: true, c2: true }, pageInfo: { endCursor: true } })
+const added = await table.insert({ objects: [{ c0: 'x', c4: true }] }, { affectedCount: true, records: { id: true } })
 export const texts: readonly (string | null | undefined)[] = [
   listed.data?.[0]?.c0, listed.data?.[0]?.tab_4?.tab_2?.c0, paged.data?.rows[0]?.c2, added.data?.records[0]?.id,
 ]
 `
 
+/** What is imported, so that `table` is a table's client. */
+const imports = {
+  table: `${head}import { tab_9 } from './db/tables/tab_9.js'\nconst table = tab_9(client)\n`,
+  database: `${head}import { createDb } from './db/db.js'\nconst { tab_9: table } = createDb(client)\n`,
+} as const
+
 /** What a file may have to do with the client. The first is what the others cost without it. */
 const uses = {
   unrelated: `${head}export const answer = await client.graphql<{ readonly n: number }>('{ n }')\n`,
-  table: `${head}import { tab_9 } from './db/tables/tab_9.js'\nconst table = tab_9(client)\n${typical('table')}`,
-  database: `${head}import { createDb } from './db/db.js'\nconst db = createDb(client)\n${typical('db.tab_9')}`,
+  table: imports.table + typical,
+  database: imports.database + typical,
 } as const
 
 export type Use = keyof typeof uses
 export const useNames = Object.keys(uses) as readonly Use[]
+
+/** What is open in an editor. */
+export type EditorUse = keyof typeof imports
+export const editorUses = Object.keys(imports) as readonly EditorUse[]
+
+interface Unfinished {
+  readonly text: string
+  /** Where the next name is to stand; both count from 0. */
+  readonly at: { readonly line: number; readonly character: number }
+  /** A name that could stand there. */
+  readonly offered: string
+}
+
+/** A file with a selection that is not finished, two relations deep. */
+export const unfinished = (use: EditorUse): Unfinished => {
+  const line = 'const listed = await table.list({ first: 10 }, { id: true, tab_4: { tab_2: { c0: true, '
+  return {
+    text: `${imports[use]}${line} } } })\n`,
+    at: { line: imports[use].split('\n').length - 1, character: line.length },
+    offered: 'c1',
+  }
+}
 
 /** What the compiler says of itself about one file and all that it leads to. */
 export interface Checked {
@@ -48,11 +76,21 @@ export interface Checked {
   readonly totalMs: number
 }
 
-const flags = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--types', '', '--lib', 'ES2023,DOM']
+export const compilerOptions = {
+  noEmit: true,
+  strict: true,
+  skipLibCheck: true,
+  target: 'es2022',
+  module: 'nodenext',
+  types: [],
+  lib: ['ES2023', 'DOM'],
+} as const
+
+const flags = Object.entries(compilerOptions).flatMap(([name, value]) => [`--${name}`, String(value)])
 
 /** Throws when the compiler has anything to complain of. */
 export const check = (folder: string, use: Use): Checked => {
-  const args = [...flags, '--module', 'nodenext', '--extendedDiagnostics', `${use}.ts`]
+  const args = [...flags, '--extendedDiagnostics', `${use}.ts`]
   const tsc = join(projectFolder, 'node_modules/.bin/tsc')
   const { stdout, status } = spawnSync(tsc, args, { cwd: folder, encoding: 'utf8' })
   if (status !== 0) throw new Error(stdout)

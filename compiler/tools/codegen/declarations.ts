@@ -1,7 +1,7 @@
 import { getNamedType, isEnumType, isInputObjectType, type GraphQLInputObjectType } from 'graphql'
 import { jsString } from '../../emit/js-text.ts'
 import { createImports, type Imports } from './imports.ts'
-import type { DeclaredType, Layout, Module } from './layout.ts'
+import { declaringFile, rowsFile, type DeclaredType, type Layout, type Module, type ClientFile } from './layout.ts'
 import { askedTables, functionsOf, methodsOf, type ClientMethod } from './methods.ts'
 import type { Readings } from './scalars.ts'
 import { pageArguments } from './page.ts'
@@ -19,12 +19,21 @@ interface Printing {
 
 export function moduleDeclarations(layout: Layout, readings: Readings, module: Module): string {
   const printing = createPrinting(layout, readings, module.path)
-  return fileText(printing, [
-    ...declareMethods(printing, module),
-    ...declarePage(printing, module),
-    ...module.types.flatMap((type) => declare(printing, type)),
-  ])
+  return fileText(printing, [...declareMethods(printing, module), ...declareTypes(printing, module, module)])
 }
+
+/** What can be selected of every table, and how its collections are asked for. */
+export function rowsDeclarations(layout: Layout, readings: Readings): string {
+  const printing = createPrinting(layout, readings, rowsFile.path)
+  return fileText(
+    printing,
+    layout.modules.flatMap((module) => [...declarePage(printing, module), ...declareTypes(printing, module, rowsFile)]),
+  )
+}
+
+/** The types of a module that stand in this file. */
+const declareTypes = (printing: Printing, module: Module, file: ClientFile): readonly string[] =>
+  module.types.filter(({ name }) => declaringFile(module, name) === file).flatMap((type) => declare(printing, type))
 
 export function functionsDeclarations(layout: Layout, readings: Readings): string {
   const printing = createPrinting(layout, readings, 'functions')
@@ -50,8 +59,8 @@ export function clientDeclarations(layout: Layout): string {
 
 function createPrinting(layout: Layout, readings: Readings, path: string): Printing {
   const imports = createImports(path)
-  const mention = (type: string): string => imports.add(layout.moduleOf(type), layout.identifier(type))
-  const mentionPage = (module: Module): string => imports.add(module, module.table?.page ?? 'sdk.Page')
+  const mention = (type: string): string => imports.add(layout.declaredIn(type), layout.identifier(type))
+  const mentionPage = ({ table }: Module): string => (table === null ? 'sdk.Page' : imports.add(rowsFile, table.page))
   return { layout, imports, mention, text: createTypeText({ layout, readings, mention, mentionPage }) }
 }
 

@@ -1,9 +1,9 @@
-import type { Module } from './layout.ts'
+import type { ClientFile } from './layout.ts'
 
 /** Collects what a file has to import from others of its client. */
 export interface Imports {
-  /** Notes a name that a module exports, and returns it. */
-  readonly add: (module: Module | undefined, name: string) => string
+  /** Notes a name that another file exports, and returns it. */
+  readonly add: (from: ClientFile | undefined, name: string) => string
   /** One statement for each module, in the order of their paths. */
   readonly lines: (keyword: 'import' | 'import type') => readonly string[]
 }
@@ -12,9 +12,9 @@ export function createImports(path: string): Imports {
   const names = new Map<string, Set<string>>()
   const prefix = path.includes('/') ? '../' : './'
   return {
-    add: (module, name) => {
-      if (module !== undefined && module.path !== path) {
-        names.set(module.path, (names.get(module.path) ?? new Set()).add(name))
+    add: (from, name) => {
+      if (from !== undefined && from.path !== path) {
+        names.set(from.path, (names.get(from.path) ?? new Set()).add(name))
       }
       return name
     },

@@ -73,12 +73,19 @@ type Alike<Name, Known> = Name extends `${infer First}${infer Second}${string}`
   ? Extract<Known, `${First}${Second}${string}`>
   : never
 
-/** The selection itself where all of its names are names of fields; a name that is none has to be what nothing is. */
-export type Checked<Fields, Select> = {
-  readonly [Name in keyof Select]: Name extends keyof Fields
-    ? CheckedField<NonNullable<Fields[Name]>, Select[Name]>
-    : NoSuchName<Name, Alike<Name, keyof Fields>>
-}
+/**
+ * The selection itself where all of its names are names of fields; a name that is none has to be what nothing is. While a
+ * selection is being written, the editor takes it for all that could be selected: looking into that would lead through
+ * every related table.
+ */
+export type Checked<Fields, Select> =
+  Selection<Fields> extends Select
+    ? unknown
+    : {
+        readonly [Name in keyof Select]: Name extends keyof Fields
+          ? CheckedField<NonNullable<Fields[Name]>, Select[Name]>
+          : NoSuchName<Name, Alike<Name, keyof Fields>>
+      }
 
 type CheckedField<Field, Select> =
   Field extends ListOf<infer Fields>
