@@ -29,6 +29,7 @@ export interface CatalogAnswer
   readonly relations: readonly ReadRelation[]
   readonly functions: readonly ReadFunction[]
   readonly strays: readonly CatalogStray[]
+  readonly filled: readonly string[]
   readonly members: Lists['members']
   readonly gone: Lists['gone']
 }
@@ -96,6 +97,7 @@ export function decodeAnswer(answer: string): CatalogAnswer {
       object: functionOf(row, index),
     })),
     strays: lists.strays.map(strayOf),
+    filled: lists.filled.map(({ relation }) => relation),
     members: lists.members,
   }
 }
@@ -275,6 +277,7 @@ const typeOf = (row: RowOf<'types'>, index: Index): CatalogType => ({
   delimiter: row.delimiter,
   base: row.base,
   ...modifierOf(row.modifier),
+  ...(row.hasDefault && { hasDefault: true as const }),
   relation: compositeOf(row),
   attributes: (row.attributes ?? []).map((name, place) => ({
     name,

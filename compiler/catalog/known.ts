@@ -203,6 +203,7 @@ const catalogOf = (
     memberships,
     typeSchemas,
     strays,
+    filled,
     members,
   }: CatalogAnswer,
 ): Catalog => ({
@@ -219,5 +220,6 @@ const catalogOf = (
   ...typeSchemasOf(known, typeSchemas),
   functions: Array.from(known.functions.values(), ({ object }) => object),
   ...(strays.length > 0 && { strays }),
+  ...(filled.length > 0 && { filled }),
   ...(members.length > 0 && { members }),
 })

@@ -263,7 +263,8 @@ const MENTIONED = `mentioned(oid) as (
  * the check of USAGE on types).
  */
 const TYPES = `types as materialized (
-  select t.oid, n.nspname, t.typname, t.typtype, t.typdelim, t.typbasetype, t.typtypmod, t.typrelid, e.oid as element,
+  select t.oid, n.nspname, t.typname, t.typtype, t.typdelim, t.typbasetype, t.typtypmod,
+    t.typdefault is not null as hasdefault, t.typrelid, e.oid as element,
     t.typelem <> '0' and e.oid is null and t.typsubscript::pg_catalog.oid
       = 'pg_catalog.array_subscript_handler'::pg_catalog.regproc::pg_catalog.oid as vector,
     case when v.oid is not null then ${aclOf('v.typacl', 'T', 'v.typowner')}
@@ -427,7 +428,7 @@ const FOREIGN_KEY_LIST = `select c.oid, c.conname as name, c.conrelid as relatio
 
 const TYPE_LIST = `select t.oid, t.nspname as schema, t.typname as name, t.typtype as kind, t.element,
     t.typdelim as delimiter, nullif(t.typbasetype, '0') as base, t.typtypmod as modifier,
-    c.oid as "relationOid",
+    t.hasdefault as "hasDefault", c.oid as "relationOid",
     cn.nspname as "relationSchema", c.relname as "relationName", c.relkind = 'c' as "standAlone",
     case c.relkind when 'c' then array(select a.attname from pg_catalog.pg_attribute a
       where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped order by a.attnum) end as attributes,
@@ -482,6 +483,13 @@ const MEMBER_LIST = `select case d.classid when ${classOf('pg_proc')} then 'func
       or d.classid = ${classOf('pg_class')} and d.objid in (select oid from owned))
   order by d.classid, d.objid`
 
+/**
+ * Tables with a trigger that runs for each row before it is added (tgtype: 1 row, 2 before, 4 insert; PostgreSQL's
+ * pg_trigger.h). They are no part of the table's hash, since a trigger leaves the table as it is.
+ */
+const FILLED_LIST = `select distinct t.tgrelid as relation from pg_catalog.pg_trigger t
+  where t.tgtype & '7' = '7' and not t.tgisinternal and t.tgrelid in (select oid from owned) order by t.tgrelid`
+
 const GONE_LIST = `select 'relation' as kind, oid from known where oid not in (select oid from places)
   union all select 'function', oid from known_routines where oid not in (select oid from own_routines)`
 
@@ -513,6 +521,7 @@ const LISTS: Readonly<Record<ListName, string>> = {
   typeTexts: TYPE_TEXTS,
   types: TYPE_LIST,
   typeSchemas: TYPE_SCHEMA_LIST,
+  filled: FILLED_LIST,
   members: MEMBER_LIST,
   strays: STRAY_LIST,
 }

@@ -101,6 +101,7 @@ export const ROWS = {
     delimiter: text,
     base: nullable(text),
     modifier: integer,
+    hasDefault: bool,
     relationOid: nullable(text),
     relationSchema: nullable(text),
     relationName: nullable(text),
@@ -135,6 +136,8 @@ export const ROWS = {
     comment: nullable(text),
     acl,
   },
+  /** Tables with a trigger that may set columns of a row before it is added. */
+  filled: { relation: text },
   /** What extensions brought. */
   members: { kind: oneOf('relation', 'function'), oid: text },
   /** Comments with settings on objects that have none. */

@@ -33,6 +33,8 @@ export interface Catalog {
   readonly functions: readonly CatalogFunction[]
   /** Comments that ask for settings on other objects of the served schemas; absent where there are none. */
   readonly strays?: readonly CatalogStray[]
+  /** Relations of the above with a trigger that may set columns of a row before it is added; absent where there are none. */
+  readonly filled?: readonly Oid[]
   /** Relations and functions of the above that extensions brought; absent where there are none. */
   readonly members?: readonly CatalogMember[]
 }
@@ -165,6 +167,8 @@ export interface CatalogType {
   readonly base: Oid | null
   /** For domains: typtypmod, the modifier of the type underneath, where it has one. */
   readonly modifier?: number
+  /** Present where a column without a default takes the type's. */
+  readonly hasDefault?: true
   /** For composites: the relation whose rows they are; `standAlone` when it is none but the type itself. */
   readonly relation: {
     readonly oid: Oid

@@ -22,14 +22,16 @@ import type { ColumnSql } from './types.ts'
  * that the key or a relation needs (`needed`).
  */
 export function buildColumns(
+  scope: ModelScope,
   values: Values,
   named: NamedRelation,
   needed: ReadonlySet<string>,
 ): WithDiagnostics<readonly ColumnFacts[]> {
   const asked = additionsOfTable(named)
+  const required = requirementOf(scope, named)
   return collectPresent(
     named.relation.columns.map((column) => {
-      const facts = columnFacts(named, column, values(column.type, asked))
+      const facts = columnFacts(named, column, values(column.type, asked), required)
       const kept = isServed(facts) || needed.has(column.name)
       return withDiagnostics(kept ? facts : null, columnDiagnostics(named, column, facts))
     }),
@@ -47,10 +49,17 @@ const additionsOfTable = ({ relation, schema }: NamedRelation): ValueAdditions =
 
 const isServed = (facts: ColumnFacts): boolean => facts.field !== null && facts.type !== null
 
-function columnFacts(named: NamedRelation, column: AnnotatedColumn, value: ValueFacts | null): ColumnFacts {
+function columnFacts(
+  named: NamedRelation,
+  column: AnnotatedColumn,
+  value: ValueFacts | null,
+  required: Requirement,
+): ColumnFacts {
   const name = fieldOfColumn(named, column)
   const field = name !== null && isValidName(name) ? name : null
   const served = field === null ? null : value
+  const input =
+    served !== null && served.type.kind !== 'composite' && !column.generated && !column.identity && !column.serial
   return {
     column: column.name,
     field,
@@ -61,10 +70,20 @@ function columnFacts(named: NamedRelation, column: AnnotatedColumn, value: Value
     filter: served?.filter ?? false,
     order: served?.order ?? false,
     aggregate: served?.aggregate ?? opaqueType.aggregate,
-    input:
-      served !== null && served.type.kind !== 'composite' && !column.generated && !column.identity && !column.serial,
+    input,
+    ...(input && required(column) && { required: true as const }),
     grants: columnGrants(column),
   }
+}
+
+/** Whether an insert has to name a column, because the database has nothing else to put into it. */
+type Requirement = (column: AnnotatedColumn) => boolean
+
+/** A trigger may put anything into any column; what a view or another server does with a row is not known here. */
+const requirementOf = ({ types, filled }: ModelScope, { relation }: NamedRelation): Requirement => {
+  const isTable = relation.kind === 'r' || relation.kind === 'p'
+  if (!isTable || filled.get(relation.oid) === true) return () => false
+  return ({ notNull, hasDefault, type }) => notNull && !hasDefault && types.get(type)?.hasDefault !== true
 }
 
 const noType = { type: null, typeSchema: null } as const

@@ -65,7 +65,7 @@ interface Columns {
 
 function readColumns(named: NamedRelation, scope: ValueScope, ...needed: readonly string[]): Columns {
   const values = readValues(scope)
-  return { facts: buildColumns(values, named, new Set(needed)), sql: buildColumnSql(scope, values, named) }
+  return { facts: buildColumns(scope, values, named, new Set(needed)), sql: buildColumnSql(scope, values, named) }
 }
 
 function assemble(

@@ -10,6 +10,8 @@ import type { Annotated, AnnotatedSchema, AnnotatedType } from '../comments/type
 export interface ModelScope extends Tables {
   readonly types: Lookup<AnnotatedType>
   readonly schemas: Lookup<ServedSchema>
+  /** By OID: relations with a trigger that may set columns of a row before it is added. */
+  readonly filled: Lookup<true>
   /** Row types of the served relations; only functions ask for them. */
   readonly rowTypes: Lookup<ObjectId>
 }
@@ -33,6 +35,7 @@ export function readScope(annotated: Annotated, schemas: readonly ServedSchema[]
   return tablesOf({
     types: new Map(annotated.types.map((type) => [type.oid, type])),
     schemas: new Map(schemas.map((schema) => [schema.name, schema])),
+    filled: new Map(annotated.filled?.map((oid) => [oid, true as const])),
     rowTypes: { get: (oid) => rowTypes().get(oid) },
   })
 }

@@ -280,6 +280,8 @@ export interface ColumnFacts {
   readonly aggregate: AggregateFacts
   /** Whether the column may stand in insert and update inputs at all (not generated, identity or serial). */
   readonly input: boolean
+  /** Present where an insert that does not name the column fails: it is NOT NULL, and nothing else gives it a value. */
+  readonly required?: true
   /** Column-level privileges, in addition to the table's. */
   readonly grants: ColumnGrants
 }

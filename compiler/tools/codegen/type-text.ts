@@ -12,6 +12,7 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
 } from 'graphql'
+import { isRequiredInput } from '../../../runtime/contract/required-input.ts'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import { commentText } from '../../emit/js-text.ts'
 import type { Layout, Module } from './layout.ts'
@@ -78,8 +79,10 @@ export function createTypeText({ layout, readings, mention, mentionPage }: TypeT
     const named = getNamedType(type)
     return isObjectType(named) ? nullable(type, `sdk.Of<${object(named)}>`) : output(type, leaf)
   }
-  const input = ({ name, type, defaultValue }: GraphQLInputField | GraphQLArgument): string => {
+  const input = (told: GraphQLInputField | GraphQLArgument): string => {
+    const { name, type, defaultValue } = told
     const text = inputText(type, inputLeaf)
+    if (isRequiredInput(told)) return `readonly ${name}: ${text}`
     if (!isNonNullType(type)) return `readonly ${name}?: sdk.Maybe<${text}>`
     return defaultValue === undefined ? `readonly ${name}: ${text}` : `readonly ${name}?: ${text} | undefined`
   }

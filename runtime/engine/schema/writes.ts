@@ -1,6 +1,7 @@
 import { GraphQLInputObjectType, GraphQLList, GraphQLObjectType, type GraphQLInputType } from 'graphql'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { rootField } from '../../contract/root-fields.ts'
+import { requiredInput } from '../../contract/required-input.ts'
 import type { RoleVisibility } from '../view.ts'
 import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, typeName, type SchemaField, type MakePart, type SchemaTypes } from './types.ts'
@@ -23,7 +24,9 @@ const makeInput =
         Object.fromEntries(
           inputs.map((column) => {
             const { name, type } = shown(column)
-            return [name, { type: types.input(type), description: column.description ?? `The value of ${name}.` }]
+            const extensions = part === 'insertInput' && column.required === true ? { extensions: requiredInput } : {}
+            const description = column.description ?? `The value of ${name}.`
+            return [name, { type: types.input(type), description, ...extensions }]
           }),
         ),
     })
