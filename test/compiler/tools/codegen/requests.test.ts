@@ -228,8 +228,8 @@ describe('a generated client and the service', () => {
     stop('the test')
     const { exitCode, printed } = await running
     expect([exitCode, printed.split('\n').length]).toEqual([0, 2])
-    // Only what changed was written again.
-    expect(printed.split('\n')[1]).toMatch(/ 1 of them changed$/)
+    // Only what changed was written again: rows, and the inputs of the table.
+    expect(printed.split('\n')[1]).toMatch(/ 2 of them changed$/)
   })
 
   it('says what is wrong with a source', async () => {
