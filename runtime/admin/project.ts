@@ -37,6 +37,6 @@ export async function getMails({ query }: OwnerCall<typeof io.getMails>, { tools
 
 /** POST /tokens */
 export async function postToken({ body, note }: OwnerCall<typeof io.postToken>, parts: AdminParts): Promise<Outcome> {
-  const { user_id: userId = '' } = body
+  const userId = body.user_id?.toLowerCase() ?? ''
   return json({ ...(await issueToken(parts, userId, note('token_issued', { user_id: userId }))) })
 }

@@ -3,7 +3,7 @@ import { deleteUser } from '../endpoints/admin/delete-user.ts'
 import { listFactorsOf, removeFactorOf, renameFactorOf } from '../endpoints/admin/factors.ts'
 import { generateLink } from '../endpoints/admin/generate-link.ts'
 import { invite } from '../endpoints/admin/invite.ts'
-import { listAudit } from '../endpoints/admin/list-audit.ts'
+import { listAudit, listAuditOf } from '../endpoints/admin/list-audit.ts'
 import { listUsers, showUser } from '../endpoints/admin/list-users.ts'
 import { updateUserAsAdmin } from '../endpoints/admin/update-user.ts'
 import * as io from '../io/admin.ts'
@@ -24,6 +24,7 @@ export const adminRoutes: readonly Route[] = [
   route({ at: `GET ${user}/factors`, ...admin, io: io.listFactors, handle: listFactorsOf }),
   route({ at: `PUT ${factor}`, ...admin, io: io.renameFactor, handle: renameFactorOf }),
   route({ at: `DELETE ${factor}`, ...admin, io: io.removeFactor, handle: removeFactorOf }),
+  route({ at: `GET ${user}/audit`, ...admin, io: io.listAuditOf, handle: listAuditOf }),
   route({ at: 'POST /admin/generate_link', ...admin, io: io.generateLink, handle: generateLink }),
   route({ at: 'GET /admin/audit', ...admin, io: io.listAudit, handle: listAudit }),
 ]

@@ -76,17 +76,21 @@ export const generateLink = io(
   },
 )
 
+const auditEntries = ok(
+  Type.Array(
+    exactly({
+      id,
+      payload: object('Who did what'),
+      created_at: Type.Optional(time),
+      ip_address: text('Empty where it is not known'),
+    }),
+  ),
+)
+
 export const listAudit = io(
   'What happened, newest first',
-  ok(
-    Type.Array(
-      exactly({
-        id,
-        payload: object('Who did what'),
-        created_at: Type.Optional(time),
-        ip_address: text('Empty where it is not known'),
-      }),
-    ),
-  ),
+  auditEntries,
   query({ ...page, query: text('author:, action: or type:, and a text') }),
 )
+
+export const listAuditOf = io('What a user did and had done to them, newest first', auditEntries, query(page))

@@ -7,7 +7,7 @@ export interface PageRequest {
 }
 
 /** How a query gives them. */
-interface GivenPage {
+export interface GivenPage {
   readonly page: string | undefined
   readonly per_page: string | undefined
 }

@@ -4,12 +4,17 @@ import type { JsonObject } from '../../lib/json-object.ts'
 
 /** auth.audit_log_entries as administrators read them. */
 
-export interface AuditFilter {
-  /** Member of the payload that is looked into. */
-  readonly member: 'actor_username' | 'action' | 'log_type'
-  /** A part of the entry, in any case; empty: every entry. */
-  readonly text: string
-}
+/** Member of the payload that is looked into. */
+export type AuditMember = 'actor_username' | 'action' | 'log_type'
+
+export type AuditFilter =
+  | {
+      readonly member: AuditMember
+      /** A part of the entry, in any case; empty: every entry. */
+      readonly text: string
+    }
+  /** What a user did, and what administrators did to them. */
+  | { readonly userId: string }
 
 export interface AuditRow {
   readonly id: string
@@ -18,25 +23,41 @@ export interface AuditRow {
   readonly ip_address: string
 }
 
-const matching = `$2::text = '' or position(lower($2) in lower(coalesce(payload ->> $1::text, ''))) > 0`
+/** @param parameters how many of them the condition has */
+const pagesOf = (name: string, condition: string, parameters: number) => ({
+  count: statement<{ readonly total: number }>(
+    `auth.audit-pages.${name}.count`,
+    `select count(*)::int as total from auth.audit_log_entries where ${condition}`,
+  ),
+  page: statement<AuditRow>(
+    `auth.audit-pages.${name}.page`,
+    `select id, payload, created_at, ip_address from auth.audit_log_entries where ${condition}
+    order by created_at desc, id limit $${parameters + 1}::bigint offset $${parameters + 2}::bigint`,
+  ),
+})
 
-const count = statement<{ readonly total: number }>(
-  'auth.audit-pages.count',
-  `select count(*)::int as total from auth.audit_log_entries where ${matching}`,
+const matching = pagesOf(
+  'matching',
+  `$2::text = '' or position(lower($2) in lower(coalesce(payload ->> $1::text, ''))) > 0`,
+  2,
 )
 
-const page = statement<AuditRow>(
-  'auth.audit-pages.page',
-  `select id, payload, created_at, ip_address from auth.audit_log_entries where ${matching}
-  order by created_at desc, id limit $3::bigint offset $4::bigint`,
-)
+const ofUser = pagesOf('of-user', `$1::text in (payload ->> 'actor_id', payload -> 'traits' ->> 'user_id')`, 1)
 
-export const countAuditLog = async (run: RunStatement, { member, text }: AuditFilter): Promise<number> =>
-  (await run(count, [member, text]))[0]?.total ?? 0
+const chosen = (filter: AuditFilter) =>
+  'userId' in filter ? { ...ofUser, values: [filter.userId] } : { ...matching, values: [filter.member, filter.text] }
 
-export const readAuditLog = (
+export async function countAuditLog(run: RunStatement, filter: AuditFilter): Promise<number> {
+  const { count, values } = chosen(filter)
+  return (await run(count, values))[0]?.total ?? 0
+}
+
+export function readAuditLog(
   run: RunStatement,
-  { member, text }: AuditFilter,
+  filter: AuditFilter,
   limit: number,
   offset: number,
-): Promise<readonly AuditRow[]> => run(page, [member, text, limit, offset])
+): Promise<readonly AuditRow[]> {
+  const { page, values } = chosen(filter)
+  return run(page, [...values, limit, offset])
+}

@@ -1,26 +1,43 @@
+import type { RunStatement } from '../../../db/pool/statements.ts'
 import { json, type AdminCall, type Outcome } from '../../call/call.ts'
 import { refuse } from '../../protocol/errors.ts'
-import { pageHeaders, readPage } from '../../protocol/paging.ts'
+import { pageHeaders, readPage, type GivenPage } from '../../protocol/paging.ts'
 import { rfc3339 } from '../../rules/times.ts'
-import { countAuditLog, readAuditLog, type AuditFilter } from '../../store/audit-pages.ts'
+import { countAuditLog, readAuditLog, type AuditFilter, type AuditMember } from '../../store/audit-pages.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
+import { targetUser } from './target-user.ts'
 
 /** GET /admin/audit: newest first. */
 export async function listAudit({ query }: AdminCall<typeof io.listAudit>, { database }: AuthTools): Promise<Outcome> {
-  const page = readPage(query)
   const asked = query.query ?? ''
-  const filter = readFilter(asked)
-  const total = await countAuditLog(database.run, filter)
-  const rows = await readAuditLog(database.run, filter, page.perPage, (page.page - 1) * page.perPage)
+  return answerPage(database.run, '/admin/audit', query, readFilter(asked), { query: asked })
+}
+
+/** GET /admin/users/{id}/audit: what the user did, and what administrators did to them; newest first. */
+export async function listAuditOf(call: AdminCall<typeof io.listAuditOf>, { database }: AuthTools): Promise<Outcome> {
+  const { id } = await targetUser(database.run, call)
+  return answerPage(database.run, `/admin/users/${id}/audit`, call.query, { userId: id }, {})
+}
+
+async function answerPage(
+  run: RunStatement,
+  path: string,
+  given: GivenPage,
+  filter: AuditFilter,
+  rest: Readonly<Record<string, string>>,
+): Promise<Outcome> {
+  const page = readPage(given)
+  const total = await countAuditLog(run, filter)
+  const rows = await readAuditLog(run, filter, page.perPage, (page.page - 1) * page.perPage)
   const entries = rows.map(({ created_at, ...row }) => ({
     ...row,
     ...(created_at !== null && { created_at: rfc3339(created_at) }),
   }))
-  return json(entries, pageHeaders('/admin/audit', page, total, { query: asked }))
+  return json(entries, pageHeaders(path, page, total, rest))
 }
 
-const members = new Map<string, AuditFilter['member']>([
+const members = new Map<string, AuditMember>([
   ['author', 'actor_username'],
   ['action', 'action'],
   ['type', 'log_type'],

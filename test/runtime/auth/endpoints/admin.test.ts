@@ -47,6 +47,7 @@ describe('an admin endpoint', () => {
     ['PUT', `/admin/users/${nobody}`],
     ['DELETE', `/admin/users/${nobody}`],
     ['GET', `/admin/users/${nobody}/factors`],
+    ['GET', `/admin/users/${nobody}/audit`],
     ['POST', '/admin/generate_link'],
     ['GET', '/admin/audit'],
   ] as const
@@ -654,6 +655,22 @@ describe('GET /admin/audit', () => {
     expect((await call('GET', '/admin/audit?query=type:team')).body.length).toBeGreaterThan(0)
     expect((await call('GET', '/admin/audit?query=nonsense:x')).status).toBe(400)
     expect((await call('GET', '/admin/audit')).headers.get('link')).toMatch(/^<\/admin\/audit\?page=/)
+  })
+
+  it('tells of one user what they did and what was done to them, and of nobody else', async () => {
+    const [{ id, email }, other] = [await made(), await made()]
+    await signIn(email)
+    await signIn(other.email)
+    await call('PUT', `/admin/users/${id}`, { body: { ban_duration: '1h' } })
+    const { body, headers } = await call('GET', `/admin/users/${id.toUpperCase()}/audit`)
+    const actions = body.map(({ payload }: { payload: { action: string } }) => payload.action)
+    expect(actions).toEqual(['user_modified', 'login', 'user_signedup'])
+    expect([headers.get('x-total-count'), headers.get('link')]).toEqual([
+      '3',
+      `</admin/users/${id}/audit?page=1&per_page=50>; rel="last"`,
+    ])
+    expect((await call('GET', `/admin/users/${id}/audit?page=2&per_page=2`)).body).toHaveLength(1)
+    expect((await call('GET', '/admin/users/6f1a3d0c-0b1f-4a53-9d1e-2f5a53c7b9aa/audit')).status).toBe(404)
   })
 
   it('holds no password, code or token', async () => {
