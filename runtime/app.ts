@@ -49,7 +49,7 @@ export interface AppParts extends Omit<
   /** What addresses begin with; left out: nothing. */
   readonly pathPrefix?: string | null
   /** Left out: nobody watches. */
-  readonly observers?: Omit<Observers, 'log'>
+  readonly observers?: Omit<Observers, 'log' | 'requests'>
   /** Null: this process serves no auth. */
   readonly auth: AdminParts | null
 }

@@ -225,6 +225,10 @@ function assemble(
       verify,
       addressHeader: settings.addressHeader,
       log,
+      requests: observers.requests,
+      slowMs: settings.slowRequestMs,
+      schemas: settings.schemas,
+      asCaller: database.run,
       project: () => projectOf(settings, listeningUrl()),
       prepare: () =>
         migrateAuth({ url: settings.databaseOwnerUrl ?? settings.databaseAuthUrl ?? settings.databaseUrl }),

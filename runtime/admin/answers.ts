@@ -1,6 +1,9 @@
 import type { ListedTemplate } from '../auth/mails/templates.ts'
 import type { AuthSettingName } from '../auth/settings/keys.ts'
 import type { KeptMail } from '../auth/store/outbox.ts'
+import type { KeptRequest } from '../observe/request-log.ts'
+import type { RowCommand, ShownTable } from './policies.ts'
+import type { Reach } from './row-access.ts'
 import type { SettingProblem } from './save-settings.ts'
 import type { ShownSetting } from './setting-values.ts'
 
@@ -47,6 +50,43 @@ export interface TokenAnswer {
   readonly expires_in: number
   /** Unix seconds. */
   readonly expires_at: number
+}
+
+/** A slow or a failed GraphQL request: neither values nor rows. */
+export interface ShownRequest extends Omit<KeptRequest, 'requestId' | 'at' | 'hasDocument'> {
+  readonly request_id: string
+  /** RFC 3339. */
+  readonly answered_at: string
+  /** Whether GET /documents/{hash} has the document. */
+  readonly has_document: boolean
+}
+
+export interface RequestsAnswer {
+  /** Of the process that answers; newest first. */
+  readonly requests: readonly ShownRequest[]
+  /** What takes as many milliseconds is slow; 0: nothing is. */
+  readonly slow_ms: number
+}
+
+export interface DocumentAnswer {
+  /** Texts in it are empty, and numbers 0. */
+  readonly document: string
+}
+
+export interface PoliciesAnswer {
+  readonly tables: readonly ShownTable[]
+}
+
+/** What a command reaches of a table. */
+export type CommandAccess =
+  | Exclude<Reach, { readonly kind: 'rows' }>
+  /** `more`: counting ended there. */
+  | { readonly kind: 'rows'; readonly rows: number; readonly more: boolean }
+  /** Postgres could not tell: a policy fails, say, or takes too long. */
+  | { readonly kind: 'failed'; readonly message: string }
+
+export interface AccessAnswer extends Readonly<Record<RowCommand, CommandAccess>> {
+  readonly role: string
 }
 
 /** Every refusal. */

@@ -4,7 +4,9 @@ import type { BodyOf, DescribedEndpoint, Io, QueryOf } from '../auth/protocol/io
 import type { AuthParts } from '../auth/http/register.ts'
 import type { Method } from '../auth/http/route.ts'
 import type { AuditAction } from '../auth/store/audit-log.ts'
+import type { RunExchange } from '../contract/execution.ts'
 import type { RunStatement } from '../db/pool/statements.ts'
+import type { RequestLog } from '../observe/request-log.ts'
 import type { ProjectAnswer } from './answers.ts'
 
 /** What the owner's endpoints rest on. */
@@ -12,6 +14,13 @@ export interface AdminParts extends AuthParts {
   readonly project: () => ProjectAnswer
   /** Makes the tables of auth where they are missing; gives the names of what it did. */
   readonly prepare: () => Promise<readonly string[]>
+  readonly requests: RequestLog
+  /** What takes as many milliseconds is slow; 0: nothing is. */
+  readonly slowMs: number
+  /** Those that are served. */
+  readonly schemas: readonly string[]
+  /** Runs statements as requests run. */
+  readonly asCaller: RunExchange
   /** The whole API of a role. Rejects with HttpFailure while there is none. */
   readonly describe: (role: string) => Promise<IntrospectionQuery>
 }

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
-import { anything, body, exactly, io, object, ok, oneOf, patch, query, text } from '../auth/io/build.ts'
+import { Type, type TSchema } from 'typebox'
+import { anything, body, exactly, io, object, ok, oneOf, patch, query, text, time } from '../auth/io/build.ts'
 import { templateKinds } from '../auth/mails/kinds.ts'
 import { authSettingRows } from '../auth/settings/keys.ts'
 
@@ -101,4 +101,92 @@ export const postToken = io(
     }),
   ),
   body({ user_id: text('UUID') }),
+)
+
+const optionalWhole = Type.Optional(whole)
+const orNone = (schema: TSchema) => Type.Union([schema, Type.Null()])
+const sql = orNone(text('SQL'))
+
+export const getRequests = io(
+  'Slow and failed GraphQL requests of the process that answers, newest first',
+  ok(
+    exactly({
+      requests: Type.Array(
+        exactly({
+          request_id: text('As answered in X-Request-Id'),
+          answered_at: time,
+          operation: text('Name of the operation'),
+          role: text('Of the caller'),
+          outcome: text('Where it ended'),
+          code: orNone(text('Of its first error')),
+          ms: whole,
+          phases: exactly({ prepare: optionalWhole, queue: optionalWhole, database: optionalWhole }),
+          hash: text('SHA-256 of the document'),
+          has_document: flag,
+        }),
+      ),
+      slow_ms: whole,
+    }),
+  ),
+)
+
+export const getDocument = io(
+  'The document of a slow or failed request, without the values in it',
+  ok(exactly({ document: text('GraphQL') })),
+)
+
+export const getPolicies = io(
+  'Tables of the served schemas with their policies of row-level security',
+  ok(
+    exactly({
+      tables: Type.Array(
+        exactly({
+          schema: text('Its schema'),
+          name: text('Its name'),
+          enabled: flag,
+          forced: flag,
+          policies: Type.Array(
+            exactly({
+              name: text('Its name'),
+              command: oneOf('What it is about', 'all', 'select', 'insert', 'update', 'delete'),
+              permissive: flag,
+              roles: Type.Array(text('A role, or public')),
+              using: sql,
+              check: sql,
+            }),
+          ),
+        }),
+      ),
+    }),
+  ),
+)
+
+const commandAccess = Type.Union([
+  exactly({
+    kind: Type.Literal('no-grant'),
+    privilege: oneOf('What is missing', 'usage', 'select', 'insert', 'update', 'delete'),
+  }),
+  exactly({ kind: Type.Literal('no-policy') }),
+  exactly({ kind: Type.Literal('rows'), rows: whole, more: flag }),
+  exactly({ kind: Type.Literal('new-rows'), checked: flag }),
+  exactly({ kind: Type.Literal('failed'), message: text('What Postgres says') }),
+])
+
+export const getAccess = io(
+  'How many rows of a table each command reaches, as a role or a user',
+  ok(
+    exactly({
+      role: text('As which they were counted'),
+      select: commandAccess,
+      insert: commandAccess,
+      update: commandAccess,
+      delete: commandAccess,
+    }),
+  ),
+  query({
+    schema: text('Of the table'),
+    table: text('Its name'),
+    role: text('anon unless it is given'),
+    user_id: text('UUID; the role and the claims are those of the user then'),
+  }),
 )

@@ -1,6 +1,8 @@
+import { getAccess, getPolicies } from './access.ts'
 import { ownerRoute, type OwnerRoute } from './call.ts'
 import * as io from './io.ts'
 import { getMails, getProject, getSchema, postToken, prepareProject } from './project.ts'
+import { getDocument, getRequests } from './requests.ts'
 import { getSettings, patchSettings } from './settings.ts'
 import { deleteTemplate, getTemplates, patchTemplate } from './templates.ts'
 
@@ -15,5 +17,9 @@ export const ownerRoutes: readonly OwnerRoute[] = [
   ownerRoute({ at: 'PATCH /templates/:kind', io: io.patchTemplate, handle: patchTemplate }),
   ownerRoute({ at: 'DELETE /templates/:kind', io: io.deleteTemplate, handle: deleteTemplate }),
   ownerRoute({ at: 'GET /mails', io: io.getMails, handle: getMails }),
+  ownerRoute({ at: 'GET /requests', io: io.getRequests, handle: getRequests }),
+  ownerRoute({ at: 'GET /documents/:hash', io: io.getDocument, handle: getDocument }),
+  ownerRoute({ at: 'GET /policies', io: io.getPolicies, handle: getPolicies }),
+  ownerRoute({ at: 'GET /access', io: io.getAccess, handle: getAccess }),
   ownerRoute({ at: 'POST /tokens', io: io.postToken, handle: postToken }),
 ]

@@ -1,6 +1,6 @@
 /**
  * When the parts of a request were over, on the monotonic clock in milliseconds; 0: the request did not come so far. Kept
- * only where somebody looks at it: metrics, traces, the log of slow requests.
+ * for those who watch: metrics, traces, the log of slow and failed requests.
  */
 export interface Timeline {
   readonly arrived: number

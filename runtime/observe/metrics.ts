@@ -128,7 +128,7 @@ export async function createMetrics({ pool, caches }: MetricsSources): Promise<M
   const operationLabel = createBounded(mostOperations)
   return {
     request: ({ operation, role, outcome, timeline, done }) => {
-      const labels = [operationLabel(operation), ownRoles.has(role) ? role : 'other', outcome]
+      const labels = [operationLabel(operation()), ownRoles.has(role) ? role : 'other', outcome]
       requests.observe(labels, seconds(done - timeline.arrived))
       for (const [phase, begin, end] of phasesOf(timeline)) phases.observe([phase], seconds(end - begin))
     },

@@ -1,9 +1,9 @@
 import type { ObserveRequest } from '../graphql/http/observed.ts'
-import { phasesOf } from '../contract/timeline.ts'
 import type { Log } from '../log/events.ts'
 import type { Settings } from '../settings/keys.ts'
 import { createMetrics, type HttpObservation, type Metrics, type MetricsSources } from './metrics.ts'
 import type { Siblings } from '../workers/siblings.ts'
+import { createRequestLog, phaseTimesOf, tookMs, type RequestLog } from './request-log.ts'
 import { createTraces } from './traces.ts'
 
 /** Each worker shows its own, and tells those of all. */
@@ -12,10 +12,10 @@ function shareMetrics(own: Metrics, siblings: Siblings): Metrics {
   return { ...own, text: siblings.metrics }
 }
 
-/** Everybody who watches requests, as the settings say. Nobody watching costs a request nothing. */
+/** Everybody who watches requests, as the settings say. */
 export interface Observers {
-  /** Null: nobody watches GraphQL requests, which then keep no timeline. */
-  readonly request: ObserveRequest | null
+  readonly request: ObserveRequest
+  readonly requests: RequestLog
   /** Whether Postgres is told which operation and trace a request belongs to. */
   readonly labels: boolean
   readonly http: ((request: HttpObservation) => void) | null
@@ -25,11 +25,12 @@ export interface Observers {
 
 const slowRequests =
   (log: Log, slowMs: number): ObserveRequest =>
-  ({ requestId, operation, role, timeline, done, hash }) => {
-    const ms = done - timeline.arrived
+  (observed) => {
+    const { requestId, operation, role, hash } = observed
+    const ms = tookMs(observed)
     if (ms < slowMs) return
-    const phases = Object.fromEntries(phasesOf(timeline).map(([phase, begin, end]) => [phase, Math.round(end - begin)]))
-    log({ kind: 'slow-request', requestId, operation, role, ms: Math.round(ms), phases, hash: hash() })
+    const phases = phaseTimesOf(observed)
+    log({ kind: 'slow-request', requestId, operation: operation(), role, ms: Math.round(ms), phases, hash: hash() })
   }
 
 export async function openObservers(
@@ -40,7 +41,9 @@ export async function openObservers(
 ): Promise<Observers> {
   const own = settings.metrics === null ? null : await createMetrics(sources)
   const metrics = own === null || siblings === undefined ? own : shareMetrics(own, siblings)
+  const requests = createRequestLog(settings.slowRequestMs)
   const watchers = [
+    requests.watch,
     ...(metrics === null ? [] : [metrics.request]),
     ...(settings.tracing ? [await createTraces()] : []),
     ...(settings.slowRequestMs === 0 ? [] : [slowRequests(log, settings.slowRequestMs)]),
@@ -56,7 +59,8 @@ export async function openObservers(
     for (const watch of watchers) watch(observed)
   }
   return {
-    request: watchers.length === 0 ? null : request,
+    request,
+    requests,
     labels: settings.tracing,
     http: metrics?.http ?? null,
     log: told,

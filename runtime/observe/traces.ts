@@ -11,7 +11,8 @@ export async function createTraces(): Promise<ObserveRequest> {
   const tracer = trace.getTracer('catalograph')
   // Milliseconds since 1970.
   const time = (at: number): number => performance.timeOrigin + at
-  return ({ operation, role, outcome, timeline, done, traceparent }) => {
+  return ({ operation: nameOf, role, outcome, timeline, done, traceparent }) => {
+    const operation = nameOf()
     const parent = traceparent === undefined ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent })
     const attributes = {
       'graphql.operation.name': operation,

@@ -1,13 +1,17 @@
 import type { Timeline } from '../../contract/timeline.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import type { GraphqlOutcome, GraphqlRequest } from '../protocol/types.ts'
 
-/** A GraphQL request that was answered, for those who watch: it says nothing of values or rows. */
+/** A GraphQL request that was answered, for those who watch: it says nothing of variables or rows. */
 export interface ObservedRequest {
   readonly requestId: string
-  readonly operation: string
+  /** What it is called; looked for when it is asked. */
+  readonly operation: () => string
   readonly role: string
   readonly outcome: GraphqlOutcome
+  /** Of its first error; null: it has none. */
+  readonly code: string | null
   readonly timeline: Timeline
   /** When the answer was ready, on the same clock. */
   readonly done: number
@@ -15,6 +19,8 @@ export interface ObservedRequest {
   readonly traceparent: string | undefined
   /** Of the document's text; made when it is asked for. */
   readonly hash: () => string
+  /** The text, which may hold values; null: only its hash was sent. */
+  readonly document: () => string | null
 }
 
 /** Never throws and never waits. */
@@ -45,4 +51,11 @@ export function labelOf(operation: string, traceparent: string | readonly string
     : `${operation.slice(0, longestLabel - id.length - 1)} ${id}`
 }
 
-export const documentHash = ({ query }: GraphqlRequest): string => sha256Hex(query ?? '')
+export const documentHash = ({ query, extensions }: GraphqlRequest): string =>
+  query === null ? persistedHash(extensions) : sha256Hex(query)
+
+/** As the client sent it, if it is one. */
+function persistedHash({ persistedQuery }: GraphqlRequest['extensions']): string {
+  const hash = isJsonObject(persistedQuery) ? String(persistedQuery['sha256Hash']) : ''
+  return /^[0-9a-f]{64}$/i.test(hash) ? hash.toLowerCase() : ''
+}

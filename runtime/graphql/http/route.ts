@@ -105,10 +105,11 @@ async function answer(
   )
   refuseTooMany(reply, route.rateLimit, context)
   const unwatch = watchClient(request, context)
-  const { outcome, body } = await route.serve(asked, caller, context)
+  const response = await route.serve(asked, caller, context)
   unwatch()
+  const { outcome, body } = response
   if (route.observe !== null && context.timeline !== null)
-    route.observe(observed(request, asked, caller, context.timeline, outcome))
+    route.observe(observed(request, asked, caller, context.timeline, response))
   if (context.timeline !== null && caller.role === ownerRole)
     reply.header('server-timing', serverTiming(context.timeline))
   reply.code(statusTable[outcome][media])
@@ -121,18 +122,20 @@ const observed = (
   asked: GraphqlRequest,
   { role }: Caller,
   timeline: Timeline,
-  outcome: GraphqlOutcome,
+  { outcome, code }: GraphqlResponse,
 ): ObservedRequest => {
   const { traceparent } = request.headers
   return {
     requestId: request.id,
-    operation: operationNameOf(asked),
+    operation: () => operationNameOf(asked),
     role,
     outcome,
+    code: code ?? null,
     timeline,
     done: performance.now(),
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     hash: () => documentHash(asked),
+    document: () => asked.query,
   }
 }
 
@@ -242,5 +245,6 @@ const renderFailure: RenderFailure = (code, message) =>
 /** What is answered while no schema is loaded yet. */
 export const unavailableResponse: GraphqlResponse = {
   outcome: 'unavailable',
+  code: 'UNAVAILABLE',
   body: renderFailure('UNAVAILABLE', failureTable.UNAVAILABLE.message),
 }

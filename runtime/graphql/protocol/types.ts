@@ -33,6 +33,8 @@ export type GraphqlOutcome =
 
 export interface GraphqlResponse {
   readonly outcome: GraphqlOutcome
+  /** Of its first error; left out: it has none. */
+  readonly code?: string | undefined
   /** JSON text of the whole body, or its bytes in UTF-8; in parts where it is long. */
   readonly body: string | Buffer | LongBody
 }

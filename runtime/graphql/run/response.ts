@@ -52,6 +52,7 @@ export function toFailure(error: unknown, outline: Outline | null): GraphqlRespo
 
 const failed = (outcome: GraphqlResponse['outcome'], errors: readonly ErrorEntry[]): GraphqlResponse => ({
   outcome,
+  code: errors[0]?.extensions.code,
   body: JSON.stringify({ data: null, errors }),
 })
 
