@@ -62,10 +62,18 @@ export function reportRows({ relations, functions, remarks }: Report): readonly 
 const isLostField = ({ code, object }: Report['remarks'][number]): boolean =>
   code === 'field-taken' && object.startsWith('relation of ')
 
-export function filterRows(rows: readonly ReportRow[], text: string, presence: Presence): readonly ReportRow[] {
+/** Whether one of the texts contains another, whatever its case. */
+function mentions(texts: readonly (string | null)[], text: string): boolean {
   const wanted = text.trim().toLowerCase()
+  return texts.some((one) => one?.toLowerCase().includes(wanted) === true)
+}
+
+export const filterAdvice = (advice: readonly Advice[], text: string): readonly Advice[] =>
+  advice.filter((one) => mentions(Object.values(one), text))
+
+export function filterRows(rows: readonly ReportRow[], text: string, presence: Presence): readonly ReportRow[] {
   return rows.filter(({ key: _key, name, ...texts }) => {
     if (presence !== 'all' && (name !== null) !== (presence === 'present')) return false
-    return Object.values({ name, ...texts }).some((cell) => cell?.toLowerCase().includes(wanted) === true)
+    return mentions(Object.values({ name, ...texts }), text)
   })
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { buildSchema, introspectionFromSchema } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { readGraph, type Graph } from '../../../runtime/dashboard/page/picture/graph.ts'
+import { filterGraph, readGraph, type Graph } from '../../../runtime/dashboard/page/picture/graph.ts'
 import { boxWidth, layOut, type Box } from '../../../runtime/dashboard/page/picture/layout.ts'
 
 describe('the picture of a schema', () => {
@@ -26,6 +26,27 @@ describe('the picture of a schema', () => {
       { from: 'Post', field: 'tags', to: 'Tag', many: true },
       { from: 'Tag', field: 'similarCollection', to: 'Tag', many: true },
     ])
+  })
+
+  it('is narrowed to types of a name, alone or with those that they are related to', () => {
+    const type = (name: string) => ({ name, fields: [] })
+    const relation = (from: string, to: string) => ({ from, field: to, to, many: false })
+    const graph: Graph = {
+      types: ['Author', 'Post', 'PostTag', 'Tag', 'City'].map(type),
+      relations: [
+        relation('Post', 'Author'),
+        relation('PostTag', 'Post'),
+        relation('PostTag', 'Tag'),
+        relation('Author', 'City'),
+      ],
+    }
+    const alone = filterGraph(graph, ' POST ', false)
+    expect(alone).toEqual({ types: ['Post', 'PostTag'].map(type), relations: [relation('PostTag', 'Post')] })
+    const near = filterGraph(graph, 'post', true)
+    expect(near.types).toEqual(['Author', 'Post', 'PostTag', 'Tag'].map(type))
+    expect(near.relations).toEqual(graph.relations.slice(0, 3))
+    expect(filterGraph(graph, ' ', false)).toBe(graph)
+    expect(filterGraph(graph, 'nothing', true)).toEqual({ types: [], relations: [] })
   })
 
   it('lays out any of them, circles included: every type once, no two on one spot, every relation drawn', () => {

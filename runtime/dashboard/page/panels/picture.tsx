@@ -1,12 +1,12 @@
 import type { IntrospectionQuery } from 'graphql'
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, type RefObject } from 'react'
 import type { Api, Result } from '../api.ts'
 import { useAdminAnswer } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import { Field } from '../parts/field.tsx'
 import { Drawing } from '../picture/drawing.tsx'
-import { readGraph, type Graph } from '../picture/graph.ts'
-import { layOut } from '../picture/layout.ts'
+import { filterGraph, readGraph, type Graph } from '../picture/graph.ts'
+import { boxWidth, layOut, type Layout } from '../picture/layout.ts'
 
 const roles = ['anon', 'authenticated', 'service_role'] as const
 
@@ -42,18 +42,39 @@ export function PicturePanel() {
 const zooms = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2]
 
 function Picture({ introspection }: { readonly introspection: IntrospectionQuery }) {
-  const graph = useMemo(() => readGraph(introspection), [introspection])
+  const whole = useMemo(() => readGraph(introspection), [introspection])
+  const [text, setText] = useState('')
+  const [withNear, setWithNear] = useState(true)
+  const looked = useDeferredValue(text)
+  const graph = useMemo(() => filterGraph(whole, looked, withNear), [whole, looked, withNear])
   const layout = useMemo(() => layOut(graph), [graph])
   const [zoom, setZoom] = useState(zooms.indexOf(1))
-  const [chosen, setChosen] = useState<string | null>(null)
-  const choose = useCallback((name: string) => setChosen((before) => (before === name ? null : name)), [])
-  if (graph.types.length === 0) return <p>This role sees no tables.</p>
+  const [wanted, setWanted] = useState<string | null>(null)
+  const choose = useCallback((name: string) => setWanted((before) => (before === name ? null : name)), [])
+  const chosen = graph.types.some(({ name }) => name === wanted) ? wanted : null
+  const frame = useCentred(layout, zooms[zoom] ?? 1, chosen)
+  if (whole.types.length === 0) return <p>This role sees no tables.</p>
   return (
     <>
       <div className="toolbar">
+        <Field label="Filter by name">
+          {(described) => (
+            <input {...described} type="search" value={text} onChange={({ target }) => setText(target.value)} />
+          )}
+        </Field>
+        <Field label="With related types" inline>
+          {(described) => (
+            <input
+              {...described}
+              type="checkbox"
+              checked={withNear}
+              onChange={({ target }) => setWithNear(target.checked)}
+            />
+          )}
+        </Field>
         <Field label="Focus">
           {(described) => (
-            <select {...described} value={chosen ?? ''} onChange={({ target }) => setChosen(target.value || null)}>
+            <select {...described} value={chosen ?? ''} onChange={({ target }) => setWanted(target.value || null)}>
               <option value="">all types</option>
               {graph.types.map(({ name }) => (
                 <option key={name}>{name}</option>
@@ -67,14 +88,32 @@ function Picture({ introspection }: { readonly introspection: IntrospectionQuery
         <button type="button" disabled={zoom === zooms.length - 1} onClick={() => setZoom(zoom + 1)}>
           Larger
         </button>
-        <span role="status">{Math.round((zooms[zoom] ?? 1) * 100)} %</span>
+        <span role="status">
+          {graph.types.length} of {whole.types.length} types, {Math.round((zooms[zoom] ?? 1) * 100)} %
+        </span>
       </div>
-      <div className="wide picture-frame" tabIndex={0} role="region" aria-label="Diagram of the schema">
+      <div ref={frame} className="wide picture-frame" tabIndex={0} role="region" aria-label="Diagram of the schema">
         <Drawing layout={layout} zoom={zooms[zoom] ?? 1} chosen={chosen} choose={choose} />
       </div>
+      {graph.types.length === 0 && <p>No type has such a name.</p>}
       <Relations graph={graph} chosen={chosen} />
     </>
   )
+}
+
+/** Brings the chosen box to the middle of what is seen. */
+function useCentred(layout: Layout, zoom: number, chosen: string | null): RefObject<HTMLDivElement | null> {
+  const frame = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const box = layout.boxes.find(({ type }) => type.name === chosen)
+    const seen = frame.current
+    if (box === undefined || seen === null) return
+    seen.scrollTo({
+      left: (box.x + boxWidth / 2) * zoom - seen.clientWidth / 2,
+      top: (box.y + box.height / 2) * zoom - seen.clientHeight / 2,
+    })
+  }, [layout, zoom, chosen])
+  return frame
 }
 
 function Relations({ graph, chosen }: { readonly graph: Graph; readonly chosen: string | null }) {

@@ -6,7 +6,15 @@ import { Answer } from '../parts/answer.tsx'
 import { Field } from '../parts/field.tsx'
 import { SwitchOn } from '../parts/switch-on.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
-import { filterRows, reportRows, type Advice, type Presence, type Report, type ReportRow } from '../report.ts'
+import {
+  filterAdvice,
+  filterRows,
+  reportRows,
+  type Advice,
+  type Presence,
+  type Report,
+  type ReportRow,
+} from '../report.ts'
 import type { BearerOf, Whom } from '../whom.ts'
 
 /** Every table and function, whether it is in the API of a role and why not, and what should be mended. */
@@ -79,7 +87,7 @@ function Report(report: Report) {
       </div>
       <ReportTable rows={rows} />
       <h2>Problems</h2>
-      <AdviceList advice={report.advice} />
+      <AdviceList all={report.advice.length} advice={filterAdvice(report.advice, text)} />
     </>
   )
 }
@@ -115,21 +123,31 @@ function ReportTable({ rows }: { readonly rows: readonly ReportRow[] }) {
   )
 }
 
-function AdviceList({ advice }: { readonly advice: readonly Advice[] }) {
-  if (advice.length === 0) return <p>No problems found.</p>
+interface AdviceListProps {
+  readonly all: number
+  readonly advice: readonly Advice[]
+}
+
+function AdviceList({ all, advice }: AdviceListProps) {
+  if (all === 0) return <p>No problems found.</p>
   return (
-    <ul className="advice">
-      {advice.map(({ problem, object, message, sql }) => (
-        <li key={`${problem} ${object}`} className="card">
-          <h3>
-            {object}: {problem}
-          </h3>
-          <p>{message}</p>
-          <pre tabIndex={0} aria-label={`SQL for ${object}`}>
-            {sql}
-          </pre>
-        </li>
-      ))}
-    </ul>
+    <>
+      <p role="status">
+        {advice.length} of {all} problems
+      </p>
+      <ul className="advice">
+        {advice.map(({ problem, object, message, sql }) => (
+          <li key={`${problem} ${object}`} className="card">
+            <h3>
+              {object}: {problem}
+            </h3>
+            <p>{message}</p>
+            <pre tabIndex={0} aria-label={`SQL for ${object}`}>
+              {sql}
+            </pre>
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }

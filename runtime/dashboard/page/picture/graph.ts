@@ -50,6 +50,23 @@ export function readGraph({ __schema: schema }: IntrospectionQuery): Graph {
   }
 }
 
+/**
+ * The types whose name contains a text, whatever its case, and the relations between them.
+ * @param withNear and types that these refer to or are referred to by
+ */
+export function filterGraph(graph: Graph, text: string, withNear: boolean): Graph {
+  const wanted = text.trim().toLowerCase()
+  if (wanted === '') return graph
+  const names = graph.types.map(({ name }) => name)
+  const found = new Set(names.filter((name) => name.toLowerCase().includes(wanted)))
+  const touching = graph.relations.filter(({ from, to }) => found.has(from) || found.has(to))
+  const shown = withNear ? new Set([...found, ...touching.flatMap(({ from, to }) => [from, to])]) : found
+  return {
+    types: graph.types.filter(({ name }) => shown.has(name)),
+    relations: graph.relations.filter(({ from, to }) => shown.has(from) && shown.has(to)),
+  }
+}
+
 /** A foreign key is a field on both sides: the side that refers is drawn. */
 const isReverse = ({ from, to, many }: Relation, all: readonly Relation[]): boolean =>
   many && all.some((other) => !other.many && other.from === to && other.to === from)
