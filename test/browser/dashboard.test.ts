@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
 import { findChromium, useBrowser, type WatchedPage } from '../support/chromium.ts'
+import { enterDashboard, panelNames, showPanel, type PanelName } from '../support/dashboard.ts'
 import { postsOf, postsSql } from '../support/posts.ts'
 
 const path = findChromium()
@@ -15,10 +16,10 @@ const sql = `${postsSql}
     parent_id int references public.comments,
     body text
   );
+  alter table public.comments enable row level security;
+  create policy reading on public.comments for select using (body <> 'hidden');
   create table public.keyless (note text);
   grant select on public.comments, public.keyless to anon, authenticated, service_role;`
-
-const panels = ['auth', 'connect', 'users', 'templates', 'outbox', 'report', 'picture', 'graphiql'] as const
 
 describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
   const browser = useBrowser(path ?? '')
@@ -26,6 +27,10 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
   beforeAll(async () => {
     server = await startAuthServer({ sql })
     for (const name of ['ada', 'bob']) await signUp(`${name}@example.com`)
+    await server.db.query(
+      `insert into public.comments (id, post_id, body)
+      select n, min(id), case n when 1 then 'shown' else 'hidden' end from public.posts, generate_series(1, 2) n group by n`,
+    )
   })
   afterAll(() => server?.stop())
 
@@ -36,19 +41,10 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
     await postsOf(server).write(body.access_token, { title: `A post of ${email}` })
   }
 
-  /** The page of somebody who has shown the key. */
-  const enter = async (
-    panel: (typeof panels)[number],
+  const enter = (
+    panel: PanelName,
     { of = server, ...options }: Parameters<typeof browser.open>[0] & { readonly of?: AuthServer } = {},
-  ): Promise<WatchedPage> => {
-    const watched = await browser.open(options)
-    await watched.page.goto(`${of.url}/dashboard#${panel}`)
-    await watched.page.getByLabel('service_role key').fill(of.serviceRole)
-    await watched.page.keyboard.press('Enter')
-    await watched.page.getByRole('navigation', { name: 'Panels' }).waitFor()
-    await watched.page.getByText('Loading …').waitFor({ state: 'detached' })
-    return watched
-  }
+  ): Promise<WatchedPage> => enterDashboard(browser, of, panel, options)
 
   it('comes in less than 400 kB, from here alone, under a policy that lets nothing else in', async () => {
     const { headers } = await fetch(`${server.url}/dashboard`)
@@ -255,6 +251,96 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
     await context.close()
   })
 
+  it('shows what happened to a user, and takes a second factor away once that was said twice', async () => {
+    const email = 'ada@example.com'
+    await server.db.query(
+      `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, secret, created_at, updated_at)
+      select gen_random_uuid(), id, 'her telephone', 'totp', 'verified', 'a secret', now(), now()
+      from auth.users where email = $1`,
+      [email],
+    )
+    const { page, context, shoot, checkAccess, errors } = await enter('users')
+    await page.getByRole('button', { name: `Details of ${email}` }).click()
+    const details = page.getByRole('region', { name: `Details of ${email}`, exact: true })
+    await details.getByRole('listitem').filter({ hasText: 'her telephone: totp, verified' }).waitFor()
+    const log = details.getByRole('region', { name: `Audit log of ${email}` })
+    await log.getByRole('row', { name: /user_signedup/ }).waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe(email)
+    await checkAccess()
+    await shoot('user-details')
+    const text = await details.innerText()
+    expect(text).not.toMatch(/a secret|bob@/)
+    await details.getByRole('button', { name: 'Remove factor her telephone' }).click()
+    await details.getByRole('button', { name: 'Remove factor her telephone for good' }).click()
+    await details.getByText('No second factors.').waitFor()
+    await page.getByRole('link', { name: 'Audit log' }).click()
+    await page.getByLabel('Search in').selectOption('action')
+    await page.getByLabel('Text').fill('factor_deleted')
+    await page.getByText('1 entry, page 1 of 1').waitFor()
+    await page.getByRole('region', { name: 'Audit log', exact: true }).getByText(`user_email: ${email}`).waitFor()
+    await shoot('audit-found')
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('shows requests that failed, without their values, and explains their documents', async () => {
+    const query = 'query Wrong { postsCollection(filter: {title: {eq: "hunter2"}, id: {gt: 0}}) { nothing } }'
+    await fetch(`${server.url}/graphql/v1`, {
+      method: 'POST',
+      headers: { apikey: server.anon, 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    })
+    const { page, context, shoot, checkAccess } = await enter('requests')
+    const row = page.getByRole('row', { name: /Wrong.*anon.*GRAPHQL_VALIDATION_FAILED/ })
+    await row.waitFor()
+    await checkAccess()
+    await shoot('requests-failed')
+    await page.getByLabel('Show').selectOption('slow')
+    await row.waitFor({ state: 'detached' })
+    await page.getByLabel('Show').selectOption('failed')
+    await row.getByRole('button', { name: 'Explain Wrong' }).click()
+    const editor = page.locator('.graphiql-query-editor .CodeMirror')
+    await editor.getByText('Wrong').waitFor()
+    const shown = await editor.innerText()
+    expect([shown.includes('hunter2'), shown.includes('eq: ""')]).toEqual([false, true])
+    expect(await page.getByLabel('Explain').isChecked()).toBe(true)
+    await context.close()
+  })
+
+  it('shows policies, and what a role and a user reach by them', async () => {
+    const { page, context, shoot, checkAccess, errors } = await enter('policies')
+    const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name} `) })
+    expect(await row('public.comments').innerText()).toMatch(
+      /reading: select, to public[^]*using \(body <> 'hidden'::text\)/,
+    )
+    await page.getByLabel('Filter by name').fill('COMM')
+    await page.getByText('1 of 3 tables').waitFor()
+    await page.getByRole('button', { name: 'Try', exact: true }).click()
+    await page.getByText('1 of 3 tables, 1 tried').waitFor()
+    const cells = async (): Promise<readonly string[]> =>
+      (await row('public.comments').getByRole('cell').allInnerTexts()).slice(1, 5)
+    expect(await cells()).toEqual([
+      '1 row',
+      'no: insert is not granted',
+      'no: update is not granted',
+      'no: delete is not granted',
+    ])
+    await page.getByLabel('Filter by name').fill('')
+    await page.getByLabel('As', { exact: true }).selectOption('user')
+    await page.getByRole('combobox', { name: 'User' }).fill('ada@example.com')
+    await page.getByText('Chosen: ada@example.com').waitFor()
+    await page.getByText('3 of 3 tables', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Try', exact: true }).click()
+    await page.getByText('3 of 3 tables, 3 tried').waitFor()
+    expect((await row('public.posts').getByRole('cell').allInnerTexts())[1]).toBe('1 row')
+    await checkAccess()
+    await shoot('policies-tried')
+    await page.getByLabel('Show').selectOption('off')
+    await page.getByText('1 of 3 tables, 1 tried').waitFor()
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
   it('filters the schema report, and tells what to mend', async () => {
     const { page, context, shoot } = await enter('report')
     const table = page.getByRole('region', { name: 'Objects of the schema' })
@@ -271,6 +357,12 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
 
   it('draws the types and what leads from one to another', async () => {
     const { page, context, shoot } = await enter('picture')
+    await page.getByRole('img', { name: '2 types and 2 relations' }).waitFor()
+    await page.getByLabel('Filter by name').fill('post')
+    await page.getByText('2 of 2 types').waitFor()
+    await page.getByLabel('With related types').uncheck()
+    await page.getByRole('img', { name: '1 types and 0 relations' }).waitFor()
+    await page.getByLabel('Filter by name').fill('')
     await page.getByRole('img', { name: '2 types and 2 relations' }).waitFor()
     await page.getByLabel('Focus').selectOption('Comments')
     await page.getByText('2 types, 2 relations as a list').click()
@@ -298,11 +390,10 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
     ['light', 1280],
     ['dark', 360],
   ] as const)('has nothing that axe-core objects to, %s and %i wide, and fits', async (colorScheme, width) => {
-    const { page, context, shoot, checkAccess } = await enter('auth', { colorScheme, viewport: { width, height: 800 } })
-    for (const panel of panels) {
-      await page.goto(`${server.url}/dashboard#${panel}`)
-      await page.locator(`main[data-panel=${panel}]`).waitFor()
-      await page.getByText('Loading …').waitFor({ state: 'detached' })
+    const watched = await enter('auth', { colorScheme, viewport: { width, height: 800 } })
+    const { page, context, shoot, checkAccess } = watched
+    for (const panel of panelNames) {
+      await showPanel(watched, server, panel)
       // GraphiQL's tabs hold buttons, which is its own doing.
       await checkAccess(['.graphiql-tabs'])
       expect([panel, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([panel, width])

@@ -197,7 +197,7 @@ describe('a panel of the dashboard', () => {
     const rows = readPage('runtime/dashboard/page/panels.tsx').matchAll(/\bname: '(\w+)', title: '([\w ]+)'/g)
     const panels = [...rows].map(([, name = '', title = '']) => ({ name, title }))
     expect(panels.length).toBeGreaterThan(5)
-    const [visits, page] = ['test/browser/dashboard.test.ts', 'docs/dashboard.md'].map(readPage)
+    const [visits, page] = ['test/support/dashboard.ts', 'docs/dashboard.md'].map(readPage)
     const described = page?.replace(/\s+/g, ' ')
     expect(panels.filter(({ name }) => !visits?.includes(`'${name}'`))).toEqual([])
     expect(panels.filter(({ title }) => !described?.includes(`**${title}**`))).toEqual([])

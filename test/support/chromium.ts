@@ -33,6 +33,8 @@ export interface WatchedPage {
   readonly bytes: () => Promise<number>
   /** Keeps a picture of it. */
   readonly shoot: (name: string) => Promise<void>
+  /** Keeps a picture of what is seen without scrolling. */
+  readonly shootView: (name: string) => Promise<void>
   /** Fails with what axe-core has against the page as it is, in WCAG 2.2 A and AA and best practices. */
   readonly checkAccess: (exclude?: readonly string[]) => Promise<void>
 }
@@ -96,11 +98,14 @@ function watch(page: Page): WatchedPage {
     errors,
     origins,
     bytes: async () => (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0),
-    shoot: async (name) => {
-      await page.screenshot({ path: fileURLToPath(new URL(`${name}.png`, screenshots)), fullPage: true })
-    },
+    shoot: (name) => keepPicture(page, name, true),
+    shootView: (name) => keepPicture(page, name, false),
     checkAccess: (exclude = []) => checkAccess(page, exclude),
   }
+}
+
+async function keepPicture(page: Page, name: string, fullPage: boolean): Promise<void> {
+  await page.screenshot({ path: fileURLToPath(new URL(`${name}.png`, screenshots)), fullPage })
 }
 
 async function checkAccess(page: Page, exclude: readonly string[]): Promise<void> {

@@ -10,6 +10,9 @@ export interface PageContext {
   /** As whom documents are run; chosen in one panel, it holds in all. */
   readonly whom: Whom
   readonly actAs: (whom: Whom) => void
+  /** What GraphiQL shows when it is opened next; null: what it showed before. */
+  readonly opened: string | null
+  readonly openDocument: (document: string | null) => void
 }
 
 const ReactPageContext = createContext<PageContext | null>(null)

@@ -45,7 +45,8 @@ function sentenceOf(code: string, message: string): string {
 
 function OpenPage({ api, project, leave }: Opened & { readonly leave: () => void }) {
   const [whom, actAs] = useState<Whom>({ kind: 'anon' })
-  const context = useMemo(() => ({ api, project, whom, actAs }), [api, project, whom])
+  const [opened, openDocument] = useState<string | null>(null)
+  const context = useMemo(() => ({ api, project, whom, actAs, opened, openDocument }), [api, project, whom, opened])
   return (
     <PageContextProvider value={context}>
       <Shell leave={leave} />

@@ -1,9 +1,12 @@
 import { lazy, Suspense, type ComponentType } from 'react'
+import { AuditPanel } from './panels/audit.tsx'
 import { AuthPanel } from './panels/auth.tsx'
 import { ConnectPanel } from './panels/connect.tsx'
 import { OutboxPanel } from './panels/outbox.tsx'
 import { PicturePanel } from './panels/picture.tsx'
+import { PoliciesPanel } from './panels/policies.tsx'
 import { ReportPanel } from './panels/report.tsx'
+import { RequestsPanel } from './panels/requests.tsx'
 import { TemplatesPanel } from './panels/templates.tsx'
 import { UsersPanel } from './panels/users.tsx'
 
@@ -24,8 +27,11 @@ export const panels: readonly Panel[] = [
   auth,
   { name: 'connect', title: 'Connect', Show: ConnectPanel },
   { name: 'users', title: 'Users', Show: UsersPanel },
+  { name: 'audit', title: 'Audit log', Show: AuditPanel },
   { name: 'templates', title: 'Mail templates', Show: TemplatesPanel },
   { name: 'outbox', title: 'Outbox', Show: OutboxPanel },
+  { name: 'policies', title: 'Policies', Show: PoliciesPanel },
+  { name: 'requests', title: 'Requests', Show: RequestsPanel },
   { name: 'report', title: 'Schema report', Show: ReportPanel },
   { name: 'picture', title: 'Schema diagram', Show: PicturePanel },
   { name: 'graphiql', title: 'GraphiQL', Show: ShowGraphiql },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ObservedRequest } from '../../../runtime/graphql/http/observed.ts'
+import { documentHash, type ObservedRequest } from '../../../runtime/graphql/http/observed.ts'
 import { createRequestLog } from '../../../runtime/observe/request-log.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { askOwner, type Answer } from '../../support/auth.ts'
@@ -56,6 +56,19 @@ describe('slow and failed requests', () => {
       }
     })
   })
+})
+
+it('a request that sent a hash alone is known by it, if it is one', () => {
+  const hash = sha256Hex('{ a }')
+  const hashOf = (sha256Hash: unknown): string =>
+    documentHash({
+      query: null,
+      operationName: null,
+      variables: {},
+      extensions: { persistedQuery: { sha256Hash } },
+      queryOnly: false,
+    })
+  expect([hashOf(hash.toUpperCase()), hashOf('a secret'), hashOf(null)]).toEqual([hash, '', ''])
 })
 
 describe('what is kept of requests', () => {

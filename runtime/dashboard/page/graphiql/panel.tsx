@@ -1,6 +1,6 @@
 import { GraphiQL } from 'graphiql'
 import { buildClientSchema, type IntrospectionQuery } from 'graphql'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Api, GraphqlAnswer, GraphqlParams, Result } from '../api.ts'
 import { useBearers } from '../bearer.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
@@ -17,6 +17,7 @@ import type { Explained } from '../../../graphql/extensions/explain.ts'
 /** GraphiQL as the chosen role or user, with the plans of the last request when they are requested. */
 export function GraphiqlPanel() {
   const { whom } = usePageContext()
+  const opened = useOpened()
   const role = roleOf(whom)
   const ask = useCallback(
     (api: Api): Promise<Result<IntrospectionQuery>> =>
@@ -24,7 +25,7 @@ export function GraphiqlPanel() {
     [role],
   )
   const [asked, reload] = useAdminAnswer(ask)
-  const [explains, setExplains] = useState(false)
+  const [explains, setExplains] = useState(opened !== null)
   const [plans, setPlans] = useState<Explaining>({ kind: 'nothing' })
   const fetcher = useFetcher(whom, explains, setPlans)
   return (
@@ -49,7 +50,7 @@ export function GraphiqlPanel() {
       <Answer asked={asked}>
         {(introspection) => (
           <div className={explains ? 'console explaining' : 'console'}>
-            <Console introspection={introspection} fetcher={fetcher} />
+            <Console introspection={introspection} fetcher={fetcher} opened={opened} />
             {explains && <ExplainPane plans={plans} />}
           </div>
         )}
@@ -58,13 +59,23 @@ export function GraphiqlPanel() {
   )
 }
 
+/** The document that another panel opened, which is shown once. */
+function useOpened(): string | null {
+  const { opened, openDocument } = usePageContext()
+  const [first] = useState(opened)
+  useEffect(() => openDocument(null), [openDocument])
+  return first
+}
+
 interface ConsoleProps {
   readonly introspection: IntrospectionQuery
   readonly fetcher: Fetcher
+  /** The document to show; null: what was shown before. */
+  readonly opened: string | null
 }
 
 /** The schema is the owner's answer: the API itself need not answer introspection. */
-function Console({ introspection, fetcher }: ConsoleProps) {
+function Console({ introspection, fetcher, opened }: ConsoleProps) {
   const schema = useMemo(() => buildClientSchema(introspection, { assumeValid: true }), [introspection])
   const root = useRef<HTMLDivElement>(null)
   useEditorNames(root)
@@ -74,6 +85,7 @@ function Console({ introspection, fetcher }: ConsoleProps) {
         fetcher={fetcher}
         schema={schema}
         defaultQuery={firstQuery(schema)}
+        {...(opened !== null && { query: opened })}
         isHeadersEditorEnabled={false}
         showPersistHeadersSettings={false}
       >

@@ -4,6 +4,7 @@ import { useAdminAnswer, usePageContext } from '../context.tsx'
 import type { Api, Result } from '../api.ts'
 import { Answer } from '../parts/answer.tsx'
 import { MailFrame } from '../parts/mail-frame.tsx'
+import { timeOf } from '../parts/time.ts'
 import { labelOf } from './setting-text.ts'
 
 const askMails = (api: Api): Promise<Result<MailsAnswer>> => api.call('GET', 'admin/v1/mails?last=100')
@@ -40,7 +41,7 @@ function Mails({ mails }: MailsAnswer) {
               <strong>{mail.subject}</strong>
               <span>{mail.recipient}</span>
               <small>
-                {labelOf(mail.kind)}, {new Date(mail.created_at).toLocaleString()}
+                {labelOf(mail.kind)}, {timeOf(mail.created_at)}
               </small>
             </button>
           </li>

@@ -2,6 +2,7 @@ import { useState, type FormEvent } from 'react'
 import type { Refusal, Result } from '../api.ts'
 import { usePageContext } from '../context.tsx'
 import { Refused } from '../parts/answer.tsx'
+import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { Field } from '../parts/field.tsx'
 import { nameOf, type ListedUser } from '../users.ts'
 
@@ -73,11 +74,9 @@ export interface UserActionProps extends ActionProps {
 export function UserActions({ user, isBanned, reload }: UserActionProps) {
   const { api } = usePageContext()
   const [refusal, setRefusal] = useState<Refusal | null>(null)
-  const [isAsking, setAsking] = useState(false)
   const path = `auth/v1/admin/users/${user.id}`
   const act = async (done: Promise<Result<unknown>>): Promise<void> => {
     const result = await done
-    setAsking(false)
     setRefusal(result.kind === 'refused' ? result.refusal : null)
     if (result.kind === 'answer') reload()
   }
@@ -91,24 +90,7 @@ export function UserActions({ user, isBanned, reload }: UserActionProps) {
       >
         {isBanned ? 'Unban' : 'Ban'}
       </button>
-      {isAsking ? (
-        <>
-          <button
-            type="button"
-            aria-label={`Delete ${name} for good`}
-            onClick={() => void act(api.call('DELETE', path))}
-          >
-            Delete for good
-          </button>
-          <button type="button" onClick={() => setAsking(false)}>
-            Keep
-          </button>
-        </>
-      ) : (
-        <button type="button" aria-label={`Delete ${name}`} onClick={() => setAsking(true)}>
-          Delete
-        </button>
-      )}
+      <ConfirmedButton text="Delete" target={name} act={() => act(api.call('DELETE', path))} />
       {refusal !== null && <Refused refusal={refusal} />}
     </>
   )

@@ -3,8 +3,11 @@ import { useAdminAnswer, usePageContext } from '../context.tsx'
 import type { Api, Result } from '../api.ts'
 import { Answer } from '../parts/answer.tsx'
 import { Field } from '../parts/field.tsx'
+import { Pages, totalOf } from '../parts/pages.tsx'
+import { timeOf } from '../parts/time.ts'
 import { nameOf, usersPath, type ListedUser } from '../users.ts'
 import { NewUser, UserActions, type ActionProps } from './user-actions.tsx'
+import { UserDetails } from './user-details.tsx'
 
 const perPage = 25
 
@@ -12,6 +15,7 @@ const perPage = 25
 export function UsersPanel() {
   const [filter, setFilter] = useState('')
   const [page, setPage] = useState(1)
+  const [shown, setShown] = useState<ListedUser | null>(null)
   const looked = useDeferredValue(filter)
   const ask = useCallback(
     (api: Api): Promise<Result<{ readonly users: readonly ListedUser[] }>> =>
@@ -19,8 +23,6 @@ export function UsersPanel() {
     [looked, page],
   )
   const [asked, reload] = useAdminAnswer(ask)
-  const total = asked.kind === 'answer' ? Number(asked.headers.get('x-total-count') ?? 0) : 0
-  const pages = Math.max(1, Math.ceil(total / perPage))
   const search = (text: string): void => {
     setFilter(text)
     setPage(1)
@@ -38,23 +40,27 @@ export function UsersPanel() {
         </button>
       </div>
       <NewUser reload={reload} />
-      <Answer asked={asked}>{({ users }) => <UserTable users={users} reload={reload} />}</Answer>
-      <nav className="toolbar" aria-label="Pages of users">
-        <button type="button" disabled={page <= 1} onClick={() => setPage(page - 1)}>
-          Newer
-        </button>
-        <span role="status">
-          {total} {total === 1 ? 'user' : 'users'}, page {page} of {pages}
-        </span>
-        <button type="button" disabled={page >= pages} onClick={() => setPage(page + 1)}>
-          Older
-        </button>
-      </nav>
+      <Answer asked={asked}>{({ users }) => <UserTable users={users} reload={reload} show={setShown} />}</Answer>
+      <Pages
+        label="Pages of users"
+        noun="user"
+        nouns="users"
+        total={totalOf(asked)}
+        page={page}
+        perPage={perPage}
+        turn={setPage}
+      />
+      {shown !== null && <UserDetails key={shown.id} user={shown} close={() => setShown(null)} />}
     </>
   )
 }
 
-function UserTable({ users, reload }: ActionProps & { readonly users: readonly ListedUser[] }) {
+interface UserTableProps extends ActionProps {
+  readonly users: readonly ListedUser[]
+  readonly show: (user: ListedUser) => void
+}
+
+function UserTable({ users, reload, show }: UserTableProps) {
   const { actAs } = usePageContext()
   const lookAs = (user: ListedUser): void => {
     actAs({ kind: 'user', id: user.id, name: nameOf(user), role: user.role })
@@ -86,10 +92,15 @@ function UserTable({ users, reload }: ActionProps & { readonly users: readonly L
               <td>{timeOf(user.last_sign_in_at)}</td>
               <td>{user.identities?.map(({ provider }) => provider).join(', ')}</td>
               <td>
-                <button type="button" onClick={() => lookAs(user)} aria-label={`Open GraphiQL as ${nameOf(user)}`}>
-                  Open GraphiQL
-                </button>
-                <UserActions user={user} isBanned={isBanned(user)} reload={reload} />
+                <div className="actions">
+                  <button type="button" onClick={() => lookAs(user)} aria-label={`Open GraphiQL as ${nameOf(user)}`}>
+                    Open GraphiQL
+                  </button>
+                  <button type="button" onClick={() => show(user)} aria-label={`Details of ${nameOf(user)}`}>
+                    Details
+                  </button>
+                  <UserActions user={user} isBanned={isBanned(user)} reload={reload} />
+                </div>
               </td>
             </tr>
           ))}
@@ -107,6 +118,3 @@ function stateOf(user: ListedUser): string {
   if (user.is_anonymous) return 'guest'
   return user.confirmed_at === undefined ? 'not confirmed' : 'confirmed'
 }
-
-const timeOf = (time: string | null | undefined): string =>
-  time === null || time === undefined ? '' : new Date(time).toLocaleString()

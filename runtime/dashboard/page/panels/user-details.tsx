@@ -1,0 +1,87 @@
+import { useCallback, useState } from 'react'
+import type { Api, Refusal, Result } from '../api.ts'
+import { useAdminAnswer, usePageContext } from '../context.tsx'
+import { Answer, Refused } from '../parts/answer.tsx'
+import { AuditLog } from '../parts/audit-log.tsx'
+import { ConfirmedButton } from '../parts/confirmed-button.tsx'
+import { timeOf } from '../parts/time.ts'
+import { nameOf, type ListedUser } from '../users.ts'
+
+/** A second factor as the admin endpoints list it (spec/auth.md 3.4); never its secret. */
+interface ListedFactor {
+  readonly id: string
+  readonly friendly_name?: string
+  readonly factor_type: string
+  readonly status: string
+  readonly created_at: string
+}
+
+export interface UserDetailsProps {
+  readonly user: ListedUser
+  readonly close: () => void
+}
+
+/** What the list of users has no room for: second factors, and what happened to the account. */
+export function UserDetails({ user, close }: UserDetailsProps) {
+  const name = nameOf(user)
+  const path = `auth/v1/admin/users/${user.id}`
+  return (
+    <section className="card" aria-label={`Details of ${name}`}>
+      <div className="actions">
+        <h2 tabIndex={-1} ref={focusFirst}>
+          {name}
+        </h2>
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+      <h3>Second factors</h3>
+      <Factors path={`${path}/factors`} />
+      <h3>Audit log</h3>
+      <AuditLog path={`${path}/audit`} label={`Audit log of ${name}`} />
+    </section>
+  )
+}
+
+/** The section opens below the list, so the focus goes there. */
+const focusFirst = (heading: HTMLHeadingElement | null): void => heading?.focus()
+
+function Factors({ path }: { readonly path: string }) {
+  const { api } = usePageContext()
+  const [refusal, setRefusal] = useState<Refusal | null>(null)
+  const ask = useCallback((asking: Api): Promise<Result<readonly ListedFactor[]>> => asking.call('GET', path), [path])
+  const [asked, reload] = useAdminAnswer(ask)
+  const remove = async (id: string): Promise<void> => {
+    const result = await api.call('DELETE', `${path}/${id}`)
+    setRefusal(result.kind === 'refused' ? result.refusal : null)
+    if (result.kind === 'answer') reload()
+  }
+  return (
+    <>
+      {refusal !== null && <Refused refusal={refusal} />}
+      <Answer asked={asked}>{(factors) => <FactorList factors={factors} remove={remove} />}</Answer>
+    </>
+  )
+}
+
+interface FactorListProps {
+  readonly factors: readonly ListedFactor[]
+  readonly remove: (id: string) => Promise<void>
+}
+
+/** Sessions that a removed factor had raised fall back to the first level. */
+function FactorList({ factors, remove }: FactorListProps) {
+  if (factors.length === 0) return <p>No second factors.</p>
+  return (
+    <ul className="plain">
+      {factors.map(({ id, friendly_name: name = '', factor_type: type, status, created_at: time }) => (
+        <li key={id} className="actions">
+          <span>
+            {name === '' ? 'Without a name' : name}: {type}, {status}, since {timeOf(time)}
+          </span>
+          <ConfirmedButton text="Remove" target={`factor ${name === '' ? id : name}`} act={() => remove(id)} />
+        </li>
+      ))}
+    </ul>
+  )
+}
