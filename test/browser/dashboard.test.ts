@@ -331,7 +331,7 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
     await page.getByText('Chosen: ada@example.com').waitFor()
     await page.getByText('3 of 3 tables', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Try', exact: true }).click()
-    await page.getByText('3 of 3 tables, 3 tried').waitFor()
+    await page.getByText('3 of 3 tables, 3 tried as ada@example.com').waitFor()
     expect((await row('public.posts').getByRole('cell').allInnerTexts())[1]).toBe('1 row')
     await checkAccess()
     await shoot('policies-tried')

@@ -18,6 +18,9 @@ export const roleOf = (whom: Whom): string => {
   }
 }
 
+/** What somebody is called on the page. */
+export const nameOfWhom = (whom: Whom): string => (whom.kind === 'user' ? whom.name : roleOf(whom))
+
 /** Gives the bearer token of somebody: one of a user is asked for when it is needed and again before it ends. */
 export type BearerOf = (whom: Whom) => Promise<Result<string | undefined>>
 

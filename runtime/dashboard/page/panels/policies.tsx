@@ -7,6 +7,7 @@ import { Answer } from '../parts/answer.tsx'
 import { Field } from '../parts/field.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
 import { accessPath, commandNames, sentenceOfAccess, tableKey, type Tried } from '../policies.ts'
+import { nameOfWhom } from '../whom.ts'
 
 const askPolicies = (api: Api): Promise<Result<PoliciesAnswer>> => api.call('GET', 'admin/v1/policies')
 
@@ -64,6 +65,7 @@ interface TablesProps {
 }
 
 function Tables({ all, tables }: TablesProps) {
+  const { whom } = usePageContext()
   const { tried, isTrying, start, stop } = useTrial()
   const done = tables.filter((table) => tried.has(tableKey(table))).length
   return (
@@ -84,7 +86,7 @@ function Tables({ all, tables }: TablesProps) {
           </button>
         )}
         <p role="status">
-          {tables.length} of {all} tables{tried.size > 0 && `, ${done} tried`}
+          {tables.length} of {all} tables{tried.size > 0 && `, ${done} tried as ${nameOfWhom(whom)}`}
         </p>
       </div>
       <PolicyTable tables={tables} tried={tried} />
