@@ -3,6 +3,7 @@ import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedRelation } from '../comments/types.ts'
 import type { Diagnostic } from '../report/diagnostic.ts'
+import { notNullKey } from '../catalog/not-null-key.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameRelation } from '../report/object-name.ts'
@@ -100,4 +101,7 @@ function readKey(relation: AnnotatedRelation, object: string): WithDiagnostics<r
 }
 
 const noKeyDiagnostic = (relation: AnnotatedRelation, object: string): Diagnostic =>
-  diagnose('no-key', object, { view: relation.kind === 'v' || relation.kind === 'm' })
+  diagnose('no-key', object, {
+    view: relation.kind === 'v' || relation.kind === 'm',
+    columns: notNullKey(relation) ?? ['...'],
+  })

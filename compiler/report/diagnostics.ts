@@ -107,13 +107,11 @@ export const diagnosticKinds = {
     ({ instead }) => `Its field would be called "nodeId", which is the node id of every row; ${instead}.`,
     () => 'Give it another name by comment: name, or foreign_name and local_name on a foreign key.',
   ),
-  'no-key': kind<{ view: boolean }>(
+  'no-key': kind<{ view: boolean; columns: readonly string[] }>(
     'info',
     () => 'It has no primary key, so it has no collection.',
-    ({ view }) =>
-      view
-        ? 'Comment on it with @graphql({"primary_key_columns": ["..."]}).'
-        : 'Add a primary key, or comment on it with @graphql({"primary_key_columns": ["..."]}).',
+    ({ view, columns }) =>
+      `${view ? 'Comment' : 'Add a primary key, or comment'} on it with @graphql({"primary_key_columns": [${list(columns)}]}).`,
   ),
   'key-ignored': kind<Record<never, never>>(
     'warning',

@@ -8,8 +8,8 @@ import type { Diagnostic } from '../../report/diagnostic.ts'
 import { mergeWishes, withComments, type NewComment, type Wish } from './comments.ts'
 import { fieldWishes } from './fields.ts'
 import { namedDatabase, type NamedDatabase } from './database.ts'
+import { keyWishes } from './keys.ts'
 import { enumWishes, rootWishes, sharedTypeWishes, unspellableWishes } from './types.ts'
-import { viewKeyWishes } from './view-keys.ts'
 import { pluralWishes, singularWishes } from './words.ts'
 
 /** Comments that a schema wants, so that nothing in it loses its field. */
@@ -89,7 +89,7 @@ export async function annotateDatabase(query: Query, schemas: readonly string[],
   const catalog = await readCatalog(query, { schemas, version: null })
   const { annotated } = annotate(catalog)
   const { manifest } = buildModel(annotated).model
-  const keys = mergeWishes(new Map(), await viewKeyWishes(query, catalog, namedDatabase(catalog, annotated, manifest)))
+  const keys = mergeWishes(new Map(), await keyWishes(query, catalog, namedDatabase(catalog, annotated, manifest)))
   const comments = settle(catalog, words ? inWords(catalog, keys) : keys)
   return {
     comments: [...comments.values()],

@@ -3,7 +3,14 @@ import { objectId } from '../../../runtime/contract/object-id.ts'
 import { lowerFirst } from '../../../runtime/contract/root-fields.ts'
 import { groupBy } from '../../../runtime/lib/group-by.ts'
 import { functionIdentities } from '../../model/function-names.ts'
-import { columnCandidates, forwardCandidates, functionCandidates, pickName, reverseCandidates } from './names.ts'
+import {
+  columnCandidates,
+  forwardCandidates,
+  functionCandidates,
+  pickName,
+  reverseCandidates,
+  type KeyColumns,
+} from './names.ts'
 import type { Wish } from './comments.ts'
 import type { NamedDatabase } from './database.ts'
 
@@ -79,6 +86,9 @@ function columnClaim(database: NamedDatabase, entity: EntityFacts, column: strin
 
 const isSame = (a: readonly string[], b: readonly string[]): boolean => JSON.stringify(a) === JSON.stringify(b)
 
+const keyColumnsOf = ({ direction, local, foreign }: RelationFacts): KeyColumns =>
+  direction === 'forward' ? { columns: local, foreignColumns: foreign } : { columns: foreign, foreignColumns: local }
+
 /** The constraint behind a relation: the first, second, ... of those that join the same columns. */
 export function constraintOf(
   database: NamedDatabase,
@@ -88,7 +98,7 @@ export function constraintOf(
 ): string | null {
   const isForward = relation.direction === 'forward'
   const [child, parent] = isForward ? [entity.id, relation.target] : [relation.target, entity.id]
-  const [columns, foreign] = isForward ? [relation.local, relation.foreign] : [relation.foreign, relation.local]
+  const { columns, foreignColumns } = keyColumnsOf(relation)
   const place = entity.relations
     .slice(0, index)
     .filter(
@@ -104,7 +114,7 @@ export function constraintOf(
       (key) =>
         objectId(key.foreignSchema, key.foreignRelation) === parent &&
         isSame(key.columns, columns) &&
-        isSame(key.foreignColumns, foreign),
+        isSame(key.foreignColumns, foreignColumns),
     )
   return keys[place]?.name ?? null
 }
@@ -116,12 +126,13 @@ function relationClaim(database: NamedDatabase, entity: EntityFacts, relation: R
   const child = database.relation(isForward ? entity.id : target)
   const constraint = constraintOf(database, entity, relation, index)
   const other = database.entity(target) ?? entity
+  const key = keyColumnsOf(relation)
   const names = isForward
-    ? forwardCandidates(relation.local, other.name, database.inflects(other.schema))
-    : reverseCandidates(other.name, relation.foreign, shape === 'one', database.inflects(other.schema))
+    ? forwardCandidates(key, other.name, database.inflects(other.schema))
+    : reverseCandidates(other.name, key, shape === 'one', database.inflects(other.schema))
   const fits = isForward
     ? names[0] === field
-    : forwardCandidates(relation.foreign, entity.name, database.inflects(entity.schema))[0] === lowerFirst(entity.name)
+    : forwardCandidates(key, entity.name, database.inflects(entity.schema))[0] === lowerFirst(entity.name)
   // A key of one column is named for it, and the column for the value that it holds.
   const own = isForward && relation.local.length === 1 ? relation.local[0] : undefined
   const on = constraint === null ? null : ({ kind: 'foreign key', relation: child, constraint } as const)

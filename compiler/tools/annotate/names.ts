@@ -22,29 +22,36 @@ const fieldStyle = (name: string, inflected: boolean): string => (inflected ? lo
 const joined = (inflected: boolean, ...words: readonly string[]): string =>
   inflected ? lowerFirst(words.map((word) => upperFirst(inflect(word))).join('')) : words.join('_')
 
-const withoutId = (column: string): string => column.replace(/(?<=.)(?:_id|Id)$/, '')
+/** A foreign key, as its names are made of it. */
+export interface KeyColumns {
+  readonly columns: readonly string[]
+  readonly foreignColumns: readonly string[]
+}
 
-const columnsText = (columns: readonly string[]): string =>
-  columns.map((column) => spellable(withoutId(column))).join('_and_')
+/** `item_id` and `itemId` are named for `item`, and so is `itemid` where it leads to a column that is spelt so too. */
+const withoutId = ({ columns, foreignColumns }: KeyColumns): readonly string[] =>
+  columns.map((column, place) =>
+    spellable(
+      column.replace(/[^_]id$/.test(foreignColumns[place] ?? '') ? /(?<=.)(?:_?id|Id)$/ : /(?<=.)(?:_id|Id)$/, ''),
+    ),
+  )
+
+const columnsText = (key: KeyColumns): string => withoutId(key).join('_and_')
 
 /** The field of a foreign key on the table that has it: named by its columns, then by where it leads. */
-export const forwardCandidates = (
-  columns: readonly string[],
-  target: string,
-  inflected: boolean,
-): readonly string[] => [
-  ...(columns.length === 1 ? [fieldStyle(spellable(withoutId(columns[0] ?? '')), inflected)] : []),
-  joined(inflected, lowerFirst(target), 'by', columnsText(columns)),
+export const forwardCandidates = (key: KeyColumns, target: string, inflected: boolean): readonly string[] => [
+  ...(key.columns.length === 1 ? withoutId(key).map((name) => fieldStyle(name, inflected)) : []),
+  joined(inflected, lowerFirst(target), 'by', columnsText(key)),
 ]
 
 /** The field on the other side. */
 export const reverseCandidates = (
   child: string,
-  columns: readonly string[],
+  key: KeyColumns,
   single: boolean,
   inflected: boolean,
 ): readonly string[] => {
-  const name = joined(inflected, lowerFirst(child), 'by', columnsText(columns))
+  const name = joined(inflected, lowerFirst(child), 'by', columnsText(key))
   return [single ? name : rootField('collection', name)]
 }
 

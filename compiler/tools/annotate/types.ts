@@ -80,20 +80,14 @@ function linkWishes(database: NamedDatabase, relation: CatalogRelation): readonl
     const isUsable = (name: string): boolean => isValidName(name) && name !== 'nodeId'
     return [
       ...(unnamed(database, on, 'foreign_name') && !isUsable(toOneField(key.columns, there))
-        ? [
-            wishFor(
-              on,
-              'foreign_name',
-              pickName(forwardCandidates(key.columns, there.name, there.schema.inflects), isUsable),
-            ),
-          ]
+        ? [wishFor(on, 'foreign_name', pickName(forwardCandidates(key, there.name, there.schema.inflects), isUsable))]
         : []),
       ...(unnamed(database, on, 'local_name') && !isUsable(toOneField(key.foreignColumns, here))
         ? [
             wishFor(
               on,
               'local_name',
-              pickName(reverseCandidates(here.name, key.columns, false, here.schema.inflects), isUsable),
+              pickName(reverseCandidates(here.name, key, false, here.schema.inflects), isUsable),
             ),
           ]
         : []),

@@ -14,8 +14,8 @@ export const annotateCommand: Command = {
   summary: 'Write the COMMENT statements that a schema needs, so that no field is lost.',
   description:
     'Prints SQL for review, and changes nothing: names for relations and columns that collide, derived from the columns\n' +
-    'of foreign keys; names for what GraphQL cannot spell, labels of enums among them; and keys of views, where a table\n' +
-    'below has one and the rows of today agree. What comments say already stays; run again after the SQL was executed, it\n' +
+    'of foreign keys; names for what GraphQL cannot spell, labels of enums among them; and keys of views and of tables\n' +
+    'without a primary key, where columns tell the rows of today apart. What comments say already stays; run again after the SQL was executed, it\n' +
     'prints nothing.',
   options: {
     out: { value: 'FILE', help: 'Write the SQL to this file instead.' },

@@ -17,7 +17,7 @@ describe('names of objects', () => {
 })
 
 describe('printing', () => {
-  const info = diagnose('no-key', 'table public.a', { view: false })
+  const info = diagnose('no-key', 'table public.a', { view: false, columns: ['code'] })
   const error = diagnose('comment-json', 'table public.b', { text: 'x\ny' })
 
   it('has one line for each, the gravest first', () => {
@@ -26,7 +26,7 @@ describe('printing', () => {
         '[comment-json] -> Write one JSON object with double-quoted keys between "@graphql(" and the last ")" of the ' +
         'comment, and use no other ")" after it.',
       'info: table public.a: It has no primary key, so it has no collection. [no-key] -> Add a primary key, or comment on ' +
-        'it with @graphql({"primary_key_columns": ["..."]}).',
+        'it with @graphql({"primary_key_columns": ["code"]}).',
       '',
     ])
     expect(printDiagnostics([])).toBe('')

@@ -21,6 +21,10 @@ const music = `
   create function name_of(label) returns text language sql stable as 'select $1.name';
   create function name(label) returns text language sql stable as 'select $1.name';
   create view artist_names as select id, name from artist;
+  create table song (isrc text not null unique, title text unique);
+  create table draft (code text unique, note text unique);
+  insert into draft values ('a', null), ('b', null);
+  create table take (number int);
   create view pairs as select a.id, b.id as other from artist a cross join artist b;
   create schema more;
   create table more.label (id int primary key);
@@ -76,14 +80,38 @@ describe.each([
     expect(await fieldsOf(style === 'inflected' ? 'Area' : 'area')).toEqual(expect.arrayContaining(back))
   })
 
-  it('are found for views whose rows a key of a table tells apart, and for no others', async () => {
+  it('are found for views whose rows a key of a table tells apart, and for tables that a unique index does', async () => {
     const { rows } = await db.query(
-      "select relname as name, obj_description(oid, 'pg_class') as comment from pg_class where relkind = 'v' and relnamespace = 'public'::regnamespace order by 1",
+      `select relname as name, obj_description(oid, 'pg_class') as comment from pg_class
+        where relname in ('artist_names', 'draft', 'pairs', 'song', 'take') order by 1`,
     )
     expect(rows).toEqual([
       { name: 'artist_names', comment: '@graphql({"primary_key_columns":["id"]})' },
+      { name: 'draft', comment: '@graphql({"primary_key_columns":["code"]})' },
       { name: 'pairs', comment: null },
+      { name: 'song', comment: '@graphql({"primary_key_columns":["isrc"]})' },
+      { name: 'take', comment: null },
     ])
+  })
+})
+
+describe('columns in the style of their keys', () => {
+  beforeAll(async () => {
+    db = await createDatabase({
+      sql: `create table items (itemid int primary key, master_itemid int references items, templateid int references items);
+        create table functions (functionid int primary key, itemid int references items, spare_itemid int references items);
+        create table grids (id int primary key, grid int references grids, outer_grid int references grids);
+        grant usage on schema public to anon; grant select on all tables in schema public to anon;
+        create schema more; comment on schema public is '@graphql({"inflect_names": true})';`,
+    })
+  })
+  afterAll(() => db.drop())
+
+  it('keep their names, and the rows are named without the id', async () => {
+    await db.query((await run()).printed)
+    expect(await fieldsOf('Functions')).toEqual(expect.arrayContaining(['itemid', 'spareItemid', 'items', 'spareItem']))
+    expect(await fieldsOf('Items')).toEqual(expect.arrayContaining(['masterItemid', 'templateid', 'template']))
+    expect(await fieldsOf('Grids')).toEqual(expect.arrayContaining(['grid', 'outerGrid']))
   })
 })
 
