@@ -41,7 +41,7 @@ const API_ROLES = `api as (
 
 /** Relations that some API role may read or change, and their names in SQL. */
 const RELATIONS = `relations as (
-  select c.oid, c.relkind, c.relrowsecurity, c.reloptions,
+  select c.oid, c.relnamespace as schema, c.relkind, c.relrowsecurity, c.reloptions,
     pg_catalog.format('%I.%I', n.nspname, c.relname) as name,
     (select pg_catalog.string_agg(pg_catalog.quote_ident(api.rolname), ', ' order by api.rolname) from api
       where pg_catalog.has_schema_privilege(api.oid, n.oid, 'USAGE')
@@ -75,11 +75,31 @@ const ROW_SECURITY = `select 1 as rank, 'row level security is off' as problem, 
   from relations r where r.relkind in ('r', 'p') and not r.relrowsecurity and r.roles is not null`
 
 /** Materialized views and foreign tables have no policies (PostgreSQL manual, CREATE POLICY). */
-const BEYOND_POLICIES = `select 2, 'row level security is not to be had',
+const BEYOND_POLICIES = `select 2, 'row level security cannot protect it',
     case r.relkind when 'm' then 'materialized view ' else 'foreign table ' end || r.name,
     r.roles || ' may read every row, and no policy can keep one from them.',
     'revoke all on ' || r.name || ' from ' || r.roles || ';'
   from relations r where r.relkind in ('m', 'f') and r.roles is not null`
+
+/** Names of columns that hold what nobody else may know. */
+const SECRET = literal('passw(or)?d|passphrase|secret|private_?key|api_?key|(^|_)token$')
+
+/** A grant on columns narrows none on the whole table, so that one is replaced. */
+const SECRETS = `select 0, 'what looks like a secret can be read', 'table ' || r.name,
+    api.rolname || ' may read ' || c.secret || ' in every row.',
+    'revoke select on ' || r.name || ' from ' || pg_catalog.quote_ident(api.rolname) || ';'
+      || coalesce(' grant select (' || c.rest || ') on ' || r.name || ' to ' || pg_catalog.quote_ident(api.rolname) || ';', '')
+  from relations r cross join api cross join lateral (
+    select pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attname ~* ${SECRET}) as secret,
+      pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attname !~* ${SECRET}) as rest
+    from pg_catalog.pg_attribute a where a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+      and pg_catalog.has_column_privilege(api.oid, r.oid, a.attnum, 'SELECT')) c
+  where api.rolname in ('anon', 'authenticated') and r.relkind <> 'v' and c.secret is not null
+    and (not r.relrowsecurity or exists (select from pg_catalog.pg_policy p
+      where p.polrelid = r.oid and p.polcmd in ('r', '*') and p.polpermissive
+        and p.polroles operator(pg_catalog.&&) array[0::pg_catalog.oid, api.oid]
+        and pg_catalog.pg_get_expr(p.polqual, p.polrelid) = 'true'))
+    and pg_catalog.has_schema_privilege(api.oid, r.schema, 'USAGE')`
 
 const DEFINER_VIEWS = `select 2, 'the view runs as its owner', 'view ' || r.name,
     'Row-level security of what it reads asks for its owner and not for ' || r.roles || '.',
@@ -185,6 +205,7 @@ const problems = [
   ROW_SECURITY,
   NO_LIMITS,
   UNREADABLE_LISTS,
+  SECRETS,
   BEYOND_POLICIES,
   DEFINER_VIEWS,
   EXTENSIONS,

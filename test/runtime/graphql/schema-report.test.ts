@@ -242,6 +242,34 @@ describe('17 schemaReport: what should be mended', () => {
     expect(await advised()).toEqual([])
     await service.db.query('drop table team, member, guest')
   })
+  it('finds what looks like a secret, where every row of it can be read', async () => {
+    await service.db.query(`
+      create table login (id int primary key, name text, password_hash text, "apiKey" text);
+      create table own (id int primary key, user_id uuid, token text);
+      alter table own enable row level security; create index on own (user_id);
+      create policy own on own using (user_id = (select auth.uid()));
+      create table kept_back (id int primary key, secret text, forgotten int); alter table kept_back enable row level security;
+      create policy everybody on kept_back using (true);
+      grant select on login, own to anon; grant select (id) on kept_back to anon; grant select on kept_back to authenticated;
+    `)
+    const secrets = async () =>
+      (await report()).advice.filter(({ problem }) => problem === 'what looks like a secret can be read')
+    expect(await secrets()).toMatchObject([
+      {
+        object: 'table public.kept_back',
+        message: 'authenticated may read secret in every row.',
+        sql: 'revoke select on public.kept_back from authenticated; grant select (id, forgotten) on public.kept_back to authenticated;',
+      },
+      {
+        object: 'table public.login',
+        message: 'anon may read password_hash, "apiKey" in every row.',
+        sql: 'revoke select on public.login from anon; grant select (id, name) on public.login to anon;',
+      },
+    ])
+    for (const { sql } of (await report()).advice) await service.db.query(sql)
+    expect(await advised()).toEqual([])
+    await service.db.query('drop table login, own, kept_back')
+  })
   it('finds what no policy can keep from anybody', async () => {
     await service.db.query(`
       create materialized view calmed as select * from calm; grant select on calmed to anon, authenticated;
@@ -251,12 +279,12 @@ describe('17 schemaReport: what should be mended', () => {
     `)
     expect((await report()).advice).toMatchObject([
       {
-        problem: 'row level security is not to be had',
+        problem: 'row level security cannot protect it',
         object: 'foreign table public.lines',
         sql: 'revoke all on public.lines from anon;',
       },
       {
-        problem: 'row level security is not to be had',
+        problem: 'row level security cannot protect it',
         object: 'materialized view public.calmed',
         sql: 'revoke all on public.calmed from anon, authenticated;',
       },
