@@ -28,7 +28,10 @@ export function schemaChanges(before: GraphQLSchema, after: GraphQLSchema): read
   ])
 }
 
-/** `PostFilter.body was removed.` goes without saying where `Post.body was removed.` is said. */
+/**
+ * `PostFilter.body was removed.` goes without saying where `Post.body was removed.` is said, and arguments of a field where the
+ * field is new.
+ */
 function withoutCompanions(changes: readonly Change[]): readonly Change[] {
   const told = new Set(changes.map(({ description }) => description))
   return changes.filter(({ description }) => !companies(description).some((other) => told.has(other)))
@@ -36,12 +39,16 @@ function withoutCompanions(changes: readonly Change[]): readonly Change[] {
 
 const endings = Object.values(parts).filter((ending) => ending !== '')
 
-/** The same sentence about the types that this one's name may be made of. */
+/** The same sentence about the field of an argument, and about the types that this one's name may be made of. */
 function companies(description: string): readonly string[] {
   const type = /^\w+/.exec(description)?.[0] ?? ''
-  return endings
-    .filter((ending) => type.endsWith(ending))
-    .map((ending) => type.slice(0, -ending.length) + description.slice(type.length))
+  const field = description.replace(/\(\w+:\)/, '')
+  return [
+    ...(field === description ? [] : [field]),
+    ...endings
+      .filter((ending) => type.endsWith(ending))
+      .map((ending) => type.slice(0, -ending.length) + description.slice(type.length)),
+  ]
 }
 
 /** Each new column brings these with it, and no valid document can notice: they are reported as additions. */

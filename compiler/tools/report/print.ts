@@ -13,35 +13,40 @@ const summary = ({ role, relations, functions }: SchemaReport): string =>
 
 interface Entry {
   readonly object: string
-  readonly lines: readonly string[]
+  readonly message: string
+  readonly fix: string
 }
 
-const printEntry = ({ object, lines }: Entry): string =>
-  [`  ${object}`, ...lines.map((line) => `      ${line}`)].join('\n')
-
 const section = (title: string, entries: readonly Entry[]): string =>
-  entries.length === 0 ? '' : [`${title} (${entries.length})`, ...entries.map(printEntry)].join('\n')
+  [`${title} (${entries.length})`, ...[...groupBy(entries, ({ message }) => message)].map(printAlike)].join('\n')
+
+/** What is said of several objects is said once, and so is what to do where it is the same for all. */
+function printAlike([message, entries]: readonly [string, readonly Entry[]]): string {
+  const fixes = [...new Set(entries.map(({ fix }) => fix))]
+  const isShared = entries.length > 1 && fixes.length === 1
+  return [
+    ...[message, ...(isShared ? fixes : [])].map((line) => `  ${line}`),
+    ...entries.flatMap(({ object, fix }) => [`    ${object}`, ...(isShared ? [] : [`      ${fix}`])]),
+  ].join('\n')
+}
 
 const sections = ({ relations, functions, remarks, advice }: SchemaReport): readonly string[] => {
   const absent = [...relations, ...functions].filter(({ inSchema }) => !inSchema)
   const missing = [...groupBy(absent, ({ reason }) => reason ?? '')].map(([reason, group]) =>
     section(
       `Not in the API: ${reason}`,
-      group.map(({ object, message, fix }) => ({ object, lines: [message ?? '', fix ?? ''] })),
+      group.map(({ object, message, fix }) => ({ object, message: message ?? '', fix: fix ?? '' })),
     ),
   )
   const problems = [...groupBy(advice, ({ problem }) => problem)].map(([problem, group]) =>
     section(
       `To mend: ${problem}`,
-      group.map(({ object, message, sql }) => ({ object, lines: [message, sql] })),
+      group.map(({ object, message, sql }) => ({ object, message, fix: sql })),
     ),
   )
   const told = remarks.filter(({ severity }) => severity !== 'info')
   const remarked = [...groupBy(told, ({ code, severity }) => `${severity} ${code}`)].map(([title, group]) =>
-    section(
-      `Remarks: ${title}`,
-      group.map(({ object, message, fix }) => ({ object, lines: [message, fix] })),
-    ),
+    section(`Remarks: ${title}`, group),
   )
   return [...missing, ...remarked, ...problems]
 }

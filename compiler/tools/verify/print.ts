@@ -1,3 +1,4 @@
+import { groupBy } from '../../../runtime/lib/group-by.ts'
 import type { Difference, Verdict } from './verify.ts'
 
 /** A verdict for people: the difference first, then what was asked, then what was not. */
@@ -9,9 +10,19 @@ export function printVerdict(verdict: Verdict): string {
     `${asked}: ${difference === null ? 'no difference' : 'ANSWERED OTHERWISE'}`,
     ...(difference === null ? [] : ['', ...differenceLines(difference), '']),
     ...(verdict.skipped === 0 ? [] : [`  not judged: ${verdict.skipped} documents: ${skippedFor}`]),
-    ...notJudged.map(({ object, reason }) => `  not judged: ${object}: ${reason}`),
+    ...[...groupBy(notJudged, ({ reason }) => reason)].map(
+      ([reason, group]) => `  not judged: ${someOf(group.map(({ object }) => object))}: ${reason}`,
+    ),
   ].join('\n')
 }
+
+/** As many as are read; JSON has all. */
+const mostNamed = 3
+
+const someOf = (names: readonly string[]): string =>
+  names.length <= mostNamed + 1
+    ? names.join(', ')
+    : `${names.slice(0, mostNamed).join(', ')} and ${names.length - mostNamed} more`
 
 const skippedFor = 'they reach rows that were not read, or that changed meanwhile'
 

@@ -51,6 +51,8 @@ describe('a database that was never served', () => {
     }
     const refused = await run(['prepare'], db.url)
     expect(refused).toMatchObject({ exitCode: 1, noted: expect.stringContaining('prepare --sql') })
+    const login = new URL(db.url).username
+    expect(refused.noted).toContain(`${login} may not prepare the database, and nothing was changed`)
     expect(await run(['prepare'])).toMatchObject({ exitCode: 0, printed: 'the database is prepared' })
     expect(await run(['prepare'], db.url)).toMatchObject({ exitCode: 0, printed: 'the database is prepared' })
   })
@@ -86,15 +88,19 @@ describe('a database with remarks', () => {
     expect(exitCode).toBe(0)
     expect(printed).toMatch(/^anon finds 2 of 5 tables and views/)
     expect(printed).toMatch(
-      /Not in the API: no grant \(1\)\n {2}table public\.hidden\n.*\n {6}grant select on "public"\."hidden" to "anon";/,
+      /Not in the API: no grant \(1\)\n {2}.*\n {4}table public\.hidden\n {6}grant select on "public"\."hidden" to "anon";\n/,
     )
+    expect(printed).toMatch(
+      /To mend: row level security is off \(3\)\n {2}Whatever .*\n {4}table public\."2nd"\n {6}alter /,
+    )
+    expect(printed.split('Whatever the grants allow')).toHaveLength(2)
     expect(printed).toContain('Not in the API: no primary key (1)')
     expect(printed).toContain('Did you mean "name"?')
     expect(printed).toMatch(/To mend: the foreign key has no index \(1\)/)
     const report = JSON.parse((await run(['report', '--json', '--role', 'anon'])).printed) as SchemaReport
     expect(report.relations).toHaveLength(5)
-    const security = report.advice.find(({ object }) => object === 'table public.author')
-    await db.query(security?.sql ?? '')
+    const unguarded = report.advice.find(({ object }) => object === 'table public.author')
+    await db.query(unguarded?.sql ?? '')
     await db.query('insert into author values (1, $1)', ['Ada'])
     await db.query('set role anon')
     expect(await db.query('select id from author')).toMatchObject({ rows: [{ id: 1 }] })

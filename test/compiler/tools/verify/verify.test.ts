@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCompiler } from '../../../../compiler/compile.ts'
+import { printVerdict } from '../../../../compiler/tools/verify/print.ts'
 import { verifySchema, type Verdict } from '../../../../compiler/tools/verify/verify.ts'
 import type { BoundStatement, RunExchange } from '../../../../runtime/contract/execution.ts'
 import { openDatabase } from '../../../../runtime/db/pool/pool.ts'
@@ -65,6 +66,17 @@ const schema = `
   revoke select on people, locked from authenticated;
   grant select (id, name, nick, blurry, moods, mood, born, seen, at, hour, height, weight, small, token, settings, n, boss_id, words, span, blob, grid)
     on people to authenticated;`
+
+it('is told of what was not judged for one reason in one line', () => {
+  const objects = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ object: `table public.${name}`, reason: 'it has no key' }))
+  const counts = { tables: 1, rows: 2, documents: 3, refused: 0, skipped: 0 }
+  const notJudged = [...objects, { object: 'function public.f()', reason: 'what functions do is not known' }]
+  const text = printVerdict({ role: 'anon', schema: 'public', difference: null, notJudged, ...counts })
+  expect(text.split('\n').slice(1)).toEqual([
+    '  not judged: table public.a, table public.b, table public.c and 2 more: it has no key',
+    '  not judged: function public.f(): what functions do is not known',
+  ])
+})
 
 interface Told {
   readonly seed: number
