@@ -30,15 +30,15 @@ export function createPrepareOnce({ ownerUrl, loginUrl, log }: PrepareOnceOption
     if (statements.length > 0 && asked !== statements.join())
       log({ kind: 'owner-needed', statements: statements.length })
     asked = statements.join()
-    prepared = demandReady(preparation)
+    prepared = demandReady(preparation, loginOf(ownerUrl))
     log({ kind: 'database-prepared', followed: prepared.followed })
     return prepared
   }
 }
 
-function demandReady(preparation: Preparation): PreparedDatabase {
+function demandReady(preparation: Preparation, owner: string): PreparedDatabase {
   if (preparation.ready) return preparation
   throw new Error(
-    'the database is not prepared, and neither DATABASE_OWNER_URL nor DATABASE_URL may prepare it: catalograph prepare --sql prints what an owner has to run',
+    `the database is not prepared, and ${owner} may not prepare it: catalograph prepare --sql prints what an owner has to run`,
   )
 }

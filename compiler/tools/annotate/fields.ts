@@ -86,7 +86,7 @@ function columnClaim(database: NamedDatabase, entity: EntityFacts, column: strin
 
 const isSame = (a: readonly string[], b: readonly string[]): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-const keyColumnsOf = ({ direction, local, foreign }: RelationFacts): KeyColumns =>
+export const keyColumnsOf = ({ direction, local, foreign }: RelationFacts): KeyColumns =>
   direction === 'forward' ? { columns: local, foreignColumns: foreign } : { columns: foreign, foreignColumns: local }
 
 /** The constraint behind a relation: the first, second, ... of those that join the same columns. */

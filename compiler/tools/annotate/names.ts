@@ -76,12 +76,12 @@ const pluralOf = (name: string): string => withLastWord(name, (word) => pluraliz
  */
 export const manyCandidates = (
   child: string,
-  columns: readonly string[],
+  key: KeyColumns,
   isPlain: boolean,
   inflected: boolean,
 ): readonly string[] => {
   const many = pluralOf(lowerFirst(child))
-  return [...(isPlain ? [many] : []), joined(inflected, many, 'by', columnsText(columns))]
+  return [...(isPlain ? [many] : []), joined(inflected, many, 'by', columnsText(key))]
 }
 
 /** A column whose field a relation has: it holds the key of a row. */

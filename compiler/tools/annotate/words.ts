@@ -3,7 +3,7 @@ import { lowerFirst } from '../../../runtime/contract/root-fields.ts'
 import { isValidName } from '../../model/names.ts'
 import type { Commented, Wish } from './comments.ts'
 import type { NamedDatabase } from './database.ts'
-import { constraintOf } from './fields.ts'
+import { constraintOf, keyColumnsOf } from './fields.ts'
 import { forwardCandidates, manyCandidates, singularOf, typeCandidates } from './names.ts'
 import { allNames, isFreeIn } from './types.ts'
 
@@ -45,7 +45,7 @@ export const pluralWishes = (database: NamedDatabase, { entities }: Manifest): r
       if (database.isNamed(on, 'local_name')) return []
       const inflected = database.inflects(child.schema)
       const isPlain = isOnly(entity, relation) || leadsToThe(database, entity, relation)
-      const name = manyCandidates(child.name, relation.foreign, isPlain, inflected).find(
+      const name = manyCandidates(child.name, keyColumnsOf(relation), isPlain, inflected).find(
         (one) => isValidName(one) && !taken.has(one),
       )
       if (name === undefined) return []
@@ -63,5 +63,6 @@ const isOnly = ({ relations }: EntityFacts, { target }: RelationFacts): boolean 
   relations.filter((other) => isMany(other) && other.target === target).length === 1
 
 /** Whether the columns are called as the table that they lead to: `author_id` to `author`, not `editor_id`. */
-const leadsToThe = (database: NamedDatabase, entity: EntityFacts, { foreign }: RelationFacts): boolean =>
-  forwardCandidates(foreign, entity.name, database.inflects(entity.schema))[0] === lowerFirst(entity.name)
+const leadsToThe = (database: NamedDatabase, entity: EntityFacts, relation: RelationFacts): boolean =>
+  forwardCandidates(keyColumnsOf(relation), entity.name, database.inflects(entity.schema))[0] ===
+  lowerFirst(entity.name)

@@ -33,7 +33,7 @@ async function prepare(options: PrepareOptions, terminal: Terminal): Promise<num
   const preparation = await prepareDatabase(options)
   if (!preparation.ready) {
     throw new CommandFailure(
-      `this role may not prepare the database, and nothing was changed: set DATABASE_OWNER_URL, or let an owner run what catalograph prepare --sql prints (${preparation.statements.length} statements)`,
+      `${loginOf(options.url)} may not prepare the database, and nothing was changed: name a role that may create roles and schemas in DATABASE_OWNER_URL, or let one run what catalograph prepare --sql prints (${preparation.statements.length} statements)`,
     )
   }
   terminal.print(

@@ -36,8 +36,7 @@ const attempt = async (
 async function preparedFindings({ loginUrl, ownerUrl }: Patient): Promise<readonly Finding[]> {
   const preparation = await checkPrepared({ url: ownerUrl, login: loginOf(loginUrl) })
   if (!preparation.ready) {
-    const fix =
-      'run catalograph prepare as an owner, or serve with DATABASE_OWNER_URL; catalograph prepare --sql prints the statements'
+    const fix = `run catalograph prepare; where ${loginOf(ownerUrl)} may not create roles and schemas, let a role that may run what catalograph prepare --sql prints`
     return [fault('prepared', `${preparation.statements.length} things are missing that serving needs`, fix)]
   }
   if (preparation.followed) return [ok('prepared', 'the database is prepared, and changes of its schema are followed')]

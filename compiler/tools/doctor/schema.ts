@@ -13,6 +13,17 @@ const visibleFindings = (manifest: Manifest): readonly Finding[] => {
     : [fault('grants', `no role sees any of ${relations} tables and views, so the API is empty`, missingGrants)]
 }
 
+/** Off is no fault, but an editor's first question fails. */
+const introspectionFinding = ({ schemas }: Manifest): Finding => {
+  const open = schemas.filter(({ introspection }) => introspection).map(({ name }) => name)
+  return ok(
+    'introspection',
+    open.length > 0
+      ? `answered for ${open.join(', ')}`
+      : 'off; editors can read what catalograph schema prints, and {"introspection": true} in the comment of a schema switches it on',
+  )
+}
+
 /** Diagnostics of which each loses a field or a type. */
 const losses: ReadonlySet<string> = new Set([
   'field-taken',
@@ -46,7 +57,7 @@ function remarkFindings(diagnostics: readonly Diagnostic[]): readonly Finding[] 
           advise(
             'keys',
             `${keyless} tables and views have no key, and so no collection`,
-            'add primary keys; for views catalograph annotate writes comments',
+            'add primary keys; where columns tell rows apart, catalograph annotate writes comments',
           ),
         ]
       : []),
@@ -68,6 +79,7 @@ export const schemaFindings = (
     fault('comments', `a comment makes every request fail: ${message}`, 'correct the comment'),
   ),
   ...visibleFindings(manifest),
+  introspectionFinding(manifest),
   ...remarkFindings(diagnostics),
   ...adviceFindings(advice),
 ]

@@ -61,6 +61,8 @@ describe('catalograph doctor', () => {
       message: 'no role sees any of 2 tables and views, so the API is empty',
       fix: expect.stringMatching(/^grant usage/),
     })
+    expect(told(found, 'introspection')?.message).toMatch(/^off; .*catalograph schema .*\{"introspection": true\}/)
+    expect(told(found, 'prepared')?.fix).toContain('where authenticator may not create roles')
   })
 
   it('finds nothing where its advice was followed', async () => {
@@ -68,9 +70,11 @@ describe('catalograph doctor', () => {
     expect(before.exitCode).toBe(1)
     await db.query(told(await findingsWith(whole()), 'grants')?.fix ?? '')
     await prepareDatabase({ url: db.adminUrl, login: 'authenticator' })
+    await db.query('comment on schema public is \'@graphql({"introspection": true})\'')
     await db.query('comment on table notes is \'@graphql({"nmae": "Note"})\'')
     const after = await runCommand([doctorCommand], ['doctor'], { environment: whole() })
     expect(after.exitCode).toBe(0)
+    expect(after.printed).toMatch(/^ok +introspection +answered for public$/m)
     expect(after.printed).toMatch(/^ok .* prepared .* the database is prepared/m)
     expect(after.printed).toMatch(
       /^advice .* comments .* 1 comments or settings in them have no effect\n +-> catalograph report/m,
