@@ -9,6 +9,7 @@ import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
 import type { Manifest } from './contract/manifest.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
 import { logOutages } from './db/failures/outages.ts'
+import { PoolerFault, poolerFault } from './db/connect/pooler.ts'
 import { openDatabase, type Database } from './db/pool/pool.ts'
 import { smallestShared } from './db/pool/shares.ts'
 import { summaryOf } from './engine/summary.ts'
@@ -73,7 +74,8 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
   const parts = { ...given, log: observers.log }
   const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
   const auth = openServerAuth(parts, ownUrl)
-  const { app, servers, serveFrom, caches } = assemble(parts, observers, watched, auth, ownUrl)
+  const pooler = createPoolerCheck(parts)
+  const { app, servers, serveFrom, caches } = assemble(parts, observers, watched, auth, pooler, ownUrl)
   // The primary process serves those of all its workers.
   const metricsServer = siblings === undefined ? await openMetrics(parts.settings, observers) : null
   return {
@@ -81,7 +83,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
     start: async (signal) => {
       // Checked now, so that the log reports it early; the warm-up reports an outage.
       auth.state().catch(() => undefined)
-      const revision = await warmUp(watched.source, parts.log, signal)
+      const revision = await warmUp(sourceBehind(watched.source, pooler), parts.log, signal)
       if (revision === null) return false
       serveFrom(revision)
       logVisible(revision.manifest, parts.log)
@@ -107,6 +109,7 @@ export function openServerDatabase(settings: ServerSettings): ServerDatabase {
     url: settings.databaseUrl,
     schemas: settings.schemas,
     poolSize: settings.poolSize,
+    pooler: settings.pooler,
     statementTimeout: settings.statementTimeoutMs ?? undefined,
     answers,
   })
@@ -125,15 +128,41 @@ function logVisible(manifest: Manifest, log: Log): void {
 }
 
 /** What an operator should know of the connections that requests share. */
-function logConnectionFaults({ settings: { poolSize }, database, log }: ServerParts): void {
+function logConnectionFaults({ settings: { poolSize }, log }: ServerParts): void {
   if (poolSize < smallestShared) log({ kind: 'pool-unshared', size: poolSize, least: smallestShared })
-  database.pooler().then(
-    (pooler) => {
-      if (pooler === 'breaks-statements') log({ kind: 'pooler-breaks-statements' })
-    },
-    () => undefined,
-  )
 }
+
+interface PoolerCheck {
+  /** Rejects with PoolerFault for what cannot be worked with, and where there is no connection to be had. */
+  readonly look: () => Promise<void>
+  readonly fault: () => string | null
+}
+
+/** Finds out what stands before Postgres, until that is something to work with. */
+function createPoolerCheck({ settings, database, log }: ServerParts): PoolerCheck {
+  let fault: string | null = null
+  let isDone = false
+  const look = async (): Promise<void> => {
+    if (isDone) return
+    const found = await database.pooler()
+    fault = poolerFault(settings.pooler, found)
+    if (fault !== null) throw new PoolerFault(fault)
+    isDone = true
+    if (found !== 'none') log({ kind: 'pooler-found', keepsStatements: found === 'statements' })
+  }
+  return { look, fault: () => fault }
+}
+
+/** The source, which hands over nothing while the pooler cannot be worked with. */
+const sourceBehind =
+  (source: RevisionSource, { look }: PoolerCheck): RevisionSource =>
+  async () => {
+    const [looked, made] = await Promise.allSettled([look(), source()])
+    // A fault of the pooler explains why the source fails, and not the other way round.
+    if (looked.status === 'rejected') throw looked.reason
+    if (made.status === 'rejected') throw made.reason
+    return made.value
+  }
 
 /** The address of the process, unless the settings name another. */
 const addressOf = ({ baseUrl }: ServerSettings, listeningUrl: string): string => baseUrl ?? listeningUrl
@@ -151,6 +180,7 @@ function openServerAuth({ settings, log, passwords }: ServerParts, listeningUrl:
   const auth = openAuth({
     url: settings.databaseAuthUrl ?? settings.databaseOwnerUrl ?? settings.databaseUrl,
     poolSize: settings.authPoolSize,
+    pooler: settings.pooler,
     secret: settings.jwtSecret,
     baseUrl: () => addressOf(settings, listeningUrl()),
     issuers: { google: settings.googleIssuer },
@@ -181,6 +211,7 @@ function assemble(
   observers: Observers,
   watched: WatchedSource,
   auth: OpenAuth,
+  pooler: PoolerCheck,
   listeningUrl: () => string,
 ): Assembled {
   let service: GraphqlService | null = null
@@ -208,6 +239,7 @@ function assemble(
     health: createHealthChecks({
       revision: watched.revision,
       compileFailedAt: watched.failedAt,
+      fault: pooler.fault,
       lastAnswer: database.answeredAt,
       ping: database.ping,
       now: () => performance.now(),

@@ -10,6 +10,8 @@ export interface Health {
   readonly revision: string | null
   /** When the newest schema could not be compiled; the reason stands in the log, since anybody may read this. */
   readonly compileFailedAt: string | null
+  /** What has to be changed before requests can be served, in a sentence. */
+  readonly fault: string | null
 }
 
 export interface HealthChecks {
@@ -22,6 +24,7 @@ export interface HealthChecks {
 export interface HealthSources {
   readonly revision: () => string | null
   readonly compileFailedAt: () => string | null
+  readonly fault: () => string | null
   /** When the database last answered anything at all, by the same clock. */
   readonly lastAnswer: () => number
   /** Asks the database, on a connection that no request has; rejects when it does not answer. */
@@ -46,7 +49,12 @@ export function createHealthChecks(sources: HealthSources): HealthChecks {
   const isAnswering = async (): Promise<boolean> => sources.now() - sources.lastAnswer() < silenceMs || rarely()
   const health = (status: Health['status']): Health => {
     const revision = sources.revision()
-    return { status: revision === null ? 'starting' : status, revision, compileFailedAt: sources.compileFailedAt() }
+    return {
+      status: revision === null ? 'starting' : status,
+      revision,
+      compileFailedAt: sources.compileFailedAt(),
+      fault: sources.fault(),
+    }
   }
   return {
     alive: () => health('ok'),

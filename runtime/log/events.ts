@@ -22,7 +22,7 @@ export type LogEvent =
   | { readonly kind: 'database-prepared'; readonly followed: boolean }
   | { readonly kind: 'owner-needed'; readonly statements: number }
   | { readonly kind: 'pool-unshared'; readonly size: number; readonly least: number }
-  | { readonly kind: 'pooler-breaks-statements' }
+  | { readonly kind: 'pooler-found'; readonly keepsStatements: boolean }
   | { readonly kind: 'revision-ready'; readonly revision: string; readonly ms: number }
   | { readonly kind: 'revision-failed'; readonly reason: string }
   | { readonly kind: 'schema-remark'; readonly text: string }
@@ -102,10 +102,10 @@ const eventTable: EventTable = {
     say: ({ size, least }) =>
       `with DB_POOL_SIZE=${size} one caller can hold every connection; they are shared fairly from ${least} on`,
   },
-  'pooler-breaks-statements': {
-    level: 'error',
-    say: () =>
-      'a pooler in front of the database does not keep prepared statements apart, as PgBouncer with pool_mode = transaction and without max_prepared_statements: requests will fail; connect to the database itself, or use session mode',
+  'pooler-found': {
+    level: 'info',
+    say: ({ keepsStatements }) =>
+      `a pooler stands before the database, and keeps ${keepsStatements ? '' : 'no '}prepared statements`,
   },
   'revision-ready': { level: 'info', say: ({ revision, ms }) => `schema ${revision} ready after ${Math.round(ms)} ms` },
   'revision-failed': { level: 'error', say: ({ reason }) => `the schema could not be compiled: ${reason}` },

@@ -32,6 +32,10 @@ export interface SettingKey<T> {
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
+const poolerSettings = ['auto', 'none', 'statements', 'no-statements'] as const
+/** What stands before Postgres: found out for each connection, or told, with whether a pooler keeps prepared statements. */
+export type PoolerSetting = (typeof poolerSettings)[number]
+
 const mebibyte = 1_048_576
 
 /** Every setting there is. To add one, add a row and hand it to its one user. */
@@ -77,6 +81,13 @@ export const settingKeys = {
     secret: false,
     parse: wholeNumber(1, 1000),
     fallback: 6,
+  },
+  pooler: {
+    env: 'DATABASE_POOLER',
+    help: `What stands before Postgres: ${poolerSettings.join(', ')}; a pooler keeps prepared statements or does not.`,
+    secret: false,
+    parse: oneOf(poolerSettings),
+    fallback: 'auto',
   },
   statementTimeoutMs: {
     env: 'STATEMENT_TIMEOUT_MS',

@@ -110,7 +110,7 @@ describe('a running server', () => {
     const health = await (await fetch(`${running.url}/health`)).json()
     const revisions = running.events.flatMap((event) => (event.kind === 'revision-ready' ? [event.revision] : []))
     expect(revisions).toHaveLength(2)
-    expect(health).toEqual({ status: 'ok', revision: revisions[1], compileFailedAt: null })
+    expect(health).toEqual({ status: 'ok', revision: revisions[1], compileFailedAt: null, fault: null })
   })
 
   it('serves the last good schema when a newer one cannot be compiled, says so, and recovers by the next change', async () => {

@@ -1,24 +1,47 @@
-import { spawn } from 'node:child_process'
-import { accessSync, chownSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
 import { serverAccount } from '../../runtime/embedded-postgres/postgres-account.ts'
 
-const program = '/usr/sbin/pgbouncer'
+/** Debian's, and a newer one where the environment names it: 1.21 is the first that can keep prepared statements. */
+const programs = ['/usr/sbin/pgbouncer', process.env['TEST_PGBOUNCER'] ?? '']
 
-export const hasPgbouncer = (): boolean => {
+export interface PgbouncerProgram {
+  readonly path: string
+  readonly version: string
+  /** It can keep prepared statements in transaction mode. */
+  readonly keepsStatements: boolean
+}
+
+const programAt = (path: string): readonly PgbouncerProgram[] => {
   try {
-    accessSync(program, constants.X_OK)
-    return true
+    const version = /\d+\.\d+/.exec(execFileSync(path, ['--version'], { encoding: 'utf8' }))?.[0] ?? '0.0'
+    return [{ path, version, keepsStatements: Number(version.split('.')[1]) >= 21 }]
   } catch {
-    return false
+    return []
   }
+}
+
+/** Those of this machine; what is missing is said. */
+export const pgbouncers = (): readonly PgbouncerProgram[] => {
+  const found = programs.filter((path) => path !== '').flatMap(programAt)
+  for (const keeps of [false, true])
+    if (!found.some(({ keepsStatements }) => keepsStatements === keeps))
+      console.warn(
+        keeps
+          ? '\nTEST_PGBOUNCER names no PgBouncer 1.21 or newer: poolers that keep statements are not tested.\n'
+          : '\nThere is no /usr/sbin/pgbouncer older than 1.21: poolers without statements are not tested.\n',
+      )
+  return found
 }
 
 export interface Pgbouncer {
   readonly port: number
+  /** From now on its clients, whatever they asked for, reach a database of another server. */
+  readonly moveTo: (serverPort: number, database: string) => void
   readonly close: () => Promise<void>
 }
 
@@ -29,30 +52,58 @@ const answers = (port: number): Promise<boolean> =>
     socket.once('connect', () => socket.destroy())
   })
 
-/** A pooler before a server on loopback that trusts everybody. */
-export const startPgbouncer = async (serverPort: number, mode: 'transaction' | 'session'): Promise<Pgbouncer> => {
-  const port = await freePort()
+export type PoolMode = 'transaction' | 'session' | 'statement'
+
+export interface PgbouncerOptions {
+  readonly program: string
+  /** Of the server, on loopback, that trusts everybody. */
+  readonly serverPort: number
+  readonly mode?: PoolMode
+  /** Lines of its configuration. */
+  readonly lines?: readonly string[]
+  readonly port?: number
+}
+
+/** A pooler that accepts everybody. */
+export const startPgbouncer = async (options: PgbouncerOptions): Promise<Pgbouncer> => {
+  const { program, serverPort, mode = 'transaction', lines = [] } = options
+  const port = options.port ?? (await freePort())
   const folder = mkdtempSync(join(tmpdir(), 'catalograph-pgbouncer-'))
-  const config = join(folder, 'pgbouncer.ini')
-  const users = join(folder, 'users.txt')
-  writeFileSync(users, '"authenticator" ""\n"postgres" ""\n')
-  writeFileSync(
-    config,
-    `[databases]\n* = host=127.0.0.1 port=${serverPort}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = ${port}\n` +
-      `auth_type = trust\nauth_file = ${users}\npool_mode = ${mode}\ndefault_pool_size = 5\nunix_socket_dir =\nignore_startup_parameters = options\n`,
-  )
+  const [config, users] = [join(folder, 'pgbouncer.ini'), join(folder, 'users.txt')]
+  const settings = (server: string): string =>
+    [
+      `[databases]`,
+      `* = host=127.0.0.1 ${server}`,
+      `[pgbouncer]`,
+      `listen_addr = 127.0.0.1`,
+      `listen_port = ${port}`,
+      `auth_type = trust`,
+      `auth_file = ${users}`,
+      `pool_mode = ${mode}`,
+      `unix_socket_dir =`,
+      `server_idle_timeout = 5`,
+      ...(lines.some((line) => line.startsWith('default_pool_size')) ? [] : ['default_pool_size = 5']),
+      ...lines,
+    ].join('\n')
+  writeFileSync(users, ['authenticator', 'postgres', 'supabase_auth_admin'].map((name) => `"${name}" ""\n`).join(''))
+  writeFileSync(config, settings(`port=${serverPort}`))
   const account = await serverAccount()
   if (account !== null) for (const path of [folder, config, users]) chownSync(path, account.uid, account.gid)
-  const process = spawn(program, [config], { stdio: 'ignore', ...(account !== null && account) })
-  const ended = new Promise<void>((resolve) => process.once('exit', () => resolve()))
+  const started = spawn(program, [config], { stdio: 'ignore', ...(account !== null && account) })
+  const ended = new Promise<void>((resolve) => started.once('exit', () => resolve()))
   for (let tries = 0; !(await answers(port)); tries += 1) {
     if (tries === 100) throw new Error('pgbouncer does not answer')
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   return {
     port,
+    moveTo: (otherPort, database) => {
+      writeFileSync(config, settings(`port=${otherPort} dbname=${database}`))
+      started.kill('SIGHUP')
+    },
     close: async () => {
-      process.kill('SIGINT')
+      // Its versions mean different things by the other signals; some wait for the clients to leave.
+      started.kill('SIGKILL')
       await ended
       rmSync(folder, { recursive: true, force: true })
     },

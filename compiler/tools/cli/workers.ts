@@ -82,7 +82,7 @@ const alike: ReadonlySet<LogEventKind> = new Set([
   'not-ready',
   'mails-kept',
   'pool-unshared',
-  'pooler-breaks-statements',
+  'pooler-found',
 ])
 
 const saidOnce =

@@ -1,8 +1,8 @@
 import type { Query } from '../../../runtime/db/connect/session.ts'
-import type { Pooler } from '../../../runtime/db/connect/pooler.ts'
+import { poolerFault, type Pooler } from '../../../runtime/db/connect/pooler.ts'
 import { apiRoles } from '../../../runtime/engine/summary.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
-import type { Settings } from '../../../runtime/settings/keys.ts'
+import type { PoolerSetting, Settings } from '../../../runtime/settings/keys.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 
 /** What one query tells of the server and of the role that logged in. */
@@ -137,13 +137,28 @@ export async function connectionFindings(query: Query, settings: Settings, now: 
   ]
 }
 
-export const poolerFinding = (pooler: Pooler): Finding =>
-  ({
-    none: ok('pooler', 'nothing stands before the database'),
-    sound: ok('pooler', 'a pooler stands before the database, and keeps prepared statements apart'),
-    'breaks-statements': fault(
-      'pooler',
-      'a pooler before the database mixes up prepared statements',
-      'connect to the database itself, use session mode, or set max_prepared_statements (PgBouncer 1.21 and newer)',
-    ),
-  })[pooler]
+const poolerSentences: Readonly<Record<Pooler, string>> = {
+  none: 'nothing stands before the database',
+  statements: 'a pooler stands before the database, and keeps prepared statements',
+  'no-statements':
+    'a pooler stands before the database, and keeps no prepared statements, so that each is planned anew',
+  'no-transactions': '',
+}
+
+const keepThem = 'set max_prepared_statements (PgBouncer 1.21 and newer), or its pool_mode to session'
+
+/** What works, but not as well as it could; null: nothing. */
+const poolerAdvice = (setting: PoolerSetting, found: Pooler): string | null => {
+  if (found === 'no-statements') return keepThem
+  return setting === 'auto' || setting === found ? null : 'set DATABASE_POOLER to auto'
+}
+
+export function poolerFinding(setting: PoolerSetting, found: Pooler): Finding {
+  const wrong = poolerFault(setting, found)
+  if (wrong !== null) {
+    const at = wrong.lastIndexOf(': ')
+    return fault('pooler', wrong.slice(0, at), wrong.slice(at + 2))
+  }
+  const advice = poolerAdvice(setting, found)
+  return advice === null ? ok('pooler', poolerSentences[found]) : advise('pooler', poolerSentences[found], advice)
+}

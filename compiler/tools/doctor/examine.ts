@@ -44,10 +44,10 @@ async function preparedFindings({ loginUrl, ownerUrl }: Patient): Promise<readon
   return [advise('prepared', late, 'let a superuser run what catalograph prepare --sql prints')]
 }
 
-const poolerFindings = async ({ loginUrl, settings: { schemas } }: Patient): Promise<readonly Finding[]> => {
+const poolerFindings = async ({ loginUrl, settings: { schemas, pooler } }: Patient): Promise<readonly Finding[]> => {
   const database = openDatabase({ url: loginUrl, schemas, poolSize: 1 })
   try {
-    return [poolerFinding(await database.pooler())]
+    return [poolerFinding(pooler, await database.pooler())]
   } finally {
     await database.close()
   }
@@ -73,12 +73,13 @@ const schemaPart = async ({ loginUrl, settings: { schemas } }: Patient, query: Q
 export async function examine(patient: Patient, nodeVersion: string, now: () => number): Promise<readonly Finding[]> {
   const { settings, loginUrl, ownerUrl } = patient
   const here = [nodeFinding(nodeVersion), keysFinding(settings)]
+  const pooler = await attempt('connection', 'check DATABASE_URL', () => poolerFindings(patient))
+  if (pooler.some(({ verdict }) => verdict === 'fault')) return [...here, ...pooler]
   const login = await attempt('connection', 'check DATABASE_URL', () =>
     withSession({ url: loginUrl }, (query) => connectionFindings(query, settings, now())),
   )
   if (login.some(({ check, verdict }) => check === 'connection' && verdict === 'fault')) return [...here, ...login]
   const database = await Promise.all([
-    attempt('pooler', 'try again', () => poolerFindings(patient)),
     attempt('prepared', 'check DATABASE_OWNER_URL', () => preparedFindings(patient)),
     attempt('schema', 'check DB_SCHEMAS, and the privileges of the role', () =>
       withSession({ url: ownerUrl }, (query) => schemaPart(patient, query)),
@@ -90,5 +91,5 @@ export async function examine(patient: Patient, nodeVersion: string, now: () => 
       }),
     ),
   ])
-  return [...here, ...login, ...database.flat()]
+  return [...here, ...login, ...pooler, ...database.flat()]
 }

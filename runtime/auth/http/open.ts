@@ -1,5 +1,6 @@
 import { openStatements, type StatementsDatabase } from '../../db/pool/statements.ts'
 import { HttpFailure } from '../../http/failures.ts'
+import type { PoolerSetting } from '../../settings/keys.ts'
 import type { Log } from '../../log/events.ts'
 import { detailOf } from './boundary.ts'
 import { createKeySet, type KeySet } from '../../identity/key-set.ts'
@@ -22,6 +23,8 @@ export interface OpenAuthOptions {
   /** Connection URL of a role that owns the tables of auth, or may take on the role that does. */
   readonly url: string
   readonly poolSize: number
+  /** Left out: it is found out. */
+  readonly pooler?: PoolerSetting
   /** The project's secret. */
   readonly secret: string
   /** Address under which the project is reached, without a slash at its end. */
@@ -58,6 +61,7 @@ export function openAuth(options: OpenAuthOptions): OpenAuth {
     schemas: ['auth'],
     role: authOwner,
     poolSize: options.poolSize,
+    pooler: options.pooler ?? 'auto',
     statementTimeout: statementTimeoutMs,
   })
   const whereReady = createWhereReady(database.run)

@@ -1,16 +1,23 @@
 import type { Caller, Exchange, OpenStatement, PreparedText, ResultRow } from '../../contract/execution.ts'
 import { createLru, type Lru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
-import { literal } from '../../sql/literal.ts'
 import { printOpen } from '../../sql/print.ts'
 import { selectList, sql } from '../../sql/tree.ts'
 import { createAddCheck, type AddCheck, type Carrier, type Expected } from './check.ts'
 import { claimSettings, type ClaimSettingLists } from './claims.ts'
 import { classify, classifyOpening, sqlstateOf } from '../failures/classify.ts'
-import { sendStatements, type ExchangeResult, type Grow, type Connection, type Settle } from '../wire/exchange.ts'
+import {
+  sendStatements,
+  type Connection,
+  type ExchangeResult,
+  type Grow,
+  type Pooled,
+  type Settle,
+} from '../wire/exchange.ts'
 import type { SchemaMark } from './schema-marks.ts'
 import type { RoleSettings } from './role-settings.ts'
 import { counterOf } from './version.ts'
+import { localArms } from '../connect/startup.ts'
 import { writeRun, type SentStatement, type WrittenStatement } from '../wire/wire.ts'
 
 /**
@@ -20,7 +27,7 @@ import { writeRun, type SentStatement, type WrittenStatement } from '../wire/wir
  * end by themselves. It restores the values of the startup packet. It leaves `role` alone, so the role is always set
  * after it.
  */
-const reset = writeRun({ name: 'catalograph.reset', text: 'reset all', values: [] })
+export const resetAll = writeRun({ name: 'catalograph.reset', text: 'reset all', values: [] })
 
 /** $1 role, $2 claims, then each claim. */
 const fixedParameters = 2
@@ -31,24 +38,18 @@ const setting = (name: string, value: string): string => `pg_catalog.set_config(
 const claimArms = (names: readonly string[]): string =>
   names.map((name, index) => `when ${setting(name, `$${fixedParameters + 1 + index}`)} is null then false`).join('\n  ')
 
-/** Written as literals: they are the role's own, so a role has one text. Claims come later, and replace what has their names. */
-const settingArms = ({ pairs }: RoleSettings): string =>
-  pairs
-    .map(([name, value]) => `when pg_catalog.set_config(${literal(name)}, ${literal(value)}, true) is null then false`)
-    .join('\n  ')
-
 /**
- * The role's settings, claims, read-only mode and role, in this order: Postgres evaluates the arms of one CASE in turn,
- * but not the operands of AND. The role comes last, since the arms before it need no right that PUBLIC lacks. The
- * result has no columns: claims are not echoed.
+ * The role's settings, claims, which may replace them, read-only mode and role, in this order: Postgres evaluates the
+ * arms of one CASE in turn, but not the operands of AND. The role comes last, since the arms before it need no right that
+ * PUBLIC lacks. The result has no columns but the server's: claims are not echoed.
  */
 const openingText = (
   settings: RoleSettings,
   names: readonly string[],
   readOnly: boolean,
   isLabelled: boolean,
-): string => `select where case
-  ${settingArms(settings)}
+): string => `select ${'tellsServer' in settings ? serverExpression : ''} where case
+  ${localArms(settings.pairs)}
   ${claimArms(names)}
   ${isLabelled ? `when ${setting('application_name', `$${fixedParameters + 1 + names.length}`)} is null then false` : ''}
   when ${setting('request.jwt.claims', '$2')} is null then false
@@ -116,7 +117,7 @@ const openingOf = (
 }
 
 /**
- * Between the statements of a writing exchange whose functions may leave settings behind: as `reset`, but that this
+ * Between the statements of a writing exchange whose functions may leave settings behind: as `resetAll`, but that this
  * transaction changed the schema itself (version.ts) is still known.
  */
 const resetBetween = writeRun({
@@ -136,24 +137,30 @@ type Lasting = Pick<Expected, 'snapshot' | 'steady'>
 
 /** Facts about the server of a connection: the same texts may mean something else on another server. */
 interface ConnectionFacts {
+  /** Which one it is; null: a connection without a pooler has one server for its life. */
+  readonly server: string | null
   /** The mark under which the counter was last found equal. */
   mark: SchemaMark | null
   /** Of lasting conditions, by version, role and condition. */
   readonly lasting: Lru<string, Lasting>
 }
 
-const facts = new WeakMap<Connection, ConnectionFacts>()
+/** All connections to one pooler share theirs. */
+const facts = new WeakMap<Connection | Pooled, ConnectionFacts>()
+
+const subjectOfFacts = (connection: Connection): Connection | Pooled => connection.pooled ?? connection
 
 const mostLasting = 1_000
 const never: Lasting = { snapshot: '', steady: false }
 
-const factsOf = (connection: Connection): ConnectionFacts => {
-  const found = facts.get(connection)
-  if (found !== undefined) return found
-  const made: ConnectionFacts = { mark: null, lasting: createLru<string, Lasting>(mostLasting) }
-  facts.set(connection, made)
+const newFacts = (connection: Connection, server: string | null): ConnectionFacts => {
+  const made: ConnectionFacts = { server, mark: null, lasting: createLru<string, Lasting>(mostLasting) }
+  facts.set(subjectOfFacts(connection), made)
   return made
 }
+
+const knownFacts = (connection: Connection): ConnectionFacts | undefined => facts.get(subjectOfFacts(connection))
+const factsOf = (connection: Connection): ConnectionFacts => knownFacts(connection) ?? newFacts(connection, null)
 
 /** The key of a remembered snapshot; null: none is remembered. Neither a version nor the name of a role contains a zero byte. */
 const subjectOf = ({ caller, condition, version }: Exchange): string | null =>
@@ -161,11 +168,11 @@ const subjectOf = ({ caller, condition, version }: Exchange): string | null =>
 
 /** The value of the mark to compare with on this connection; null: the check compares the counter. */
 const schemaMarkFor = (connection: Connection, mark: SchemaMark | null, counter: string): string | null =>
-  mark !== null && mark.counter === counter && facts.get(connection)?.mark === mark ? mark.value : null
+  mark !== null && mark.counter === counter && knownFacts(connection)?.mark === mark ? mark.value : null
 
 const lastingFor = (connection: Connection, exchange: Exchange): Lasting => {
   const subject = subjectOf(exchange)
-  return (subject === null ? undefined : facts.get(connection)?.lasting.get(subject)) ?? never
+  return (subject === null ? undefined : knownFacts(connection)?.lasting.get(subject)) ?? never
 }
 
 /** What a request may compare instead of the counter. Each time that it has changed, the request runs again and relies on less. */
@@ -182,6 +189,9 @@ const bareCheck: OpenStatement = {
 const needsBareCheck = ({ version, statements }: Exchange): boolean =>
   version !== null && !statements.some(({ carriesCheck }) => carriesCheck)
 
+/** That a pooler has moved to another server is found out afterwards, which is too late for what writes. */
+const mayRely = ({ pooled }: Connection, { readOnly }: Exchange): boolean => pooled === null || readOnly
+
 /**
  * The statements of an exchange with their checks. From the second one on a check compares the counter alone, since the
  * first statement may have changed roles itself.
@@ -196,11 +206,12 @@ const checked = (
   const { version, privileges, condition, readOnly, statements } = exchange
   if (version === null) return statements
   const counter = counterOf(version)
-  const { snapshot, steady } = lastingFor(connection, exchange)
+  const { snapshot, steady } = mayRely(connection, exchange) ? lastingFor(connection, exchange) : never
   const onSnapshot = steady && reliance === 'on the snapshot'
   const whole: Expected = { version, mark: null, privileges: undefined, condition, snapshot, steady: false }
   if (needsBareCheck(exchange)) return [...statements, addCheck(bareCheck, whole, readOnly)]
-  const mark = reliance === 'on nothing' ? null : schemaMarkFor(connection, newest, counter)
+  const mark =
+    reliance === 'on nothing' || !mayRely(connection, exchange) ? null : schemaMarkFor(connection, newest, counter)
   let expected =
     privileges === undefined ? whole : { version: counter, mark, privileges, condition, snapshot, steady: onSnapshot }
   return statements.map((statement) => {
@@ -223,8 +234,8 @@ const strideOf = (exchange: Exchange): number => (reopens(exchange) ? 1 + openin
 /** All statements that are sent: those that open the exchange, then its own. */
 const sentOf = (exchange: Exchange, opening: WrittenStatement, own: readonly Carrier[]): readonly SentStatement[] =>
   reopens(exchange)
-    ? own.flatMap((statement, index) => [index === 0 ? reset : resetBetween, opening, statement])
-    : [reset, opening, ...own]
+    ? own.flatMap((statement, index) => [index === 0 ? resetAll : resetBetween, opening, statement])
+    : [resetAll, opening, ...own]
 
 const rowsOf = (
   exchange: Exchange,
@@ -273,18 +284,58 @@ export type RunOnConnection = (
   grow?: Grow | null,
 ) => void
 
+/** Behind a pooler any transaction may be on another server than the one before: its opening tells when that one started. */
+const serverExpression = "pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())"
+
+interface PooledSettings extends RoleSettings {
+  readonly tellsServer: true
+}
+
+/** The settings of a role, after those that a transaction behind a pooler sets for itself. */
+const createPooledSettings = (): ((pooled: Pooled, settings: RoleSettings) => PooledSettings) => {
+  const made = new WeakMap<RoleSettings, PooledSettings>()
+  return (pooled, settings) => {
+    const known = made.get(settings)
+    if (known !== undefined) return known
+    const whole = { ...settings, pairs: [...pooled.settings, ...settings.pairs], tellsServer: true } as const
+    made.set(settings, whole)
+    return whole
+  }
+}
+
 /** It remembers the openings of callers and the texts of statements with their checks. */
 export const createRunOnConnection = (): RunOnConnection => {
   const openings = { reading: openingsOfOneKind(), writing: openingsOfOneKind() }
   const addCheck = createAddCheck()
+  const pooledSettings = createPooledSettings()
   return (connection, exchange, settings, newest, reliance, settle, grow = null) => {
+    const { pooled } = connection
     const statements = checked(addCheck, connection, exchange, newest, reliance)
-    const remembering: Settle = (result) => {
+    const relied = knownFacts(connection)?.server ?? null
+    const remembering: Settle = (given) => {
+      const result = pooled === null ? given : onServer(connection, exchange, relied, given)
       remember(connection, exchange, newest, statements, result)
       settle(result)
     }
-    sendStatements(connection, sentOf(exchange, openingOf(openings, exchange, settings), statements), remembering, grow)
+    const opening = openingOf(openings, exchange, pooled === null ? settings : pooledSettings(pooled, settings))
+    const sent = sentOf(exchange, opening, statements)
+    if (pooled !== null && exchange.leaves?.session === true) sendAndTakeBack(connection, sent, remembering, grow)
+    else sendStatements(connection, sent, remembering, grow)
   }
+}
+
+/** The result, without the rows of what relied on facts about another server, so that it counts as outdated. */
+const onServer = (
+  connection: Connection,
+  exchange: Exchange,
+  relied: string | null,
+  result: ExchangeResult,
+): ExchangeResult => {
+  if (result.kind !== 'rows') return result
+  const server = result.rows[openingLength - 1]?.[0]?.[0]?.toString() ?? null
+  if (knownFacts(connection)?.server !== server) newFacts(connection, server)
+  const isReliable = relied === server || relied === null || !exchange.readOnly
+  return isReliable ? result : { kind: 'rows', rows: result.rows.map(() => []) }
 }
 
 /**
@@ -296,9 +347,40 @@ const leftBehind: readonly WrittenStatement[] = [
   writeRun({ name: 'catalograph.unlock', text: 'select pg_catalog.pg_advisory_unlock_all()', values: [] }),
 ]
 
-/** Called with whether the connection is spoilt. */
+/** Called with whether the connection is spoilt. Behind a pooler nothing is left by now. */
 export const takeBack = (connection: Connection, settle: (spoilt: boolean) => void): void =>
-  sendStatements(connection, leftBehind, ({ kind }) => settle(kind === 'failed'))
+  connection.pooled === null
+    ? sendStatements(connection, leftBehind, ({ kind }) => settle(kind === 'failed'))
+    : settle(false)
+
+export const begin = writeRun({ name: 'catalograph.begin', text: 'begin', values: [] })
+export const commit = writeRun({ name: 'catalograph.commit', text: 'commit', values: [] })
+export const rollback = writeRun({ name: 'catalograph.rollback', text: 'rollback', values: [] })
+
+/**
+ * Behind a pooler the backend belongs to whoever is next as soon as it is ready, so what is left on it is taken back in the
+ * same exchange, after the commit; a transaction that failed and was not rolled back keeps its backend.
+ */
+const sendAndTakeBack = (
+  connection: Connection,
+  statements: readonly SentStatement[],
+  settle: Settle,
+  grow: Grow | null,
+): void => {
+  const after = [commit, ...leftBehind]
+  const settleOwn: Settle = (result) => {
+    const own = withoutEnds(result, statements.length)
+    if (result.kind === 'rows' || result.broken) settle(own)
+    else sendStatements(connection, [rollback, ...leftBehind], () => settle(own))
+  }
+  sendStatements(connection, [begin, ...statements, ...after], settleOwn, grow)
+}
+
+/** The result of `count` statements, of which one more went before. */
+const withoutEnds = (result: ExchangeResult, count: number): ExchangeResult =>
+  result.kind === 'rows'
+    ? { ...result, rows: result.rows.slice(1, 1 + count) }
+    : { ...result, begun: Math.max(0, result.begun - 1), completed: Math.max(0, result.completed - 1) }
 
 /** True where a statement relied on a mark or snapshot that has changed, and so returned no row: the exchange has no result. */
 export const isOutdated = (exchange: Exchange, result: ExchangeResult): boolean => {

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { sqlstateOf } from '../failures/classify.ts'
 import { encryptionsOf, type Encryption } from './encryption.ts'
 import { parametersOf, type ConnectEnvironment } from './parameters.ts'
-import { optionsText, type StartupSettings } from './startup.ts'
+import { optionsText, pairsOf, type SettingPairs, type StartupSettings } from './startup.ts'
 
 /** Where connections go, as a URL and the environment name it, and how they are encrypted. */
 export interface Server {
@@ -12,6 +12,8 @@ export interface Server {
    * rejects with.
    */
   readonly connect: <T>(connect: (config: pg.ClientConfig) => Promise<T>) => Promise<T>
+  /** What its connections begin with, for transactions that have to set it themselves (route.ts). */
+  readonly settings: SettingPairs
 }
 
 /** What pg says where the server does not encrypt, and what OpenSSL and Node do where the two find no way to. */
@@ -35,13 +37,14 @@ export const serverOf = (
 ): Server => {
   const parameters = parametersOf(url, environment)
   const { host, port, user, password, dbname, options, application_name = 'catalograph', sslnegotiation } = parameters
+  const allOptions = [optionsText(settings), ...(options === undefined ? [] : [options])].join(' ')
   const config = {
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port: Number(port) }),
     ...(user !== undefined && { user }),
     ...(password !== undefined && { password }),
     ...(dbname !== undefined && { database: dbname }),
-    options: [optionsText(settings), ...(options === undefined ? [] : [options])].join(' '),
+    options: allOptions,
     application_name,
   }
   // A socket of the file system is never encrypted.
@@ -55,6 +58,7 @@ export const serverOf = (
     return connected
   }
   return {
+    settings: [['application_name', application_name], ['client_encoding', 'UTF8'], ...pairsOf(allOptions)],
     connect: async (connect) => {
       const order = served === null ? encryptions : [served, ...encryptions.filter((one) => one !== served)]
       let failure: unknown
@@ -75,19 +79,14 @@ export const serverOf = (
 export const loginOf = (url: string, environment: ConnectEnvironment = process.env): string =>
   parametersOf(url, environment)['user'] ?? userInfo().username
 
-/** A connected client. Rejects with what pg or `prepare` rejects with; the connection is closed then. */
-export const openClient = (
-  server: Server,
-  config: pg.ClientConfig = {},
-  prepare?: (client: pg.Client) => Promise<unknown>,
-): Promise<pg.Client> =>
+/** A connected client. Rejects with what pg rejects with; the connection is closed then. */
+export const openClient = (server: Server, config: pg.ClientConfig = {}): Promise<pg.Client> =>
   server.connect(async (target) => {
     const client = new pg.Client({ ...target, ...config })
     // Whoever uses the connection learns that it died; without a listener the process would end.
     client.on('error', () => undefined)
     try {
       await client.connect()
-      await prepare?.(client)
       return client
     } catch (error) {
       client.end().catch(() => undefined)

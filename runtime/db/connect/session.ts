@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import { classify, classifyConnecting } from '../failures/classify.ts'
-import { openClient, serverOf } from './server.ts'
-import { ownSettings, startupSettings } from './startup.ts'
+import { createOpen, openingOf } from './route.ts'
+import { serverOf } from './server.ts'
+import { localArms, ownSettings, startupSettings, type SettingPairs } from './startup.ts'
 
 /** Runs one of our own statements as the login role. Rejects with DatabaseFailure. */
 export type Query = <R extends object>(
@@ -18,23 +19,54 @@ interface ExtendedQuery extends pg.QueryConfig {
 }
 
 const commandOn =
-  (client: pg.ClientBase): SessionCommand =>
+  (client: pg.ClientBase, settings: SettingPairs | null): SessionCommand =>
   async (text) => {
     const query: ExtendedQuery = { text, queryMode: 'extended' }
-    await client.query(query).catch((error: unknown) => {
-      throw classify(error, null)
-    })
+    await ask(client, settings, query)
   }
 
+/** @param settings behind a pooler what each transaction sets for itself; null: the connection has a backend of its own */
 export const queryOn =
-  (client: pg.ClientBase): Query =>
-  async <R extends object>(text: string, values: readonly unknown[] = []) => {
-    try {
-      return { rows: (await client.query<R>(text, [...values])).rows }
-    } catch (error) {
-      throw classify(error, null)
-    }
+  (client: pg.ClientBase, settings: SettingPairs | null): Query =>
+  async <R extends object>(text: string, values: readonly unknown[] = []) => ({
+    rows: (await ask<R>(client, settings, { text, values: [...values] })).rows,
+  })
+
+const ask = async <R extends object>(
+  client: pg.ClientBase,
+  settings: SettingPairs | null,
+  query: pg.QueryConfig,
+): Promise<pg.QueryResult<R>> => {
+  try {
+    return await (settings === null ? client.query<R>(query) : askPooled<R>(client, settings, query))
+  } catch (error) {
+    throw classify(error, null)
   }
+}
+
+/** Within a transaction that the statement begins, or has for itself, or is in already. */
+const askPooled = async <R extends object>(
+  client: pg.ClientBase,
+  settings: SettingPairs,
+  query: pg.QueryConfig,
+): Promise<pg.QueryResult<R>> => {
+  const opening = `reset all; select where case ${localArms([['role', 'none'], ...settings])} else true end`
+  if (client.getTransactionStatus() !== 'I') return client.query<R>(query)
+  if (/^\s*(?:begin|start\s+transaction)\b/i.test(query.text)) {
+    const begun = await client.query<R>(query)
+    await client.query(opening)
+    return begun
+  }
+  await client.query(`begin; ${opening}`)
+  try {
+    const result = await client.query<R>(query)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined)
+    throw error
+  }
+}
 
 export interface SessionOptions {
   readonly url: string
@@ -56,13 +88,15 @@ export const withSession = async <T>(
   const timeout = options.statementTimeout ?? 0
   const settings = options.searchPath === null ? startupSettings(null, timeout) : ownSettings(['pg_catalog'], timeout)
   const connectionTimeoutMillis = options.connectTimeout ?? 5_000
-  const client = await openClient(serverOf(options.url, settings), { connectionTimeoutMillis }).catch(
+  const server = serverOf(options.url, settings)
+  const { client, pooled } = await createOpen(openingOf(server, { connectionTimeoutMillis }), 'auto')().catch(
     (error: unknown) => {
       throw classifyConnecting(error)
     },
   )
+  const local = pooled ? server.settings : null
   try {
-    return await work(queryOn(client), commandOn(client))
+    return await work(queryOn(client, local), commandOn(client, local))
   } finally {
     await client.end()
   }

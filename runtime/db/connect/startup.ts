@@ -1,4 +1,5 @@
 import { ident } from '../../sql/ident.ts'
+import { literal } from '../../sql/literal.ts'
 
 /**
  * Settings for a connection's whole life, sent in the startup packet: `reset all` returns to them (manual 19.1.3,
@@ -40,6 +41,9 @@ export const ownSettings = (schemas: readonly string[], statementTimeout: number
   TimeZone: 'UTC',
 })
 
+/** Names and values, in the order in which they are set. */
+export type SettingPairs = readonly (readonly [name: string, value: string])[]
+
 /** Whitespace separates options and a backslash takes away its meaning (manual 54.7, StartupMessage `options`). */
 const escaped = (value: string): string => value.replace(/[\s\\]/g, (character) => `\\${character}`)
 
@@ -48,3 +52,23 @@ export const optionsText = (settings: StartupSettings): string =>
   Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${escaped(value)}`)
     .join(' ')
+
+/** `-c name=value` or `--name=value`. */
+const option = /(?:-c\s*|--)((?:\\[^]|[^\s\\])+)/g
+
+/** The settings in a text for the startup packet. */
+export const pairsOf = (options: string): SettingPairs =>
+  [...options.matchAll(option)].map(([, escapedText = '']) => {
+    const text = escapedText.replace(/\\([^])/g, '$1')
+    const at = text.indexOf('=')
+    return [text.slice(0, at).replaceAll('-', '_'), text.slice(at + 1)]
+  })
+
+/**
+ * Arms of a CASE, evaluated in turn, that set them until the transaction ends. They stand as literals: who sets the same ones
+ * has one text.
+ */
+export const localArms = (pairs: SettingPairs): string =>
+  pairs
+    .map(([name, value]) => `when pg_catalog.set_config(${literal(name)}, ${literal(value)}, true) is null then false`)
+    .join('\n  ')

@@ -40,6 +40,9 @@ const openingKinds: Readonly<Record<string, DatabaseFailureKind>> = {
 /** After these, what a connection holds (prepared names, transaction mode) is no longer what we think it holds. */
 const suspect: ReadonlySet<string> = new Set(['26000', '42P05', '25P02', '25006', '25001'])
 
+/** duplicate_prepared_statement and invalid_sql_statement_name. */
+const ofNames: ReadonlySet<string> = new Set(['42P05', '26000'])
+
 /** What is said where Postgres' own message would name hosts, files or settings of the server. */
 const sentences: Partial<Readonly<Record<DatabaseFailureKind, string>>> = {
   unavailable: 'The database is not available at the moment; try again later.',
@@ -71,6 +74,9 @@ export const sqlstateOf = (error: unknown): string | null =>
 
 /** True when the connection must not serve another request after this error, although the protocol is intact. */
 export const spoilsConnection = (error: unknown): boolean => suspect.has(sqlstateOf(error) ?? '')
+
+/** True where a connection's prepared statements are not those that it prepared; the statement did nothing. */
+export const isNameLost = (error: unknown): boolean => ofNames.has(sqlstateOf(error) ?? '')
 
 const kindOf = (error: unknown): DatabaseFailureKind => {
   const sqlstate = sqlstateOf(error)

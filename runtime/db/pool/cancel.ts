@@ -90,8 +90,11 @@ export const createEndings = (terminate: (processId: number) => Promise<unknown>
       if (runs()) await sleep(Math.min(pause, until - performance.now()))
     }
     if (!runs()) return
-    await terminate(keyOf(client).processID).catch(() => undefined)
-    await sleep(lastWordsMs)
+    if (connection.pooled === null) {
+      await terminate(keyOf(client).processID).catch(() => undefined)
+      await sleep(lastWordsMs)
+    }
+    // A pooler ends the backend of a client that leaves in the middle of a transaction.
     client.connection.stream.destroy()
   },
 })

@@ -1,11 +1,9 @@
-import type pg from 'pg'
 import type { RequestContext } from '../../contract/execution.ts'
 import { createBackoff } from '../connect/backoff.ts'
 import { classifyConnecting } from '../failures/classify.ts'
-import { createConnection, type Described, type Connection } from '../wire/exchange.ts'
+import type { Connection } from '../wire/exchange.ts'
 import type { Lease, Shares } from './shares.ts'
-import { openClient, type Server } from '../connect/server.ts'
-import { createSocket } from '../connect/socket.ts'
+import { createConnect, type ConnectingOptions } from './connecting.ts'
 import { createWaiting, notLent } from './waiting.ts'
 
 /** Connections that are lent to one borrower at a time, made when they are needed and kept for the next. */
@@ -31,14 +29,9 @@ export interface ConnectionStats {
   readonly waiting: number
 }
 
-export interface ConnectionPoolOptions {
-  readonly server: Server
+/** `connectTimeout` holds for waiting for a connection that others hold as well. */
+export interface ConnectionPoolOptions extends ConnectingOptions {
   readonly shares: Shares
-  /** Milliseconds to wait for a connection, be it a new one or one that others hold. */
-  readonly connectTimeout: number
-  readonly described: Described | null
-  /** What a new connection runs before anything else. */
-  readonly prepare?: (client: pg.Client) => Promise<unknown>
 }
 
 const idleMs = 60_000
@@ -49,11 +42,6 @@ interface Idle {
   readonly connection: Connection
   /** The monotonic clock, in milliseconds. */
   readonly since: number
-}
-
-const connect = async ({ server, connectTimeout, described, prepare }: ConnectionPoolOptions): Promise<Connection> => {
-  const config = { stream: createSocket, connectionTimeoutMillis: connectTimeout, keepAlive: true }
-  return createConnection(await openClient(server, config, prepare), described)
 }
 
 /** Sends Terminate; the connection's `end` event reports the result. */
@@ -101,6 +89,7 @@ const createIdleConnections = (): IdleConnections => {
 
 export const createConnectionPool = (options: ConnectionPoolOptions): ConnectionPool => {
   const { shares } = options
+  const connect = createConnect(options)
   const idle = createIdleConnections()
   const waiting = createWaiting(shares, options.connectTimeout)
   const backoff = createBackoff(() => performance.now())
@@ -116,7 +105,7 @@ export const createConnectionPool = (options: ConnectionPoolOptions): Connection
     if (backoff.waiting()) throw classifyConnecting(lastFailure)
     open += 1
     try {
-      const connection = await connect(options)
+      const connection = await connect()
       backoff.succeeded()
       connection.client.connection.once('end', () => {
         idle.forget(connection)

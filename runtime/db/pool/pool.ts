@@ -16,6 +16,9 @@ import { queryOn, type Query } from '../connect/session.ts'
 import { createShares } from './shares.ts'
 import { serverOf, type Server } from '../connect/server.ts'
 import { ownSettings, startupSettings } from '../connect/startup.ts'
+import { createOpen, type Opened, type Opening } from '../connect/route.ts'
+import { openTo } from './connecting.ts'
+import type { PoolerSetting } from '../../settings/keys.ts'
 
 export interface DatabaseOptions {
   readonly url: string
@@ -32,6 +35,8 @@ export interface DatabaseOptions {
   readonly connectTimeout?: number
   /** The time zone of requests; without it that of the database or of the login role. */
   readonly timeZone?: string
+  /** Left out: it is found out. */
+  readonly pooler?: PoolerSetting
   /** The memory that answers share; left out: it is not counted. */
   readonly answers?: ByteBudget
 }
@@ -92,22 +97,26 @@ const openPool = (connectTimeout: number): pg.Pool => {
   return pool
 }
 
+/** The pool makes its next client from its options as they are then. */
+const openingIn = (pool: pg.Pool, server: Server): Opening<pg.PoolClient> => ({
+  connect: (config) =>
+    server.connect((target) => {
+      Object.assign(pool.options, target, config)
+      return pool.connect()
+    }),
+  end: (client) => client.release(true),
+})
+
 const withClient = async <T>(
-  pool: pg.Pool,
-  server: Server,
-  work: (client: pg.PoolClient) => Promise<T>,
+  open: () => Promise<Opened<pg.PoolClient>>,
+  work: (client: pg.PoolClient, pooled: boolean) => Promise<T>,
 ): Promise<T> => {
-  // The pool makes its next client from its options as they are then.
-  const connect = (config: pg.ClientConfig): Promise<pg.PoolClient> => {
-    Object.assign(pool.options, config)
-    return pool.connect()
-  }
-  const client = await server.connect(connect).catch((error: unknown) => {
+  const { client, pooled } = await open().catch((error: unknown) => {
     throw classifyConnecting(error)
   })
   let failed = true
   try {
-    const value = await work(client)
+    const value = await work(client, pooled)
     failed = false
     return value
   } finally {
@@ -141,7 +150,7 @@ const terminate = 'select pg_terminate_backend($1)'
 export const openDatabase = (options: DatabaseOptions): Database => {
   const timeout = options.statementTimeout ?? usualStatementTimeout
   const connectTimeout = options.connectTimeout ?? usualConnectTimeout
-  const { timeZone, answers } = options
+  const { timeZone, answers, pooler = 'auto' } = options
   const poolSize = options.poolSize ?? usualPoolSize
   const settings = {
     ...startupSettings([...options.schemas, extensionSchema], timeout),
@@ -150,6 +159,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const server = serverOf(options.url, settings)
   const connections = createConnectionPool({
     server,
+    pooler,
     shares: createShares(poolSize),
     connectTimeout,
     described: null,
@@ -158,7 +168,9 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const ownTimeout = timeout === 0 ? 0 : Math.max(timeout, usualStatementTimeout)
   const own = openPool(connectTimeout)
   const ownServer = serverOf(options.url, ownSettings(['pg_catalog'], ownTimeout))
-  const session: Database['session'] = (work) => withClient(own, ownServer, (client) => work(queryOn(client)))
+  const openOwn = createOpen(openingIn(own, ownServer), pooler)
+  const session: Database['session'] = (work) =>
+    withClient(openOwn, (client, pooled) => work(queryOn(client, pooled ? ownServer.settings : null)))
   const query = queryOf(session)
   const marks = createSchemaMarks(query, Date.now)
   const runner = createRunner({
@@ -184,7 +196,10 @@ export const openDatabase = (options: DatabaseOptions): Database => {
         throw classifyConnecting(error)
       })
     },
-    pooler: () => findPooler(server),
+    pooler: () =>
+      findPooler(openTo(server, 'auto', { connectionTimeoutMillis: connectTimeout })).catch((error: unknown) => {
+        throw classifyConnecting(error)
+      }),
     answeredAt: runner.answeredAt,
     stats: () => ({ ...connections.stats(), ended: runner.ended() }),
     stop: () => {

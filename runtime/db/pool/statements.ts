@@ -1,13 +1,17 @@
 import pg from 'pg'
 import type { BoundStatement, ResultRow } from '../../contract/execution.ts'
-import { classify, spoilsConnection } from '../failures/classify.ts'
+import { classify, isNameLost, spoilsConnection } from '../failures/classify.ts'
 import { runStatements, type Connection } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
 import { createConnectionPool } from './connections.ts'
 import type { ResultColumn } from '../wire/messages.ts'
 import { unshared } from './shares.ts'
 import { serverOf } from '../connect/server.ts'
-import { ownSettings } from '../connect/startup.ts'
+import { localArms, ownSettings, type SettingPairs } from '../connect/startup.ts'
+import { begin, commit, resetAll, rollback } from '../check/transaction.ts'
+import { sha256Hex } from '../../lib/sha256.ts'
+import { writeRun, type SentStatement } from '../wire/wire.ts'
+import type { PoolerSetting } from '../../settings/keys.ts'
 
 /**
  * Our own statements, one by one or several in a transaction: for services that keep their state in tables. Requests
@@ -53,6 +57,8 @@ export interface StatementsOptions {
   /** Milliseconds for one statement, enforced by Postgres. */
   readonly statementTimeout: number
   readonly connectTimeout?: number
+  /** Left out: it is found out. */
+  readonly pooler?: PoolerSetting
 }
 
 /** Names a statement. The name must be its own in the whole program. */
@@ -60,9 +66,19 @@ export function statement<R extends object>(name: string, text: string): TypedSt
   return { name, text }
 }
 
-const takeRole = `select pg_catalog.set_config('role', rolname::text, false) from pg_catalog.pg_roles
-  where rolname = $1 and pg_catalog.pg_has_role(session_user, oid,
+/** $1: the role. */
+const takeRole = (isLocal: boolean): string => `select pg_catalog.set_config('role', rolname::text, ${isLocal})
+  from pg_catalog.pg_roles where rolname = $1 and pg_catalog.pg_has_role(session_user, oid,
     case when pg_catalog.current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)`
+
+/** What each transaction behind a pooler begins with: what a connection of its own keeps. */
+const openingFor = (settings: SettingPairs, role: string | null): readonly SentStatement[] => {
+  const text = `select where case
+  ${localArms([['role', 'none'], ...settings])}
+  else (${takeRole(true)}) is not null end`
+  const name = `catalograph.own.${sha256Hex(text).slice(0, 16)}`
+  return [resetAll, writeRun({ name, text, values: [role] })]
+}
 
 const times: ReadonlySet<number> = new Set([pg.types.builtins.TIMESTAMPTZ, pg.types.builtins.TIMESTAMP])
 const asPrinted = (text: string): string => text
@@ -101,6 +117,8 @@ function elementOf(value: unknown): string {
 /** A connection that is lent to somebody. */
 interface BorrowedConnection {
   readonly connection: Connection
+  /** What goes before the statements of a transaction, in its first round trip. */
+  readonly opening: readonly SentStatement[]
   readonly decodes: ReadonlyMap<string, Decode>
   /** A statement failed. */
   failed: boolean
@@ -108,13 +126,17 @@ interface BorrowedConnection {
   spoilt: boolean
 }
 
-/** Runs statements in one round trip; gives the rows of each. */
+/** Runs statements in one round trip, after others of which no rows are wanted; gives the rows of each. */
 async function runTogether(
   lent: BorrowedConnection,
   bound: readonly BoundStatement[],
+  before: readonly SentStatement[] = [],
 ): Promise<readonly (readonly object[])[]> {
-  const result = await runStatements(lent.connection, bound)
-  if (result.kind === 'rows') return bound.map(({ name }, index) => decodeRows(lent, name, result.rows[index] ?? []))
+  const result = await runStatements(lent.connection, [...before, ...bound])
+  if (result.kind === 'rows') {
+    const rows = result.rows.slice(before.length)
+    return bound.map(({ name }, index) => decodeRows(lent, name, rows[index] ?? []))
+  }
   const { error, broken } = result
   lent.failed = true
   if (broken || spoilsConnection(error)) lent.spoilt = true
@@ -137,13 +159,9 @@ async function runAlone<R extends object>(
   statement: TypedStatement<R>,
   values?: readonly unknown[],
 ): Promise<readonly R[]> {
-  const [rows = []] = await runTogether(lent, [bind(statement, values)])
+  const [rows = []] = await runTogether(lent, [bind(statement, values)], lent.opening)
   return rows as readonly R[]
 }
-
-const begin: BoundStatement = { name: 'catalograph.begin', text: 'begin', values: [] }
-const commit = statement('catalograph.commit', 'commit')
-const rollback = statement('catalograph.rollback', 'rollback')
 
 /** A statement that waits for its round trip. */
 interface Queued {
@@ -166,12 +184,16 @@ function createPipeline(lent: BorrowedConnection): Pipeline {
   const flush = async (): Promise<void> => {
     const sent = queue
     queue = []
-    const before = begun ? [] : [begin]
+    const before = begun ? [] : [begin, ...lent.opening]
     try {
       if (ended) throw new Error('The transaction has ended.')
       begun = true
-      const rows = await runTogether(lent, [...before, ...sent.map(({ bound }) => bound)])
-      sent.forEach(({ resolve }, index) => resolve(rows[before.length + index] ?? []))
+      const rows = await runTogether(
+        lent,
+        sent.map(({ bound }) => bound),
+        before,
+      )
+      sent.forEach(({ resolve }, index) => resolve(rows[index] ?? []))
     } catch (error) {
       for (const { reject } of sent) reject(error)
     }
@@ -197,25 +219,26 @@ async function inTransaction<T>(lent: BorrowedConnection, work: (run: RunStateme
     if (!(await end())) return value
     // Postgres would answer the commit with a rollback, and no error.
     if (lent.failed) throw new Error('A failure inside a transaction was swallowed; nothing was kept.')
-    await runAlone(lent, commit)
+    await runTogether(lent, [], [commit])
     return value
   } catch (error) {
-    if ((await end()) && !lent.spoilt) await runAlone(lent, rollback).catch(() => (lent.spoilt = true))
+    if ((await end()) && !lent.spoilt) await runTogether(lent, [], [rollback]).catch(() => (lent.spoilt = true))
     throw error
   }
 }
 
 const attempts = 3
 
-const isConflict = (error: unknown): boolean => error instanceof DatabaseFailure && error.kind === 'conflict'
+const isTakenBack = (error: unknown): boolean =>
+  error instanceof DatabaseFailure && (error.kind === 'conflict' || isNameLost(error.cause))
 
-/** What a conflict took back is done again, a few times. */
+/** What a conflict took back, or a prepared name that is not there, is done again, a few times. */
 async function again<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work()
     } catch (error) {
-      if (attempt >= attempts || !isConflict(error)) throw error
+      if (attempt >= attempts || !isTakenBack(error)) throw error
     }
   }
 }
@@ -224,15 +247,25 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
 export function openStatements(options: StatementsOptions): StatementsDatabase {
   const decodes = new Map<string, Decode>()
   const { role } = options
+  const server = serverOf(options.url, ownSettings(options.schemas, options.statementTimeout))
+  const opening = openingFor(server.settings, role)
   const connections = createConnectionPool({
-    server: serverOf(options.url, ownSettings(options.schemas, options.statementTimeout)),
+    server,
+    pooler: options.pooler ?? 'auto',
     shares: unshared(options.poolSize),
     connectTimeout: options.connectTimeout ?? 5_000,
     described: (name, columns) => void decodes.set(name, createDecode(columns)),
-    ...(role !== null && { prepare: (client) => client.query(takeRole, [role]) }),
+    ...(role !== null && { prepare: (client) => client.query(takeRole(false), [role]) }),
   })
   const withLent = async <T>(work: (lent: BorrowedConnection) => Promise<T>): Promise<T> => {
-    const lent: BorrowedConnection = { connection: await connections.borrow(), decodes, failed: false, spoilt: false }
+    const connection = await connections.borrow()
+    const lent: BorrowedConnection = {
+      connection,
+      opening: connection.pooled === null ? [] : opening,
+      decodes,
+      failed: false,
+      spoilt: false,
+    }
     try {
       return await work(lent)
     } finally {

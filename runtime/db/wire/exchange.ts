@@ -1,10 +1,12 @@
 import type pg from 'pg'
 import type { PreparedText, ResultRow } from '../../contract/execution.ts'
+import { isNameLost } from '../failures/classify.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
 import { createMessageReader, messageTypes, readColumns, readError, readRow, type ResultColumn } from './messages.ts'
 import { createPreparedNames, maxWeight, weightOf, type PreparedNames } from './prepared-names.ts'
 import { readWith } from '../connect/socket.ts'
-import { encode, type Outgoing, type SentStatement } from './wire.ts'
+import { encode, withoutName, type Outgoing, type SentStatement } from './wire.ts'
+import type { SettingPairs } from '../connect/startup.ts'
 
 /**
  * One request on one connection: everything in one write, one Sync, one implicit transaction (PostgreSQL manual 54.2.3
@@ -29,10 +31,16 @@ export type ExchangeResult =
 /** Told the columns of each named statement that a connection prepares and that returns rows. */
 export type Described = (name: string, columns: readonly ResultColumn[]) => void
 
+/** A statement as it was asked for, and whether it is prepared under its name. */
+interface Parsing {
+  readonly statement: PreparedText
+  readonly named: boolean
+}
+
 /** The request that a connection works on, and what came of it so far. */
 interface InFlight {
   /** The statements whose Parse Postgres has yet to acknowledge, in order. */
-  readonly parsing: PreparedText[]
+  readonly parsing: Parsing[]
   /** Of the statement that was parsed last. */
   parsed: string
   readonly rows: ResultRow[][]
@@ -52,9 +60,21 @@ interface InFlight {
  */
 export type Grow = (bytes: number, told: (granted: boolean) => void) => boolean
 
+/** A pooler, behind which each transaction may have another backend. */
+export interface Pooled {
+  /** What each transaction sets for itself. */
+  readonly settings: SettingPairs
+  /** Whether what is prepared is found again. */
+  readonly keepsNames: () => boolean
+  /** Called where it was not. */
+  readonly lostName: () => void
+}
+
 /** A connection and what it has prepared. */
 export interface Connection {
   readonly client: pg.Client
+  /** Null: it has a backend of its own. */
+  readonly pooled: Pooled | null
   readonly prepared: PreparedNames
   /** Null: the columns are not needed, so Postgres is not asked to describe them. */
   readonly described: Described | null
@@ -90,6 +110,7 @@ const settleExchange = (connection: Connection, result: ExchangeResult): void =>
 const fail = (connection: Connection, { begun, completed }: InFlight, error: unknown, broken: boolean): void => {
   // Its remaining messages are not awaited.
   if (broken) connection.client.connection.stream.destroy()
+  if (isNameLost(error)) connection.pooled?.lostName()
   settleExchange(connection, { kind: 'failed', error, begun, completed, broken })
 }
 
@@ -103,9 +124,9 @@ const commandComplete: Receive = (_line, flight) => {
 const receive: Readonly<Record<number, Receive>> = {
   // Parse is not transactional: an acknowledged statement stays prepared even if a later one fails.
   [messageTypes.parseComplete]: (connection, flight) => {
-    const statement = flight.parsing.shift()
-    if (statement !== undefined && statement.name !== '') connection.prepared.add(statement)
-    flight.parsed = statement?.name ?? ''
+    const parsing = flight.parsing.shift()
+    if (parsing?.named === true) connection.prepared.add(parsing.statement)
+    flight.parsed = parsing?.statement.name ?? ''
   },
   [messageTypes.bindComplete]: (_line, flight) => {
     flight.begun += 1
@@ -152,9 +173,13 @@ const measure = (connection: Connection, flight: InFlight, missing: number): voi
 }
 
 /** Takes over a connected client: from here on all that its server sends is read here, and pg only closes it. */
-export const createConnection = (client: pg.Client, described: Described | null): Connection => {
+export const createConnection = (
+  client: pg.Client,
+  described: Described | null,
+  pooled: Pooled | null = null,
+): Connection => {
   const memory = Buffer.allocUnsafeSlow(memorySize)
-  const connection: Connection = { client, prepared: createPreparedNames(), described, memory, inFlight: null }
+  const connection: Connection = { client, pooled, prepared: createPreparedNames(), described, memory, inFlight: null }
   const { read, missing } = createMessageReader((type, bytes, start) => {
     if (connection.inFlight !== null) receive[type]?.(connection, connection.inFlight, bytes, start)
   })
@@ -206,7 +231,9 @@ const unprepared = (prepared: PreparedNames, statements: readonly SentStatement[
   return places
 }
 
-const preparing = ({ prepared, described }: Connection, given: readonly SentStatement[]): Outgoing => {
+const preparing = (connection: Connection, given: readonly SentStatement[]): Outgoing => {
+  const { prepared, described, pooled } = connection
+  if (pooled?.keepsNames() === false) return unnamed(given, described !== null)
   const statements = namedWithin(given)
   const parsed = unprepared(prepared, statements)
   const added = statements.filter(({ name }, index) => name !== '' && parsed.has(index))
@@ -219,6 +246,13 @@ const preparing = ({ prepared, described }: Connection, given: readonly SentStat
   return { closed, statements, parsed, describe: described !== null }
 }
 
+const unnamed = (statements: readonly SentStatement[], describe: boolean): Outgoing => ({
+  closed: [],
+  statements: statements.map(withoutName),
+  parsed: new Set(statements.keys()),
+  describe,
+})
+
 const nothingParsed: ReadonlySet<number> = new Set()
 
 /** Almost every request finds all of its statements prepared: that these fit onto the connection was seen to then. */
@@ -226,6 +260,11 @@ const outgoing = (connection: Connection, statements: readonly SentStatement[]):
   statements.every(({ name }) => connection.prepared.use(name))
     ? { closed: [], statements, parsed: nothingParsed, describe: false }
     : preparing(connection, statements)
+
+const parsingOf = (given: readonly SentStatement[], { statements, parsed }: Outgoing): Parsing[] =>
+  given
+    .map((statement, index) => ({ statement, named: statements[index]?.name !== '' }))
+    .filter((_, index) => parsed.has(index))
 
 /** Called once with how a request ended. It must not throw. */
 export type Settle = (result: ExchangeResult) => void
@@ -244,7 +283,7 @@ export const sendStatements = (
   const sent = outgoing(connection, statements)
   const bytes = encode(connection.memory, sent)
   connection.inFlight = {
-    parsing: sent.parsed.size === 0 ? [] : sent.statements.filter((_, index) => sent.parsed.has(index)),
+    parsing: sent.parsed.size === 0 ? [] : parsingOf(statements, sent),
     parsed: '',
     rows: sent.statements.map(() => []),
     begun: 0,

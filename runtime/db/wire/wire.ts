@@ -160,6 +160,21 @@ export const writeRun = ({ name, text, values }: BoundStatement): WrittenStateme
   return { name, text, run }
 }
 
+/** Of a Bind: before its names, that of its portal is empty. */
+const beforeName = header + 1
+
+/** The same, to be parsed anew each time. */
+export const withoutName = (statement: SentStatement): SentStatement => {
+  if (!('run' in statement)) return { ...statement, name: '' }
+  const { name, text, run: named } = statement
+  const length = Buffer.byteLength(name)
+  const run = Buffer.allocUnsafe(named.length - length)
+  named.copy(run, 0, 0, beforeName)
+  named.copy(run, beforeName, beforeName + length)
+  run.writeInt32BE(named.readInt32BE(1) - length, 1)
+  return { name: '', text, run }
+}
+
 /**
  * Encodes [Close]* ([Parse [Describe]] Bind Execute)* Sync. Closes come first, because an error skips all messages up
  * to Sync.

@@ -6,6 +6,7 @@ const setUp = () => {
   const checks = createHealthChecks({
     revision: () => world.revision,
     compileFailedAt: () => null,
+    fault: () => null,
     lastAnswer: () => world.lastAnswer,
     ping: async () => {
       world.pings++
@@ -20,16 +21,16 @@ describe('health', () => {
   it('of the process is good while it answers, whatever the database does', () => {
     const { world, alive } = setUp()
     world.up = false
-    expect(alive()).toEqual({ status: 'starting', revision: null, compileFailedAt: null })
+    expect(alive()).toEqual({ status: 'starting', revision: null, compileFailedAt: null, fault: null })
     world.revision = 'abc'
-    expect(alive()).toEqual({ status: 'ok', revision: 'abc', compileFailedAt: null })
+    expect(alive()).toEqual({ status: 'ok', revision: 'abc', compileFailedAt: null, fault: null })
     expect(world.pings).toBe(0)
   })
   it('of what is served is starting until a schema is loaded, then ok, then down while the database is', async () => {
     const { world, ready } = setUp()
-    expect(await ready()).toEqual({ status: 'starting', revision: null, compileFailedAt: null })
+    expect(await ready()).toEqual({ status: 'starting', revision: null, compileFailedAt: null, fault: null })
     world.revision = 'abc'
-    expect(await ready()).toEqual({ status: 'ok', revision: 'abc', compileFailedAt: null })
+    expect(await ready()).toEqual({ status: 'ok', revision: 'abc', compileFailedAt: null, fault: null })
     world.up = false
     world.now += 1000
     expect((await ready()).status).toBe('down')

@@ -28,6 +28,7 @@ describe('settings', () => {
         databaseAuthUrl: null,
         schemas: ['public'],
         poolSize: 8,
+        pooler: 'auto',
         authPoolSize: 6,
         requestTimeoutMs: 45_000,
         statementTimeoutMs: null,

@@ -7,7 +7,7 @@ import { openStatements } from '../../../runtime/db/pool/statements.ts'
 import { projectKeys } from '../../../runtime/identity/keys.ts'
 import { signToken } from '../../../runtime/identity/jwt.ts'
 import { startCluster, type ClusterSource, type ThrowAwayCluster } from '../cluster.ts'
-import { asMaintenance, prepareAs } from '../database.ts'
+import { asMaintenance, poolerBefore, prepareAs } from '../database.ts'
 import { schemaSql } from './schema.ts'
 import { startBesieged, type Besieged } from './server.ts'
 
@@ -72,7 +72,7 @@ export async function openTown({ source, settings }: TownOptions): Promise<Town>
   try {
     await asMaintenance(cluster.port, 'alter system set track_activity_query_size = 65536')
     await asMaintenance(cluster.port, 'create database town')
-    const url = (user: string): string => `postgres://${user}@127.0.0.1:${cluster.port}/town`
+    const url = (user: string, port = cluster.port): string => `postgres://${user}@127.0.0.1:${port}/town`
     await prepareAs('auth', url('postgres'))
     // What is looked at of running statements is decided when the server starts.
     await cluster.stop()
@@ -89,7 +89,13 @@ export async function openTown({ source, settings }: TownOptions): Promise<Town>
     }
     for (const [name, text] of site) await store(name, text)
     const secret = randomBytes(32).toString('hex')
-    const environment = { DATABASE_URL: url('authenticator'), DATABASE_OWNER_URL: url('postgres'), JWT_SECRET: secret }
+    const pooler = await poolerBefore(cluster.port)
+    if (pooler !== null) closing.push(pooler.close)
+    const environment = {
+      DATABASE_URL: url('authenticator', pooler?.port),
+      DATABASE_OWNER_URL: url('postgres', pooler?.port),
+      JWT_SECRET: secret,
+    }
     const server = await startBesieged({ ...environment, ...settings })
     closing.push(server.end)
     return {

@@ -5,7 +5,7 @@ import { prepareDatabase } from '../../../../compiler/prepare/prepare.ts'
 import { freePort } from '../../../../runtime/embedded-postgres/free-port.ts'
 import { runCommand } from '../../../support/command.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
-import { hasPgbouncer, startPgbouncer } from '../../../support/pgbouncer.ts'
+import { pgbouncers, startPgbouncer, type PoolMode } from '../../../support/pgbouncer.ts'
 
 const JWT_SECRET = 'a secret that has more than thirty-two characters'
 const CATALOGRAPH_DATA = '/nowhere'
@@ -126,15 +126,37 @@ describe('catalograph doctor', () => {
     expect(told(found, 'clock')).toMatchObject({ verdict: 'ok', message: 'the clocks agree', fix: null })
   })
 
-  it.skipIf(!hasPgbouncer())('finds a pooler that mixes up prepared statements', async () => {
-    const url = new URL(db.url)
-    const pooler = await startPgbouncer(Number(url.port), 'transaction')
-    url.port = String(pooler.port)
-    try {
-      const found = await findingsWith({ ...whole(), DATABASE_URL: url.href })
-      expect(told(found, 'pooler')).toMatchObject({ verdict: 'fault', message: expect.stringContaining('mixes up') })
-    } finally {
-      await pooler.close()
+  describe.each(pgbouncers())('through PgBouncer $version', ({ path: program, keepsStatements }) => {
+    const foundThrough = async (mode: PoolMode, DATABASE_POOLER: string) => {
+      const url = new URL(db.url)
+      const lines = keepsStatements ? ['max_prepared_statements = 100'] : []
+      const pooler = await startPgbouncer({ program, serverPort: Number(url.port), mode, lines })
+      url.port = String(pooler.port)
+      try {
+        return told(await findingsWith({ ...whole(), DATABASE_URL: url.href, DATABASE_POOLER }), 'pooler')
+      } finally {
+        await pooler.close()
+      }
     }
+
+    it('says what stands before the database, and what would be better', async () => {
+      expect(await foundThrough('transaction', 'auto')).toMatchObject({ verdict: keepsStatements ? 'ok' : 'advice' })
+      expect(await foundThrough('session', 'auto')).toMatchObject({ verdict: 'ok' })
+      expect(await foundThrough('session', 'no-statements')).toMatchObject({
+        verdict: 'advice',
+        fix: 'set DATABASE_POOLER to auto',
+      })
+    })
+
+    it('says what cannot work, and what to change', async () => {
+      expect(await foundThrough('statement', 'auto')).toMatchObject({
+        verdict: 'fault',
+        fix: 'set its pool_mode to transaction',
+      })
+      expect(await foundThrough('transaction', 'none')).toMatchObject({ verdict: 'fault', fix: 'set it to auto' })
+      expect(await foundThrough('transaction', 'statements')).toMatchObject({
+        verdict: keepsStatements ? 'ok' : 'fault',
+      })
+    })
   })
 })

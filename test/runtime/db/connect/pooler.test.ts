@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../../../runtime/db/pool/pool.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
-import { hasPgbouncer, startPgbouncer } from '../../../support/pgbouncer.ts'
+import { pgbouncers, startPgbouncer } from '../../../support/pgbouncer.ts'
 
 const poolerOf = async (url: string) => {
   const db = openDatabase({ url, schemas: ['public'], poolSize: 4 })
@@ -23,12 +23,20 @@ describe('what stands before the database', () => {
     expect(await poolerOf(database.url)).toBe('none')
   })
 
-  test.skipIf(!hasPgbouncer()).each([
-    ['transaction', 'breaks-statements'],
-    ['session', 'sound'],
-  ] as const)('PgBouncer in %s mode', async (mode, found) => {
+  test.each(
+    pgbouncers().flatMap(({ path, version, keepsStatements }) => [
+      ['transaction', keepsStatements ? 'statements' : 'no-statements', version, path] as const,
+      ['session', 'statements', version, path] as const,
+      ['statement', 'no-transactions', version, path] as const,
+    ]),
+  )('PgBouncer in %s mode: %s (%s)', async (mode, found, _version, program) => {
     const url = new URL(database.url)
-    const pooler = await startPgbouncer(Number(url.port), mode)
+    const pooler = await startPgbouncer({
+      program,
+      serverPort: Number(url.port),
+      mode,
+      lines: ['max_prepared_statements = 100'].filter(() => found === 'statements' && mode === 'transaction'),
+    })
     url.port = String(pooler.port)
     try {
       expect(await poolerOf(url.href)).toBe(found)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { encode, writeRun, type Outgoing } from '../../../../runtime/db/wire/wire.ts'
+import { encode, withoutName, writeRun, type Outgoing } from '../../../../runtime/db/wire/wire.ts'
 
 const int16 = (value: number): Buffer => {
   const bytes = Buffer.alloc(2)
@@ -84,6 +84,23 @@ test('a run holds the Bind and Execute of its statement', () => {
   fc.assert(
     fc.property(name, values, (statement, given) => {
       expect(writeRun({ name: statement, text: '', values: given }).run.equals(run(statement, given))).toBe(true)
+    }),
+  )
+})
+
+test('a statement that was written with its name is written without it', () => {
+  const values = fc.array(fc.option(text), { maxLength: 4 })
+  fc.assert(
+    fc.property(name, text, values, (named, sql, given) => {
+      const statement = { name: named, text: sql, values: given }
+      const whole = (one: Outgoing['statements'][number]): Outgoing => ({
+        closed: [],
+        statements: [one],
+        parsed: new Set([0]),
+        describe: false,
+      })
+      const bytes = encode(Buffer.alloc(1_000), whole(withoutName(writeRun(statement))))
+      expect(bytes.equals(encode(Buffer.alloc(1_000), whole({ ...statement, name: '' })))).toBe(true)
     }),
   )
 })

@@ -1,0 +1,81 @@
+import type pg from 'pg'
+import { sqlstateOf } from '../failures/classify.ts'
+import type { PoolerSetting } from '../../settings/keys.ts'
+import { openClient, type Server } from './server.ts'
+
+/**
+ * How connections reach Postgres: each has a backend of its own, or a pooler stands between, which may give every
+ * transaction another one. A pooler drops the settings of the startup packet, or refuses the connection for them, so what
+ * goes to one is opened without them, and each transaction sets them for itself.
+ */
+
+export interface Opened<C extends pg.ClientBase> {
+  readonly client: C
+  readonly pooled: boolean
+}
+
+/** How clients are made and ended. */
+export interface Opening<C extends pg.ClientBase> {
+  /** @param config what differs from the server's own */
+  readonly connect: (config: pg.ClientConfig) => Promise<C>
+  readonly end: (client: C) => void
+}
+
+const whoAnswers = 'select pg_catalog.pg_backend_pid() as pid'
+
+/** A pooler gives its clients keys of its own for cancelling, so that they name another process than the one that answers. */
+const isPooled = async (client: pg.ClientBase): Promise<boolean> => {
+  const { rows } = await client.query<{ readonly pid: number }>(whoAnswers)
+  return rows[0]?.pid !== (client as unknown as { readonly processID: number }).processID
+}
+
+/** protocol_violation. */
+const isRefusal = (error: unknown): boolean => sqlstateOf(error) === '08P01'
+
+const withoutOptions: pg.ClientConfig = { options: '' }
+
+/** Opens a connection, with or without what the startup packet says. Rejects with what `connect` rejects with. */
+export const createOpen = <C extends pg.ClientBase>(
+  { connect, end }: Opening<C>,
+  setting: PoolerSetting,
+): (() => Promise<Opened<C>>) => {
+  if (setting !== 'auto') {
+    const pooled = setting !== 'none'
+    return async () => ({ client: await connect(pooled ? withoutOptions : {}), pooled })
+  }
+  /** Of the last connection. */
+  let behindPooler = false
+  const known = new WeakMap<C, boolean>()
+  const look = async (client: C): Promise<boolean> => {
+    try {
+      return known.get(client) ?? (await isPooled(client))
+    } catch (error) {
+      end(client)
+      throw error
+    }
+  }
+  /** Who refuses the options is a pooler. */
+  const attempt = async (refused: boolean): Promise<Opened<C>> => {
+    const without = refused || behindPooler
+    let client: C
+    try {
+      client = await connect(without ? withoutOptions : {})
+    } catch (error) {
+      if (without || !isRefusal(error)) throw error
+      return attempt(true)
+    }
+    const pooled = refused || (await look(client))
+    known.set(client, pooled)
+    behindPooler = pooled
+    if (pooled || !without) return { client, pooled }
+    end(client)
+    return attempt(false)
+  }
+  return () => attempt(false)
+}
+
+/** @param config beside the server's own */
+export const openingOf = (server: Server, config: pg.ClientConfig): Opening<pg.Client> => ({
+  connect: (without) => openClient(server, { ...config, ...without }),
+  end: (client) => void client.end().catch(() => undefined),
+})

@@ -1,0 +1,109 @@
+import type pg from 'pg'
+import type { PoolerSetting } from '../../settings/keys.ts'
+import { findPooler, PoolerFault, poolerFault } from '../connect/pooler.ts'
+import { createOpen, openingOf, type Opened } from '../connect/route.ts'
+import type { Server } from '../connect/server.ts'
+import type { SettingPairs } from '../connect/startup.ts'
+import { createSocket } from '../connect/socket.ts'
+import { createConnection, type Connection, type Described, type Pooled } from '../wire/exchange.ts'
+
+/** How the connections of a pool are made, straight or through a pooler. */
+
+export interface ConnectingOptions {
+  readonly server: Server
+  readonly pooler: PoolerSetting
+  /** Milliseconds. */
+  readonly connectTimeout: number
+  readonly described: Described | null
+  /** What a connection with a backend of its own runs before anything else. */
+  readonly prepare?: (client: pg.Client) => Promise<unknown>
+}
+
+type Open = () => Promise<Opened<pg.Client>>
+
+export const openTo = (server: Server, pooler: PoolerSetting, config: pg.ClientConfig): Open =>
+  createOpen(openingOf(server, config), pooler)
+
+/**
+ * With it a backend whose client is gone ends, which no cancellation achieves of a function that catches it: the key of a
+ * connection through a pooler names no process. Only some systems know it (PostgreSQL manual 20.3.2).
+ */
+const watch = ['client_connection_check_interval', '1000'] as const
+
+interface BackendFacts {
+  readonly linux: boolean
+  readonly utf8: boolean
+}
+
+const backendFacts = `select pg_catalog.version() ~ 'linux' as linux,
+  (select reset_val from pg_catalog.pg_settings where name = 'client_encoding') = 'UTF8' as utf8`
+
+/** What transactions set on such backends: each setting costs some microseconds, the encoding most of all. */
+const settingsOn = async (client: pg.Client, settings: SettingPairs): Promise<SettingPairs> => {
+  const { linux = false, utf8 = false } = (await client.query<BackendFacts>(backendFacts)).rows[0] ?? {}
+  const wanted = utf8 ? settings.filter(([name]) => name !== 'client_encoding') : settings
+  return linux ? [...wanted, watch] : wanted
+}
+
+/** What is known of the pooler before a server. */
+interface PoolerFacts {
+  /** Asks by a first connection. Rejects with PoolerFault where the pooler cannot be worked with. */
+  readonly of: (client: pg.Client) => Promise<Pooled>
+  /** After an outage another pooler may be there. */
+  readonly forget: () => void
+}
+
+const createPoolerFacts = (setting: PoolerSetting, settings: SettingPairs, open: Open): PoolerFacts => {
+  const keepsNames = async (): Promise<boolean> => {
+    if (setting !== 'auto') return setting === 'statements'
+    const found = await findPooler(open)
+    const fault = poolerFault(setting, found)
+    if (fault !== null) throw new PoolerFault(fault)
+    return found === 'statements'
+  }
+  const find = async (client: pg.Client): Promise<Pooled> => {
+    let kept = await keepsNames()
+    const lostName = (): void => {
+      if (setting === 'auto') kept = false
+    }
+    return { settings: await settingsOn(client, settings), keepsNames: () => kept, lostName }
+  }
+  let finding: Promise<Pooled> | null = null
+  const forget = (): void => {
+    finding = null
+  }
+  return {
+    of: (client) => {
+      finding ??= find(client).catch((error: unknown) => {
+        forget()
+        throw error
+      })
+      return finding
+    },
+    forget,
+  }
+}
+
+/** Makes connections, which find out what they go to. */
+export const createConnect = (options: ConnectingOptions): (() => Promise<Connection>) => {
+  const { server, pooler, connectTimeout, described, prepare } = options
+  const config = { stream: createSocket, connectionTimeoutMillis: connectTimeout, keepAlive: true }
+  const open = openTo(server, pooler, config)
+  const facts = createPoolerFacts(pooler, server.settings, open)
+  const openOrForget = (): Promise<Opened<pg.Client>> =>
+    open().catch((error: unknown) => {
+      facts.forget()
+      throw error
+    })
+  return async () => {
+    const { client, pooled } = await openOrForget()
+    try {
+      if (pooled) return createConnection(client, described, await facts.of(client))
+      await prepare?.(client)
+      return createConnection(client, described)
+    } catch (error) {
+      client.end().catch(() => undefined)
+      throw error
+    }
+  }
+}
