@@ -12,7 +12,8 @@ import { printTable } from './support/table.ts'
 
 /**
  * What a pooler costs server and database, whose own CPU is not counted: through PgBouncer that keeps prepared statements
- * against a direct connection, and through one that keeps none against a direct connection without names.
+ * against a direct connection, and through one that keeps none against a direct connection without names. `settings`: each
+ * transaction sets them itself, although nothing stands between.
  *
  * --seconds 0.25 (of a slice) --rounds 16 --warm-up 20000 --connections 8 --scale 0.3 --only key,page --json FILE
  */
@@ -47,9 +48,13 @@ await withCleanup(async (later) => {
     return start(`PgBouncer ${version}`, 'auto', pooler.port)
   }
   const poolers = pgbouncers()
-  const compared = async (baseline: Subject, keepsStatements: boolean): Promise<void> => {
+  const compared = async (
+    keepsStatements: boolean,
+    baseline: Subject,
+    ...others: readonly Subject[]
+  ): Promise<void> => {
     const found = poolers.filter((pooler) => pooler.keepsStatements === keepsStatements)
-    const subjects = [baseline, ...(await Promise.all(found.map(through)))]
+    const subjects = [baseline, ...others, ...(await Promise.all(found.map(through)))]
     const measured: Measured[] = []
     for (const operation of chosen) {
       for (const subject of subjects) await checkAnswer(subject, operation, size)
@@ -62,6 +67,6 @@ await withCleanup(async (later) => {
       suffix === null ? null : `${suffix}.${baseline.name}`,
     )
   }
-  await compared(await start('direct', 'none'), true)
-  await compared(await start('unnamed', 'no-statements'), false)
+  await compared(true, await start('direct', 'none'), await start('direct, settings', 'statements'))
+  await compared(false, await start('unnamed, settings', 'no-statements'))
 })
