@@ -16,12 +16,12 @@ const client = createClient('https://project.example.com', 'key')
 `
 
 const typical = `
-const listed = await table.list(
-  { filter: { c0: { eq: 'x' }, c3: { gt: '2024-01-01' } }, orderBy: [{ c1: 'AscNullsLast' }], first: 10 },
-  { id: true, c0: true, c3: true, tab_4: { id: true, c0: true, tab_2: { c0: true } } },
-)
-const paged = await table.page({ first: 5 }, { rows: { id: true, c2: true }, pageInfo: { endCursor: true } })
-const added = await table.insert({ objects: [{ c0: 'x', c4: true }] }, { affectedCount: true, records: { id: true } })
+const listed = await table.list({
+  filter: { c0: { eq: 'x' }, c3: { gt: '2024-01-01' } }, orderBy: [{ c1: 'AscNullsLast' }], first: 10,
+  select: { id: true, c0: true, c3: true, tab_4: { id: true, c0: true, tab_2: { c0: true } } },
+})
+const paged = await table.page({ first: 5, select: { rows: { id: true, c2: true }, pageInfo: { endCursor: true } } })
+const added = await table.insert({ objects: [{ c0: 'x', c4: true }], select: { affectedCount: true, records: { id: true } } })
 export const texts: readonly (string | null | undefined)[] = [
   listed.data?.[0]?.c0, listed.data?.[0]?.tab_4?.tab_2?.c0, paged.data?.rows[0]?.c2, added.data?.records[0]?.id,
 ]
@@ -57,9 +57,9 @@ interface Unfinished {
 
 /** A file with a selection that is not finished, two relations deep. */
 export const unfinished = (use: EditorUse): Unfinished => {
-  const line = 'const listed = await table.list({ first: 10 }, { id: true, tab_4: { tab_2: { c0: true, '
+  const line = 'const listed = await table.list({ first: 10, select: { id: true, tab_4: { tab_2: { c0: true, '
   return {
-    text: `${imports[use]}${line} } } })\n`,
+    text: `${imports[use]}${line} } } } })\n`,
     at: { line: imports[use].split('\n').length - 1, character: line.length },
     offered: 'c1',
   }

@@ -140,13 +140,33 @@ const services = { 'TypeScript 5.9': openTsserver, 'TypeScript 7': openLanguageS
 export type Service = keyof typeof services
 export const serviceNames = Object.keys(services) as readonly Service[]
 
-/** Throws when the service does not offer the table's columns. */
-export const edit = async (folder: string, service: Service, use: EditorUse, edits: number): Promise<Edited> => {
-  const { text, at, offered } = unfinished(use)
+/** A service that has a file of this text open, in a project of its own. */
+const open = (folder: string, service: Service, text: string): Promise<Session> => {
   const file = join(folder, 'unfinished.ts')
   writeFileSync(file, text)
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['unfinished.ts'] }))
-  const session = await services[service](file, text)
+  return services[service](file, text)
+}
+
+/** The names that a service offers in a text. */
+export const offeredBy = async (
+  service: Service,
+  folder: string,
+  text: string,
+  at: Position,
+): Promise<readonly string[]> => {
+  const session = await open(folder, service, text)
+  try {
+    return await session.complete(at)
+  } finally {
+    session.end()
+  }
+}
+
+/** Throws when the service does not offer the table's columns. */
+export const edit = async (folder: string, service: Service, use: EditorUse, edits: number): Promise<Edited> => {
+  const { text, at, offered } = unfinished(use)
+  const session = await open(folder, service, text)
   try {
     const complete = async (): Promise<void> => {
       const names = await session.complete(at)

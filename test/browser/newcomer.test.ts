@@ -90,7 +90,7 @@ async function titlesByTypedClient(server: AuthServer, email: string): Promise<u
   const { client, createDb } = await generated(project, server)
   try {
     await client.auth.signInWithPassword({ email, password: 'correct horse' })
-    return await createDb(client).post.list({ first: 5 }, { title: true, status: true })
+    return await createDb(client).post.list({ first: 5, select: { title: true, status: true } })
   } finally {
     client.close()
     project.remove()

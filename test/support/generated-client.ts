@@ -19,8 +19,8 @@ export interface Application {
   ) => Promise<CommandAnswer>
   /** What a module of the folder exports. */
   readonly load: (path: string) => Promise<Module>
-  /** What the compiler has to say about files of the folder, also about declarations; empty when it is content. */
-  readonly typeCheck: (files: readonly string[], options?: readonly string[]) => string
+  /** What the compiler has to say about files of the folder, also about declarations; empty when it is content. The compiler is a folder of `typescript`. */
+  readonly typeCheck: (files: readonly string[], options?: readonly string[], compiler?: string) => string
   readonly write: (path: string, text: string) => void
   readonly remove: () => void
 }
@@ -38,7 +38,8 @@ export function createApplication(): Application {
     folder,
     codegen: (args, environment = {}, stop = never) => runCodegen(args, environment, stop),
     load: (path) => import(/* @vite-ignore */ pathToFileURL(join(folder, path)).href),
-    typeCheck: (files, options = []) => typeCheck(folder, files, options),
+    typeCheck: (files, options = [], compiler = join(root, 'node_modules/typescript')) =>
+      typeCheck(folder, files, options, compiler),
     write: (path, text) => {
       mkdirSync(dirname(join(folder, path)), { recursive: true })
       writeFileSync(join(folder, path), text)
@@ -61,8 +62,9 @@ const strict = [
   'es2022',
 ]
 
-function typeCheck(folder: string, files: readonly string[], options: readonly string[]): string {
-  const all = [...strict, '--types', '', '--lib', 'ES2023,DOM', '--module', 'nodenext', ...options, ...files]
-  const { stdout, stderr } = spawnSync(join(root, 'node_modules/.bin/tsc'), all, { cwd: folder, encoding: 'utf8' })
+function typeCheck(folder: string, files: readonly string[], options: readonly string[], compiler: string): string {
+  const all = [...strict, '--lib', 'ES2023,DOM', '--module', 'nodenext', ...options, ...files]
+  const tsc = [join(compiler, 'bin/tsc'), ...all]
+  const { stdout, stderr } = spawnSync(process.execPath, tsc, { cwd: folder, encoding: 'utf8' })
   return stdout + stderr
 }

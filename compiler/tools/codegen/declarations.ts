@@ -2,7 +2,7 @@ import { getNamedType, isEnumType, isInputObjectType, type GraphQLInputObjectTyp
 import { jsString } from '../../emit/js-text.ts'
 import { createImports, type Imports } from './imports.ts'
 import { declaringFile, rowsFile, type DeclaredType, type Layout, type Module, type ClientFile } from './layout.ts'
-import { askedTables, functionsOf, methodsOf, type ClientMethod } from './methods.ts'
+import { askedTables, functionsOf, isAskable, methodsOf, type ClientMethod } from './methods.ts'
 import type { Readings } from './scalars.ts'
 import { pageArguments } from './page.ts'
 import { comment, createTypeText, type TypeText } from './type-text.ts'
@@ -86,7 +86,7 @@ function declare({ layout, text, mention }: Printing, type: DeclaredType): reado
   }
   if (isInputObjectType(type)) return [declareInput(text, name, type)]
   const part = layout.rowOf(type.name)
-  const fields = Object.values(type.getFields())
+  const fields = Object.values(type.getFields()).filter(isAskable)
   if (part?.kind === 'connection') {
     const further = fields.filter((field) => field.name !== 'edges' && field.name !== 'pageInfo')
     return [declareInterface(name, further.map(text.field), `sdk.Connection<${mention(part.row.name)}>`)]

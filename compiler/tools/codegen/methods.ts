@@ -1,4 +1,4 @@
-import { getNamedType, type GraphQLObjectType } from 'graphql'
+import { getNamedType, isObjectType, type GraphQLObjectType } from 'graphql'
 import { rootField, type RootField } from '../../../runtime/contract/root-fields.ts'
 import type { Layout, ClientTable } from './layout.ts'
 import type { ClientField } from './type-text.ts'
@@ -43,9 +43,13 @@ export function methodsOf(layout: Layout, { row }: ClientTable): readonly Client
     const field = rootFields(layout, operation)[rootField(root, row.name)]
     const answered = field && getNamedType(field.type).name
     const isOwn = answered === row.name || (answered !== undefined && layout.rowOf(answered)?.row === row)
-    return field !== undefined && isOwn ? [{ ...kind, operation, field }] : []
+    return field !== undefined && isOwn && isAskable(field) ? [{ ...kind, operation, field }] : []
   })
 }
+
+/** What is selected of an object stands beside its arguments, as `select`: an argument of that name is for documents. */
+export const isAskable = ({ type, args }: ClientField): boolean =>
+  !isObjectType(getNamedType(type)) || args.every(({ name }) => name !== 'select')
 
 /** Tables that the role may do something with, by the path of their module. */
 export const askedTables = (layout: Layout): readonly { readonly path: string; readonly table: ClientTable }[] =>
@@ -59,7 +63,7 @@ export function functionsOf(layout: Layout): readonly ClientMethod[] {
   const taken = new Set(tables.map(({ field }) => field))
   return (['query', 'mutation'] as const).flatMap((operation) =>
     Object.values(rootFields(layout, operation))
-      .filter((field) => !taken.has(field) && field.name !== 'node')
+      .filter((field) => !taken.has(field) && field.name !== 'node' && isAskable(field))
       .map((field) => ({ name: field.name, help: field.description ?? '', operation, rows: false, field })),
   )
 }

@@ -17,8 +17,11 @@ export interface FieldFacts {
 
 export type TypeFacts = () => Readonly<Record<string, FieldFacts>>
 
-/** What is selected of a field, as the types of the generated declarations let it pass. */
-type Choice = true | Fields | readonly [args: Fields, select: true | Fields]
+/** What is asked of a field: its arguments, and what is selected where its value is an object. */
+interface Asked {
+  readonly args: Fields
+  readonly select: unknown
+}
 
 /** A document of one field with its variables, and the reader of its value. */
 export interface Request {
@@ -40,9 +43,9 @@ interface Variables {
 }
 
 /** Makes the request for a root field. Throws TypeError for what no declaration lets pass. */
-export function requestOf(operation: 'query' | 'mutation', name: string, facts: FieldFacts, choice: Choice): Request {
+export function requestOf(operation: 'query' | 'mutation', name: string, facts: FieldFacts, given: Fields): Request {
   const variables: Variables = { types: [], values: {} }
-  const { text, read } = printField(name, facts, choice, variables)
+  const { text, read } = printField(name, facts, givenTo(facts, given), variables)
   const declared = variables.types.length === 0 ? '' : `(${variables.types.join(', ')})`
   return {
     document: `${operation} ${name}${declared} { ${text} }`,
@@ -51,8 +54,18 @@ export function requestOf(operation: 'query' | 'mutation', name: string, facts: 
   }
 }
 
-function printField(name: string, facts: FieldFacts, choice: Choice, variables: Variables): Printed {
-  const [args, select] = isPair(choice) ? choice : [{}, choice]
+/** Arguments with the selection beside them, where there is one. */
+function givenTo({ of }: FieldFacts, given: Fields): Asked {
+  if (of === undefined) return { args: given, select: true }
+  const { select, ...args } = given
+  return { args, select }
+}
+
+/** What stands at the name of a field within a selection. */
+const chosenOf = (facts: FieldFacts, choice: unknown): Asked =>
+  facts.args !== undefined && isFields(choice) ? givenTo(facts, choice) : { args: {}, select: choice }
+
+function printField(name: string, facts: FieldFacts, { args, select }: Asked, variables: Variables): Printed {
   const called = nameOf(name) + printArguments(name, facts, args, variables)
   if (facts.of === undefined)
     return { text: called, read: facts.as === undefined ? null : eachValue(readers[facts.as]) }
@@ -62,14 +75,12 @@ function printField(name: string, facts: FieldFacts, choice: Choice, variables: 
     : { text: `${called} { ${text} }`, read: read && eachValue(read) }
 }
 
-const isPair = (choice: Choice): choice is Extract<Choice, readonly unknown[]> => Array.isArray(choice)
-
 function printSelection(type: ReturnType<TypeFacts>, select: unknown, variables: Variables): Printed {
   if (!isFields(select)) throw new TypeError('What is selected of an object must be an object')
   const chosen = Object.entries(select).filter(([, choice]) => choice !== undefined)
   const printed = chosen.map(([name, choice]): readonly [string, Printed] => {
     const facts = Object.hasOwn(type, name) ? (type[name] ?? {}) : {}
-    return [name, printField(name, facts, choice as Choice, variables)]
+    return [name, printField(name, facts, chosenOf(facts, choice), variables)]
   })
   const reads = printed.flatMap(([name, { read }]) => (read === null ? [] : [[name, read] as const]))
   return {

@@ -16,7 +16,7 @@ export interface Asker {
 }
 
 type Operation = 'query' | 'mutation'
-type Send = (args?: Fields, select?: Fields) => Promise<GraphqlResult<unknown>>
+type Send = (given?: Fields) => Promise<GraphqlResult<unknown>>
 
 /** Asks for a field of Query. Rejects with TypeError for what no declaration lets pass, and for nothing else. */
 export const query = (client: Asker, name: string, facts: FieldFacts): Send => sender(client, 'query', name, facts)
@@ -26,15 +26,15 @@ export const mutate = (client: Asker, name: string, facts: FieldFacts): Send => 
 /** Asks for the rows of a collection alone. */
 export const list = (client: Asker, name: string, facts: FieldFacts): Send => {
   const page = query(client, name, facts)
-  return async (args, select = {}) => {
-    const result = await page(args, { rows: select })
+  return async (given = {}) => {
+    const result = await page({ ...given, select: { rows: given['select'] } })
     return result.error === null ? { ...result, data: (result.data as Fields)['rows'] } : result
   }
 }
 
 function sender(client: Asker, operation: Operation, name: string, facts: FieldFacts): Send {
-  return async (args = {}, select) => {
-    const { document, variables, read } = requestOf(operation, name, facts, [args, select ?? true])
+  return async (given = {}) => {
+    const { document, variables, read } = requestOf(operation, name, facts, given)
     const result = await client.graphql(document, variables)
     return result.error === null ? { ...result, data: read(result.data[name]) } : result
   }

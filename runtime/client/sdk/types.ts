@@ -27,22 +27,25 @@ export interface Computed<Value, Args> {
   readonly [takes]: Args
 }
 
-/** What can be selected of an object: fields, each with `true`, a selection, or `[arguments, selection]`. */
-export type Selection<Fields> = { readonly [Name in keyof Fields]?: Choice<NonNullable<Fields[Name]>> }
+/**
+ * What can be selected of an object: fields, each with `true`, a selection, or its arguments and `select`. By `object` the
+ * compiler lets an object with none of these names be a selection, so that `Checked` names all that is wrong at once.
+ */
+export type Selection<Fields> = object & { readonly [Name in keyof Fields]?: Choice<NonNullable<Fields[Name]>> }
 
 type Choice<Field> =
   Field extends ListOf<infer Fields>
     ? Selection<Fields>
     : Field extends Of<infer Fields, infer Args>
-      ? WithArguments<Args, Selection<Fields>>
+      ? keyof Args extends never
+        ? Selection<Fields>
+        : Asked<Fields, Args>
       : Field extends Computed<unknown, infer Args>
-        ? WithArguments<Args, true>
+        ? Args | ({} extends Args ? true : never)
         : true
 
-/** Arguments may be left out where every one of them may. */
-type WithArguments<Args, Select> = {} extends Args
-  ? Select | readonly [args: Args, select: Select]
-  : readonly [args: Args, select: Select]
+/** An object that is asked for with arguments: these, and beside them what is selected of it. */
+type Asked<Fields, Args> = Args & { readonly select: Selection<Fields> }
 
 /** The object that a selection answers: what was selected, and nothing else. */
 export type Answer<Fields, Select> = Chosen<Fields, Select, keyof Fields & keyof Select>
@@ -55,8 +58,8 @@ type Chosen<Fields, Select, Names extends keyof Fields> = {
 type Answered<Field, Select> =
   Field extends ListOf<infer Fields>
     ? readonly Answer<Fields, Select>[]
-    : Field extends Of<infer Fields, unknown>
-      ? Answer<Fields, Select extends readonly [unknown, infer Inner] ? Inner : Select>
+    : Field extends Of<infer Fields, infer Args>
+      ? Answer<Fields, keyof Args extends never ? Select : Select['select' & keyof Select]>
       : Field extends Computed<infer Value, unknown>
         ? Value
         : Field
@@ -68,10 +71,12 @@ interface NoSuchName<Name, DidYouMean> {
   readonly [noSuchName]: readonly [Name, DidYouMean]
 }
 
-/** The names that begin in the same way. */
+/** The names that begin in the same way: with the same two letters, or else with the same one. */
 type Alike<Name, Known> = Name extends `${infer First}${infer Second}${string}`
-  ? Extract<Known, `${First}${Second}${string}`>
+  ? OrElse<Extract<Known, `${First}${Second}${string}`>, Extract<Known, `${First}${string}`>>
   : never
+
+type OrElse<Type, Other> = [Type] extends [never] ? Other : Type
 
 /**
  * The selection itself where all of its names are names of fields; a name that is none has to be what nothing is. While a
@@ -90,24 +95,34 @@ export type Checked<Fields, Select> =
 type CheckedField<Field, Select> =
   Field extends ListOf<infer Fields>
     ? Checked<Fields, Select>
-    : Field extends { readonly [takes]: infer Args }
-      ? Select extends readonly [infer Given, infer Inner]
-        ? readonly [CheckedArguments<Args, Given>, CheckedObject<Field, Inner>]
-        : CheckedObject<Field, Select>
-      : Select
+    : Field extends Of<infer Fields, infer Args>
+      ? keyof Args extends never
+        ? Checked<Fields, Select>
+        : CheckedAsked<Fields, Args, Select>
+      : Field extends Computed<unknown, infer Args>
+        ? CheckedArguments<Args, Select>
+        : Select
 
-type CheckedObject<Field, Select> = Field extends Of<infer Fields, unknown> ? Checked<Fields, Select> : Select
+/** The same for what is asked with arguments. */
+type CheckedAsked<Fields, Args, Given> =
+  Asked<Fields, Args> extends Given
+    ? unknown
+    : {
+        readonly [Name in keyof Given]: Name extends 'select'
+          ? Checked<Fields, Given[Name]>
+          : CheckedMember<Args, Given, Name, 'select'>
+      }
 
 /** The same for arguments, whose objects the compiler would otherwise let pass with names that they do not have. */
 type CheckedArguments<Args, Given> = Given extends string | number | bigint | boolean | null | undefined | Date
   ? Given
   : Args extends readonly (infer Item)[]
     ? { readonly [Index in keyof Given]: CheckedArguments<NonNullable<Item>, Given[Index]> }
-    : {
-        readonly [Name in keyof Given]: Name extends keyof Args
-          ? CheckedArguments<NonNullable<Args[Name]>, Given[Name]>
-          : NoSuchName<Name, Alike<Name, keyof Args>>
-      }
+    : { readonly [Name in keyof Given]: CheckedMember<Args, Given, Name> }
+
+type CheckedMember<Args, Given, Name extends keyof Given, More = never> = Name extends keyof Args
+  ? CheckedArguments<NonNullable<Args[Name]>, Given[Name]>
+  : NoSuchName<Name, Alike<Name, keyof Args | More>>
 
 /** A page of a collection. `rows` stands for `edges { node }`. */
 export interface Connection<Row> {
@@ -159,23 +174,24 @@ export interface Written<Row> {
   readonly records: ListOf<Row>
 }
 
-/** The rows of a page. */
+/**
+ * Asks for the rows of a page. Arguments and selection are one value, since the compiler complains of the first wrong
+ * argument of a call only.
+ */
 export interface List<Row, Args> {
-  <const Select extends Selection<Row>>(
-    args: Args,
-    select: Select & Checked<Row, Select>,
-  ): Promise<GraphqlResult<readonly Answer<Row, Select>[]>>
+  <const Given extends Asked<Row, Args>>(
+    given: Given & CheckedAsked<Row, Args, Given>,
+  ): Promise<GraphqlResult<readonly Answer<Row, Given['select']>[]>>
 }
 
 /** Asks for an object, or for null where `Field` may be null. */
 export interface Ask<Field, Args> {
-  <const Select extends Selection<FieldsOf<Field>>>(
-    args: Args,
-    select: Select & Checked<FieldsOf<Field>, Select>,
-  ): Promise<GraphqlResult<Answered<Field, Select>>>
+  <const Given extends Asked<FieldsOf<Field>, Args>>(
+    given: Given & CheckedAsked<FieldsOf<Field>, Args, Given>,
+  ): Promise<GraphqlResult<Answered<Field, Given['select']>>>
 }
 
-type FieldsOf<Field> = Field extends Of<infer Fields, unknown> ? Fields : never
+type FieldsOf<Field> = Field extends Of<infer Fields> ? Fields : never
 
 /** Calls a function that returns a plain value. */
 export type Call<Value, Args> = {} extends Args

@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { buildSchema } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clientFiles } from '../../../../compiler/tools/codegen/client.ts'
+import { layOut } from '../../../../compiler/tools/codegen/layout.ts'
+import { functionsOf } from '../../../../compiler/tools/codegen/methods.ts'
 import { createApplication, type Application } from '../../../support/generated-client.ts'
 import { expectedSchema } from '../../../support/golden/sdl.ts'
 
@@ -22,22 +25,6 @@ describe('the client of the demo', () => {
     app.write('use.ts', readFileSync(new URL('types.txt', import.meta.url), 'utf8'))
     const resolution = module === 'esnext' ? ['--moduleResolution', 'bundler'] : []
     expect(app.typeCheck(['use.ts'], ['--module', module, ...resolution])).toBe('')
-  })
-
-  it('has names that are none called by the compiler, with those that may be meant', async () => {
-    await app.codegen([...out(), '--role', 'authenticated'])
-    const use = (text: string): string => {
-      app.write(
-        'wrong.ts',
-        `import { createClient } from '@catalograph/client'
-         import { post } from './sdk/tables/Post.js'
-         void post(createClient('https://project.example.com', 'key')).list(${text})`,
-      )
-      return app.typeCheck(['wrong.ts'])
-    }
-    expect(use('{}, { id: true, titel: true }')).toContain('NoSuchName<"titel", "title">')
-    expect(use('{}, { id: true, author: { usernam: true } }')).toContain("'usernam' does not exist")
-    expect(use('{}, { id: true, zzz: true }')).toContain('NoSuchName<"zzz", never>')
   })
 
   it('takes the example of its page', async () => {
@@ -88,6 +75,14 @@ describe('the client of any schema', () => {
     const typed = declarations.flatMap(([path]) => (path.endsWith('.d.ts') ? [path] : []))
     expect(app.typeCheck(typed)).toBe('')
     for (const [path] of declarations) if (path.endsWith('.js')) await app.load(path)
+  })
+})
+
+describe('an argument called select', () => {
+  const schema = buildSchema('type Query { found(select: Int): Hit, counted(select: Int): Int } type Hit { id: Int }')
+
+  it('is one of a plain value alone: of an object, it would stand where the selection does', () => {
+    expect(functionsOf(layOut(schema)).map(({ name }) => name)).toEqual(['counted'])
   })
 })
 

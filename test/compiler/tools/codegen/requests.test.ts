@@ -86,7 +86,7 @@ describe('a generated client and the service', () => {
 
   it('reads what was selected, and nothing else', async () => {
     const select = { id: true, mood: true, weight: true, sizes: true, sent: true, author: { name: true } }
-    expect(await db.letter.list({ orderBy: [{ id: 'AscNullsLast' }] }, select)).toEqual({
+    expect(await db.letter.list({ orderBy: [{ id: 'AscNullsLast' }], select })).toEqual({
       data: [
         {
           id: 1n,
@@ -104,27 +104,24 @@ describe('a generated client and the service', () => {
   })
 
   it('reads timestamps without time zone as UTC, and what no Date can hold as an invalid one', async () => {
-    const { data } = await db.letter.list({ orderBy: [{ id: 'AscNullsLast' }] }, { local: true })
+    const { data } = await db.letter.list({ orderBy: [{ id: 'AscNullsLast' }], select: { local: true } })
     expect(data).toEqual([{ local: new Date('2024-02-29T18:23:00Z') }, { local: new Date(Number.NaN) }])
   })
 
   it('reads pages, and pages within rows', async () => {
-    const inner = [
-      { filter: { mood: { eq: 'fine' } }, first: 1 },
-      { rows: { id: true }, totalCount: true },
-    ]
+    const inner = { filter: { mood: { eq: 'fine' } }, first: 1, select: { rows: { id: true }, totalCount: true } }
     const select = {
       rows: { letterCollection: inner },
       edges: { cursor: true, node: { id: true } },
       pageInfo: { hasNextPage: true },
     }
-    expect((await db.person.page({ first: 1 }, select)).data).toEqual({
+    expect((await db.person.page({ first: 1, select })).data).toEqual({
       rows: [{ letterCollection: { rows: [{ id: 1n }], totalCount: 1 } }],
       edges: [{ cursor: expect.any(String), node: { id: 1 } }],
       pageInfo: { hasNextPage: false },
     })
     const figures = { aggregate: { count: true, max: { id: true, weight: true, sent: true }, avg: { weight: true } } }
-    expect((await db.letter.page({}, figures)).data).toEqual({
+    expect((await db.letter.page({ select: figures })).data).toEqual({
       aggregate: {
         count: 2,
         max: { id: 2, weight: 12.5, sent: new Date('2024-02-29T17:23:00Z') },
@@ -134,36 +131,38 @@ describe('a generated client and the service', () => {
   })
 
   it('finds a row by its key, and null where there is none', async () => {
-    expect((await db.letter.get({ id: 1n }, { mood: true })).data).toEqual({ mood: 'fine' })
-    expect((await db.letter.get({ id: '77' }, { mood: true })).data).toBeNull()
+    expect((await db.letter.get({ id: 1n, select: { mood: true } })).data).toEqual({ mood: 'fine' })
+    expect((await db.letter.get({ id: '77', select: { mood: true } })).data).toBeNull()
   })
 
   it('writes, and tells why it did not', async () => {
     const objects = [
       { weight: '0.50', sizes: [1n], sent: new Date('2024-01-01T00:00:00Z'), local: new Date('2024-01-01T00:00:00Z') },
     ]
-    const added = await db.letter.insert(
-      { objects },
-      { affectedCount: true, records: { id: true, sent: true, local: true } },
-    )
+    const added = await db.letter.insert({
+      objects,
+      select: { affectedCount: true, records: { id: true, sent: true, local: true } },
+    })
     const [record] = added.data.records
     expect(added.data).toEqual({
       affectedCount: 1,
       records: [{ id: expect.any(BigInt), sent: objects[0]?.sent, local: objects[0]?.local }],
     })
     const which = { filter: { id: { eq: record.id } } }
-    expect((await db.letter.update({ set: { mood: 'sad' }, ...which }, { records: { mood: true } })).data).toEqual({
+    expect(
+      (await db.letter.update({ set: { mood: 'sad' }, ...which, select: { records: { mood: true } } })).data,
+    ).toEqual({
       records: [{ mood: 'sad' }],
     })
-    expect(await db.letter.update({ set: { mood: 'sad' } }, { affectedCount: true })).toMatchObject({
+    expect(await db.letter.update({ set: { mood: 'sad' }, select: { affectedCount: true } })).toMatchObject({
       data: null,
       error: { status: 200 },
     })
-    expect((await db.letter.delete(which, { affectedCount: true })).data).toEqual({ affectedCount: 1 })
+    expect((await db.letter.delete({ ...which, select: { affectedCount: true } })).data).toEqual({ affectedCount: 1 })
   })
 
   it('calls functions', async () => {
-    expect((await functions.heavy({ bound: '10', first: 5 }, { rows: { id: true } })).data).toEqual({
+    expect((await functions.heavy({ bound: '10', first: 5, select: { rows: { id: true } } })).data).toEqual({
       rows: [{ id: 1n }],
     })
     const today = new Date('2024-02-28T12:00:00Z')
@@ -171,9 +170,9 @@ describe('a generated client and the service', () => {
   })
 
   it('refuses names that are none before anything is sent', async () => {
-    await expect(db.letter.list({}, { 'id } } } #': true })).rejects.toThrow(TypeError)
-    await expect(db.letter.list({ nothing: 1 }, { id: true })).rejects.toThrow('takes no argument nothing')
-    expect(await db.letter.list({}, { constructor: true })).toMatchObject({
+    await expect(db.letter.list({ select: { 'id } } } #': true } })).rejects.toThrow(TypeError)
+    await expect(db.letter.list({ nothing: 1, select: { id: true } })).rejects.toThrow('takes no argument nothing')
+    expect(await db.letter.list({ select: { constructor: true } })).toMatchObject({
       data: null,
       error: { code: expect.any(String) },
     })
@@ -195,7 +194,7 @@ describe('a generated client and the service', () => {
     const { createDb } = await app.load('anon/db.js')
     const anon = createDb(createClient(server.url, server.anon))
     expect(Object.keys(anon.letter).sort()).toEqual(['get', 'list', 'page'])
-    expect((await anon.letter.list({}, { mood: true })).data).toHaveLength(2)
+    expect((await anon.letter.list({ select: { mood: true } })).data).toHaveLength(2)
     expect(readFileSync(join(app.folder, 'anon/tables/Letter.d.ts'), 'utf8')).not.toContain('weight')
   })
 
@@ -293,7 +292,8 @@ describe('requests of generated clients', () => {
       async ({ table, row, method }, stream) => {
         const draw = (below: number): number => (stream.next().value ?? 0) % below
         const type = method.rows ? row : (getNamedType(method.field.type) as GraphQLObjectType)
-        await db[table][method.name](drawArguments(method.field.args, draw, 2), drawSelection(type, draw, 3))
+        const args = drawArguments(method.field.args, draw, 2)
+        await db[table][method.name]({ ...args, select: drawSelection(type, draw, 3) })
         const { document, variables } = sent.pop() ?? { document: '', variables: {} }
         const parsed = parse(document)
         expect(validate(schema, parsed).map(({ message }) => message)).toEqual([])
@@ -324,12 +324,11 @@ function drawSelection(type: GraphQLObjectType, draw: Draw, depth: number): Reco
   const chosen = fields.flatMap((field) => {
     const named = getNamedType(field.type)
     if (isObjectType(named) && depth === 0) return []
-    const select = isObjectType(named) ? drawSelection(named, draw, depth - 1) : true
-    const needed = field.args.some((arg) => isNonNullType(arg.type) && arg.defaultValue === undefined)
+    const select = isObjectType(named) ? { select: drawSelection(named, draw, depth - 1) } : {}
     return [
       [
         field.name,
-        needed || (field.args.length > 0 && draw(2) === 0) ? [drawArguments(field.args, draw, 1), select] : select,
+        field.args.length === 0 ? (select.select ?? true) : { ...drawArguments(field.args, draw, 1), ...select },
       ],
     ]
   })

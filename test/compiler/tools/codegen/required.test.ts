@@ -57,7 +57,7 @@ describe('an insert of the typed client', () => {
     )
   }
   const insert = (table: string, row: string, more = ''): string =>
-    `${table}.insert({ objects: [${row}]${more} }, { affectedCount: true })`
+    `${table}.insert({ objects: [${row}]${more}, select: { affectedCount: true } })`
   const has = (text: string): unknown => expect.stringContaining(text)
 
   it('needs what the database has nothing else for', () => {
@@ -68,7 +68,7 @@ describe('an insert of the typed client', () => {
       insert('account', '{}'),
       insert('note', `{ id: 1 }`),
       insert('measure', `{ place: 'Rome' }`),
-      `account.update({ set: { nick: 'a' } }, { affectedCount: true })`,
+      `account.update({ set: { nick: 'a' }, select: { affectedCount: true } })`,
     )
     expect(told).toEqual([
       '',
