@@ -1,5 +1,4 @@
 import { readdir, rm } from 'node:fs/promises'
-import { isBuiltin } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
@@ -28,8 +27,8 @@ const { output } = await bundle.write({
 })
 await bundle.close()
 
-// tools/cli/production.ts has to come before packages that look at NODE_ENV, and imports come before all else of a file.
+// cli.ts looks at the version of Node, and sets NODE_ENV before packages look at it; imports come before all else of a file.
 for (const { isEntry, imports } of output) {
-  const early = (isEntry ? imports : []).filter((id) => !isBuiltin(id) && !id.startsWith(part))
+  const early = (isEntry ? imports : []).filter((id) => !id.startsWith(part))
   if (early.length > 0) throw new Error(`the command line loads ${early.join(', ')} at once`)
 }

@@ -77,7 +77,7 @@ describe('the pages', () => {
       ),
     ).toEqual([])
     expect(missing(Object.keys(failures), api)).toEqual([])
-    const commands = [...readPage('compiler/cli.ts').matchAll(/^ {2}(\w+): async/gm)].map(([, name]) => name)
+    const commands = [...readPage('compiler/tools/cli/main.ts').matchAll(/^ {2}(\w+): async/gm)].map(([, name]) => name)
     expect(commands.length).toBeGreaterThan(5)
     expect(
       missing(

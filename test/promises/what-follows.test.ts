@@ -206,7 +206,9 @@ describe('a panel of the dashboard', () => {
 
 describe('a command', () => {
   test('is run by a test', () => {
-    const commands = [...readPage('compiler/cli.ts').matchAll(/\.(\w+Command)\b/g)].map(([, name = '']) => name)
+    const commands = [...readPage('compiler/tools/cli/main.ts').matchAll(/\.(\w+Command)\b/g)].map(
+      ([, name = '']) => name,
+    )
     expect(commands.length).toBeGreaterThan(10)
     expect(notRead(commands, 'test', [])).toEqual([])
   })

@@ -7,13 +7,14 @@ export interface Ran {
   readonly stderr: string
 }
 
-const cli = fileURLToPath(new URL('../../dist/compiler/cli.js', import.meta.url))
+/** The command line as it was built. */
+export const builtCli = fileURLToPath(new URL('../../dist/compiler/cli.js', import.meta.url))
 
 /** Runs the built command line in a process of its own, as a user does. */
 export const runBuilt = (args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ran> =>
   new Promise((resolve) => {
     const env = { PATH: process.env['PATH'] ?? '', ...environment }
-    execFile(process.execPath, [cli, ...args], { env, timeout: 100_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [builtCli, ...args], { env, timeout: 100_000 }, (error, stdout, stderr) => {
       resolve({ exitCode: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr })
     })
   })

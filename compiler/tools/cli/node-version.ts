@@ -1,7 +1,9 @@
-/** Loaded before all else: an older Node fails later, and with words that say nothing of it. */
-const oldest = 20
+import { isOldNode, oldestNode } from '../doctor/oldest-node.ts'
 
-if (Number.parseInt(process.versions.node, 10) < oldest) {
-  process.stderr.write(`catalograph: Node ${process.versions.node} is too old; use Node ${oldest} or newer\n`)
+/** Loaded before all else: an older Node fails later, and with words that say nothing of it. */
+const { node } = process.versions
+
+if (isOldNode(node)) {
+  process.stderr.write(`catalograph: Node ${node} is too old; use Node ${oldestNode} or newer\n`)
   process.exit(1)
 }

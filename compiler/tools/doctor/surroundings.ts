@@ -3,11 +3,10 @@ import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
-
-const oldestNode = 20
+import { isOldNode, oldestNode } from './oldest-node.ts'
 
 export const nodeFinding = (version: string): Finding =>
-  Number.parseInt(version, 10) < oldestNode
+  isOldNode(version)
     ? fault('node', `Node ${version} is too old`, `use Node ${oldestNode} or newer`)
     : ok('node', `Node ${version}`)
 

@@ -1,0 +1,47 @@
+import { text } from 'node:stream/consumers'
+import type { Command } from './command.ts'
+import { createStage, unseen } from './progress.ts'
+import { runArguments } from './run.ts'
+import { awaitStopSignal } from './signals.ts'
+
+/** In the order of the help. Each comes with what it needs, so only the one that is named is loaded. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  start: async () => (await import('./start.ts')).startCommand,
+  serve: async () => (await import('./serve.ts')).serveCommand,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  prepare: async () => (await import('./prepare.ts')).prepareCommand,
+  compile: async () => (await import('./compile.ts')).compileCommand,
+  report: async () => (await import('./report.ts')).reportCommand,
+  annotate: async () => (await import('./annotate.ts')).annotateCommand,
+  schema: async () => (await import('./schema.ts')).schemaCommand,
+  codegen: async () => (await import('./codegen.ts')).codegenCommand,
+  diff: async () => (await import('./diff.ts')).diffCommand,
+  cost: async () => (await import('./cost.ts')).costCommand,
+  verify: async () => (await import('./verify.ts')).verifyCommand,
+  keys: async () => (await import('./keys.ts')).keysCommand,
+  auth: async () => (await import('./auth.ts')).authCommand,
+  mails: async () => (await import('./mails.ts')).mailsCommand,
+  settings: async () => (await import('./settings.ts')).settingsCommand,
+}
+
+/** The command of that name, or all where there is none: for the help, and for who mistyped. */
+const load = (name: string): Promise<readonly Command[]> =>
+  Promise.all(
+    (Object.hasOwn(commands, name) ? [commands[name]] : Object.values(commands)).flatMap((one) => one?.() ?? []),
+  )
+
+/** Runs what the arguments of the command line name, and ends the process with its exit code. */
+export async function runCommandLine(args: readonly string[]): Promise<never> {
+  const note = (line: string): void => void process.stderr.write(`${line}\n`)
+  const exitCode = await runArguments(await load(args[0] ?? ''), args, {
+    environment: process.env,
+    print: (line) => void process.stdout.write(`${line}\n`),
+    note,
+    stage: process.stderr.isTTY ? createStage(note) : unseen,
+    human: process.stderr.isTTY,
+    readInput: async () => (await text(process.stdin)).replace(/\r?\n$/, ''),
+    stopRequested: awaitStopSignal,
+  })
+  // What outlived its grace period, such as a statement that still runs, does not keep the process.
+  process.exit(exitCode)
+}
