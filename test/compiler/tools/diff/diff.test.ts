@@ -23,7 +23,7 @@ const catalogue = `select
   (select string_agg(indexrelid::regclass::text, ',' order by 1) from pg_index
     where indrelid::regclass::text in ('posts', 'authors')) as indexes`
 
-describe('catalograph diff', () => {
+describe('catalograph diff', { timeout: 120_000 }, () => {
   let db: TestDatabase
   let folder: string
   beforeAll(async () => {
