@@ -15,7 +15,7 @@ export interface EmbeddedOptions {
   /** Data folder, made at the first start; passwords and a lock file are kept beside it. */
   readonly folder: string
   /** Port on 127.0.0.1; left out: a free one, the same at each start as long as it is free. */
-  readonly port?: number
+  readonly port?: number | undefined
   /** Told before everything that takes a while. */
   readonly onProgress: (step: string) => void
 }

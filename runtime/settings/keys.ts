@@ -257,6 +257,13 @@ export const settingKeys = {
     parse: anyText,
     fallback: '.catalograph',
   },
+  embeddedPort: {
+    env: 'EMBEDDED_PORT',
+    help: 'Port of the embedded Postgres on 127.0.0.1; by default that of its last start, where it is free.',
+    secret: false,
+    parse: wholeNumber(1, 65_535),
+    fallback: null,
+  },
 } as const satisfies Readonly<Record<string, SettingKey<unknown>>>
 
 export type SettingName = keyof typeof settingKeys

@@ -6,6 +6,7 @@ import { authCommand } from '../../compiler/tools/cli/auth.ts'
 import { mailsCommand } from '../../compiler/tools/cli/mails.ts'
 import { runArguments } from '../../compiler/tools/cli/run.ts'
 import { startCommand } from '../../compiler/tools/cli/start.ts'
+import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
 import { runCommand } from '../support/command.ts'
 
 let folder: string
@@ -16,7 +17,10 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Runs `catalograph start` until its welcome is printed, hands that to `look`, and stops it. */
-const visit = async (look: (welcome: string) => Promise<void>): Promise<void> => {
+const visit = async (
+  settings: Readonly<Record<string, string>>,
+  look: (welcome: string) => Promise<void>,
+): Promise<void> => {
   let stop: (reason: string) => void = () => undefined
   const stopRequested = new Promise<string>((resolve) => {
     stop = resolve
@@ -25,7 +29,7 @@ const visit = async (look: (welcome: string) => Promise<void>): Promise<void> =>
   let whole: Promise<number> = Promise.resolve(0)
   const welcome = new Promise<string>((resolve, reject) => {
     whole = runArguments([startCommand], ['start'], {
-      environment: { CATALOGRAPH_DATA: folder, PORT: '0', LOG_LEVEL: 'warn' },
+      environment: { CATALOGRAPH_DATA: folder, PORT: '0', LOG_LEVEL: 'warn', ...settings },
       print: resolve,
       note: (line) => noted.push(line),
       stage: () => undefined,
@@ -68,14 +72,19 @@ describe('catalograph start', () => {
   const promise = 'needs nothing, answers the printed line with data, has auth on, and finds its data and keys again'
   it(promise, { timeout: 120_000 }, async () => {
     const keys: (string | undefined)[] = []
-    for (const _visit of ['first', 'second']) {
-      await visit(async (welcome) => {
+    const port = String(await freePort())
+    for (const settings of [{}, { EMBEDDED_PORT: port }]) {
+      await visit(settings, async (welcome) => {
+        expect(welcome).toMatch(/postgres:\/\/postgres:\w+@127\.0\.0\.1:\d+\/postgres/)
+        if ('EMBEDDED_PORT' in settings) expect(welcome).toContain(`@127.0.0.1:${port}/postgres`)
         keys.push(/anon +(\S+)/.exec(welcome)?.[1])
         expect(await runPrintedLine(welcome)).toMatchObject({
           data: { postCollection: { edges: [{ node: { title: expect.any(String) } }, {}, {}] } },
         })
         expect(await askAuth(welcome)).toMatchObject({ external: { email: true, anonymous_users: false } })
         expect(await ownerRuns('auth', 'status')).toMatch(/^Auth is enabled\nsite_url = http:\/\/localhost:3000\n/)
+        // Who tries auth out asks for several mails in a row.
+        expect(await ownerRuns('auth', 'get', 'mail_cooldown')).toBe('mail_cooldown = 1')
         expect(await ownerRuns('mails')).toBe('')
       })
     }

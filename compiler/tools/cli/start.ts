@@ -28,7 +28,11 @@ export const startCommand: Command = {
     keepYoungSpaceSmall()
     const stopRequested = terminal.stopRequested()
     const settings = neededSettingsOf(terminal)
-    const postgres = await startEmbedded({ folder: join(settings.dataFolder, 'postgres'), onProgress: terminal.note })
+    const postgres = await startEmbedded({
+      folder: join(settings.dataFolder, 'postgres'),
+      port: settings.embeddedPort ?? undefined,
+      onProgress: terminal.note,
+    })
     try {
       await serveEmbedded(settings, postgres, terminal, stopRequested)
     } finally {

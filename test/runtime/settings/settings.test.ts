@@ -46,6 +46,7 @@ describe('settings', () => {
         shutdownGraceMs: 10_000,
         logLevel: 'info',
         dataFolder: '.catalograph',
+        embeddedPort: null,
       },
     })
   })

@@ -62,14 +62,18 @@ describe('catalograph auth', () => {
     expect((await auth('redirects')).printed).toBe('https://{b,c}.example')
     expect((await auth('redirects', 'remove', 'https://x.example')).noted).toContain('is not on the list')
     expect((await auth('redirects', 'add', 'https://a.example,https://b.example')).exitCode).toBe(1)
-    expect((await auth('redirects', 'add', 'notaurl')).noted).toContain(
-      'notaurl is no address: it begins with a scheme',
-    )
+    expect(await auth('redirects', 'add', 'notaurl')).toMatchObject({
+      exitCode: 1,
+      noted: expect.stringContaining('notaurl is no address: it begins with a scheme'),
+    })
+    expect((await auth('redirects')).printed).toBe('https://{b,c}.example')
     expect((await auth('redirects', 'add')).exitCode).toBe(2)
   })
 
   it('fact 38: google says which of the three is missing, and never shows the secret', async () => {
     const on = await auth('google', 'on')
+    // It was saved, and scripts go on with the id and the secret.
+    expect(on.exitCode).toBe(0)
     expect(on.noted.split('\n')).toEqual([
       'Google is not offered yet, google_client_id is missing: catalograph auth google --client-id ID',
       'Google is not offered yet, google_secret is missing: catalograph auth google --secret-stdin',
