@@ -5,7 +5,7 @@ import type { Api, GraphqlAnswer, GraphqlParams, Result } from '../api.ts'
 import { useBearers } from '../bearer.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
-import { Field } from '../parts/field.tsx'
+import { SwitchField } from '../parts/controls.tsx'
 import { SwitchOn } from '../parts/switch-on.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
 import { roleOf, type Whom } from '../whom.ts'
@@ -33,16 +33,7 @@ export function GraphiqlPanel() {
       <link rel="stylesheet" href="dashboard/graphiql.css" precedence="low" />
       <div className="toolbar">
         <WhomPicker />
-        <Field label="Explain" help="Plans, beside the result" inline>
-          {(described) => (
-            <input
-              {...described}
-              type="checkbox"
-              checked={explains}
-              onChange={({ target }) => setExplains(target.checked)}
-            />
-          )}
-        </Field>
+        <SwitchField label="Explain" help="Plans, beside the result" on={explains} change={setExplains} />
         <button type="button" onClick={reload}>
           Read the schema again
         </button>

@@ -1,9 +1,13 @@
 import { useDeferredValue, useState } from 'react'
 import { AuditLog } from '../parts/audit-log.tsx'
-import { Field } from '../parts/field.tsx'
+import { ChoiceField, SearchField } from '../parts/controls.tsx'
 
 /** What of an entry is searched, as the admin endpoint names it. */
-const scopes = { author: 'who did it', action: 'action', type: 'kind of action' } as const
+const scopes = {
+  author: { title: 'who did it' },
+  action: { title: 'action' },
+  type: { title: 'kind of action' },
+} as const
 
 type Scope = keyof typeof scopes
 
@@ -15,22 +19,8 @@ export function AuditPanel() {
   return (
     <>
       <div className="toolbar">
-        <Field label="Search in">
-          {(described) => (
-            <select {...described} value={scope} onChange={({ target }) => setScope(target.value as Scope)}>
-              {Object.entries(scopes).map(([name, title]) => (
-                <option key={name} value={name}>
-                  {title}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label="Text">
-          {(described) => (
-            <input {...described} type="search" value={text} onChange={({ target }) => setText(target.value)} />
-          )}
-        </Field>
+        <ChoiceField label="Search in" options={scopes} chosen={scope} choose={setScope} />
+        <SearchField label="Text" text={text} change={setText} />
       </div>
       <AuditLog key={query} path="auth/v1/admin/audit" query={query} label="Audit log" />
     </>

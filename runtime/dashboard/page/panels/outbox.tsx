@@ -3,6 +3,7 @@ import type { MailsAnswer, ShownMail } from '../../../admin/answers.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import type { Api, Result } from '../api.ts'
 import { Answer } from '../parts/answer.tsx'
+import { RefreshButton } from '../parts/controls.tsx'
 import { MailFrame } from '../parts/mail-frame.tsx'
 import { timeOf } from '../parts/time.ts'
 import { labelOf } from './setting-text.ts'
@@ -19,9 +20,7 @@ export function OutboxPanel() {
         <p className="notice">Mails go to the mail server; these wait for it or were kept before it was set.</p>
       )}
       <div className="toolbar">
-        <button type="button" onClick={reload}>
-          Refresh
-        </button>
+        <RefreshButton reload={reload} />
       </div>
       <Answer asked={asked}>{({ mails }) => <Mails mails={mails} />}</Answer>
     </>

@@ -3,16 +3,21 @@ import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, ty
 import type { Api, Result } from '../api.ts'
 import { useAdminAnswer } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
+import { ChoiceField, RefreshButton, SearchField, SwitchField } from '../parts/controls.tsx'
 import { Field } from '../parts/field.tsx'
 import { Drawing } from '../picture/drawing.tsx'
 import { filterGraph, readGraph, type Graph } from '../picture/graph.ts'
 import { boxWidth, layOut, type Layout } from '../picture/layout.ts'
 
-const roles = ['anon', 'authenticated', 'service_role'] as const
+const roles = {
+  anon: { title: 'anon' },
+  authenticated: { title: 'authenticated' },
+  service_role: { title: 'service_role' },
+} as const
 
 /** The types of a role's API and the relations between them. */
 export function PicturePanel() {
-  const [role, setRole] = useState<string>('anon')
+  const [role, setRole] = useState<keyof typeof roles>('anon')
   const ask = useCallback(
     (api: Api): Promise<Result<IntrospectionQuery>> => api.call('GET', `admin/v1/schema?role=${role}`),
     [role],
@@ -21,18 +26,8 @@ export function PicturePanel() {
   return (
     <>
       <div className="toolbar">
-        <Field label="As role">
-          {(described) => (
-            <select {...described} value={role} onChange={({ target }) => setRole(target.value)}>
-              {roles.map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <button type="button" onClick={reload}>
-          Refresh
-        </button>
+        <ChoiceField label="As role" options={roles} chosen={role} choose={setRole} />
+        <RefreshButton reload={reload} />
       </div>
       <Answer asked={asked}>{(introspection) => <Picture introspection={introspection} />}</Answer>
     </>
@@ -57,21 +52,8 @@ function Picture({ introspection }: { readonly introspection: IntrospectionQuery
   return (
     <>
       <div className="toolbar">
-        <Field label="Filter by name">
-          {(described) => (
-            <input {...described} type="search" value={text} onChange={({ target }) => setText(target.value)} />
-          )}
-        </Field>
-        <Field label="With related types" inline>
-          {(described) => (
-            <input
-              {...described}
-              type="checkbox"
-              checked={withNear}
-              onChange={({ target }) => setWithNear(target.checked)}
-            />
-          )}
-        </Field>
+        <SearchField label="Filter by name" text={text} change={setText} />
+        <SwitchField label="With related types" on={withNear} change={setWithNear} />
         <Field label="Focus">
           {(described) => (
             <select {...described} value={chosen ?? ''} onChange={({ target }) => setWanted(target.value || null)}>

@@ -4,7 +4,8 @@ import type { ShownPolicy, ShownTable } from '../../../admin/policies.ts'
 import type { Api, Result } from '../api.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
-import { Field } from '../parts/field.tsx'
+import { ChoiceField, RefreshButton, SearchField } from '../parts/controls.tsx'
+import { WideTable } from '../parts/wide-table.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
 import { accessPath, commandNames, sentenceOfAccess, tableKey, type Tried } from '../policies.ts'
 import { nameOfWhom } from '../whom.ts'
@@ -34,25 +35,9 @@ export function PoliciesPanel() {
   return (
     <>
       <div className="toolbar">
-        <Field label="Filter by name">
-          {(described) => (
-            <input {...described} type="search" value={text} onChange={({ target }) => setText(target.value)} />
-          )}
-        </Field>
-        <Field label="Show">
-          {(described) => (
-            <select {...described} value={state} onChange={({ target }) => setState(target.value as State)}>
-              {Object.entries(states).map(([name, { title }]) => (
-                <option key={name} value={name}>
-                  {title}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <button type="button" onClick={reload}>
-          Refresh
-        </button>
+        <SearchField label="Filter by name" text={text} change={setText} />
+        <ChoiceField label="Show" options={states} chosen={state} choose={setState} />
+        <RefreshButton reload={reload} />
       </div>
       <Answer asked={asked}>{({ tables }) => <Tables all={tables.length} tables={tables.filter(isShown)} />}</Answer>
     </>
@@ -140,28 +125,14 @@ interface PolicyTableProps {
 
 function PolicyTable({ tables, tried }: PolicyTableProps) {
   return (
-    <div className="wide" tabIndex={0} role="region" aria-label="Policies">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Table</th>
-            <th scope="col">Row-level security</th>
-            {commandNames.map((command) => (
-              <th key={command} scope="col">
-                {command.toUpperCase()}
-              </th>
-            ))}
-            <th scope="col">Policies</th>
-          </tr>
-        </thead>
-        <tbody>
-          {tables.map((table) => (
-            <TableRow key={tableKey(table)} table={table} tried={tried.get(tableKey(table))} />
-          ))}
-        </tbody>
-      </table>
-      {tables.length === 0 && <p>No tables.</p>}
-    </div>
+    <WideTable
+      label="Policies"
+      columns={['Table', 'Row-level security', ...commandNames.map((command) => command.toUpperCase()), 'Policies']}
+      empty="No tables."
+      rows={tables.map((table) => (
+        <TableRow key={tableKey(table)} table={table} tried={tried.get(tableKey(table))} />
+      ))}
+    />
   )
 }
 

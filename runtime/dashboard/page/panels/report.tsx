@@ -3,7 +3,8 @@ import type { Api, Result } from '../api.ts'
 import { useBearers } from '../bearer.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
-import { Field } from '../parts/field.tsx'
+import { ChoiceField, RefreshButton, SearchField } from '../parts/controls.tsx'
+import { WideTable } from '../parts/wide-table.tsx'
 import { SwitchOn } from '../parts/switch-on.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
 import {
@@ -27,9 +28,7 @@ export function ReportPanel() {
     <>
       <div className="toolbar">
         <WhomPicker />
-        <button type="button" onClick={reload}>
-          Refresh
-        </button>
+        <RefreshButton reload={reload} />
       </div>
       <Answer asked={asked}>
         {(report) => (report === null ? <SwitchOn name="schemaReport" /> : <Report {...report} />)}
@@ -51,10 +50,10 @@ async function askReport(api: Api, bearerOf: BearerOf, whom: Whom): Promise<Resu
   return { kind: 'answer', value: (report as Report | undefined) ?? null, headers: new Headers() }
 }
 
-const presences: Readonly<Record<Presence, string>> = {
-  all: 'everything',
-  missing: 'what is not in the API',
-  present: 'what is in the API',
+const presences: Readonly<Record<Presence, { readonly title: string }>> = {
+  all: { title: 'everything' },
+  missing: { title: 'what is not in the API' },
+  present: { title: 'what is in the API' },
 }
 
 function Report(report: Report) {
@@ -65,22 +64,8 @@ function Report(report: Report) {
   return (
     <>
       <div className="toolbar">
-        <Field label="Filter">
-          {(described) => (
-            <input {...described} type="search" value={text} onChange={({ target }) => setText(target.value)} />
-          )}
-        </Field>
-        <Field label="Show">
-          {(described) => (
-            <select {...described} value={presence} onChange={({ target }) => setPresence(target.value as Presence)}>
-              {Object.entries(presences).map(([value, name]) => (
-                <option key={value} value={value}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SearchField label="Filter" text={text} change={setText} />
+        <ChoiceField label="Show" options={presences} chosen={presence} choose={setPresence} />
         <p role="status">
           {rows.length} of {all.length}, for {report.role}
         </p>
@@ -94,32 +79,21 @@ function Report(report: Report) {
 
 function ReportTable({ rows }: { readonly rows: readonly ReportRow[] }) {
   return (
-    <div className="wide" tabIndex={0} role="region" aria-label="Objects of the schema">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Object</th>
-            <th scope="col">Kind</th>
-            <th scope="col">Name in the API</th>
-            <th scope="col">Reason if not served</th>
-            <th scope="col">Fix</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.key}>
-              <th scope="row">{row.object}</th>
-              <td>{row.kind}</td>
-              <td>{row.name ?? '–'}</td>
-              <td>
-                {row.reason !== null && <strong>{row.reason}</strong>} {row.message}
-              </td>
-              <td>{row.fix !== null && <code>{row.fix}</code>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <WideTable
+      label="Objects of the schema"
+      columns={['Object', 'Kind', 'Name in the API', 'Reason if not served', 'Fix']}
+      rows={rows.map((row) => (
+        <tr key={row.key}>
+          <th scope="row">{row.object}</th>
+          <td>{row.kind}</td>
+          <td>{row.name ?? '–'}</td>
+          <td>
+            {row.reason !== null && <strong>{row.reason}</strong>} {row.message}
+          </td>
+          <td>{row.fix !== null && <code>{row.fix}</code>}</td>
+        </tr>
+      ))}
+    />
   )
 }
 

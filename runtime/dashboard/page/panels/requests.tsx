@@ -3,7 +3,8 @@ import type { DocumentAnswer, RequestsAnswer, ShownRequest } from '../../../admi
 import type { Api, Refusal, Result } from '../api.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer, Refused } from '../parts/answer.tsx'
-import { Field } from '../parts/field.tsx'
+import { ChoiceField, RefreshButton } from '../parts/controls.tsx'
+import { WideTable } from '../parts/wide-table.tsx'
 import { timeOf } from '../parts/time.ts'
 import type { Whom } from '../whom.ts'
 
@@ -25,20 +26,8 @@ export function RequestsPanel() {
   return (
     <>
       <div className="toolbar">
-        <Field label="Show">
-          {(described) => (
-            <select {...described} value={kind} onChange={({ target }) => setKind(target.value as Kind)}>
-              {Object.entries(kinds).map(([name, { title }]) => (
-                <option key={name} value={name}>
-                  {title}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <button type="button" onClick={reload}>
-          Refresh
-        </button>
+        <ChoiceField label="Show" options={kinds} chosen={kind} choose={setKind} />
+        <RefreshButton reload={reload} />
       </div>
       <Answer asked={asked}>
         {({ requests, slow_ms: slowMs }) => (
@@ -59,27 +48,14 @@ const explanationOf = (slowMs: number): string =>
 
 function RequestTable({ requests }: { readonly requests: readonly ShownRequest[] }) {
   return (
-    <div className="wide" tabIndex={0} role="region" aria-label="Requests">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Operation</th>
-            <th scope="col">Role</th>
-            <th scope="col">Result</th>
-            <th scope="col">Duration</th>
-            <th scope="col">Stages</th>
-            <th scope="col">Document</th>
-          </tr>
-        </thead>
-        <tbody>
-          {requests.map((request) => (
-            <RequestRow key={request.request_id} request={request} />
-          ))}
-        </tbody>
-      </table>
-      {requests.length === 0 && <p>No requests.</p>}
-    </div>
+    <WideTable
+      label="Requests"
+      columns={['Time', 'Operation', 'Role', 'Result', 'Duration', 'Stages', 'Document']}
+      empty="No requests."
+      rows={requests.map((request) => (
+        <RequestRow key={request.request_id} request={request} />
+      ))}
+    />
   )
 }
 

@@ -2,7 +2,9 @@ import { useCallback, useState } from 'react'
 import type { Api, Result } from '../api.ts'
 import { useAdminAnswer } from '../context.tsx'
 import { Answer } from './answer.tsx'
-import { Pages, totalOf } from './pages.tsx'
+import { RefreshButton } from './controls.tsx'
+import { WideTable } from './wide-table.tsx'
+import { Pages, perPage, totalOf } from './pages.tsx'
 import { timeOf } from './time.ts'
 
 /** An entry of auth's audit log (spec/auth.md 12). */
@@ -25,8 +27,6 @@ export interface AuditLogProps {
   readonly label: string
 }
 
-const perPage = 25
-
 /** Who did what and when, page by page. */
 export function AuditLog({ path, query = '', label }: AuditLogProps) {
   const [page, setPage] = useState(1)
@@ -39,9 +39,7 @@ export function AuditLog({ path, query = '', label }: AuditLogProps) {
   return (
     <>
       <div className="toolbar">
-        <button type="button" onClick={reload}>
-          Refresh
-        </button>
+        <RefreshButton reload={reload} />
       </div>
       <Answer asked={asked}>{(entries) => <AuditTable entries={entries} label={label} />}</Answer>
       <Pages
@@ -50,7 +48,6 @@ export function AuditLog({ path, query = '', label }: AuditLogProps) {
         nouns="entries"
         total={totalOf(asked)}
         page={page}
-        perPage={perPage}
         turn={setPage}
       />
     </>
@@ -59,36 +56,25 @@ export function AuditLog({ path, query = '', label }: AuditLogProps) {
 
 function AuditTable({ entries, label }: { readonly entries: readonly AuditEntry[]; readonly label: string }) {
   return (
-    <div className="wide" tabIndex={0} role="region" aria-label={label}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Action</th>
-            <th scope="col">By</th>
-            <th scope="col">From address</th>
-            <th scope="col">Details</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map(({ id, created_at: time, ip_address: address, payload }) => (
-            <tr key={id}>
-              <td>{timeOf(time)}</td>
-              <td>{payload.action}</td>
-              <td>{payload.actor_username}</td>
-              <td>{address}</td>
-              <td>
-                {Object.entries(payload.traits ?? {}).map(([name, value]) => (
-                  <small key={name}>
-                    {name}: {value}
-                  </small>
-                ))}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {entries.length === 0 && <p>No entries.</p>}
-    </div>
+    <WideTable
+      label={label}
+      columns={['Time', 'Action', 'By', 'From address', 'Details']}
+      empty="No entries."
+      rows={entries.map(({ id, created_at: time, ip_address: address, payload }) => (
+        <tr key={id}>
+          <td>{timeOf(time)}</td>
+          <td>{payload.action}</td>
+          <td>{payload.actor_username}</td>
+          <td>{address}</td>
+          <td>
+            {Object.entries(payload.traits ?? {}).map(([name, value]) => (
+              <small key={name}>
+                {name}: {value}
+              </small>
+            ))}
+          </td>
+        </tr>
+      ))}
+    />
   )
 }

@@ -1,5 +1,8 @@
 import type { AdminAnswer } from '../context.tsx'
 
+/** Entries on a page. */
+export const perPage = 25
+
 /** How many entries there are on all pages: the admin endpoints of auth tell it in a header. */
 export const totalOf = (asked: AdminAnswer<unknown>): number =>
   asked.kind === 'answer' ? Number(asked.headers.get('x-total-count') ?? 0) : 0
@@ -12,12 +15,11 @@ export interface PagesProps {
   readonly nouns: string
   readonly total: number
   readonly page: number
-  readonly perPage: number
   readonly turn: (page: number) => void
 }
 
 /** Leads through pages, the newest first. */
-export function Pages({ label, noun, nouns, total, page, perPage, turn }: PagesProps) {
+export function Pages({ label, noun, nouns, total, page, turn }: PagesProps) {
   const pages = Math.max(1, Math.ceil(total / perPage))
   return (
     <nav className="toolbar" aria-label={label}>

@@ -4,12 +4,13 @@ import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { nameOf, usersPath, type ListedUser } from '../users.ts'
 import type { Whom } from '../whom.ts'
 import { Answer } from './answer.tsx'
+import { ChoiceField } from './controls.tsx'
 import { Field } from './field.tsx'
 
-const kinds: Readonly<Record<Whom['kind'], string>> = {
-  anon: 'anon: nobody is signed in',
-  user: 'a user',
-  service: 'service_role: past row-level security',
+const kinds: Readonly<Record<Whom['kind'], { readonly title: string }>> = {
+  anon: { title: 'anon: nobody is signed in' },
+  user: { title: 'a user' },
+  service: { title: 'service_role: past row-level security' },
 }
 
 /** Chooses as whom documents run. */
@@ -22,17 +23,7 @@ export function WhomPicker() {
   }
   return (
     <>
-      <Field label="As">
-        {(described) => (
-          <select {...described} value={kind} onChange={({ target }) => choose(target.value as Whom['kind'])}>
-            {Object.entries(kinds).map(([name, text]) => (
-              <option key={name} value={name}>
-                {text}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <ChoiceField label="As" options={kinds} chosen={kind} choose={choose} />
       {kind === 'user' && <UserPicker />}
     </>
   )

@@ -1,0 +1,30 @@
+import type { ReactNode } from 'react'
+
+interface WideTableProps {
+  readonly label: string
+  readonly columns: readonly string[]
+  /** Said where there are no rows. */
+  readonly empty?: string
+  readonly rows: readonly ReactNode[]
+}
+
+/** A table that scrolls sideways in its own region, by keyboard too. */
+export function WideTable({ label, columns, empty, rows }: WideTableProps) {
+  return (
+    <div className="wide" tabIndex={0} role="region" aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{rows}</tbody>
+      </table>
+      {empty !== undefined && rows.length === 0 && <p>{empty}</p>}
+    </div>
+  )
+}
