@@ -75,7 +75,7 @@ export type RootField =
   | { readonly kind: 'node' }
   | { readonly kind: 'collection' | 'byKey' | 'insert' | 'update' | 'delete'; readonly table: ApiTable }
 
-const builtIn: ReadonlySet<string> = new Set([
+const filtered = [
   'ID',
   'Int',
   'Float',
@@ -86,30 +86,21 @@ const builtIn: ReadonlySet<string> = new Set([
   'Datetime',
   'BigInt',
   'UUID',
-  'JSON',
-  'Cursor',
   'BigFloat',
   'Opaque',
+]
+
+const builtIn: ReadonlySet<string> = new Set([
+  ...filtered,
+  ...filtered.map((name) => `${name}Filter`),
+  'JSON',
+  'Cursor',
   'Query',
   'Mutation',
   'Node',
   'PageInfo',
   'FilterIs',
   'OrderByDirection',
-  ...[
-    'Int',
-    'Float',
-    'String',
-    'Boolean',
-    'Date',
-    'Time',
-    'Datetime',
-    'BigInt',
-    'UUID',
-    'BigFloat',
-    'Opaque',
-    'ID',
-  ].map((name) => `${name}Filter`),
 ])
 
 const isGranted = (grant: ColumnGrant, column: string): boolean => grant === 'all' || grant.includes(column)

@@ -26,6 +26,7 @@ interface TypeRules {
 }
 
 const ordered = ['eq', 'gt', 'gte', 'in', 'is', 'lt', 'lte', 'neq']
+const equality = ['eq', 'in', 'is', 'neq']
 const patterns = ['ilike', 'iregex', 'like', 'regex', 'startsWith']
 const all = ['sum', 'avg', 'min', 'max'] as const
 const ends = ['min', 'max'] as const
@@ -50,156 +51,66 @@ const canonTime = (value: Json): string => {
 }
 const canonLocalTime = (value: Json): string => canonTime(`${String(value)}Z`).replace('+00:00', '')
 
-const integer: TypeRules = {
-  graphql: 'Int',
-  operators: ordered,
-  listFilter: true,
-  aggregates: all,
-  number: true,
-  compare: compareNumbers,
-  canon: Number,
-  maxLength: null,
-}
-const time: TypeRules = {
-  graphql: 'Datetime',
-  operators: ordered,
-  listFilter: true,
-  aggregates: ends,
+/** What holds of a type unless its row says otherwise. */
+const unserved: TypeRules = {
+  graphql: '',
+  operators: [],
+  listFilter: false,
+  aggregates: [],
   number: false,
-  compare: compareTimes,
-  canon: canonTime,
+  compare: compareText,
+  canon: canonText,
   maxLength: null,
 }
+const scalar: TypeRules = { ...unserved, operators: ordered, listFilter: true, aggregates: ends }
+const number: TypeRules = { ...scalar, aggregates: all, number: true, compare: compareNumerics }
+const integer: TypeRules = { ...number, graphql: 'Int', compare: compareNumbers, canon: Number }
+const numeric: TypeRules = { ...number, graphql: 'BigFloat', canon: canonNumeric }
+const text: TypeRules = { ...scalar, graphql: 'String', operators: [...ordered, ...patterns] }
+const time: TypeRules = { ...scalar, graphql: 'Datetime', compare: compareTimes, canon: canonTime }
 
 const rules: Readonly<Record<BaseType, TypeRules>> = {
   int2: integer,
   int4: integer,
   // What floats sum up to depends on the order of the rows, and how one is written in a cursor on the server.
   float8: { ...integer, graphql: 'Float', aggregates: [] },
-  int8: {
-    graphql: 'BigInt',
-    operators: ordered,
-    listFilter: true,
-    aggregates: all,
-    number: true,
-    compare: compareNumerics,
-    canon: canonInteger,
-    maxLength: null,
-  },
-  numeric: {
-    graphql: 'BigFloat',
-    operators: ordered,
-    listFilter: true,
-    aggregates: all,
-    number: true,
-    compare: compareNumerics,
-    canon: canonNumeric,
-    maxLength: null,
-  },
+  int8: { ...number, graphql: 'BigInt', canon: canonInteger },
+  numeric,
   'numeric(8,2)': {
-    graphql: 'BigFloat',
-    operators: ordered,
-    listFilter: true,
-    aggregates: all,
-    number: true,
-    compare: compareNumerics,
+    ...numeric,
     canon: (value) => printDecimal(roundDecimal(readDecimal(String(value)), 2)),
-    maxLength: null,
   },
-  text: {
-    graphql: 'String',
-    operators: [...ordered, ...patterns],
-    listFilter: true,
-    aggregates: ends,
-    number: false,
-    compare: compareText,
-    canon: canonText,
-    maxLength: null,
-  },
-  'varchar(5)': {
-    graphql: 'String',
-    operators: [...ordered, ...patterns],
-    listFilter: true,
-    aggregates: ends,
-    number: false,
-    compare: compareText,
-    canon: canonText,
-    maxLength: 5,
-  },
+  text,
+  'varchar(5)': { ...text, maxLength: 5 },
   bool: {
+    ...scalar,
     graphql: 'Boolean',
     operators: ['eq', 'is'],
-    listFilter: true,
     aggregates: [],
-    number: false,
     compare: compareNumbers,
     canon: (value) => value === true || value === 'true',
-    maxLength: null,
   },
   timestamptz: time,
   timestamp: { ...time, canon: canonLocalTime },
   time: { ...time, graphql: 'Time', compare: compareText, canon: canonText },
-  date: {
-    graphql: 'Date',
-    operators: ordered,
-    listFilter: true,
-    aggregates: ends,
-    number: false,
-    compare: compareText,
-    canon: canonText,
-    maxLength: null,
-  },
+  date: { ...scalar, graphql: 'Date' },
   uuid: {
+    ...scalar,
     graphql: 'UUID',
-    operators: ['eq', 'in', 'is', 'neq'],
-    listFilter: true,
+    operators: equality,
     aggregates: [],
-    number: false,
-    compare: compareText,
     canon: (value) => String(value).toLowerCase(),
-    maxLength: null,
   },
-  composite: {
-    graphql: '',
-    operators: [],
-    listFilter: false,
-    aggregates: [],
-    number: false,
-    compare: compareText,
-    canon: canonText,
-    maxLength: null,
-  },
+  composite: unserved,
   geometry: {
+    ...unserved,
     graphql: 'GeoJSON',
     operators: spatialOperators,
-    listFilter: false,
-    aggregates: [],
-    number: false,
-    compare: compareText,
     // What is drawn names the column's own system, or one in which the coordinates are the same.
     canon: (value) => JSON.stringify({ ...(value as object), crs: undefined }),
-    maxLength: null,
   },
-  other: {
-    graphql: '',
-    operators: [],
-    listFilter: false,
-    aggregates: [],
-    number: false,
-    compare: compareText,
-    canon: canonText,
-    maxLength: null,
-  },
-  enum: {
-    graphql: '',
-    operators: ['eq', 'in', 'is', 'neq'],
-    listFilter: false,
-    aggregates: [],
-    number: false,
-    compare: compareText,
-    canon: canonText,
-    maxLength: null,
-  },
+  other: unserved,
+  enum: { ...unserved, operators: equality },
 }
 
 export const rulesOf = (type: ColumnType): TypeRules => rules[type.base]
