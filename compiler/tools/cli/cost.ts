@@ -11,7 +11,9 @@ import { printCostComparison, printCosts } from '../cost/print.ts'
 import type { GivenDocument } from '../diff/documents.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { demandReadable } from './demand-readable.ts'
+import { demandRole } from './demand-role.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
+import { namesOption, numberOption, textOption } from './given-options.ts'
 import { givenDocuments, readGiven } from './given-documents.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
@@ -77,11 +79,10 @@ interface Measured {
 }
 
 async function requestOf(given: GivenOptions, terminal: Terminal): Promise<CostRequest> {
-  const pattern = textOf(given, 'documents')
+  const pattern = textOption(given, 'documents')
   if (pattern === null) throw misuse('cost needs --documents')
-  const roles = (textOf(given, 'role') ?? 'anon').split(',').map((role) => role.trim())
-  if (roles.includes('')) throw misuse('--role takes names with commas between them')
-  const checked = textOf(given, 'check')
+  const roles = namesOption(given, 'role', 'anon')
+  const checked = textOption(given, 'check')
   if (checked === null && given['factor'] !== undefined) throw misuse('--factor goes with --check')
   const certificate = checked === null ? null : parseCertificate(await readGiven(checked, '--check'))
   if (checked !== null && certificate === null) throw misuse(`--check: ${checked} is no certificate that cost wrote`)
@@ -89,26 +90,15 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<CostR
     documents: await givenDocuments(pattern),
     roles,
     check: certificate,
-    factor: numberOf(given, 'factor', /^\d+(?:\.\d+)?$/) ?? usualFactor,
-    large: numberOf(given, 'large', /^\d{1,12}$/) ?? certificate?.large ?? usualLarge,
-    out: textOf(given, 'out'),
+    factor: numberOption(given, 'factor', /^\d+(?:\.\d+)?$/) ?? usualFactor,
+    large: numberOption(given, 'large', /^\d{1,12}$/) ?? certificate?.large ?? usualLarge,
+    out: textOption(given, 'out'),
     json: given['json'] === true,
   }
   const settings = neededSettingsOf(terminal)
   // As the login role, so that a role is taken on as for a request.
   const url = settings.databaseUrl ?? (await ownerUrl(settings))
   return { url, schemas: settings.schemas, statementTimeout: settings.statementTimeoutMs ?? undefined, ...options }
-}
-
-const textOf = (given: GivenOptions, name: string): string | null => {
-  const value = given[name]
-  return typeof value === 'string' ? value : null
-}
-
-function numberOf(given: GivenOptions, name: string, form: RegExp): number | null {
-  const text = textOf(given, name)
-  if (text !== null && !form.test(text)) throw misuse(`--${name} takes a number, not "${text}"`)
-  return text === null ? null : Number(text)
 }
 
 async function certify(request: CostRequest, terminal: Terminal): Promise<Measured> {
@@ -123,7 +113,7 @@ async function certify(request: CostRequest, terminal: Terminal): Promise<Measur
 
 async function certifyOn(database: Database, request: CostRequest, { note }: Terminal): Promise<Measured> {
   const { schemas, roles, documents, large } = request
-  await demandRoles(database, roles)
+  for (const role of roles) await demandRole(database.query, role, noVerdict)
   const { revision } = await createCompiler({ query: database.query, schemas, version: null }).compile()
   const { limits } = revision.manifest
   demandReadable(revision.manifest, roles, noVerdict)
@@ -140,12 +130,6 @@ async function certifyOn(database: Database, request: CostRequest, { note }: Ter
     note(`catalograph: never analyzed, so that their sizes are unknown: ${[...unknown].sort().join(', ')}`)
   }
   return { certificate: { format: 1, large, operations }, limit: limits?.cost }
-}
-
-async function demandRoles({ query }: Database, roles: readonly string[]): Promise<void> {
-  const { rows } = await query<{ name: string }>('select rolname::text as name from pg_catalog.pg_roles')
-  const missing = roles.find((role) => !rows.some(({ name }) => name === role))
-  if (missing !== undefined) throw new CommandFailure(`the database has no role ${missing}`, noVerdict)
 }
 
 const writeOut = (file: string, text: string): Promise<void> =>

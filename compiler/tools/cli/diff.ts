@@ -15,6 +15,7 @@ import { printComparison } from '../diff/print.ts'
 import { printDiagnostics } from '../../report/print.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
+import { namesOption, textOption } from './given-options.ts'
 import { givenDocuments, readGiven } from './given-documents.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
@@ -65,18 +66,12 @@ interface DiffRequest {
   readonly json: boolean
 }
 
-const optionOf = (given: GivenOptions, name: string): string | null => {
-  const value = given[name]
-  return typeof value === 'string' ? value : null
-}
-
 const apiRoles = 'anon,authenticated,service_role'
 
 async function requestOf(given: GivenOptions, terminal: Terminal): Promise<DiffRequest> {
-  const [against, migration] = [optionOf(given, 'against'), optionOf(given, 'migration')]
+  const [against, migration] = [textOption(given, 'against'), textOption(given, 'migration')]
   if (against === null && migration === null) throw misuse('diff needs --against, --migration or both')
-  const roles = (optionOf(given, 'roles') ?? apiRoles).split(',').map((role) => role.trim())
-  if (roles.includes('')) throw misuse('--roles takes names with commas between them')
+  const roles = namesOption(given, 'roles', apiRoles)
   const settings = neededSettingsOf(terminal)
   const [url, { schemas }] = [await ownerUrl(settings), settings]
   return {
@@ -84,7 +79,7 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<DiffR
     schemas,
     against,
     migration,
-    documents: optionOf(given, 'documents'),
+    documents: textOption(given, 'documents'),
     roles,
     json: given['json'] === true,
   }

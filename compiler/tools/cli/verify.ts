@@ -9,6 +9,7 @@ import type { Command, GivenOptions, Terminal } from './command.ts'
 import { demandReadable } from './demand-readable.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
+import { namesOption, numberOption, textOption } from './given-options.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
@@ -64,32 +65,18 @@ interface VerifyRequest {
 }
 
 async function requestOf(given: GivenOptions, terminal: Terminal): Promise<VerifyRequest> {
-  const roles = textOf(given, 'role', 'anon,authenticated')
-    .split(',')
-    .map((role) => role.trim())
-  if (roles.includes('')) throw misuse('--role takes names with commas between them')
+  const roles = namesOption(given, 'role', 'anon,authenticated')
   const asked = {
-    minutes: numberOf(given, 'minutes', 1, /^\d+(?:\.\d+)?$/),
-    seed: numberOf(given, 'seed', Date.now() % 1_000_000, /^\d{1,9}$/),
-    rows: numberOf(given, 'rows', 500, /^\d{1,5}$/),
-    claims: claimsOf(textOf(given, 'claims', '{}')),
+    minutes: numberOption(given, 'minutes', /^\d+(?:\.\d+)?$/) ?? 1,
+    seed: numberOption(given, 'seed', /^\d{1,9}$/) ?? Date.now() % 1_000_000,
+    rows: numberOption(given, 'rows', /^\d{1,5}$/) ?? 500,
+    claims: claimsOf(textOption(given, 'claims') ?? '{}'),
     json: given['json'] === true,
   }
   const settings = neededSettingsOf(terminal)
   // As the login role, so that a role is taken on as for a request.
   const url = settings.databaseUrl ?? (await ownerUrl(settings))
   return { url, schemas: settings.schemas, statementTimeout: settings.statementTimeoutMs ?? undefined, roles, ...asked }
-}
-
-const textOf = (given: GivenOptions, name: string, fallback: string): string => {
-  const value = given[name]
-  return typeof value === 'string' ? value : fallback
-}
-
-function numberOf(given: GivenOptions, name: string, fallback: number, form: RegExp): number {
-  const text = textOf(given, name, String(fallback))
-  if (!form.test(text)) throw misuse(`--${name} takes a number, not "${text}"`)
-  return Number(text)
 }
 
 function claimsOf(text: string): VerifyRequest['claims'] {
