@@ -1,4 +1,4 @@
-import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
+import type { GraphQLField, GraphQLObjectType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import { orderRelations, type Related } from '../../engine/related.ts'
@@ -7,7 +7,7 @@ import { badArgument } from '../protocol/failures.ts'
 import { decodeCursor, type ElementForm } from './cursors-and-node-ids.ts'
 import { elementForm, planFilter } from './filter.ts'
 import { valueOf, type Input } from './input.ts'
-import { planMembers, type Planner } from './planner.ts'
+import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type {
   AggregateMember,
   Collection,
@@ -21,14 +21,9 @@ import type {
 } from './types.ts'
 
 /** A connection field: which rows, in which order, which page, and what of it (spec/graphql.md 5 and 6). */
-export function planCollection(
-  planner: Planner,
-  entity: EntityFacts,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
-): Collection {
+export function planCollection(planner: Planner, entity: EntityFacts, selected: SelectedField): Collection {
   if (entity.key.length === 0) throw badArgument('Found table with no primary key')
-  const args = planner.args(field, nodes)
+  const args = planner.args(selected)
   const order = planOrder(planner, entity, args('orderBy'))
   return {
     entity,
@@ -36,7 +31,7 @@ export function planCollection(
     ...planDistinct(args('distinctOn')),
     order,
     page: planPage(entity, order, args),
-    members: planConnection(planner, entity, field, nodes),
+    members: planConnection(planner, entity, selected),
   }
 }
 
@@ -152,22 +147,18 @@ function planRelated(
   return planTerms(planner, target, input, (key) => from({ kind: 'one', ...step, always, of: key }))
 }
 
-function planConnection(
-  planner: Planner,
-  entity: EntityFacts,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
-): readonly ConnectionMember[] {
-  return planMembers<ConnectionMember>(planner, field, nodes, (member, key, inner, innerNodes) => {
+function planConnection(planner: Planner, entity: EntityFacts, connection: SelectedField): readonly ConnectionMember[] {
+  return planMembers<ConnectionMember>(planner, connection, (member, selected) => {
+    const { key } = selected
     switch (member) {
       case 'edges':
-        return { kind: 'edges', key, members: planEdge(planner, entity, inner, innerNodes) }
+        return { kind: 'edges', key, members: planEdge(planner, entity, selected) }
       case 'pageInfo':
-        return { kind: 'pageInfo', key, members: planPageInfo(planner, inner, innerNodes) }
+        return { kind: 'pageInfo', key, members: planPageInfo(planner, selected) }
       case 'totalCount':
         return { kind: 'totalCount', key }
       case 'aggregate':
-        return { kind: 'aggregate', key, members: planAggregate(planner, inner, innerNodes) }
+        return { kind: 'aggregate', key, members: planAggregate(planner, selected) }
       case 'cursor':
       case 'node':
       case 'hasNextPage':
@@ -186,32 +177,24 @@ function planConnection(
   })
 }
 
-function planEdge(
-  planner: Planner,
-  entity: EntityFacts,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
-): readonly EdgeMember[] {
-  return planMembers<EdgeMember>(planner, field, nodes, (member, key, inner, innerNodes) =>
+function planEdge(planner: Planner, entity: EntityFacts, edges: SelectedField): readonly EdgeMember[] {
+  return planMembers<EdgeMember>(planner, edges, (member, selected) =>
     member === 'cursor'
-      ? { kind: 'cursor', key }
-      : { kind: 'node', key, row: planner.row(planner, entity, planner.objectType(inner), innerNodes) },
+      ? { kind: 'cursor', key: selected.key }
+      : { kind: 'node', key: selected.key, row: planner.row(planner, entity, selected) },
   )
 }
 
-const planPageInfo = (planner: Planner, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]) =>
-  planMembers<PageInfoMember>(planner, field, nodes, (member, key) => ({ kind: member as 'endCursor', key }))
+const planPageInfo = (planner: Planner, pageInfo: SelectedField) =>
+  planMembers<PageInfoMember>(planner, pageInfo, (member, { key }) => ({ kind: member as 'endCursor', key }))
 
-function planAggregate(
-  planner: Planner,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
-): readonly AggregateMember[] {
-  return planMembers<AggregateMember>(planner, field, nodes, (member, key, inner, innerNodes) => {
+function planAggregate(planner: Planner, aggregate: SelectedField): readonly AggregateMember[] {
+  return planMembers<AggregateMember>(planner, aggregate, (member, selected) => {
+    const { key } = selected
     if (member === 'count') return { kind: 'count', key }
-    const type = planner.objectType(inner)
+    const type = planner.objectType(selected)
     const members = planner
-      .fieldsOf(type, innerNodes)
+      .fieldsOf(type, selected.nodes)
       .map((figure) =>
         figure.kind === 'typename'
           ? figure

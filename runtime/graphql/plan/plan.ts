@@ -1,4 +1,4 @@
-import { getNamedType, GraphQLNonNull, isScalarType, type FieldNode, type GraphQLField } from 'graphql'
+import { getNamedType, GraphQLNonNull, isScalarType } from 'graphql'
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import { scalars } from '../../engine/schema/scalars.ts'
@@ -12,7 +12,7 @@ import { isComposite, planComposite } from './composite.ts'
 import { nodeKey } from './filter.ts'
 import { slotOf, type Input, type Variables } from './input.ts'
 import { introspect } from './introspection.ts'
-import { createPlanner, resultEntity, type Planner } from './planner.ts'
+import { createPlanner, resultEntity, type Planner, type SelectedField } from './planner.ts'
 import { planArguments } from './arguments.ts'
 import { planRow, planRowOf } from './rows.ts'
 import { collectFields, type Walk } from './selection.ts'
@@ -27,7 +27,7 @@ export function toPlan(view: RoleView, operation: Operation, variables: Variable
   const walk: Walk = { fragments: operation.fragments, variables }
   const type = view.schema.getRootType(operation.node.operation)
   if (type == null) throw new Error(`there is no root type for ${operation.node.operation}`)
-  const planner = createPlanner(view.visible, walk, (name) => view.schema.getType(name), planRowOf)
+  const planner = createPlanner(view.visible, walk, (name) => view.schema.getType(name), planRow)
   const selected = collectFields(walk, type, [operation.node.selectionSet])
   checkIntrospection(
     [...selected.values()].flat().filter(({ name }) => isIntrospection(name.value)),
@@ -39,33 +39,29 @@ export function toPlan(view: RoleView, operation: Operation, variables: Variable
     if (isIntrospection(name)) return { kind: 'constant', key, json: introspect(view, operation, walk, key, nodes) }
     const field = type.getFields()[name]
     if (field === undefined) throw new Error(`the type ${type.name} has no field ${name}`)
-    return planRoot(planner, key, field, nodes)
+    return planRoot(planner, { kind: 'field', key, field, nodes })
   })
   return { writes: operation.node.operation === 'mutation', roots }
 }
 
 const isIntrospection = (name: string): boolean => name === '__schema' || name === '__type'
 
-function planRoot(
-  planner: Planner,
-  key: string,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
-): Root {
+function planRoot(planner: Planner, selected: SelectedField): Root {
+  const { key, field } = selected
   const meaning = meaningOf(field)
   switch (meaning.kind) {
     case 'collection':
-      return { kind: 'collection', key, collection: planCollection(planner, meaning.entity, field, nodes) }
+      return { kind: 'collection', key, collection: planCollection(planner, meaning.entity, selected) }
     case 'by-key':
-      return planByKey(planner, meaning.entity, meaning.args, key, field, nodes)
+      return planByKey(planner, meaning.entity, meaning.args, selected)
     case 'node':
-      return planNode(planner, key, field, nodes)
+      return planNode(planner, selected)
     case 'call':
-      return planCall(planner, meaning.function, key, field, nodes)
+      return planCall(planner, meaning.function, selected)
     case 'insert':
     case 'update':
     case 'delete':
-      return planWrite(planner, meaning.kind, meaning.entity, key, field, nodes)
+      return planWrite(planner, meaning.kind, meaning.entity, selected)
     case 'node-id':
     case 'column':
     case 'attribute':
@@ -81,39 +77,27 @@ const scalar = (input: Input, maxLength: number | null): Value => ({
   encoding: { kind: 'scalar', maxLength },
 })
 
-function planByKey(
-  planner: Planner,
-  entity: EntityFacts,
-  names: readonly string[],
-  key: string,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
-): Root {
-  const args = planner.args(planner.walk.variables.untyped ? unchecked(field) : field, nodes)
+function planByKey(planner: Planner, entity: EntityFacts, names: readonly string[], selected: SelectedField): Root {
+  const args = planner.args(planner.walk.variables.untyped ? unchecked(selected) : selected)
   return {
     kind: 'by-key',
-    key,
+    key: selected.key,
     values: names.map((name) => scalar(args(name), null)),
-    row: planRow(planner, entity, field, nodes),
+    row: planRow(planner, entity, selected),
   }
 }
 
 /** With validation off, keys are not held to their types: what is none is for Postgres to say (11). Enums have names to look up. */
-const unchecked = (field: GraphQLField<unknown, unknown>): GraphQLField<unknown, unknown> => ({
-  ...field,
-  args: field.args.map((argument) =>
+const unchecked = (selected: SelectedField): SelectedField => {
+  const args = selected.field.args.map((argument) =>
     isScalarType(getNamedType(argument.type)) ? { ...argument, type: new GraphQLNonNull(scalars.Opaque) } : argument,
-  ),
-})
+  )
+  return { ...selected, field: { ...selected.field, args } }
+}
 
 /** Which relation a node id names decides the statement, so the id is read here and not only when it is bound. */
-function planNode(
-  planner: Planner,
-  key: string,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
-): Root {
-  const input = planner.args(field, nodes)('nodeId')
+function planNode(planner: Planner, selected: SelectedField): Root {
+  const input = planner.args(selected)('nodeId')
   if (input.kind !== 'leaf') throw badArgument('Invalid value passed to nodeId argument. Error 1')
   const token = String(input.value)
   const { schema, relation } = decodeNodeId(token)
@@ -123,26 +107,21 @@ function planNode(
   if (entity === undefined) throw badArgument('Collection referenced by nodeId did not match any known collection')
   const condition = nodeKey(entity, input.slot, token)
   const values = condition.kind === 'key' ? condition.values : []
-  return { kind: 'by-key', key, values, row: planRowOf(planner, entity, planner.rowType(entity.name), nodes) }
+  const row = planRowOf(planner, entity, planner.rowType(entity.name), selected.nodes)
+  return { kind: 'by-key', key: selected.key, values, row }
 }
 
-function planCall(
-  planner: Planner,
-  fn: FunctionFacts,
-  key: string,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
-): Root {
-  const args = planArguments(fn, planner.args(field, nodes))
-  const base = { key, call: fn.id, args }
+function planCall(planner: Planner, fn: FunctionFacts, selected: SelectedField): Root {
+  const args = planArguments(fn, planner.args(selected))
+  const base = { key: selected.key, call: fn.id, args }
   if (fn.result.kind === 'void') return { kind: 'call-void', ...base }
   if (fn.result.kind === 'value') {
-    return isComposite(field)
-      ? { kind: 'call-composite', ...base, members: planComposite(planner, field, nodes) }
+    return isComposite(selected.field)
+      ? { kind: 'call-composite', ...base, members: planComposite(planner, selected) }
       : { kind: 'call-value', ...base }
   }
   const target = resultEntity(planner, fn)
   return fn.result.kind === 'row'
-    ? { kind: 'call-row', ...base, row: planRow(planner, target, field, nodes) }
-    : { kind: 'call-set', ...base, volatile: fn.volatile, collection: planCollection(planner, target, field, nodes) }
+    ? { kind: 'call-row', ...base, row: planRow(planner, target, selected) }
+    : { kind: 'call-set', ...base, volatile: fn.volatile, collection: planCollection(planner, target, selected) }
 }

@@ -7,15 +7,13 @@ import { toInput, type Input } from './input.ts'
 import { collectFields, setsOf, type Walk } from './selection.ts'
 import type { Row, Typename } from './types.ts'
 
-/** The selected fields of an object with their definitions, in response order. */
-export type Selected =
-  | Typename
-  | {
-      readonly kind: 'field'
-      readonly key: string
-      readonly field: GraphQLField<unknown, unknown>
-      readonly nodes: readonly FieldNode[]
-    }
+/** A selected field with its definition, and its nodes: those that share its response key. */
+export interface SelectedField {
+  readonly kind: 'field'
+  readonly key: string
+  readonly field: GraphQLField<unknown, unknown>
+  readonly nodes: readonly FieldNode[]
+}
 
 /** What every planning function is handed: the caller's types and this request's variables. */
 export interface Planner {
@@ -23,22 +21,18 @@ export interface Planner {
   readonly walk: Walk
   readonly rowType: (name: string) => GraphQLObjectType
   /** The arguments of a field by name. */
-  readonly args: (field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]) => (name: string) => Input
+  readonly args: (selected: SelectedField) => (name: string) => Input
   /** Counts one more condition on, or order by, related rows. @throws Refusal when there are too many */
   readonly countRelated: () => void
-  readonly fieldsOf: (type: GraphQLObjectType, nodes: readonly FieldNode[]) => readonly Selected[]
+  /** The selected fields of an object, in response order. */
+  readonly fieldsOf: (type: GraphQLObjectType, nodes: readonly FieldNode[]) => readonly (SelectedField | Typename)[]
   /** The object type that a field returns. */
-  readonly objectType: (field: GraphQLField<unknown, unknown>) => GraphQLObjectType
+  readonly objectType: (selected: SelectedField) => GraphQLObjectType
   /** Plans a row; here because rows hold collections and collections hold rows. */
   readonly row: PlanRow
 }
 
-export type PlanRow = (
-  planner: Planner,
-  entity: EntityFacts,
-  type: GraphQLObjectType,
-  nodes: readonly FieldNode[],
-) => Row
+export type PlanRow = (planner: Planner, entity: EntityFacts, selected: SelectedField) => Row
 
 /**
  * Selected objects after merging; each is a sub-select, and what Postgres needs to plan them grows faster than their number: these
@@ -75,7 +69,7 @@ export function createPlanner(
     visible,
     walk,
     rowType: (name) => asObject(typeNamed(name), name),
-    args: (field, nodes) => {
+    args: ({ field, nodes }) => {
       // Fields that share a response key have the same arguments, or validation would have refused them.
       const given = new Map((nodes[0]?.arguments ?? []).map((argument) => [argument.name.value, argument.value]))
       const known = new Map(field.args.map((argument) => [argument.name, argument]))
@@ -88,7 +82,7 @@ export function createPlanner(
       countObject()
       return selectedFields(walk, type, nodes)
     },
-    objectType: (field) => asObject(getNamedType(field.type), field.name),
+    objectType: ({ field }) => asObject(getNamedType(field.type), field.name),
   }
 }
 
@@ -97,9 +91,9 @@ function asObject(type: GraphQLNamedType | undefined, name: string): GraphQLObje
   throw new Error(`${name} is not an object type`)
 }
 
-function selectedFields(walk: Walk, type: GraphQLObjectType, nodes: readonly FieldNode[]): readonly Selected[] {
+function selectedFields(walk: Walk, type: GraphQLObjectType, nodes: readonly FieldNode[]) {
   const fields = type.getFields()
-  return [...collectFields(walk, type, setsOf(nodes))].map(([key, same]): Selected => {
+  return [...collectFields(walk, type, setsOf(nodes))].map(([key, same]): SelectedField | Typename => {
     const name = same[0]?.name.value ?? key
     if (name === '__typename') return { kind: 'typename', key, name: type.name }
     const field = fields[name]
@@ -118,15 +112,14 @@ export function resultEntity(planner: Planner, fn: FunctionFacts): EntityFacts {
 /** Plans the members of a type that wraps rows. */
 export function planMembers<T>(
   planner: Planner,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
-  plan: (member: WrapperMember, key: string, field: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]) => T,
+  wrapper: SelectedField,
+  plan: (member: WrapperMember, selected: SelectedField) => T,
 ): readonly (T | Typename)[] {
-  const type = planner.objectType(field)
-  return planner.fieldsOf(type, nodes).map((selected) => {
+  const type = planner.objectType(wrapper)
+  return planner.fieldsOf(type, wrapper.nodes).map((selected) => {
     if (selected.kind === 'typename') return selected
     const meaning = meaningOf(selected.field)
     if (meaning.kind !== 'member') throw new Error(`${type.name}.${selected.field.name} is not a member`)
-    return plan(meaning.member, selected.key, selected.field, selected.nodes)
+    return plan(meaning.member, selected)
   })
 }

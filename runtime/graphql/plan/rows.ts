@@ -1,20 +1,15 @@
-import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
+import type { FieldNode, GraphQLObjectType } from 'graphql'
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import { planArguments } from './arguments.ts'
 import { planCollection } from './collection.ts'
 import { isComposite, planComposite } from './composite.ts'
-import { resultEntity, type Planner } from './planner.ts'
+import { resultEntity, type Planner, type SelectedField } from './planner.ts'
 import type { Row, RowMember } from './types.ts'
 
 /** The row that a field returns. */
-export function planRow(
-  planner: Planner,
-  entity: EntityFacts,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
-): Row {
-  return planRowOf(planner, entity, planner.objectType(field), nodes)
+export function planRow(planner: Planner, entity: EntityFacts, selected: SelectedField): Row {
+  return planRowOf(planner, entity, planner.objectType(selected), selected.nodes)
 }
 
 /** A row whose type is known even if the field declares an interface (node). */
@@ -33,22 +28,16 @@ export function planRowOf(
         return { kind: 'node-id', key }
       case 'column':
         return isComposite(field)
-          ? { kind: 'composite', key, column: meaning.column, members: planComposite(planner, field, selected.nodes) }
+          ? { kind: 'composite', key, column: meaning.column, members: planComposite(planner, selected) }
           : { kind: 'column', key, column: meaning.column }
       case 'relation': {
         const { relation, target } = meaning
         return relation.shape === 'many'
-          ? { kind: 'many', key, join: relation, collection: planCollection(planner, target, field, selected.nodes) }
-          : {
-              kind: 'one',
-              key,
-              join: relation,
-              unique: relation.unique,
-              row: planRow(planner, target, field, selected.nodes),
-            }
+          ? { kind: 'many', key, join: relation, collection: planCollection(planner, target, selected) }
+          : { kind: 'one', key, join: relation, unique: relation.unique, row: planRow(planner, target, selected) }
       }
       case 'computed':
-        return planComputed(planner, meaning.function, key, field, selected.nodes)
+        return planComputed(planner, meaning.function, selected)
       case 'collection':
       case 'by-key':
       case 'node':
@@ -64,28 +53,22 @@ export function planRowOf(
   return { entity, members }
 }
 
-function planComputed(
-  planner: Planner,
-  fn: FunctionFacts,
-  key: string,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
-): RowMember {
-  const args = planArguments(fn, planner.args(field, nodes))
-  const base = { key, function: fn.id, ...(args.length > 0 && { args }) }
+function planComputed(planner: Planner, fn: FunctionFacts, selected: SelectedField): RowMember {
+  const args = planArguments(fn, planner.args(selected))
+  const base = { key: selected.key, function: fn.id, ...(args.length > 0 && { args }) }
   if (fn.result.kind === 'void') return { kind: 'computed-void', ...base }
   if (fn.result.kind === 'value') {
-    return isComposite(field)
-      ? { kind: 'computed-composite', ...base, members: planComposite(planner, field, nodes) }
+    return isComposite(selected.field)
+      ? { kind: 'computed-composite', ...base, members: planComposite(planner, selected) }
       : { kind: 'computed-value', ...base }
   }
   const target = resultEntity(planner, fn)
   return fn.result.kind === 'row'
-    ? { kind: 'computed-row', ...base, row: planRow(planner, target, field, nodes) }
+    ? { kind: 'computed-row', ...base, row: planRow(planner, target, selected) }
     : {
         kind: 'computed-set',
         ...base,
         volatile: fn.volatile,
-        collection: planCollection(planner, target, field, nodes),
+        collection: planCollection(planner, target, selected),
       }
 }

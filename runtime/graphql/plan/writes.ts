@@ -1,10 +1,9 @@
-import type { FieldNode, GraphQLField } from 'graphql'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { byField } from '../../engine/view.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { planFilter } from './filter.ts'
 import { slotOf, type Input } from './input.ts'
-import { planMembers, type Planner } from './planner.ts'
+import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type { Encoding, InsertRows, OnConflict, ResponseMember, Root, Update, Value } from './types.ts'
 
 /** Insert, update and delete (spec/graphql.md 10). */
@@ -12,13 +11,11 @@ export function planWrite(
   planner: Planner,
   kind: 'insert' | 'update' | 'delete',
   entity: EntityFacts,
-  key: string,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
+  selected: SelectedField,
 ): Root {
-  const args = planner.args(field, nodes)
-  const members = planResponse(planner, entity, field, nodes)
-  const change = { key, entity, members, readable: planner.visible.readableColumn(entity) }
+  const args = planner.args(selected)
+  const members = planResponse(planner, entity, selected)
+  const change = { key: selected.key, entity, members, readable: planner.visible.readableColumn(entity) }
   if (kind === 'insert') {
     const rows = planRows(planner, entity, args('objects'))
     const onConflict = planConflict(planner, entity, args('onConflict'))
@@ -30,16 +27,11 @@ export function planWrite(
   return { kind, ...change, set: planSet(planner.visible.updatable(entity), args('set')), filter, atMost }
 }
 
-const planResponse = (
-  planner: Planner,
-  entity: EntityFacts,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
-) =>
-  planMembers<ResponseMember>(planner, field, nodes, (member, key, inner, innerNodes) =>
+const planResponse = (planner: Planner, entity: EntityFacts, response: SelectedField) =>
+  planMembers<ResponseMember>(planner, response, (member, selected) =>
     member === 'affectedCount'
-      ? { kind: 'affectedCount', key }
-      : { kind: 'records', key, row: planner.row(planner, entity, planner.objectType(inner), innerNodes) },
+      ? { kind: 'affectedCount', key: selected.key }
+      : { kind: 'records', key: selected.key, row: planner.row(planner, entity, selected) },
   )
 
 const encodingOf = (column: ColumnFacts): Encoding =>
