@@ -13,7 +13,7 @@ import { deleteFlowsOf, deleteIssuedFlowsOf } from '../store/flow-states.ts'
 import { clearOneTimeTokens } from '../store/one-time-tokens.ts'
 import { clearUserTokens, dropPassword, findUserByEmail, replaceUserMetadata } from '../store/users.ts'
 import { statusOfTrigger } from '../protocol/trigger-status.ts'
-import type { UserRow } from '../protocol/types.ts'
+import type { UserRef, UserRow } from '../protocol/types.ts'
 
 /** Acts upon accounts that several endpoints share; each runs in its caller's transaction. */
 
@@ -22,11 +22,7 @@ import type { UserRow } from '../protocol/types.ts'
  * unknown: it is removed, with the metadata of the first caller (spec/auth.md 4.2) and the identities by which that
  * caller could come back. Only a confirmation without any proof keeps the password, since the caller has shown it.
  */
-export async function confirmAddress(
-  run: RunStatement,
-  user: { readonly id: string; readonly email: string | null },
-  proof: AddressProof,
-): Promise<void> {
+export async function confirmAddress(run: RunStatement, user: UserRef, proof: AddressProof): Promise<void> {
   const isAmbiguous = await confirmUser(run, user.id, proof)
   if (!isAmbiguous || proof === 'autoconfirm') return
   const data = { sub: user.id, email: user.email, email_verified: true, phone_verified: false }
@@ -50,11 +46,8 @@ export async function finishEmailChange(
   proof: AddressProof,
   clientAddress: string | null,
 ): Promise<void> {
-  const owner = await findUserByEmail(run, email)
-  if (owner !== null && owner.id !== user.id) throw refuse('email_exists')
-  await setConfirmedAddress(run, user.id, email).catch((error: unknown) => {
-    throw isTakenAddress(error) ? refuse('email_exists') : error
-  })
+  await checkAddressIsFree(run, user.id, email)
+  await setConfirmedAddress(run, user.id, email).catch(refuseTakenAddress)
   await Promise.all([
     setEmailIdentity(run, user.id, { sub: user.id, email, email_verified: true, phone_verified: false }),
     clearOneTimeTokens(run, user.id),
@@ -62,6 +55,12 @@ export async function finishEmailChange(
     noteAddressProof(run, user.id, proof),
     audit(run, { action: 'user_modified', actor: { id: user.id, email }, address: clientAddress }),
   ])
+}
+
+/** Throws 422 `email_exists` where somebody else than that user has the address. */
+export async function checkAddressIsFree(run: RunStatement, userId: string, email: string): Promise<void> {
+  const owner = await findUserByEmail(run, email)
+  if (owner !== null && owner.id !== userId) throw refuse('email_exists')
 }
 
 /** Voids the mails to the user and the flows that the user began at a provider (spec/auth.md, attack 41). */
@@ -91,4 +90,9 @@ export function isTakenAddress(error: unknown): boolean {
   if (!(error instanceof DatabaseFailure) || error.sqlstate !== '23505') return false
   const { cause } = error
   return cause instanceof Error && 'constraint' in cause && addressKeys.has(cause.constraint)
+}
+
+/** Rethrows what a change of an address failed with; 422 `email_exists` where somebody else was faster. */
+export function refuseTakenAddress(error: unknown): never {
+  throw isTakenAddress(error) ? refuse('email_exists') : error
 }

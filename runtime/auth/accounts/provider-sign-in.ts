@@ -17,7 +17,7 @@ import { findAccountsByAddress, findIdentityOwner, purgeAccount } from '../store
 import { putOneTimeToken } from '../store/one-time-tokens.ts'
 import { deleteSessionsOf } from '../store/sessions.ts'
 import { findUserById, insertUser, mergeUserMetadata, replaceUserMetadata } from '../store/users.ts'
-import type { UserRow } from '../protocol/types.ts'
+import type { UserRef, UserRow } from '../protocol/types.ts'
 
 /** What came of account linking; a refusal is a value where what was done for it has to be kept. */
 export type Linked =
@@ -121,13 +121,10 @@ async function create(linking: Linking, email: string | null, confirmed: boolean
   const id = randomUUID()
   await insertUser(run, {
     id,
-    aud: 'authenticated',
-    role: 'authenticated',
     email,
     passwordHash: null,
     appMetadata: { ...onlyProviders(null, [provider]) },
     userMetadata: profile.data,
-    isAnonymous: false,
     confirmationToken: mailed?.token ?? '',
   })
   await keepIdentity(linking, id)
@@ -152,7 +149,7 @@ async function remind(linking: Linking, account: AccountFacts): Promise<Linked> 
 
 async function sendConfirmation(
   { run, send, call, profile, destination }: Linking,
-  { id, email }: { readonly id: string; readonly email: string | null },
+  { id, email }: UserRef,
   issued: IssuedToken,
 ): Promise<void> {
   const [recipient, { client, settings }] = [email ?? '', call]

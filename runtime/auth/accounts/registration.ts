@@ -114,9 +114,6 @@ export async function insertAccount(
   wanted = true,
 ): Promise<void> {
   const userMetadata = emailUserMetadata(id, email, data, false)
-  const user = { id, email, aud: 'authenticated', role: 'authenticated', appMetadata: emailAppMetadata, userMetadata }
-  await Promise.all([
-    insertUser(run, { ...user, passwordHash: hash, isAnonymous: false, confirmationToken: token }, wanted),
-    ensureEmailIdentity(run, id, userMetadata, wanted),
-  ])
+  const user = { id, email, passwordHash: hash, appMetadata: emailAppMetadata, userMetadata, confirmationToken: token }
+  await Promise.all([insertUser(run, user, wanted), ensureEmailIdentity(run, id, userMetadata, wanted)])
 }

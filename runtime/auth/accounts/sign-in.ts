@@ -6,7 +6,7 @@ import { audit } from '../store/audit-log.ts'
 import { insertSession } from '../store/sessions.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
 import type { AuthTools } from './tools.ts'
-import type { AmrMethod, SessionJson, SignedSession, UserRow } from '../protocol/types.ts'
+import type { AmrMethod, SessionJson, SignedSession, UserRef, UserRow } from '../protocol/types.ts'
 
 /** A session that is in the database: what its answer is made of. */
 export interface StartedSession {
@@ -26,7 +26,7 @@ export function newRefreshToken(): string {
 export async function startSession(
   run: RunStatement,
   { client }: Call,
-  user: { readonly id: string; readonly email: string | null },
+  user: UserRef,
   way: SignInWay,
   isRecovery = false,
 ): Promise<StartedSession> {

@@ -4,7 +4,6 @@ import type { Call } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { pkcePrefix, withoutPrefix } from '../secrets/link-token.ts'
 import type { Presented } from '../secrets/one-time-tokens.ts'
-import { hasWayIn } from '../rules/ways-in.ts'
 import { markPasswordAmbiguous } from '../store/account-marks.ts'
 import { audit } from '../store/audit-log.ts'
 import { noteFirstConfirmation, pendingChangeSlots } from '../store/email-changes.ts'
@@ -133,6 +132,14 @@ async function proveByRecovery(run: RunStatement, call: Call, user: UserRow): Pr
   if (hasWayIn(user)) await markPasswordAmbiguous(run, user.id)
   await confirmOnce(run, call, user)
   await deleteSessionsOf(run, user.id)
+}
+
+/**
+ * Whether the person who began an account could come back to it: by the password that they chose, or by their account
+ * at a provider. While the address is unconfirmed, another person may be the one who confirms it.
+ */
+function hasWayIn({ encrypted_password: password, identities }: UserRow): boolean {
+  return (password ?? '') !== '' || identities.some(({ provider }) => provider !== 'email')
 }
 
 /** True once no other mailbox has to confirm. */

@@ -25,13 +25,10 @@ async function createGuest(run: RunStatement, call: Call, data: object): Promise
   const user = { id: randomUUID(), email: null }
   await insertUser(run, {
     ...user,
-    aud: 'authenticated',
-    role: 'authenticated',
     passwordHash: null,
     appMetadata: {},
     userMetadata: { ...data },
     isAnonymous: true,
-    confirmationToken: '',
   })
   await audit(run, { action: 'user_signedup', actor: user, address: call.client.address })
   return startSession(run, call, user, 'anonymous')

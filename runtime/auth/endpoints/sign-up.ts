@@ -15,7 +15,7 @@ import { audit } from '../store/audit-log.ts'
 import { findUserByEmail, findLockedUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import type { UserRow } from '../protocol/types.ts'
+import type { UserRef, UserRow } from '../protocol/types.ts'
 import { guestSignUp } from './sign-up-guest.ts'
 
 /** POST /signup: an account by address (spec/auth.md 4.2), or a guest when no address is given (spec/auth.md 4.3). */
@@ -105,11 +105,7 @@ async function confirmKnown(call: Call, tools: AuthTools, user: UserRow): Promis
   return sessionJson(tools, call, started)
 }
 
-async function confirmAndSignIn(
-  run: RunStatement,
-  call: Call,
-  user: { readonly id: string; readonly email: string | null },
-): Promise<StartedSession> {
+async function confirmAndSignIn(run: RunStatement, call: Call, user: UserRef): Promise<StartedSession> {
   await Promise.all([
     confirmAddress(run, user, 'autoconfirm'),
     audit(run, { action: 'user_signedup', actor: user, address: call.client.address }),

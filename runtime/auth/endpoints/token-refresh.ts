@@ -95,13 +95,13 @@ async function decide(run: RunStatement, call: Call, token: string, sessionId: s
   return act(run, call, token, facts, verdict)
 }
 
-const faultSentences: Readonly<Record<NonNullable<SessionFault>, string>> = {
+const faultSentences: Readonly<Record<SessionFault, string>> = {
   timebox: 'Session Expired',
   inactivity: 'Session Expired (Inactivity)',
   superseded: 'Session Expired (Revoked by Newer Login)',
 }
 
-const expired = (fault: NonNullable<SessionFault>): AuthFailure =>
+const expired = (fault: SessionFault): AuthFailure =>
   refuse('session_expired', { status: 400, message: prefixed(faultSentences[fault]) })
 
 async function act(

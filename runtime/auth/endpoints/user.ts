@@ -1,5 +1,5 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
-import { endPending } from '../accounts/accounts.ts'
+import { checkAddressIsFree, endPending } from '../accounts/accounts.ts'
 import { json, type Outcome, type UserCall } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge, checkedEmail } from '../call/email-input.ts'
@@ -12,14 +12,7 @@ import { audit } from '../store/audit-log.ts'
 import { ensureEmailIdentity } from '../store/identities.ts'
 import { spendOneTimeToken } from '../store/one-time-tokens.ts'
 import { deleteOtherSessions, isRecoverySession } from '../store/sessions.ts'
-import {
-  findUserByEmail,
-  findUserById,
-  findUserWithSession,
-  lockUser,
-  mergeUserMetadata,
-  setPasswordHash,
-} from '../store/users.ts'
+import { findUserById, findUserWithSession, lockUser, mergeUserMetadata, setPasswordHash } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 import type { UserRow } from '../protocol/types.ts'
@@ -45,7 +38,7 @@ interface Change {
 export async function updateUser(call: Updating, tools: AuthTools): Promise<Outcome> {
   const change = readChange(call)
   checkRights(call, change)
-  if (change.email !== null) await checkAddressIsFree(tools, call, change.email)
+  if (change.email !== null) await checkAddressIsFree(tools.database.run, call.user.id, change.email)
   const proof = change.password === null ? noProof : await checkPasswordChange(tools, call, change.password)
   if (call.body.phone) throw refuse('phone_provider_disabled')
   const hash = change.password === null ? null : await tools.passwords.hash(change.password)
@@ -80,11 +73,6 @@ function checkRights({ user, session }: UserCall, { password, email }: Change): 
       message: 'Updating password of an anonymous user without an email or phone is not allowed',
     })
   }
-}
-
-async function checkAddressIsFree({ database }: AuthTools, { user }: UserCall, email: string): Promise<void> {
-  const owner = await findUserByEmail(database.run, email)
-  if (owner !== null && owner.id !== user.id) throw refuse('email_exists')
 }
 
 /** Sessions that are older than this need a code by mail, where the owner asks for one. */

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { once } from '../../lib/once.ts'
+import { within } from '../../lib/within.ts'
 
 /** A mail server, as far as mails need one. */
 export interface MailServer {
@@ -39,14 +39,5 @@ export function createSmtp(url: string, limitMs = usualSmtpLimitMs): MailServer 
 
 /** Rejects when the work takes longer than that. */
 async function inTime(ms: number, work: () => Promise<void>): Promise<void> {
-  const stop = new AbortController()
-  const late = sleep(ms, undefined, { signal: stop.signal }).then(() => {
-    throw new Error(`The mail server took longer than ${ms} ms.`)
-  })
-  try {
-    await Promise.race([work(), late])
-  } finally {
-    stop.abort()
-    late.catch(() => undefined)
-  }
+  if (!(await within(ms, work()))) throw new Error(`The mail server took longer than ${ms} ms.`)
 }

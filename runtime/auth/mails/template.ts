@@ -22,18 +22,6 @@ type Part = { readonly kind: 'literal'; readonly text: string } | (Variable & { 
 
 export type Template = readonly Part[]
 
-const names: ReadonlySet<string> = new Set<keyof MailVariables>([
-  'ConfirmationURL',
-  'Token',
-  'TokenHash',
-  'SiteURL',
-  'Email',
-  'NewEmail',
-  'RedirectTo',
-  'SendingTo',
-  'Data',
-])
-
 /** Reads an HTML body. Throws TemplateFault. */
 export function parseHtml(source: string): Template {
   let state: HtmlState = startState
@@ -87,7 +75,7 @@ function readAction(action: string): readonly Piece[] {
 
 const shown = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text)
 
-const isName = (name: string): name is keyof MailVariables => names.has(name)
+const isName = (name: string): name is keyof MailVariables => Object.hasOwn(blankVariables, name)
 
 export function render(template: Template, variables: MailVariables): string {
   return template.map((part) => (part.kind === 'literal' ? part.text : escapeFor(part, variables))).join('')

@@ -39,6 +39,9 @@ export interface UserRow {
   readonly factors: readonly FactorRow[]
 }
 
+/** A user as acts upon one name them; no address: a guest. */
+export type UserRef = Pick<UserRow, 'id' | 'email'>
+
 export interface IdentityRow {
   readonly id: string
   readonly provider_id: string

@@ -1,4 +1,5 @@
 import type { AmrEntry, AssuranceLevel, UserRow } from '../protocol/types.ts'
+import type { AuthSettings } from '../settings/keys.ts'
 import type { JsonObject } from '../../lib/json-object.ts'
 
 /** What the claims of an access token are made of. */
@@ -14,12 +15,7 @@ export interface ClaimFacts {
   readonly now: number
 }
 
-export interface ClaimSettings {
-  readonly external_url: string
-  readonly jwt_exp: number
-  readonly jwt_aud: string
-  readonly jwt_default_role: string
-}
+export type ClaimSettings = Pick<AuthSettings, 'external_url' | 'jwt_exp' | 'jwt_aud' | 'jwt_default_role'>
 
 /** The claims of an access token (spec/auth.md 3.5). */
 export function accessClaims({ user, session, now }: ClaimFacts, settings: ClaimSettings): JsonObject {

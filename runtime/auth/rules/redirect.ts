@@ -1,11 +1,9 @@
 import { isIP } from 'node:net'
+import type { AuthSettings } from '../settings/keys.ts'
 import { matchesGlob } from './glob.ts'
 
 /** Where people may be sent (spec/auth.md 8). */
-export interface RedirectSettings {
-  readonly site_url: string
-  readonly redirect_allow_list: readonly string[]
-}
+export type RedirectSettings = Pick<AuthSettings, 'site_url' | 'redirect_allow_list'>
 
 export type Destination =
   /** Where to send them: what was asked for, or the site URL when nothing was. */

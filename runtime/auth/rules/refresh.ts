@@ -1,3 +1,5 @@
+import type { AuthSettings } from '../settings/keys.ts'
+
 /** What is known of a refresh token while its session and itself are locked (spec/auth.md 7). */
 export interface RefreshFacts {
   readonly revoked: boolean
@@ -40,16 +42,12 @@ export interface SessionAge {
   readonly hasNewer: boolean
 }
 
-export interface SessionLimits {
-  readonly session_timebox: number | null
-  readonly session_inactivity: number | null
-  readonly session_single_per_user: boolean
-}
+export type SessionLimits = Pick<AuthSettings, 'session_timebox' | 'session_inactivity' | 'session_single_per_user'>
 
-export type SessionFault = 'timebox' | 'inactivity' | 'superseded' | null
+export type SessionFault = 'timebox' | 'inactivity' | 'superseded'
 
 /** Why a session may not go on, or null. */
-export function judgeSession(session: SessionAge, limits: SessionLimits): SessionFault {
+export function judgeSession(session: SessionAge, limits: SessionLimits): SessionFault | null {
   if (session.past) return 'timebox'
   if (limits.session_timebox !== null && session.age >= limits.session_timebox) return 'timebox'
   if (limits.session_inactivity !== null && session.idle >= limits.session_inactivity) return 'inactivity'

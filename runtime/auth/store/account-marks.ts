@@ -16,7 +16,7 @@ const markAmbiguous = statement<object>(
   on conflict do nothing`,
 )
 
-/** The SQL form of hasWayIn in rules/ways-in.ts. */
+/** The SQL form of hasWayIn in accounts/verification.ts. */
 const setAmbiguous = statement<object>(
   'auth.marks.doubt',
   `insert into catalograph_auth.ambiguous_passwords (user_id)

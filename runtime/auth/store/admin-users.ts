@@ -1,6 +1,6 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { UserRow } from '../protocol/types.ts'
-import { asJson, objectIn, userColumns, type JsonRow } from './user-columns.ts'
+import { asJson, mergeValues, objectIn, userColumns, type JsonRow } from './user-columns.ts'
 
 /** What only administrators do to auth.users (spec/auth.md 11). */
 
@@ -128,9 +128,7 @@ export const mergeAppMetadata = async (
   id: string,
   data: Readonly<Record<string, unknown>>,
 ): Promise<void> => {
-  const kept = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
-  const removed = Object.keys(data).filter((key) => data[key] === null)
-  await run(mergeAppData, [id, kept, removed])
+  await run(mergeAppData, [id, ...mergeValues(data)])
 }
 
 /** Sets an address without a question; whether it counts as confirmed stays as it was. */

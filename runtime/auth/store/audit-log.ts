@@ -1,4 +1,5 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import type { UserRef } from '../protocol/types.ts'
 import { instanceId } from './users.ts'
 
 /**
@@ -44,7 +45,7 @@ const insert = statement<object>(
 
 export interface AuditEntry {
   readonly action: AuditAction
-  readonly actor: { readonly id: string; readonly email: string | null }
+  readonly actor: UserRef
   readonly address: string | null
   readonly traits?: Readonly<Record<string, string>>
 }

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../lib/json-object.ts'
+
 /** A column of metadata as an object: imported rows may hold none, or JSON's null (spec/auth.md 13). */
 export const objectIn = (column: string): string =>
   `case jsonb_typeof(${column}) when 'object' then ${column} else '{}' end`
@@ -43,3 +45,9 @@ export interface JsonRow<R> {
 
 /** The rows of a query, each as one JSON value: printed, sent and read in less time than a column for each member. */
 export const asJson = (query: string): string => `select to_json(x) as row from (${query}) x`
+
+/** A change of metadata as what merges it takes it: the keys that are set, and the names of those with null. */
+export function mergeValues(data: JsonObject): readonly [JsonObject, readonly string[]] {
+  const kept = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
+  return [kept, Object.keys(data).filter((key) => data[key] === null)]
+}

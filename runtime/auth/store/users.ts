@@ -1,6 +1,14 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
-import { asJson, objectIn, sessionColumns, signedColumns, userColumns, type JsonRow } from './user-columns.ts'
+import {
+  asJson,
+  mergeValues,
+  objectIn,
+  sessionColumns,
+  signedColumns,
+  userColumns,
+  type JsonRow,
+} from './user-columns.ts'
 import type { JsonObject } from '../../lib/json-object.ts'
 
 /** auth.users. What was deleted softly is gone for everybody here; see admin-users.ts for the one who may still look. */
@@ -82,15 +90,16 @@ const mergeUserData = statement<object>(
 
 export interface NewUser {
   readonly id: string
-  readonly aud: string
-  readonly role: string
+  /** This and the role: `authenticated` where nothing is said. */
+  readonly aud?: string
+  readonly role?: string
   readonly email: string | null
   readonly passwordHash: string | null
   readonly appMetadata: JsonObject
   readonly userMetadata: JsonObject
-  readonly isAnonymous: boolean
-  /** Link token of the confirmation that is mailed along; empty: none is. */
-  readonly confirmationToken: string
+  readonly isAnonymous?: boolean
+  /** Link token of the confirmation that is mailed along; absent or empty: none is. */
+  readonly confirmationToken?: string
 }
 
 export const findUserById = async (run: RunStatement, id: string): Promise<UserRow | null> =>
@@ -121,14 +130,14 @@ export const findUserWithSignedSession = async (
 export const insertUser = async (run: RunStatement, user: NewUser, wanted = true): Promise<void> => {
   await run(insert, [
     user.id,
-    user.aud,
-    user.role,
+    user.aud ?? 'authenticated',
+    user.role ?? 'authenticated',
     user.email,
     user.passwordHash,
     user.appMetadata,
     user.userMetadata,
-    user.isAnonymous,
-    user.confirmationToken,
+    user.isAnonymous ?? false,
+    user.confirmationToken ?? '',
     wanted,
   ])
 }
@@ -161,7 +170,5 @@ export const clearUserTokens = async (run: RunStatement, id: string): Promise<vo
 
 /** Merges keys into the metadata; a key with null is removed (spec/auth.md 5.2). */
 export const mergeUserMetadata = async (run: RunStatement, id: string, data: JsonObject): Promise<void> => {
-  const kept = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
-  const removed = Object.keys(data).filter((key) => data[key] === null)
-  await run(mergeUserData, [id, kept, removed])
+  await run(mergeUserData, [id, ...mergeValues(data)])
 }

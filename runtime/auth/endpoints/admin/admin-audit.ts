@@ -1,6 +1,7 @@
 import type { RunStatement } from '../../../db/pool/statements.ts'
 import type { AdminCall } from '../../call/call.ts'
 import { audit, type AuditAction } from '../../store/audit-log.ts'
+import type { UserRef } from '../../protocol/types.ts'
 import { instanceId } from '../../store/users.ts'
 
 /** Records an administrator's act in the audit log, with the role of the token as its actor. */
@@ -8,7 +9,7 @@ export async function auditAdmin(
   run: RunStatement,
   { adminRole, client }: AdminCall,
   action: AuditAction,
-  user: { readonly id: string; readonly email: string | null },
+  user: UserRef,
 ): Promise<void> {
   const actor = { id: instanceId, email: adminRole }
   const traits = { user_id: user.id, user_email: user.email ?? '' }

@@ -12,7 +12,7 @@ import { findUserByEmail, findUserById, insertUser } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
 import { auditAdmin } from './admin-audit.ts'
-import { noSuchUser } from './target-user.ts'
+import { existingUser } from './target-user.ts'
 import { hashOf, readAdminUser, type AdminUserInput } from './user-input.ts'
 
 /** POST /admin/users: an account without a mail, its metadata exactly as given. */
@@ -42,16 +42,12 @@ async function create(run: RunStatement, call: AdminCall, input: AdminUserInput,
     passwordHash,
     appMetadata: { ...emailAppMetadata, ...input.appMetadata },
     userMetadata: input.userMetadata ?? {},
-    isAnonymous: false,
-    confirmationToken: '',
   })
   await ensureEmailIdentity(run, id, { sub: id, email, email_verified: false, phone_verified: false })
   if (input.emailConfirm) await confirmAddress(run, { id, email }, 'admin')
   if (input.ban !== null) await setUserBan(run, id, input.ban.seconds)
   await auditAdmin(run, call, 'user_signedup', { id, email })
-  const user = await findUserById(run, id)
-  if (user === null) throw noSuchUser()
-  return user
+  return existingUser(run, id)
 }
 
 const takenId = () => refuse('user_already_exists', 'A user with this id has already been registered')

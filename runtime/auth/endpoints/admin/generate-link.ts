@@ -1,5 +1,5 @@
 import type { RunStatement } from '../../../db/pool/statements.ts'
-import { isTakenAddress, savingUser } from '../../accounts/accounts.ts'
+import { refuseTakenAddress, savingUser } from '../../accounts/accounts.ts'
 import { json, type AdminCall, type Outcome } from '../../call/call.ts'
 import { destinationOf } from '../../call/destination.ts'
 import { checkedEmail } from '../../call/email-input.ts'
@@ -55,9 +55,7 @@ export async function generateLink(call: AdminCall<typeof io.generateLink>, tool
   if (known === null && (asked.type === 'recovery' || isEmailChange(asked.type))) throw noUserWithThis()
   // Somebody who is not there yet is signed up by what would have signed them in.
   const request = known === null && asked.type === 'magiclink' ? signUpInstead(asked) : asked
-  const made = await savingUser(() => make(call, tools, request, known)).catch((error: unknown) => {
-    throw isTakenAddress(error) ? refuse('email_exists') : error
-  })
+  const made = await savingUser(() => make(call, tools, request, known)).catch(refuseTakenAddress)
   return json(linkJson(call, request, made))
 }
 

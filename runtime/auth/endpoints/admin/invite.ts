@@ -1,22 +1,20 @@
 import type { RunStatement } from '../../../db/pool/statements.ts'
-import { isTakenAddress, savingUser } from '../../accounts/accounts.ts'
+import { refuseTakenAddress, savingUser } from '../../accounts/accounts.ts'
 import { json, type AdminCall, type Outcome } from '../../call/call.ts'
 import { destinationOf } from '../../call/destination.ts'
 import { checkedEmail } from '../../call/email-input.ts'
-import { refuse } from '../../protocol/errors.ts'
 import type { SendMail } from '../../mails/mailer.ts'
 import { mailVariables } from '../../mails/variables.ts'
 import { checkNewMetadata } from '../../call/metadata-input.ts'
 import type { IssuedToken } from '../../secrets/one-time-tokens.ts'
 import { emailAppMetadata, userJson } from '../../rules/user-json.ts'
 import { markInvited } from '../../store/admin-users.ts'
-import { findUserById } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
 import type { UserRow } from '../../protocol/types.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { awaitConfirmation } from './invited-account.ts'
-import { noSuchUser } from './target-user.ts'
+import { existingUser } from './target-user.ts'
 import type { JsonObject } from '../../../lib/json-object.ts'
 
 interface Invitation {
@@ -35,9 +33,7 @@ export async function invite(call: AdminCall<typeof io.invite>, tools: AuthTools
   const invitation = { email, data, destination: destinationOf(call), issued }
   const user = await savingUser(() =>
     tools.mailer.withMail(call.settings, (run, send) => inviteWithin(run, send, call, invitation)),
-  ).catch((error: unknown) => {
-    throw isTakenAddress(error) ? refuse('email_exists') : error
-  })
+  ).catch(refuseTakenAddress)
   return json(userJson(user))
 }
 
@@ -52,7 +48,5 @@ async function inviteWithin(
   await auditAdmin(run, call, 'user_invited', { id: userId, email })
   const facts = { issued, linkType: 'invite', destination, email, newEmail: '', data } as const
   send({ kind: 'invite', recipient: email, variables: mailVariables(call.settings, facts) })
-  const user = await findUserById(run, userId)
-  if (user === null) throw noSuchUser()
-  return user
+  return existingUser(run, userId)
 }

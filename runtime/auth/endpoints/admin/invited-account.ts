@@ -43,7 +43,6 @@ async function create(run: RunStatement, { settings }: AdminCall, account: Await
     passwordHash,
     appMetadata: emailAppMetadata,
     userMetadata: data,
-    isAnonymous: false,
     confirmationToken: issued.token,
   })
   await ensureEmailIdentity(run, userId, { sub: userId, email, email_verified: false, phone_verified: false })

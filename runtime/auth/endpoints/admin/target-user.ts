@@ -10,7 +10,12 @@ export const noSuchUser = (message = 'User not found'): AuthFailure =>
 
 /** The user whom the path names. Throws 404 `validation_failed` and `user_not_found`. */
 export async function targetUser(run: RunStatement, { params }: AdminCall): Promise<UserRow> {
-  const user = await findUserById(run, pathId(params, 'user_id'))
+  return existingUser(run, pathId(params, 'user_id'))
+}
+
+/** Throws 404 `user_not_found`. */
+export async function existingUser(run: RunStatement, id: string): Promise<UserRow> {
+  const user = await findUserById(run, id)
   if (user === null) throw noSuchUser()
   return user
 }

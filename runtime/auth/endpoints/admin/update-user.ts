@@ -1,14 +1,19 @@
 import type { RunStatement } from '../../../db/pool/statements.ts'
-import { confirmAddress, endPending, isTakenAddress, savingUser } from '../../accounts/accounts.ts'
+import {
+  checkAddressIsFree,
+  confirmAddress,
+  endPending,
+  refuseTakenAddress,
+  savingUser,
+} from '../../accounts/accounts.ts'
 import { json, type AdminCall, type Outcome } from '../../call/call.ts'
-import { refuse } from '../../protocol/errors.ts'
 import { checkMetadataChange } from '../../call/metadata-input.ts'
 import { userJson } from '../../rules/user-json.ts'
 import { noteAddressProof } from '../../store/account-marks.ts'
 import { mergeAppMetadata, setUserBan, setUserEmail, setUserRole } from '../../store/admin-users.ts'
 import { setEmailIdentity } from '../../store/identities.ts'
 import { deleteSessionsOf } from '../../store/sessions.ts'
-import { findLockedUser, findUserByEmail, findUserById, mergeUserMetadata, setPasswordHash } from '../../store/users.ts'
+import { findLockedUser, findUserById, mergeUserMetadata, setPasswordHash } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
 import type { UserRow } from '../../protocol/types.ts'
@@ -21,19 +26,12 @@ import type { JsonObject } from '../../../lib/json-object.ts'
 export async function updateUserAsAdmin(call: AdminCall<typeof io.updateUser>, tools: AuthTools): Promise<Outcome> {
   const { id } = await targetUser(tools.database.run, call)
   const input = readAdminUser(call, 'update')
-  if (input.email !== null) await checkAddressIsFree(tools, id, input.email)
+  if (input.email !== null) await checkAddressIsFree(tools.database.run, id, input.email)
   const hash = await hashOf(tools, input)
   const user = await savingUser(() =>
     tools.database.transaction((run) => update(run, call, id, { ...input, hash })),
-  ).catch((error: unknown) => {
-    throw isTakenAddress(error) ? refuse('email_exists') : error
-  })
+  ).catch(refuseTakenAddress)
   return json(userJson(user))
-}
-
-async function checkAddressIsFree({ database }: AuthTools, id: string, email: string): Promise<void> {
-  const owner = await findUserByEmail(database.run, email)
-  if (owner !== null && owner.id !== id) throw refuse('email_exists')
 }
 
 interface Update extends AdminUserInput {

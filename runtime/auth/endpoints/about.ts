@@ -1,7 +1,21 @@
+import { publicJwks } from '../../identity/key-set.ts'
 import { json, type Call, type Outcome } from '../call/call.ts'
+import { refuse } from '../protocol/errors.ts'
 import { isOffered } from '../providers/client.ts'
 import { otherProviders } from '../providers/other-providers.ts'
 import { providerNames } from '../providers/table.ts'
+
+/** What auth says of itself. */
+
+/** GET /health (spec/auth.md 4.1). The name is what probes of GoTrue look for; it says nothing of the database. */
+export async function health(): Promise<Outcome> {
+  return json({ version: 'v1', name: 'GoTrue', description: 'Catalograph speaks the interface of GoTrue' })
+}
+
+/** GET /.well-known/jwks.json (spec/auth.md 4.1): public keys; a shared secret is none. */
+export async function jwks({ settings }: Call): Promise<Outcome> {
+  return json({ keys: publicJwks(settings.jwt_keys) }, { 'cache-control': 'public, max-age=600' })
+}
 
 /** GET /settings (spec/auth.md 4.1). */
 export async function publicSettings({ settings }: Call): Promise<Outcome> {
@@ -20,4 +34,9 @@ export async function publicSettings({ settings }: Call): Promise<Outcome> {
     saml_enabled: false,
     passkeys_enabled: false,
   })
+}
+
+/** POST /sso: there is no SAML; clients know it by this text (spec/auth.md 11). */
+export async function sso(): Promise<never> {
+  throw refuse('saml_provider_disabled')
 }
