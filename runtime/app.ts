@@ -30,7 +30,7 @@ import type { Observers } from './observe/observers.ts'
 
 export interface AppParts extends Omit<
   GraphqlRoute,
-  'closedFor' | 'sourceOf' | 'answers' | 'observe' | 'rateLimit' | 'labels'
+  'closedFor' | 'sourceOf' | 'answers' | 'observe' | 'rateLimit' | 'trace'
 > {
   readonly health: HealthChecks
   /** Left out: no other plugin is registered. */
@@ -93,7 +93,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   boundBodies(app, sourceOf, createByteBudget(bodiesSize(parts.bodyLimitBytes, workers)))
   sendInPieces(app)
   if (parts.logsRequests) logRequests(app, parts.log)
-  const { request: observe = null, http = null, metrics = null } = parts.observers ?? {}
+  const { request: observe = null, trace = null, http = null, metrics = null } = parts.observers ?? {}
   if (http !== null) observeRequests(app, http)
   answerFailures(app, parts.log, renderPlainFailure)
   app.setNotFoundHandler((_request, reply) => sendFailure(reply, new HttpFailure('NOT_FOUND'), renderPlainFailure))
@@ -104,7 +104,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
     sourceOf,
     answers,
     observe,
-    labels: parts.observers?.labels ?? false,
+    trace,
     rateLimit: parts.rateLimit ?? null,
   })
   if (parts.auth !== null) {

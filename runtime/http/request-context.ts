@@ -11,33 +11,24 @@ declare module 'fastify' {
   }
 }
 
-/** What is done for those who watch. */
-export interface Watched {
-  /** Whether somebody looks at how long the parts of the request took. */
-  readonly isTimed: boolean
-  readonly label: string | undefined
-}
-
-/** Nobody watches. */
-export const unwatched: Watched = { isTimed: false, label: undefined }
-
 /**
  * Who shares what with whom: a signed-in user, or the client's address for anon and guests.
  * @param limitMs what a request may take from its arrival on; 0: any time
+ * @param isTimed whether somebody looks at how long the parts of the request took
  */
 export function contextOf(
   request: FastifyRequest,
   { role, user }: Caller,
   address: () => string,
   limitMs: number,
-  { isTimed, label }: Watched,
+  isTimed: boolean,
 ): RequestContext {
   const kind = role === ownerRole ? 'service' : user === undefined ? 'stranger' : 'member'
   const party = role === ownerRole ? ownerRole : (user ?? address())
   const deadline = limitMs === 0 ? Infinity : request.arrivedAt + limitMs
   // Member by member: V8 takes µs to spread an object where it is given further members.
   const timeline = isTimed ? newTimeline(request.arrivedAt) : null
-  return { party, kind, deadline, label, timeline, gone: false, onGone: null }
+  return { party, kind, deadline, label: undefined, timeline, gone: false, onGone: null }
 }
 
 /** The requests that the client of each connection waits for. */

@@ -1,4 +1,4 @@
-import type { ObserveRequest } from '../graphql/http/observed.ts'
+import type { ObserveRequest, TraceRequest } from '../graphql/http/observed.ts'
 import type { Log } from '../log/events.ts'
 import type { Settings } from '../settings/keys.ts'
 import { createMetrics, type HttpObservation, type Metrics, type MetricsSources } from './metrics.ts'
@@ -16,8 +16,8 @@ function shareMetrics(own: Metrics, siblings: Siblings): Metrics {
 export interface Observers {
   readonly request: ObserveRequest
   readonly requests: RequestLog
-  /** Whether Postgres is told which operation and trace a request belongs to. */
-  readonly labels: boolean
+  /** Null: no request is traced. */
+  readonly trace: TraceRequest | null
   readonly http: ((request: HttpObservation) => void) | null
   readonly log: Log
   readonly metrics: Metrics | null
@@ -45,7 +45,6 @@ export async function openObservers(
   const watchers = [
     requests.watch,
     ...(metrics === null ? [] : [metrics.request]),
-    ...(settings.tracing ? [await createTraces()] : []),
     ...(settings.slowRequestMs === 0 ? [] : [slowRequests(log, settings.slowRequestMs)]),
   ]
   const told: Log =
@@ -61,7 +60,7 @@ export async function openObservers(
   return {
     request,
     requests,
-    labels: settings.tracing,
+    trace: settings.tracing ? await createTraces() : null,
     http: metrics?.http ?? null,
     log: told,
     metrics,

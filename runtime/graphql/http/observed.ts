@@ -15,8 +15,6 @@ export interface ObservedRequest {
   readonly timeline: Timeline
   /** When the answer was ready, on the same clock. */
   readonly done: number
-  /** The header of W3C Trace Context, as it came. */
-  readonly traceparent: string | undefined
   /** Of the document's text; made when it is asked for. */
   readonly hash: () => string
   /** The text, which may hold values; null: only its hash was sent. */
@@ -25,6 +23,26 @@ export interface ObservedRequest {
 
 /** Never throws and never waits. */
 export type ObserveRequest = (request: ObservedRequest) => void
+
+/** A GraphQL request that was admitted and is about to be served. */
+export interface BegunRequest {
+  /** On the monotonic clock, in milliseconds. */
+  readonly arrived: number
+  readonly operation: string
+  readonly role: string
+  /** The header of W3C Trace Context, as it came; undefined: it did not. */
+  readonly traceparent: string | undefined
+}
+
+/** A request that is being traced. */
+export interface TracedRequest {
+  /** Operation and trace, as pg_stat_activity shows them while the request runs. */
+  readonly label: string
+  readonly end: ObserveRequest
+}
+
+/** Null: the sampler drops the request, and nothing more is done for its trace. */
+export type TraceRequest = (request: BegunRequest) => TracedRequest | null
 
 const namedOperation = /\b(?:query|mutation)\s+([_A-Za-z][_0-9A-Za-z]*)/
 
@@ -41,15 +59,8 @@ export function operationNameOf({ query, operationName, extensions }: GraphqlReq
 /** A longer name is cut off by Postgres (manual, application_name). */
 const longestLabel = 63
 
-const traceId = /^[0-9a-f]{2}-([0-9a-f]{32})-/
-
-/** Operation and trace, as pg_stat_activity shows them while a request runs. */
-export function labelOf(operation: string, traceparent: string | readonly string[] | undefined): string {
-  const [, id] = typeof traceparent === 'string' ? (traceId.exec(traceparent) ?? []) : []
-  return id === undefined
-    ? operation.slice(0, longestLabel)
-    : `${operation.slice(0, longestLabel - id.length - 1)} ${id}`
-}
+export const labelOf = (operation: string, traceId: string): string =>
+  `${operation.slice(0, longestLabel - traceId.length - 1)} ${traceId}`
 
 export const documentHash = ({ query, extensions }: GraphqlRequest): string =>
   query === null ? persistedHash(extensions) : sha256Hex(query)

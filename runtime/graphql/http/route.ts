@@ -9,7 +9,7 @@ import { HttpFailure, failureTable, retryAfterSeconds } from '../../http/failure
 import type { RenderFailure } from '../../http/boundary.ts'
 import { LongBody, sentInPieces } from '../../http/long-body.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
-import { contextOf, unwatched, watchClient, type Watched } from '../../http/request-context.ts'
+import { contextOf, watchClient } from '../../http/request-context.ts'
 import type { Authenticate, Credentials, Identified, CredentialRefusal } from '../../identity/caller.ts'
 import { IssuerSilent } from '../../identity/issuers.ts'
 import type { TokenFault } from '../../identity/jwt.ts'
@@ -17,7 +17,14 @@ import { ownerRole } from '../../identity/keys.ts'
 import type { ByteBudget, Holding } from '../../lib/byte-budget.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import type { Log } from '../../log/events.ts'
-import { documentHash, labelOf, operationNameOf, type ObservedRequest, type ObserveRequest } from './observed.ts'
+import {
+  documentHash,
+  operationNameOf,
+  type ObservedRequest,
+  type ObserveRequest,
+  type TracedRequest,
+  type TraceRequest,
+} from './observed.ts'
 import { readBodyQuickly, readQueryString } from './request.ts'
 import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
 
@@ -39,8 +46,8 @@ export interface GraphqlRoute {
   readonly answers: ByteBudget
   /** Null: everybody may ask as often as they like. */
   readonly rateLimit: RateLimit | null
-  /** Whether Postgres is told which operation and trace a request belongs to. */
-  readonly labels: boolean
+  /** Asked of each request that is admitted; null: none is traced. */
+  readonly trace: TraceRequest | null
   /** Told of each request that was answered; null: nobody watches. */
   readonly observe: ObserveRequest | null
 }
@@ -96,20 +103,17 @@ async function answer(
   refuseClosed(reply, seconds, identified)
   const caller = callerOf(identified)
   const asked = read()
-  const context = contextOf(
-    request,
-    caller,
-    () => route.sourceOf(request),
-    route.requestTimeoutMs,
-    watchedAs(route, request, asked),
-  )
-  refuseTooMany(reply, route.rateLimit, context)
+  const isTimed = route.observe !== null
+  const admitted = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs, isTimed)
+  refuseTooMany(reply, route.rateLimit, admitted)
+  const traced = route.trace === null ? null : begin(route.trace, request, asked, caller)
+  const context = traced === null ? admitted : { ...admitted, label: traced.label }
   const unwatch = watchClient(request, context)
   const response = await route.serve(asked, caller, context)
   unwatch()
   const { outcome, body } = response
   if (route.observe !== null && context.timeline !== null)
-    route.observe(observed(request, asked, caller, context.timeline, response))
+    tell(route.observe, traced, observed(request, asked, caller, context.timeline, response))
   if (context.timeline !== null && caller.role === ownerRole)
     reply.header('server-timing', serverTiming(context.timeline))
   reply.code(statusTable[outcome][media])
@@ -123,26 +127,32 @@ const observed = (
   { role }: Caller,
   timeline: Timeline,
   { outcome, code }: GraphqlResponse,
-): ObservedRequest => {
-  const { traceparent } = request.headers
-  return {
-    requestId: request.id,
-    operation: () => operationNameOf(asked),
-    role,
-    outcome,
-    code: code ?? null,
-    timeline,
-    done: performance.now(),
-    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
-    hash: () => documentHash(asked),
-    document: () => asked.query,
-  }
+): ObservedRequest => ({
+  requestId: request.id,
+  operation: () => operationNameOf(asked),
+  role,
+  outcome,
+  code: code ?? null,
+  timeline,
+  done: performance.now(),
+  hash: () => documentHash(asked),
+  document: () => asked.query,
+})
+
+function begin(
+  trace: TraceRequest,
+  { arrivedAt, headers: { traceparent } }: FastifyRequest,
+  asked: GraphqlRequest,
+  { role }: Caller,
+): TracedRequest | null {
+  const parent = typeof traceparent === 'string' ? traceparent : undefined
+  return trace({ arrived: arrivedAt, operation: operationNameOf(asked), role, traceparent: parent })
 }
 
-const watchedAs = ({ observe, labels }: GraphqlRoute, request: FastifyRequest, asked: GraphqlRequest): Watched =>
-  observe === null
-    ? unwatched
-    : { isTimed: true, label: labels ? labelOf(operationNameOf(asked), request.headers['traceparent']) : undefined }
+function tell(observe: ObserveRequest, traced: TracedRequest | null, request: ObservedRequest): void {
+  observe(request)
+  traced?.end(request)
+}
 
 /** For the owner alone: how long something takes may tell others of rows that they do not see. */
 const serverTiming = (timeline: Timeline): string =>

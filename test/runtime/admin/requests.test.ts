@@ -83,7 +83,6 @@ describe('what is kept of requests', () => {
     code,
     timeline: { arrived: 0, prepared: 0, lent: 0, answered: 0 },
     done: ms,
-    traceparent: undefined,
     hash: () => sha256Hex(document ?? ''),
     document: () => document,
   })

@@ -1,6 +1,12 @@
 import { propagation, trace } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import {
+  AlwaysOnSampler,
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  ParentBasedSampler,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHistogram } from '../../../runtime/observe/histogram.ts'
 import { freePort } from '../../../runtime/embedded-postgres/free-port.ts'
@@ -13,6 +19,7 @@ beforeAll(async () => {
     prepare: true,
     sql: `create table notes (id int primary key); insert into notes values (1);
       create function wait() returns int language sql stable as 'select 1 from pg_sleep(0.2)';
+      create function name() returns text language sql stable as $$ select current_setting('application_name') $$;
       create function wait_long() returns int language sql stable as 'select 1 from pg_sleep(30)';
       grant select on notes to anon, service_role;`,
   })
@@ -209,5 +216,24 @@ describe('traces', () => {
     const database = spans.find(({ name }) => name === 'database')
     expect(database?.parentSpanContext?.spanId).toBe(whole?.spanContext().spanId)
     expect(database?.duration[1]).toBeGreaterThan(150_000_000)
+  })
+
+  it('leave a request alone whose trace its client does not keep', async () => {
+    trace.disable()
+    const sampler = new ParentBasedSampler({ root: new AlwaysOnSampler() })
+    trace.setGlobalTracerProvider(
+      new BasicTracerProvider({ sampler, spanProcessors: [new SimpleSpanProcessor(exporter)] }),
+    )
+    exporter.reset()
+    const name = async (graphql: ServedProject['graphql'], flags: '00' | '01'): Promise<unknown> => {
+      const traceparent = `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-${flags}`
+      return (await graphql('query Name { name }', { traceparent })).json()
+    }
+    await serving({ TRACING: 'on' }, async ({ graphql }) => {
+      expect(await name(graphql, '00')).toEqual({ data: { name: 'catalograph' } })
+      expect(exporter.getFinishedSpans()).toEqual([])
+      expect(await name(graphql, '01')).toEqual({ data: { name: 'Name 4bf92f3577b34da6a3ce929d0e0e4736' } })
+      expect(exporter.getFinishedSpans()).toHaveLength(4)
+    })
   })
 })
