@@ -6,11 +6,13 @@ import type { Passwords } from './auth/secrets/passwords.ts'
 import { openAuth, type OpenAuth } from './auth/http/open.ts'
 import { migrateAuth } from './auth/schema/migrate.ts'
 import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
+import type { RunExchange } from './contract/execution.ts'
 import type { Manifest } from './contract/manifest.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
 import { logOutages } from './db/failures/outages.ts'
 import { PoolerFault, poolerFault } from './db/connect/pooler.ts'
 import { openDatabase, type Database } from './db/pool/pool.ts'
+import { openReplicas, type Replicas } from './db/replicas/replicas.ts'
 import { smallestShared } from './db/pool/shares.ts'
 import { summaryOf } from './engine/summary.ts'
 import { startingWith, watchSource, type WatchedSource } from './engine/watch-source.ts'
@@ -69,9 +71,14 @@ export interface AssembledServer {
 /** @param ownUrl where clients reach it; asked when the first request is there, since only then it may be known */
 export async function assembleServer(given: ServerParts, ownUrl: () => string): Promise<AssembledServer> {
   const { siblings } = given
-  const sources: MetricsSources = { pool: given.database.stats, caches: () => caches() }
+  const replicas = openServerReplicas(given)
+  const sources: MetricsSources = {
+    pool: given.database.stats,
+    caches: () => caches(),
+    replicas: replicas?.stats ?? null,
+  }
   const observers = await openObservers(given.settings, sources, given.log, siblings)
-  const parts = { ...given, log: observers.log }
+  const parts = { ...given, log: observers.log, replicas }
   const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
   const auth = openServerAuth(parts, ownUrl)
   const pooler = createPoolerCheck(parts)
@@ -105,15 +112,29 @@ export interface ServerDatabase extends Database {
 /** Opens it; it connects when it is first used. */
 export function openServerDatabase(settings: ServerSettings): ServerDatabase {
   const answers = createByteBudget(answersSizeOf(settings.workers))
-  const database = openDatabase({
-    url: settings.databaseUrl,
+  return { ...openServerPool(settings, settings.databaseUrl, answers), answers }
+}
+
+const openServerPool = (settings: ServerSettings, url: string, answers: ByteBudget): Database =>
+  openDatabase({
+    url,
     schemas: settings.schemas,
     poolSize: settings.poolSize,
     pooler: settings.pooler,
     statementTimeout: settings.statementTimeoutMs ?? undefined,
     answers,
   })
-  return { ...database, answers }
+
+/** Null: there are none. */
+function openServerReplicas({ settings, database, log, siblings }: ServerParts): Replicas | null {
+  if (settings.replicaUrls === null) return null
+  return openReplicas({
+    primary: database,
+    servers: settings.replicaUrls.map((url) => openServerPool(settings, url, database.answers)),
+    longestMs: settings.replicaMaxStalenessMs,
+    log,
+    ...(siblings !== undefined && { siblings }),
+  })
 }
 
 /** Serves metrics on an address of their own, where the settings name one. */
@@ -167,6 +188,11 @@ const sourceBehind =
 /** The address of the process, unless the settings name another. */
 const addressOf = ({ baseUrl }: ServerSettings, listeningUrl: string): string => baseUrl ?? listeningUrl
 
+interface AssemblyParts extends ServerParts {
+  /** Null: there are none. */
+  readonly replicas: Replicas | null
+}
+
 interface Assembled {
   readonly app: FastifyInstance
   readonly servers: Servers
@@ -207,7 +233,7 @@ function loggingKeptMails(state: ReadAuthState, log: Log): ReadAuthState {
 }
 
 function assemble(
-  { settings, database, log, siblings }: ServerParts,
+  { settings, database, log, siblings, replicas }: AssemblyParts,
   observers: Observers,
   watched: WatchedSource,
   auth: OpenAuth,
@@ -241,6 +267,7 @@ function assemble(
       compileFailedAt: watched.failedAt,
       fault: pooler.fault,
       lastAnswer: database.answeredAt,
+      ...(replicas !== null && { replicas: () => replicas.stats().replicas.map(({ fault }) => fault) }),
       ping: database.ping,
       now: () => performance.now(),
     }),
@@ -261,6 +288,7 @@ function assemble(
       slowMs: settings.slowRequestMs,
       schemas: settings.schemas,
       asCaller: database.run,
+      wrote: replicas?.wrote,
       project: () => projectOf(settings, listeningUrl()),
       prepare: () =>
         migrateAuth({ url: settings.databaseOwnerUrl ?? settings.databaseAuthUrl ?? settings.databaseUrl }),
@@ -274,8 +302,10 @@ function assemble(
     app,
     servers,
     serveFrom: (revision) => {
-      const run = logOutages(database.run, log, Date.now)
-      service = createService({ database: { run }, source: startingWith(revision, watched.source) })
+      const logging = (run: RunExchange): RunExchange => logOutages(run, log, Date.now)
+      const run = logging(replicas?.write ?? database.run)
+      const reading = replicas === null ? {} : { read: logging(replicas.read) }
+      service = createService({ database: { run, ...reading }, source: startingWith(revision, watched.source) })
     },
     caches: () => service?.caches() ?? null,
   }
@@ -323,7 +353,7 @@ const databaseGraceMs = 1_000
 async function stop(
   app: FastifyInstance,
   servers: Servers,
-  { settings, database, log, siblings }: ServerParts,
+  { settings, database, log, siblings, replicas }: AssemblyParts,
   auth: OpenAuth,
 ): Promise<void> {
   const graceMs = settings.shutdownGraceMs
@@ -334,12 +364,13 @@ async function stop(
   if (!inTime) {
     log({ kind: 'stop-forced', graceMs })
     database.stop()
+    replicas?.stop()
     await within(answersMs, closed)
     servers.giveUp('SERVER_STOPPING')
     await within(lastWordsMs, closed)
     servers.destroy()
   }
-  await within(inTime ? databaseGraceMs : leavingMs, Promise.all([database.close(), auth.close()]))
+  await within(inTime ? databaseGraceMs : leavingMs, Promise.all([replicas?.close(), database.close(), auth.close()]))
 }
 
 const sweepMs = 20

@@ -16,7 +16,7 @@ const floors: readonly (readonly string[])[] = [
   ['runtime/db/wire', 'runtime/embedded-postgres', 'runtime/workers', 'compiler/comments'],
   ['runtime/db/check', 'runtime/graphql/protocol', 'compiler/model'],
   ['runtime/db/pool', 'runtime/graphql/operation', 'runtime/graphql/http', 'compiler/emit'],
-  ['runtime/graphql/plan', 'runtime/auth/schema', 'runtime/auth/protocol', 'compiler/prepare'],
+  ['runtime/db/replicas', 'runtime/graphql/plan', 'runtime/auth/schema', 'runtime/auth/protocol', 'compiler/prepare'],
   ['runtime/graphql/statements', 'runtime/auth/settings', 'compiler/compile.ts'],
   ['runtime/graphql/prepared', 'runtime/auth/rules', 'compiler/follow.ts'],
   ['runtime/graphql/extensions', 'runtime/auth/call', 'compiler/serving'],

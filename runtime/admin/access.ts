@@ -85,6 +85,7 @@ const ownContext = (): RequestContext => ({
   kind: 'service',
   deadline: performance.now() + patienceMs,
   timeline: null,
+  position: null,
   gone: false,
   onGone: null,
 })

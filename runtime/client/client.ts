@@ -2,6 +2,7 @@ import type { AuthClient } from './auth-client.ts'
 import { createAuth } from './auth.ts'
 import { presentEnvironment, type Environment } from './environment.ts'
 import { createEvents } from './events.ts'
+import { followWrites } from './follow-writes.ts'
 import { createGraphql, type Graphql } from './graphql.ts'
 import { createAsk } from './http.ts'
 import { createPkce } from './pkce.ts'
@@ -62,7 +63,7 @@ export function createClient(url: string, anonKey: string, options: ClientOption
   const base = href.replace(/[?#].*$/, '').replace(/\/+$/, '')
   const { storageKey = `sb-${hostname.split('.')[0]}-auth-token`, flowType = 'implicit', ...auth } = options.auth ?? {}
   const environment = { ...presentEnvironment(), ...options.environment }
-  const wire = { url: base, key: anonKey, fetch: options.fetch ?? environment.fetch }
+  const wire = { url: base, key: anonKey, fetch: followWrites(base, options.fetch ?? environment.fetch) }
   const kept = auth.persistSession === false ? null : (auth.storage ?? environment.storage)
   const storage = kept ?? memoryStorage()
   const steady = steadyStorage(storage)

@@ -1,3 +1,4 @@
+import type { Position } from './position.ts'
 import type { Timeline } from './timeline.ts'
 
 /** What travels to the database for one request, and what comes back. */
@@ -120,6 +121,8 @@ export interface RequestContext {
   readonly label?: string | undefined
   /** Null: nobody looks at how long its parts took. */
   readonly timeline: Timeline | null
+  /** What its client has seen or written, and what it writes itself: a replica that answers it has replayed so far. */
+  position: Position | null
   /** True once its client has closed the connection. */
   gone: boolean
   /** Called when that happens, while an exchange waits or runs. */

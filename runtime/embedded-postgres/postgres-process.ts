@@ -93,7 +93,7 @@ export const startServer = (
     const child = spawnAs(account, binaries.postgres, ['-D', folder, '-c', 'lc_messages=C', ...flags])
     const log = gatherLines(child, (line) => {
       onLine(line)
-      if (line.includes('database system is ready to accept connections') && child.pid !== undefined)
+      if (/database system is ready to accept (read-only )?connections/.test(line) && child.pid !== undefined)
         resolve({ pid: child.pid, stop: () => stopChild(child) })
     })
     child.once('error', reject)

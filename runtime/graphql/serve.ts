@@ -1,5 +1,5 @@
 import { introspectionFromSchema, type IntrospectionQuery } from 'graphql'
-import type { Caller, RequestContext, RunExchange } from '../contract/execution.ts'
+import type { Caller, RequestContext } from '../contract/execution.ts'
 import type { RevisionSource } from '../contract/revision.ts'
 import { refusalOf } from '../contract/role-facts.ts'
 import { endOf, notLent } from '../db/pool/waiting.ts'
@@ -22,7 +22,7 @@ import { checkCost } from './run/cost-limit.ts'
 import { exchangeOf } from './run/exchange.ts'
 import { againOnNewerSchema, refusedByNow } from './run/on-schema-of-now.ts'
 import { toResponse } from './run/response.ts'
-import { beginTurn, type Turn } from './run/turn.ts'
+import { beginTurn, type ServiceDatabase, type Turn } from './run/turn.ts'
 import type { Statements } from './statements/statements.ts'
 
 /**
@@ -43,7 +43,7 @@ export interface GraphqlService {
 }
 
 export interface ServiceParts {
-  readonly database: { readonly run: RunExchange }
+  readonly database: ServiceDatabase
   readonly source: RevisionSource
   /** The clock, in milliseconds. */
   readonly now?: () => number
@@ -60,7 +60,7 @@ export function createService(parts: ServiceParts): GraphqlService {
     serve: (request, caller, context) =>
       againOnNewerSchema(
         cell,
-        async (isFirst) => beginTurn(run, await engineFor(cell, request), request, caller, context, isFirst),
+        async (isFirst) => beginTurn(database, await engineFor(cell, request), request, caller, context, isFirst),
         async (turn) => {
           try {
             return await answer(turn, texts, apart)
@@ -119,7 +119,9 @@ async function find(turn: Turn, admission: Admission | null, texts: Texts): Prom
   }
   const text = await listedText(run, texts, admission, asker)
   const asked: DocumentRequest = { role, text, operationName, mark: admission.hash }
-  return { turn: { ...turn, run: behindList(run, admission, text) }, documents: loaded.listed, asked }
+  const behind = behindList(run, admission, text)
+  const read = turn.read === run ? behind : behindList(turn.read, admission, text)
+  return { turn: { ...turn, run: behind, read }, documents: loaded.listed, asked }
 }
 
 /** Finds or makes the statements, and binds the request's values. Null: that takes more than some milliseconds. */
@@ -156,10 +158,10 @@ async function checkEstimate(turn: Turn, { bound }: Ready): Promise<void> {
 }
 
 async function runReady(found: Found, ready: Ready): Promise<GraphqlResponse> {
-  const { run, loaded, asker, request } = found.turn
+  const { run, read, loaded, asker, request } = found.turn
   const exchange = exchangeOf(asker, !ready.writes, ready.bound)
   const asked = extensionsOf(loaded.engine, request)
-  if (asked === null) return toResponse(ready, await run(exchange))
+  if (asked === null) return toResponse(ready, await (ready.writes ? run : read)(exchange))
   const { rows, extensions } = await runExtended(run, loaded.engine, asked, exchange, () => madeOf(found))
   return toResponse(ready, rows, extensions)
 }

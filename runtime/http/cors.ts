@@ -2,11 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const usualHeaders =
   'authorization, apikey, content-type, accept, x-client-info, x-client-ip, x-jwt-aud, x-use-cookie, ' +
-  'x-supabase-api-version, x-request-id, prefer'
+  'x-supabase-api-version, x-request-id, prefer, catalograph-position'
 const answeredMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 const exposedHeaders =
   'x-request-id, retry-after, allow, x-total-count, link, x-supabase-api-version, x-sb-error-code, sb-auth-user-id, ' +
-  'sb-auth-session-id, server-timing'
+  'sb-auth-session-id, server-timing, catalograph-position'
 const daySeconds = '86400'
 
 /** Of which origins pages may read answers; null: of every one. */

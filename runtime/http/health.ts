@@ -12,6 +12,8 @@ export interface Health {
   readonly compileFailedAt: string | null
   /** What has to be changed before requests can be served, in a sentence. */
   readonly fault: string | null
+  /** How many replicas answer requests, of how many; left out: there are none. */
+  readonly replicas?: { readonly serving: number; readonly all: number }
 }
 
 export interface HealthChecks {
@@ -25,6 +27,8 @@ export interface HealthSources {
   readonly revision: () => string | null
   readonly compileFailedAt: () => string | null
   readonly fault: () => string | null
+  /** Why each replica answers no requests, null where it does; left out: there are none. */
+  readonly replicas?: () => readonly (string | null)[]
   /** When the database last answered anything at all, by the same clock. */
   readonly lastAnswer: () => number
   /** Asks the database, on a connection that no request has; rejects when it does not answer. */
@@ -49,11 +53,13 @@ export function createHealthChecks(sources: HealthSources): HealthChecks {
   const isAnswering = async (): Promise<boolean> => sources.now() - sources.lastAnswer() < silenceMs || rarely()
   const health = (status: Health['status']): Health => {
     const revision = sources.revision()
+    const replicas = sources.replicas?.()
     return {
       status: revision === null ? 'starting' : status,
       revision,
       compileFailedAt: sources.compileFailedAt(),
       fault: sources.fault(),
+      ...(replicas !== undefined && { replicas: countServing(replicas) }),
     }
   }
   return {
@@ -61,6 +67,11 @@ export function createHealthChecks(sources: HealthSources): HealthChecks {
     ready: async () => health(sources.revision() !== null && !(await isAnswering()) ? 'down' : 'ok'),
   }
 }
+
+const countServing = (faults: readonly (string | null)[]): Health['replicas'] & object => ({
+  serving: faults.filter((fault) => fault === null).length,
+  all: faults.length,
+})
 
 const keptMs = 1_000
 

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Caller, RequestContext } from '../contract/execution.ts'
+import { positionHeader, readPosition } from '../contract/position.ts'
 import { newTimeline } from '../contract/timeline.ts'
 import { ownerRole } from '../identity/keys.ts'
 
@@ -28,7 +29,8 @@ export function contextOf(
   const deadline = limitMs === 0 ? Infinity : request.arrivedAt + limitMs
   // Member by member: V8 takes µs to spread an object where it is given further members.
   const timeline = isTimed ? newTimeline(request.arrivedAt) : null
-  return { party, kind, deadline, label: undefined, timeline, gone: false, onGone: null }
+  const position = readPosition(request.headers[positionHeader])
+  return { party, kind, deadline, label: undefined, timeline, position, gone: false, onGone: null }
 }
 
 /** The requests that the client of each connection waits for. */

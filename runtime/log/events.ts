@@ -30,6 +30,8 @@ export type LogEvent =
   | { readonly kind: 'schema-summary'; readonly relations: number; readonly visible: readonly VisibleRelations[] }
   | { readonly kind: 'nothing-visible'; readonly grants: string }
   | { readonly kind: 'mails-kept' }
+  | { readonly kind: 'replica-out'; readonly replica: number; readonly fault: string; readonly reason: string | null }
+  | { readonly kind: 'replica-back'; readonly replica: number }
   | { readonly kind: 'database-away'; readonly reason: string }
   | {
       readonly kind: 'request'
@@ -129,6 +131,12 @@ const eventTable: EventTable = {
     level: 'warn',
     say: () => 'no SMTP_URL is set: mails of auth are kept and not sent; read them with: catalograph mails',
   },
+  'replica-out': {
+    level: 'warn',
+    say: ({ replica, fault, reason }) =>
+      `replica ${replica} is left out, since it is ${fault}${reason === null ? '' : `: ${reason}`}`,
+  },
+  'replica-back': { level: 'info', say: ({ replica }) => `replica ${replica} answers requests` },
   'database-away': { level: 'error', say: ({ reason }) => `the database is not available: ${reason}` },
   'slow-request': {
     level: 'warn',

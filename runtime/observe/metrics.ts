@@ -1,9 +1,11 @@
 import { phasesOf } from '../contract/timeline.ts'
 import type { PoolStats } from '../db/pool/pool.ts'
+import type { ReplicasStats } from '../db/replicas/replicas.ts'
 import type { ObserveRequest } from '../graphql/http/observed.ts'
 import type { CacheStats } from '../graphql/run/cache-stats.ts'
 import type { LogEvent } from '../log/events.ts'
 import { registerCacheMetrics } from './cache-metrics.ts'
+import { registerReplicaMetrics } from './replica-metrics.ts'
 import { createHistogram, type HistogramValues } from './histogram.ts'
 
 /**
@@ -33,6 +35,8 @@ export interface MetricsSources {
   readonly pool: () => PoolStats
   /** Null: no schema is loaded yet. */
   readonly caches: () => CacheStats | null
+  /** Null: there are no replicas. */
+  readonly replicas: (() => ReplicasStats) | null
 }
 
 /** Operations that have series of their own. */
@@ -70,7 +74,7 @@ const poolGauges: readonly PoolGauge[] = [
 ]
 
 /** prom-client is loaded here, by who wants metrics only. */
-export async function createMetrics({ pool, caches }: MetricsSources): Promise<Metrics> {
+export async function createMetrics({ pool, caches, replicas }: MetricsSources): Promise<Metrics> {
   const client = await import('prom-client')
   const { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } = client
   const registry = new Registry()
@@ -124,6 +128,7 @@ export async function createMetrics({ pool, caches }: MetricsSources): Promise<M
     },
   })
   registerCacheMetrics(client, registry, caches)
+  if (replicas !== null) registerReplicaMetrics(client, registry, replicas)
   const observed = (): readonly HistogramValues[] => [requests, phases, http, compiles].map(({ values }) => values())
   const operationLabel = createBounded(mostOperations)
   return {

@@ -11,6 +11,7 @@ import {
   originList,
   pathPrefix,
   postgresUrl,
+  postgresUrls,
   smtpUrl,
   textOfAtLeast,
   wholeNumber,
@@ -60,6 +61,20 @@ export const settingKeys = {
     secret: true,
     parse: postgresUrl,
     fallback: null,
+  },
+  replicaUrls: {
+    env: 'DATABASE_REPLICA_URLS',
+    help: 'Connection URLs of replicas, separated by commas, each of one server, for the role of DATABASE_URL.',
+    secret: true,
+    parse: postgresUrls,
+    fallback: null,
+  },
+  replicaMaxStalenessMs: {
+    env: 'REPLICA_MAX_STALENESS_MS',
+    help: 'How old answers of replicas may be, in milliseconds; a replica that is further behind answers none.',
+    secret: false,
+    parse: wholeNumber(500, 60_000),
+    fallback: 5_000,
   },
   schemas: {
     env: 'DB_SCHEMAS',

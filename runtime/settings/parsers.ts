@@ -124,6 +124,15 @@ export const postgresUrl: Parser<string> = (text) =>
     ? value(text)
     : problem('must be a connection URL such as postgres://user:password@host:5432/database')
 
+/** Connection URLs separated by commas that a scheme follows, since a URL may name several hosts. */
+export const postgresUrls: Parser<readonly string[]> = (text) => {
+  const urls = text.split(/,\s*(?=postgres(?:ql)?:\/\/)/).map((url) => url.trim())
+  const isUrl = (url: string): boolean => postgresUrl(url).kind === 'value'
+  return urls.every(isUrl)
+    ? value(urls)
+    : problem('must be connection URLs separated by commas, such as postgres://user:password@host:5432/database')
+}
+
 /** A web address without query and fragment; a slash at its end is dropped, so that paths can be joined to it. */
 export const baseAddress: Parser<string> = (text) =>
   /^https?:\/\/[^?#@\s]+$/.test(text) && URL.canParse(text)

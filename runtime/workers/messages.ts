@@ -1,5 +1,6 @@
 import { DatabaseFailure, type DatabaseFailureKind } from '../db/failures/failures.ts'
 import { reasonOf } from '../db/failures/reason.ts'
+import { positionText, readPosition, type NotedWrite } from '../contract/position.ts'
 import { Hopeless } from '../lib/retry.ts'
 import type { RevisionChange } from './change.ts'
 
@@ -13,6 +14,9 @@ export type FromWorker =
   /** It listens and has its first schema. */
   | { readonly kind: 'ready'; readonly url: string }
   | { readonly kind: 'taken'; readonly requests: RequestCounts }
+  | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
+  /** What another worker wrote is known here. */
+  | { readonly kind: 'heard'; readonly call: number }
 
 export type ToWorker =
   | { readonly kind: 'revision'; readonly call: number; readonly change: RevisionChange }
@@ -21,6 +25,9 @@ export type ToWorker =
   | { readonly kind: 'failed'; readonly about: Asked; readonly call: number; readonly failure: TravellingFailure }
   | { readonly kind: 'tell-metrics'; readonly call: number }
   | { readonly kind: 'taken'; readonly requests: RequestCounts }
+  | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
+  /** Every other worker has heard of what this one wrote. */
+  | { readonly kind: 'all-heard'; readonly call: number }
   /** `replaced`: another worker has taken its place, so it need not hurry. */
   | { readonly kind: 'stop'; readonly reason: string; readonly replaced: boolean }
 
@@ -29,6 +36,22 @@ export type Asked = 'revision' | 'metrics'
 
 /** Requests of callers that the rate limit counted lately. */
 export type RequestCounts = Readonly<Record<string, number>>
+
+/** A noted write as it goes from one process to another: JSON has no bigints. */
+export interface TravellingWrite {
+  readonly party: string | null
+  readonly position: string | null
+}
+
+export const writeToTravel = ({ party, position }: NotedWrite): TravellingWrite => ({
+  party,
+  position: position && positionText(position),
+})
+
+export const writeFromTravel = ({ party, position }: TravellingWrite): NotedWrite => ({
+  party,
+  position: readPosition(position),
+})
 
 /** A failure as it goes from one process to another. */
 export interface TravellingFailure {

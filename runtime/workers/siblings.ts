@@ -1,8 +1,16 @@
+import type { NotedWrite } from '../contract/position.ts'
 import type { Revision, RevisionSource } from '../contract/revision.ts'
 import { DatabaseFailure } from '../db/failures/failures.ts'
 import { applyChange } from './change.ts'
 import { createCalls } from './calls.ts'
-import { fromTravel, type FromWorker, type RequestCounts, type ToWorker } from './messages.ts'
+import {
+  fromTravel,
+  writeFromTravel,
+  writeToTravel,
+  type FromWorker,
+  type RequestCounts,
+  type ToWorker,
+} from './messages.ts'
 
 /** One worker among several, as it sees the others: through the primary process, which compiles for all. */
 export interface Siblings {
@@ -16,6 +24,10 @@ export interface Siblings {
   readonly spread: (requests: RequestCounts) => void
   /** Hands over who wants to know which requests were counted elsewhere. */
   readonly onSpread: (hear: (requests: RequestCounts) => void) => void
+  /** Resolves when every other worker has heard of a write, or has been silent for too long to answer from a replica. */
+  readonly tellWrite: (write: NotedWrite) => Promise<void>
+  /** Hands over who wants to hear of the writes of others. */
+  readonly onWrite: (hear: (write: NotedWrite) => void) => void
   /** Resolves with the reason for which the primary wants this process to end, its own end being one. */
   readonly stopRequested: Promise<string>
   /** Whether another worker has taken over, so that connections may end in their own time. */
@@ -32,10 +44,11 @@ export interface PrimaryPort {
 const primaryIsGone = (): Error => new DatabaseFailure('unavailable', 'The primary process is gone.', null, null)
 
 export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings {
-  const calls = { revision: createCalls<Revision>(), metrics: createCalls<string>() }
+  const calls = { revision: createCalls<Revision>(), metrics: createCalls<string>(), wrote: createCalls<undefined>() }
   let last: Revision | null = null
   let replaced = false
   let values: () => Promise<unknown> = () => Promise.resolve([])
+  let hearWrite: (write: NotedWrite) => void = () => undefined
   let hearSpread: (requests: RequestCounts) => void = () => undefined
   const stopRequested = new Promise<string>((resolve) => {
     onMessage((message) => {
@@ -51,6 +64,11 @@ export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings 
           return void values().then((told) => send({ kind: 'metrics', call: message.call, values: told }))
         case 'taken':
           return hearSpread(message.requests)
+        case 'wrote':
+          hearWrite(writeFromTravel(message.write))
+          return send({ kind: 'heard', call: message.call })
+        case 'all-heard':
+          return calls.wrote.answered(message.call, undefined)
         case 'stop':
           replaced = message.replaced
           return resolve(message.reason)
@@ -68,6 +86,9 @@ export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings 
     showMetrics: (show) => (values = show),
     spread: (requests) => send({ kind: 'taken', requests }),
     onSpread: (hear) => (hearSpread = hear),
+    tellWrite: (write) =>
+      calls.wrote.ask((call) => send({ kind: 'wrote', call, write: writeToTravel(write) })).catch(() => undefined),
+    onWrite: (hear) => (hearWrite = hear),
     stopRequested,
     isReplaced: () => replaced,
   }

@@ -5,7 +5,7 @@ import { within } from '../lib/within.ts'
 import type { Log } from '../log/events.ts'
 import { createCalls } from './calls.ts'
 import { changeBetween } from './change.ts'
-import { toTravel, type Asked, type FromWorker, type ToWorker } from './messages.ts'
+import { toTravel, type Asked, type FromWorker, type ToWorker, type TravellingWrite } from './messages.ts'
 import { hire, type Exit, type WorkerProcess } from './worker-process.ts'
 
 /**
@@ -20,6 +20,8 @@ export interface Supervision {
   readonly log: Log
   /** Milliseconds that a worker has to end what it runs. */
   readonly graceMs: number
+  /** For how long a worker that hears nothing may answer from replicas, in milliseconds. */
+  readonly replicaMaxStalenessMs: number
   /** Sums what each worker tells of its metrics. */
   readonly sumMetrics: (values: readonly unknown[]) => Promise<string>
   readonly stopRequested: Promise<string>
@@ -44,11 +46,12 @@ const replacedWithinMs = 60_000
 const metricsMs = 5_000
 
 export function createSupervisor(parts: Supervision): Supervisor {
-  const { workers, source, log, graceMs, sumMetrics, stopRequested, onReady } = parts
+  const { workers, source, log, graceMs, sumMetrics, stopRequested, onReady, replicaMaxStalenessMs } = parts
   /** Everybody who has not ended, and who fills each place. */
   const alive = new Set<WorkerProcess>()
   const filled = new Map<number, WorkerProcess>()
   const told = createCalls<unknown>()
+  const heard = createCalls<undefined>()
   const stopping = new AbortController()
   let reloading = false
 
@@ -59,11 +62,24 @@ export function createSupervisor(parts: Supervision): Supervisor {
   const metrics = async (): Promise<string> =>
     sumMetrics(await Promise.all([...alive].filter(({ hasServed }) => hasServed).map(metricsOf)))
 
+  /**
+   * Whoever does not hear yet takes everything for written until it has looked at the primary. A worker that is silent for
+   * longer knows no replica that is fresh enough.
+   */
+  const tellOthers = async (place: WorkerProcess, write: TravellingWrite): Promise<void> => {
+    const tell = (other: WorkerProcess): Promise<unknown> => {
+      const heardIt = heard.ask((call) => other.tell({ kind: 'wrote', call, write }))
+      return other.hears ? Promise.race([heardIt, other.exit]) : Promise.resolve()
+    }
+    await within(replicaMaxStalenessMs, Promise.all([...alive].filter((other) => other !== place).map(tell)))
+  }
+
   const answer = (place: WorkerProcess, about: Asked, call: number, work: () => Promise<ToWorker>): void =>
     void work()
       .catch((error: unknown): ToWorker => ({ kind: 'failed', about, call, failure: toTravel(error) }))
       .then(place.tell)
   const hear = (place: WorkerProcess, message: FromWorker): void => {
+    place.hears = true
     switch (message.kind) {
       case 'ask-revision':
         return answer(place, 'revision', message.call, async () => {
@@ -83,6 +99,11 @@ export function createSupervisor(parts: Supervision): Supervisor {
       case 'taken':
         for (const other of alive) if (other !== place) other.tell(message)
         return
+      case 'wrote':
+        void tellOthers(place, message.write).then(() => place.tell({ kind: 'all-heard', call: message.call }))
+        return
+      case 'heard':
+        return heard.answered(message.call, undefined)
       case 'ready':
         return
       default:

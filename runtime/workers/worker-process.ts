@@ -16,6 +16,8 @@ export interface WorkerProcess {
   readonly exit: Promise<Exit>
   /** The revision that it was sent last. */
   sent: Revision | null
+  /** It has asked for something. What it was told before may be lost; what it is told from then on it hears before it serves. */
+  hears: boolean
   hasServed: boolean
   /** Who has taken its place, so that its end is wanted. */
   successor: WorkerProcess | null
@@ -48,6 +50,7 @@ export function hire(number: number, hear: (place: WorkerProcess, message: FromW
       signal: typeof signal === 'string' ? signal : null,
     })),
     sent: null,
+    hears: false,
     hasServed: false,
     successor: null,
   }

@@ -117,7 +117,11 @@ describe('the dashboard of Grafana', () => {
   let names: ReadonlySet<string>
   beforeAll(async () => {
     const ended = { gone: 0, deadline: 0, stopping: 0 }
-    const metrics = await createMetrics({ pool: () => ({ open: 0, idle: 0, waiting: 0, ended }), caches: () => null })
+    const metrics = await createMetrics({
+      pool: () => ({ open: 0, idle: 0, waiting: 0, ended }),
+      caches: () => null,
+      replicas: null,
+    })
     names = new Set([...(await metrics.text()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name ?? ''))
   })
 

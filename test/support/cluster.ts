@@ -113,19 +113,18 @@ export const initClusterFolder = async (binaries: Binaries): Promise<string> => 
 export const removeClusterFolder = (folder: string): Promise<void> =>
   rm(dirname(folder), { recursive: true, force: true })
 
-/** Makes a cluster with the roles of the API and starts it; `onLine` is told each line of its log. */
-export const startCluster = async (
-  source: ClusterSource,
+/** A cluster on a folder that is filled, and the server that runs on it. */
+const runCluster = async (
+  account: Account,
+  binaries: Binaries,
+  folder: string,
+  given: Readonly<Record<string, string>>,
   onLine?: (line: string) => void,
 ): Promise<ThrowAwayCluster> => {
-  const { binaries } = source
-  const account = await serverAccount()
-  const folder = await newFolder(account)
   const port = await freePort()
-  await fill(account, folder, source)
-  const start = (): Promise<ServerProcess> => startServer(account, binaries, folder, settings(port), onLine)
+  const start = (): Promise<ServerProcess> =>
+    startServer(account, binaries, folder, { ...settings(port), ...given }, onLine)
   let server = await start()
-  await createRoles(port)
   return {
     port,
     folder,
@@ -138,4 +137,34 @@ export const startCluster = async (
       await removeClusterFolder(folder)
     },
   }
+}
+
+/** A hot standby that replays what a cluster commits; that one is stopped for a moment, to be copied. */
+export const startStandby = async (
+  { binaries }: ClusterSource,
+  primary: ThrowAwayCluster,
+  onLine?: (line: string) => void,
+): Promise<ThrowAwayCluster> => {
+  const account = await serverAccount()
+  const folder = await newFolder(account)
+  await primary.stop()
+  await runProgram(account, 'cp', ['-a', primary.folder, folder])
+  await primary.restart()
+  await runProgram(account, 'touch', [join(folder, 'standby.signal')])
+  const source = { primary_conninfo: `host=127.0.0.1 port=${primary.port} user=postgres` }
+  return runCluster(account, binaries, folder, source, onLine)
+}
+
+/** Makes a cluster with the roles of the API and starts it; `onLine` is told each line of its log. */
+export const startCluster = async (
+  source: ClusterSource,
+  onLine?: (line: string) => void,
+): Promise<ThrowAwayCluster> => {
+  const { binaries } = source
+  const account = await serverAccount()
+  const folder = await newFolder(account)
+  await fill(account, folder, source)
+  const cluster = await runCluster(account, binaries, folder, {}, onLine)
+  await createRoles(cluster.port)
+  return cluster
 }

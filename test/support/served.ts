@@ -26,7 +26,7 @@ const cli = fileURLToPath(new URL('../../dist/compiler/cli.js', import.meta.url)
 const secret = 'a secret that has more than thirty-two characters'
 
 export async function serveBuilt(
-  db: TestDatabase,
+  db: Pick<TestDatabase, 'url' | 'adminUrl'>,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Served> {
   const port = await freePort()

@@ -31,6 +31,7 @@ export async function superviseServers(
     source,
     log,
     graceMs: settings.shutdownGraceMs,
+    replicaMaxStalenessMs: settings.replicaMaxStalenessMs,
     sumMetrics: text,
     stopRequested,
     onReady: keepHeapSmall,

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { positionHeader, positionText, type Position } from '../../contract/position.ts'
 import { clientAddress, limitSource } from '../../http/client-address.ts'
 import { HttpFailure } from '../../http/failures.ts'
 import type { VerifyToken } from '../../identity/jwt.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
 import type { Log } from '../../log/events.ts'
 import { detailOf, toErrorAnswer } from './boundary.ts'
 import type { Outcome } from '../call/call.ts'
@@ -20,6 +22,8 @@ export interface AuthParts {
   /** The one header with the client's address, in lower case; null: the socket has it. */
   readonly addressHeader: string | null
   readonly log: Log
+  /** Told of each write, with the user who has to see it, null for everybody; resolves with its position. Left out: nobody asks. */
+  readonly wrote?: ((user: string | null) => Promise<Position | null>) | undefined
 }
 
 const prefix = '/auth/v1'
@@ -60,9 +64,22 @@ function register(scope: FastifyInstance, route: Route, endpoints: Endpoints, pa
       if (failure !== undefined) {
         parts.log({ kind: 'request-failed', requestId: request.id, detail: detailOf(failure) })
       }
+      if (parts.wrote !== undefined && mayHaveWritten(method, outcome)) {
+        const position = await parts.wrote(route.guard === 'admin' ? null : signedIn(outcome))
+        if (position !== null) reply.header(positionHeader, positionText(position))
+      }
       return sendOutcome(reply, outcome)
     },
   })
+}
+
+/** Links of mails and providers are followed by GET, and send the browser on. */
+const mayHaveWritten = (method: string, { status }: Outcome): boolean => method !== 'GET' || status >= 300
+
+/** The user whom a session in the answer belongs to; guests read as their address. */
+function signedIn({ body }: Outcome): string | null {
+  const user: unknown = body !== null && 'user' in body ? body.user : null
+  return isJsonObject(user) && typeof user['id'] === 'string' && user['is_anonymous'] !== true ? user['id'] : null
 }
 
 function refuseOtherMethods(scope: FastifyInstance, path: string, parts: AuthParts): void {

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, RequestContext } from '../../contract/execution.ts'
+import { positionHeader, positionText } from '../../contract/position.ts'
 import { phasesOf, type Timeline } from '../../contract/timeline.ts'
 import { negotiate } from '../../http/accept.ts'
 import { acceptJsonText } from '../../http/body.ts'
@@ -109,9 +110,12 @@ async function answer(
   const traced = route.trace === null ? null : begin(route.trace, request, asked, caller)
   const context = traced === null ? admitted : { ...admitted, label: traced.label }
   const unwatch = watchClient(request, context)
+  const { position } = context
   const response = await route.serve(asked, caller, context)
   unwatch()
   const { outcome, body } = response
+  if (context.position !== position && context.position !== null)
+    reply.header(positionHeader, positionText(context.position))
   if (route.observe !== null && context.timeline !== null)
     tell(route.observe, traced, observed(request, asked, caller, context.timeline, response))
   if (context.timeline !== null && caller.role === ownerRole)

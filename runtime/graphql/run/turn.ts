@@ -12,13 +12,22 @@ export interface Turn {
   readonly asker: ExchangeContext
   /** Runs an exchange in the name of the request. */
   readonly run: RunExchange
+  /** The same for the statements of a request that only reads, which a replica may answer. */
+  readonly read: RunExchange
   /** What the answer consists of, once that is known: it names the field of a statement that failed. */
   outline: Outline | null
 }
 
+/** Where requests run. */
+export interface ServiceDatabase {
+  readonly run: RunExchange
+  /** For statements that only read; left out: `run`. */
+  readonly read?: RunExchange
+}
+
 /** @param isFirst a later attempt compares everything, so it has no privileges to rely on */
 export function beginTurn(
-  run: RunExchange,
+  { run, read = run }: ServiceDatabase,
   loaded: Loaded,
   request: GraphqlRequest,
   caller: Caller,
@@ -37,6 +46,8 @@ export function beginTurn(
     privileges,
     label: context?.label,
   }
-  const send: RunExchange = context === undefined ? run : (exchange) => run(exchange, context)
-  return { request, context, loaded, asker, run: send, outline: null }
+  const inName = (whose: RunExchange): RunExchange =>
+    context === undefined ? whose : (exchange) => whose(exchange, context)
+  const send = inName(run)
+  return { request, context, loaded, asker, run: send, read: read === run ? send : inName(read), outline: null }
 }

@@ -33,6 +33,7 @@ const contextOf = (given: Partial<RequestContext> = {}): RequestContext => ({
   deadline: Infinity,
   gone: false,
   timeline: null,
+  position: null,
   onGone: null,
   ...given,
 })

@@ -26,6 +26,8 @@ describe('settings', () => {
         databaseUrl: null,
         databaseOwnerUrl: null,
         databaseAuthUrl: null,
+        replicaUrls: null,
+        replicaMaxStalenessMs: 5_000,
         schemas: ['public'],
         poolSize: 8,
         pooler: 'auto',

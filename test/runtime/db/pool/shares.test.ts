@@ -11,6 +11,7 @@ const contextOf = (party: string, kind: PartyKind): RequestContext => ({
   deadline: Infinity,
   gone: false,
   timeline: null,
+  position: null,
   onGone: null,
 })
 

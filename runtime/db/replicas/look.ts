@@ -1,0 +1,77 @@
+import type { Position } from '../../contract/position.ts'
+import type { Query } from '../connect/session.ts'
+
+/** What a server tells of how far it is. Any role may ask. */
+
+export interface PrimarySight {
+  readonly position: Position
+  /** The database system that it is a server of; replicas have the same. */
+  readonly system: string
+}
+
+export interface ReplicaSight {
+  /** False: it is a primary. */
+  readonly replays: boolean
+  readonly lsn: bigint
+  /** The newest timeline that it is known to follow. */
+  readonly timeline: number
+  readonly system: string
+}
+
+const systemExpression = `(select system_identifier::text from pg_catalog.pg_control_system()) as system`
+
+const primarySql = `select (pg_catalog.pg_current_wal_insert_lsn() - '0/0')::text as lsn,
+  ('x' || pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 8))::bit(32)::int as timeline,
+  pg_catalog.pg_size_bytes(pg_catalog.current_setting('wal_segment_size'))::text as segment,
+  pg_catalog.current_setting('wal_block_size') as page,
+  ${systemExpression}`
+
+/**
+ * The control file learns of a timeline with the next restart point; what receives the log knows it at once, and tells who may
+ * read all statistics. It receives a new timeline only where what was replayed lies on it.
+ */
+const replicaSql = `select pg_catalog.pg_is_in_recovery() as replays,
+  coalesce(pg_catalog.pg_last_wal_replay_lsn() - '0/0', 0)::text as lsn,
+  greatest(
+    (select timeline_id from pg_catalog.pg_control_checkpoint()),
+    (select min_recovery_end_timeline from pg_catalog.pg_control_recovery()),
+    (select received_tli from pg_catalog.pg_stat_get_wal_receiver())) as timeline,
+  ${systemExpression}`
+
+interface PrimaryRow {
+  readonly lsn: string
+  readonly timeline: number
+  readonly segment: string
+  readonly page: string
+  readonly system: string
+}
+
+/**
+ * The place where the next record begins may lie behind the header of a page that is not written yet; no replica replays a
+ * header by itself. Where the last record ended is at most the page's beginning then (XLogPageHeaderData, xlog_internal.h).
+ */
+const [shortHeader, longHeader] = [24n, 40n]
+
+export function endOfRecords(lsn: bigint, page: bigint, segment: bigint): bigint {
+  const header = lsn % page
+  const start = lsn - header
+  return header === (start % segment === 0n ? longHeader : shortHeader) ? start : lsn
+}
+
+const first = async <R extends object>(query: Query, text: string): Promise<R> => {
+  const { rows } = await query<R>(text)
+  if (rows[0] === undefined) throw new Error('no row')
+  return rows[0]
+}
+
+/** Rejects with DatabaseFailure, also where the server is no primary. */
+export const lookAtPrimary = async (query: Query): Promise<PrimarySight> => {
+  const { lsn, timeline, segment, page, system } = await first<PrimaryRow>(query, primarySql)
+  return { position: { timeline, lsn: endOfRecords(BigInt(lsn), BigInt(page), BigInt(segment)) }, system }
+}
+
+/** Rejects with DatabaseFailure. */
+export const lookAtReplica = async (query: Query): Promise<ReplicaSight> => {
+  const row = await first<Omit<ReplicaSight, 'lsn'> & { readonly lsn: string }>(query, replicaSql)
+  return { ...row, lsn: BigInt(row.lsn) }
+}

@@ -1,0 +1,190 @@
+import type { RequestContext, RunExchange } from '../../contract/execution.ts'
+import { laterPosition, type NotedWrite, type Position } from '../../contract/position.ts'
+import type { Query } from '../connect/session.ts'
+import { DatabaseFailure, type DatabaseFailureKind } from '../failures/failures.ts'
+import { reasonOf } from '../failures/reason.ts'
+import type { Database } from '../pool/pool.ts'
+import type { Log } from '../../log/events.ts'
+import { createHistory } from './history.ts'
+import { lookAtPrimary, lookAtReplica, type PrimarySight } from './look.ts'
+import { createReplica, type Replica, type ReplicaState } from './replica.ts'
+import { watchServer } from './watch.ts'
+import { createWrites } from './writes.ts'
+
+/**
+ * Servers that replay what the primary commits, and answer requests that only read. A request goes to one that is no older than
+ * the owner allows and has replayed what its caller wrote; where there is none, to the primary.
+ */
+export interface Replicas {
+  /** Runs on the primary; afterwards the caller's position is known to everybody who may answer them. */
+  readonly write: RunExchange
+  /** Runs on a replica where one may answer, and else on the primary. */
+  readonly read: RunExchange
+  /**
+   * Notes that something was committed; resolves with where, when everybody knows.
+   * @param party whose reads have to see it; null: everybody's
+   */
+  readonly wrote: (party: string | null) => Promise<Position | null>
+  readonly stats: () => ReplicasStats
+  /** Cancels what runs and refuses what waits or comes, as that of a database. */
+  readonly stop: () => void
+  readonly close: () => Promise<void>
+}
+
+export interface ReplicasStats {
+  readonly replicas: readonly ReplicaState[]
+  /** Requests that only read, by the server that answered. */
+  readonly reads: { readonly primary: number; readonly replica: number }
+}
+
+export interface ReplicasParts {
+  readonly primary: { readonly run: RunExchange; readonly query: Query }
+  readonly servers: readonly Pick<Database, 'run' | 'query' | 'stop' | 'close'>[]
+  /** How old answers may be, in milliseconds. */
+  readonly longestMs: number
+  readonly log: Log
+  /** Left out: this process is the only one. */
+  readonly siblings?: {
+    /** Resolves when every sibling has heard. */
+    readonly tellWrite: (write: NotedWrite) => Promise<void>
+    readonly onWrite: (hear: (write: NotedWrite) => void) => void
+  }
+}
+
+/** What a replica fails with where the primary's answer would be the same, or the caller waits for none. */
+const final: ReadonlySet<DatabaseFailureKind> = new Set([
+  'too-large',
+  'timeout',
+  'overloaded',
+  'deadline',
+  'gone',
+  'stopping',
+])
+
+/** What it goes on failing with for a while. */
+const lasting: ReadonlySet<DatabaseFailureKind> = new Set(['stale', 'unavailable', 'connections'])
+
+/** Opens no connection by itself, but looks at each server from now on. */
+export function openReplicas({ primary, servers, longestMs, log, siblings }: ReplicasParts): Replicas {
+  const now = (): number => performance.now()
+  const history = createHistory(longestMs)
+  const writes = createWrites(now())
+  const replicas = servers.map(({ run }) => createReplica(run, history, longestMs))
+  const reads = { primary: 0, replica: 0 }
+  const primarySeen = (sight: PrimarySight, at: number): void => {
+    history.add(at, sight)
+    writes.seen(at, sight.position)
+  }
+  const tellFaults = createFaultLog(log)
+  const endings = [
+    watchServer({ look: () => lookAtPrimary(primary.query), seen: primarySeen, failed: () => undefined }),
+    ...servers.map(({ query }, index) => {
+      const replica = replicas[index]
+      const told = (reason: string | null): void => {
+        if (replica !== undefined) tellFaults(index + 1, replica.state(now()), reason)
+      }
+      return watchServer({
+        look: () => lookAtReplica(query),
+        seen: (sight) => {
+          replica?.seen(sight)
+          told(null)
+        },
+        failed: (error) => {
+          replica?.failed()
+          told(reasonOf(error))
+        },
+      })
+    }),
+  ]
+
+  const positionNow = together(async () => (await lookAtPrimary(primary.query)).position)
+  siblings?.onWrite((write) => writes.note(write, now()))
+  const wrote: Replicas['wrote'] = async (party) => {
+    const position = await positionNow().catch(() => null)
+    writes.note({ party, position }, now())
+    await siblings?.tellWrite({ party, position })
+    return position
+  }
+
+  const choose = (context: RequestContext): Replica | null => {
+    const own = writes.of(context.party)
+    if (own === 'unknown') return null
+    const wanted = laterPosition(own, context.position)
+    const at = now()
+    const able = replicas.filter((replica) => {
+      const replayed = replica.replayed(at)
+      return replayed !== null && (wanted === null || history.contains(replayed, wanted))
+    })
+    return leastBusy(able, at)
+  }
+  const onPrimary: RunExchange = (exchange, context) => {
+    reads.primary += 1
+    return primary.run(exchange, context)
+  }
+  return {
+    write: async (exchange, context) => {
+      if (exchange.readOnly || context === undefined) return primary.run(exchange, context)
+      try {
+        return await primary.run(exchange, context)
+      } finally {
+        // Of one that failed it may be unknown whether it was committed.
+        context.position = laterPosition(context.position, await wrote(context.party))
+      }
+    },
+    read: async (exchange, context) => {
+      const replica = context === undefined || !exchange.readOnly ? null : choose(context)
+      if (replica === null) return onPrimary(exchange, context)
+      try {
+        const rows = await replica.run(exchange, context)
+        reads.replica += 1
+        return rows
+      } catch (error) {
+        if (!(error instanceof DatabaseFailure) || final.has(error.kind)) throw error
+        if (lasting.has(error.kind)) replica.rest()
+        return onPrimary(exchange, context)
+      }
+    },
+    wrote,
+    stats: () => ({ replicas: replicas.map((replica) => replica.state(now())), reads: { ...reads } }),
+    stop: () => {
+      for (const { stop } of servers) stop()
+    },
+    close: async () => {
+      for (const end of endings) end()
+      await Promise.all(servers.map(({ close }) => close()))
+    },
+  }
+}
+
+/** Among those that are as busy, the one that has served least. */
+function leastBusy(replicas: readonly Replica[], now: number): Replica | null {
+  const states = replicas.map((replica) => ({ replica, state: replica.state(now) }))
+  states.sort((a, b) => a.state.running - b.state.running || a.state.served - b.state.served)
+  return states[0]?.replica ?? null
+}
+
+/** Who asks while a question is under way shares the next one, which begins after they asked. */
+function together<T>(ask: () => Promise<T>): () => Promise<T> {
+  let running: Promise<unknown> | null = null
+  let next: Promise<T> | null = null
+  const begin = async (after: Promise<unknown> | null): Promise<T> => {
+    await after?.catch(() => undefined)
+    next = null
+    const asked = ask()
+    running = asked
+    return asked
+  }
+  return () => (next ??= begin(running))
+}
+
+/** Tells when a replica is left out, and when it is taken back. */
+function createFaultLog(log: Log): (replica: number, state: ReplicaState, reason: string | null) => void {
+  const known = new Map<number, ReplicaState['fault']>()
+  return (replica, { fault }, reason) => {
+    const before = known.get(replica) ?? null
+    known.set(replica, fault)
+    if (fault === before || fault === 'not looked at yet') return
+    if (fault === null) log({ kind: 'replica-back', replica })
+    else log({ kind: 'replica-out', replica, fault, reason })
+  }
+}

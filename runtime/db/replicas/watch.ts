@@ -1,0 +1,36 @@
+import { within } from '../../lib/within.ts'
+
+/** How often each server is asked how far it is, in milliseconds. */
+const lookEveryMs = 100
+/** After which a server that does not answer counts as away. */
+const silentMs = 2_000
+
+export interface Watch<Sight> {
+  /** Rejects where the server is not to be had. */
+  readonly look: () => Promise<Sight>
+  /** @param at when the question was sent, on the monotonic clock in milliseconds */
+  readonly seen: (sight: Sight, at: number) => void
+  readonly failed: (error: unknown) => void
+}
+
+/** Asks again and again; returns what ends it. It keeps no process alive. */
+export function watchServer<Sight>({ look, seen, failed }: Watch<Sight>): () => void {
+  let timer: NodeJS.Timeout | null = null
+  let isOver = false
+  const round = async (): Promise<void> => {
+    const at = performance.now()
+    // One question at a time: a server that is silent has enough of them.
+    const answered = look().then(
+      (sight) => isOver || seen(sight, at),
+      (error: unknown) => isOver || failed(error),
+    )
+    if (!(await within(silentMs, answered)) && !isOver) failed(new Error(`no answer within ${silentMs} ms`))
+    await answered
+    if (!isOver) timer = setTimeout(() => void round(), lookEveryMs).unref()
+  }
+  void round()
+  return () => {
+    isOver = true
+    if (timer !== null) clearTimeout(timer)
+  }
+}

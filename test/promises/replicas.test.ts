@@ -1,0 +1,185 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createReplicated, type DatabaseServer, type ReplicatedDatabase } from '../support/replicated.ts'
+import { serveBuilt, type Served } from '../support/served.ts'
+
+const sql = `
+  create table note (id int generated always as identity primary key, body text);
+  insert into note (body) values ('first');
+  grant usage on schema public to anon, service_role;
+  grant select, insert on note to anon, service_role;
+`
+
+let all: ReplicatedDatabase
+let primary: DatabaseServer
+let standby: DatabaseServer
+
+beforeAll(async () => {
+  all = await createReplicated(1, sql)
+  primary = all.primary
+  standby = all.standbys[0] as DatabaseServer
+  await primary.query(`alter system set log_statement = 'all'`)
+  await primary.query('select pg_reload_conf()')
+}, 120_000)
+afterAll(async () => {
+  await all?.remove()
+})
+
+interface Said {
+  readonly data: any
+  readonly position: string | null
+}
+
+/** On a connection of its own, so that any worker may get it. */
+const ask = async ({ url }: Served, key: string, query: string, position: string | null = null): Promise<Said> => {
+  const response = await fetch(`${url}/graphql/v1`, {
+    method: 'POST',
+    headers: {
+      apikey: key,
+      'content-type': 'application/json',
+      connection: 'close',
+      ...(position !== null && { 'catalograph-position': position }),
+    },
+    body: JSON.stringify({ query }),
+  })
+  const { data, errors } = (await response.json()) as { data: unknown; errors?: readonly unknown[] }
+  if (errors !== undefined) throw new Error(JSON.stringify(errors))
+  return { data, position: response.headers.get('catalograph-position') }
+}
+
+const write = (served: Served, key: string, body: string): Promise<Said> =>
+  ask(served, key, `mutation { insertIntonoteCollection(objects: [{ body: "${body}" }]) { affectedCount } }`)
+
+const bodies = async (served: Served, key: string, position: string | null = null): Promise<readonly string[]> => {
+  const query = '{ noteCollection(first: 1000, orderBy: [{ id: AscNullsLast }]) { edges { node { body } } } }'
+  const { data } = await ask(served, key, query, position)
+  return data.noteCollection.edges.map(({ node }: { node: { body: string } }) => node.body)
+}
+
+const metric = async ({ url, service }: Served, series: string): Promise<number> => {
+  const text = await (await fetch(`${url}/metrics`, { headers: { apikey: service } })).text()
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `))
+  return Number(line?.slice(series.length + 1) ?? NaN)
+}
+
+const onReplica = (served: Served): Promise<number> => metric(served, 'catalograph_reads_total{server="replica"}')
+
+const serve = async (environment: Readonly<Record<string, string>> = {}): Promise<Served> => {
+  const served = await serveBuilt(primary, {
+    DATABASE_REPLICA_URLS: standby.url,
+    METRICS: 'on',
+    LOG_LEVEL: 'info',
+    ...environment,
+  })
+  await untilReplica(served)
+  return served
+}
+
+/** Reads until a replica answers. */
+const untilReplica = async (served: Served): Promise<void> => {
+  const before = await onReplica(served)
+  for (const until = performance.now() + 20_000; ; await pause(50)) {
+    await bodies(served, served.anon)
+    if ((await onReplica(served)) > before) return
+    if (performance.now() > until) throw new Error(`No replica answers: ${served.said().join('\n')}`)
+  }
+}
+
+const pauseReplay = (): Promise<unknown> => standby.query('select pg_wal_replay_pause()')
+const resumeReplay = (): Promise<unknown> => standby.query('select pg_wal_replay_resume()')
+afterEach(resumeReplay)
+
+describe('replicas', () => {
+  let served: Served
+  beforeAll(async () => {
+    served = await serve({ REPLICA_MAX_STALENESS_MS: '4000' })
+  }, 60_000)
+  afterAll(async () => {
+    await served?.stop()
+  })
+
+  it('answer all that only reads', async () => {
+    const before = primary.log.length
+    for (let index = 0; index < 50; index += 1) expect(await bodies(served, served.anon)).toContain('first')
+    await pause(200)
+    expect(primary.log.slice(before).filter((line) => line.includes('"note"'))).toEqual([])
+  })
+
+  it('show everybody what they wrote, by the header or without one', async () => {
+    await pauseReplay()
+    const { position } = await write(served, served.service, 'mine')
+    expect(position).toMatch(/^\d+\/[0-9A-F]+\/[0-9A-F]+$/)
+    expect(await bodies(served, served.service)).toContain('mine')
+    expect(await bodies(served, served.anon, position)).toContain('mine')
+    // Who has written nothing reads what the replica has.
+    expect(await bodies(served, served.anon)).not.toContain('mine')
+    await resumeReplay()
+    const before = await onReplica(served)
+    await expect
+      .poll(async () => (await bodies(served, served.service, position), await onReplica(served)))
+      .toBeGreaterThan(before)
+    expect(await bodies(served, served.anon)).toContain('mine')
+  })
+
+  it('show nothing that is older than the owner allows', async () => {
+    await pauseReplay()
+    await write(served, served.service, 'late')
+    await expect.poll(() => bodies(served, served.anon), { timeout: 10_000 }).toContain('late')
+    await expect.poll(() => served.said().join('\n')).toMatch(/"replica-out".*late/)
+  })
+
+  it('leave to the primary what their schema does not know', async () => {
+    await untilReplica(served)
+    await pauseReplay()
+    await primary.query('alter table note add column added int default 7')
+    await ask(
+      served,
+      served.service,
+      'mutation { insertIntonoteCollection(objects: [{ added: 8 }]) { affectedCount } }',
+    )
+    const { data } = await ask(served, served.anon, '{ noteCollection(first: 1) { edges { node { added } } } }')
+    expect(data.noteCollection.edges[0].node.added).toBe(7)
+  })
+
+  it('are left out when they are away, and taken back', async () => {
+    await untilReplica(served)
+    await standby.cluster.stop()
+    try {
+      for (let index = 0; index < 20; index += 1) expect(await bodies(served, served.anon)).toContain('first')
+      await expect.poll(() => served.said().join('\n')).toMatch(/"replica-out".*away/)
+      const health = (await (await fetch(`${served.url}/readyz`)).json()) as object
+      expect(health).toMatchObject({ status: 'ok', replicas: { serving: 0, all: 1 } })
+    } finally {
+      await standby.cluster.restart()
+    }
+    await untilReplica(served)
+  })
+})
+
+describe('several workers with replicas', () => {
+  it('know of what each other wrote before it is answered', async () => {
+    const served = await serve({ WORKERS: '2', REPLICA_MAX_STALENESS_MS: '60000' })
+    try {
+      await pauseReplay()
+      for (let round = 0; round < 20; round += 1) {
+        await write(served, served.service, `round ${round}`)
+        const read = await Promise.all(Array.from({ length: 4 }, () => bodies(served, served.service)))
+        for (const seen of read) expect(seen).toContain(`round ${round}`)
+      }
+    } finally {
+      await served.stop()
+    }
+  }, 60_000)
+})
+
+describe('a replica that is a primary', () => {
+  it('is left out, and told', async () => {
+    const served = await serveBuilt(primary, { DATABASE_REPLICA_URLS: primary.url, LOG_LEVEL: 'info' })
+    try {
+      await expect.poll(() => served.said().join('\n')).toMatch(/"replica-out".*a primary/)
+      expect(await bodies(served, served.anon)).toContain('first')
+    } finally {
+      await served.stop()
+    }
+  }, 60_000)
+})

@@ -1,0 +1,64 @@
+import pg from 'pg'
+import { startCluster, startStandby, type ThrowAwayCluster } from './cluster.ts'
+import { clusterOf, majors } from './clusters.ts'
+import { asMaintenance, prepareAs } from './database.ts'
+
+/** One server of a replicated database. */
+export interface DatabaseServer {
+  readonly cluster: ThrowAwayCluster
+  /** As the login role of requests. */
+  readonly url: string
+  readonly adminUrl: string
+  /** Runs as the superuser, on a connection of its own. */
+  readonly query: (text: string) => Promise<pg.QueryResult>
+  /** What it has logged so far. */
+  readonly log: readonly string[]
+}
+
+/** A primary, and as many servers that replay what it commits. */
+export interface ReplicatedDatabase {
+  readonly primary: DatabaseServer
+  readonly standbys: readonly DatabaseServer[]
+  readonly remove: () => Promise<void>
+}
+
+const name = 'replicated'
+
+const serverOn = (cluster: ThrowAwayCluster, log: readonly string[]): DatabaseServer => {
+  const url = (user: string): string => `postgres://${user}@127.0.0.1:${cluster.port}/${name}`
+  return {
+    cluster,
+    url: url('authenticator'),
+    adminUrl: url('postgres'),
+    log,
+    query: async (text) => {
+      const client = new pg.Client(url('postgres'))
+      await client.connect()
+      try {
+        return await client.query(text)
+      } finally {
+        await client.end()
+      }
+    },
+  }
+}
+
+/** @param sql what the database holds beside what compiler/prepare makes */
+export async function createReplicated(standbyCount: number, sql: string): Promise<ReplicatedDatabase> {
+  const source = clusterOf(majors()[0] ?? 18)
+  const log: string[] = []
+  const cluster = await startCluster(source, (line) => log.push(line))
+  const primary = serverOn(cluster, log)
+  await asMaintenance(cluster.port, `create database ${name}`)
+  await prepareAs('auth', primary.adminUrl)
+  await primary.query(sql)
+  const standbys: DatabaseServer[] = []
+  for (let number = 0; number < standbyCount; number += 1) {
+    const lines: string[] = []
+    standbys.push(serverOn(await startStandby(source, cluster, (line) => lines.push(line)), lines))
+  }
+  const remove = async (): Promise<void> => {
+    for (const { cluster: one } of [...standbys, primary]) await one.remove()
+  }
+  return { primary, standbys, remove }
+}
