@@ -15,8 +15,9 @@ const newAddress = (): string => `${randomUUID()}@example.com`
 type Standing = 'unknown' | 'unconfirmed' | 'confirmed' | 'banned'
 const standings: readonly Standing[] = ['unknown', 'unconfirmed', 'confirmed', 'banned']
 
-/** Asked now and then whatever is called; what has no name is what a new connection begins with. */
-const unrelated = /^(auth\.(settings\.read|throttles\.closed|mail-requests\.take|where-ready\.usable))?$/
+/** Asked now and then whatever is called; a new connection begins with what has no name, and with who answers. */
+const unrelated =
+  /^(auth\.(settings\.read|throttles\.closed|mail-requests\.take|where-ready\.usable)|select pg_catalog\.pg_backend_pid\(\) as pid)?$/
 
 /** Of work that is tried, what ends it: kept or taken back. */
 const ended = /^auth\.mails\.(keep|take-back)$/
