@@ -69,9 +69,12 @@ export function createSupervisor(parts: Supervision): Supervisor {
   const tellOthers = async (place: WorkerProcess, write: TravellingWrite): Promise<void> => {
     const tell = (other: WorkerProcess): Promise<unknown> => {
       const heardIt = heard.ask((call) => other.tell({ kind: 'wrote', call, write }))
-      return other.hears ? Promise.race([heardIt, other.exit]) : Promise.resolve()
+      return Promise.race([heardIt, other.exit])
     }
-    await within(replicaMaxStalenessMs, Promise.all([...alive].filter((other) => other !== place).map(tell)))
+    await within(
+      replicaMaxStalenessMs,
+      Promise.all([...alive].filter((other) => other !== place && other.hears).map(tell)),
+    )
   }
 
   const answer = (place: WorkerProcess, about: Asked, call: number, work: () => Promise<ToWorker>): void =>
@@ -104,10 +107,8 @@ export function createSupervisor(parts: Supervision): Supervisor {
         return
       case 'heard':
         return heard.answered(message.call, undefined)
-      case 'ready':
-        return
       default:
-        // What another library sends.
+        // That it is ready hears who hired it; the rest is of other libraries.
         return
     }
   }
@@ -149,7 +150,8 @@ export function createSupervisor(parts: Supervision): Supervisor {
     }
     old.successor = next
     old.tell({ kind: 'stop', reason: 'replaced', replaced: true })
-    await within(graceMs + killAfterMs, old.exit)
+    // Its clients have the grace to leave, and what still runs then has it once more.
+    await within(2 * graceMs + killAfterMs, old.exit)
     old.kill()
     return true
   }
@@ -163,7 +165,10 @@ export function createSupervisor(parts: Supervision): Supervisor {
   const endAll = async (reason: string): Promise<void> => {
     stopping.abort()
     log({ kind: 'stopping', signal: reason })
-    for (const place of alive) place.tell({ kind: 'stop', reason, replaced: false })
+    // Who does not hear yet serves nobody.
+    for (const place of alive)
+      if (place.hears) place.tell({ kind: 'stop', reason, replaced: false })
+      else place.kill()
     const ended = Promise.all([...alive].map(({ exit }) => exit))
     if (!(await within(graceMs + killAfterMs, ended))) for (const place of alive) place.kill()
     await ended
