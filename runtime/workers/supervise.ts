@@ -107,8 +107,11 @@ export function createSupervisor(parts: Supervision): Supervisor {
         return
       case 'heard':
         return heard.answered(message.call, undefined)
+      case 'ready':
+        // Heard by who hired it.
+        return
       default:
-        // That it is ready hears who hired it; the rest is of other libraries.
+        // What another library sends.
         return
     }
   }
