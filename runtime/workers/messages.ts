@@ -7,16 +7,20 @@ import type { RevisionChange } from './change.ts'
 /** What the primary process and its workers tell each other. An answer bears the number of its call. */
 
 export type FromWorker =
-  | { readonly kind: 'ask-revision'; readonly call: number }
-  | { readonly kind: 'ask-metrics'; readonly call: number }
+  | WorkerRequest
   /** The values of this worker alone. */
   | { readonly kind: 'metrics'; readonly call: number; readonly values: unknown }
   /** It listens and has its first schema. */
   | { readonly kind: 'ready'; readonly url: string }
-  | { readonly kind: 'taken'; readonly requests: RequestCounts }
-  | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
   /** What another worker wrote is known here. */
   | { readonly kind: 'heard'; readonly call: number }
+
+/** What a worker wants from its primary. */
+export type WorkerRequest =
+  | { readonly kind: 'ask-revision'; readonly call: number }
+  | { readonly kind: 'ask-metrics'; readonly call: number }
+  | { readonly kind: 'taken'; readonly requests: RequestCounts }
+  | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
 
 export type ToWorker =
   | { readonly kind: 'revision'; readonly call: number; readonly change: RevisionChange }

@@ -1,29 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RevisionSource } from '../contract/revision.ts'
 import { pauseMs, retries } from '../lib/retry.ts'
 import { within } from '../lib/within.ts'
 import type { Log } from '../log/events.ts'
-import { createCalls } from './calls.ts'
-import { changeBetween } from './change.ts'
-import { toTravel, type Asked, type FromWorker, type ToWorker, type TravellingWrite } from './messages.ts'
-import { hire, type Exit, type WorkerProcess } from './worker-process.ts'
+import { createCrew, type Services } from './crew.ts'
+import type { Exit, WorkerProcess } from './worker-process.ts'
 
 /**
  * The primary process: it holds the address that all workers listen on, compiles for them, and keeps them running. It answers
  * no request itself.
  */
 
-export interface Supervision {
+export interface Supervision extends Services {
   /** How many serve. */
   readonly workers: number
-  readonly source: RevisionSource
   readonly log: Log
   /** Milliseconds that a worker has to end what it runs. */
   readonly graceMs: number
-  /** For how long a worker that hears nothing may answer from replicas, in milliseconds. */
-  readonly replicaMaxStalenessMs: number
-  /** Sums what each worker tells of its metrics. */
-  readonly sumMetrics: (values: readonly unknown[]) => Promise<string>
   readonly stopRequested: Promise<string>
   /** Told when the first worker serves. */
   readonly onReady: (url: string) => void
@@ -42,85 +34,15 @@ export interface Supervisor {
 const killAfterMs = 5_000
 /** Within which a replacement has to serve. */
 const replacedWithinMs = 60_000
-/** Within which a worker tells its metrics. */
-const metricsMs = 5_000
 
 export function createSupervisor(parts: Supervision): Supervisor {
-  const { workers, source, log, graceMs, sumMetrics, stopRequested, onReady, replicaMaxStalenessMs } = parts
-  /** Everybody who has not ended, and who fills each place. */
-  const alive = new Set<WorkerProcess>()
+  const { workers, log, graceMs, stopRequested, onReady } = parts
+  const { alive, start, metrics } = createCrew(parts)
+  /** Who fills each place. */
   const filled = new Map<number, WorkerProcess>()
-  const told = createCalls<unknown>()
-  const heard = createCalls<undefined>()
   const stopping = new AbortController()
   let reloading = false
 
-  const metricsOf = async (place: WorkerProcess): Promise<unknown> => {
-    const values = told.ask((call) => place.tell({ kind: 'tell-metrics', call }))
-    return (await within(metricsMs, values)) ? values : []
-  }
-  const metrics = async (): Promise<string> =>
-    sumMetrics(await Promise.all([...alive].filter(({ hasServed }) => hasServed).map(metricsOf)))
-
-  /**
-   * Whoever does not hear yet takes everything for written until it has looked at the primary. A worker that is silent for
-   * longer knows no replica that is fresh enough.
-   */
-  const tellOthers = async (place: WorkerProcess, write: TravellingWrite): Promise<void> => {
-    const tell = (other: WorkerProcess): Promise<unknown> => {
-      const heardIt = heard.ask((call) => other.tell({ kind: 'wrote', call, write }))
-      return Promise.race([heardIt, other.exit])
-    }
-    await within(
-      replicaMaxStalenessMs,
-      Promise.all([...alive].filter((other) => other !== place && other.hears).map(tell)),
-    )
-  }
-
-  const answer = (place: WorkerProcess, about: Asked, call: number, work: () => Promise<ToWorker>): void =>
-    void work()
-      .catch((error: unknown): ToWorker => ({ kind: 'failed', about, call, failure: toTravel(error) }))
-      .then(place.tell)
-  const hear = (place: WorkerProcess, message: FromWorker): void => {
-    place.hears = true
-    switch (message.kind) {
-      case 'ask-revision':
-        return answer(place, 'revision', message.call, async () => {
-          const now = await source()
-          const change = changeBetween(place.sent, now)
-          place.sent = now
-          return { kind: 'revision', call: message.call, change }
-        })
-      case 'ask-metrics':
-        return answer(place, 'metrics', message.call, async () => ({
-          kind: 'metrics',
-          call: message.call,
-          text: await metrics(),
-        }))
-      case 'metrics':
-        return told.answered(message.call, message.values)
-      case 'taken':
-        for (const other of alive) if (other !== place) other.tell(message)
-        return
-      case 'wrote':
-        void tellOthers(place, message.write).then(() => place.tell({ kind: 'all-heard', call: message.call }))
-        return
-      case 'heard':
-        return heard.answered(message.call, undefined)
-      case 'ready':
-        // Heard by who hired it.
-        return
-      default:
-        // What another library sends.
-        return
-    }
-  }
-  const start = (number: number): WorkerProcess => {
-    const place = hire(number, hear)
-    alive.add(place)
-    void place.exit.then(() => alive.delete(place))
-    return place
-  }
   /** Sees to it that somebody has the place, until the end. */
   const keep = async (first: WorkerProcess): Promise<void> => {
     let place = first

@@ -1,13 +1,18 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { Revision } from '../contract/revision.ts'
-import type { FromWorker, ToWorker } from './messages.ts'
+import { createCalls } from './calls.ts'
+import type { FromWorker, ToWorker, TravellingWrite, WorkerRequest } from './messages.ts'
 
 /** A worker process, as the primary sees it (Node manual, cluster). */
 export interface WorkerProcess {
   /** From 1 on; who replaces a worker has its number. */
   readonly number: number
   readonly tell: (message: ToWorker) => void
+  /** Resolves with the metrics of this worker alone; rejects when it ends before. */
+  readonly metrics: () => Promise<unknown>
+  /** Resolves when it knows of a write of another; rejects when it ends before. */
+  readonly note: (write: TravellingWrite) => Promise<undefined>
   readonly kill: () => void
   /** Resolves when its address is open. */
   readonly listening: Promise<void>
@@ -32,16 +37,20 @@ export interface Exit {
  * Starts a process with the arguments of this one. Workers accept connections by themselves: what the primary accepts for one
  * that dies meanwhile would never be answered.
  */
-export function hire(number: number, hear: (place: WorkerProcess, message: FromWorker) => void): WorkerProcess {
+export function hire(number: number, hear: (place: WorkerProcess, request: WorkerRequest) => void): WorkerProcess {
   cluster.schedulingPolicy = cluster.SCHED_NONE
   const worker = cluster.fork({ [numberVariable]: String(number), ...oneByOneAccept })
   let serve: (url: string) => void = () => undefined
   const serving = new Promise<string>((resolve) => (serve = resolve))
+  const calls = { metrics: createCalls<unknown>(), note: createCalls<undefined>() }
+  const tell = (message: ToWorker): void => {
+    if (worker.isConnected()) worker.send(message, () => undefined)
+  }
   const place: WorkerProcess = {
     number,
-    tell: (message) => {
-      if (worker.isConnected()) worker.send(message, () => undefined)
-    },
+    tell,
+    metrics: () => calls.metrics.ask((call) => tell({ kind: 'tell-metrics', call })),
+    note: (write) => calls.note.ask((call) => tell({ kind: 'wrote', call, write })),
     kill: () => void worker.process.kill('SIGKILL'),
     listening: once(worker, 'listening').then(() => undefined),
     serving,
@@ -55,10 +64,27 @@ export function hire(number: number, hear: (place: WorkerProcess, message: FromW
     successor: null,
   }
   worker.on('message', (message: FromWorker) => {
-    if (message.kind === 'ready') {
-      place.hasServed = true
-      serve(message.url)
-    } else hear(place, message)
+    switch (message.kind) {
+      case 'ready':
+        place.hasServed = true
+        return serve(message.url)
+      case 'metrics':
+        return calls.metrics.answered(message.call, message.values)
+      case 'heard':
+        return calls.note.answered(message.call, undefined)
+      case 'ask-revision':
+      case 'ask-metrics':
+      case 'taken':
+      case 'wrote':
+        place.hears = true
+        return hear(place, message)
+      default:
+        // What another library sends.
+        return
+    }
+  })
+  worker.once('exit', () => {
+    for (const asked of Object.values(calls)) asked.giveUp(new Error(`Worker ${number} has ended.`))
   })
   return place
 }

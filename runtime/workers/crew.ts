@@ -1,0 +1,87 @@
+import type { RevisionSource } from '../contract/revision.ts'
+import { within } from '../lib/within.ts'
+import { changeBetween } from './change.ts'
+import { toTravel, type Asked, type ToWorker, type TravellingWrite, type WorkerRequest } from './messages.ts'
+import { hire, type WorkerProcess } from './worker-process.ts'
+
+/** What the primary does for its workers while they serve. */
+export interface Services {
+  readonly source: RevisionSource
+  /** For how long a worker that hears nothing may answer from replicas, in milliseconds. */
+  readonly replicaMaxStalenessMs: number
+  /** Sums what each worker tells of its metrics. */
+  readonly sumMetrics: (values: readonly unknown[]) => Promise<string>
+}
+
+/** Those who work, and what they ask for. */
+export interface Crew {
+  /** Everybody who has not ended. */
+  readonly alive: ReadonlySet<WorkerProcess>
+  readonly start: (number: number) => WorkerProcess
+  /** The metrics of all workers. */
+  readonly metrics: () => Promise<string>
+}
+
+/** Within which a worker tells its metrics. */
+const metricsMs = 5_000
+
+export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Services): Crew {
+  const alive = new Set<WorkerProcess>()
+  const others = (place: WorkerProcess): readonly WorkerProcess[] => [...alive].filter((other) => other !== place)
+  const metrics = async (): Promise<string> =>
+    sumMetrics(await Promise.all([...alive].filter(({ hasServed }) => hasServed).map(metricsOf)))
+
+  /**
+   * Whoever does not hear yet takes everything for written until it has looked at the primary. A worker that is silent for
+   * longer knows no replica that is fresh enough.
+   */
+  const tellOthers = async (place: WorkerProcess, write: TravellingWrite): Promise<void> => {
+    const heard = others(place)
+      .filter(({ hears }) => hears)
+      .map((other) => other.note(write).catch(() => undefined))
+    await within(replicaMaxStalenessMs, Promise.all(heard))
+  }
+  const hear = (place: WorkerProcess, request: WorkerRequest): void => {
+    switch (request.kind) {
+      case 'ask-revision':
+        return answer(place, 'revision', request.call, async () => {
+          const now = await source()
+          const change = changeBetween(place.sent, now)
+          place.sent = now
+          return { kind: 'revision', call: request.call, change }
+        })
+      case 'ask-metrics':
+        return answer(place, 'metrics', request.call, async () => ({
+          kind: 'metrics',
+          call: request.call,
+          text: await metrics(),
+        }))
+      case 'taken':
+        for (const other of others(place)) other.tell(request)
+        return
+      case 'wrote':
+        void tellOthers(place, request.write).then(() => place.tell({ kind: 'all-heard', call: request.call }))
+        return
+    }
+  }
+  return {
+    alive,
+    metrics,
+    start: (number) => {
+      const place = hire(number, hear)
+      alive.add(place)
+      void place.exit.then(() => alive.delete(place))
+      return place
+    },
+  }
+}
+
+async function metricsOf(place: WorkerProcess): Promise<unknown> {
+  const values = place.metrics().catch(() => [])
+  return (await within(metricsMs, values)) ? values : []
+}
+
+const answer = (place: WorkerProcess, about: Asked, call: number, work: () => Promise<ToWorker>): void =>
+  void work()
+    .catch((error: unknown): ToWorker => ({ kind: 'failed', about, call, failure: toTravel(error) }))
+    .then(place.tell)
