@@ -1,5 +1,6 @@
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../contract/manifest.ts'
-import { byField, type RoleVisibility } from './view.ts'
+import type { RoleVisibility } from './view.ts'
+import { byField } from './visible/columns.ts'
 
 /** A relation in use: what it says, and where it leads. */
 export interface Related {

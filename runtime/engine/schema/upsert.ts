@@ -1,6 +1,7 @@
 import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, type GraphQLInputType } from 'graphql'
 import { writtenEnum } from '../meaning.ts'
-import { byField, type RoleVisibility } from '../view.ts'
+import type { RoleVisibility } from '../view.ts'
+import { byField } from '../visible/columns.ts'
 import type { InputField } from './related.ts'
 import { nonNull, typeName, type MakePart } from './types.ts'
 

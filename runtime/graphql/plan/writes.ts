@@ -1,5 +1,5 @@
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
-import { byField } from '../../engine/view.ts'
+import { byField } from '../../engine/visible/columns.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { planFilter } from './filter.ts'
 import { slotOf, type Input } from './input.ts'

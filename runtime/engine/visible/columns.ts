@@ -1,0 +1,93 @@
+import type { ColumnFacts, EntityFacts, TypeFacts, UniqueKeyFacts } from '../../contract/manifest.ts'
+import type { Rights } from './rights.ts'
+import { namesType, type VisibleTypes } from './types.ts'
+
+/** What a role may see of the columns of relations, and write (spec/graphql.md 1.4). */
+export interface VisibleColumns {
+  readonly seesColumn: (entity: EntityFacts, column: ColumnFacts) => boolean
+  /** SQL name of some column that the role may read; an exposed relation has one. */
+  readonly readableColumn: (entity: EntityFacts) => string
+  /** Columns with a field in the filter type, in the order type, in the inputs. */
+  readonly filterable: (entity: EntityFacts) => readonly ColumnFacts[]
+  readonly orderable: (entity: EntityFacts) => readonly ColumnFacts[]
+  readonly insertable: (entity: EntityFacts) => readonly ColumnFacts[]
+  readonly updatable: (entity: EntityFacts) => readonly ColumnFacts[]
+  /** Columns that a row can take over from one that meets it: what is taken over is read (PostgreSQL manual, INSERT). */
+  readonly takeovers: (entity: EntityFacts) => readonly ColumnFacts[]
+  /** Unique keys that `onConflict` can name: Postgres reads what they consist of (spec/graphql.md 17). */
+  readonly nameableKeys: (entity: EntityFacts) => readonly UniqueKeyFacts[]
+}
+
+/** Columns by field; of two with one field the later one has it (spec/graphql.md 2.4). */
+export const byField = (columns: readonly ColumnFacts[]): ReadonlyMap<string, ColumnFacts> =>
+  new Map(columns.map((column) => [column.field ?? '', column]))
+
+/** Whether the column has a type in the API. */
+export const hasType = (column: ColumnFacts): column is ColumnFacts & TypeFacts => column.type !== null
+
+const columnOf = (entity: EntityFacts, name: string): ColumnFacts | undefined =>
+  entity.columns.find((column) => column.column === name)
+
+const selects = ({ can }: Rights, entity: EntityFacts, column: ColumnFacts): boolean =>
+  can(entity.grants.select) || can(column.grants.select)
+
+/** Whether the role reads every one of the columns. */
+export const selectsAll = ({ can }: Rights, entity: EntityFacts, columns: readonly string[]): boolean =>
+  can(entity.grants.select) ||
+  columns.every((name) => {
+    const column = columnOf(entity, name)
+    return column !== undefined && can(column.grants.select)
+  })
+
+/** Whether the role may compare every one of the columns: operators of a type lie where the type does. */
+export const comparesAll = (rights: Rights, entity: EntityFacts, columns: readonly string[]): boolean =>
+  rights.closed.size === 0 ||
+  columns.every((name) => {
+    const column = columnOf(entity, name)
+    return column === undefined || namesType(rights, column)
+  })
+
+/** @param role whose rights they are, for the message of a defect */
+export function columnsVisibleTo(role: string, rights: Rights, { seesType, compares }: VisibleTypes): VisibleColumns {
+  const { can } = rights
+  const hasField = (entity: EntityFacts, column: ColumnFacts): boolean =>
+    column.field !== null && selects(rights, entity, column) && hasType(column) && seesType(column)
+  const shown = new Map<EntityFacts, ReadonlySet<ColumnFacts>>()
+  // A column that lost its field to a later one is shown nowhere, not even where the later one cannot stand
+  // (spec/graphql.md 2.4).
+  const shownColumns = (entity: EntityFacts): ReadonlySet<ColumnFacts> => {
+    const known = shown.get(entity)
+    if (known !== undefined) return known
+    const columns = new Set(byField(entity.columns.filter((column) => hasField(entity, column))).values())
+    shown.set(entity, columns)
+    return columns
+  }
+  const seesColumn = (entity: EntityFacts, column: ColumnFacts): boolean => shownColumns(entity).has(column)
+  const inputs = (entity: EntityFacts, kind: 'insert' | 'update'): readonly ColumnFacts[] =>
+    entity.columns.filter(
+      (column) =>
+        column.input &&
+        column.field !== null &&
+        hasType(column) &&
+        seesType(column) &&
+        (can(entity.grants[kind]) || can(column.grants[kind])),
+    )
+  return {
+    seesColumn,
+    readableColumn: (entity) => {
+      const readable = entity.columns.find((column) => selects(rights, entity, column))
+      if (readable === undefined) throw new Error(`${role} may read no column of ${entity.id}`)
+      return readable.column
+    },
+    filterable: (entity) =>
+      entity.columns.filter((column) => column.filter && compares(column.type) && seesColumn(entity, column)),
+    orderable: (entity) => entity.columns.filter((column) => column.order && seesColumn(entity, column)),
+    insertable: (entity) => inputs(entity, 'insert'),
+    updatable: (entity) => inputs(entity, 'update'),
+    takeovers: (entity) => inputs(entity, 'update').filter((column) => selects(rights, entity, column)),
+    nameableKeys: (entity) =>
+      (entity.uniqueKeys ?? []).filter(({ columns, whole }) =>
+        whole ? can(entity.grants.select) : selectsAll(rights, entity, columns),
+      ),
+  }
+}

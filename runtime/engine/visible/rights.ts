@@ -1,0 +1,43 @@
+import type { EntityFacts, Grantees, Manifest } from '../../contract/manifest.ts'
+import { factsOf } from '../../contract/role-facts.ts'
+import type { Memo } from '../../lib/memo.ts'
+
+/** What a role has been granted in a manifest (spec/graphql.md 1.4). */
+export interface Rights {
+  readonly can: (grantees: Grantees) => boolean
+  /** Names of the schemas that the role may use. */
+  readonly usable: ReadonlySet<string>
+  /** Names of those that it may not, types' schemas among them. */
+  readonly closed: ReadonlySet<string>
+  /** The relations that it may read, or some columns of them. */
+  readonly readable: readonly boolean[]
+}
+
+/** The same set as long as it is given the same names, so that what is found by it is not looked for again. */
+const usableSchemas = (...names: readonly string[]): ReadonlySet<string> => new Set(names)
+const effectiveRoles = (...names: readonly string[]): ReadonlySet<string> => new Set(names)
+
+const isGranted = (grantees: Grantees, superuser: boolean, effective: ReadonlySet<string>): boolean =>
+  superuser || grantees.some((grantee) => effective.has(grantee))
+
+function isReadable(
+  { schema, grants, columns }: EntityFacts,
+  usable: ReadonlySet<string>,
+  superuser: boolean,
+  effective: ReadonlySet<string>,
+): boolean {
+  const selects = (grantees: Grantees): boolean => isGranted(grantees, superuser, effective)
+  return usable.has(schema) && (selects(grants.select) || columns.some((column) => selects(column.grants.select)))
+}
+
+/** @param memo of the role */
+export function rightsOf(manifest: Manifest, role: string, memo: Memo): Rights {
+  const { superuser, effective: roles } = factsOf(manifest, role)
+  const effective = memo.one(effectiveRoles, ...roles)
+  const can = (grantees: Grantees): boolean => isGranted(grantees, superuser, effective)
+  const usable = memo.one(usableSchemas, ...manifest.schemas.filter(({ usage }) => can(usage)).map(({ name }) => name))
+  const closed = new Set(
+    [...manifest.schemas, ...(manifest.typeSchemas ?? [])].filter(({ usage }) => !can(usage)).map(({ name }) => name),
+  )
+  return { can, usable, closed, readable: memo.map(isReadable, manifest.entities, usable, superuser, effective) }
+}
