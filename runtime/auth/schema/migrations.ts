@@ -44,6 +44,12 @@ const recoverySessions: readonly string[] = [
   own('table catalograph_auth.recovery_sessions'),
 ]
 
+/** The orders in which administrators read users and the log (spec/auth.md 11). */
+const listOrders: readonly string[] = [
+  'create index if not exists users_created_at_id_idx on auth.users (created_at, id)',
+  'create index if not exists audit_logs_created_at_id_idx on auth.audit_log_entries (created_at desc, id)',
+]
+
 /** Every step there is, in order. A step that was released is never changed: add one. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'schema auth', statements: authSchema },
@@ -51,4 +57,5 @@ export const migrations: readonly Migration[] = [
   { version: 3, name: 'requests for mails', statements: mailRequests },
   { version: 4, name: 'windows of guests', statements: guestWindows },
   { version: 5, name: 'sessions of recoveries', statements: recoverySessions },
+  { version: 6, name: 'orders of lists', statements: listOrders },
 ]

@@ -99,6 +99,7 @@ export const authSettingKeys = {
   session_timebox: optionalSeconds('Ends a session this long after its sign-in; off.'),
   session_inactivity: optionalSeconds('Ends a session that was not refreshed for so long; off.'),
   session_single_per_user: toggle(false, 'A sign-in ends the other sessions of its user.'),
+  audit_retention: optionalSeconds('Deletes entries of the audit log that are older; off: keeps all.'),
   google_enabled: toggle(false, 'Sign-in with Google; offered once the client id and secret are set too.'),
   google_client_id: text('', 'OAuth client id at Google.'),
   google_secret: { type: 'text', parse: anyText, fallback: '', secret: true, help: 'OAuth client secret at Google.' },

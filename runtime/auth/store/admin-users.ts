@@ -1,5 +1,6 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { UserRow } from '../protocol/types.ts'
+import { listLength } from './list-length.ts'
 import { asJson, mergeValues, objectIn, userColumns, type JsonRow } from './user-columns.ts'
 
 /** What only administrators do to auth.users (spec/auth.md 11). */
@@ -16,8 +17,13 @@ export interface UserPage {
 const listed = `u.deleted_at is null and ($1::text = '' or position(lower($1) in lower(coalesce(u.email, ''))) > 0
     or position(lower($1) in lower(coalesce(u.raw_user_meta_data ->> 'full_name', ''))) > 0)`
 
-const count = statement<{ readonly total: number }>(
+const countAll = statement<{ readonly total: number }>(
   'auth.admin-users.count',
+  listLength('auth.users', 'deleted_at is null'),
+)
+
+const countListed = statement<{ readonly total: number }>(
+  'auth.admin-users.count-listed',
   `select count(*)::int as total from auth.users u where ${listed}`,
 )
 
@@ -106,7 +112,7 @@ const softDelete = statement<object>(
 )
 
 export const countUsers = async (run: RunStatement, filter: string): Promise<number> =>
-  (await run(count, [filter]))[0]?.total ?? 0
+  (await (filter === '' ? run(countAll) : run(countListed, [filter])))[0]?.total ?? 0
 
 export const readUserPage = (run: RunStatement, page: UserPage): Promise<readonly UserRow[]> =>
   run(pages[page.order], [page.filter, page.limit, page.offset])

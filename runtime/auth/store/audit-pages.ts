@@ -1,6 +1,7 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { DatabaseTime } from '../protocol/types.ts'
 import type { JsonObject } from '../../lib/json-object.ts'
+import { listLength } from './list-length.ts'
 
 /** auth.audit_log_entries as administrators read them. */
 
@@ -23,29 +24,31 @@ export interface AuditRow {
   readonly ip_address: string
 }
 
+const log = 'auth.audit_log_entries'
+
 /** @param parameters how many of them the condition has */
 const pagesOf = (name: string, condition: string, parameters: number) => ({
   count: statement<{ readonly total: number }>(
     `auth.audit-pages.${name}.count`,
-    `select count(*)::int as total from auth.audit_log_entries where ${condition}`,
+    parameters === 0 ? listLength(log, condition) : `select count(*)::float8 as total from ${log} where ${condition}`,
   ),
   page: statement<AuditRow>(
     `auth.audit-pages.${name}.page`,
-    `select id, payload, created_at, ip_address from auth.audit_log_entries where ${condition}
+    `select id, payload, created_at, ip_address from ${log} where ${condition}
     order by created_at desc, id limit $${parameters + 1}::bigint offset $${parameters + 2}::bigint`,
   ),
 })
 
-const matching = pagesOf(
-  'matching',
-  `$2::text = '' or position(lower($2) in lower(coalesce(payload ->> $1::text, ''))) > 0`,
-  2,
-)
+const everything = pagesOf('everything', 'true', 0)
+
+const matching = pagesOf('matching', `position(lower($2) in lower(coalesce(payload ->> $1::text, ''))) > 0`, 2)
 
 const ofUser = pagesOf('of-user', `$1::text in (payload ->> 'actor_id', payload -> 'traits' ->> 'user_id')`, 1)
 
-const chosen = (filter: AuditFilter) =>
-  'userId' in filter ? { ...ofUser, values: [filter.userId] } : { ...matching, values: [filter.member, filter.text] }
+function chosen(filter: AuditFilter) {
+  if ('userId' in filter) return { ...ofUser, values: [filter.userId] }
+  return filter.text === '' ? { ...everything, values: [] } : { ...matching, values: [filter.member, filter.text] }
+}
 
 export async function countAuditLog(run: RunStatement, filter: AuditFilter): Promise<number> {
   const { count, values } = chosen(filter)

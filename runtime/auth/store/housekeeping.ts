@@ -1,6 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { ReadAuthState } from '../settings/load.ts'
-import { deleteLeftovers } from './leftovers.ts'
+import { createLeftovers } from './leftovers.ts'
 
 /** Deletes what nothing needs any more, a little at a time (spec/auth.md 12). */
 export interface Housekeeping {
@@ -9,7 +9,7 @@ export interface Housekeeping {
 }
 
 const everyMs = 10 * 60_000
-/** While there is more it goes on after a pause, so that requests are never kept waiting. */
+/** Between two steps, so that requests are never kept waiting. */
 const pauseMs = 250
 
 /** Begins some minutes from now, at another moment in each process; a failed run is repeated the next time. */
@@ -17,6 +17,7 @@ export function startHousekeeping(run: RunStatement, state: ReadAuthState): Hous
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
   let stopped = false
+  const leftovers = createLeftovers(run)
   const after = (ms: number): void => {
     if (stopped) return
     timer = setTimeout(() => {
@@ -27,7 +28,7 @@ export function startHousekeeping(run: RunStatement, state: ReadAuthState): Hous
   const tidy = async (): Promise<number> => {
     try {
       const now = await state()
-      return now.kind === 'enabled' && (await deleteLeftovers(run, now.settings)) ? pauseMs : everyMs
+      return now.kind === 'enabled' && (await leftovers.tidy(now.settings)) ? pauseMs : everyMs
     } catch {
       return everyMs
     }

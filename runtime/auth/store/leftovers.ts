@@ -1,57 +1,113 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { SessionLimits } from '../rules/refresh.ts'
 
-/** Rows that nothing needs any more (spec/auth.md 12). Guests are people: they are never deleted silently. */
+/**
+ * Rows that nothing needs any more (spec/auth.md 12). Guests are people: they are never deleted silently.
+ *
+ * Tables are walked from end to end, some pages at a time: what one statement looks at is bounded, however large the table
+ * is and however little of it is over, and no table needs an index for it (PostgreSQL manual, 70.6, and TID range scans).
+ */
+export interface LeftoversWalk {
+  /** Takes the next step of the walk; false when it has come to the end, and the next call begins anew. */
+  readonly tidy: (limits: Retention) => Promise<boolean>
+}
 
-const batch = 500
+/** Seconds after which a session ends by its age and by its rest, and after which the log forgets; null: never. */
+export interface Retention extends Pick<SessionLimits, 'session_timebox' | 'session_inactivity'> {
+  readonly audit_retention: number | null
+}
+
+/** Pages of 8 kB: one step reads half a megabyte, some thousand rows. */
+const pagesAtOnce = 64
 
 /** Old enough for everybody who may still ask about it. */
 const old = `now() - interval '24 hours'`
 
-/** $1 and $2: seconds after which a session ends by its age and by its rest, or null. */
-const sessionsOver = `select ctid from auth.sessions
-  where not_after < ${old}
-    or created_at < ${old} - $1::float8 * interval '1 second'
-    or coalesce(refreshed_at at time zone 'utc', created_at) < ${old} - $2::float8 * interval '1 second'`
+const isOlderBy = (time: string, parameter: string): string =>
+  `${time} < ${old} - ${parameter}::float8 * interval '1 second'`
 
-/** What the parent of the live token gives has no limit of time (spec/auth.md 7, step 2): it stays. */
-const tokensOver = `select t.ctid from auth.refresh_tokens t
-  where t.revoked and t.updated_at < ${old} and not exists (
-    select from auth.refresh_tokens l where l.parent = t.token and l.revoked is not true)`
-
-const over: Readonly<Record<string, string>> = {
-  'auth.refresh_tokens': tokensOver,
-  'auth.flow_state': `select ctid from auth.flow_state where created_at < ${old}`,
-  'auth.mfa_challenges': `select ctid from auth.mfa_challenges where created_at < ${old}`,
-  'auth.mfa_factors': `select ctid from auth.mfa_factors where status = 'unverified' and created_at < ${old}`,
-  'catalograph_auth.cooldowns': `select ctid from catalograph_auth.cooldowns where sent_at < ${old}`,
-  'catalograph_auth.throttles': `select ctid from catalograph_auth.throttles where updated_at < ${old}`,
-  'catalograph_auth.guest_windows': `select ctid from catalograph_auth.guest_windows where updated_at < ${old}`,
-  'catalograph_auth.bans': `select ctid from catalograph_auth.bans
-    where window_began < ${old} and coalesce(banned_until < ${old}, true)`,
-  'catalograph_auth.mail_requests': `select ctid from catalograph_auth.mail_requests where created_at < ${old}`,
-  'catalograph_auth.accepted_mails': `select ctid from catalograph_auth.accepted_mails where accepted_at < ${old}`,
+/** One table. */
+interface Walk {
+  readonly table: string
+  /** Condition on a row `t` that is over; $2 and further are the `values`. */
+  readonly over: string
+  readonly values?: (retention: Retention) => readonly (number | null)[]
+  /** True where nothing of the table is ever over. */
+  readonly isKept?: (retention: Retention) => boolean
 }
 
-/** A locked row is in use: it is skipped until the next time, without waiting. */
-const deleteBatch = (table: string, which: string) =>
-  statement<{ readonly count: number }>(
+const datedBy = (table: string, time: string): Walk => ({ table, over: `t.${time} < ${old}` })
+
+const walks: readonly Walk[] = [
+  {
+    table: 'auth.sessions',
+    over: `t.not_after < ${old} or ${isOlderBy('t.created_at', '$2')}
+      or ${isOlderBy(`coalesce(t.refreshed_at at time zone 'utc', t.created_at)`, '$3')}`,
+    values: ({ session_timebox: age, session_inactivity: rest }) => [age, rest],
+  },
+  {
+    // What the parent of the live token gives has no limit of time (spec/auth.md 7, step 2): it stays.
+    table: 'auth.refresh_tokens',
+    over: `t.revoked and t.updated_at < ${old} and not exists (
+      select from auth.refresh_tokens l where l.parent = t.token and l.revoked is not true)`,
+  },
+  {
+    table: 'auth.audit_log_entries',
+    over: `t.created_at < now() - $2::float8 * interval '1 second'`,
+    values: ({ audit_retention: age }) => [age],
+    isKept: ({ audit_retention: age }) => age === null,
+  },
+  datedBy('auth.flow_state', 'created_at'),
+  datedBy('auth.mfa_challenges', 'created_at'),
+  { table: 'auth.mfa_factors', over: `t.status = 'unverified' and t.created_at < ${old}` },
+  datedBy('catalograph_auth.cooldowns', 'sent_at'),
+  datedBy('catalograph_auth.throttles', 'updated_at'),
+  datedBy('catalograph_auth.guest_windows', 'updated_at'),
+  {
+    table: 'catalograph_auth.bans',
+    over: `t.window_began < ${old} and coalesce(t.banned_until < ${old}, true)`,
+  },
+  datedBy('catalograph_auth.mail_requests', 'created_at'),
+  datedBy('catalograph_auth.accepted_mails', 'accepted_at'),
+]
+
+const page = (number: string): string => `pg_catalog.format('(%s,0)', ${number})::tid`
+
+/** $1: the first page. A locked row is in use: it is skipped until the next walk, without waiting. */
+const stepOf = ({ table, over }: Walk) =>
+  statement<{ readonly more: boolean }>(
     `auth.leftovers.${table}`,
     `with gone as (
-      delete from ${table} where ctid = any (array(${which} limit ${batch} for update skip locked)) returning 1
+      delete from ${table} where ctid = any (array(
+        select t.ctid from ${table} t
+        where t.ctid >= ${page('$1::bigint')} and t.ctid < ${page(`($1::bigint + ${pagesAtOnce})`)} and (${over})
+        for update of t skip locked
+      ))
     )
-    select count(*)::int as count from gone`,
+    select pg_catalog.pg_relation_size('${table}')
+      > ($1::bigint + ${pagesAtOnce}) * pg_catalog.current_setting('block_size')::bigint as more`,
   )
 
-const sessions = deleteBatch('auth.sessions', sessionsOver)
-const others = Object.entries(over).map(([table, which]) => deleteBatch(table, which))
+const steps = walks.map((walk) => ({ ...walk, step: stepOf(walk) }))
 
-/** Deletes at most a few hundred rows of each table; true when there may be more. */
-export async function deleteLeftovers(
-  run: RunStatement,
-  limits: Pick<SessionLimits, 'session_timebox' | 'session_inactivity'>,
-): Promise<boolean> {
-  const counts = [(await run(sessions, [limits.session_timebox, limits.session_inactivity]))[0]?.count ?? 0]
-  for (const one of others) counts.push((await run(one))[0]?.count ?? 0)
-  return counts.some((count) => count === batch)
+/** @param run as the owner of the tables */
+export function createLeftovers(run: RunStatement): LeftoversWalk {
+  let [table, from] = [0, 0]
+  const enter = (next: number): boolean => {
+    ;[table, from] = [next % steps.length, 0]
+    return table !== 0
+  }
+  return {
+    tidy: async (retention) => {
+      const walk = steps[table]
+      if (walk === undefined || walk.isKept?.(retention) === true) return enter(table + 1)
+      const [here, first] = [table, from]
+      // Where this fails, the next call goes on with the next table.
+      const goesOn = enter(table + 1)
+      const [done] = await run(walk.step, [first, ...(walk.values?.(retention) ?? [])])
+      if (done?.more !== true) return goesOn
+      ;[table, from] = [here, first + pagesAtOnce]
+      return true
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openStatements, type StatementsDatabase } from '../../../runtime/db/pool/statements.ts'
-import { deleteLeftovers } from '../../../runtime/auth/store/leftovers.ts'
+import { createLeftovers, type Retention } from '../../../runtime/auth/store/leftovers.ts'
 import { startAuthServer, type AuthServer } from '../../support/auth.ts'
 import { challenge, enrol } from '../../support/totp.ts'
 
@@ -17,7 +17,14 @@ afterAll(async () => {
   await server?.stop()
 })
 
-const none = { session_timebox: null, session_inactivity: null }
+const none: Retention = { session_timebox: null, session_inactivity: null, audit_retention: null }
+/** One walk over all tables: the number of its steps. */
+async function walk(retention: Retention): Promise<number> {
+  const { tidy } = createLeftovers(database.run)
+  let steps = 1
+  while (await tidy(retention)) steps += 1
+  return steps
+}
 const count = async (from: string): Promise<number> =>
   Number((await server.db.query(`select count(*) as count from ${from}`)).rows[0]?.['count'])
 const refresh = async (refresh_token: string): Promise<string> =>
@@ -34,13 +41,13 @@ it('what nobody needs any more is deleted after a day, and nothing else', async 
   await server.db.query(`insert into auth.flow_state (id, provider_type, authentication_method, created_at)
     values (gen_random_uuid(), 'email', 'recovery', now())`)
   const tables = 'auth.mfa_factors, auth.mfa_challenges, auth.flow_state'.split(', ')
-  expect(await deleteLeftovers(database.run, none)).toBe(false)
+  await walk(none)
   expect(await Promise.all([...tables, 'auth.refresh_tokens'].map(count))).toEqual([1, 1, 1, 5])
 
   await server.db.query(tables.map((table) => `update ${table} set created_at = now() - interval '25 h'`).join(';'))
   await server.db.query(`update auth.users set created_at = now() - interval '400 days'`)
   await server.db.query(`update auth.refresh_tokens set updated_at = now() - interval '25 h'`)
-  await deleteLeftovers(database.run, none)
+  await walk(none)
   expect(await Promise.all(tables.map(count))).toEqual([0, 0, 0])
   // The guest's token, the live one, and its parent, which still gives the live one.
   expect([await count('auth.refresh_tokens'), await refresh(parent)]).toEqual([3, live])
@@ -56,17 +63,48 @@ it('sessions that are over are deleted a day later', async () => {
     (await server.db.query('select user_id from auth.sessions where user_id = any ($1)', [[past, tired, going]])).rows
       .map(({ user_id }) => user_id)
       .toSorted()
-  await deleteLeftovers(database.run, none)
+  await walk(none)
   expect(await left()).toEqual([tired, going].toSorted())
-  await deleteLeftovers(database.run, { session_timebox: null, session_inactivity: 3600 })
+  await walk({ ...none, session_inactivity: 3600 })
   expect(await left()).toEqual([going])
 })
 
-it('a lot is deleted little by little', async () => {
-  await server.db.query(`insert into catalograph_auth.throttles (limit_group, source, tokens, updated_at)
-    select 'verify', n::text, 1, now() - interval '25 h' from generate_series(1, 700) n`)
-  expect(await deleteLeftovers(database.run, none)).toBe(true)
-  expect(await count('catalograph_auth.throttles')).toBe(200)
-  expect(await deleteLeftovers(database.run, none)).toBe(false)
-  expect(await count('catalograph_auth.throttles')).toBe(0)
+it('the log forgets what is older than the owner wants, and nothing where no age is set', async () => {
+  await server.db.query(`update auth.audit_log_entries set created_at = now() - interval '90 days'`)
+  const { id } = (await server.call('POST', '/signup', { body: {} })).body.user
+  const before = await count('auth.audit_log_entries')
+  await walk(none)
+  expect(await count('auth.audit_log_entries')).toBe(before)
+  await walk({ ...none, audit_retention: 30 * 86_400 })
+  const { rows } = await server.db.query(`select distinct payload ->> 'actor_id' as id from auth.audit_log_entries`)
+  expect([before > 1, rows]).toEqual([true, [{ id }]])
+})
+
+it('a large table is walked page by page: what one step looks at is bounded, and a walk finds everything', async () => {
+  const insert = (from: number, to: number, age: string): Promise<unknown> =>
+    server.db.query(
+      `insert into catalograph_auth.throttles (limit_group, source, tokens, updated_at)
+      select 'verify', n::text, 1, now() - $3::interval from generate_series($1::int, $2::int) n`,
+      [from, to, age],
+    )
+  const few = await walk(none)
+  // Two young ones for each old one, all over the table.
+  for (let from = 0; from < 30_000; from += 1_000) await insert(from, from + 999, from % 3_000 === 0 ? '25 h' : '1 h')
+  const { rows } = await server.db.query(
+    `select pg_relation_size('catalograph_auth.throttles') / current_setting('block_size')::int as pages`,
+  )
+  expect((await walk(none)) - few).toBe(Math.ceil(Number(rows[0]?.['pages']) / 64) - 1)
+  expect(await count(`catalograph_auth.throttles where updated_at < now() - interval '24 h'`)).toBe(0)
+  expect(await count('catalograph_auth.throttles')).toBe(20_000)
+})
+
+it('a table that cannot be tidied holds up no other', async () => {
+  const { tidy } = createLeftovers(async (statement, values) => {
+    if (statement.text.includes('auth.refresh_tokens')) throw new Error('not this one')
+    return database.run(statement, values)
+  })
+  await server.db.query(`update catalograph_auth.throttles set updated_at = now() - interval '25 h'`)
+  let failures = 0
+  for (let more = true; more;) more = await tidy(none).catch(() => (failures += 1) > 0)
+  expect([failures, await count('catalograph_auth.throttles')]).toEqual([1, 0])
 })

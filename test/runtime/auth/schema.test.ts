@@ -11,6 +11,7 @@ const names = [
   'requests for mails',
   'windows of guests',
   'sessions of recoveries',
+  'orders of lists',
 ]
 
 /** What migrating may write: catalogues down to row versions. */

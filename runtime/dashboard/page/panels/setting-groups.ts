@@ -32,6 +32,7 @@ const groups: Readonly<Record<string, readonly AuthSettingName[]>> = {
     'session_timebox',
     'session_inactivity',
     'session_single_per_user',
+    'audit_retention',
     'jwt_aud',
     'jwt_default_role',
     'jwt_keys',

@@ -657,6 +657,22 @@ describe('GET /admin/audit', () => {
     expect((await call('GET', '/admin/audit')).headers.get('link')).toMatch(/^<\/admin\/audit\?page=/)
   })
 
+  it.each([
+    ['/admin/users', 'auth.users'],
+    ['/admin/audit', 'auth.audit_log_entries'],
+  ])('%s counts up to a million rows, and takes what Postgres estimates above', async (path, table) => {
+    const estimate = (rows: number): Promise<unknown> =>
+      server.db.query('update pg_class set reltuples = $1 where oid = $2::regclass', [rows, table])
+    const total = async (): Promise<unknown> => (await call('GET', path)).headers.get('x-total-count')
+    const { rows } = await server.db.query(`select count(*)::text as count from ${table}`)
+    await estimate(1_000_000)
+    const counted = await total()
+    await estimate(3_000_000)
+    const estimated = await total()
+    await estimate(-1)
+    expect([counted, estimated]).toEqual([rows[0]?.['count'], '3000000'])
+  })
+
   it('tells of one user what they did and what was done to them, and of nobody else', async () => {
     const [{ id, email }, other] = [await made(), await made()]
     await signIn(email)
