@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import fastify from 'fastify'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { registerOpenapi } from './admin/openapi.ts'
 import { guardForOwner, registerAdmin } from './admin/register.ts'
 import type { AdminParts } from './admin/call.ts'
@@ -143,14 +144,25 @@ function meetRequests(app: FastifyInstance, origins: Origins): void {
   })
 }
 
-/** The pattern of the address, whose number is bounded; not the address. */
+/**
+ * By the pattern of the address, whose number is bounded; not by the address. Noted as the answer is handed to Node, since to hear of
+ * its end (onResponse) takes a request ten times as long as all that is noted; only for one sent piece by piece that makes a difference.
+ */
 function observeRequests(app: FastifyInstance, observe: (request: HttpObservation) => void): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none'
-    observe({ method: request.method, route, status: reply.statusCode, ms: reply.elapsedTime })
-    done()
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (payload instanceof Readable) reply.raw.once('finish', () => observe(observationOf(request, reply)))
+    // A client that has gone is not answered.
+    else if (!reply.raw.destroyed) observe(observationOf(request, reply))
+    done(null, payload)
   })
 }
+
+const observationOf = (request: FastifyRequest, reply: FastifyReply): HttpObservation => ({
+  method: request.method,
+  route: request.routeOptions.url ?? 'none',
+  status: reply.statusCode,
+  ms: performance.now() - request.arrivedAt,
+})
 
 /** For the owner: how much is asked, and for what, is nobody else's business. */
 function registerMetrics(app: FastifyInstance, metrics: Metrics, parts: AdminParts): void {

@@ -20,6 +20,7 @@ beforeAll(async () => {
     sql: `create table notes (id int primary key); insert into notes values (1);
       create function wait() returns int language sql stable as 'select 1 from pg_sleep(0.2)';
       create function name() returns text language sql stable as $$ select current_setting('application_name') $$;
+      create function long() returns text language sql stable as $$ select repeat('x', 10_000_000) $$;
       create function wait_long() returns int language sql stable as 'select 1 from pg_sleep(30)';
       grant select on notes to anon, service_role;`,
   })
@@ -65,6 +66,29 @@ describe('metrics', () => {
       expect(sum).toBeGreaterThan(0)
       expect(sum).toBeLessThan(60)
       expect(valueOf(text, 'nodejs_eventloop_lag_seconds')).toBeGreaterThanOrEqual(0)
+    })
+  })
+
+  it('count each answered HTTP request once by pattern and status, short, long or refused', async () => {
+    const port = await freePort()
+    await serving({ METRICS: `127.0.0.1:${port}` }, async ({ url, graphql }) => {
+      const long = (await graphql('{ long }')).text()
+      expect(await long).toHaveLength('{"data":{"long":""}}'.length + 10_000_000)
+      await graphql('{ long }', { apikey: 'wrong' })
+      for (const path of ['/nowhere', '/elsewhere', '/%zz', '/health']) await textOf(`${url}${path}`)
+      await fetch(`${url}/graphql/v1`, { method: 'OPTIONS' })
+      const text = await textOf(`http://127.0.0.1:${port}/metrics`)
+      const name = 'catalograph_http_request_seconds'
+      const answered = (method: string, route: string, status: number): number =>
+        valueOf(text, `${name}_count`, `method="${method}"`, `route="${route}"`, `status="${status}"`)
+      expect(answered('POST', '/graphql/v1', 200)).toBe(1)
+      expect(answered('POST', '/graphql/v1', 401)).toBe(1)
+      expect(answered('GET', 'none', 404)).toBe(2)
+      expect(answered('GET', '/health', 200)).toBe(1)
+      expect(answered('OPTIONS', 'none', 204)).toBe(1)
+      expect(valueOf(text, `${name}_sum`, 'status="200"', 'route="/graphql/v1"')).toBeLessThan(60)
+      // An address that cannot be read has no pattern.
+      expect(text).not.toMatch(/http_request_seconds_count\{.*status="400"/)
     })
   })
 
