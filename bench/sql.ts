@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { openClient, serverOf } from '../runtime/db/connect/server.ts'
-import { startupSettings } from '../runtime/db/connect/startup.ts'
+import { optionsText, startupSettings } from '../runtime/db/connect/startup.ts'
 import { openDatabase } from '../runtime/db/pool/pool.ts'
 import { additionOperations, type AdditionOperation } from './blog/additions.ts'
 import { caller, operations } from './blog/operations.ts'
@@ -90,8 +90,8 @@ await withCleanup(async (later) => {
   const compiled = await compileOnce(db.adminUrl)
   const { version } = compiled.revision
   const translator = createTranslator(compiled, 'authenticated')
-  const server = serverOf(db.url, startupSettings(['public'], 0), { PGSSLMODE: 'disable' })
-  const config = await server.connect(async (target) => target)
+  const startup = startupSettings(['public'], 0)
+  const server = serverOf(db.url, startup, { PGSSLMODE: 'disable' })
   const connect = async (): Promise<pg.Client> => {
     const client = await openClient(server)
     later(() => client.end())
@@ -102,7 +102,7 @@ await withCleanup(async (later) => {
   const [ourClient, theirClient] = [await connect(), await connect()]
   const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 1 })
   later(database.close)
-  const pool = new pg.Pool({ ...config, max: 1, idleTimeoutMillis: 0 })
+  const pool = new pg.Pool({ connectionString: db.url, options: optionsText(startup), max: 1, idleTimeoutMillis: 0 })
   later(() => pool.end())
   const ask = createAsk(pool)
 

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { hostUrls } from '../lib/host-urls.ts'
 import { isJsonObject } from '../lib/json-object.ts'
 
 /** What a setting's text became, or what is wrong with it; a problem never repeats the text, which may be a secret. */
@@ -120,17 +121,19 @@ export const nameList: Parser<readonly string[]> = (text) => {
 
 /** A connection URL as libpq takes it (PostgreSQL manual, chapter libpq, section Connection URIs). */
 export const postgresUrl: Parser<string> = (text) =>
-  /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
+  /^postgres(ql)?:\/\//.test(text) && hostUrls(text).every((url) => URL.canParse(url))
     ? value(text)
     : problem('must be a connection URL such as postgres://user:password@host:5432/database')
 
-/** Connection URLs separated by commas that a scheme follows, since a URL may name several hosts. */
+/** Connection URLs of one server each, separated by commas that a scheme follows. */
 export const postgresUrls: Parser<readonly string[]> = (text) => {
   const urls = text.split(/,\s*(?=postgres(?:ql)?:\/\/)/).map((url) => url.trim())
-  const isUrl = (url: string): boolean => postgresUrl(url).kind === 'value'
+  const isUrl = (url: string): boolean => postgresUrl(url).kind === 'value' && hostUrls(url).length === 1
   return urls.every(isUrl)
     ? value(urls)
-    : problem('must be connection URLs separated by commas, such as postgres://user:password@host:5432/database')
+    : problem(
+        'must be connection URLs of one host each, separated by commas, such as postgres://user:password@host:5432/database',
+      )
 }
 
 /** A web address without query and fragment; a slash at its end is dropped, so that paths can be joined to it. */

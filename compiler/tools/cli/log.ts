@@ -1,3 +1,4 @@
+import { hostUrls } from '../../../runtime/lib/host-urls.ts'
 import { createLogger } from '../../../runtime/log/logger.ts'
 import type { Log } from '../../../runtime/log/events.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
@@ -8,14 +9,13 @@ import type { Terminal } from './command.ts'
  * @param worker its number among several
  */
 export function logOf(settings: Settings, terminal: Terminal, worker?: number): Log {
-  const { jwtSecret, databaseUrl, databaseOwnerUrl, databaseAuthUrl } = settings
+  const { jwtSecret, databaseUrl, databaseOwnerUrl, databaseAuthUrl, replicaUrls } = settings
+  const urls = [databaseUrl, databaseOwnerUrl, databaseAuthUrl, ...(replicaUrls ?? [])]
   return createLogger({
     level: settings.logLevel,
     human: terminal.human,
     ...(worker !== undefined && { worker }),
-    secrets: [jwtSecret, ...[databaseUrl, databaseOwnerUrl, databaseAuthUrl].flatMap(secretsOfUrl)].filter(
-      (secret) => secret !== null,
-    ),
+    secrets: [jwtSecret, ...urls.flatMap(secretsOfUrl)].filter((secret) => secret !== null),
     write: (line) => terminal.note(line.trimEnd()),
     now: () => new Date(),
   })
@@ -26,6 +26,6 @@ const shortestConcealed = 6
 
 function secretsOfUrl(url: string | null): readonly string[] {
   if (url === null) return []
-  const { password } = new URL(url)
+  const { password } = new URL(hostUrls(url)[0] ?? url)
   return [url, password, decodeURIComponent(password)].filter((secret) => secret.length >= shortestConcealed)
 }

@@ -10,6 +10,7 @@ import { demandSchemas } from '../../serving/demand-schemas.ts'
 import { compileReporting, reportFor, type ReportingManifest } from '../report/report.ts'
 import { connectionFindings, poolerFinding } from './connection.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
+import { hostFindings } from './hosts.ts'
 import { replicaFindings } from './replicas.ts'
 import { schemaFindings } from './schema.ts'
 import { addressFinding, isAuthThere, keysFinding, mailFinding, nodeFinding } from './surroundings.ts'
@@ -81,7 +82,8 @@ export async function examine(patient: Patient, nodeVersion: string, now: () => 
   )
   if (login.some(({ check, verdict }) => check === 'connection' && verdict === 'fault')) return [...here, ...login]
   const database = await Promise.all([
-    attempt('replicas', 'check DATABASE_REPLICA_URLS', () => replicaFindings(loginUrl, settings.replicaUrls ?? [])),
+    attempt('hosts', 'check DATABASE_URL', () => hostFindings(loginUrl, process.env)),
+    attempt('replicas', 'check DATABASE_REPLICA_URLS', () => replicaFindings(loginUrl, settings)),
     attempt('prepared', 'check DATABASE_OWNER_URL', () => preparedFindings(patient)),
     attempt('schema', 'check DB_SCHEMAS, and the privileges of the role', () =>
       withSession({ url: ownerUrl }, (query) => schemaPart(patient, query)),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { hostUrls } from '../../lib/host-urls.ts'
 
 /**
  * Connection parameters by their names in libpq (PostgreSQL manual, chapter libpq: 34.1.2 parameters, 34.15 environment,
@@ -30,6 +31,7 @@ const variables: Readonly<Record<string, string>> = {
   PGSSLKEY: 'sslkey',
   PGSSLCRL: 'sslcrl',
   PGSSLNEGOTIATION: 'sslnegotiation',
+  PGTARGETSESSIONATTRS: 'target_session_attrs',
 }
 
 /** An empty value counts as none, as with libpq. */
@@ -40,10 +42,11 @@ const ofEnvironment = (environment: ConnectEnvironment): ConnectionParameters =>
   given(Object.entries(variables).map(([variable, parameter]) => [parameter, environment[variable]]))
 
 const ofUrl = (url: string): ConnectionParameters => {
-  const { hostname, port, username, password, pathname, searchParams } = new URL(url)
+  const urls = hostUrls(url).map((one) => new URL(one))
+  const [{ username, password, pathname, searchParams } = new URL(url)] = urls
   const parts: readonly (readonly [string, string])[] = [
-    ['host', decodeURIComponent(hostname).replace(/^\[(.+)\]$/, '$1')],
-    ['port', port],
+    ['host', urls.map(({ hostname }) => decodeURIComponent(hostname).replace(/^\[(.+)\]$/, '$1')).join()],
+    ['port', urls.some(({ port }) => port !== '') ? urls.map(({ port }) => port).join() : ''],
     ['user', decodeURIComponent(username)],
     ['password', decodeURIComponent(password)],
     ['dbname', decodeURIComponent(pathname.slice(1))],

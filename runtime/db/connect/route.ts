@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { sqlstateOf } from '../failures/classify.ts'
 import type { PoolerSetting } from '../../settings/keys.ts'
-import { openClient, type Server } from './server.ts'
+import type { Opening } from './server.ts'
 
 /**
  * How connections reach Postgres: each has a backend of its own, or a pooler stands between, which may give every
@@ -12,13 +12,6 @@ import { openClient, type Server } from './server.ts'
 export interface Opened<C extends pg.ClientBase> {
   readonly client: C
   readonly pooled: boolean
-}
-
-/** How clients are made and ended. */
-export interface Opening<C extends pg.ClientBase> {
-  /** @param config what differs from the server's own */
-  readonly connect: (config: pg.ClientConfig) => Promise<C>
-  readonly end: (client: C) => void
 }
 
 const whoAnswers = 'select pg_catalog.pg_backend_pid() as pid'
@@ -73,9 +66,3 @@ export const createOpen = <C extends pg.ClientBase>(
   }
   return () => attempt(false)
 }
-
-/** @param config beside the server's own */
-export const openingOf = (server: Server, config: pg.ClientConfig): Opening<pg.Client> => ({
-  connect: (without) => openClient(server, { ...config, ...without }),
-  end: (client) => void client.end().catch(() => undefined),
-})

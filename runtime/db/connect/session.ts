@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { classify, classifyConnecting } from '../failures/classify.ts'
-import { createOpen, openingOf } from './route.ts'
-import { serverOf } from './server.ts'
+import { createOpen } from './route.ts'
+import { openingOf, serverOf } from './server.ts'
 import { localArms, ownSettings, startupSettings, type SettingPairs } from './startup.ts'
 
 /** Runs one of our own statements as the login role. Rejects with DatabaseFailure. */

@@ -1,4 +1,5 @@
 import { DatabaseFailure, type DatabaseFailureKind } from './failures.ts'
+import { HostsFault } from './hosts-fault.ts'
 
 /**
  * Why something failed, for the operator: the log and the commands. Callers get the sentence of the failure instead, which
@@ -65,10 +66,18 @@ const adviceOn = (error: unknown): string | undefined => {
   return advice[code] ?? messages[message]
 }
 
-/** The sentence of what was thrown, with what to do about it where the cause is known. */
+const toldOfHosts = ({ tried }: HostsFault): string =>
+  [...tried].map(([host, error]) => `${host}: ${advised(error)}`).join('; ')
+
+const advised = (error: unknown): string => {
+  if (error instanceof HostsFault) return toldOfHosts(error)
+  const wanted = adviceOn(error)
+  return wanted === undefined ? told(error) : `${told(error)}: ${wanted}`
+}
+
+/** The sentence of what was thrown, with what to do about it where the cause is known; of each host where several were tried. */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof DatabaseFailure)) return told(error)
   const cause = error.cause ?? error
-  const wanted = notThere.has(error.kind) ? adviceOn(cause) : undefined
-  return wanted === undefined ? told(cause) : `${told(cause)}: ${wanted}`
+  return notThere.has(error.kind) ? advised(cause) : told(cause)
 }

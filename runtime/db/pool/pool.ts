@@ -14,9 +14,9 @@ import { createRoom } from './room.ts'
 import { createRunner, runWith } from './run.ts'
 import { queryOn, type Query } from '../connect/session.ts'
 import { createShares } from './shares.ts'
-import { serverOf, type Server } from '../connect/server.ts'
+import { serverOf, type Opening, type Server } from '../connect/server.ts'
 import { ownSettings, startupSettings } from '../connect/startup.ts'
-import { createOpen, type Opened, type Opening } from '../connect/route.ts'
+import { createOpen, type Opened } from '../connect/route.ts'
 import { openTo } from './connecting.ts'
 import type { PoolerSetting } from '../../settings/keys.ts'
 
@@ -97,14 +97,19 @@ const openPool = (connectTimeout: number): pg.Pool => {
   return pool
 }
 
+const endLent = (client: pg.PoolClient): void => client.release(true)
+
 /** The pool makes its next client from its options as they are then. */
 const openingIn = (pool: pg.Pool, server: Server): Opening<pg.PoolClient> => ({
   connect: (config) =>
-    server.connect((target) => {
-      Object.assign(pool.options, target, config)
-      return pool.connect()
+    server.connect({
+      connect: (target) => {
+        Object.assign(pool.options, target, config)
+        return pool.connect()
+      },
+      end: endLent,
     }),
-  end: (client) => client.release(true),
+  end: endLent,
 })
 
 const withClient = async <T>(

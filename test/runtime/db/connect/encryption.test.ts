@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, chmodSync, chownSync, copyFileSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encryption } from '../../../../runtime/db/connect/encryption.ts'
 import { openClient, serverOf } from '../../../../runtime/db/connect/server.ts'
@@ -156,9 +157,13 @@ describe.skipIf(!hasOpenssl())('the encryption of connections', () => {
     const tried: Encryption[] = []
     const server = serverOf(urlOf('needs_plain', {}), {}, bare)
     const open = () =>
-      server.connect(async ({ ssl }) => {
-        tried.push(ssl === false ? false : {})
-        if (ssl !== false) throw new Error('The server does not support SSL connections')
+      server.connect({
+        connect: async ({ ssl }) => {
+          tried.push(ssl === false ? false : {})
+          if (ssl !== false) throw new Error('The server does not support SSL connections')
+          return new pg.Client()
+        },
+        end: () => undefined,
       })
     await open()
     await open()

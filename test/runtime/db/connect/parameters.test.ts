@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { hostsOf, type Host } from '../../../../runtime/db/connect/hosts.ts'
 import { parametersOf } from '../../../../runtime/db/connect/parameters.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'catalograph-parameters-'))
@@ -61,6 +62,29 @@ describe('connection parameters', () => {
     expect(() => parametersOf('postgres:///?service=nope', environment)).toThrow(
       `the service nope is described neither in ${home}/.pg_service.conf nor in ${home}/none/pg_service.conf`,
     )
+  })
+
+  test('list several hosts, with a port for each or one for all', () => {
+    const listed = (url: string, environment = {}): readonly Host[] =>
+      hostsOf(parametersOf(url, { ...bare, ...environment }))
+    const [a, b] = [
+      { host: 'a', port: 5432 },
+      { host: 'b', port: 5433 },
+    ]
+    expect(listed('postgres://ann@a:5432,b:5433/app?sslmode=disable')).toEqual([a, b])
+    expect(listed('postgresql://ann:p,w@a,b:5433/app')).toEqual([a, b])
+    expect(listed('postgres://[::1]:1,[::2]/app')).toEqual([
+      { host: '::1', port: 1 },
+      { host: '::2', port: 5432 },
+    ])
+    expect(listed('postgres:///app?host=a,b&port=5432,5433')).toEqual([a, b])
+    expect(listed('postgres:///app', { PGHOST: 'a,/run/postgresql', PGPORT: '6000' })).toEqual([
+      { host: 'a', port: 6000 },
+      { host: '/run/postgresql', port: 6000 },
+    ])
+    expect(listed('postgres://a/app')).toEqual([{ host: 'a' }])
+    expect(listed('postgres:///app')).toEqual([{}])
+    expect(() => listed('postgres://a,b,c/app', { PGPORT: '1,2' })).toThrow('2 ports are given for 3 hosts')
   })
 
   test('come back from any URL that they are written into', () => {

@@ -1,0 +1,60 @@
+import type pg from 'pg'
+import { suggest } from '../../lib/suggest.ts'
+import { ParameterFault, type ConnectionParameters } from './parameters.ts'
+
+/** Which of the servers that answer is the one that is meant (PostgreSQL manual, chapter libpq, target_session_attrs). */
+
+interface SessionFacts {
+  readonly isStandby: boolean
+  readonly isReadOnly: boolean
+}
+
+const factsSql = `select pg_catalog.pg_is_in_recovery() as "isStandby",
+  pg_catalog.current_setting('transaction_read_only') = 'on' as "isReadOnly"`
+
+/** What a session has to be, and what is said of one that is not. */
+interface Demand {
+  readonly holds: (facts: SessionFacts) => boolean
+  readonly otherwise: string
+}
+
+const readWrite: Demand = { holds: ({ isReadOnly }) => !isReadOnly, otherwise: 'the session is read-only' }
+const readOnly: Demand = { holds: ({ isReadOnly }) => isReadOnly, otherwise: 'the session is not read-only' }
+const primary: Demand = { holds: ({ isStandby }) => !isStandby, otherwise: 'the server is a standby' }
+const standby: Demand = { holds: ({ isStandby }) => isStandby, otherwise: 'the server is not a standby' }
+
+/** target_session_attrs -> what is demanded; where no host has it, the next one. Null: nothing. */
+const targets = {
+  any: [null],
+  'read-write': [readWrite],
+  'read-only': [readOnly],
+  primary: [primary],
+  standby: [standby],
+  'prefer-standby': [standby, null],
+} as const satisfies Readonly<Record<string, readonly (Demand | null)[]>>
+
+type Target = keyof typeof targets
+
+/** @throws ParameterFault */
+export const targetOf = ({ target_session_attrs: target = 'any' }: ConnectionParameters): Target => {
+  if (Object.hasOwn(targets, target)) return target as Target
+  const near = suggest(target, Object.keys(targets))
+  throw new ParameterFault(
+    `target_session_attrs=${target} is none of ${Object.keys(targets).join(', ')}${near === null ? '' : `; did you mean ${near}?`}`,
+  )
+}
+
+/** Rejects where a connection leads to another server than is meant. */
+export type CheckTarget = (client: pg.ClientBase) => Promise<void>
+
+const checkOf =
+  (demand: Demand, target: Target): CheckTarget =>
+  async (client) => {
+    const { rows } = await client.query<SessionFacts>(factsSql)
+    if (rows[0] === undefined || !demand.holds(rows[0]))
+      throw new Error(`${demand.otherwise}, and target_session_attrs is ${target}`)
+  }
+
+/** One check for each round over all hosts; null: whoever answers serves. */
+export const checksOf = (target: Target): readonly (CheckTarget | null)[] =>
+  targets[target].map((demand) => demand && checkOf(demand, target))

@@ -1,0 +1,11 @@
+/** None of several hosts served. */
+export class HostsFault extends Error {
+  override readonly name = 'HostsFault'
+  /** Host and port -> why not. */
+  readonly tried: ReadonlyMap<string, unknown>
+
+  constructor(tried: ReadonlyMap<string, unknown>) {
+    super(`None of ${[...tried.keys()].join(', ')} serves.`)
+    this.tried = tried
+  }
+}

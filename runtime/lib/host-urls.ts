@@ -1,0 +1,10 @@
+const list = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s
+
+/**
+ * A connection URL may list several hosts, each with a port of its own (PostgreSQL manual, chapter libpq, Connection URIs), which
+ * no other URL may: the same URL for each of them, in their order.
+ */
+export function hostUrls(url: string): readonly string[] {
+  const [, before = '', hosts = '', after = ''] = list.exec(url) ?? []
+  return before === '' ? [url] : hosts.split(',').map((host) => `${before}${host}${after}`)
+}
