@@ -20,8 +20,8 @@ import type {
 /** The answer of one run of the catalogue query: the lists of one object each, all types, and the new objects. */
 export interface CatalogAnswer
   extends
-    Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'readsClaims' | 'memberships'>,
-    Pick<Lists, 'leaves' | 'snapshot' | 'counter' | 'server'> {
+    Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'memberships'>,
+    Pick<Lists, 'told' | 'snapshot' | 'counter' | 'server' | 'needy'> {
   readonly schemas: readonly CatalogSchema[]
   readonly roles: Lists['roles']
   readonly types: readonly CatalogType[]
@@ -31,13 +31,12 @@ export interface CatalogAnswer
   readonly strays: readonly CatalogStray[]
   readonly filled: readonly string[]
   readonly members: Lists['members']
+  readonly touched: readonly Oid[]
   readonly gone: Lists['gone']
 }
 
 export interface ReadRelation {
   readonly hash: string
-  /** Who wrote its row in pg_class. */
-  readonly written: string
   /** False for a relation that is only here because a foreign key refers to it. */
   readonly served: boolean
   /** Types of the columns. */
@@ -62,31 +61,21 @@ export interface ReadFunction {
 export function decodeAnswer(answer: string): CatalogAnswer {
   const lists = readLists(answer)
   const index = indexOf(lists)
-  const {
-    version,
-    snapshot,
-    counter,
-    server,
-    serverVersion,
-    databaseOwner,
-    readsClaims,
-    leaves,
-    roles,
-    memberships,
-    gone,
-  } = lists
+  const { version, told, snapshot, counter, server, serverVersion, databaseOwner, roles, memberships, gone, needy } =
+    lists
   return {
     version,
+    told,
     snapshot,
     counter,
     server,
     serverVersion,
     databaseOwner,
-    readsClaims,
-    leaves,
     roles,
     memberships,
     gone,
+    needy,
+    touched: lists.touched.map(({ oid }) => oid),
     schemas: lists.schemas.map((row) => schemaOf(row, index)),
     types: lists.types.map((row) => typeOf(row, index)),
     typeSchemas: lists.typeSchemas.map(({ name, acl }) => ({ name, grants: grantsUnder(acl, index) })),
@@ -183,9 +172,8 @@ const schemaOf = (row: RowOf<'schemas'>, index: Index): CatalogSchema => ({
   grants: grantsUnder(row.acl, index),
 })
 
-const readRelation = ({ hash, written, served }: RowOf<'relations'>, object: CatalogRelation): ReadRelation => ({
+const readRelation = ({ hash, served }: RowOf<'relations'>, object: CatalogRelation): ReadRelation => ({
   hash,
-  written,
   served,
   mentions: [...new Set(object.columns.map(({ type }) => type))],
   object,

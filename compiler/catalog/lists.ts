@@ -1,9 +1,10 @@
-import type { Leftovers } from '../../runtime/contract/execution.ts'
 import { ROWS, bool, integer, nullable, text, type ListName, type Read, type RowOf } from './rows.ts'
 
 /** The answer of the catalogue query, checked: flat lists of rows, and what there is one of. */
 export interface Lists extends ListsOfRows {
   readonly version: string | null
+  /** Whether the answer is whole: false where it was asked for what was recorded, and not all was. */
+  readonly told: boolean
   /** The snapshot that was read, as pg_current_snapshot prints it. */
   readonly snapshot: string
   /** The counter of recorded changes in that snapshot, or null where nothing is recorded. */
@@ -12,8 +13,6 @@ export interface Lists extends ListsOfRows {
   readonly server: string
   readonly serverVersion: number
   readonly databaseOwner: string
-  readonly readsClaims: boolean
-  readonly leaves: Leftovers | null
 }
 
 type ListsOfRows = { readonly [K in ListName]: readonly RowOf<K>[] }
@@ -29,22 +28,13 @@ export function readLists(answer: string): Lists {
     // The table says which row each list holds; TypeScript cannot follow that through Object.fromEntries.
     ...(Object.fromEntries(names.map((name) => [name, readRows(name, parts[name])])) as unknown as ListsOfRows),
     version: readOne('version', nullable(text), parts['version']),
+    told: readOne('told', bool, parts['told']),
     snapshot: readOne('snapshot', text, parts['snapshot']),
     counter: readOne('counter', nullable(text), parts['counter']),
     server: readOne('server', text, parts['server']),
     serverVersion: readOne('serverVersion', integer, parts['serverVersion']),
     databaseOwner: readOne('databaseOwner', text, parts['databaseOwner']),
-    readsClaims: readOne('readsClaims', bool, parts['readsClaims']),
-    leaves: readLeftovers(fieldsOf(parts['leaves'], 'leaves')),
   }
-}
-
-const readLeftovers = ({ settings, session }: Readonly<Record<string, unknown>>): Leftovers | null => {
-  const leaves = {
-    settings: readOne('leaves.settings', bool, settings),
-    session: readOne('leaves.session', bool, session),
-  }
-  return leaves.settings || leaves.session ? leaves : null
 }
 
 /** From one array per field to one object per row. */

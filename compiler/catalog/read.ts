@@ -1,6 +1,7 @@
 import { decodeAnswer } from './decode.ts'
-import { join, knownValues, nothingKnown, type JoinOutcome } from './known.ts'
-import { catalogQuery } from './queries.ts'
+import { join, type JoinOutcome } from './join.ts'
+import { nothingKnown, placeValues, recordedValues, wholeValues, type KnownObjects } from './known.ts'
+import { recordedQuery, toldQuery, wholeQuery } from './queries.ts'
 import type { Catalog } from './types.ts'
 
 /** Runs one statement as a role that may read pg_catalog; any connection of a pool will do. */
@@ -15,7 +16,7 @@ export interface ReadOptions {
   /** SQL expression for the schema version (never a user's text), or null where nothing counts it. */
   readonly version: string | null
   /**
-   * SQL expression that counts the changes recorded in catalograph.schema_change; without it every read compares the
+   * SQL expression that counts the changes recorded in catalograph.schema_record; without it every read compares the
    * marks of all relations.
    */
   readonly counter?: string
@@ -39,16 +40,16 @@ export function createCatalogReader(
   query: CatalogQuery,
   { schemas, version, counter }: ReadOptions,
 ): () => Promise<Catalog> {
-  const text = catalogQuery(version, counter ?? null)
+  const question = createQuestion(query, version, counter ?? null)
   let known = nothingKnown
   const ask = async (): Promise<JoinOutcome> => {
-    const before = known
-    const { rows } = await query(text, [schemas, ...knownValues(before)])
-    return join(before, decodeAnswer(answerOf(rows)))
+    const asked = await question(known)
+    const { rows } = await query(asked.text, [schemas, ...asked.values])
+    return join(asked.known, decodeAnswer(answerOf(rows)))
   }
   return async () => {
     for (let attempt = 1; ; attempt += 1) {
-      const joined = await asked(ask, attempt >= ATTEMPTS)
+      const joined = await attempted(ask, attempt >= ATTEMPTS)
       if (joined === null) continue
       known = joined.known
       if (joined.kind === 'whole') return joined.catalog
@@ -56,10 +57,36 @@ export function createCatalogReader(
   }
 }
 
+interface Question {
+  readonly text: string
+  /** From $2 on. */
+  readonly values: unknown[]
+  /** What its answer is joined to. */
+  readonly known: KnownObjects
+}
+
+/** Chooses the statement: it is asked first whether the record is whole, so that one reading is enough. */
+function createQuestion(
+  query: CatalogQuery,
+  version: string | null,
+  counter: string | null,
+): (known: KnownObjects) => Promise<Question> {
+  const whole = wholeQuery(version, counter)
+  const record = counter === null ? null : { told: toldQuery(counter), text: recordedQuery(version, counter) }
+  return async (known) => {
+    const { since } = known
+    if (record !== null && since !== null) {
+      const { rows } = await query(record.told, placeValues(since))
+      if (rows[0]?.['told'] === true) return { text: record.text, values: recordedValues(known, since), known }
+    }
+    return { text: whole, values: wholeValues(known), known: since === null ? known : { ...known, since: null } }
+  }
+}
+
 const ATTEMPTS = 20
 
 /** Null when the answer was overtaken by a change and another attempt is left. */
-async function asked(ask: () => Promise<JoinOutcome>, last: boolean): Promise<JoinOutcome | null> {
+async function attempted(ask: () => Promise<JoinOutcome>, last: boolean): Promise<JoinOutcome | null> {
   try {
     return await ask()
   } catch (error) {

@@ -39,12 +39,11 @@ export const ROWS = {
   memberships: { member: text, group: text, inherits: bool },
   grants: { acl, grantee: text, privilege: text },
   schemas: { oid: text, name: text, comment: nullable(text), acl },
-  /** What was known and is no more. */
+  /** What was known and is no more, and maybe what never was known. */
   gone: { kind: oneOf('relation', 'function'), oid: text },
   relations: {
     oid: text,
     hash: text,
-    written: text,
     served: bool,
     schema: text,
     name: text,
@@ -142,6 +141,10 @@ export const ROWS = {
   members: { kind: oneOf('relation', 'function'), oid: text },
   /** Comments with settings on objects that have none. */
   strays: { kind: text, name: text, comment: text },
+  /** Functions, relations and domains that read claims one by one, or leave something behind (queries/marks.ts). */
+  needy: { kind: oneOf('claims', 'settings', 'session'), oid: text },
+  /** What was recorded to have changed: rows of `filled` and `needy` are about these alone. */
+  touched: { oid: text },
 } as const
 
 export type ListName = keyof typeof ROWS

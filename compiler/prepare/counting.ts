@@ -4,7 +4,7 @@
  *
  * Every backend counts in a row of its own, so that no DDL waits for another one's commit, a rolled-back change counts
  * for nothing, and a snapshot that sees the sum sees the catalogue that belongs to it. Beside the count it records, in
- * a ring of rows of its own, which relations changed: a reader that finds fewer records than changes compares
+ * a ring of rows of its own, which objects changed: a reader that finds fewer records than changes compares
  * everything. And it sets the schema mark (runtime/db/check/schema-marks.ts).
  */
 
@@ -37,9 +37,9 @@ const recordsKept = 256
 const list = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ')
 
 /**
- * Commands whose event names all relations whose columns, keys and comments may have changed. A change of a relation's
- * row in pg_class is found without that (compiler/catalog/queries.ts), and so are functions, types and schemas. After a
- * command that is not listed the reader compares everything.
+ * Commands whose events name all that changed of relations, with what hangs on them, and of functions, and what is new
+ * of types; other changes of types and of schemas are found without that (compiler/catalog/queries.ts). After a command
+ * that is not listed the reader compares everything.
  */
 const toldTags = [
   ...['TABLE', 'VIEW', 'MATERIALIZED VIEW', 'FUNCTION', 'PROCEDURE', 'POLICY', 'TRIGGER'].flatMap((kind) =>
@@ -55,11 +55,14 @@ const toldClasses = [
   ...['pg_rewrite', 'pg_statistic_ext', 'pg_publication_rel'],
 ]
 
+/** Catalogues of what hangs on a relation and has a name of its own there. */
+const partClasses = ['pg_constraint', 'pg_attrdef', 'pg_trigger', 'pg_policy', 'pg_rewrite']
+
 const classes = (names: readonly string[]): string =>
   names.map((name) => `'pg_catalog.${name}'::pg_catalog.regclass`).join(', ')
 
 /**
- * The record of a change: the relations, or null where they are unknown. Relations with parents or children are
+ * The record of a change: the objects, or null where they are unknown. Relations with parents or children are
  * unknown: a command on one changes others, which an old snapshot may not see.
  *
  * A new type of a column makes Postgres create the foreign keys that refer to it again, without an event: the ones that
@@ -80,11 +83,11 @@ const record = `if exists (select from pg_catalog.pg_inherits i where i.inhrelid
     end if;
     insert into catalograph.schema_version as v (pid, n) values (pg_backend_pid(), 1)
       on conflict (pid) do update set n = v.n + 1 returning n into counted;
-    insert into catalograph.schema_change (pid, slot, xid, relations, granted)
+    insert into catalograph.schema_record (pid, slot, xid, objects, granted)
       values (pg_backend_pid(), counted % ${recordsPerBackend}, pg_current_xact_id(), changed,
         tg_tag in ('GRANT', 'REVOKE'))
       on conflict (pid, slot) do update
-      set xid = excluded.xid, relations = excluded.relations, granted = excluded.granted;
+      set xid = excluded.xid, objects = excluded.objects, granted = excluded.granted;
     perform pg_catalog.setval('catalograph.schema_mark', (pg_catalog.random() * 9e18)::bigint + 1);
     perform pg_catalog.set_config('catalograph.changed', 'on', true);`
 
@@ -92,9 +95,9 @@ const record = `if exists (select from pg_catalog.pg_inherits i where i.inhrelid
 interface EventFacts {
   /** Whether an API may look different. */
   readonly counts: string
-  /** Whether it is known which relations changed. */
+  /** Whether it is known which objects changed. */
   readonly known: string
-  /** What happened, one row each; `relation.oid` is what it happened to. */
+  /** What happened, one row each; `object.oid` is what it happened to. */
   readonly from: string
 }
 
@@ -107,7 +110,7 @@ begin
   if tg_tag in (${list(ignoredTags)}) then return; end if;
   select ${counts},
     case when tg_tag in (${list(toldTags)})${known}
-    then coalesce(pg_catalog.array_agg(distinct relation.oid) filter (where relation.oid is not null), '{}') end
+    then coalesce(pg_catalog.array_agg(distinct object.oid) filter (where object.oid is not null), '{}') end
   into counts, changed
   from ${from};
   if counts then
@@ -119,7 +122,8 @@ end
 /**
  * ddl_command_end. Temporary objects name the schema pg_temp, or are "on pg_temp.x" where they have no schema; GRANT
  * and REVOKE name nothing at all. Among indexes only unique ones matter: they are keys. Commands that drop report
- * nothing here, except DROP OWNED, which may have revoked grants and is known by its tag alone.
+ * nothing here, except DROP OWNED, which may have revoked grants and is known by its tag alone. What is part of a
+ * relation, a policy for one, happens to that; an oid does not tell of which catalogue it is, so it may ask for one more.
  *
  * A table of a composite type changes with it, so of ALTER TYPE only changes of enums name their relations.
  */
@@ -135,7 +139,13 @@ export const commandBody = countingBody({
       (select i.indrelid from pg_catalog.pg_index i where i.indexrelid = c.objid), c.objid)
     when ${classes(['pg_constraint'])} then
       (select k.conrelid from pg_catalog.pg_constraint k where k.oid = c.objid)
-    end as oid) relation
+    when ${classes(['pg_policy'])} then (select p.polrelid from pg_catalog.pg_policy p where p.oid = c.objid)
+    when ${classes(['pg_trigger'])} then (select t.tgrelid from pg_catalog.pg_trigger t where t.oid = c.objid)
+    when ${classes(['pg_rewrite'])} then (select r.ev_class from pg_catalog.pg_rewrite r where r.oid = c.objid)
+    when ${classes(['pg_attrdef'])} then (select a.adrelid from pg_catalog.pg_attrdef a where a.oid = c.objid)
+    when ${classes(['pg_proc'])} then c.objid
+    when ${classes(['pg_type'])} then c.objid
+    end as oid) object
   where c.command_tag not in (${list(ignoredTags)})
     and c.schema_name is distinct from 'pg_temp'
     and coalesce(c.object_identity, '') not like '% on pg\\_temp.%'
@@ -145,20 +155,20 @@ export const commandBody = countingBody({
 
 /**
  * sql_drop. Parts of a dropped object come with it; alone they count when a command of their own dropped them. Parts of
- * temporary tables do not always say is_temporary, but their address begins with pg_temp. A constraint or a default
- * that another drop removed is known by the names in its address.
+ * temporary tables do not always say is_temporary, but their address begins with pg_temp. The relation that a part was
+ * dropped from is known by the names in its address; those of a constraint of a domain name none.
  */
 export const dropBody = countingBody({
   counts: `coalesce(pg_catalog.bool_or(d.object_type not in (${list(partTypes)})
       or tg_tag in ('DROP TRIGGER', 'DROP POLICY', 'DROP RULE')), false)`,
-  known: ` and pg_catalog.bool_and(d.classid in (${classes(toldClasses)}))`,
+  known: ` and pg_catalog.bool_and(d.classid in (${classes(toldClasses)}) and d.object_type <> 'domain constraint')`,
   from: `pg_catalog.pg_event_trigger_dropped_objects() d
   cross join lateral (select case
-    when d.classid = ${classes(['pg_class'])} then d.objid
-    when d.classid in (${classes(['pg_constraint', 'pg_attrdef'])}) then
+    when d.classid in (${classes(['pg_class', 'pg_proc', 'pg_type'])}) then d.objid
+    when d.classid in (${classes(partClasses)}) then
       (select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
       where n.nspname = d.address_names[1] and c.relname = d.address_names[2])
-    end as oid) relation
+    end as oid) object
   where not d.is_temporary and d.address_names[1] is distinct from 'pg_temp'`,
 })
 
@@ -176,7 +186,7 @@ export const foldBody = `
   insert into catalograph.schema_version as v (pid, n)
   select 0, pg_catalog.sum(n)::bigint from folded having pg_catalog.count(*) > 0
   on conflict (pid) do update set n = v.n + excluded.n;
-  delete from catalograph.schema_change
-  where xid >= pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()) or (pid, slot) in (select pid, slot from catalograph.schema_change
+  delete from catalograph.schema_record
+  where xid >= pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()) or (pid, slot) in (select pid, slot from catalograph.schema_record
     order by xid desc offset ${recordsKept} for update skip locked)
 `

@@ -113,7 +113,7 @@ const manyRecords = 1_024
 export const foldVersions = async (query: Query): Promise<void> => {
   const { rows } = await query<{ many: boolean }>(
     `select (select pg_catalog.count(*) from catalograph.schema_version) > ${manyRows}
-      or (select pg_catalog.count(*) from catalograph.schema_change) > ${manyRecords} as many`,
+      or (select pg_catalog.count(*) from catalograph.schema_record) > ${manyRecords} as many`,
   )
   if (rows[0]?.many === true) await query('select catalograph.fold_versions()')
 }

@@ -177,8 +177,8 @@ end $$`,
 
 const tables: Readonly<Record<string, string>> = {
   schema_version: 'pid int primary key, n bigint not null',
-  schema_change:
-    'pid int, slot int, xid xid8 not null, relations oid[], granted boolean not null, primary key (pid, slot)',
+  schema_record:
+    'pid int, slot int, xid xid8 not null, objects oid[], granted boolean not null, primary key (pid, slot)',
 }
 
 /**

@@ -229,7 +229,7 @@ describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
       await change()
       expect(await read()).toEqual(await readCatalog(database.query, options))
       const { rows } = await database.query(
-        `select count(relations) = ${counterExpression}::int8 - $2::int8 as told from catalograph.schema_change
+        `select count(objects) = ${counterExpression}::int8 - $2::int8 as told from catalograph.schema_record
         where not pg_visible_in_snapshot(xid, $1)`,
         [before.at, before.n],
       )
@@ -248,6 +248,28 @@ describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
       'grant update (a) on told to anon',
       'revoke all on told from anon',
       'create policy told_policy on told; alter table told enable row level security',
+      `create policy told_reads on told using (a = current_setting('request.jwt.claim.sub', true))`,
+      'drop policy told_reads on told',
+      `create function told_asks() returns boolean language sql as 'select current_setting(''request.jwt.claim.sub'') is null'`,
+      'create policy told_asking on told using (told_asks())',
+      'drop function told_asks() cascade',
+      `create function told_fills() returns trigger language plpgsql as 'begin return new; end'`,
+      'create trigger told_filled before insert on told for each row execute function told_fills()',
+      'drop trigger told_filled on told',
+      'create trigger told_filled before insert on told for each row execute function told_fills()',
+      'drop function told_fills() cascade',
+      `create domain told_domain as text check (value = current_setting('request.jwt.claim.sub', true))`,
+      `create type told_mood as enum ('a')`,
+      'create table told_child (id bigint references told)',
+      'alter table told set schema auth',
+      'alter table auth.told set schema public',
+      'alter table told rename column id to told_id; alter table told rename column told_id to id',
+      'alter table told rename column id to told_id',
+      'alter table told rename column told_id to id',
+      'drop table told_child',
+      `create function told_sets() returns void language plpgsql as 'begin perform set_config(''a.b'', ''c'', true); end'`,
+      'grant execute on function told_sets() to anon',
+      'drop function told_sets()',
       'create function told(int) returns int language sql as $$ select 1 $$',
       'drop function told(int)',
       'drop table told',
@@ -259,23 +281,26 @@ describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
 
     test.each([
       'create schema told; drop schema told',
+      `create schema told; drop schema told; create function told_checks(text) returns boolean immutable language sql as 'select true';
+        create domain told_checked as text check (told_checks(value) and value = current_setting('request.jwt.claim.sub'))`,
+      'drop function told_checks(text) cascade',
       'begin isolation level repeatable read; comment on column told.a is $$text$$; commit',
       'create sequence told_sequence; drop sequence told_sequence',
       `do $$ begin for i in 1..80 loop execute 'comment on table told is ''' || i || ''''; end loop; end $$`,
-      'comment on table told is null; delete from catalograph.schema_change',
+      'comment on table told is null; delete from catalograph.schema_record',
       `insert into catalograph.schema_version values (-1, 1)`,
     ])('not told: %s', async (text) => {
       expect(await isTold(run(text))).toBe(false)
     })
 
     test('records that were restored from another server say nothing', async () => {
-      await database.query(`insert into catalograph.schema_change values (-1, 0, '9000000000', null, false)`)
+      await database.query(`insert into catalograph.schema_record values (-1, 0, '9000000000', null, false)`)
       const read = createCatalogReader(database.query, options)
       await read()
       await database.query(`comment on column told.a is 'restored'`)
       expect(await read()).toEqual(await readCatalog(database.query, options))
       await database.query('select catalograph.fold_versions()')
-      const { rows } = await database.query('select count(*)::int as n from catalograph.schema_change where pid = -1')
+      const { rows } = await database.query('select count(*)::int as n from catalograph.schema_record where pid = -1')
       expect(rows).toEqual([{ n: 0 }])
     })
 

@@ -121,11 +121,11 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     const old = (name: string): string => `create or replace function catalograph.${name}() returns event_trigger
       language plpgsql security definer as 'begin insert into catalograph.schema_version as v
       values (pg_backend_pid(), 1) on conflict (pid) do update set n = v.n + 1; end'`
-    await database.query(`${old('count_commands')}; ${old('count_drops')}; drop table catalograph.schema_change`)
+    await database.query(`${old('count_commands')}; ${old('count_drops')}; drop table catalograph.schema_record`)
     expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
     await database.query('create table recorded ()')
-    const { rows } = await database.query(`select relations = array['recorded'::regclass::oid] as recorded
-      from catalograph.schema_change order by xid desc limit 1`)
+    const { rows } = await database.query(`select objects = array['recorded'::regclass::oid] as recorded
+      from catalograph.schema_record order by xid desc limit 1`)
     expect(rows).toEqual([{ recorded: true }])
   })
 

@@ -7,13 +7,12 @@ const withoutRows = (fields: object): unknown => Object.fromEntries(Object.keys(
 
 const empty: Readonly<Record<string, unknown>> = {
   version: null,
+  told: true,
   snapshot: '3:3:',
   counter: null,
   server: 'since noon',
   serverVersion: 180004,
   databaseOwner: 'postgres',
-  readsClaims: false,
-  leaves: { settings: false, session: false },
   ...Object.fromEntries(Object.entries(ROWS).map(([name, fields]) => [name, withoutRows(fields)])),
 }
 const decode = (change: Readonly<Record<string, unknown>>): unknown =>
@@ -22,7 +21,6 @@ const decode = (change: Readonly<Record<string, unknown>>): unknown =>
 const relation = {
   oid: ['1'],
   hash: ['7'],
-  written: ['8'],
   served: [true],
   schema: ['s'],
   name: ['t'],
@@ -41,7 +39,7 @@ describe('decoding the answer', () => {
 
   test('an object from whom everything was revoked has no grants', () => {
     expect(decode({ relations: relation })).toMatchObject({
-      relations: [{ hash: '7', written: '8', served: true, object: { name: 't', grants: [], primaryKey: null } }],
+      relations: [{ hash: '7', served: true, object: { name: 't', grants: [], primaryKey: null } }],
     })
   })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { knownValues, nothingKnown } from '../../../compiler/catalog/known.ts'
-import { catalogQuery } from '../../../compiler/catalog/queries.ts'
+import { nothingKnown, wholeValues } from '../../../compiler/catalog/known.ts'
+import { wholeQuery } from '../../../compiler/catalog/queries.ts'
 import { counterExpression, versionExpression } from '../../../runtime/db/check/version.ts'
 import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
 
@@ -36,8 +36,8 @@ describe.each(majors().map((major) => [major] as const))('the plan of a first re
     'looks through lists of relations once, not once for each, %s analyze',
     async (when) => {
       if (when === 'after') await database.query('analyze')
-      const text = catalogQuery(versionExpression, counterExpression)
-      const values = [['public'], ...knownValues(nothingKnown)]
+      const text = wholeQuery(versionExpression, counterExpression)
+      const values = [['public'], ...wholeValues(nothingKnown)]
       const { rows } = await database.query(`explain (analyze, format json) ${text}`, values)
       const nodes = nodesOf(rows[0]['QUERY PLAN'][0].Plan as Node).filter(looksThroughList)
       expect(nodes.length).toBeGreaterThan(5)

@@ -1,0 +1,73 @@
+import type { CatalogAnswer, ReadRelation } from './decode.ts'
+import { nothingKnown, type KnownObjects } from './known.ts'
+import { catalogOf, learn } from './learn.ts'
+import type { Catalog, CatalogRelation, Oid } from './types.ts'
+
+/**
+ * Joins an answer to what was known when it was asked for. An object's hash says nothing about the names of what it
+ * refers to; when such a name changed, less is known than was believed: the question has to be asked again, with what
+ * is left.
+ */
+export type JoinOutcome =
+  | { readonly kind: 'whole'; readonly known: KnownObjects; readonly catalog: Catalog }
+  | { readonly kind: 'ask again'; readonly known: KnownObjects }
+
+export function join(known: KnownObjects, answer: CatalogAnswer): JoinOutcome {
+  if (!sharesNames(known, answer)) return { kind: 'ask again', known: nothingKnown }
+  if (!answer.told) return { kind: 'ask again', known: { ...known, since: null } }
+  const doubtful = referringToRenamed(known, answer)
+  if (doubtful.size > 0) return { kind: 'ask again', known: { ...known, doubtful } }
+  const next = learn(known, answer)
+  return { kind: 'whole', known: next, catalog: catalogOf(next, answer) }
+}
+
+/**
+ * Names of roles stand in grants, names of types in columns and arguments. Who knows nothing shares them with
+ * everybody.
+ */
+function sharesNames(known: KnownObjects, answer: CatalogAnswer): boolean {
+  if (known === nothingKnown) return true
+  const roles = new Map(answer.roles.map(({ oid, name }) => [oid, name]))
+  return (
+    known.server === answer.server &&
+    [...known.roles].every(([oid, name]) => roles.get(oid) === name) &&
+    answer.types.every(({ oid, text }) => (known.types.get(oid)?.text ?? text) === text)
+  )
+}
+
+/** Known relations with a foreign key to a relation or column that has another name by now. */
+function referringToRenamed(known: KnownObjects, answer: CatalogAnswer): ReadonlySet<Oid> {
+  const renamed = renamedIn(known, answer)
+  if (renamed.size === 0) return new Set()
+  const read = new Set([...answer.relations.map(({ object }) => object.oid), ...answer.gone.map(({ oid }) => oid)])
+  const refers = ({ object }: ReadRelation): boolean =>
+    object.foreignKeys.some(({ foreignSchema, foreignRelation, foreignColumns }) =>
+      renamed.get(nameOf(foreignSchema, foreignRelation))?.some((column) => foreignColumns.includes(column)),
+    )
+  return new Set([...known.relations].flatMap(([oid, relation]) => (!read.has(oid) && refers(relation) ? [oid] : [])))
+}
+
+/**
+ * Columns whose qualified names changed, by the name of the relation. One that is gone and still referred to has moved to
+ * where it is not served: those that refer to a dropped one have changed themselves.
+ */
+function renamedIn(known: KnownObjects, { relations, gone }: CatalogAnswer): ReadonlyMap<string, readonly string[]> {
+  const renamed = new Map<string, readonly string[]>()
+  const note = (oid: Oid, now: CatalogRelation | null): void => {
+    const before = known.relations.get(oid)?.object
+    const columns = before === undefined ? [] : renamedColumns(before, now)
+    if (before !== undefined && columns.length > 0) renamed.set(nameOf(before.schema, before.name), columns)
+  }
+  for (const { object } of relations) note(object.oid, object)
+  for (const { kind, oid } of gone) if (kind === 'relation') note(oid, null)
+  return renamed
+}
+
+const nameOf = (schema: string, name: string): string => JSON.stringify([schema, name])
+
+/** All of them when the relation's name did. */
+function renamedColumns(before: CatalogRelation, now: CatalogRelation | null): readonly string[] {
+  const moved = before.schema !== now?.schema || before.name !== now.name
+  const names = new Map(now?.columns.map(({ number, name }) => [number, name]))
+  return before.columns.flatMap(({ number, name }) => (moved || (names.get(number) ?? name) !== name ? [name] : []))
+}

@@ -1,0 +1,91 @@
+import { aclOf, allRelations, firstNormalOid } from './text.ts'
+
+/**
+ * How much of the database a statement reads: all of it, compared with what the asker knows, or what was recorded to have
+ * changed since (compiler/prepare/counting.ts). To compare all takes time by the size of the catalogue.
+ */
+export type Extent = 'whole' | 'recorded'
+
+/** Where the two read in different ways. */
+export type ByExtent = Readonly<Record<Extent, string>>
+
+export const SERVED = `served as materialized (
+  select n.oid, n.nspname, asked.place, ${aclOf('n.nspacl', 'n', 'n.nspowner')} as acl
+  from pg_catalog.pg_namespace n
+  join (select name, pg_catalog.min(place) as place
+    from pg_catalog.unnest($1::pg_catalog.text[]) with ordinality a(name, place) group by name) asked
+    on n.nspname = asked.name
+)`
+
+/**
+ * What the asker knows: the relations and functions with their hashes, and types. Of what was recorded nothing is
+ * compared, so these are the relations that are not served and the functions with defaults, which are read all the same.
+ */
+export const KNOWN: ByExtent = {
+  whole: `known as materialized (
+  select *
+  from rows from (pg_catalog.unnest($2::pg_catalog.oid[]), pg_catalog.unnest($3::pg_catalog.int8[])) k(oid, hash)
+), known_routines as materialized (
+  select *
+  from rows from (pg_catalog.unnest($4::pg_catalog.oid[]), pg_catalog.unnest($5::pg_catalog.int8[])) k(oid, hash)
+), known_types as materialized (
+  select oid from pg_catalog.unnest($6::pg_catalog.oid[]) k(oid)
+)`,
+  recorded: `known as materialized (
+  select oid, null::pg_catalog.int8 as hash from pg_catalog.unnest($2::pg_catalog.oid[]) k(oid)
+), known_routines as materialized (
+  select oid, null::pg_catalog.int8 as hash from pg_catalog.unnest($3::pg_catalog.oid[]) k(oid)
+), known_types as materialized (
+  select oid from pg_catalog.unnest($4::pg_catalog.oid[]) k(oid)
+)`,
+}
+
+/**
+ * What was recorded since a snapshot, at which the counter stood at `before`. Each change that counts is recorded, so the
+ * record is whole when there are as many as the counter grew by; they are overwritten and pruned, and older versions of
+ * the event triggers wrote none. Those of transactions to come were restored from another server.
+ */
+export const recordSince = (counter: string, snapshot: string, before: string): string => `recorded as materialized (
+  select r.objects, r.granted from catalograph.schema_record r
+  where not pg_catalog.pg_visible_in_snapshot(r.xid, ${snapshot}::pg_catalog.pg_snapshot)
+    and r.xid < pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())
+), told as materialized (
+  select coalesce(pg_catalog.count(*) = (${counter})::pg_catalog.int8 - ${before}::pg_catalog.int8
+    and pg_catalog.bool_and(objects is not null) is not false, false) as everything,
+    pg_catalog.bool_or(granted) as granted
+  from recorded
+)`
+
+/** Rows written since then: by a transaction that is not older than the oldest that was running. */
+const writtenSince = (row: string): string => `pg_catalog.age(${row}.xmin)
+      <= (select pg_catalog.age(pg_catalog.pg_snapshot_xmin($5::pg_catalog.pg_snapshot)::pg_catalog.xid))`
+
+/**
+ * Objects that were recorded, relations that are to be read again, and relations and functions whose own rows were
+ * written since: REASSIGN OWNED has no event. That of a GRANT does not name the object, so after one columns are searched
+ * as well.
+ */
+export const TOUCHED = `touched as materialized (
+  select pg_catalog.unnest(objects) as oid from recorded
+  union select pg_catalog.unnest($7::pg_catalog.oid[])
+  union select c.oid from pg_catalog.pg_class c
+  where c.oid >= ${firstNormalOid} and ${allRelations} and ${writtenSince('c')}
+  union select p.oid from pg_catalog.pg_proc p
+  where p.oid >= ${firstNormalOid} and ${writtenSince('p')}
+  union select a.attrelid from pg_catalog.pg_attribute a
+  where (select granted from told) and a.attrelid >= ${firstNormalOid} and a.attnum > '0' and ${writtenSince('a')}
+)`
+
+/** What was known and is no more; of what was recorded also what never was known. */
+export const GONE_LIST: ByExtent = {
+  whole: `select 'relation' as kind, oid from known where oid not in (select oid from places)
+  union all select 'function', oid from known_routines where oid not in (select oid from own_routines)`,
+  recorded: `select 'relation' as kind, oid from touched where oid not in (select oid from places)
+  union all select 'function', oid from touched where oid not in (select oid from own_routines)`,
+}
+
+/** What may read otherwise than before; nothing where all is compared. */
+export const TOUCHED_LIST: ByExtent = {
+  whole: 'select null::pg_catalog.oid as oid where false',
+  recorded: 'select oid from touched',
+}

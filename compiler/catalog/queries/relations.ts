@@ -1,0 +1,131 @@
+import type { ByExtent } from './extent.ts'
+import { aclOf, allRelations, classOf, commentOf, rowHash, touched, writtenBy } from './text.ts'
+
+/** Served relations: all, or those that changed. */
+export const OWNED: ByExtent = {
+  whole: `owned as materialized (
+  select c.oid, n.nspname, ${writtenBy('c')} as written
+  from pg_catalog.pg_class c join served n on n.oid = c.relnamespace where ${allRelations}
+)`,
+  recorded: `owned as materialized (
+  select c.oid, n.nspname, ${writtenBy('c')} as written
+  from pg_catalog.pg_class c join served n on n.oid = c.relnamespace where c.oid = ${touched} and ${allRelations}
+)`,
+}
+
+const places = (referred: string): string => `places as materialized (
+  select oid, nspname, written, true as served from owned
+  union all
+  select c.oid, n.nspname, ${writtenBy('c')}, false
+  from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where c.oid = any (array(${referred}))
+    and n.oid not in (select oid from served)
+)`
+
+/**
+ * And relations that are not served but referenced by foreign keys, whose names are needed: all, or those that changed and
+ * those that a changed one references.
+ */
+export const PLACES: ByExtent = {
+  whole: places(`select k.confrelid from pg_catalog.pg_constraint k
+    where k.contype = 'f' and k.conrelid in (select oid from owned) and k.confrelid not in (select oid from owned)`),
+  recorded: places(`select k.confrelid from pg_catalog.pg_constraint k
+    where k.contype = 'f' and k.conrelid = ${touched} and k.conrelid in (select oid from owned)
+    union select oid from known where oid in (select oid from touched)`),
+}
+
+/** As an array: where they are few, indexes serve. */
+const placed = 'any (array(select oid from places))'
+
+/**
+ * A relation's hash: all rows of the catalogues that describe it (of constraints, foreign keys and those NOT NULL that
+ * are not valid; pg_index describes the others that matter). Facts about other objects are not in it: names of roles,
+ * types and foreign relations (see known.ts). In pg_depend, deptype a: a sequence that a column owns.
+ */
+export const HASHES = `hashes as materialized (
+  select part.oid, pg_catalog.bit_xor(part.hash) as hash from (
+    select p.oid, pg_catalog.hashtextextended(p.nspname::pg_catalog.text, p.written) as hash from places p
+    union all select a.attrelid, ${rowHash('a', `a.attnum + '1000'`)}
+      from pg_catalog.pg_attribute a where a.attnum > '0' and a.attrelid = ${placed}
+    union all select i.indrelid, ${rowHash('i', `i.indexrelid::pg_catalog.int8 * '8' + '1'`)}
+      from pg_catalog.pg_index i where i.indrelid = ${placed}
+    union all select i.indrelid, pg_catalog.hashtextextended(case when i.indpred is null and i.indexprs is null
+        then u.relname::pg_catalog.text
+        else case path.value when '' then pg_catalog.pg_get_indexdef(i.indexrelid) end end, i.indexrelid::pg_catalog.int8)
+      from pg_catalog.pg_index i join pg_catalog.pg_class u on u.oid = i.indexrelid cross join path
+      where i.indisunique and i.indrelid = ${placed}
+    union all select k.conrelid, ${rowHash('k', `k.oid::pg_catalog.int8 * '8' + '2'`)}
+      from pg_catalog.pg_constraint k where k.conrelid = ${placed}
+        and (k.contype = 'f' or k.contype = 'n' and not k.convalidated)
+    union all select d.objoid, ${rowHash('d', `d.objsubid::pg_catalog.int8 * '8' + '3'`)}
+      from pg_catalog.pg_description d
+      where d.classoid = ${classOf('pg_class')} and d.objoid = ${placed}
+    union all select k.conrelid, ${rowHash('d', `k.oid::pg_catalog.int8 * '8' + '4'`)}
+      from pg_catalog.pg_description d join pg_catalog.pg_constraint k on k.oid = d.objoid
+      where d.classoid = ${classOf('pg_constraint')} and k.conrelid = ${placed}
+    union all select o.refobjid, ${rowHash('o', `o.objid::pg_catalog.int8 * '8' + '5'`)}
+      from pg_catalog.pg_depend o where o.classid = ${classOf('pg_class')} and o.refclassid = o.classid
+        and o.deptype = 'a' and o.refobjid = ${placed}
+  ) part group by part.oid
+)`
+
+export const RELATIONS = `relations as materialized (
+  select c.oid, p.nspname, p.served, p.written, hashes.hash, c.relname, c.relkind, c.relowner, c.relrowsecurity, c.reltype,
+    ${aclOf('c.relacl', 'r', 'c.relowner')} as acl
+  from hashes join places p on p.oid = hashes.oid join pg_catalog.pg_class c on c.oid = hashes.oid
+  left join known on known.oid = hashes.oid
+  where hashes.hash is distinct from known.hash and c.oid = any (array(select oid from hashes))
+)`
+
+/** The relations to answer, as an array: where they are few, indexes serve. */
+const asked = 'any (array(select oid from relations))'
+
+/**
+ * Those of them that are served. As an array once more, and never by a join: expecting one relation, the planner would look
+ * through an array of thousands for each of thousands.
+ */
+export const askedServed = 'any (array(select oid from relations where served))'
+
+/** Columns of the relations and of what their foreign keys refer to. */
+export const ATTRIBUTES = `attributes as materialized (
+  select a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attgenerated, a.attidentity,
+    a.atthasdef, a.attacl
+  from pg_catalog.pg_attribute a
+  where a.attrelid = any (array(select oid from relations union select k.confrelid
+      from pg_catalog.pg_constraint k where k.conrelid = ${asked} and k.contype = 'f'))
+    and a.attnum > '0' and not a.attisdropped
+)`
+
+export const RELATION_LIST = `select r.oid, r.hash::pg_catalog.text as hash, r.served, r.nspname as schema,
+    r.relname as name, r.relkind as kind,
+    owner.rolname as owner, d.description as comment, r.relrowsecurity as "rowSecurity",
+    r.reltype as "rowType", r.acl::pg_catalog.text as acl
+  from relations r join pg_catalog.pg_roles owner on owner.oid = r.relowner
+  ${commentOf('d', 'pg_class', 'r.oid')} order by r.nspname, r.relname`
+
+/** Columns with a NOT NULL that is not yet validated (since 18), which promises nothing about the rows that are there. */
+const UNPROVEN = `select k.conrelid, k.conkey[1] from pg_catalog.pg_constraint k
+    where k.conrelid = ${asked} and k.contype = 'n' and not k.convalidated`
+
+const SERIAL = `select o.refobjid, o.refobjsubid
+    from pg_catalog.pg_depend o join pg_catalog.pg_class sequence on sequence.oid = o.objid
+    where o.classid = ${classOf('pg_class')} and o.refclassid = o.classid
+      and o.refobjid = ${asked} and o.deptype = 'a' and sequence.relkind = 'S'`
+
+const COMMENTED = `select d.objoid from pg_catalog.pg_description d
+    where d.classoid = ${classOf('pg_class')} and d.objsubid > '0'`
+
+/**
+ * Looked up among lists rather than joined to them: expecting few columns, the planner would go through such a list for each
+ * of hundreds of thousands.
+ */
+export const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum as number,
+    a.atttypid as type, a.atttypmod as modifier,
+    a.attnotnull and (a.attrelid, a.attnum) not in (${UNPROVEN}) as "notNull",
+    a.attgenerated <> '' as generated, a.attidentity <> '' as identity,
+    (a.attrelid, a.attnum::pg_catalog.int4) in (${SERIAL}) as serial,
+    a.atthasdef as "hasDefault",
+    case when a.attrelid in (${COMMENTED}) then (select d.description from pg_catalog.pg_description d
+      where d.objoid = a.attrelid and d.classoid = ${classOf('pg_class')} and d.objsubid = a.attnum) end as comment,
+    a.attacl::pg_catalog.text as acl
+  from attributes a`

@@ -1,0 +1,47 @@
+/**
+ * SQL that several parts of the catalogue query use.
+ *
+ * A role that may create objects in a schema of the search path could offer a closer match for a function or an
+ * operator of this statement. Therefore every relation and function is qualified, and every operator has operands for
+ * which pg_catalog holds an exact match: constants are quoted (`'0'`) where they must take the type of a column.
+ */
+
+/** Grants of an object: its ACL, or what its absence stands for. Letters: PostgreSQL manual, function acldefault. */
+export const aclOf = (acl: string, letter: 'r' | 'n' | 'f' | 'T', owner: string): string =>
+  `coalesce(${acl}, pg_catalog.acldefault('${letter}', ${owner}))`
+
+export const classOf = (catalog: string): string => `'pg_catalog.${catalog}'::pg_catalog.regclass::pg_catalog.oid`
+
+/** The comment on an object; `number` is the column's, 0 for the object itself. */
+export const commentOf = (alias: string, catalog: string, oid: string, number = '0'): string =>
+  `left join pg_catalog.pg_description ${alias} on ${alias}.objoid = ${oid}
+    and ${alias}.classoid = ${classOf(catalog)} and ${alias}.objsubid = ${number}`
+
+/** The rule of format_type and get_element_type: int2vector and oidvector are no arrays, neither is name. */
+export const isArray = (alias: string): string =>
+  `${alias}.typelem <> '0' and ${alias}.typstorage <> 'p'
+    and ${alias}.typsubscript::pg_catalog.oid
+      = 'pg_catalog.array_subscript_handler'::pg_catalog.regproc::pg_catalog.oid`
+
+/**
+ * The transaction that wrote the row, as an int8: a changed row, or one that was deleted and inserted again, has
+ * another one. `age` counts from the same transaction within a statement, so the difference stays the same from one
+ * statement to the next.
+ */
+export const writtenBy = (row: string): string =>
+  `pg_catalog.age('3'::pg_catalog.xid)::pg_catalog.int8 - pg_catalog.age(${row}.xmin)::pg_catalog.int8`
+
+/** Hash of a catalogue row; `number` distinguishes it from the other rows of its object. */
+export const rowHash = (row: string, number: string): string =>
+  `pg_catalog.hashint8extended(${writtenBy(row)}, ${number}::pg_catalog.int8)`
+
+export const allRelations = `c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relpersistence <> 't'`
+
+/** Objects below this OID were made with the cluster and keep their columns (FirstNormalObjectId). */
+export const firstNormalOid = `'16384'`
+
+/** What was recorded to have changed (extent.ts), as an array: where they are few, indexes serve. */
+export const touched = 'any (array(select oid from touched))'
+
+/** Whether the relation `c` of pg_class is in a schema that is served. */
+export const isServed = 'c.relnamespace in (select oid from served)'

@@ -1,0 +1,115 @@
+import type { ByExtent } from './extent.ts'
+import { aclOf, commentOf, isArray, touched } from './text.ts'
+
+/**
+ * The closure of the mentioned types, by what is known and by what is new: an array mentions its element, a domain
+ * what lies under it, a composite type that is no relation's the types of its attributes. Types are few and always
+ * read. The seeds are picked from pg_type by an array so that the planner expects few of them: at its default guess for
+ * recursion it would take the statement for a costly one and compile it (JIT), which takes seconds.
+ */
+const mentioned = (enums: string): string => `mentioned(oid) as (
+  select oid from pg_catalog.pg_type where oid = any (array(
+    select oid from known_types
+    union select atttypid from attributes
+    union select prorettype from routines
+    union select pg_catalog.unnest(types) from routines
+    union select t.oid from pg_catalog.pg_type t join pg_catalog.pg_namespace n on n.oid = t.typnamespace
+      where ${enums} and t.typtype = 'e' and n.nspname <> 'information_schema'
+        and not pg_catalog.starts_with(n.nspname, 'pg_')
+  ))
+  union
+  select further.oid from mentioned m join pg_catalog.pg_type t on t.oid = m.oid
+  cross join lateral (
+    select case when ${isArray('t')} then t.typelem else t.typbasetype end
+    union all select a.atttypid from pg_catalog.pg_class c join pg_catalog.pg_attribute a on a.attrelid = c.oid
+    where c.oid = t.typrelid and c.relkind = 'c' and a.attnum > '0' and not a.attisdropped
+  ) further(oid)
+  where further.oid <> '0'
+)`
+
+/** All enums are mentioned, served or not: columns may be of them. */
+export const MENTIONED: ByExtent = { whole: mentioned('true'), recorded: mentioned(`t.oid = ${touched}`) }
+
+/**
+ * Arrays have no privileges of their own but their element's, since 17 multiranges their range's (Postgres' aclchk.c,
+ * the check of USAGE on types).
+ */
+export const TYPES = `types as materialized (
+  select t.oid, n.nspname, t.typname, t.typtype, t.typdelim, t.typbasetype, t.typtypmod,
+    t.typdefault is not null as hasdefault, t.typrelid, e.oid as element,
+    t.typelem <> '0' and e.oid is null and t.typsubscript::pg_catalog.oid
+      = 'pg_catalog.array_subscript_handler'::pg_catalog.regproc::pg_catalog.oid as vector,
+    case when v.oid is not null then ${aclOf('v.typacl', 'T', 'v.typowner')}
+      when e.oid is not null then ${aclOf('e.typacl', 'T', 'e.typowner')}
+      else ${aclOf('t.typacl', 'T', 't.typowner')} end as acl
+  from pg_catalog.pg_type t
+  join pg_catalog.pg_namespace n on n.oid = t.typnamespace
+  left join pg_catalog.pg_type e on e.oid = t.typelem and ${isArray('t')}
+  left join pg_catalog.pg_range r on r.rngmultitypid = coalesce(e.oid, t.oid)
+    and pg_catalog.current_setting('server_version_num')::pg_catalog.int4 >= 170000
+  left join pg_catalog.pg_type v on v.oid = r.rngtypid
+  where t.oid = any (array(select oid from mentioned))
+)`
+
+/**
+ * By type: the operators of its default btree class, by strategy (`<`, `<=`, `=`, `>=`, `>`), with their schemas (PostgreSQL
+ * manual 38.16). Who wants an order of another type has that of a type which it is the same as in memory, as varchar is
+ * text; among several Postgres takes the preferred one. A vector (int2vector) is ordered as an array.
+ */
+export const ORDERS = `own_orders as materialized (
+  select c.opcintype, pg_catalog.array_agg(n.nspname::pg_catalog.text order by m.amopstrategy) as schemas,
+    pg_catalog.array_agg(o.oprname::pg_catalog.text order by m.amopstrategy) as names
+  from pg_catalog.pg_opclass c
+  join pg_catalog.pg_am a on a.oid = c.opcmethod and a.amname = 'btree'
+  join pg_catalog.pg_amop m on m.amopfamily = c.opcfamily and m.amoplefttype = c.opcintype
+    and m.amoprighttype = c.opcintype and m.amoppurpose = 's'
+  join pg_catalog.pg_operator o on o.oid = m.amopopr
+  join pg_catalog.pg_namespace n on n.oid = o.oprnamespace
+  where c.opcdefault group by c.oid, c.opcintype
+), orders as materialized (
+  select distinct on (t.oid) t.oid, o.schemas, o.names
+  from types t
+  left join pg_catalog.pg_cast k on k.castsource = t.oid and k.castmethod = 'b' and k.castcontext = 'i'
+  join own_orders o on o.opcintype = t.oid or o.opcintype = k.casttarget
+    or o.opcintype = 'pg_catalog.anyarray'::pg_catalog.regtype::pg_catalog.oid and t.vector
+  join pg_catalog.pg_type as_type on as_type.oid = o.opcintype
+  where t.typtype = 'b'
+  order by t.oid, o.opcintype = t.oid desc, as_type.typispreferred desc, o.opcintype
+)`
+
+/** Where types lie that are read, but for what everybody may use in every database. */
+export const HOMES = `homes as materialized (
+  select n.nspname, ${aclOf('n.nspacl', 'n', 'n.nspowner')} as acl
+  from pg_catalog.pg_namespace n
+  where n.nspname in (select nspname from types) and n.oid not in (select oid from served)
+    and n.nspname <> 'information_schema' and not pg_catalog.starts_with(n.nspname, 'pg_')
+)`
+
+/** Names of types as format_type prints them; every distinct pair of type and modifier once. */
+export const TYPE_TEXTS = `select named.oid as type, named.modifier,
+    case path.value when '' then nullif(pg_catalog.format_type(named.oid, named.modifier), '???') end as text
+  from (select atttypid as oid, atttypmod as modifier from attributes union select oid, -1 from types) named
+  cross join path`
+
+export const TYPE_SCHEMA_LIST = `select h.nspname as name, h.acl::pg_catalog.text as acl from homes h order by h.nspname`
+
+export const TYPE_LIST = `select t.oid, t.nspname as schema, t.typname as name, t.typtype as kind, t.element,
+    t.typdelim as delimiter, nullif(t.typbasetype, '0') as base, t.typtypmod as modifier,
+    t.hasdefault as "hasDefault", c.oid as "relationOid",
+    cn.nspname as "relationSchema", c.relname as "relationName", c.relkind = 'c' as "standAlone",
+    case c.relkind when 'c' then array(select a.attname from pg_catalog.pg_attribute a
+      where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped order by a.attnum) end as attributes,
+    case c.relkind when 'c' then array(select a.atttypid from pg_catalog.pg_attribute a
+      where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped order by a.attnum) end as "attributeTypes",
+    case c.relkind when 'c' then array(select a.atttypmod from pg_catalog.pg_attribute a
+      where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped order by a.attnum) end as "attributeModifiers",
+    coalesce(labels.list, '[]') as labels, orders.schemas as "orderSchemas", orders.names as "orderNames",
+    d.description as comment,
+    t.acl::pg_catalog.text as acl
+  from types t
+  left join orders on orders.oid = t.oid
+  left join pg_catalog.pg_class c on c.oid = t.typrelid
+  left join pg_catalog.pg_namespace cn on cn.oid = c.relnamespace
+  left join (select enumtypid, pg_catalog.json_agg(enumlabel order by enumsortorder) as list
+    from pg_catalog.pg_enum group by enumtypid) labels on labels.enumtypid = t.oid
+  ${commentOf('d', 'pg_type', 't.oid')} order by t.nspname, t.typname`
