@@ -35,7 +35,7 @@ export async function startAuthorization(
     ...passedThrough(call.query),
     response_type: 'code',
     redirect_uri: callbackOf(call.settings),
-    scope: scopesOf(call.query.scopes ?? ''),
+    scope: scopesOf(provider, call.query.scopes ?? ''),
     state,
   })
 }
@@ -53,10 +53,9 @@ function checkedProvider(name: string, { settings }: Call): ProviderName {
   return name
 }
 
-const scopesAlways = ['openid', 'email', 'profile']
-
-function scopesOf(extras: string): string {
-  return [...new Set([...scopesAlways, ...extras.split(/[\s,]+/).filter((scope) => scope !== '')])].join(' ')
+function scopesOf(provider: ProviderName, extras: string): string {
+  const scopes = [...providers[provider].scopes, ...extras.split(/[\s,]+/)]
+  return [...new Set(scopes)].filter((scope) => scope !== '').join(' ')
 }
 
 /** Ours, or able to change what the flow rests on (RFC 6749 section 4.1.1; OpenID Connect Core 1.0 section 6). */

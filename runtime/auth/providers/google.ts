@@ -12,6 +12,7 @@ export const google: ProviderRow = {
     userinfo_endpoint: 'https://openidconnect.googleapis.com/v1/userinfo',
     jwks_uri: 'https://www.googleapis.com/oauth2/v3/certs',
   },
+  scopes: ['openid', 'email', 'profile'],
   algorithms: ['RS256'],
   settings: { enabled: 'google_enabled', clientId: 'google_client_id', secret: 'google_secret' },
 }

@@ -46,14 +46,11 @@ const openid = once(() => import('openid-client'))
 /** Every provider of the table, by name. */
 export type ProviderSet = Readonly<Record<ProviderName, Provider>>
 
-/** Issuers that the operator puts in the place of the providers' own, to test against. */
-export type Issuers = Partial<Readonly<Record<ProviderName, string>>>
+/** Whom each provider's tokens are from: its own issuer, or one that the operator puts in its place to test against. */
+export type Issuers = Readonly<Record<ProviderName, string>>
 
 export function createProviders(issuers: Issuers, now: () => number): ProviderSet {
-  const made = providerNames.map((name) => {
-    const row = providers[name]
-    return [name, createProvider(row, issuers[name] ?? row.issuer, now)]
-  })
+  const made = providerNames.map((name) => [name, createProvider(providers[name], issuers[name], now)])
   return Object.fromEntries(made) as ProviderSet
 }
 

@@ -12,6 +12,8 @@ export interface ProviderRow {
   readonly aliases: readonly string[]
   /** Its discovery document, pinned so that nothing is asked first. */
   readonly metadata: ServerMetadata
+  /** What every sign-in asks for (spec/auth.md 6.3). */
+  readonly scopes: readonly string[]
   /** What its ID tokens are signed with: its discovery document, `id_token_signing_alg_values_supported`. */
   readonly algorithms: readonly ('RS256' | 'PS256' | 'ES256')[]
   /** The owner's settings of it: all three are needed (spec/auth.md 1). */
