@@ -1,21 +1,29 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { keys } from '../../compiler/comments/keys.ts'
 import { spatialOperators as interpretedSpatial } from '../../compiler/tools/verify/interpreter/geometry.ts'
+import { matches } from '../../compiler/tools/verify/interpreter/patterns.ts'
 import { operatorsOf, rulesOf } from '../../compiler/tools/verify/interpreter/types.ts'
-import { additions, type BaseType, type ColumnType } from '../../compiler/tools/verify/interpreter/world.ts'
+import { type BaseType, type ColumnType } from '../../compiler/tools/verify/interpreter/world.ts'
+import { patternOperands } from '../../compiler/tools/verify/questions/filter.ts'
+import { ownerRoutes } from '../../runtime/admin/routes.ts'
+import { routes } from '../../runtime/auth/http/routes.ts'
 import { mailKinds, templateKinds } from '../../runtime/auth/mails/kinds.ts'
 import { authErrors } from '../../runtime/auth/protocol/errors.ts'
 import { otherProviders } from '../../runtime/auth/providers/other-providers.ts'
-import { isProviderName } from '../../runtime/auth/providers/table.ts'
+import { isProviderName, providerNames } from '../../runtime/auth/providers/table.ts'
 import { authSettingKeys } from '../../runtime/auth/settings/keys.ts'
+import { scalarNames } from '../../runtime/contract/scalar-names.ts'
 import { enumOperators, listOperators, operators } from '../../runtime/sql/operators.ts'
 import { pgTypes } from '../../runtime/sql/pg-types.ts'
 import { scalarTable } from '../../runtime/sql/scalars.ts'
 import { spatialOperators } from '../../runtime/sql/spatial.ts'
+import { worlds } from '../support/arbitraries/world.ts'
+import { postgisMajor } from '../support/clusters.ts'
+import { schemaSql } from '../support/exact/ddl.ts'
 import { readPage } from '../support/examples.ts'
 import { readDocument } from '../support/references/documents.ts'
+import { textsIn } from '../support/texts.ts'
 
 /**
  * Promise: whoever adds a row to a table learns here what else it needs. Of the reference interpreter only names are
@@ -55,12 +63,6 @@ const notRead = (names: readonly string[], folder: string, lists: readonly strin
   return names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))
 }
 
-const textsIn = (folder: string, end: string, without: readonly string[] = []): string =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith(end) && !without.some((start) => name.startsWith(start)))
-    .map((name) => readFileSync(join(folder, name), 'utf8'))
-    .join('\n')
-
 describe('an operator', () => {
   test.each(bases)('of %s is known to the reference interpreter', (base, scalar) => {
     expect(rulesOf(typeOf(base)).graphql).toBe(scalar)
@@ -85,6 +87,12 @@ describe('an operator', () => {
     expect(notNamed(Object.keys(operators), readPage('docs/api.md'))).toEqual([])
   })
 
+  test('has operands that are drawn, and an example', () => {
+    expect(sorted(Object.keys(patternOperands))).toEqual(sorted(Object.keys(matches)))
+    const examples = readPage('test/runtime/graphql/filters.test.ts')
+    expect(Object.keys(operators).filter((name) => !new RegExp(`[{,] ${name}: `).test(examples))).toEqual([])
+  })
+
   test('belongs to some type', () => {
     const used = new Set([
       ...Object.values(scalarTable).flatMap((row) => row.operators),
@@ -106,7 +114,13 @@ describe('a Postgres type', () => {
   })
 
   /** The specification names some as SQL does. */
-  const sqlNames: Readonly<Record<string, string>> = { bpchar: 'char\\(n' }
+  const sqlNames: Readonly<Record<string, string>> = { bpchar: 'char\\(' }
+
+  test('is written and read by a test', () => {
+    const values = readPage('test/runtime/graphql/values.test.ts')
+    const left = [...pgTypes.keys()].filter((name) => !new RegExp(`\\b${sqlNames[name] ?? name}\\b`).test(values))
+    expect(left).toEqual([])
+  })
 
   test('is specified with its scalar', () => {
     const rows = [...(graphqlSpec.get('3.1') ?? '').matchAll(/^\|(.*?)\| `(\w+)` \|/gm)]
@@ -118,12 +132,29 @@ describe('a Postgres type', () => {
   })
 })
 
+describe('a scalar', () => {
+  test('is specified, and so is whether its lists have a filter', () => {
+    const specified = `${graphqlSpec.get('3.5')}${graphqlSpec.get('17')}`
+    expect(scalarNames.filter((name) => !new RegExp(`\\b${name}\\b`).test(specified))).toEqual([])
+    const [, listed = ''] = /`\{X\}ListFilter`, X in `([\w ]+)`/.exec(graphqlSpec.get('4.1') ?? '') ?? []
+    expect(sorted(listed.split(' '))).toEqual(sorted(scalarNames.filter((name) => scalarTable[name].lists)))
+  })
+})
+
 describe('a comment key', () => {
   const names = keys.map(({ key }) => key)
 
   test('is obeyed by the compiler, and specified', () => {
     expect(notRead(names, 'compiler', ['comments/', 'tools/'])).toEqual([])
     expect(notNamed(names, graphqlSpec.get('13.2'))).toEqual([])
+  })
+
+  test('is an addition in the specification where it is one on the page', () => {
+    const rows = [...readPage('docs/additions.md').matchAll(/^\| `(\w+):/gm)].map(([, name = '']) => name)
+    expect(rows.length).toBeGreaterThan(10)
+    expect(notNamed(rows, graphqlSpec.get('17'))).toEqual([])
+    const [, added = ''] = /^\| \d+ \| new settings \|(.*)$/m.exec(graphqlSpec.get('18') ?? '') ?? []
+    expect(rows.filter((name) => !new RegExp(`\\b${name}\\b`).test(added))).toEqual([])
   })
 
   /** What extensions bring is none of a case's own; test/runtime/graphql has it. */
@@ -135,22 +166,19 @@ describe('a comment key', () => {
     expect(left.filter((key) => !withoutCase.includes(key))).toEqual([])
   })
 
-  /** They change no answer, or stand on views, which no world has. */
+  /** They change no answer, or stand on views, which no world has; places need PostGIS. */
   const undrawn = [
     'description',
-    'introspection',
-    'limits',
     'validation',
     'extensions',
     'primary_key_columns',
     'foreign_keys',
+    ...(postgisMajor() === null ? ['geo'] : []),
   ]
 
   test('is drawn for the reference interpreter, or said not to be', () => {
-    const drawn =
-      textsIn('test/support/exact', '.ts') + textsIn('test/support/arbitraries', '.ts') + additions.join(' ')
-    const left = names.filter((key) => !new RegExp(`\\b${key}\\b`).test(drawn))
-    expect(left.filter((key) => !undrawn.includes(key))).toEqual([])
+    const drawn = fc.sample(worlds, { seed: 1, numRuns: 200 }).map(schemaSql).join('\n')
+    expect(sorted(new Set(names.filter((key) => !drawn.includes(`"${key}":`))))).toEqual(sorted(undrawn))
   })
 })
 
@@ -169,6 +197,10 @@ describe('a setting of auth', () => {
     ).toEqual([])
     expect(notNamed(names, authSpec.get('1'))).toEqual([])
   })
+
+  test('is set by a test', () => {
+    expect(notRead(Object.keys(authSettingKeys), 'test', ['promises/what-follows.test.ts'])).toEqual([])
+  })
 })
 
 describe('a kind of mail', () => {
@@ -178,11 +210,31 @@ describe('a kind of mail', () => {
     expect(notNamed(kinds, authSpec.get('9.1'))).toEqual([])
     expect(notNamed(templateKinds, readPage('docs/auth.md'))).toEqual([])
   })
+
+  test('is sent by a test', () => {
+    const templates = ['mails/plain-text.test.ts', 'mails/template.test.ts', 'mails/templates.test.ts']
+    expect(notRead(Object.keys(mailKinds), 'test/runtime/auth', templates)).toEqual([])
+  })
 })
 
 describe('a provider of identities', () => {
   test('is not among those that we do not offer', () => {
     expect(otherProviders.filter(isProviderName)).toEqual([])
+  })
+
+  test('is specified', () => {
+    expect(notNamed(providerNames, authSpec.get('6.3'))).toEqual([])
+  })
+})
+
+describe('an endpoint', () => {
+  const paths = (rows: readonly { readonly at: string }[]): readonly string[] =>
+    rows.map(({ at }) => at.replace(/^\w+ /, '').replace(/\/:.*/, ''))
+
+  test('is specified, and one of the owner is on the page', () => {
+    const [spec, page] = ['docs/spec/auth.md', 'docs/auth.md'].map(readPage)
+    expect(paths(routes).filter((path) => !spec?.includes(path))).toEqual([])
+    expect(paths(ownerRoutes).filter((path) => !page?.includes(`/admin/v1${path}`))).toEqual([])
   })
 })
 
@@ -200,6 +252,10 @@ describe('a panel of the dashboard', () => {
     const [visits, page] = ['test/support/dashboard.ts', 'docs/dashboard.md'].map(readPage)
     const described = page?.replace(/\s+/g, ' ')
     expect(panels.filter(({ name }) => !visits?.includes(`'${name}'`))).toEqual([])
+    const steps = readPage('test/browser/dashboard.test.ts')
+    expect(panels.filter(({ name, title }) => !steps.includes(`'${name}'`) && !steps.includes(`'${title}'`))).toEqual(
+      [],
+    )
     expect(panels.filter(({ title }) => !described?.includes(`**${title}**`))).toEqual([])
   })
 })

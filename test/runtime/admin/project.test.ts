@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { buildClientSchema, printSchema, type IntrospectionQuery } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { askOwner, claimsOf, siteUrl, startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
+import { ownerRoutes } from '../../../runtime/admin/routes.ts'
 import { postsOf, postsSql } from '../../support/posts.ts'
 
 let server: AuthServer
@@ -24,15 +25,9 @@ const newUser = async (): Promise<{ readonly id: string; readonly token: string 
 
 describe('what the owner asks of a project', () => {
   it('is for the service key alone', async () => {
-    const places = [
-      ['GET', '/project'],
-      ['POST', '/prepare'],
-      ['GET', '/schema'],
-      ['GET', '/mails'],
-      ['POST', '/tokens'],
-    ] as const
     const { token } = await newUser()
-    for (const [method, path] of places) {
+    for (const { at } of ownerRoutes) {
+      const [method = '', path = ''] = at.split(' ')
       for (const key of [server.anon, token]) {
         expect(await ask(method, path, undefined, key)).toMatchObject({ status: 403, body: { code: 'not_admin' } })
       }

@@ -1,7 +1,9 @@
+import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { authSettingKeys, authSettingRows } from '../../../runtime/auth/settings/keys.ts'
 import { settingsOf } from '../../../runtime/auth/settings/load.ts'
 import { startAuthServer, type AuthServer } from '../../support/auth.ts'
+import { enrol } from '../../support/totp.ts'
 
 describe('the table of settings', () => {
   it('has a default that its own parser gives back', () => {
@@ -89,5 +91,49 @@ describe('a running server', () => {
     } finally {
       await other.stop()
     }
+  })
+})
+
+describe('a setting changes the answer', () => {
+  let server: AuthServer
+  beforeAll(async () => {
+    server = await startAuthServer({
+      settings: { autoconfirm: 'on', jwt_aud: 'members', jwt_default_role: 'anon', mfa_max_factors: '1' },
+    })
+  })
+  afterAll(() => server?.stop())
+
+  const signUp = (email: string) => server.call('POST', '/signup', { body: { email, password: 'correct horse' } })
+
+  test('jwt_aud and jwt_default_role stand in the tokens of accounts that came without', async () => {
+    const { body } = await signUp('ada@example.com')
+    await server.db.query(`update auth.users set aud = '', role = '' where email = 'ada@example.com'`)
+    const { refresh_token } = body
+    const refreshed = await server.call('POST', '/token?grant_type=refresh_token', { body: { refresh_token } })
+    expect(decodeJwt(refreshed.body.access_token)).toMatchObject({ aud: 'members', role: 'anon' })
+  })
+
+  test('mfa_max_factors bounds those of a user', async () => {
+    const { body } = await signUp('bob@example.com')
+    await enrol(server, body.access_token)
+    const more = { token: body.access_token, body: { factor_type: 'totp', friendly_name: 'another' } }
+    const answer = await server.call('POST', '/factors', more)
+    expect([answer.status, answer.body.error_code]).toEqual([422, 'too_many_enrolled_mfa_factors'])
+  })
+
+  test('email_enabled refuses addresses that nobody has, and those that somebody has', async () => {
+    await server.set({ email_enabled: 'off' })
+    const answers = await Promise.all([
+      signUp('eve@example.com'),
+      server.call('POST', '/token?grant_type=password', {
+        body: { email: 'ada@example.com', password: 'correct horse' },
+      }),
+      server.call('POST', '/otp', { body: { email: 'ada@example.com' } }),
+    ])
+    expect(answers.map(({ status, body }) => [status, body.error_code])).toEqual([
+      [400, 'email_provider_disabled'],
+      [422, 'email_provider_disabled'],
+      [422, 'email_provider_disabled'],
+    ])
   })
 })

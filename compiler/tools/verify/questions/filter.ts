@@ -89,7 +89,8 @@ function drawAttributes(scene: Scene, table: ApiTable, type: ColumnType): Tree {
   return new Map(entries)
 }
 
-const patterns: Readonly<Record<string, readonly string[]>> = {
+/** What is drawn for an operator that takes a pattern; `matches` says what each makes of it. */
+export const patternOperands: Readonly<Record<string, readonly string[]>> = {
   like: ['a%', '%', '_', '%b', 'a\\_b', '%\\%%', '', 'É', '__'],
   ilike: ['A%', '%B', 'É', 'a_B', ''],
   regex: ['^a', 'b$', '.', 'a|b', '[ab]+', '^$', 'a.b', 'É'],
@@ -118,9 +119,9 @@ function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operat
   if (draw.chance(4)) return absent(variables, declared)
   if (draw.chance(5)) return place(draw, variables, declared, null)
   if (column.type.base === 'varchar(5)' && !isList && scene.spoil()) return 'äöüßéa'
-  if (patterns[operator] !== undefined && column.type.base === 'text' && draw.chance(70))
-    return place(draw, variables, declared, draw.pick(fitting(patterns[operator] ?? [], column)))
-  if (patterns[operator] !== undefined && operator !== 'startsWith') return place(draw, variables, declared, 'a')
+  if (patternOperands[operator] !== undefined && column.type.base === 'text' && draw.chance(70))
+    return place(draw, variables, declared, draw.pick(fitting(patternOperands[operator] ?? [], column)))
+  if (patternOperands[operator] !== undefined && operator !== 'startsWith') return place(draw, variables, declared, 'a')
   const one = (): Tree | undefined => {
     const value = columnValue(scene, table, column)
     return value === undefined ? undefined : toTree(scene, column.type, value)
