@@ -4,10 +4,14 @@ import { nothingKnown, placeValues, recordedValues, wholeValues, type KnownObjec
 import { recordedQuery, toldQuery, wholeQuery } from './queries.ts'
 import type { Catalog } from './types.ts'
 
-/** Runs one statement as a role that may read pg_catalog; any connection of a pool will do. */
+/**
+ * Runs one statement as a role that may read pg_catalog; any connection of a pool will do. One with a name comes again and
+ * again, so that a connection may keep it prepared under that name.
+ */
 export type CatalogQuery = (
   text: string,
   values: unknown[],
+  name?: string,
 ) => Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>
 
 export interface ReadOptions {
@@ -44,7 +48,7 @@ export function createCatalogReader(
   let known = nothingKnown
   const ask = async (): Promise<JoinOutcome> => {
     const asked = await question(known)
-    const { rows } = await query(asked.text, [schemas, ...asked.values])
+    const { rows } = await query(asked.text, [schemas, ...asked.values], asked.name)
     return join(asked.known, decodeAnswer(answerOf(rows)))
   }
   return async () => {
@@ -59,11 +63,16 @@ export function createCatalogReader(
 
 interface Question {
   readonly text: string
+  /** Of what is asked after each change: to plan it takes longer than to run it. */
+  readonly name?: string
   /** From $2 on. */
   readonly values: unknown[]
   /** What its answer is joined to. */
   readonly known: KnownObjects
 }
+
+const toldName = 'catalograph.told'
+const recordedName = 'catalograph.recorded'
 
 /** Chooses the statement: it is asked first whether the record is whole, so that one reading is enough. */
 function createQuestion(
@@ -76,8 +85,9 @@ function createQuestion(
   return async (known) => {
     const { since } = known
     if (record !== null && since !== null) {
-      const { rows } = await query(record.told, placeValues(since))
-      if (rows[0]?.['told'] === true) return { text: record.text, values: recordedValues(known, since), known }
+      const { rows } = await query(record.told, placeValues(since), toldName)
+      if (rows[0]?.['told'] === true)
+        return { text: record.text, name: recordedName, values: recordedValues(known, since), known }
     }
     return { text: whole, values: wholeValues(known), known: since === null ? known : { ...known, since: null } }
   }

@@ -45,12 +45,15 @@ function holdersOf(
   ])
 }
 
-const allHolders = (holders: readonly Grantees[]): ReadonlySet<Grantee> => new Set(holders.flat())
+const allHolders = (holders: readonly string[]): ReadonlySet<Grantee> =>
+  new Set([...new Set(holders)].flatMap((grantees) => JSON.parse(grantees) as Grantees))
 
-const entityHolders = ({ grants, columns, computed }: EntityFacts): Grantees => [
-  ...new Set([
-    ...Object.values(grants).flat(),
-    ...columns.flatMap((column) => Object.values(column.grants).flat()),
-    ...computed.flatMap(({ execute }) => execute),
-  ]),
-]
+/** As JSON: the same holders are the same value, and most of thousands of entities have the same. */
+const entityHolders = ({ grants, columns, computed }: EntityFacts): string =>
+  JSON.stringify([
+    ...new Set([
+      ...Object.values(grants).flat(),
+      ...columns.flatMap((column) => Object.values(column.grants).flat()),
+      ...computed.flatMap(({ execute }) => execute),
+    ]),
+  ])

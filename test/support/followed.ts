@@ -29,9 +29,9 @@ export function followDatabase(url: string, options: FollowedOptions = {}): Foll
   const database = openDatabase({ url, schemas, poolSize: 4, statementTimeout: 10_000 })
   const version = counted ? versionExpression : writtenExpression
   let reads = 0
-  const query: typeof database.query = (text, values) => {
+  const query: typeof database.query = (text, values, name) => {
     if (text.includes('as catalog')) reads += 1
-    return database.query(text, values)
+    return database.query(text, values, name)
   }
   const recorded = counted ? { counter: counterExpression } : {}
   const inner = createCompiler({ query, schemas, version, ...recorded })

@@ -4,10 +4,14 @@ import { createOpen } from './route.ts'
 import { openingOf, serverOf } from './server.ts'
 import { localArms, ownSettings, startupSettings, type SettingPairs } from './startup.ts'
 
-/** Runs one of our own statements as the login role. Rejects with DatabaseFailure. */
+/**
+ * Runs one of our own statements as the login role. Under a name, which belongs to one text, a connection keeps it prepared;
+ * behind a pooler nothing is kept. Rejects with DatabaseFailure.
+ */
 export type Query = <R extends object>(
   text: string,
   values?: readonly unknown[],
+  name?: string,
 ) => Promise<{ readonly rows: readonly R[] }>
 
 /** Runs exactly one statement: the server refuses a text with two. Rejects with DatabaseFailure. */
@@ -28,8 +32,8 @@ const commandOn =
 /** @param settings behind a pooler what each transaction sets for itself; null: the connection has a backend of its own */
 export const queryOn =
   (client: pg.ClientBase, settings: SettingPairs | null): Query =>
-  async <R extends object>(text: string, values: readonly unknown[] = []) => ({
-    rows: (await ask<R>(client, settings, { text, values: [...values] })).rows,
+  async <R extends object>(text: string, values: readonly unknown[] = [], name?: string) => ({
+    rows: (await ask<R>(client, settings, { text, values: [...values], ...(settings === null && { name }) })).rows,
   })
 
 const ask = async <R extends object>(

@@ -135,13 +135,13 @@ const withClient = async <T>(
  */
 const queryOf =
   (session: Database['session']): Query =>
-  <R extends object>(text: string, values?: readonly unknown[]) => {
+  <R extends object>(text: string, values?: readonly unknown[], name?: string) => {
     let connected = false
     const ask = (): Promise<{ readonly rows: readonly R[] }> => {
       connected = false
       return session((run) => {
         connected = true
-        return run<R>(text, values)
+        return run<R>(text, values, name)
       })
     }
     return retry(retries.ownStatement, ask, (error) => connected && isAway(error))

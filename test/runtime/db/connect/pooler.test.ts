@@ -44,4 +44,31 @@ describe('what stands before the database', () => {
       await pooler.close()
     }
   })
+
+  /** Names under which the connection that asks keeps statements. */
+  const keptOn = async (url: string): Promise<unknown> => {
+    const db = openDatabase({ url, schemas: ['public'], poolSize: 1 })
+    try {
+      return await db.session(async (query) => {
+        await query('select 1', [], 'ours')
+        return (await query('select name from pg_prepared_statements')).rows
+      })
+    } finally {
+      await db.close()
+    }
+  }
+
+  test('a connection keeps our own named statements where it has a backend of its own, and only there', async () => {
+    expect(await keptOn(database.url)).toEqual([{ name: 'ours' }])
+    const [pgbouncer] = pgbouncers()
+    if (pgbouncer === undefined) return
+    const url = new URL(database.url)
+    const pooler = await startPgbouncer({ program: pgbouncer.path, serverPort: Number(url.port) })
+    url.port = String(pooler.port)
+    try {
+      expect(await keptOn(url.href)).toEqual([])
+    } finally {
+      await pooler.close()
+    }
+  })
 })
