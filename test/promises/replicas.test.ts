@@ -126,6 +126,8 @@ describe('replicas', () => {
     await write(served, served.service, 'late')
     await expect.poll(() => bodies(served, served.anon), { timeout: 10_000 }).toContain('late')
     await expect.poll(() => served.said().join('\n')).toMatch(/"replica-out".*late/)
+    expect(await metric(served, 'catalograph_replica_up{replica="1"}')).toBe(0)
+    expect(await metric(served, 'catalograph_replica_lag_seconds{replica="1"}')).toBeGreaterThan(4)
   })
 
   it('leave to the primary what their schema does not know', async () => {

@@ -16,6 +16,8 @@ export interface ThrowAwayCluster {
   /** Starts it again on the same port and folder after `stop`. */
   readonly restart: () => Promise<void>
   readonly stop: () => Promise<void>
+  /** Ends it without a checkpoint, and without sending standbys the rest (manual 18.5, immediate shutdown). */
+  readonly kill: () => Promise<void>
   readonly remove: () => Promise<void>
 }
 
@@ -132,6 +134,10 @@ const runCluster = async (
       server = await start()
     },
     stop: () => server.stop(),
+    kill: async () => {
+      process.kill(server.pid, 'SIGQUIT')
+      await server.stop()
+    },
     remove: async () => {
       await server.stop()
       await removeClusterFolder(folder)
@@ -139,10 +145,15 @@ const runCluster = async (
   }
 }
 
-/** A hot standby that replays what a cluster commits; that one is stopped for a moment, to be copied. */
+/**
+ * A hot standby that replays what a cluster commits, or whichever of the others is promoted; that one is stopped for a moment, to
+ * be copied.
+ * @param name what the primary knows it by
+ */
 export const startStandby = async (
   { binaries }: ClusterSource,
-  primary: ThrowAwayCluster,
+  [primary, ...others]: readonly [ThrowAwayCluster, ...ThrowAwayCluster[]],
+  name: string,
   onLine?: (line: string) => void,
 ): Promise<ThrowAwayCluster> => {
   const account = await serverAccount()
@@ -151,7 +162,12 @@ export const startStandby = async (
   await runProgram(account, 'cp', ['-a', primary.folder, folder])
   await primary.restart()
   await runProgram(account, 'touch', [join(folder, 'standby.signal')])
-  const source = { primary_conninfo: `host=127.0.0.1 port=${primary.port} user=postgres` }
+  const servers = [primary, ...others]
+  const [hosts, ports] = [servers.map(() => '127.0.0.1').join(), servers.map(({ port }) => port).join()]
+  const source = {
+    primary_conninfo: `host=${hosts} port=${ports} target_session_attrs=read-write user=postgres application_name=${name}`,
+    wal_retrieve_retry_interval: '100',
+  }
   return runCluster(account, binaries, folder, source, onLine)
 }
 

@@ -15,7 +15,7 @@ export interface DatabaseServer {
   readonly log: readonly string[]
 }
 
-/** A primary, and as many servers that replay what it commits. */
+/** A primary, and as many servers that replay what it commits; they are standby0, standby1 and so on to it. */
 export interface ReplicatedDatabase {
   readonly primary: DatabaseServer
   readonly standbys: readonly DatabaseServer[]
@@ -55,7 +55,8 @@ export async function createReplicated(standbyCount: number, sql: string): Promi
   const standbys: DatabaseServer[] = []
   for (let number = 0; number < standbyCount; number += 1) {
     const lines: string[] = []
-    standbys.push(serverOn(await startStandby(source, cluster, (line) => lines.push(line)), lines))
+    const servers = [cluster, ...standbys.map((standby) => standby.cluster)] as const
+    standbys.push(serverOn(await startStandby(source, servers, `standby${number}`, (line) => lines.push(line)), lines))
   }
   const remove = async (): Promise<void> => {
     for (const { cluster: one } of [...standbys, primary]) await one.remove()

@@ -27,15 +27,21 @@ const primarySql = `select (pg_catalog.pg_current_wal_insert_lsn() - '0/0')::tex
   ${systemExpression}`
 
 /**
- * The control file learns of a timeline with the next restart point; what receives the log knows it at once, and tells who may
- * read all statistics. It receives a new timeline only where what was replayed lies on it.
+ * The control file learns of a timeline with the next restart point; what receives the log knows it at once, and tells members
+ * of pg_monitor. A login role that inherits nothing has to become that role first, which lasts for the statement: CASE
+ * evaluates in this order (manual 4.2.14). It receives a new timeline only where what was replayed lies on it.
  */
+const mayBecome = `case when pg_catalog.current_setting('server_version_num')::int < 160000 then 'MEMBER' else 'SET' end`
+const receivedTimeline = `case when not pg_catalog.pg_has_role('pg_monitor', ${mayBecome}) then null
+    when pg_catalog.set_config('role', 'pg_monitor', true) is not null then
+      (select received_tli from pg_catalog.pg_stat_get_wal_receiver()) end`
+
 const replicaSql = `select pg_catalog.pg_is_in_recovery() as replays,
   coalesce(pg_catalog.pg_last_wal_replay_lsn() - '0/0', 0)::text as lsn,
   greatest(
     (select timeline_id from pg_catalog.pg_control_checkpoint()),
     (select min_recovery_end_timeline from pg_catalog.pg_control_recovery()),
-    (select received_tli from pg_catalog.pg_stat_get_wal_receiver())) as timeline,
+    ${receivedTimeline}) as timeline,
   ${systemExpression}`
 
 interface PrimaryRow {
