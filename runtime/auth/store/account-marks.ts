@@ -1,23 +1,30 @@
-import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { AddressProof } from '../rules/linking.ts'
+import { defineAction } from './define.ts'
 
 /** What we remember of accounts beyond their row: catalograph_auth.address_proofs and ambiguous_passwords. */
 
-const prove = statement<object>(
+export const noteAddressProof = defineAction<[userId: string, proof: AddressProof]>(
   'auth.marks.prove',
   `insert into catalograph_auth.address_proofs (user_id, proof) values ($1, $2)
   on conflict (user_id) do update set proof = excluded.proof, proved_at = now()`,
 )
 
-const markAmbiguous = statement<object>(
+/**
+ * The account was signed up for with another password than its own (spec/auth.md 4.2); none that is confirmed is
+ * marked.
+ */
+export const markPasswordAmbiguous = defineAction<[userId: string]>(
   'auth.marks.mark-ambiguous',
   `insert into catalograph_auth.ambiguous_passwords (user_id)
   select id from auth.users where id = $1 and email_confirmed_at is null
   on conflict do nothing`,
 )
 
-/** The SQL form of hasWayIn in accounts/verification.ts. */
-const setAmbiguous = statement<object>(
+/**
+ * The same by address, for a repeated sign-up without the stored password. Kept even where no mail may follow yet: the
+ * link of the previous mail still confirms the account. The SQL form of hasWayIn in accounts/verification.ts.
+ */
+export const setPasswordAmbiguous = defineAction<[email: string, isSo: boolean]>(
   'auth.marks.doubt',
   `insert into catalograph_auth.ambiguous_passwords (user_id)
   select u.id from auth.users u
@@ -27,20 +34,3 @@ const setAmbiguous = statement<object>(
       or exists (select from auth.identities i where i.user_id = u.id and i.provider <> 'email'))
   on conflict do nothing`,
 )
-
-export const noteAddressProof = async (run: RunStatement, userId: string, proof: AddressProof): Promise<void> =>
-  void (await run(prove, [userId, proof]))
-
-/**
- * The account was signed up for with another password than its own (spec/auth.md 4.2); none that is confirmed is
- * marked.
- */
-export const markPasswordAmbiguous = async (run: RunStatement, userId: string): Promise<void> =>
-  void (await run(markAmbiguous, [userId]))
-
-/**
- * The same by address, for a repeated sign-up without the stored password. Kept even where no mail may follow yet: the
- * link of the previous mail still confirms the account.
- */
-export const setPasswordAmbiguous = async (run: RunStatement, email: string, isSo: boolean): Promise<void> =>
-  void (await run(setAmbiguous, [email, isSo]))

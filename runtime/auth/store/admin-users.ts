@@ -1,7 +1,8 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { UserRow } from '../protocol/types.ts'
 import { listLength } from './list-length.ts'
-import { asJson, mergeValues, objectIn, userColumns, type JsonRow } from './user-columns.ts'
+import { asJson, mergeValues, objectIn, userColumns } from './user-columns.ts'
+import { defineAction, defineJsonLookup } from './define.ts'
 
 /** What only administrators do to auth.users (spec/auth.md 11). */
 
@@ -40,37 +41,10 @@ const pageIn = (order: 'asc' | 'desc') =>
 
 const pages = { asc: pageIn('asc'), desc: pageIn('desc') }
 
-const byId = statement<JsonRow<UserRow>>(
-  'auth.admin-users.by-id',
-  asJson(`select ${userColumns} from auth.users u where u.id = $1`),
-)
-
-const setRole = statement<object>(
-  'auth.admin-users.set-role',
-  'update auth.users set role = $2, updated_at = now() where id = $1',
-)
-
-const setBan = statement<object>(
-  'auth.admin-users.set-ban',
-  "update auth.users set banned_until = now() + $2::float8 * interval '1 second', updated_at = now() where id = $1",
-)
-
 const mergeAppData = statement<object>(
   'auth.admin-users.merge-app-data',
   `update auth.users set raw_app_meta_data = (${objectIn('raw_app_meta_data')} || $2::jsonb) - $3::text[],
     updated_at = now() where id = $1`,
-)
-
-/** A pending change of address is over with it. */
-const setEmail = statement<object>(
-  'auth.admin-users.set-email',
-  `update auth.users set email = $2, email_change = '', email_change_confirm_status = 0, updated_at = now()
-  where id = $1`,
-)
-
-const invite = statement<object>(
-  'auth.admin-users.invite',
-  'update auth.users set invited_at = now(), updated_at = now() where id = $1',
 )
 
 /** Imported tokens may belong to no session; the others go with theirs, whose row a refresh locks first. */
@@ -79,18 +53,70 @@ const strayTokens = 'delete from auth.refresh_tokens where user_id = $1::uuid::t
 /** Flows have no foreign key to users. */
 const flows = 'delete from auth.flow_state where user_id = $1::uuid or linking_target_id = $1::uuid'
 
-const hardDelete = statement<object>(
+/** Salted, so that the address cannot be found by trying addresses. */
+const hashed = (text: string): string => `encode(sha256(convert_to(gen_random_uuid()::text || ${text}, 'UTF8')), 'hex')`
+
+export const countUsers = async (run: RunStatement, filter: string): Promise<number> =>
+  (await (filter === '' ? run(countAll) : run(countListed, [filter])))[0]?.total ?? 0
+
+export const readUserPage = (run: RunStatement, page: UserPage): Promise<readonly UserRow[]> =>
+  run(pages[page.order], [page.filter, page.limit, page.offset])
+
+/** A user of that id, also one who was deleted softly: what is left of them explains rows that refer to them. */
+export const findUserOrDeleted = defineJsonLookup<UserRow, [id: string]>(
+  'auth.admin-users.by-id',
+  asJson(`select ${userColumns} from auth.users u where u.id = $1`),
+)
+
+export const setUserRole = defineAction<[id: string, role: string]>(
+  'auth.admin-users.set-role',
+  'update auth.users set role = $2, updated_at = now() where id = $1',
+)
+
+/** `seconds` null ends the ban. */
+export const setUserBan = defineAction<[id: string, seconds: number | null]>(
+  'auth.admin-users.set-ban',
+  "update auth.users set banned_until = now() + $2::float8 * interval '1 second', updated_at = now() where id = $1",
+)
+
+/** Merges keys into `app_metadata`; a key with null is removed. */
+export const mergeAppMetadata = async (
+  run: RunStatement,
+  id: string,
+  data: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  await run(mergeAppData, [id, ...mergeValues(data)])
+}
+
+/**
+ * Sets an address without a question; whether it counts as confirmed stays as it was. A pending change of address is
+ * over with it.
+ */
+export const setUserEmail = defineAction<[id: string, email: string]>(
+  'auth.admin-users.set-email',
+  `update auth.users set email = $2, email_change = '', email_change_confirm_status = 0, updated_at = now()
+  where id = $1`,
+)
+
+/** The user is invited now. */
+export const markInvited = defineAction<[id: string]>(
+  'auth.admin-users.invite',
+  'update auth.users set invited_at = now(), updated_at = now() where id = $1',
+)
+
+/** Removes the user; everything that refers to the row by cascade goes with it. */
+export const deleteUserForGood = defineAction<[id: string]>(
   'auth.admin-users.delete',
   `with tokens as (${strayTokens}),
   flows as (${flows})
   delete from auth.users where id = $1::uuid`,
 )
 
-/** Salted, so that the address cannot be found by trying addresses. */
-const hashed = (text: string): string => `encode(sha256(convert_to(gen_random_uuid()::text || ${text}, 'UTF8')), 'hex')`
-
-/** The row stays, for the rows that refer to it; it holds nothing of the person. */
-const softDelete = statement<object>(
+/**
+ * Hides the user for ever, without a way back; one who is hidden stays so. The row stays, for the rows that refer to
+ * it; it holds nothing of the person.
+ */
+export const deleteUserSoftly = defineAction<[id: string]>(
   'auth.admin-users.soft-delete',
   `with sessions as (delete from auth.sessions where user_id = $1::uuid),
   strays as (${strayTokens}),
@@ -110,44 +136,3 @@ const softDelete = statement<object>(
     raw_user_meta_data = '{}', raw_app_meta_data = '{}'
   where id = $1::uuid and deleted_at is null`,
 )
-
-export const countUsers = async (run: RunStatement, filter: string): Promise<number> =>
-  (await (filter === '' ? run(countAll) : run(countListed, [filter])))[0]?.total ?? 0
-
-export const readUserPage = (run: RunStatement, page: UserPage): Promise<readonly UserRow[]> =>
-  run(pages[page.order], [page.filter, page.limit, page.offset])
-
-/** A user of that id, also one who was deleted softly: what is left of them explains rows that refer to them. */
-export const findUserOrDeleted = async (run: RunStatement, id: string): Promise<UserRow | null> =>
-  (await run(byId, [id]))[0]?.row ?? null
-
-export const setUserRole = async (run: RunStatement, id: string, role: string): Promise<void> =>
-  void (await run(setRole, [id, role]))
-
-/** `seconds` null ends the ban. */
-export const setUserBan = async (run: RunStatement, id: string, seconds: number | null): Promise<void> =>
-  void (await run(setBan, [id, seconds]))
-
-/** Merges keys into `app_metadata`; a key with null is removed. */
-export const mergeAppMetadata = async (
-  run: RunStatement,
-  id: string,
-  data: Readonly<Record<string, unknown>>,
-): Promise<void> => {
-  await run(mergeAppData, [id, ...mergeValues(data)])
-}
-
-/** Sets an address without a question; whether it counts as confirmed stays as it was. */
-export const setUserEmail = async (run: RunStatement, id: string, email: string): Promise<void> =>
-  void (await run(setEmail, [id, email]))
-
-/** The user is invited now. */
-export const markInvited = async (run: RunStatement, id: string): Promise<void> => void (await run(invite, [id]))
-
-/** Removes the user; everything that refers to the row by cascade goes with it. */
-export const deleteUserForGood = async (run: RunStatement, id: string): Promise<void> =>
-  void (await run(hardDelete, [id]))
-
-/** Hides the user for ever, without a way back; one who is hidden stays so. */
-export const deleteUserSoftly = async (run: RunStatement, id: string): Promise<void> =>
-  void (await run(softDelete, [id]))

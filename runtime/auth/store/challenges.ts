@@ -1,6 +1,7 @@
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { retries, retry } from '../../lib/retry.ts'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import { defineAction, defineLookup, defineTest } from './define.ts'
 
 /** auth.mfa_challenges, and catalograph_auth.totp_steps: what keeps a code from being guessed or used twice. */
 
@@ -26,46 +27,11 @@ export interface ChallengeRow {
   readonly expired: boolean
 }
 
-const find = statement<ChallengeRow>(
-  'auth.challenges.find',
-  `select verified_at is not null as used, ip_address = coalesce($3::inet, '0.0.0.0') as same_address,
-    created_at < now() - interval '${challengeSeconds} seconds' as expired
-  from auth.mfa_challenges where factor_id = $1 and id = $2`,
-)
-
-const use = statement<{ readonly id: string }>(
-  'auth.challenges.use',
-  'update auth.mfa_challenges set verified_at = now() where id = $1 and verified_at is null returning id',
-)
-
-const reserve = statement<{ readonly failures: number }>(
-  'auth.challenges.reserve',
-  `insert into catalograph_auth.totp_steps as s (factor_id, failures, failures_since) values ($1, 1, now())
-  on conflict (factor_id) do update set
-    failures = case when s.failures_since < now() - interval '${failureSeconds} seconds' then 1 else s.failures + 1 end,
-    failures_since = case when s.failures = 0 or s.failures_since < now() - interval '${failureSeconds} seconds'
-      then now() else s.failures_since end
-  where s.failures < ${mostFailures} or s.failures_since < now() - interval '${failureSeconds} seconds'
-  returning s.failures`,
-)
-
-const release = statement<object>(
-  'auth.challenges.release',
-  'update catalograph_auth.totp_steps set failures = greatest(failures - 1, 0) where factor_id = $1',
-)
-
 const wait = statement<{ readonly seconds: number }>(
   'auth.challenges.wait',
   `select greatest(1, ceil(extract(epoch from
     failures_since + interval '${failureSeconds} seconds' - now())))::int as seconds
   from catalograph_auth.totp_steps where factor_id = $1`,
-)
-
-const accept = statement<{ readonly factor_id: string }>(
-  'auth.challenges.accept',
-  `insert into catalograph_auth.totp_steps as s (factor_id, last_step) values ($1, $2::bigint)
-  on conflict (factor_id) do update set last_step = excluded.last_step where s.last_step < excluded.last_step
-  returning factor_id`,
 )
 
 const isSameInstant = (error: unknown): boolean => error instanceof DatabaseFailure && error.sqlstate === '23505'
@@ -83,31 +49,48 @@ export const insertChallenge = async (
 export const atAnotherInstant = <T>(work: () => Promise<T>): Promise<T> => retry(retries.challenge, work, isSameInstant)
 
 /** Null: the factor has no such challenge. */
-export const findChallenge = async (
-  run: RunStatement,
-  factorId: string,
-  id: string,
-  address: string | null,
-): Promise<ChallengeRow | null> => (await run(find, [factorId, id, address]))[0] ?? null
+export const findChallenge = defineLookup<ChallengeRow, [factorId: string, id: string, address: string | null]>(
+  'auth.challenges.find',
+  `select verified_at is not null as used, ip_address = coalesce($3::inet, '0.0.0.0') as same_address,
+    created_at < now() - interval '${challengeSeconds} seconds' as expired
+  from auth.mfa_challenges where factor_id = $1 and id = $2`,
+)
 
 /** Answers a challenge; false when somebody else was faster. */
-export const useChallenge = async (run: RunStatement, id: string): Promise<boolean> => (await run(use, [id])).length > 0
+export const useChallenge = defineTest<[id: string]>(
+  'auth.challenges.use',
+  'update auth.mfa_challenges set verified_at = now() where id = $1 and verified_at is null returning id',
+)
 
 /**
  * Takes one of the ten failures that a factor may have in five minutes, before the code is compared; false when none is
  * left. Run it by itself, never in a transaction that may be rolled back.
  */
-export const reserveFailure = async (run: RunStatement, factorId: string): Promise<boolean> =>
-  (await run(reserve, [factorId])).length > 0
+export const reserveFailure = defineTest<[factorId: string]>(
+  'auth.challenges.reserve',
+  `insert into catalograph_auth.totp_steps as s (factor_id, failures, failures_since) values ($1, 1, now())
+  on conflict (factor_id) do update set
+    failures = case when s.failures_since < now() - interval '${failureSeconds} seconds' then 1 else s.failures + 1 end,
+    failures_since = case when s.failures = 0 or s.failures_since < now() - interval '${failureSeconds} seconds'
+      then now() else s.failures_since end
+  where s.failures < ${mostFailures} or s.failures_since < now() - interval '${failureSeconds} seconds'
+  returning s.failures`,
+)
 
 /** The code was right: it was no failure. */
-export const releaseFailure = async (run: RunStatement, factorId: string): Promise<void> =>
-  void (await run(release, [factorId]))
+export const releaseFailure = defineAction<[factorId: string]>(
+  'auth.challenges.release',
+  'update catalograph_auth.totp_steps set failures = greatest(failures - 1, 0) where factor_id = $1',
+)
 
 /** Seconds until a factor that has no failure left may be tried again. */
 export const secondsToWait = async (run: RunStatement, factorId: string): Promise<number> =>
   (await run(wait, [factorId]))[0]?.seconds ?? 1
 
 /** Accepts the code of a time step; false when one of that step or a later one was accepted before (RFC 6238, 5.2). */
-export const acceptStep = async (run: RunStatement, factorId: string, step: number): Promise<boolean> =>
-  (await run(accept, [factorId, step])).length > 0
+export const acceptStep = defineTest<[factorId: string, step: number]>(
+  'auth.challenges.accept',
+  `insert into catalograph_auth.totp_steps as s (factor_id, last_step) values ($1, $2::bigint)
+  on conflict (factor_id) do update set last_step = excluded.last_step where s.last_step < excluded.last_step
+  returning factor_id`,
+)

@@ -1,5 +1,5 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import { slots, type TokenSlot } from './one-time-tokens.ts'
+import { bySlot, slots, type TokenSlot } from './one-time-tokens.ts'
 import { ofAddress } from './users.ts'
 
 /** catalograph_auth.codes: guesses of mailed codes (spec/auth.md 9.2). */
@@ -95,9 +95,7 @@ const guesses = {
 
 export type GuessedAt = keyof typeof guesses
 
-const reserveIn = Object.fromEntries(slotNames.map((slot) => [slot, ofUser(slot)])) as Readonly<
-  Record<TokenSlot, ReturnType<typeof reserve>>
->
+const reserveIn = bySlot(ofUser)
 
 /**
  * Takes one of the five guesses of a user's code, and only then returns what to compare with; null when none is left or

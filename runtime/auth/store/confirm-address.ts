@@ -1,9 +1,13 @@
-import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { AddressProof } from '../rules/linking.ts'
 import { objectIn } from './user-columns.ts'
+import { defineTest } from './define.ts'
 
-/** The changes of every confirmation of an address, by one statement; the user first. */
-const confirm = statement<{ readonly user_id: string }>(
+/**
+ * Confirms the address, ends its pending confirmation, and records how it was proved. True when sign-ups had come with
+ * differing passwords: the flag is cleared, and the password must be replaced. The changes of every confirmation of an
+ * address, by one statement; the user first.
+ */
+export const confirmUser = defineTest<[userId: string, proof: AddressProof]>(
   'auth.confirm-address',
   `with confirmed as (
     update auth.users set email_confirmed_at = now(), confirmation_token = '', is_anonymous = false, updated_at = now(),
@@ -23,10 +27,3 @@ const confirm = statement<{ readonly user_id: string }>(
   )
   delete from catalograph_auth.ambiguous_passwords a using confirmed where a.user_id = confirmed.id returning a.user_id`,
 )
-
-/**
- * Confirms the address, ends its pending confirmation, and records how it was proved. True when sign-ups had come with
- * differing passwords: the flag is cleared, and the password must be replaced.
- */
-export const confirmUser = async (run: RunStatement, userId: string, proof: AddressProof): Promise<boolean> =>
-  (await run(confirm, [userId, proof])).length > 0

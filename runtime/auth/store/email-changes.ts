@@ -1,22 +1,13 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { TokenSlot } from './one-time-tokens.ts'
 import { objectIn } from './user-columns.ts'
+import { defineAction } from './define.ts'
 
 /** Changes of addresses that wait to be confirmed (spec/auth.md 5.4). */
 
 export type ChangeSlot = Extract<TokenSlot, 'email_change_new' | 'email_change_current'>
 
 const changeSlots: readonly ChangeSlot[] = ['email_change_new', 'email_change_current']
-
-const begin = statement<object>(
-  'auth.email-changes.begin',
-  `update auth.users set email_change = $2, email_change_confirm_status = 0, updated_at = now() where id = $1`,
-)
-
-const noteFirst = statement<object>(
-  'auth.email-changes.note-first',
-  'update auth.users set email_change_confirm_status = 1, updated_at = now() where id = $1',
-)
 
 const slotsOf = statement<{ readonly fresh: boolean; readonly present: boolean }>(
   'auth.email-changes.slots',
@@ -33,10 +24,34 @@ const withAddress = statement<{ readonly user_id: string }>(
   order by o.updated_at desc limit 1`,
 )
 
+/** Stores the requested address of the account. */
+export const beginChange = defineAction<[userId: string, email: string]>(
+  'auth.email-changes.begin',
+  `update auth.users set email_change = $2, email_change_confirm_status = 0, updated_at = now() where id = $1`,
+)
+
+/** One of two mailboxes has confirmed. */
+export const noteFirstConfirmation = defineAction<[userId: string]>(
+  'auth.email-changes.note-first',
+  'update auth.users set email_change_confirm_status = 1, updated_at = now() where id = $1',
+)
+
+/** The mailboxes that still have to confirm. */
+export const pendingChangeSlots = async (run: RunStatement, userId: string): Promise<readonly ChangeSlot[]> => {
+  const [row] = await run(slotsOf, [userId])
+  const waiting = { email_change_new: row?.fresh === true, email_change_current: row?.present === true }
+  return changeSlots.filter((slot) => waiting[slot])
+}
+
+/** The account with a pending change to an address: the one that requested it last. */
+export const findUserWithPendingAddress = async (run: RunStatement, email: string): Promise<string | null> =>
+  (await run(withAddress, [email]))[0]?.user_id ?? null
+
 /**
- * One UPDATE with all that triggers of the owner may want to see (spec/auth.md 13). Old links die with the old address.
+ * Sets the account's address, confirmed; a guest becomes a user. One UPDATE with all that triggers of the owner may
+ * want to see (spec/auth.md 13). Old links die with the old address.
  */
-const finish = statement<object>(
+export const setConfirmedAddress = defineAction<[userId: string, email: string]>(
   'auth.email-changes.finish',
   `update auth.users set email = $2::text, email_confirmed_at = now(), is_anonymous = false,
     email_change = '', email_change_confirm_status = 0, email_change_token_new = '', email_change_token_current = '',
@@ -52,26 +67,3 @@ const finish = statement<object>(
         else coalesce(raw_app_meta_data -> 'providers', '[]') || '["email"]' end)
   where id = $1`,
 )
-
-/** Stores the requested address of the account. */
-export const beginChange = async (run: RunStatement, userId: string, email: string): Promise<void> =>
-  void (await run(begin, [userId, email]))
-
-/** One of two mailboxes has confirmed. */
-export const noteFirstConfirmation = async (run: RunStatement, userId: string): Promise<void> =>
-  void (await run(noteFirst, [userId]))
-
-/** The mailboxes that still have to confirm. */
-export const pendingChangeSlots = async (run: RunStatement, userId: string): Promise<readonly ChangeSlot[]> => {
-  const [row] = await run(slotsOf, [userId])
-  const waiting = { email_change_new: row?.fresh === true, email_change_current: row?.present === true }
-  return changeSlots.filter((slot) => waiting[slot])
-}
-
-/** The account with a pending change to an address: the one that requested it last. */
-export const findUserWithPendingAddress = async (run: RunStatement, email: string): Promise<string | null> =>
-  (await run(withAddress, [email]))[0]?.user_id ?? null
-
-/** Sets the account's address, confirmed; a guest becomes a user. */
-export const setConfirmedAddress = async (run: RunStatement, userId: string, email: string): Promise<void> =>
-  void (await run(finish, [userId, email]))

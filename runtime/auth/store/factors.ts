@@ -1,5 +1,6 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { FactorRow } from '../protocol/types.ts'
+import { defineAction, defineList, defineLookup, defineTest } from './define.ts'
 
 /** auth.mfa_factors. Who adds or removes factors holds the user's row (lockUser). */
 
@@ -10,16 +11,6 @@ export interface FactorWithSecret extends FactorRow {
   readonly secret: string | null
 }
 
-const find = statement<FactorWithSecret>(
-  'auth.factors.find',
-  `select ${factorColumns}, secret from auth.mfa_factors where user_id = $1 and id = $2`,
-)
-
-const list = statement<FactorRow>(
-  'auth.factors.list',
-  `select ${factorColumns} from auth.mfa_factors where user_id = $1 order by created_at, id`,
-)
-
 const insert = statement<FactorRow>(
   'auth.factors.insert',
   `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, secret, created_at, updated_at)
@@ -27,53 +18,16 @@ const insert = statement<FactorRow>(
   returning ${factorColumns}`,
 )
 
-/** Enrolments that were not continued, and an unnamed one that a new unnamed one replaces (spec/auth.md 5.7). */
-const deleteAbandoned = statement<object>(
-  'auth.factors.delete-abandoned',
-  `delete from auth.mfa_factors
-  where user_id = $1 and status = 'unverified' and (
-    (created_at < now() - interval '300 seconds' and last_challenged_at is null)
-    or ($2 and factor_type = 'totp' and coalesce(trim(friendly_name), '') = ''))`,
-)
-
-const deleteOtherUnverified = statement<object>(
-  'auth.factors.delete-other-unverified',
-  `delete from auth.mfa_factors
-  where user_id = $1 and id <> $2 and status = 'unverified' and factor_type = 'totp'`,
-)
-
-const markVerified = statement<{ readonly id: string }>(
-  'auth.factors.mark-verified',
-  `update auth.mfa_factors set status = 'verified', updated_at = now() where user_id = $1 and id = $2 returning id`,
-)
-
-const rename = statement<FactorRow>(
-  'auth.factors.rename',
-  `update auth.mfa_factors set friendly_name = $3, updated_at = now() where user_id = $1 and id = $2
-  returning ${factorColumns}`,
-)
-
-/** What the factor raised falls to aal1. */
-const remove = statement<FactorRow>(
-  'auth.factors.remove',
-  `with gone as (
-    delete from auth.mfa_factors where user_id = $1 and id = $2 returning ${factorColumns}
-  ), lowered as (
-    update auth.sessions s set aal = 'aal1', factor_id = null, updated_at = now()
-    from gone where s.user_id = $1 and s.factor_id = gone.id
-    returning s.id
-  ), forgotten as (
-    delete from auth.mfa_amr_claims c using lowered
-    where c.session_id = lowered.id and c.authentication_method = 'totp'
-  )
-  select ${factorColumns} from gone`,
-)
-
 /** Null: the user has no such factor, although another user may. */
-export const findFactor = async (run: RunStatement, userId: string, id: string): Promise<FactorWithSecret | null> =>
-  (await run(find, [userId, id]))[0] ?? null
+export const findFactor = defineLookup<FactorWithSecret, [userId: string, id: string]>(
+  'auth.factors.find',
+  `select ${factorColumns}, secret from auth.mfa_factors where user_id = $1 and id = $2`,
+)
 
-export const listFactors = (run: RunStatement, userId: string): Promise<readonly FactorRow[]> => run(list, [userId])
+export const listFactors = defineList<FactorRow, [userId: string]>(
+  'auth.factors.list',
+  `select ${factorColumns} from auth.mfa_factors where user_id = $1 order by created_at, id`,
+)
 
 export interface NewFactor {
   readonly id: string
@@ -87,28 +41,50 @@ export interface NewFactor {
 export const insertFactor = async (run: RunStatement, { id, userId, friendlyName, secret }: NewFactor): Promise<void> =>
   void (await run(insert, [id, userId, friendlyName, secret]))
 
-export const deleteAbandonedFactors = async (run: RunStatement, userId: string, alsoUnnamed: boolean): Promise<void> =>
-  void (await run(deleteAbandoned, [userId, alsoUnnamed]))
+/** Enrolments that were not continued, and an unnamed one that a new unnamed one replaces (spec/auth.md 5.7). */
+export const deleteAbandonedFactors = defineAction<[userId: string, alsoUnnamed: boolean]>(
+  'auth.factors.delete-abandoned',
+  `delete from auth.mfa_factors
+  where user_id = $1 and status = 'unverified' and (
+    (created_at < now() - interval '300 seconds' and last_challenged_at is null)
+    or ($2 and factor_type = 'totp' and coalesce(trim(friendly_name), '') = ''))`,
+)
 
 /** The user's enrolments beside the factor that was verified now. */
-export const deleteOtherEnrolments = async (run: RunStatement, userId: string, id: string): Promise<void> =>
-  void (await run(deleteOtherUnverified, [userId, id]))
+export const deleteOtherEnrolments = defineAction<[userId: string, id: string]>(
+  'auth.factors.delete-other-unverified',
+  `delete from auth.mfa_factors
+  where user_id = $1 and id <> $2 and status = 'unverified' and factor_type = 'totp'`,
+)
 
 /** False: it is gone. */
-export const markFactorVerified = async (run: RunStatement, userId: string, id: string): Promise<boolean> =>
-  (await run(markVerified, [userId, id])).length > 0
+export const markFactorVerified = defineTest<[userId: string, id: string]>(
+  'auth.factors.mark-verified',
+  `update auth.mfa_factors set status = 'verified', updated_at = now() where user_id = $1 and id = $2 returning id`,
+)
 
 /** The factor as it is then; null: the user has no such factor. Rejects with SQLSTATE 23505 when the name is taken. */
-export const renameFactor = async (
-  run: RunStatement,
-  userId: string,
-  id: string,
-  friendlyName: string,
-): Promise<FactorRow | null> => (await run(rename, [userId, id, friendlyName]))[0] ?? null
+export const renameFactor = defineLookup<FactorRow, [userId: string, id: string, friendlyName: string]>(
+  'auth.factors.rename',
+  `update auth.mfa_factors set friendly_name = $3, updated_at = now() where user_id = $1 and id = $2
+  returning ${factorColumns}`,
+)
 
 /**
  * Removes a factor for good and gives what it was; null: the user has no such factor. Sessions that it raised are aal1
  * from their next token on.
  */
-export const removeFactor = async (run: RunStatement, userId: string, id: string): Promise<FactorRow | null> =>
-  (await run(remove, [userId, id]))[0] ?? null
+export const removeFactor = defineLookup<FactorRow, [userId: string, id: string]>(
+  'auth.factors.remove',
+  `with gone as (
+    delete from auth.mfa_factors where user_id = $1 and id = $2 returning ${factorColumns}
+  ), lowered as (
+    update auth.sessions s set aal = 'aal1', factor_id = null, updated_at = now()
+    from gone where s.user_id = $1 and s.factor_id = gone.id
+    returning s.id
+  ), forgotten as (
+    delete from auth.mfa_amr_claims c using lowered
+    where c.session_id = lowered.id and c.authentication_method = 'totp'
+  )
+  select ${factorColumns} from gone`,
+)

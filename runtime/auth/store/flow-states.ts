@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { Challenge } from '../rules/pkce.ts'
 import type { AmrMethod } from '../protocol/types.ts'
+import { defineAction, defineLookup } from './define.ts'
 
 /** auth.flow_state (spec/auth.md 6.2): `auth_code_issued_at` is set once, when the flow goes on from its beginning. */
 
@@ -47,18 +48,6 @@ const sign = statement<object>(
   where id = $1`,
 )
 
-/** Of mails that were asked for again the newest flow counts. */
-const issueMailed = statement<{ readonly auth_code: string; readonly referrer: string | null }>(
-  'auth.flow-states.issue-mailed',
-  `update auth.flow_state set auth_code_issued_at = now(), updated_at = now()
-  where id = (
-    select id from auth.flow_state
-    where user_id = $1 and authentication_method = $2 and auth_code_issued_at is null
-    order by created_at desc limit 1 for update
-  ) and auth_code_issued_at is null
-  returning auth_code, referrer`,
-)
-
 /** A flow whose code was issued, as the exchange reads it. */
 export interface IssuedFlow {
   readonly id: string
@@ -74,33 +63,10 @@ export interface IssuedFlow {
   readonly age: number
 }
 
-const lockIssued = statement<IssuedFlow>(
-  'auth.flow-states.lock-issued',
-  `select id, user_id, code_challenge, code_challenge_method, authentication_method, provider_type, provider_access_token,
-    provider_refresh_token, extract(epoch from clock_timestamp()
-      - case when authentication_method = 'oauth' then created_at else auth_code_issued_at end)::float8 as age
-  from auth.flow_state
-  where auth_code = $1 and user_id is not null and auth_code_issued_at is not null for update`,
-)
-
 const countTry = statement<{ readonly tries: number }>(
   'auth.flow-states.count-try',
   `insert into catalograph_auth.flow_tries as t (flow_id, tries) values ($1, 1)
   on conflict (flow_id) do update set tries = t.tries + 1 returning tries`,
-)
-
-const deleteOne = statement<object>('auth.flow-states.delete', 'delete from auth.flow_state where id = $1')
-
-const deleteOfUser = statement<object>(
-  'auth.flow-states.delete-of-user',
-  `delete from auth.flow_state
-  where user_id = $1
-    or (linking_target_id = $1 and created_at > now() - interval '${flowSeconds} seconds')`,
-)
-
-const deleteIssued = statement<object>(
-  'auth.flow-states.delete-issued',
-  'delete from auth.flow_state where user_id = $1 and auth_code_issued_at is not null',
 )
 
 const issuedTo = statement<{ readonly user_id: string }>(
@@ -160,33 +126,55 @@ export const signFlow = async (
 
 /**
  * The link of a mail that belongs to a PKCE flow was opened: the code for the browser, and the destination of the flow.
- * Null: there is no such flow any more.
+ * Null: there is no such flow any more. Of mails that were asked for again the newest flow counts.
  */
-export const issueMailedCode = async (
-  run: RunStatement,
-  userId: string,
-  method: AmrMethod,
-): Promise<{ readonly auth_code: string; readonly referrer: string | null } | null> =>
-  (await run(issueMailed, [userId, method]))[0] ?? null
+export const issueMailedCode = defineLookup<
+  { readonly auth_code: string; readonly referrer: string | null },
+  [userId: string, method: AmrMethod]
+>(
+  'auth.flow-states.issue-mailed',
+  `update auth.flow_state set auth_code_issued_at = now(), updated_at = now()
+  where id = (
+    select id from auth.flow_state
+    where user_id = $1 and authentication_method = $2 and auth_code_issued_at is null
+    order by created_at desc limit 1 for update
+  ) and auth_code_issued_at is null
+  returning auth_code, referrer`,
+)
 
 /** Whom an issued code is for; null: unknown, or exchanged already. */
 export const findIssuedTo = async (run: RunStatement, code: string): Promise<string | null> =>
   (await run(issuedTo, [code]))[0]?.user_id ?? null
 
 /** The flow of an issued code, locked until the transaction ends. Lock its user first, as everybody does. */
-export const lockIssuedFlow = async (run: RunStatement, code: string): Promise<IssuedFlow | null> =>
-  (await run(lockIssued, [code]))[0] ?? null
+export const lockIssuedFlow = defineLookup<IssuedFlow, [code: string]>(
+  'auth.flow-states.lock-issued',
+  `select id, user_id, code_challenge, code_challenge_method, authentication_method, provider_type, provider_access_token,
+    provider_refresh_token, extract(epoch from clock_timestamp()
+      - case when authentication_method = 'oauth' then created_at else auth_code_issued_at end)::float8 as age
+  from auth.flow_state
+  where auth_code = $1 and user_id is not null and auth_code_issued_at is not null for update`,
+)
 
 /** Counts a wrong verifier; how many there were. The flow must be locked. */
 export const countFlowTry = async (run: RunStatement, id: string): Promise<number> =>
   (await run(countTry, [id]))[0]?.tries ?? 0
 
-export const deleteFlow = async (run: RunStatement, id: string): Promise<void> => void (await run(deleteOne, [id]))
+export const deleteFlow = defineAction<[id: string]>(
+  'auth.flow-states.delete',
+  'delete from auth.flow_state where id = $1',
+)
 
 /** Voids codes of links or of the provider that were not exchanged yet. */
-export const deleteIssuedFlowsOf = async (run: RunStatement, userId: string): Promise<void> =>
-  void (await run(deleteIssued, [userId]))
+export const deleteIssuedFlowsOf = defineAction<[userId: string]>(
+  'auth.flow-states.delete-issued',
+  'delete from auth.flow_state where user_id = $1 and auth_code_issued_at is not null',
+)
 
 /** Nothing that was begun for the user leads anywhere any more. */
-export const deleteFlowsOf = async (run: RunStatement, userId: string): Promise<void> =>
-  void (await run(deleteOfUser, [userId]))
+export const deleteFlowsOf = defineAction<[userId: string]>(
+  'auth.flow-states.delete-of-user',
+  `delete from auth.flow_state
+  where user_id = $1
+    or (linking_target_id = $1 and created_at > now() - interval '${flowSeconds} seconds')`,
+)

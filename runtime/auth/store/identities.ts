@@ -1,5 +1,6 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { JsonObject } from '../../lib/json-object.ts'
+import { defineAction, defineTest } from './define.ts'
 
 /** auth.identities. */
 
@@ -19,7 +20,8 @@ export const ensureEmailIdentity = async (
   wanted = true,
 ): Promise<void> => void (await run(insertEmail, [userId, data, wanted]))
 
-const setEmail = statement<object>(
+/** The identity of the address is of this address from now on; it is made where there was none. */
+export const setEmailIdentity = defineAction<[userId: string, data: JsonObject]>(
   'auth.identities.set-email',
   `insert into auth.identities as i (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at,
     updated_at)
@@ -28,10 +30,6 @@ const setEmail = statement<object>(
     updated_at = now()`,
 )
 
-/** The identity of the address is of this address from now on; it is made where there was none. */
-export const setEmailIdentity = async (run: RunStatement, userId: string, data: JsonObject): Promise<void> =>
-  void (await run(setEmail, [userId, data]))
-
 const putProvider = statement<object>(
   'auth.identities.put-provider',
   `insert into auth.identities as i (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at,
@@ -39,21 +37,6 @@ const putProvider = statement<object>(
   values (gen_random_uuid(), $3, $1, $4, $2, now(), now(), now())
   on conflict (provider_id, provider) do update set identity_data = excluded.identity_data, last_sign_in_at = now(),
     updated_at = now() where i.user_id = excluded.user_id`,
-)
-
-const deleteOtherThan = statement<object>(
-  'auth.identities.delete-other-than',
-  'delete from auth.identities where user_id = $1 and (provider, provider_id) <> ($2::text, $3::text)',
-)
-
-const deleteProviders = statement<object>(
-  'auth.identities.delete-providers',
-  `delete from auth.identities where user_id = $1 and provider <> 'email'`,
-)
-
-const deleteOne = statement<{ readonly id: string }>(
-  'auth.identities.delete-one',
-  'delete from auth.identities where id = $1 and user_id = $2 returning id',
 )
 
 export interface ProviderIdentity {
@@ -71,17 +54,19 @@ export const putProviderIdentity = async (
 ): Promise<void> => void (await run(putProvider, [userId, provider, subject, data]))
 
 /** Leaves a user the one identity. */
-export const deleteOtherIdentities = async (
-  run: RunStatement,
-  userId: string,
-  provider: string,
-  subject: string,
-): Promise<void> => void (await run(deleteOtherThan, [userId, provider, subject]))
+export const deleteOtherIdentities = defineAction<[userId: string, provider: string, subject: string]>(
+  'auth.identities.delete-other-than',
+  'delete from auth.identities where user_id = $1 and (provider, provider_id) <> ($2::text, $3::text)',
+)
 
 /** Leaves a user no identity but that of their address. */
-export const deleteProviderIdentities = async (run: RunStatement, userId: string): Promise<void> =>
-  void (await run(deleteProviders, [userId]))
+export const deleteProviderIdentities = defineAction<[userId: string]>(
+  'auth.identities.delete-providers',
+  `delete from auth.identities where user_id = $1 and provider <> 'email'`,
+)
 
 /** False: the user has no such identity. */
-export const deleteIdentity = async (run: RunStatement, userId: string, id: string): Promise<boolean> =>
-  (await run(deleteOne, [id, userId])).length > 0
+export const deleteIdentity = defineTest<[userId: string, id: string]>(
+  'auth.identities.delete-one',
+  'delete from auth.identities where user_id = $1 and id = $2 returning id',
+)

@@ -1,6 +1,6 @@
-import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { AccountFacts } from '../rules/linking.ts'
 import { instanceId } from './users.ts'
+import { defineAction, defineList, defineLookup } from './define.ts'
 
 /** What account linking reads and changes (spec/auth.md 6.5). */
 
@@ -8,13 +8,15 @@ const facts = `u.id, lower(nullif(u.email, '')) as email, u.email_confirmed_at i
     (select p.proof from catalograph_auth.address_proofs p where p.user_id = u.id) as proof,
     coalesce(u.banned_until > now(), false) as banned`
 
-const ownerOf = statement<AccountFacts>(
+/** The account that an identity opens, locked; null: none. */
+export const findIdentityOwner = defineLookup<AccountFacts, [provider: string, subject: string]>(
   'auth.linking.owner',
   `select ${facts} from auth.identities i join auth.users u on u.id = i.user_id
   where i.provider = $1 and i.provider_id = $2 and u.deleted_at is null for update of u`,
 )
 
-const byAddress = statement<AccountFacts>(
+/** Every account that has an address, locked. */
+export const findAccountsByAddress = defineList<AccountFacts, [email: string]>(
   'auth.linking.by-address',
   `select ${facts} from auth.users u
   where (u.instance_id = '${instanceId}' or u.instance_id is null) and lower(u.email::text) = $1
@@ -22,7 +24,8 @@ const byAddress = statement<AccountFacts>(
   order by u.id for update of u`,
 )
 
-const purge = statement<object>(
+/** Takes from an account what a stranger could come back by: password, factors, a change of address under way. */
+export const purgeAccount = defineAction<[userId: string]>(
   'auth.linking.purge',
   `with factors as (delete from auth.mfa_factors where user_id = $1::uuid)
   update auth.users set encrypted_password = null, email_change = '', email_change_confirm_status = 0,
@@ -30,26 +33,8 @@ const purge = statement<object>(
   where id = $1::uuid`,
 )
 
-const endGuest = statement<object>(
+/** A user with an identity is no guest. */
+export const endGuestState = defineAction<[userId: string]>(
   'auth.linking.end-guest',
   'update auth.users set is_anonymous = false, updated_at = now() where id = $1 and is_anonymous',
 )
-
-/** The account that an identity opens, locked; null: none. */
-export const findIdentityOwner = async (
-  run: RunStatement,
-  provider: string,
-  subject: string,
-): Promise<AccountFacts | null> => (await run(ownerOf, [provider, subject]))[0] ?? null
-
-/** Every account that has an address, locked. */
-export const findAccountsByAddress = (run: RunStatement, email: string): Promise<readonly AccountFacts[]> =>
-  run(byAddress, [email])
-
-/** Takes from an account what a stranger could come back by: password, factors, a change of address under way. */
-export const purgeAccount = async (run: RunStatement, userId: string): Promise<void> =>
-  void (await run(purge, [userId]))
-
-/** A user with an identity is no guest. */
-export const endGuestState = async (run: RunStatement, userId: string): Promise<void> =>
-  void (await run(endGuest, [userId]))

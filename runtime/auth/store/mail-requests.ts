@@ -2,6 +2,7 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { Client } from '../call/call.ts'
 import type { Registration } from '../call/email-input.ts'
 import type { Begun } from './cooldowns.ts'
+import { defineAction } from './define.ts'
 
 /** catalograph_auth.mail_requests: calls for a mail that were answered, and whose mail is still to be made. */
 
@@ -22,11 +23,6 @@ export interface StoredRequest extends MailRequest {
 const insert = statement<{ readonly id: string }>(
   'auth.mail-requests.insert',
   'insert into catalograph_auth.mail_requests (kind, request) values ($1, $2) returning id::text',
-)
-
-const remove = statement<object>(
-  'auth.mail-requests.delete',
-  'delete from catalograph_auth.mail_requests where id = $1',
 )
 
 /**
@@ -56,7 +52,10 @@ export const insertMailRequest = async (
   return row.id
 }
 
-export const deleteMailRequest = async (run: RunStatement, id: string): Promise<void> => void (await run(remove, [id]))
+export const deleteMailRequest = defineAction<[id: string]>(
+  'auth.mail-requests.delete',
+  'delete from catalograph_auth.mail_requests where id = $1',
+)
 
 /** Takes some that were left behind. */
 export const takeMailRequests = async (run: RunStatement): Promise<readonly StoredRequest[]> =>

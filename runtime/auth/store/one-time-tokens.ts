@@ -1,4 +1,5 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import { defineAction, defineTest } from './define.ts'
 
 /** auth.one_time_tokens, the copy of the token columns of auth.users, and the secret part of codes beside them. */
 
@@ -15,17 +16,16 @@ export type TokenSlot = keyof typeof slots
 
 const slotNames = Object.keys(slots) as readonly TokenSlot[]
 
-type Statements = Readonly<Record<TokenSlot, ReturnType<typeof statement<object>>>>
-
-const bySlot = (make: (slot: TokenSlot) => ReturnType<typeof statement<object>>): Statements =>
-  Object.fromEntries(slotNames.map((slot) => [slot, make(slot)])) as Statements
+/** What is made for each slot. */
+export const bySlot = <T>(make: (slot: TokenSlot) => T): Readonly<Record<TokenSlot, T>> =>
+  Object.fromEntries(slotNames.map((slot) => [slot, make(slot)])) as Record<TokenSlot, T>
 
 /** Two of the table's columns have no zone. */
 const utc = `now() at time zone 'utc'`
 
 /** $1 user, $2 token, $3 address, $4 salt. The count of guesses begins at zero with each token. */
 const put = bySlot((slot) =>
-  statement(
+  defineAction<[userId: string, token: string, address: string, salt: Buffer]>(
     `auth.one-time-tokens.put.${slot}`,
     `with noted as (
       update auth.users set ${slots[slot].column} = $2::text, ${slots[slot].sent} = now(), updated_at = now()
@@ -43,7 +43,7 @@ const put = bySlot((slot) =>
 )
 
 const clear = bySlot((slot) =>
-  statement(
+  defineAction<[userId: string]>(
     `auth.one-time-tokens.clear.${slot}`,
     `with noted as (
       update auth.users set ${slots[slot].column} = '', updated_at = now() where id = $1
@@ -55,12 +55,10 @@ const clear = bySlot((slot) =>
 )
 
 /** Found and spent by one statement: of two at once one gets no row. */
-const spend = Object.fromEntries(
-  slotNames.map((slot) => [
-    slot,
-    statement<{ readonly id: string }>(
-      `auth.one-time-tokens.spend.${slot}`,
-      `with spent as (
+const spend = bySlot((slot) =>
+  defineTest<[userId: string, token: string]>(
+    `auth.one-time-tokens.spend.${slot}`,
+    `with spent as (
         update auth.users set ${slots[slot].column} = '', updated_at = now()
         where id = $1::uuid and ${slots[slot].column} = $2::text and $2::text <> '' returning id
       ), copied as (
@@ -70,14 +68,7 @@ const spend = Object.fromEntries(
         delete from catalograph_auth.codes c using spent where c.user_id = spent.id and c.slot = '${slot}'
       )
       select id from spent`,
-    ),
-  ]),
-) as Readonly<Record<TokenSlot, ReturnType<typeof statement<{ readonly id: string }>>>>
-
-const clearAll = statement<object>(
-  'auth.one-time-tokens.clear-all',
-  `with copied as (delete from auth.one_time_tokens where user_id = $1)
-  delete from catalograph_auth.codes where user_id = $1`,
+  ),
 )
 
 export interface PendingToken {
@@ -90,26 +81,29 @@ export interface PendingToken {
 }
 
 /** Puts a token into its slot, in place of the one before; who was inserted with it is not written a second time. */
-export const putOneTimeToken = async (
+export const putOneTimeToken = (
   run: RunStatement,
   { slot, userId, token, address, salt }: PendingToken,
-): Promise<void> => void (await run(put[slot], [userId, token, address, salt]))
+): Promise<void> => put[slot](run, userId, token, address, salt)
 
 /** Spends a pending token; false when the slot holds it no more. */
-export const spendOneTimeToken = async (
+export const spendOneTimeToken = (
   run: RunStatement,
   userId: string,
   slot: TokenSlot,
   token: string,
-): Promise<boolean> => (await run(spend[slot], [userId, token])).length > 0
+): Promise<boolean> => spend[slot](run, userId, token)
 
 /** Empties a slot. */
-export const clearOneTimeToken = async (run: RunStatement, userId: string, slot: TokenSlot): Promise<void> =>
-  void (await run(clear[slot], [userId]))
+export const clearOneTimeToken = (run: RunStatement, userId: string, slot: TokenSlot): Promise<void> =>
+  clear[slot](run, userId)
 
 /** Removes the copies of all tokens of a user; see clearUserTokens for the columns. */
-export const clearOneTimeTokens = async (run: RunStatement, userId: string): Promise<void> =>
-  void (await run(clearAll, [userId]))
+export const clearOneTimeTokens = defineAction<[userId: string]>(
+  'auth.one-time-tokens.clear-all',
+  `with copied as (delete from auth.one_time_tokens where user_id = $1)
+  delete from catalograph_auth.codes where user_id = $1`,
+)
 
 export interface TokenHolder {
   readonly user_id: string

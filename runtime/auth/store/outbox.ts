@@ -1,19 +1,11 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import { defineAction, defineList } from './define.ts'
 
 /** catalograph_auth.outbox and accepted_mails. */
 
 const insert = statement<{ readonly id: string }>(
   'auth.outbox.insert',
   `insert into catalograph_auth.outbox (kind, recipient, subject, html) values ($1, $2, $3, $4) returning id::text`,
-)
-
-/** $2: whether the server took it. */
-const recordDelivery = statement<object>(
-  'auth.outbox.settle',
-  `with charged as (
-    insert into catalograph_auth.accepted_mails (accepted_at) select now() where $2::boolean
-  )
-  delete from catalograph_auth.outbox where id = $1`,
 )
 
 /** Keeps the transactions that count apart until each is done; the number is ours alone. */
@@ -39,22 +31,6 @@ export interface KeptMail {
   readonly created_at: string
 }
 
-const list = statement<KeptMail>(
-  'auth.outbox.list',
-  `select id::text, kind, recipient, subject, html, created_at from catalograph_auth.outbox order by id desc limit $1`,
-)
-
-/** Entries that no limit reads any more, and mails that were not fetched. */
-const tidy = statement<object>(
-  'auth.outbox.tidy',
-  `with waited as (
-    delete from catalograph_auth.cooldowns where sent_at < now() - interval '2 days'
-  ), charged as (
-    delete from catalograph_auth.accepted_mails where accepted_at < now() - interval '1 day'
-  )
-  delete from catalograph_auth.outbox where created_at < now() - interval '30 days'`,
-)
-
 export interface NewMail {
   readonly kind: string
   readonly recipient: string
@@ -68,12 +44,28 @@ export const insertMail = async (run: RunStatement, mail: NewMail): Promise<stri
   return row.id
 }
 
-/** Nothing waits for it any more: its text is forgotten, and where the mail server took it the ceiling counts it. */
-export const recordMailDelivery = async (run: RunStatement, id: string, taken: boolean): Promise<void> =>
-  void (await run(recordDelivery, [id, taken]))
+/**
+ * Nothing waits for it any more: its text is forgotten, and where the mail server took it the ceiling counts it. $2:
+ * whether the server took it.
+ */
+export const recordMailDelivery = defineAction<[id: string, taken: boolean]>(
+  'auth.outbox.settle',
+  `with charged as (
+    insert into catalograph_auth.accepted_mails (accepted_at) select now() where $2::boolean
+  )
+  delete from catalograph_auth.outbox where id = $1`,
+)
 
-/** Removes old rows; now and then is enough. */
-export const tidyMails = async (run: RunStatement): Promise<void> => void (await run(tidy))
+/** Removes old rows; now and then is enough. Entries that no limit reads any more, and mails that were not fetched. */
+export const tidyMails = defineAction<[]>(
+  'auth.outbox.tidy',
+  `with waited as (
+    delete from catalograph_auth.cooldowns where sent_at < now() - interval '2 days'
+  ), charged as (
+    delete from catalograph_auth.accepted_mails where accepted_at < now() - interval '1 day'
+  )
+  delete from catalograph_auth.outbox where created_at < now() - interval '30 days'`,
+)
 
 /** Mails that count towards the ceiling, without a request; until its transaction ends no other call counts. */
 export const countMails = async (run: RunStatement, request: string | null): Promise<number> => {
@@ -82,4 +74,7 @@ export const countMails = async (run: RunStatement, request: string | null): Pro
 }
 
 /** Mails that are kept because no mail server is set, newest first. */
-export const listMails = async (run: RunStatement, most: number): Promise<readonly KeptMail[]> => run(list, [most])
+export const listMails = defineList<KeptMail, [most: number]>(
+  'auth.outbox.list',
+  `select id::text, kind, recipient, subject, html, created_at from catalograph_auth.outbox order by id desc limit $1`,
+)

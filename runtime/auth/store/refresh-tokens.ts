@@ -2,6 +2,7 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
 import { asJson, sessionColumns, signedColumns, userColumns, type JsonRow } from './user-columns.ts'
 import { instanceId } from './users.ts'
+import { defineLookup, defineTest } from './define.ts'
 
 /** auth.refresh_tokens: at most one of a session is not revoked. */
 
@@ -51,11 +52,6 @@ const rotate = statement<JsonRow<Rotated>>(
   from refreshed join session on session.id = refreshed.id join auth.users u on u.id = session.user_id`)}`,
 )
 
-const sessionIdOf = statement<{ readonly session_id: string | null; readonly user_id: string | null }>(
-  'auth.refresh-tokens.session-id',
-  'select session_id, user_id from auth.refresh_tokens where token = $1',
-)
-
 const lockSession = statement<{ readonly id: string }>(
   'auth.refresh-tokens.lock-session',
   'select id from auth.sessions where id = $1 for update skip locked',
@@ -77,7 +73,41 @@ export interface LockedToken {
   readonly user: UserRow
 }
 
-const readLocked = statement<LockedToken>(
+const touchSession = statement<object>(
+  'auth.refresh-tokens.touch-session',
+  `update auth.sessions set refreshed_at = now() at time zone 'utc', updated_at = now(), user_agent = $2, ip = $3::inet
+  where id = $1`,
+)
+
+export interface ClientTraits {
+  readonly userAgent: string | null
+  readonly address: string | null
+}
+
+/** Spends a live token and puts its child in its place; null, and nothing done, in anything but the common case. */
+export const rotateLiveToken = async (
+  run: RunStatement,
+  token: string,
+  child: string,
+  { userAgent, address }: ClientTraits,
+): Promise<Rotated | null> => (await run(rotate, [token, child, userAgent, address]))[0]?.row ?? null
+
+/** Null: there is no such token. */
+export const findSessionIdOf = defineLookup<
+  { readonly session_id: string | null; readonly user_id: string | null },
+  [token: string]
+>('auth.refresh-tokens.session-id', 'select session_id, user_id from auth.refresh_tokens where token = $1')
+
+export type SessionLock = 'locked' | 'busy' | 'gone'
+
+/** Locks a session until the transaction ends, without waiting. */
+export const tryLockSession = async (run: RunStatement, id: string): Promise<SessionLock> => {
+  if ((await run(lockSession, [id])).length > 0) return 'locked'
+  return (await run(sessionExists, [id])).length > 0 ? 'busy' : 'gone'
+}
+
+/** Null: the token went with its session. */
+export const readLockedToken = defineLookup<LockedToken, [token: string]>(
   'auth.refresh-tokens.read-locked',
   `select coalesce(t.revoked, false) as revoked,
     extract(epoch from clock_timestamp() - coalesce(t.updated_at, t.created_at))::float8 as revoked_seconds_ago,
@@ -99,7 +129,7 @@ const readLocked = statement<LockedToken>(
   where t.token = $1`,
 )
 
-const spend = statement<object>(
+export const spendToken = defineTest<[token: string, child: string]>(
   'auth.refresh-tokens.spend',
   `with spent as (
     update auth.refresh_tokens t set revoked = true, updated_at = now()
@@ -109,47 +139,6 @@ const spend = statement<object>(
   select '${instanceId}', $2, user_id, false, now(), now(), token, session_id from spent
   returning id`,
 )
-
-const touchSession = statement<object>(
-  'auth.refresh-tokens.touch-session',
-  `update auth.sessions set refreshed_at = now() at time zone 'utc', updated_at = now(), user_agent = $2, ip = $3::inet
-  where id = $1`,
-)
-
-export interface ClientTraits {
-  readonly userAgent: string | null
-  readonly address: string | null
-}
-
-/** Spends a live token and puts its child in its place; null, and nothing done, in anything but the common case. */
-export const rotateLiveToken = async (
-  run: RunStatement,
-  token: string,
-  child: string,
-  { userAgent, address }: ClientTraits,
-): Promise<Rotated | null> => (await run(rotate, [token, child, userAgent, address]))[0]?.row ?? null
-
-/** Null: there is no such token. */
-export const findSessionIdOf = async (
-  run: RunStatement,
-  token: string,
-): Promise<{ readonly session_id: string | null; readonly user_id: string | null } | null> =>
-  (await run(sessionIdOf, [token]))[0] ?? null
-
-export type SessionLock = 'locked' | 'busy' | 'gone'
-
-/** Locks a session until the transaction ends, without waiting. */
-export const tryLockSession = async (run: RunStatement, id: string): Promise<SessionLock> => {
-  if ((await run(lockSession, [id])).length > 0) return 'locked'
-  return (await run(sessionExists, [id])).length > 0 ? 'busy' : 'gone'
-}
-
-/** Null: the token went with its session. */
-export const readLockedToken = async (run: RunStatement, token: string): Promise<LockedToken | null> =>
-  (await run(readLocked, [token]))[0] ?? null
-
-export const spendToken = async (run: RunStatement, token: string, child: string): Promise<boolean> =>
-  (await run(spend, [token, child])).length > 0
 
 export const touchSessionOf = async (run: RunStatement, id: string, client: ClientTraits): Promise<void> =>
   void (await run(touchSession, [id, client.userAgent, client.address]))

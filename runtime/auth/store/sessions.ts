@@ -2,6 +2,7 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { AmrMethod, SessionRow } from '../protocol/types.ts'
 import { sessionColumns } from './user-columns.ts'
 import { instanceId } from './users.ts'
+import { defineAction, defineLookup, defineTest } from './define.ts'
 
 /** auth.sessions, with what belongs to a session and ends with it: refresh tokens and methods. */
 
@@ -22,31 +23,6 @@ const insert = statement<object>(
   update auth.users set last_sign_in_at = now(), updated_at = now() where id = $2::uuid`,
 )
 
-const byId = statement<SessionRow>(
-  'auth.sessions.by-id',
-  `select ${sessionColumns} from auth.sessions s where s.id = $1`,
-)
-
-/** The method says so itself where the code of a PKCE flow was exchanged. */
-const recovery = statement<object>(
-  'auth.sessions.recovery',
-  `select from catalograph_auth.recovery_sessions where session_id = $1
-  union all
-  select from auth.mfa_amr_claims where session_id = $1 and authentication_method = 'recovery'`,
-)
-
-const deleteOne = statement<{ readonly id: string }>(
-  'auth.sessions.delete-one',
-  'delete from auth.sessions where id = $1 returning id',
-)
-
-const deleteAll = statement<object>('auth.sessions.delete-all', 'delete from auth.sessions where user_id = $1')
-
-const deleteOthers = statement<object>(
-  'auth.sessions.delete-others',
-  'delete from auth.sessions where user_id = $1 and id is distinct from $2::uuid',
-)
-
 export interface NewSession {
   readonly id: string
   readonly userId: string
@@ -64,18 +40,33 @@ export const insertSession = async (run: RunStatement, session: NewSession): Pro
   await run(insert, [id, userId, userAgent, address, method, refreshToken, isRecovery])
 }
 
-export const findSession = async (run: RunStatement, id: string): Promise<SessionRow | null> =>
-  (await run(byId, [id]))[0] ?? null
+export const findSession = defineLookup<SessionRow, [id: string]>(
+  'auth.sessions.by-id',
+  `select ${sessionColumns} from auth.sessions s where s.id = $1`,
+)
 
-/** Whether the mail of a reset began the session. */
-export const isRecoverySession = async (run: RunStatement, id: string): Promise<boolean> =>
-  (await run(recovery, [id])).length > 0
+/**
+ * Whether the mail of a reset began the session. The method says so itself where the code of a PKCE flow was exchanged.
+ */
+export const isRecoverySession = defineTest<[id: string]>(
+  'auth.sessions.recovery',
+  `select from catalograph_auth.recovery_sessions where session_id = $1
+  union all
+  select from auth.mfa_amr_claims where session_id = $1 and authentication_method = 'recovery'`,
+)
 
-export const deleteSession = async (run: RunStatement, id: string): Promise<void> => void (await run(deleteOne, [id]))
+export const deleteSession = defineAction<[id: string]>(
+  'auth.sessions.delete-one',
+  'delete from auth.sessions where id = $1 returning id',
+)
 
-export const deleteSessionsOf = async (run: RunStatement, userId: string): Promise<void> =>
-  void (await run(deleteAll, [userId]))
+export const deleteSessionsOf = defineAction<[userId: string]>(
+  'auth.sessions.delete-all',
+  'delete from auth.sessions where user_id = $1',
+)
 
 /** `sessionId` null: the caller has none, so all of them are others. */
-export const deleteOtherSessions = async (run: RunStatement, userId: string, sessionId: string | null): Promise<void> =>
-  void (await run(deleteOthers, [userId, sessionId]))
+export const deleteOtherSessions = defineAction<[userId: string, sessionId: string | null]>(
+  'auth.sessions.delete-others',
+  'delete from auth.sessions where user_id = $1 and id is distinct from $2::uuid',
+)

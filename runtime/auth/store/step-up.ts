@@ -1,11 +1,13 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import { defineTest } from './define.ts'
 import { instanceId } from './users.ts'
 
 /** A session is raised to aal2 (spec/auth.md 5.7). */
 
-const lock = statement<{ readonly id: string }>(
+/** Waits for other transactions that hold the session; false when it is gone. Lock the user first. */
+export const lockSessionOf = defineTest<[userId: string, sessionId: string]>(
   'auth.step-up.lock',
-  'select id from auth.sessions where id = $1 and user_id = $2 for update',
+  'select id from auth.sessions where user_id = $1 and id = $2 for update',
 )
 
 /**
@@ -33,10 +35,6 @@ const endLower = statement<object>(
   'auth.step-up.end-lower',
   `delete from auth.sessions where user_id = $1 and id <> $2 and coalesce(aal, 'aal1') = 'aal1'`,
 )
-
-/** Waits for other transactions that hold the session; false when it is gone. Lock the user first. */
-export const lockSessionOf = async (run: RunStatement, userId: string, sessionId: string): Promise<boolean> =>
-  (await run(lock, [sessionId, userId])).length > 0
 
 export interface Raised {
   readonly userId: string

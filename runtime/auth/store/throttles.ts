@@ -1,5 +1,6 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { Bucket, LimitGroup, Taken } from '../rules/limits.ts'
+import { defineList } from './define.ts'
 
 /**
  * catalograph_auth.throttles, guest_windows and bans: what all processes count together (spec/auth.md 10). Counting
@@ -77,12 +78,6 @@ const fail = statement<{ readonly seconds: number | null }>(
   returning extract(epoch from banned_until - now())::float8 as seconds`,
 )
 
-const closed = statement<{ readonly source: string; readonly seconds: number }>(
-  'auth.throttles.closed',
-  `select source, extract(epoch from banned_until - now())::float8 as seconds from catalograph_auth.bans
-  where banned_until > now()`,
-)
-
 /** Takes what a source owes out of its bucket, or nothing where that is too much. */
 export const takeTokens = async (
   run: RunStatement,
@@ -117,6 +112,8 @@ export const countFailure = async (run: RunStatement, source: string, rule: BanR
   (await run(fail, [source, rule.ban_threshold, rule.ban_window, rule.ban_duration]))[0]?.seconds ?? null
 
 /** Every source that is closed now, with the seconds that are left. */
-export const listClosed = (
-  run: RunStatement,
-): Promise<readonly { readonly source: string; readonly seconds: number }[]> => run(closed)
+export const listClosed = defineList<{ readonly source: string; readonly seconds: number }, []>(
+  'auth.throttles.closed',
+  `select source, extract(epoch from banned_until - now())::float8 as seconds from catalograph_auth.bans
+  where banned_until > now()`,
+)

@@ -1,25 +1,13 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
-import {
-  asJson,
-  mergeValues,
-  objectIn,
-  sessionColumns,
-  signedColumns,
-  userColumns,
-  type JsonRow,
-} from './user-columns.ts'
+import { asJson, mergeValues, objectIn, sessionColumns, signedColumns, userColumns } from './user-columns.ts'
 import type { JsonObject } from '../../lib/json-object.ts'
+import { defineAction, defineJsonLookup, defineTest } from './define.ts'
 
 /** auth.users. What was deleted softly is gone for everybody here; see admin-users.ts for the one who may still look. */
 
 /** Of a single project: all rows have this one, or none where somebody wrote them by hand. */
 export const instanceId = '00000000-0000-0000-0000-000000000000'
-
-const byId = statement<JsonRow<UserRow>>(
-  'auth.users.by-id',
-  asJson(`select ${userColumns} from auth.users u where u.id = $1 and u.deleted_at is null`),
-)
 
 /** $1 is the address, in lower case. Those that came from elsewhere may be in mixed case; ours are the lower one, and win. */
 export const ofAddress = `from auth.users u
@@ -27,21 +15,16 @@ export const ofAddress = `from auth.users u
     and lower(u.email::text) = $1 and not u.is_sso_user and u.deleted_at is null
   order by u.email = $1 desc, u.created_at limit 1`
 
-const byEmail = statement<JsonRow<UserRow>>('auth.users.by-email', asJson(`select ${userColumns} ${ofAddress}`))
-
 /** A user, and the session where it is theirs. */
 type WithSession<S> = UserRow & { readonly session: S | null }
 
 const withSession = <S>(name: string, columns: string) =>
-  statement<JsonRow<WithSession<S>>>(
+  defineJsonLookup<WithSession<S>, [id: string, sessionId: string | null]>(
     name,
     asJson(`select ${userColumns},
       (select to_json(t) from (select ${columns} from auth.sessions s where s.id = $2 and s.user_id = u.id) t) as session
     from auth.users u where u.id = $1 and u.deleted_at is null`),
   )
-
-const withSessionRow = withSession<SessionRow>('auth.users.with-session', sessionColumns)
-const withSignedSession = withSession<SignedSession>('auth.users.with-signed-session', signedColumns)
 
 const insert = statement<{ readonly id: string }>(
   'auth.users.insert',
@@ -52,34 +35,6 @@ const insert = statement<{ readonly id: string }>(
     case when $9::text <> '' then now() end, '', '', '', now(), now()
   where $10::boolean
   returning id`,
-)
-
-const lock = statement<{ readonly id: string }>('auth.users.lock', 'select id from auth.users where id = $1 for update')
-
-const setPassword = statement<object>(
-  'auth.users.set-password',
-  `update auth.users set encrypted_password = $2, updated_at = now() where id = $1`,
-)
-
-const dropHash = statement<object>(
-  'auth.users.drop-password',
-  'update auth.users set encrypted_password = null, updated_at = now() where id = $1',
-)
-
-const setUserData = statement<object>(
-  'auth.users.set-user-data',
-  'update auth.users set raw_user_meta_data = $2, updated_at = now() where id = $1',
-)
-
-const rehash = statement<object>(
-  'auth.users.rehash',
-  `update auth.users set encrypted_password = $3 where id = $1 and encrypted_password = $2`,
-)
-
-const clearTokens = statement<object>(
-  'auth.users.clear-tokens',
-  `update auth.users set confirmation_token = '', recovery_token = '', email_change_token_new = '',
-    email_change_token_current = '', reauthentication_token = '', updated_at = now() where id = $1`,
 )
 
 const mergeUserData = statement<object>(
@@ -102,26 +57,22 @@ export interface NewUser {
   readonly confirmationToken?: string
 }
 
-export const findUserById = async (run: RunStatement, id: string): Promise<UserRow | null> =>
-  (await run(byId, [id]))[0]?.row ?? null
+export const findUserById = defineJsonLookup<UserRow, [id: string]>(
+  'auth.users.by-id',
+  asJson(`select ${userColumns} from auth.users u where u.id = $1 and u.deleted_at is null`),
+)
 
 /** `email` in lower case. */
-export const findUserByEmail = async (run: RunStatement, email: string): Promise<UserRow | null> =>
-  (await run(byEmail, [email]))[0]?.row ?? null
+export const findUserByEmail = defineJsonLookup<UserRow, [email: string]>(
+  'auth.users.by-email',
+  asJson(`select ${userColumns} ${ofAddress}`),
+)
 
 /** The user and, where it is theirs, the session; `sessionId` null finds none. */
-export const findUserWithSession = async (
-  run: RunStatement,
-  id: string,
-  sessionId: string | null,
-): Promise<WithSession<SessionRow> | null> => (await run(withSessionRow, [id, sessionId]))[0]?.row ?? null
+export const findUserWithSession = withSession<SessionRow>('auth.users.with-session', sessionColumns)
 
 /** The same, with the methods of the session. */
-export const findUserWithSignedSession = async (
-  run: RunStatement,
-  id: string,
-  sessionId: string,
-): Promise<WithSession<SignedSession> | null> => (await run(withSignedSession, [id, sessionId]))[0]?.row ?? null
+export const findUserWithSignedSession = withSession<SignedSession>('auth.users.with-signed-session', signedColumns)
 
 /**
  * One INSERT with all that triggers of the owner may want to see (spec/auth.md 13). Where it is not wanted, the same
@@ -143,7 +94,10 @@ export const insertUser = async (run: RunStatement, user: NewUser, wanted = true
 }
 
 /** Locks the user until the transaction ends; false when there is none. */
-export const lockUser = async (run: RunStatement, id: string): Promise<boolean> => (await run(lock, [id])).length > 0
+export const lockUser = defineTest<[id: string]>(
+  'auth.users.lock',
+  'select id from auth.users where id = $1 for update',
+)
 
 /** The same, with what the user is under the lock; null: there is none. */
 export const findLockedUser = async (run: RunStatement, id: string): Promise<UserRow | null> => {
@@ -151,22 +105,34 @@ export const findLockedUser = async (run: RunStatement, id: string): Promise<Use
   return user
 }
 
-export const setPasswordHash = async (run: RunStatement, id: string, hash: string): Promise<void> =>
-  void (await run(setPassword, [id, hash]))
+export const setPasswordHash = defineAction<[id: string, hash: string]>(
+  'auth.users.set-password',
+  `update auth.users set encrypted_password = $2, updated_at = now() where id = $1`,
+)
 
 /** From now on no password is right. */
-export const dropPassword = async (run: RunStatement, id: string): Promise<void> => void (await run(dropHash, [id]))
+export const dropPassword = defineAction<[id: string]>(
+  'auth.users.drop-password',
+  'update auth.users set encrypted_password = null, updated_at = now() where id = $1',
+)
 
-export const replaceUserMetadata = async (run: RunStatement, id: string, data: JsonObject): Promise<void> =>
-  void (await run(setUserData, [id, data]))
+export const replaceUserMetadata = defineAction<[id: string, data: JsonObject]>(
+  'auth.users.set-user-data',
+  'update auth.users set raw_user_meta_data = $2, updated_at = now() where id = $1',
+)
 
 /** Replaces a hash by another of the same password, unless the password has changed meanwhile. */
-export const replaceHash = async (run: RunStatement, id: string, old: string, hash: string): Promise<void> =>
-  void (await run(rehash, [id, old, hash]))
+export const replaceHash = defineAction<[id: string, old: string, hash: string]>(
+  'auth.users.rehash',
+  `update auth.users set encrypted_password = $3 where id = $1 and encrypted_password = $2`,
+)
 
 /** Takes every pending code and link of the user back; see clearOneTimeTokens for their copies. */
-export const clearUserTokens = async (run: RunStatement, id: string): Promise<void> =>
-  void (await run(clearTokens, [id]))
+export const clearUserTokens = defineAction<[id: string]>(
+  'auth.users.clear-tokens',
+  `update auth.users set confirmation_token = '', recovery_token = '', email_change_token_new = '',
+    email_change_token_current = '', reauthentication_token = '', updated_at = now() where id = $1`,
+)
 
 /** Merges keys into the metadata; a key with null is removed (spec/auth.md 5.2). */
 export const mergeUserMetadata = async (run: RunStatement, id: string, data: JsonObject): Promise<void> => {

@@ -1,0 +1,44 @@
+import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import type { JsonRow } from './user-columns.ts'
+
+/** Statements as functions of who runs them and of the values of their parameters, in the order of these. */
+type StoreCall<Values extends readonly unknown[], Result> = (run: RunStatement, ...values: Values) => Promise<Result>
+
+/** What is run for what it changes. */
+export function defineAction<Values extends readonly unknown[]>(name: string, text: string): StoreCall<Values, void> {
+  const action = statement<object>(name, text)
+  return async (run, ...values) => void (await run(action, values))
+}
+
+/** Whether there is a row. */
+export function defineTest<Values extends readonly unknown[]>(name: string, text: string): StoreCall<Values, boolean> {
+  const test = statement<object>(name, text)
+  return async (run, ...values) => (await run(test, values)).length > 0
+}
+
+/** The first row, or null. */
+export function defineLookup<Row extends object, Values extends readonly unknown[]>(
+  name: string,
+  text: string,
+): StoreCall<Values, Row | null> {
+  const lookup = statement<Row>(name, text)
+  return async (run, ...values) => (await run(lookup, values))[0] ?? null
+}
+
+/** The same of a query that ends in asJson. */
+export function defineJsonLookup<Row, Values extends readonly unknown[]>(
+  name: string,
+  text: string,
+): StoreCall<Values, Row | null> {
+  const lookup = defineLookup<JsonRow<Row>, Values>(name, text)
+  return async (run, ...values) => (await lookup(run, ...values))?.row ?? null
+}
+
+/** Every row. */
+export function defineList<Row extends object, Values extends readonly unknown[]>(
+  name: string,
+  text: string,
+): StoreCall<Values, readonly Row[]> {
+  const list = statement<Row>(name, text)
+  return (run, ...values) => run(list, values)
+}
