@@ -1,24 +1,21 @@
-import type { Landing, OauthSignIn, SignedIn, SignOut, UserAttributes } from './auth-client.ts'
 import { claimsOf, expected, isWhole, userOf, type StoredSession } from './decode.ts'
 import { isVerdict, toAuthError } from './errors.ts'
-import { startSession, type ClientContext } from './context.ts'
+import { signedIn, startSession, type ClientContext, type Work } from './context.ts'
 import { isFields } from './json.ts'
 import { authorizeQuery } from './sign-in.ts'
-import type { Identity, Nothing, Session, SessionTokens, User } from './types.ts'
+import type { Session, SessionTokens, User } from './types.ts'
 
-/** What somebody who is signed in can do (spec/auth.md 14.1). Each throws AuthError; auth.ts makes results of them. */
+/** What somebody who is signed in can do (spec/auth.md 14.1). */
 
-const signedIn = (session: Session): SignedIn => ({ user: session.user, session })
-
-export async function getSession({ present }: ClientContext): Promise<{ readonly session: Session | null }> {
+export const getSession: Work<'getSession'> = async ({ present }) => {
   return { session: await present.load() }
 }
 
-export async function getUser(context: ClientContext, accessToken?: string): Promise<{ readonly user: User }> {
+export const getUser: Work<'getUser'> = async (context, accessToken) => {
   return { user: await fetchUser(context, accessToken ?? (await context.present.need()).access_token) }
 }
 
-export async function setSession(context: ClientContext, tokens: SessionTokens): Promise<SignedIn> {
+export const setSession: Work<'setSession'> = async (context, tokens) => {
   const nowSeconds = context.environment.now() / 1000
   const expiresAt = Number(claimsOf(tokens.access_token)['exp'] ?? 0)
   if (!(expiresAt > nowSeconds)) return signedIn(await context.refresher.refreshGiven(tokens.refresh_token))
@@ -28,20 +25,13 @@ export async function setSession(context: ClientContext, tokens: SessionTokens):
   return signedIn(session)
 }
 
-export async function refreshSession(
-  context: ClientContext,
-  tokens?: Pick<Session, 'refresh_token'>,
-): Promise<SignedIn> {
+export const refreshSession: Work<'refreshSession'> = async (context, tokens) => {
   if (tokens !== undefined) return signedIn(await context.refresher.refreshGiven(tokens.refresh_token))
   const stored = (await context.store.read()) ?? (await context.present.need())
   return signedIn(await context.refresher.refreshStored(stored))
 }
 
-export async function updateUser(
-  context: ClientContext,
-  changes: UserAttributes,
-  { emailRedirectTo }: Landing = {},
-): Promise<{ readonly user: User }> {
+export const updateUser: Work<'updateUser'> = async (context, changes, { emailRedirectTo } = {}) => {
   const { access_token } = await context.present.need()
   const answer = await context.ask({
     method: 'PUT',
@@ -56,21 +46,18 @@ export async function updateUser(
   return { user }
 }
 
-export async function reauthenticate(context: ClientContext): Promise<Nothing> {
+export const reauthenticate: Work<'reauthenticate'> = async (context) => {
   const { access_token } = await context.present.need()
   await context.ask({ method: 'GET', path: '/reauthenticate', token: access_token })
   return {}
 }
 
-export async function getUserIdentities(context: ClientContext): Promise<{ readonly identities: readonly Identity[] }> {
+export const getUserIdentities: Work<'getUserIdentities'> = async (context) => {
   const { user } = await getUser(context)
   return { identities: user.identities ?? [] }
 }
 
-export async function linkIdentity(
-  context: ClientContext,
-  { provider, options = {} }: OauthSignIn,
-): Promise<{ readonly provider: string; readonly url: string }> {
+export const linkIdentity: Work<'linkIdentity'> = async (context, { provider, options = {} }) => {
   const { access_token } = await context.present.need()
   const query = { ...(await authorizeQuery(context, { provider, options })), skip_http_redirect: 'true' }
   const answer = await context.ask({ method: 'GET', path: '/user/identities/authorize', query, token: access_token })
@@ -79,17 +66,14 @@ export async function linkIdentity(
   return { provider, url }
 }
 
-export async function unlinkIdentity(
-  context: ClientContext,
-  { identity_id }: Pick<Identity, 'identity_id'>,
-): Promise<Nothing> {
+export const unlinkIdentity: Work<'unlinkIdentity'> = async (context, { identity_id }) => {
   const { access_token } = await context.present.need()
   const path = `/user/identities/${encodeURIComponent(identity_id)}`
   await context.ask({ method: 'DELETE', path, token: access_token })
   return {}
 }
 
-export async function signOut(context: ClientContext, { scope = 'global' }: SignOut = {}): Promise<Nothing> {
+export const signOut: Work<'signOut'> = async (context, { scope = 'global' } = {}) => {
   const session = await sessionToEnd(context)
   if (session !== null) await logOut(context, session.access_token, scope)
   if (scope === 'others') return {}

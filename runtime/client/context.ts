@@ -1,3 +1,4 @@
+import type { AuthClient, Result, SignedIn } from './auth-client.ts'
 import type { Environment } from './environment.ts'
 import type { AuthEvents } from './events.ts'
 import type { Ask } from './http.ts'
@@ -21,6 +22,13 @@ export interface ClientContext {
   readonly environment: Environment
 }
 
+/** What does the work of an operation in a context. It throws AuthError; auth.ts makes a result of it. */
+export type Work<Name extends keyof AuthClient> = AuthClient[Name] extends (
+  ...args: infer Args
+) => Promise<Result<infer Data>>
+  ? (context: ClientContext, ...args: Args) => Promise<Data>
+  : never
+
 /** Stores a session and emits the event. */
 export async function startSession(
   { store, events }: ClientContext,
@@ -30,3 +38,5 @@ export async function startSession(
   await store.save(session)
   events.emit(event, session)
 }
+
+export const signedIn = (session: Session): SignedIn => ({ user: session.user, session })

@@ -1,55 +1,35 @@
-import type {
-  IdTokenSignIn,
-  MaybeSignedIn,
-  OauthSignIn,
-  OtpSignIn,
-  Password,
-  Resend,
-  SignedIn,
-  SignUp,
-  VerifyOtp,
-} from './auth-client.ts'
+import type { MaybeSignedIn, OauthSignIn } from './auth-client.ts'
 import { expected, sessionOf, userOf } from './decode.ts'
 import { isPassing, toAuthError } from './errors.ts'
 import { queryText, type AddressParameters } from './http.ts'
 import { isFields, type Fields } from './json.ts'
-import { startSession, type ClientContext } from './context.ts'
+import { signedIn, startSession, type ClientContext, type Work } from './context.ts'
 import { verifierMissing } from './pkce.ts'
-import type { AuthChangeEvent, Metadata, Nothing, Session } from './types.ts'
+import type { AuthChangeEvent, Session } from './types.ts'
 
-/** The ways in (spec/auth.md 14.1). Each throws AuthError; auth.ts makes results of them. */
+/** The ways in (spec/auth.md 14.1). */
 
 const nobody: MaybeSignedIn = { user: null, session: null }
-const signedIn = (session: Session): SignedIn => ({ user: session.user, session })
 
-export async function signUp(
-  context: ClientContext,
-  { email, password, options = {} }: SignUp,
-): Promise<MaybeSignedIn> {
+export const signUp: Work<'signUp'> = async (context, { email, password, options = {} }) => {
   const body = { email, password, data: options.data, ...(await context.pkce.challenge()) }
   const answer = await post(context, '/signup', body, options.emailRedirectTo)
   const session = await enterIfSession(context, answer, 'SIGNED_IN')
   return session === null ? { user: expected(userOf(answer)), session } : signedIn(session)
 }
 
-export async function signInWithPassword(context: ClientContext, { email, password }: Password): Promise<SignedIn> {
+export const signInWithPassword: Work<'signInWithPassword'> = async (context, { email, password }) => {
   const query = { grant_type: 'password' }
   const answer = await context.ask({ method: 'POST', path: '/token', query, body: { email, password } })
   return signedIn(expected(await enterIfSession(context, answer, 'SIGNED_IN')))
 }
 
-export async function signInAnonymously(
-  context: ClientContext,
-  { options = {} }: { readonly options?: { readonly data?: Metadata } } = {},
-): Promise<SignedIn> {
+export const signInAnonymously: Work<'signInAnonymously'> = async (context, { options = {} } = {}) => {
   const answer = await post(context, '/signup', { data: options.data ?? {} })
   return signedIn(expected(await enterIfSession(context, answer, 'SIGNED_IN')))
 }
 
-export async function signInWithOAuth(
-  context: ClientContext,
-  { provider, options = {} }: OauthSignIn,
-): Promise<{ readonly provider: string; readonly url: string }> {
+export const signInWithOAuth: Work<'signInWithOAuth'> = async (context, { provider, options = {} }) => {
   const query = await authorizeQuery(context, { provider, options })
   const url = `${context.url}/auth/v1/authorize${queryText(query)}`
   if (options.skipBrowserRedirect !== true) context.environment.location?.assign(url)
@@ -68,23 +48,20 @@ export const authorizeQuery = async (
   ...(await pkce.challenge()),
 })
 
-export async function signInWithIdToken(context: ClientContext, { token, ...proof }: IdTokenSignIn): Promise<SignedIn> {
+export const signInWithIdToken: Work<'signInWithIdToken'> = async (context, { token, ...proof }) => {
   const query = { grant_type: 'id_token' }
   const answer = await context.ask({ method: 'POST', path: '/token', query, body: { ...proof, id_token: token } })
   return signedIn(expected(await enterIfSession(context, answer, 'SIGNED_IN')))
 }
 
-export async function signInWithOtp(
-  context: ClientContext,
-  { email, options = {} }: OtpSignIn,
-): Promise<MaybeSignedIn> {
+export const signInWithOtp: Work<'signInWithOtp'> = async (context, { email, options = {} }) => {
   const { data, shouldCreateUser = true } = options
   const body = { email, data, create_user: shouldCreateUser, ...(await context.pkce.challenge()) }
   await post(context, '/otp', body, options.emailRedirectTo)
   return nobody
 }
 
-export async function verifyOtp(context: ClientContext, proof: VerifyOtp): Promise<MaybeSignedIn> {
+export const verifyOtp: Work<'verifyOtp'> = async (context, proof) => {
   const { options, ...body } = { options: undefined, ...proof }
   const answer = await post(context, '/verify', body, options?.redirectTo)
   const event = proof.type === 'recovery' ? 'PASSWORD_RECOVERY' : 'SIGNED_IN'
@@ -92,21 +69,17 @@ export async function verifyOtp(context: ClientContext, proof: VerifyOtp): Promi
   return session === null ? nobody : signedIn(session)
 }
 
-export async function resend(context: ClientContext, { type, email, options = {} }: Resend): Promise<MaybeSignedIn> {
+export const resend: Work<'resend'> = async (context, { type, email, options = {} }) => {
   await post(context, '/resend', { type, email, ...(await context.pkce.challenge()) }, options.emailRedirectTo)
   return nobody
 }
 
-export async function resetPasswordForEmail(
-  context: ClientContext,
-  email: string,
-  { redirectTo }: { readonly redirectTo?: string } = {},
-): Promise<Nothing> {
+export const resetPasswordForEmail: Work<'resetPasswordForEmail'> = async (context, email, { redirectTo } = {}) => {
   await post(context, '/recover', { email, ...(await context.pkce.challenge('recovery')) }, redirectTo)
   return {}
 }
 
-export async function exchangeCodeForSession(context: ClientContext, code: string): Promise<SignedIn> {
+export const exchangeCodeForSession: Work<'exchangeCodeForSession'> = async (context, code) => {
   const { session, event } = await exchangeCode(context, code)
   await startSession(context, session, event)
   return signedIn(session)
