@@ -1,5 +1,5 @@
 import { printSchema } from 'graphql'
-import type { Manifest } from '../runtime/contract/manifest.ts'
+import type { Diagnostic, Manifest } from '../runtime/contract/manifest.ts'
 import type { Revision } from '../runtime/contract/revision.ts'
 import { buildView } from '../runtime/engine/schema/schema.ts'
 import { createMemo, type Memo } from '../runtime/lib/memo.ts'
@@ -11,7 +11,6 @@ import type { Artifacts } from './emit/artifacts.ts'
 import { createEmitter } from './emit/emit.ts'
 import { buildModel } from './model/build.ts'
 import type { Model } from './model/types.ts'
-import type { Diagnostic } from './report/diagnostic.ts'
 import { createStopwatch, type Timing } from './report/timing.ts'
 
 /** Everything that one compile made, stage by stage. */

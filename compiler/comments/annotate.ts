@@ -11,7 +11,7 @@ import type {
   CatalogSchema,
   CatalogType,
 } from '../catalog/types.ts'
-import type { Diagnostic } from '../report/diagnostic.ts'
+import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { nameColumn, nameConstraint, nameType, nameFunction, nameRelation, nameSchema } from '../report/object-name.ts'
 import { readComment, type SettingRefusal } from './settings.ts'
 import type {

@@ -1,5 +1,5 @@
 import { suggest } from '../../runtime/lib/suggest.ts'
-import type { Diagnostic } from '../report/diagnostic.ts'
+import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import type { Decoded } from './decoders.ts'
 import { type ParsedComment, parseComment } from './grammar.ts'

@@ -8,7 +8,7 @@ import type {
   CatalogSchema,
   CatalogType,
 } from '../catalog/types.ts'
-import type { Diagnostic } from '../report/diagnostic.ts'
+import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import type { CommentSettings } from './keys.ts'
 
 /** c2: the Catalog with what its owner asked for by comment, decoded. No comment text from here on. */

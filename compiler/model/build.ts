@@ -1,10 +1,16 @@
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import { once } from '../../runtime/lib/once.ts'
 import { withoutMemory, type Memo } from '../../runtime/lib/memo.ts'
-import type { EntityFacts, Manifest, ObjectId, RefusalFacts, SchemaFacts } from '../../runtime/contract/manifest.ts'
+import type {
+  Diagnostic,
+  EntityFacts,
+  Manifest,
+  ObjectId,
+  RefusalFacts,
+  SchemaFacts,
+} from '../../runtime/contract/manifest.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedSchema, SchemaRefusal } from '../comments/types.ts'
-import type { Diagnostic } from '../report/diagnostic.ts'
 import { additionFacts, type AdditionFacts } from './additions.ts'
 import { collisionDiagnostics } from './collisions.ts'
 import { rowArgument } from './computed.ts'

@@ -1,7 +1,6 @@
-import type { ColumnFacts } from '../../runtime/contract/manifest.ts'
+import type { ColumnFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
 import { opaqueType } from '../../runtime/sql/pg-types.ts'
 import type { AnnotatedColumn } from '../comments/types.ts'
-import type { Diagnostic } from '../report/diagnostic.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameColumn } from '../report/object-name.ts'

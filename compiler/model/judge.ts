@@ -1,5 +1,5 @@
 import type { AnnotatedFunction } from '../comments/types.ts'
-import type { Diagnostic } from '../report/diagnostic.ts'
+import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameFunction } from '../report/object-name.ts'
 import { functionField, isValidName } from './names.ts'

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../report/diagnostic.ts'
+import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { columnField, isValidName } from './names.ts'

@@ -1,14 +1,14 @@
 import type {
+  Diagnostic,
   Manifest,
   Missing,
-  ReportFacts,
   ReportedFunction,
   ReportedRelation,
+  ReportFacts,
 } from '../../runtime/contract/manifest.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedRelation } from '../comments/types.ts'
-import type { Diagnostic } from '../report/diagnostic.ts'
 import { nameFunction, nameRelation, relationWord } from '../report/object-name.ts'
 import { rowArgument } from './computed.ts'
 import { functionIdentities } from './function-names.ts'

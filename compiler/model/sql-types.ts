@@ -2,21 +2,14 @@ import type { Oid } from '../catalog/types.ts'
 import { type ValueAdditions, domainBase, domainModifier, lookThrough } from './scalars.ts'
 import { geoOf } from './geo.ts'
 import type { ModelScope } from './scope.ts'
-import type { GeoSql } from './types.ts'
-
-/** How texts become values of a type in SQL. */
-export interface SqlType {
-  readonly array: boolean
-  readonly plainDelimiter: boolean
-  readonly geo?: GeoSql
-}
+import type { CastSql } from './types.ts'
 
 /**
  * Whether the type is an array, whether a comma parts the values in an array literal of them (a box takes a semicolon),
  * and how GeoJSON is read where it is served as that. The modifier is that of the column, -1 where there is none; a
  * domain has its own.
  */
-export function sqlType(scope: ModelScope, oid: Oid, asked: ValueAdditions, modifier = -1): SqlType {
+export function sqlType(scope: ModelScope, oid: Oid, asked: ValueAdditions, modifier = -1): Omit<CastSql, 'type'> {
   const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? null : scope.types.get(type.element)
   const own = type?.oid === oid ? modifier : domainModifier(scope, oid)

@@ -44,9 +44,8 @@ export interface GeoSql {
 /** The operators that stand for these, as SQL: `operator("ext".#<#)`. */
 export type OrderSql = Readonly<Record<'<' | '<=' | '=' | '>=' | '>', string>>
 
-export interface ColumnSql {
-  /** SQL name. */
-  readonly column: string
+/** How a text becomes a value. */
+export interface CastSql {
   /** Schema-qualified, quoted type, ready for a cast that cuts nothing: `numeric(6,2)`, `varchar`, `"public"."mood"`, `int4[]`. */
   readonly type: string
   /** True for arrays: a JSON array goes in through json_to_recordset as text[] and is cast from there. */
@@ -55,29 +54,29 @@ export interface ColumnSql {
   readonly plainDelimiter: boolean
   /** For what is served as GeoJSON. */
   readonly geo?: GeoSql
+}
+
+interface ValueSql extends CastSql {
   readonly json: JsonForm
-  /** Whether a value prints the same in json as in jsonb. */
-  readonly alike: boolean
-  readonly notNull: boolean
-  /** What orders its values, where that is not what `<` and so on find on the search path. */
-  readonly order?: OrderSql
   /** What it is read as, where operators would not take its own type: a domain over an enum, an array of a domain. */
   readonly readAs?: string
   /** What a composite value consists of, where the API looks into it. */
   readonly attributes?: readonly AttributeSql[]
 }
 
-export interface AttributeSql {
+export interface ColumnSql extends ValueSql {
+  /** SQL name. */
+  readonly column: string
+  /** Whether a value prints the same in json as in jsonb. */
+  readonly alike: boolean
+  readonly notNull: boolean
+  /** What orders its values, where that is not what `<` and so on find on the search path. */
+  readonly order?: OrderSql
+}
+
+export interface AttributeSql extends ValueSql {
   /** SQL name. */
   readonly attribute: string
-  readonly type: string
-  readonly array: boolean
-  readonly plainDelimiter: boolean
-  readonly geo?: GeoSql
-  readonly json: JsonForm
-  /** As that of a column. */
-  readonly readAs?: string
-  readonly attributes?: readonly AttributeSql[]
 }
 
 export interface EntitySql {
@@ -96,7 +95,7 @@ export interface EntitySql {
     readonly args?: readonly ArgumentSql[]
     readonly attributes?: readonly AttributeSql[]
     /** The type of its value, where there are filters on it. */
-    readonly filter?: Pick<ArgumentSql, 'type' | 'array' | 'plainDelimiter' | 'geo'>
+    readonly filter?: CastSql
   }[]
   /** What `onConflict` can name; only with upsert. */
   readonly arbiters?: readonly ArbiterSql[]
@@ -109,15 +108,11 @@ export interface ArbiterSql {
   readonly predicate: string | null
 }
 
-export interface ArgumentSql {
+export interface ArgumentSql extends CastSql {
   /** GraphQL name. */
   readonly field: string
   /** SQL argument name. */
   readonly name: string
-  readonly type: string
-  readonly array: boolean
-  readonly plainDelimiter: boolean
-  readonly geo?: GeoSql
   /** Present where it is passed by its place. */
   readonly positional?: true
 }

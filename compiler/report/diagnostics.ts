@@ -1,4 +1,4 @@
-import type { Diagnostic } from './diagnostic.ts'
+import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 
 /** One kind of diagnostic: its severity, the sentence made of the facts, and what the owner can do. */
 interface Kind<Facts> {

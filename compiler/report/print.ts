@@ -1,4 +1,4 @@
-import type { Diagnostic } from './diagnostic.ts'
+import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 
 const weight: Readonly<Record<Diagnostic['severity'], number>> = { error: 0, warning: 1, info: 2 }
 

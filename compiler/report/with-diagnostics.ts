@@ -1,4 +1,4 @@
-import type { Diagnostic } from './diagnostic.ts'
+import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 
 /** A value together with the diagnostics of its making. */
 export interface WithDiagnostics<T> {

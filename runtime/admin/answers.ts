@@ -1,4 +1,5 @@
 import type { ListedTemplate } from '../auth/mails/templates.ts'
+import type { SessionJson } from '../auth/protocol/types.ts'
 import type { AuthSettingName } from '../auth/settings/keys.ts'
 import type { KeptMail } from '../auth/store/outbox.ts'
 import type { KeptRequest } from '../observe/request-log.ts'
@@ -43,14 +44,7 @@ export interface MailsAnswer {
   readonly mails: readonly ShownMail[]
 }
 
-export interface TokenAnswer {
-  readonly access_token: string
-  readonly token_type: 'bearer'
-  /** Seconds. */
-  readonly expires_in: number
-  /** Unix seconds. */
-  readonly expires_at: number
-}
+export type TokenAnswer = Pick<SessionJson, 'access_token' | 'token_type' | 'expires_in' | 'expires_at'>
 
 /** A slow or a failed GraphQL request: neither values nor rows. */
 export interface ShownRequest extends Omit<KeptRequest, 'requestId' | 'at' | 'hasDocument'> {

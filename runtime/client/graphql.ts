@@ -1,5 +1,5 @@
 import { toAuthError } from './errors.ts'
-import { send, refusalOf } from './http.ts'
+import { send, refusalOf, type HttpOptions } from './http.ts'
 import { isFields, parseJson, textOf, type Fields } from './json.ts'
 import type { PresentSession } from './present-session.ts'
 import { printDocument, type GraphqlNode } from './print-document.ts'
@@ -67,10 +67,7 @@ export interface Graphql {
   <Data = Fields>(document: string, variables?: Fields, options?: GraphqlOptions): Promise<GraphqlResult<Data>>
 }
 
-export interface GraphqlParts {
-  readonly url: string
-  readonly key: string
-  readonly fetch: typeof fetch
+export interface GraphqlParts extends HttpOptions {
   readonly present: PresentSession
 }
 

@@ -1,9 +1,7 @@
+import type { HttpOptions } from './http.ts'
 import type { PresentSession } from './present-session.ts'
 
-export interface ProjectFetchOptions {
-  readonly url: string
-  readonly key: string
-  readonly fetch: typeof fetch
+export interface ProjectFetchOptions extends HttpOptions {
   readonly present: PresentSession
 }
 

@@ -8,17 +8,25 @@
 /** SQL text of an expression. */
 export type Expression = string
 
-export interface ColumnBuilder {
-  /** The column of a row: `t1` -> `t1."title"`. */
+/** Of a column, or of an attribute of a composite value. */
+export interface AttributeBuilder {
+  /** Its value in what has it: `t1` -> `t1."title"`, `t1."home"` -> `(t1."home")."street"`. */
   readonly of: (row: Expression) => Expression
   /** The value as it prints in JSON (spec/graphql.md 3.1): `p1.c1` -> `p1.c1::text` for int8. */
   readonly json: (value: Expression) => Expression
+  /** A text parameter as a value of the type, cut by nothing: `$1` -> `$1::numeric(6,2)`, `$1::varchar`. */
+  readonly operand: (parameter: Expression) => Expression
+  /** A text parameter holding an array literal as an array of the type (`in`): `$1` -> `$1::int4[]`. */
+  readonly operands: (parameter: Expression) => Expression
+  /** By spatial operator: the function that decides, `"public".st_within`; only where values are GeoJSON. */
+  readonly spatial?: Spatial
+  /** By SQL name: what a composite value consists of, where the API looks into it. */
+  readonly attributes?: Attributes
+}
+
+export interface ColumnBuilder extends AttributeBuilder {
   /** The value as an element of a cursor, ready for json_build_array, where it prints as it does in jsonb. */
   readonly cursor: (value: Expression) => Expression
-  /** A text parameter as a value of the column's type, cut by nothing: `$1` -> `$1::numeric(6,2)`, `$1::varchar`. */
-  readonly operand: (parameter: Expression) => Expression
-  /** A text parameter holding an array literal as an array of the column's type (`in`): `$1` -> `$1::int4[]`. */
-  readonly operands: (parameter: Expression) => Expression
   /** True when the catalogue says NOT NULL. */
   readonly notNull: boolean
   /** What orders values, where that is not what these find on the search path: `>` -> `operator("ext".#>#)`. */
@@ -26,10 +34,6 @@ export interface ColumnBuilder {
   /** The column's definition in json_to_recordset and how its value becomes one of the column's type. */
   readonly recordType: string
   readonly fromRecord: (value: Expression) => Expression
-  /** By SQL name: what a composite value consists of, where the API looks into it. */
-  readonly attributes?: Attributes
-  /** By spatial operator: the function that decides, `"public".st_within`; only where values are GeoJSON. */
-  readonly spatial?: Spatial
 }
 
 export type Comparisons = Readonly<Record<'<' | '<=' | '=' | '>=' | '>', Expression>>
@@ -37,17 +41,6 @@ export type Comparisons = Readonly<Record<'<' | '<=' | '=' | '>=' | '>', Express
 export type Spatial = Readonly<Record<string, Expression>>
 
 export type Attributes = Readonly<Record<string, AttributeBuilder>>
-
-export interface AttributeBuilder {
-  /** The attribute of a value: `t1."home"` -> `(t1."home")."street"`. */
-  readonly of: (value: Expression) => Expression
-  /** These as those of columns. */
-  readonly json: (value: Expression) => Expression
-  readonly operand: (parameter: Expression) => Expression
-  readonly operands: (parameter: Expression) => Expression
-  readonly spatial?: Spatial
-  readonly attributes?: Attributes
-}
 
 export interface CallBuilder {
   /** `"public"."add"`. */

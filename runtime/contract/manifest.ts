@@ -76,7 +76,7 @@ export interface ReportFacts {
   readonly relations: readonly ReportedRelation[]
   readonly functions: readonly ReportedFunction[]
   /** The compiler's diagnostics for all schemas. */
-  readonly remarks: readonly ReportedRemark[]
+  readonly remarks: readonly Diagnostic[]
 }
 
 /** Why something is not in the API, and what its owner can do. */
@@ -112,9 +112,11 @@ export interface ReportedFunction {
   readonly missing: Missing | null
 }
 
-export interface ReportedRemark {
+/** One remark of the compiler for the owner of a database. */
+export interface Diagnostic {
   readonly code: string
   readonly severity: 'error' | 'warning' | 'info'
+  /** The object it is about, as the owner would write it: `table public.posts`, `column public.posts.title`. */
   readonly object: string
   readonly message: string
   readonly fix: string

@@ -1,10 +1,7 @@
 import { isRefused, keyOf, type Certificate, type CertifiedOperation, type Cost } from './certificate.ts'
 
 /** What a certificate does not say, or says otherwise, of one operation. */
-export interface CostDifference {
-  readonly document: string
-  readonly operation: string | null
-  readonly role: string
+export interface CostDifference extends Omit<CertifiedOperation, 'found'> {
   /** Sentences about what got worse. */
   readonly problems: readonly string[]
 }

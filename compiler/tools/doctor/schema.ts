@@ -1,8 +1,7 @@
 import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
-import type { Manifest } from '../../../runtime/contract/manifest.ts'
+import type { Diagnostic, Manifest } from '../../../runtime/contract/manifest.ts'
 import { summaryOf } from '../../../runtime/engine/summary.ts'
 import { groupBy } from '../../../runtime/lib/group-by.ts'
-import type { Diagnostic } from '../../report/diagnostic.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 
 const visibleFindings = (manifest: Manifest): readonly Finding[] => {

@@ -104,7 +104,9 @@ export type AmrMethod =
 export interface SessionJson {
   readonly access_token: string
   readonly token_type: 'bearer'
+  /** Seconds. */
   readonly expires_in: number
+  /** Unix seconds. */
   readonly expires_at: number
   readonly refresh_token: string
   readonly user: JsonObject

@@ -1,17 +1,12 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { equalTexts } from '../rules/pkce.ts'
 import { reserveGuess, reserveGuesses, type GuessedAt, type ReservedGuess } from '../store/codes.ts'
-import type { TokenSlot } from '../store/one-time-tokens.ts'
+import type { PendingToken, TokenSlot } from '../store/one-time-tokens.ts'
 import { importedToken, linkKey, linkToken, newCode, newSalt, pkcePrefix, withoutPrefix } from './link-token.ts'
 
 /** A new code and the link's token, not stored yet: see putOneTimeToken. */
-export interface IssuedToken {
-  readonly slot: TokenSlot
-  readonly address: string
+export interface IssuedToken extends Omit<PendingToken, 'userId'> {
   readonly code: string
-  /** With its prefix when the mail belongs to a PKCE flow. */
-  readonly token: string
-  readonly salt: Buffer
 }
 
 /** A code that somebody types. */

@@ -1,3 +1,4 @@
+import type { SettingKey } from '../../settings/keys.ts'
 import { anyText, baseAddress, nameList, wholeNumber, type Parser } from '../../settings/parsers.ts'
 import { characterClasses, jwkSet, onOrOff, orOff, textList, type PrivateJwk } from './parsers.ts'
 
@@ -5,14 +6,8 @@ import { characterClasses, jwkSet, onOrOff, orOff, textList, type PrivateJwk } f
 export type SettingType = 'switch' | 'number' | 'seconds' | 'text' | 'address' | 'list' | 'json'
 
 /** One setting of auth: how its text becomes a value, and what holds while the owner has not set it. */
-export interface AuthSettingKey<T> {
+export interface AuthSettingKey<T> extends Omit<SettingKey<T>, 'env'> {
   readonly type: SettingType
-  readonly parse: Parser<T>
-  /** Null: there is no default, see AuthSettings. */
-  readonly fallback: T | null
-  /** True keeps the value out of every output. */
-  readonly secret: boolean
-  readonly help: string
 }
 
 const year = 31_536_000

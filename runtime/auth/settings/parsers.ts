@@ -1,4 +1,4 @@
-import { createKeySet } from '../../identity/key-set.ts'
+import { createKeySet, type NamedJwk } from '../../identity/key-set.ts'
 import type { Parsed, Parser } from '../../settings/parsers.ts'
 
 const value = <T>(parsed: T): Parsed<T> => ({ kind: 'value', value: parsed })
@@ -34,11 +34,8 @@ export const characterClasses: Parser<readonly string[]> = (text) => {
 }
 
 /** A JSON Web Key of one of the set: what we read of it; the rest is kept. */
-export interface PrivateJwk {
-  readonly kid: string
+export interface PrivateJwk extends NamedJwk {
   readonly kty: string
-  readonly alg: string
-  readonly key_ops: readonly string[]
   readonly [member: string]: unknown
 }
 

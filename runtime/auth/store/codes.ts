@@ -1,5 +1,5 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import { bySlot, slots, type TokenSlot } from './one-time-tokens.ts'
+import { bySlot, slots, type TokenHolder, type TokenSlot } from './one-time-tokens.ts'
 import { ofAddress } from './users.ts'
 
 /** catalograph_auth.codes: guesses of mailed codes (spec/auth.md 9.2). */
@@ -7,14 +7,9 @@ import { ofAddress } from './users.ts'
 const mostTries = 5
 
 /** One guess of one code, taken. */
-export interface ReservedGuess {
-  readonly user_id: string
-  readonly slot: TokenSlot
+export interface ReservedGuess extends TokenHolder {
   /** Empty: the token is GoTrue's. */
   readonly salt: Buffer
-  /** What the slot holds: with `pkce_` before it when the mail belongs to such a flow. */
-  readonly token: string
-  readonly issued_seconds_ago: number
 }
 
 const slotNames = Object.keys(slots) as readonly TokenSlot[]

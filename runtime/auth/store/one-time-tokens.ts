@@ -74,6 +74,7 @@ const spend = bySlot((slot) =>
 export interface PendingToken {
   readonly slot: TokenSlot
   readonly userId: string
+  /** With its prefix when the mail belongs to a PKCE flow. */
   readonly token: string
   /** The address that the mail goes to. */
   readonly address: string

@@ -31,12 +31,7 @@ export interface KeptMail {
   readonly created_at: string
 }
 
-export interface NewMail {
-  readonly kind: string
-  readonly recipient: string
-  readonly subject: string
-  readonly html: string
-}
+export type NewMail = Omit<KeptMail, 'id' | 'created_at'>
 
 export const insertMail = async (run: RunStatement, mail: NewMail): Promise<string> => {
   const [row] = await run(insert, [mail.kind, mail.recipient, mail.subject, mail.html])

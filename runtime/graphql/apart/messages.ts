@@ -1,6 +1,7 @@
 import type { Manifest, ObjectId } from '../../contract/manifest.ts'
 import type { HttpFailureCode } from '../../http/failures.ts'
 import type { Sketch } from '../prepared/document.ts'
+import type { DocumentRequest } from '../prepared/documents.ts'
 import type { FailureCode, ErrorEntry } from '../protocol/failures.ts'
 import type { Statements } from '../statements/statements.ts'
 import type { Packed } from './packing.ts'
@@ -8,13 +9,10 @@ import type { Packed } from './packing.ts'
 /** What a service and the thread that reads for it say to each other. */
 
 /** What a request asks; its values cross to the other thread, so these are few, or they are a text. */
-export interface Question {
+export interface Question extends Omit<DocumentRequest, 'mark'> {
   readonly kind: 'question'
   /** Which revision it is about. */
   readonly revision: string
-  readonly role: string
-  readonly text: string
-  readonly operationName: string | null
   readonly queryOnly: boolean
   readonly variables: Readonly<Record<string, unknown>>
   /** The body that holds the variables, where they were too many to be read. */

@@ -16,14 +16,16 @@ export function unlimitedSchema({ limits }: Manifest, anon: RoleVisibility, sche
   return schemas.find((schema) => anon.exposed.some((entity) => entity.schema === schema)) ?? null
 }
 
-interface Advised {
+/** What an owner should mend. */
+export interface Advice {
   readonly problem: string
   readonly object: string
+  readonly message: string
   readonly sql: string
 }
 
 /** Puts SQL in the place of the comment that came with this piece of advice; all others stay as they are. */
-export function withLimitsSql<T extends Advised>(advice: T): readonly T[] {
+export function withLimitsSql(advice: Advice): readonly Advice[] {
   if (advice.problem !== noLimits) return [advice]
   const comment = withLimits(advice.sql)
   return comment === null ? [] : [{ ...advice, sql: `comment on ${advice.object} is ${literal(comment)};` }]

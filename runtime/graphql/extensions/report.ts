@@ -2,12 +2,12 @@ import { GraphQLObjectType } from 'graphql'
 import type { Exchange, ResultRow, RunExchange } from '../../contract/execution.ts'
 import type {
   AllowlistFacts,
+  Diagnostic,
   EntityFacts,
   FunctionFacts,
   Missing,
   ReportedFunction,
   ReportedRelation,
-  ReportedRemark,
   ReportFacts,
 } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
@@ -16,7 +16,7 @@ import type { RoleVisibility } from '../../engine/view.ts'
 import { groupBy } from '../../lib/group-by.ts'
 import { ident, qualified } from '../../sql/ident.ts'
 import { advice, type Callable } from './advice.ts'
-import { withLimitsSql } from './report-limits.ts'
+import { withLimitsSql, type Advice } from './report-limits.ts'
 
 /**
  * `schemaReport` (spec/graphql.md 17): every relation and function of the schemas that ask for it, whether the caller's
@@ -26,16 +26,8 @@ export interface SchemaReport {
   readonly role: string
   readonly relations: readonly RelationReport[]
   readonly functions: readonly FunctionReport[]
-  readonly remarks: readonly ReportedRemark[]
+  readonly remarks: readonly Diagnostic[]
   readonly advice: readonly Advice[]
-}
-
-/** What an owner should mend. */
-export interface Advice {
-  readonly problem: string
-  readonly object: string
-  readonly message: string
-  readonly sql: string
 }
 
 interface Found {
@@ -53,7 +45,7 @@ interface RelationReport extends Found {
   /** Its GraphQL type. */
   readonly type: string | null
   /** Fields that it lost, because two relations share a name, something else has it, or it is that of the node id. */
-  readonly conflicts: readonly ReportedRemark[]
+  readonly conflicts: readonly Diagnostic[]
 }
 
 interface FunctionReport extends Found {
@@ -126,7 +118,7 @@ function relationReport(visible: RoleVisibility, { remarks }: ReportFacts, relat
   }
 }
 
-function isConflict({ code, object }: ReportedRemark, relation: ReportedRelation): boolean {
+function isConflict({ code, object }: Diagnostic, relation: ReportedRelation): boolean {
   const path = relation.object.slice(relation.kind.length + 1)
   return code === 'field-taken'
     ? object.startsWith(`relation of ${relation.object} (`)
@@ -135,7 +127,7 @@ function isConflict({ code, object }: ReportedRemark, relation: ReportedRelation
 
 function missingRelation(
   visible: RoleVisibility,
-  remarks: readonly ReportedRemark[],
+  remarks: readonly Diagnostic[],
   { object, schema, name }: ReportedRelation,
   entity: EntityFacts | undefined,
 ): Missing {
@@ -160,7 +152,7 @@ const noGrant = ({ role }: RoleVisibility, schema: string, grant: string): Missi
   fix: `grant usage on schema ${ident(schema)} to ${ident(role)}; ${grant}`,
 })
 
-function unusableName(remarks: readonly ReportedRemark[], object: string, code: string): Missing {
+function unusableName(remarks: readonly Diagnostic[], object: string, code: string): Missing {
   const said = remarks.find((remark) => remark.object === object && remark.code === code)
   return {
     reason: 'unusable name',
@@ -190,7 +182,7 @@ function factsOf({ manifest, entity }: RoleVisibility, { facts }: ReportedFuncti
 
 function missingFunction(
   visible: RoleVisibility,
-  remarks: readonly ReportedRemark[],
+  remarks: readonly Diagnostic[],
   fn: ReportedFunction,
   facts: FunctionFacts | undefined,
 ): Missing {

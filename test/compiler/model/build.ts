@@ -2,9 +2,9 @@ import type { Catalog } from '../../../compiler/catalog/types.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
 import type { Model } from '../../../compiler/model/types.ts'
-import type { Diagnostic } from '../../../compiler/report/diagnostic.ts'
 import type {
   ColumnFacts,
+  Diagnostic,
   EntityFacts,
   FunctionFacts,
   Manifest,
