@@ -4,9 +4,13 @@ import type { RefusalAnswer } from '../../admin/answers.ts'
 
 export type Refusal = RefusalAnswer
 
-export type Result<T> =
-  | { readonly kind: 'answer'; readonly value: T; readonly headers: Headers }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+export interface Answered<T> {
+  readonly kind: 'answer'
+  readonly value: T
+  readonly headers: Headers
+}
+
+export type Result<T> = Answered<T> | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 export interface Api {
   /** `path` below the project's address, as `admin/v1/settings`. Never rejects. */
@@ -32,6 +36,9 @@ export interface GraphqlAnswer {
 
 /** The page stands at `dashboard` below the project's address, which a proxy may have put into a folder. */
 const base = (): string => new URL('.', document.baseURI).href
+
+/** Where the whole API of a role is read. */
+export const schemaPath = (role: string): string => `admin/v1/schema?role=${encodeURIComponent(role)}`
 
 const silent: Refusal = { code: 'offline', message: 'The project does not answer. Is it running?' }
 

@@ -1,6 +1,6 @@
 import { createContext, useCallback, useContext, useEffect, useState } from 'react'
 import type { ProjectAnswer } from '../../admin/answers.ts'
-import type { Api, Refusal, Result } from './api.ts'
+import type { Answered, Api, Refusal, Result } from './api.ts'
 import type { Whom } from './whom.ts'
 
 /** What every panel has at hand once the owner has shown the key. */
@@ -25,15 +25,17 @@ export function usePageContext(): PageContext {
   return context
 }
 
-export type AdminAnswer<T> =
-  | { readonly kind: 'waiting' }
-  | { readonly kind: 'answer'; readonly value: T; readonly headers: Headers }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+export type AdminAnswer<T> = Result<T> | { readonly kind: 'waiting' }
+
+type Reloaded<T> = readonly [AdminAnswer<T>, reload: () => void]
+
+/** What a path below the project's address gives. */
+export function useAdminAnswer<T>(path: string): Reloaded<T> {
+  return useAnswerOf(useCallback((api: Api) => api.call<T>('GET', path), [path]))
+}
 
 /** Asks when it is first shown and whenever `ask` changes; an answer that another question has overtaken is dropped. */
-export function useAdminAnswer<T>(
-  ask: (api: Api) => Promise<Result<T>>,
-): readonly [AdminAnswer<T>, reload: () => void] {
+export function useAnswerOf<T>(ask: (api: Api) => Promise<Result<T>>): Reloaded<T> {
   const { api } = usePageContext()
   const [asked, setAsked] = useState<AdminAnswer<T>>({ kind: 'waiting' })
   const [turn, setTurn] = useState(0)
@@ -47,4 +49,14 @@ export function useAdminAnswer<T>(
     }
   }, [api, ask, turn])
   return [asked, useCallback(() => setTurn((before) => before + 1), [])]
+}
+
+/** Why the last of a panel's acts was refused, and what takes it from a result: whether the act was done. */
+export function useRefusal(): readonly [Refusal | null, isDone: <T>(result: Result<T>) => result is Answered<T>] {
+  const [refusal, setRefusal] = useState<Refusal | null>(null)
+  const isDone = <T,>(result: Result<T>): result is Answered<T> => {
+    setRefusal(result.kind === 'refused' ? result.refusal : null)
+    return result.kind === 'answer'
+  }
+  return [refusal, isDone]
 }

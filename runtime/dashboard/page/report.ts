@@ -1,15 +1,7 @@
+import type { Advice } from '../../graphql/extensions/report-limits.ts'
 import type { SchemaReport } from '../../graphql/extensions/report.ts'
 
 /** The schema report as rows of one table. */
-
-export interface Advice {
-  readonly problem: string
-  readonly object: string
-  readonly message: string
-  readonly sql: string
-}
-
-export type Report = Omit<SchemaReport, 'advice'> & { readonly advice: readonly Advice[] }
 
 export interface ReportRow {
   readonly key: string
@@ -25,10 +17,10 @@ export interface ReportRow {
 export type Presence = 'all' | 'missing' | 'present'
 
 /** Relations, the fields that they lost, functions, and what the compiler says of all of them. */
-export function reportRows({ relations, functions, remarks }: Report): readonly ReportRow[] {
+export function reportRows({ relations, functions, remarks }: SchemaReport): readonly ReportRow[] {
   const remarkRow =
     (kind: string) =>
-    (remark: Report['remarks'][number], index: number): ReportRow => ({
+    (remark: SchemaReport['remarks'][number], index: number): ReportRow => ({
       key: `${kind} ${index} ${remark.object}`,
       object: remark.object,
       kind,
@@ -59,7 +51,7 @@ export function reportRows({ relations, functions, remarks }: Report): readonly 
 }
 
 /** It stands at its relation already. */
-const isLostField = ({ code, object }: Report['remarks'][number]): boolean =>
+const isLostField = ({ code, object }: SchemaReport['remarks'][number]): boolean =>
   code === 'field-taken' && object.startsWith('relation of ')
 
 /** Whether one of the texts contains another, whatever its case. */

@@ -11,6 +11,10 @@ export interface ListedUser {
   readonly identities?: readonly { readonly provider: string }[]
 }
 
+export interface ListedUsers {
+  readonly users: readonly ListedUser[]
+}
+
 export const nameOf = ({ email, is_anonymous: isGuest, id }: ListedUser): string =>
   email !== undefined && email !== '' ? email : isGuest ? `Guest ${id.slice(0, 8)}` : id
 

@@ -1,7 +1,7 @@
 import { GraphiQL } from 'graphiql'
 import { buildClientSchema, type IntrospectionQuery } from 'graphql'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import type { Api, GraphqlAnswer, GraphqlParams, Result } from '../api.ts'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { schemaPath, type GraphqlAnswer, type GraphqlParams } from '../api.ts'
 import { useBearers } from '../bearer.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
@@ -18,13 +18,7 @@ import type { Explained } from '../../../graphql/extensions/explain.ts'
 export function GraphiqlPanel() {
   const { whom } = usePageContext()
   const opened = useOpened()
-  const role = roleOf(whom)
-  const ask = useCallback(
-    (api: Api): Promise<Result<IntrospectionQuery>> =>
-      api.call('GET', `admin/v1/schema?role=${encodeURIComponent(role)}`),
-    [role],
-  )
-  const [asked, reload] = useAdminAnswer(ask)
+  const [asked, reload] = useAdminAnswer<IntrospectionQuery>(schemaPath(roleOf(whom)))
   const [explains, setExplains] = useState(opened !== null)
   const [plans, setPlans] = useState<Explaining>({ kind: 'nothing' })
   const fetcher = useFetcher(whom, explains, setPlans)

@@ -3,16 +3,14 @@ import type { PrepareAnswer, SettingsAnswer } from '../../../admin/answers.ts'
 import type { ShownSetting } from '../../../admin/setting-values.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
-import type { Api, Result } from '../api.ts'
+import type { Result } from '../api.ts'
 import { SettingsForm } from './settings-form.tsx'
 import { GoogleNotes } from './google-notes.tsx'
 import { groupSettings } from './setting-groups.ts'
 
-const askSettings = (api: Api): Promise<Result<SettingsAnswer>> => api.call('GET', 'admin/v1/settings')
-
 /** Whether auth is on, and every setting of it. */
 export function AuthPanel() {
-  const [asked, reload] = useAdminAnswer(askSettings)
+  const [asked, reload] = useAdminAnswer<SettingsAnswer>('admin/v1/settings')
   if (asked.kind === 'refused' && asked.refusal.code === 'auth_not_enabled') return <Unprepared reload={reload} />
   return <Answer asked={asked}>{(value) => <Settings {...value} reload={reload} />}</Answer>
 }

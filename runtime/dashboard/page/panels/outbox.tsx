@@ -1,19 +1,16 @@
 import { useState } from 'react'
 import type { MailsAnswer, ShownMail } from '../../../admin/answers.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
-import type { Api, Result } from '../api.ts'
 import { Answer } from '../parts/answer.tsx'
 import { RefreshButton } from '../parts/controls.tsx'
 import { MailFrame } from '../parts/mail-frame.tsx'
 import { timeOf } from '../parts/time.ts'
 import { labelOf } from './setting-text.ts'
 
-const askMails = (api: Api): Promise<Result<MailsAnswer>> => api.call('GET', 'admin/v1/mails?last=100')
-
 /** Mails that were kept because no mail server is set. */
 export function OutboxPanel() {
   const { project } = usePageContext()
-  const [asked, reload] = useAdminAnswer(askMails)
+  const [asked, reload] = useAdminAnswer<MailsAnswer>('admin/v1/mails?last=100')
   return (
     <>
       {project.mails === 'sent' && (

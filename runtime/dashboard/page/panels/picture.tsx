@@ -1,6 +1,6 @@
 import type { IntrospectionQuery } from 'graphql'
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, type RefObject } from 'react'
-import type { Api, Result } from '../api.ts'
+import { schemaPath } from '../api.ts'
 import { useAdminAnswer } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import { ChoiceField, RefreshButton, SearchField, SwitchField } from '../parts/controls.tsx'
@@ -18,11 +18,7 @@ const roles = {
 /** The types of a role's API and the relations between them. */
 export function PicturePanel() {
   const [role, setRole] = useState<keyof typeof roles>('anon')
-  const ask = useCallback(
-    (api: Api): Promise<Result<IntrospectionQuery>> => api.call('GET', `admin/v1/schema?role=${role}`),
-    [role],
-  )
-  const [asked, reload] = useAdminAnswer(ask)
+  const [asked, reload] = useAdminAnswer<IntrospectionQuery>(schemaPath(role))
   return (
     <>
       <div className="toolbar">

@@ -1,7 +1,6 @@
 import { useDeferredValue, useEffect, useRef, useState } from 'react'
 import type { AccessAnswer, PoliciesAnswer } from '../../../admin/answers.ts'
 import type { ShownPolicy, ShownTable } from '../../../admin/policies.ts'
-import type { Api, Result } from '../api.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import { ChoiceField, RefreshButton, SearchField } from '../parts/controls.tsx'
@@ -9,8 +8,6 @@ import { WideTable } from '../parts/wide-table.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
 import { accessPath, commandNames, sentenceOfAccess, tableKey, type Tried } from '../policies.ts'
 import { nameOfWhom } from '../whom.ts'
-
-const askPolicies = (api: Api): Promise<Result<PoliciesAnswer>> => api.call('GET', 'admin/v1/policies')
 
 /** Which tables are shown. */
 const states = {
@@ -29,7 +26,7 @@ export function PoliciesPanel() {
   const [text, setText] = useState('')
   const [state, setState] = useState<State>('all')
   const looked = useDeferredValue(text).trim().toLowerCase()
-  const [asked, reload] = useAdminAnswer(askPolicies)
+  const [asked, reload] = useAdminAnswer<PoliciesAnswer>('admin/v1/policies')
   const isShown = (table: ShownTable): boolean =>
     states[state].shows(table) && tableKey(table).toLowerCase().includes(looked)
   return (

@@ -1,21 +1,15 @@
 import { useCallback, useState } from 'react'
 import type { Api, Result } from '../api.ts'
 import { useBearers } from '../bearer.ts'
-import { useAdminAnswer, usePageContext } from '../context.tsx'
+import { useAnswerOf, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import { ChoiceField, RefreshButton, SearchField } from '../parts/controls.tsx'
 import { WideTable } from '../parts/wide-table.tsx'
 import { SwitchOn } from '../parts/switch-on.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
-import {
-  filterAdvice,
-  filterRows,
-  reportRows,
-  type Advice,
-  type Presence,
-  type Report,
-  type ReportRow,
-} from '../report.ts'
+import type { Advice } from '../../../graphql/extensions/report-limits.ts'
+import type { SchemaReport } from '../../../graphql/extensions/report.ts'
+import { filterAdvice, filterRows, reportRows, type Presence, type ReportRow } from '../report.ts'
 import type { BearerOf, Whom } from '../whom.ts'
 
 /** Every table and function, whether it is in the API of a role and why not, and what should be mended. */
@@ -23,7 +17,7 @@ export function ReportPanel() {
   const { whom } = usePageContext()
   const bearerOf = useBearers()
   const ask = useCallback((api: Api) => askReport(api, bearerOf, whom), [bearerOf, whom])
-  const [asked, reload] = useAdminAnswer(ask)
+  const [asked, reload] = useAnswerOf(ask)
   return (
     <>
       <div className="toolbar">
@@ -38,7 +32,7 @@ export function ReportPanel() {
 }
 
 /** Null: the schema's comment does not switch the report on. */
-async function askReport(api: Api, bearerOf: BearerOf, whom: Whom): Promise<Result<Report | null>> {
+async function askReport(api: Api, bearerOf: BearerOf, whom: Whom): Promise<Result<SchemaReport | null>> {
   const bearer = await bearerOf(whom)
   if (bearer.kind === 'refused') return bearer
   const answer = await api
@@ -47,7 +41,7 @@ async function askReport(api: Api, bearerOf: BearerOf, whom: Whom): Promise<Resu
   const [error] = answer.errors ?? []
   if (error !== undefined) return { kind: 'refused', refusal: { code: 'graphql', message: error.message } }
   const report = 'extensions' in answer ? answer.extensions?.['schemaReport'] : undefined
-  return { kind: 'answer', value: (report as Report | undefined) ?? null, headers: new Headers() }
+  return { kind: 'answer', value: (report as SchemaReport | undefined) ?? null, headers: new Headers() }
 }
 
 const presences: Readonly<Record<Presence, { readonly title: string }>> = {
@@ -56,7 +50,7 @@ const presences: Readonly<Record<Presence, { readonly title: string }>> = {
   present: { title: 'what is in the API' },
 }
 
-function Report(report: Report) {
+function Report(report: SchemaReport) {
   const [text, setText] = useState('')
   const [presence, setPresence] = useState<Presence>('all')
   const all = reportRows(report)

@@ -1,14 +1,11 @@
 import { useState } from 'react'
 import type { DocumentAnswer, RequestsAnswer, ShownRequest } from '../../../admin/answers.ts'
-import type { Api, Refusal, Result } from '../api.ts'
-import { useAdminAnswer, usePageContext } from '../context.tsx'
+import { useAdminAnswer, usePageContext, useRefusal } from '../context.tsx'
 import { Answer, Refused } from '../parts/answer.tsx'
 import { ChoiceField, RefreshButton } from '../parts/controls.tsx'
 import { WideTable } from '../parts/wide-table.tsx'
 import { timeOf } from '../parts/time.ts'
 import type { Whom } from '../whom.ts'
-
-const askRequests = (api: Api): Promise<Result<RequestsAnswer>> => api.call('GET', 'admin/v1/requests')
 
 /** What is shown of the log. */
 const kinds = {
@@ -22,7 +19,7 @@ type Kind = keyof typeof kinds
 /** The last GraphQL requests that failed, and those that took long. */
 export function RequestsPanel() {
   const [kind, setKind] = useState<Kind>('all')
-  const [asked, reload] = useAdminAnswer(askRequests)
+  const [asked, reload] = useAdminAnswer<RequestsAnswer>('admin/v1/requests')
   return (
     <>
       <div className="toolbar">
@@ -93,10 +90,10 @@ function RequestRow({ request }: { readonly request: ShownRequest }) {
 /** Opens the document in GraphiQL, where its plan is shown once its values are filled in and it is run. */
 function ExplainButton({ request: { hash, operation, role } }: { readonly request: ShownRequest }) {
   const { api, actAs, openDocument } = usePageContext()
-  const [refusal, setRefusal] = useState<Refusal | null>(null)
+  const [refusal, isDone] = useRefusal()
   const explain = async (): Promise<void> => {
     const asked = await api.call<DocumentAnswer>('GET', `admin/v1/documents/${hash}`)
-    if (asked.kind === 'refused') return setRefusal(asked.refusal)
+    if (!isDone(asked)) return
     const whom = whomOf(role)
     if (whom !== null) actAs(whom)
     openDocument(asked.value.document)
@@ -107,7 +104,7 @@ function ExplainButton({ request: { hash, operation, role } }: { readonly reques
       <button type="button" aria-label={`Explain ${operation}`} onClick={() => void explain()}>
         Explain
       </button>
-      {refusal !== null && <Refused refusal={refusal} />}
+      <Refused refusal={refusal} />
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { useState, type FormEvent, type ReactNode } from 'react'
 import type { ShownSetting } from '../../../admin/setting-values.ts'
-import type { Refusal, Result } from '../api.ts'
+import type { Result } from '../api.ts'
+import { useRefusal } from '../context.tsx'
 import { Refused } from '../parts/answer.tsx'
 import { Field, type Described } from '../parts/field.tsx'
 import { draftOf, labelOf, valueOf, type Draft } from './setting-text.ts'
@@ -20,14 +21,12 @@ export interface SettingsFormProps {
 /** A group of settings. A refusal is shown at its field, and the typed text stays. */
 export function SettingsForm({ title, settings, save, saved, act = 'Save', children }: SettingsFormProps) {
   const [drafts, setDrafts] = useState<Drafts>({})
-  const [refusal, setRefusal] = useState<Refusal | null>(null)
+  const [refusal, isDone] = useRefusal()
   const [told, setTold] = useState('')
   const changed = settings.filter((setting) => (drafts[setting.name] ?? draftOf(setting)) !== draftOf(setting))
   const submit = async (changes: Readonly<Record<string, unknown>>, done: Drafts): Promise<void> => {
     setTold('')
-    const result = await save(changes)
-    setRefusal(result.kind === 'refused' ? result.refusal : null)
-    if (result.kind === 'refused') return
+    if (!isDone(await save(changes))) return
     setDrafts(done)
     setTold('Saved. Every process knows it within a second.')
     saved()

@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState, type FormEvent } from 'react'
 import type { ListedTemplate } from '../../../auth/mails/templates.ts'
-import type { Refusal, Result } from '../api.ts'
-import { usePageContext } from '../context.tsx'
+import type { Result } from '../api.ts'
+import { usePageContext, useRefusal } from '../context.tsx'
 import { Refused } from '../parts/answer.tsx'
 import { Field } from '../parts/field.tsx'
 import { MailFrame } from '../parts/mail-frame.tsx'
@@ -17,13 +17,12 @@ export function TemplateForm({ template, saved }: TemplateFormProps) {
   const { api } = usePageContext()
   const [subject, setSubject] = useState(template.subject)
   const [html, setHtml] = useState(template.html)
-  const [refusal, setRefusal] = useState<Refusal | null>(null)
+  const [refusal, isDone] = useRefusal()
   const [told, setTold] = useState('')
   const preview = usePreview(subject, html)
   const path = `admin/v1/templates/${template.kind}`
   const settle = (result: Result<ListedTemplate>, sentence: string): void => {
-    setRefusal(result.kind === 'refused' ? result.refusal : null)
-    if (result.kind === 'refused') return
+    if (!isDone(result)) return
     setSubject(result.value.subject)
     setHtml(result.value.html)
     setTold(sentence)
@@ -42,7 +41,7 @@ export function TemplateForm({ template, saved }: TemplateFormProps) {
           {(described) => <input {...described} value={subject} onChange={({ target }) => setSubject(target.value)} />}
         </Field>
         <HtmlField html={html} change={setHtml} problem={withPart('The HTML', preview.htmlProblem)} />
-        {refusal !== null && <Refused refusal={refusal} />}
+        <Refused refusal={refusal} />
         <div className="actions">
           <button type="submit" className="primary" disabled={!isGood}>
             Save

@@ -1,16 +1,13 @@
 import { useState } from 'react'
 import type { TemplatesAnswer } from '../../../admin/answers.ts'
 import { useAdminAnswer } from '../context.tsx'
-import type { Api, Result } from '../api.ts'
 import { Answer } from '../parts/answer.tsx'
 import { labelOf } from './setting-text.ts'
 import { TemplateForm } from './template-form.tsx'
 
-const askTemplates = (api: Api): Promise<Result<TemplatesAnswer>> => api.call('GET', 'admin/v1/templates')
-
 /** What mails look like, with a preview made by the code that makes the mails. */
 export function TemplatesPanel() {
-  const [asked, reload] = useAdminAnswer(askTemplates)
+  const [asked, reload] = useAdminAnswer<TemplatesAnswer>('admin/v1/templates')
   const [kind, setKind] = useState('confirmation')
   return (
     <Answer asked={asked}>

@@ -1,6 +1,6 @@
 import { useState, type FormEvent } from 'react'
-import type { Refusal, Result } from '../api.ts'
-import { usePageContext } from '../context.tsx'
+import type { Result } from '../api.ts'
+import { usePageContext, useRefusal } from '../context.tsx'
 import { Refused } from '../parts/answer.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { Field } from '../parts/field.tsx'
@@ -18,15 +18,14 @@ export function NewUser({ reload }: ActionProps) {
   const { api } = usePageContext()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const [refusal, setRefusal] = useState<Refusal | null>(null)
+  const [refusal, isDone] = useRefusal()
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault()
     const made: Result<unknown> =
       password === ''
         ? await api.call('POST', 'auth/v1/invite', { email })
         : await api.call('POST', 'auth/v1/admin/users', { email, password, email_confirm: true })
-    setRefusal(made.kind === 'refused' ? made.refusal : null)
-    if (made.kind === 'refused') return
+    if (!isDone(made)) return
     setEmail('')
     setPassword('')
     reload()
@@ -57,7 +56,7 @@ export function NewUser({ reload }: ActionProps) {
         )}
       </Field>
       <button type="submit">{password === '' ? 'Invite' : 'Create'}</button>
-      {refusal !== null && <Refused refusal={refusal} />}
+      <Refused refusal={refusal} />
     </form>
   )
 }
@@ -73,12 +72,10 @@ export interface UserActionProps extends ActionProps {
 /** Bans a user, or lets them in again; deletes one once the owner has said it twice. */
 export function UserActions({ user, isBanned, reload }: UserActionProps) {
   const { api } = usePageContext()
-  const [refusal, setRefusal] = useState<Refusal | null>(null)
+  const [refusal, isDone] = useRefusal()
   const path = `auth/v1/admin/users/${user.id}`
   const act = async (done: Promise<Result<unknown>>): Promise<void> => {
-    const result = await done
-    setRefusal(result.kind === 'refused' ? result.refusal : null)
-    if (result.kind === 'answer') reload()
+    if (isDone(await done)) reload()
   }
   const name = nameOf(user)
   return (
@@ -91,7 +88,7 @@ export function UserActions({ user, isBanned, reload }: UserActionProps) {
         {isBanned ? 'Unban' : 'Ban'}
       </button>
       <ConfirmedButton text="Delete" target={name} act={() => act(api.call('DELETE', path))} />
-      {refusal !== null && <Refused refusal={refusal} />}
+      <Refused refusal={refusal} />
     </>
   )
 }

@@ -1,6 +1,4 @@
-import { useCallback, useState } from 'react'
-import type { Api, Refusal, Result } from '../api.ts'
-import { useAdminAnswer, usePageContext } from '../context.tsx'
+import { useAdminAnswer, usePageContext, useRefusal } from '../context.tsx'
 import { Answer, Refused } from '../parts/answer.tsx'
 import { AuditLog } from '../parts/audit-log.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
@@ -48,17 +46,14 @@ const focusFirst = (heading: HTMLHeadingElement | null): void => heading?.focus(
 
 function Factors({ path }: { readonly path: string }) {
   const { api } = usePageContext()
-  const [refusal, setRefusal] = useState<Refusal | null>(null)
-  const ask = useCallback((asking: Api): Promise<Result<readonly ListedFactor[]>> => asking.call('GET', path), [path])
-  const [asked, reload] = useAdminAnswer(ask)
+  const [refusal, isDone] = useRefusal()
+  const [asked, reload] = useAdminAnswer<readonly ListedFactor[]>(path)
   const remove = async (id: string): Promise<void> => {
-    const result = await api.call('DELETE', `${path}/${id}`)
-    setRefusal(result.kind === 'refused' ? result.refusal : null)
-    if (result.kind === 'answer') reload()
+    if (isDone(await api.call('DELETE', `${path}/${id}`))) reload()
   }
   return (
     <>
-      {refusal !== null && <Refused refusal={refusal} />}
+      <Refused refusal={refusal} />
       <Answer asked={asked}>{(factors) => <FactorList factors={factors} remove={remove} />}</Answer>
     </>
   )

@@ -1,12 +1,11 @@
-import { useCallback, useDeferredValue, useState } from 'react'
+import { useDeferredValue, useState } from 'react'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
-import type { Api, Result } from '../api.ts'
 import { Answer } from '../parts/answer.tsx'
 import { RefreshButton, SearchField } from '../parts/controls.tsx'
 import { WideTable } from '../parts/wide-table.tsx'
 import { Pages, perPage, totalOf } from '../parts/pages.tsx'
 import { timeOf } from '../parts/time.ts'
-import { nameOf, usersPath, type ListedUser } from '../users.ts'
+import { nameOf, usersPath, type ListedUser, type ListedUsers } from '../users.ts'
 import { NewUser, UserActions, type ActionProps } from './user-actions.tsx'
 import { UserDetails } from './user-details.tsx'
 
@@ -16,12 +15,7 @@ export function UsersPanel() {
   const [page, setPage] = useState(1)
   const [shown, setShown] = useState<ListedUser | null>(null)
   const looked = useDeferredValue(filter)
-  const ask = useCallback(
-    (api: Api): Promise<Result<{ readonly users: readonly ListedUser[] }>> =>
-      api.call('GET', usersPath({ filter: looked, page, perPage })),
-    [looked, page],
-  )
-  const [asked, reload] = useAdminAnswer(ask)
+  const [asked, reload] = useAdminAnswer<ListedUsers>(usersPath({ filter: looked, page, perPage }))
   const search = (text: string): void => {
     setFilter(text)
     setPage(1)

@@ -19,7 +19,9 @@ export function Answer<T>({ asked, children }: AnswerProps<T>) {
   }
 }
 
-export function Refused({ refusal }: { readonly refusal: Refusal }) {
+/** Nothing where nothing was refused. */
+export function Refused({ refusal }: { readonly refusal: Refusal | null }) {
+  if (refusal === null) return null
   return (
     <p className="notice bad" role="alert">
       {refusal.message} <code>{refusal.code}</code>

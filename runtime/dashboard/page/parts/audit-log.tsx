@@ -1,5 +1,4 @@
-import { useCallback, useState } from 'react'
-import type { Api, Result } from '../api.ts'
+import { useState } from 'react'
 import { useAdminAnswer } from '../context.tsx'
 import { Answer } from './answer.tsx'
 import { RefreshButton } from './controls.tsx'
@@ -30,12 +29,8 @@ export interface AuditLogProps {
 /** Who did what and when, page by page. */
 export function AuditLog({ path, query = '', label }: AuditLogProps) {
   const [page, setPage] = useState(1)
-  const ask = useCallback(
-    (api: Api): Promise<Result<readonly AuditEntry[]>> =>
-      api.call('GET', `${path}?${new URLSearchParams({ page: String(page), per_page: String(perPage), query })}`),
-    [path, page, query],
-  )
-  const [asked, reload] = useAdminAnswer(ask)
+  const shown = new URLSearchParams({ page: String(page), per_page: String(perPage), query })
+  const [asked, reload] = useAdminAnswer<readonly AuditEntry[]>(`${path}?${shown}`)
   return (
     <>
       <div className="toolbar">

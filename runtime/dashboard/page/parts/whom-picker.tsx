@@ -1,7 +1,6 @@
-import { useCallback, useDeferredValue, useId, useState } from 'react'
-import type { Api, Result } from '../api.ts'
+import { useDeferredValue, useId, useState } from 'react'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
-import { nameOf, usersPath, type ListedUser } from '../users.ts'
+import { nameOf, usersPath, type ListedUsers } from '../users.ts'
 import type { Whom } from '../whom.ts'
 import { Answer } from './answer.tsx'
 import { ChoiceField } from './controls.tsx'
@@ -33,12 +32,7 @@ function UserPicker() {
   const { whom, actAs } = usePageContext()
   const [filter, setFilter] = useState('')
   const looked = useDeferredValue(filter)
-  const ask = useCallback(
-    (api: Api): Promise<Result<{ readonly users: readonly ListedUser[] }>> =>
-      api.call('GET', usersPath({ filter: looked, page: 1, perPage: 20 })),
-    [looked],
-  )
-  const [asked] = useAdminAnswer(ask)
+  const [asked] = useAdminAnswer<ListedUsers>(usersPath({ filter: looked, page: 1, perPage: 20 }))
   const listId = useId()
   const chosen = whom.kind === 'user' ? whom : null
   const search = (text: string): void => {
