@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { currentFile } from '../../runtime/contract/artifact.ts'
 import type { Artifacts } from './artifacts.ts'
 import { diffLines } from './diff-lines.ts'
-import { localDisk, type Disk } from './disk.ts'
+import { localDisk } from './disk.ts'
 import { currentText } from './write.ts'
 
 /** What writing the artifacts would change in one file. */
@@ -18,32 +18,37 @@ export interface FileDifference {
  * Compares artifacts with the files in `out`, in the order of paths; empty when nothing would change. Files are
  * compared under the same path in differently named revisions, so one changed table shows as one.
  */
-export async function diffArtifacts(
-  out: string,
-  { revision, files }: Artifacts,
-  disk: Disk = localDisk,
-): Promise<readonly FileDifference[]> {
-  const before = await disk.read(join(out, currentFile))
+export async function diffArtifacts(out: string, { revision, files }: Artifacts): Promise<readonly FileDifference[]> {
+  const before = await localDisk.read(join(out, currentFile))
   const folder = join(out, revisionNamed(before) ?? revision.id)
-  const present = before === null ? [] : await disk.files(folder)
+  const present = before === null ? [] : await localDisk.files(folder)
   const paths = [...new Set([...present, ...Object.keys(files)])].sort()
-  const found = [fileDifference(currentFile, before, currentText(revision.id))]
+  const found: FileChange[] = [{ path: currentFile, before, after: currentText(revision.id) }]
   for (const path of paths) {
-    const text = present.includes(path) ? await disk.read(join(folder, path)) : null
-    found.push(fileDifference(path, text, Object.hasOwn(files, path) ? (files[path] ?? null) : null))
+    const text = present.includes(path) ? await localDisk.read(join(folder, path)) : null
+    found.push({ path, before: text, after: Object.hasOwn(files, path) ? (files[path] ?? null) : null })
   }
-  return found.filter((difference) => difference !== null)
+  return found.filter(isChange).map(fileDifference)
 }
 
 /** The differences as one text, each under a header like that of `diff -u`. */
 export const printDifferences = (differences: readonly FileDifference[]): string =>
   differences.map(({ path, kind, diff }) => `--- ${path} (${kind})\n${diff}`).join('\n')
 
-function fileDifference(path: string, before: string | null, after: string | null): FileDifference | null {
-  if (before === after) return null
-  const kind = before === null ? 'added' : after === null ? 'removed' : 'changed'
-  return { path, kind, diff: diffLines(before ?? '', after ?? '') }
+/** A file of ours as it is and as it should be; null where there is none. */
+export interface FileChange {
+  readonly path: string
+  readonly before: string | null
+  readonly after: string | null
 }
+
+export const isChange = ({ before, after }: FileChange): boolean => before !== after
+
+export const fileDifference = ({ path, before, after }: FileChange): FileDifference => ({
+  path,
+  kind: before === null ? 'added' : after === null ? 'removed' : 'changed',
+  diff: diffLines(before ?? '', after ?? ''),
+})
 
 function revisionNamed(text: string | null): string | null {
   const id = /"revision":\s*"([0-9a-f]{16})"/.exec(text ?? '')?.[1]

@@ -50,7 +50,7 @@ export function drawQuestion(draw: Draw, world: World): Drawn {
     world,
     api,
     tell,
-    variables: { declarations: [], values, tell },
+    variables: { declarations: [], values },
     fragments: [],
     count: () => (count += 1),
     spoil: () => {
@@ -137,7 +137,7 @@ function keyArguments(scene: Scene, table: ApiTable): string {
 function toKey(scene: Scene, column: ColumnSketch, value: Value): Tree {
   const type = `${inputType(scene, column.type)}!`
   if (value !== null && isWritable(scene, column.type, value))
-    return place(scene.draw, scene.variables, type, toTree(scene, column.type, value))
+    return place(scene, type, toTree(scene, column.type, value))
   const writable = poolOf(scene.world, column.type).find((item) => isWritable(scene, column.type, item)) ?? ''
   return toTree(scene, column.type, writable)
 }
@@ -158,9 +158,9 @@ function drawCall(scene: Scene, fn: FunctionSketch, depth: number): string {
       const one = inputType(scene, type)
       const declared = `${type.list ? `[${one}]` : one}${required ? '!' : ''}`
       if (!required && draw.chance(50))
-        return draw.chance(50) ? [] : [[name, draw.chance(50) ? null : absent(scene.variables, declared)]]
+        return draw.chance(50) ? [] : [[name, draw.chance(50) ? null : absent(scene, declared)]]
       const value = fn.body.kind === 'sum' ? draw.int(9) : writableValue(scene, type)
-      return [[name, place(draw, scene.variables, declared, toTree(scene, type, value))]]
+      return [[name, place(scene, declared, toTree(scene, type, value))]]
     }),
   )
   const { body } = fn
@@ -185,7 +185,7 @@ function drawNode(scene: Scene, depth: number): string {
     `... on ${table.type} { ${drawRow(scene, table, depth)} }`,
     ...others.map((item) => `... on ${item.type} { n${scene.count()}: nodeId }`),
   ]
-  const id = printTree(place(draw, scene.variables, 'ID!', token))
+  const id = printTree(place(scene, 'ID!', token))
   return `(nodeId: ${id}) { nodeId __typename ${parts.join(' ')} }`
 }
 
@@ -213,7 +213,7 @@ function drawWrite(scene: Scene, field: RootField): string {
   if (field.kind === 'update') args.set('set', drawSet(scene, field.table))
   if (field.kind !== 'insert') {
     if (!draw.chance(15)) args.set('filter', drawFilter(scene, field.table, 1))
-    if (!draw.chance(15)) args.set('atMost', place(draw, scene.variables, 'Int!', draw.pick([10, 1, 2, 0, 100])))
+    if (!draw.chance(15)) args.set('atMost', place(scene, 'Int!', draw.pick([10, 1, 2, 0, 100])))
   }
   const records = `records { ${drawRow(scene, field.table, draw.pick([0, 1, 2]))} }`
   const members = draw.pick([
@@ -227,7 +227,7 @@ function drawWrite(scene: Scene, field: RootField): string {
 
 /** What to do with rows that are there already. */
 function drawConflict(scene: Scene, table: ApiTable): Tree {
-  const { draw, variables } = scene
+  const { draw } = scene
   if (draw.chance(4)) return null
   const fields = draw.chance(25) ? [] : draw.some([...table.takeovers.keys()], 50)
   const [key, unique] = draw.pick([...table.conflicts])
@@ -238,15 +238,14 @@ function drawConflict(scene: Scene, table: ApiTable): Tree {
     entries.set(
       'updateFields',
       place(
-        draw,
-        variables,
+        scene,
         `[${table.type}UpdateField!]`,
         fields.map((word) => ({ word })),
       ),
     )
   }
   if (table.takeovers.size > 0 && draw.chance(30)) entries.set('filter', drawFilter(scene, table, 1))
-  return place(draw, variables, `${table.type}OnConflict`, entries)
+  return place(scene, `${table.type}OnConflict`, entries)
 }
 
 /** @param meeting whether rows often have the key of an existing one */
@@ -260,7 +259,7 @@ function drawObjects(scene: Scene, table: ApiTable, meeting: boolean): Tree {
   const [only] = objects
   if (objects.length > 1) scene.tell('insert: several objects')
   const tree: Tree = objects.length === 1 && only !== undefined && draw.chance(30) ? only : objects
-  return place(draw, scene.variables, `[${table.type}InsertInput!]!`, tree)
+  return place(scene, `[${table.type}InsertInput!]!`, tree)
 }
 
 /** Values for a new row: mostly what the table can hold, so that a good part of the inserts succeeds. */
@@ -311,15 +310,15 @@ function drawCell(
   isNeeded: boolean,
   parents: ReadonlyMap<string, Exclude<Value, null>>,
 ): Tree {
-  const { draw, variables } = scene
+  const { draw } = scene
   const type = column.type.list ? `[${inputType(scene, column.type)}]` : inputType(scene, column.type)
-  if (!isNeeded && draw.chance(6)) return absent(variables, type)
-  if (draw.chance(isNeeded ? 2 : 15)) return place(draw, variables, type, null)
+  if (!isNeeded && draw.chance(6)) return absent(scene, type)
+  if (draw.chance(isNeeded ? 2 : 15)) return place(scene, type, null)
   if (column.type.base === 'varchar(5)' && !column.type.list && scene.spoil()) return 'too long'
   const parent = parents.get(column.name)
   const value = parent !== undefined && !draw.chance(5) ? parent : freshValue(scene, table, column)
   if (value === undefined || !isWritable(scene, column.type, value)) return null
-  return place(draw, variables, type, toTree(scene, column.type, value))
+  return place(scene, type, toTree(scene, column.type, value))
 }
 
 /** Keys mostly get a value that no row has. */
@@ -343,8 +342,7 @@ function drawSet(scene: Scene, table: ApiTable): Tree {
   const chosen = draw.some(fields, 50)
   const used = chosen.length > 0 || fields.length === 0 ? chosen : [draw.pick(fields)]
   return place(
-    draw,
-    scene.variables,
+    scene,
     `${table.type}UpdateInput!`,
     new Map(used.map(([name, column]) => [name, drawCell(scene, table, column, column.notNull, parents)])),
   )

@@ -24,7 +24,7 @@ export function drawFilter(scene: Scene, table: ApiTable, depth = 2, type = `${t
   }
   if (depth > 0 && draw.chance(45)) drawLogic(scene, table, depth, entries)
   if (draw.chance(8) && !table.filters.has('nodeId')) entries.set('nodeId', drawNodeId(scene, table))
-  return entries.size === 0 ? entries : place(draw, scene.variables, type, entries)
+  return entries.size === 0 ? entries : place(scene, type, entries)
 }
 
 const drawList = (scene: Scene, table: ApiTable, depth: number): Tree =>
@@ -55,7 +55,7 @@ function drawRelated(scene: Scene, { target: name, many }: RelationField, depth:
     scene.tell(`filter: related rows, ${quantifier}`)
     return [quantifier, draw.chance(4) ? null : drawFilter(scene, target, depth)]
   })
-  return place(draw, scene.variables, `${target.type}RelationFilter`, new Map(entries))
+  return place(scene, `${target.type}RelationFilter`, new Map(entries))
 }
 
 function drawColumn(scene: Scene, table: ApiTable, column: ColumnSketch): Tree {
@@ -105,50 +105,49 @@ const fitting = (
 ): readonly string[] => texts.filter((text) => Buffer.byteLength(text) <= length)
 
 function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operator: string): Tree | undefined {
-  const { draw, variables } = scene
+  const { draw } = scene
   const lists = column.type.list ? ` on lists${column.type.base === 'enum' ? ' of enums' : ''}` : ''
   scene.tell(`operator: ${operator}${lists}`)
   const type = inputType(scene, column.type)
   if (operator === 'is') {
     if (scene.spoil()) return null
-    return place(draw, variables, 'FilterIs', { word: draw.pick(['NULL', 'NOT_NULL']) })
+    return place(scene, 'FilterIs', { word: draw.pick(['NULL', 'NOT_NULL']) })
   }
   if (operator === 'dWithin') return drawDistance(scene, table, column)
   const isList = operator === 'in' || column.type.list
   const declared = isList ? `[${type}!]` : type
-  if (draw.chance(4)) return absent(variables, declared)
-  if (draw.chance(5)) return place(draw, variables, declared, null)
+  if (draw.chance(4)) return absent(scene, declared)
+  if (draw.chance(5)) return place(scene, declared, null)
   if (column.type.base === 'varchar(5)' && !isList && scene.spoil()) return 'äöüßéa'
   if (patternOperands[operator] !== undefined && column.type.base === 'text' && draw.chance(70))
-    return place(draw, variables, declared, draw.pick(fitting(patternOperands[operator] ?? [], column)))
-  if (patternOperands[operator] !== undefined && operator !== 'startsWith') return place(draw, variables, declared, 'a')
+    return place(scene, declared, draw.pick(fitting(patternOperands[operator] ?? [], column)))
+  if (patternOperands[operator] !== undefined && operator !== 'startsWith') return place(scene, declared, 'a')
   const one = (): Tree | undefined => {
     const value = columnValue(scene, table, column)
     return value === undefined ? undefined : toTree(scene, column.type, value)
   }
   if (operator !== 'in') {
     const value = one()
-    return value === undefined ? undefined : place(draw, variables, declared, value)
+    return value === undefined ? undefined : place(scene, declared, value)
   }
   const items = Array.from({ length: draw.int(4) }, () => one()).filter((item) => item !== undefined)
   const [first] = items
-  return place(draw, variables, declared, draw.chance(15) && first !== undefined ? first : items)
+  return place(scene, declared, draw.chance(15) && first !== undefined ? first : items)
 }
 
 /** How far apart rows of the few places are, and in between. */
 const distances = [1, 0, 1.5, 2, 3]
 
 function drawDistance(scene: Scene, table: ApiTable, column: ColumnSketch): Tree | undefined {
-  const { draw, variables } = scene
-  if (draw.chance(4)) return absent(variables, 'GeoJSONDistance')
-  if (draw.chance(5)) return place(draw, variables, 'GeoJSONDistance', null)
+  const { draw } = scene
+  if (draw.chance(4)) return absent(scene, 'GeoJSONDistance')
+  if (draw.chance(5)) return place(scene, 'GeoJSONDistance', null)
   const value = columnValue(scene, table, column)
   if (value === undefined) return undefined
-  const geometry = place(draw, variables, 'GeoJSON!', toTree(scene, column.type, value))
-  const distance = place(draw, variables, 'Float!', draw.pick(distances))
+  const geometry = place(scene, 'GeoJSON!', toTree(scene, column.type, value))
+  const distance = place(scene, 'Float!', draw.pick(distances))
   return place(
-    draw,
-    variables,
+    scene,
     'GeoJSONDistance',
     new Map([
       ['geometry', geometry],
@@ -179,5 +178,5 @@ function drawNodeId(scene: Scene, table: ApiTable): Tree {
     ]
     return new Map([['eq', draw.pick(bad)]])
   }
-  return new Map([['eq', place(draw, scene.variables, 'ID', drawToken(scene, table))]])
+  return new Map([['eq', place(scene, 'ID', drawToken(scene, table))]])
 }

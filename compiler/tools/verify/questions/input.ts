@@ -45,6 +45,13 @@ const hasReference = (tree: Tree): boolean => {
 export interface Variables {
   readonly declarations: string[]
   readonly values: Record<string, Json>
+}
+
+/** What values are placed with. */
+export interface Placing {
+  readonly draw: Draw
+  readonly variables: Variables
+  /** Counts a feature of the specification. */
   readonly tell: (feature: string) => void
 }
 
@@ -52,24 +59,24 @@ export interface Variables {
  * The value as it stands in the document: mostly itself, sometimes a variable that has it. `type` is what the place
  * expects.
  */
-export function place(draw: Draw, variables: Variables, type: string, tree: Tree): Tree {
+export function place({ draw, variables, tell }: Placing, type: string, tree: Tree): Tree {
   if (hasReference(tree) || !draw.chance(30)) return tree
   const name = `v${variables.declarations.length}`
   if (draw.chance(20) && tree !== null) {
-    variables.tell('variable: default')
+    tell('variable: default')
     variables.declarations.push(`$${name}: ${type} = ${printTree(tree)}`)
     return { variable: name }
   }
-  variables.tell(tree === null ? 'variable: null' : 'variable: value')
+  tell(tree === null ? 'variable: null' : 'variable: value')
   variables.declarations.push(`$${name}: ${type}`)
   variables.values[name] = toJson(tree)
   return { variable: name }
 }
 
 /** A nullable variable without a value. */
-export function absent(variables: Variables, type: string): Reference {
+export function absent({ variables, tell }: Placing, type: string): Reference {
   const name = `v${variables.declarations.length}`
-  variables.tell('variable: absent')
+  tell('variable: absent')
   variables.declarations.push(`$${name}: ${type}`)
   return { variable: name }
 }

@@ -52,7 +52,7 @@ function orderTree(scene: Scene, table: ApiTable, order: readonly Element[]): Ar
   if (!isSortable(table)) return new Map()
   if (first === undefined) return new Map(draw.chance(10) ? [['orderBy', draw.chance(50) ? null : []]] : [])
   const list: Tree = order.length === 1 && draw.chance(20) ? entry(first) : order.map(entry)
-  return new Map([['orderBy', place(draw, scene.variables, `[${table.type}OrderBy!]`, list)]])
+  return new Map([['orderBy', place(scene, `[${table.type}OrderBy!]`, list)]])
 }
 
 /** `distinctOn`, mostly left out. */
@@ -64,7 +64,7 @@ function drawDistinct(scene: Scene, table: ApiTable): Arguments {
   const list = chosen.length === 0 && draw.chance(30) ? null : chosen.map((word): Tree => ({ word }))
   const [only] = chosen
   const tree = chosen.length === 1 && only !== undefined && draw.chance(20) ? { word: only } : list
-  return new Map([['distinctOn', place(draw, scene.variables, `[${table.type}DistinctField!]`, tree)]])
+  return new Map([['distinctOn', place(scene, `[${table.type}DistinctField!]`, tree)]])
 }
 
 /** A cursor of this order: at a row, at values that no row has, or at a whole tie group (spec/graphql.md 5.5). */
@@ -126,9 +126,8 @@ export function drawPage(scene: Scene, table: ApiTable): Arguments {
 function pageArgument(scene: Scene, table: ApiTable, order: readonly Element[], name: string): Tree {
   const { draw } = scene
   if (draw.chance(4)) return null
-  if (name === 'after' || name === 'before')
-    return place(draw, scene.variables, 'Cursor', drawCursor(scene, table, order))
-  return place(draw, scene.variables, 'Int', name === 'offset' ? draw.int(5) : draw.pick([1, 2, 3, 0, 5, 100]))
+  if (name === 'after' || name === 'before') return place(scene, 'Cursor', drawCursor(scene, table, order))
+  return place(scene, 'Int', name === 'offset' ? draw.int(5) : draw.pick([1, 2, 3, 0, 5, 100]))
 }
 
 function spoiledPage(scene: Scene, table: ApiTable, order: readonly Element[]): Arguments {

@@ -3,19 +3,14 @@ import { isName } from '../interpreter/names.ts'
 import { crsOf } from '../interpreter/geometry.ts'
 import { rulesOf } from '../interpreter/types.ts'
 import type { ColumnSketch, ColumnType, EnumSketch, Json, Value, World } from '../interpreter/world.ts'
-import type { Draw } from './draw.ts'
-import type { Tree, Variables } from './input.ts'
+import type { Placing, Tree } from './input.ts'
 import { drawValue } from './values.ts'
 
 /** What the parts of a document are drawn with. */
-export interface Scene {
-  readonly draw: Draw
+export interface Scene extends Placing {
   readonly world: World
   readonly api: Api
-  readonly variables: Variables
   readonly fragments: string[]
-  /** Counts a feature of the specification. */
-  readonly tell: (feature: string) => void
   /** A fresh number. */
   readonly count: () => number
   /** True in a document that is to be refused, until the reason is drawn. */

@@ -34,7 +34,7 @@ function directives(scene: Scene): string {
     ['skip', false],
   ] as const)
   scene.tell(`directive: @${name}`)
-  return ` @${name}(if: ${printTree(place(draw, scene.variables, 'Boolean!', draw.chance(30) ? !keeps : keeps))})`
+  return ` @${name}(if: ${printTree(place(scene, 'Boolean!', draw.chance(30) ? !keeps : keeps))})`
 }
 
 /** Puts a selection into a fragment now and then. */
@@ -65,7 +65,7 @@ export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
     if (field.kind === 'computed' && field.function.body.kind === 'computedSum') {
       scene.tell('function: computed value with an argument')
       const [argument] = argumentsOf(scene.world, field.function) ?? []
-      const value = place(draw, scene.variables, 'Int!', draw.int(9))
+      const value = place(scene, 'Int!', draw.int(9))
       // What has arguments has a key of its own, so that it merges with nothing.
       return `given${scene.count()}: ${name}${printArguments(new Map([[argument?.name ?? '', value]]))}`
     }
