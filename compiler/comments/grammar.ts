@@ -1,5 +1,6 @@
 import { type JsonMembers, type JsonValue } from './json-value.ts'
 import { isJsonObject } from '../../runtime/lib/json-object.ts'
+import { tryParseJson } from '../../runtime/lib/parse-json.ts'
 
 /** What a comment asks for. `outside`: its text without the directive, null when there is none. */
 export type ParsedComment =
@@ -24,19 +25,11 @@ export function parseComment(comment: string | null): ParsedComment {
 }
 
 function readCapture(text: string, outside: string | null): ParsedComment {
-  const value = parseJson(text)
+  const value = tryParseJson(text) as JsonValue | undefined
   if (value === undefined) return { kind: 'broken', text }
   return isJsonObject(value)
     ? { kind: 'settings', outside, settings: value }
     : { kind: 'plain', outside, ignored: text }
-}
-
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
 }
 
 function joinTexts(...texts: readonly string[]): string | null {

@@ -2,6 +2,7 @@ import type { EntityFacts, Manifest } from '../../runtime/contract/manifest.ts'
 import { joinDigests } from '../../runtime/contract/artifact.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
+import { isJsonObject } from '../../runtime/lib/json-object.ts'
 
 /**
  * The manifest as JSON: keys sorted, so that the same manifest always gives the same bytes, and each entity, function,
@@ -40,7 +41,7 @@ function blockOf(label: string, value: unknown): Omit<Block, 'key'> {
   if (Array.isArray(value)) {
     return { open: `${label}[`, items: value.map((item) => ({ label: '', value: item })), close: ']' }
   }
-  if (isRecord(value)) return { open: `${label}{`, items: membersOf(value), close: '}' }
+  if (isJsonObject(value)) return { open: `${label}{`, items: membersOf(value), close: '}' }
   return { open: label + JSON.stringify(value), items: [], close: '' }
 }
 
@@ -67,14 +68,14 @@ const itemText = ({ label, value }: Item): string => label + stableJson(value)
 
 /** Enums and others that did not change are the very same objects as in the revision before. */
 const itemDigest = (memo: Memo, { label, value }: Item): string =>
-  isRecord(value) ? memo.of(recordDigest, value, label) : sha256Hex(itemText({ label, value }))
+  isJsonObject(value) ? memo.of(recordDigest, value, label) : sha256Hex(itemText({ label, value }))
 
 const recordDigest = (value: object, label: string): string => sha256Hex(itemText({ label, value }))
 
 /** JSON on one line, keys in code unit order. Thousands of entities are written this way, so it makes no lists on the way. */
 function stableJson(value: unknown): string {
   if (Array.isArray(value)) return listJson(value)
-  if (!isRecord(value)) return JSON.stringify(value)
+  if (!isJsonObject(value)) return JSON.stringify(value)
   let text = ''
   for (const key of Object.keys(value).sort())
     text += `${text === '' ? '' : ','}${keyJson(key)}${stableJson(value[key])}`
@@ -89,6 +90,3 @@ function listJson(items: readonly unknown[]): string {
   for (const item of items) text += `${text === '' ? '' : ','}${stableJson(item)}`
   return `[${text}]`
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../runtime/lib/json-object.ts'
+
 /**
  * Any stage's value as stable JSON text: keys sorted, lists in their order, two spaces, a line feed at the end. Equal
  * values give equal bytes, in whichever order their keys were set.
@@ -6,7 +8,4 @@ export const dump = (value: unknown): string => `${JSON.stringify(value, sortKey
 
 // Object.fromEntries defines keys, so one named __proto__ stays a key. Integer-like keys come first, which is stable too.
 const sortKeys = (_key: string, value: unknown): unknown =>
-  isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value

@@ -5,6 +5,7 @@ import { currentFile, digestLines, entityFile, functionsFile, manifestFile, revi
 import type { Manifest, ObjectId } from '../contract/manifest.ts'
 import type { Revision } from '../contract/revision.ts'
 import { sha256Hex } from '../lib/sha256.ts'
+import { isJsonObject } from '../lib/json-object.ts'
 
 /** Artifacts on disk -> a revision; the text of a generated module -> its value. */
 
@@ -73,21 +74,21 @@ function readPart(path: string): string {
  */
 function currentId(text: string): string {
   const value = parse(text, currentFile)
-  const id = isRecord(value) ? value.revision : undefined
+  const id = isJsonObject(value) ? value.revision : undefined
   if (typeof id === 'string' && /^[0-9a-f]{16}$/.test(id)) return id
   throw new ArtifactFailure('damaged', `${currentFile} names no revision. Compile again.`)
 }
 
 function decodeManifest(text: string, path: string): Manifest {
   const value = parse(text, path)
-  const format = isRecord(value) ? value.format : undefined
+  const format = isJsonObject(value) ? value.format : undefined
   if (format !== 1) {
     throw new ArtifactFailure(
       'format',
       `${path} has format ${JSON.stringify(format)}, this version reads format 1. Compile again.`,
     )
   }
-  if (isRecord(value) && Array.isArray(value.entities)) return value as unknown as Manifest
+  if (isJsonObject(value) && Array.isArray(value.entities)) return value as unknown as Manifest
   throw new ArtifactFailure('damaged', `${path} is not a manifest. Compile again.`)
 }
 
@@ -98,9 +99,6 @@ function parse(text: string, path: string): unknown {
     throw new ArtifactFailure('damaged', `${path} is not JSON. Compile again.`)
   }
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null
 
 /**
  * A realm of its own without `process`, `require` or a way to make code from text. Generated modules leave nothing

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from './json-object.ts'
+import { tryParseJson } from './parse-json.ts'
 
 /** What a comment asks for, for who writes comments: `@graphql({...})` (spec/graphql.md 13.1). */
 
@@ -7,14 +8,6 @@ const directive = /^([^]*?)@graphql\(([^]+)\)([^]*)$/
 
 const printed = (settings: object): string => `@graphql(${JSON.stringify(settings)})`
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
 /**
  * The comment with its settings changed, and its text as it was; null where what it holds cannot be read.
  * @param change settings as they are, to settings as they are to be
@@ -22,6 +15,6 @@ function parsed(text: string): unknown {
 export function withSettings(comment: string | null, change: (settings: JsonObject) => JsonObject): string | null {
   const [, before = '', text, after = ''] = directive.exec(comment ?? '') ?? []
   if (text === undefined) return [comment ?? '', printed(change({}))].filter((part) => part !== '').join('\n')
-  const settings = parsed(text)
+  const settings = tryParseJson(text)
   return isJsonObject(settings) ? `${before}${printed(change(settings))}${after}` : null
 }

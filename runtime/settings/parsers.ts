@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { hostUrls } from '../lib/host-urls.ts'
 import { isJsonObject } from '../lib/json-object.ts'
+import { tryParseJson } from '../lib/parse-json.ts'
 
 /** What a setting's text became, or what is wrong with it; a problem never repeats the text, which may be a secret. */
 export type Parsed<T> =
@@ -90,14 +91,10 @@ export const issuerList: Parser<readonly IssuerSetting[]> = (text) => {
   const wanted = problem(
     'must be a JSON list of {"issuer": URL, "audience": TEXT, "roles": [NAMES without service_role], "jwks": URL}',
   )
-  try {
-    const given: unknown = JSON.parse(text)
-    const issuers = Array.isArray(given) ? given.map(issuerOf) : [null]
-    const found = issuers.filter((one) => one !== null)
-    return found.length === issuers.length ? value(found) : wanted
-  } catch {
-    return wanted
-  }
+  const given = tryParseJson(text)
+  const issuers = Array.isArray(given) ? given.map(issuerOf) : [null]
+  const found = issuers.filter((one) => one !== null)
+  return found.length === issuers.length ? value(found) : wanted
 }
 
 /** Where metrics are read: on the address of the service, or on one of their own. */

@@ -1,6 +1,8 @@
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import { openDatabase } from '../../../runtime/db/pool/pool.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
+import { isJsonObject } from '../../../runtime/lib/json-object.ts'
+import { tryParseJson } from '../../../runtime/lib/parse-json.ts'
 import { createCompiler } from '../../compile.ts'
 import type { Json } from '../verify/interpreter/world.ts'
 import { printVerdict } from '../verify/print.ts'
@@ -80,12 +82,8 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<Verif
 }
 
 function claimsOf(text: string): VerifyRequest['claims'] {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as VerifyRequest['claims']
-  } catch {
-    // Told below.
-  }
+  const value = tryParseJson(text)
+  if (isJsonObject(value)) return value as VerifyRequest['claims']
   throw misuse('--claims takes a JSON object')
 }
 

@@ -1,3 +1,5 @@
+import { tryParseJson } from '../../../runtime/lib/parse-json.ts'
+
 /** What documents cost, written down: a file to commit, and to hold later states of the database and of the documents against. */
 export interface Certificate {
   readonly format: 1
@@ -44,13 +46,9 @@ export const printCertificate = (certificate: Certificate): string => `${JSON.st
 
 /** Null where a text is no certificate of this format. */
 export function parseCertificate(text: string): Certificate | null {
-  try {
-    const value = JSON.parse(text) as Partial<Certificate> | null
-    const isOne = value?.format === 1 && typeof value.large === 'number' && Array.isArray(value.operations)
-    return isOne && value.operations.every(isOperation) ? (value as Certificate) : null
-  } catch {
-    return null
-  }
+  const value = tryParseJson(text) as Partial<Certificate> | null | undefined
+  const isOne = value?.format === 1 && typeof value.large === 'number' && Array.isArray(value.operations)
+  return isOne && value.operations.every(isOperation) ? (value as Certificate) : null
 }
 
 function isOperation(value: unknown): value is CertifiedOperation {

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { refuse, type AuthFailure } from './errors.ts'
 import { type JsonObject, isJsonObject } from '../../lib/json-object.ts'
+import { tryParseJson } from '../../lib/parse-json.ts'
 
 /** Bodies of requests (spec/auth.md 2.3). */
 
@@ -12,7 +13,8 @@ const malformed = (what: string): AuthFailure => refuse('bad_json', `Could not p
 export function readJsonBody(bytes: Buffer): JsonObject {
   if (bytes.length === 0) return {}
   if (!isUtf8(bytes)) throw malformed('it is not UTF-8')
-  const value = parse(bytes.toString('utf8'))
+  const value = tryParseJson(bytes.toString('utf8'))
+  if (value === undefined) throw malformed('it is malformed')
   if (!isJsonObject(value)) throw malformed('it must be an object')
   checkValue(value, 0)
   return value
@@ -21,14 +23,6 @@ export function readJsonBody(bytes: Buffer): JsonObject {
 /** The fields of a form; the last of a name holds. */
 export function readFormBody(bytes: Buffer): JsonObject {
   return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')))
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw malformed('it is malformed')
-  }
 }
 
 /** What Postgres could not keep: NUL and halves of characters in a text, and more levels than anything of sense has. */

@@ -1,4 +1,6 @@
 import { createKeySet, type NamedJwk } from '../../identity/key-set.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
+import { tryParseJson } from '../../lib/parse-json.ts'
 import type { Parsed, Parser } from '../../settings/parsers.ts'
 
 const value = <T>(parsed: T): Parsed<T> => ({ kind: 'value', value: parsed })
@@ -71,12 +73,7 @@ function areUsable(keys: readonly PrivateJwk[]): boolean {
 }
 
 function listOfKeys(text: string): readonly unknown[] | null {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    if (Array.isArray(parsed)) return parsed
-    const keys = (parsed as { readonly keys?: unknown } | null)?.keys
-    return Array.isArray(keys) ? keys : null
-  } catch {
-    return null
-  }
+  const parsed = tryParseJson(text)
+  const keys = isJsonObject(parsed) ? parsed['keys'] : parsed
+  return Array.isArray(keys) ? keys : null
 }

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../lib/json-object.ts'
+
 /** A token's claims as Postgres settings: parallel lists, in the order in which they have to be set. */
 export interface ClaimSettingLists {
   readonly names: readonly string[]
@@ -17,16 +19,13 @@ const settingText = (value: unknown): string => {
   return text.includes('\0') ? '' : text
 }
 
-const isClaims = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /**
  * JSON text of claims -> settings `request.jwt.claim.NAME`. Names of settings know no case, so a claim that differs
  * from a reserved one only in case is left out. Text that is no JSON object gives the reserved ones only, all empty.
  */
 export const claimSettings = (claims: string): ClaimSettingLists => {
   const parsed: unknown = JSON.parse(claims)
-  const object = isClaims(parsed) ? parsed : {}
+  const object = isJsonObject(parsed) ? parsed : {}
   const free = Object.keys(object).filter((name) => settingName.test(name) && !reserved.includes(name.toLowerCase()))
   const names = [...free, ...reserved]
   const values = names.map((name) => settingText(Object.hasOwn(object, name) ? object[name] : null))

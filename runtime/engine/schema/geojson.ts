@@ -1,4 +1,5 @@
 import { GraphQLError, GraphQLScalarType, valueFromASTUntyped } from 'graphql'
+import { isJsonObject, type JsonObject } from '../../lib/json-object.ts'
 
 /**
  * Geometries as GeoJSON (RFC 7946, 3.1), parsed to the text that PostGIS receives. Faults are reported here: PostGIS
@@ -6,11 +7,6 @@ import { GraphQLError, GraphQLScalarType, valueFromASTUntyped } from 'graphql'
  */
 
 const refuse = (problem: string): GraphQLError => new GraphQLError(`Invalid input for GeoJSON type: ${problem}`)
-
-type Members = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Coordinates as they are handed on. @throws GraphQLError for all else */
 type Read = (value: unknown) => unknown
@@ -65,8 +61,8 @@ const readers: ReadonlyMap<unknown, Read> = new Map([
 const collection = 'GeometryCollection'
 const types = [...readers.keys(), collection].join(', ')
 
-function readGeometry(value: unknown): Members {
-  if (!isObject(value)) throw refuse('a geometry is an object')
+function readGeometry(value: unknown): JsonObject {
+  if (!isJsonObject(value)) throw refuse('a geometry is an object')
   const { type, coordinates, geometries } = value
   if (type === collection) {
     if (!Array.isArray(geometries)) throw refuse(`a ${collection} has "geometries"`)
@@ -83,10 +79,10 @@ const crsName = /^(?:EPSG:|urn:ogc:def:crs:EPSG:[^:]*:)(\d{1,6})$/
 const lonLat = /^(?:OGC:CRS84|urn:ogc:def:crs:OGC:[^:]*:CRS84)$/
 
 /** The member `crs` of the older GeoJSON of 2008, which PostGIS still speaks; none in RFC 7946. */
-function readCrs({ crs }: Members): Members {
+function readCrs({ crs }: JsonObject): JsonObject {
   if (crs === undefined || crs === null) return {}
-  const properties = isObject(crs) && crs['type'] === 'name' ? crs['properties'] : undefined
-  const name = isObject(properties) ? String(properties['name']) : ''
+  const properties = isJsonObject(crs) && crs['type'] === 'name' ? crs['properties'] : undefined
+  const name = isJsonObject(properties) ? String(properties['name']) : ''
   const code = lonLat.test(name) ? '4326' : crsName.exec(name)?.[1]
   if (code === undefined) throw refuse('"crs" names no code of EPSG')
   return { crs: { type: 'name', properties: { name: `EPSG:${code}` } } }
@@ -95,7 +91,7 @@ function readCrs({ crs }: Members): Members {
 /** The text of a geometry and nothing else that came with it. @throws GraphQLError */
 function read(value: unknown): string {
   const geometry = readGeometry(value)
-  return JSON.stringify({ ...geometry, ...readCrs(value as Members) })
+  return JSON.stringify({ ...geometry, ...readCrs(value as JsonObject) })
 }
 
 export const geoJson = new GraphQLScalarType({

@@ -1,6 +1,8 @@
 import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery } from 'graphql'
 import { projectKeys } from '../../../../runtime/identity/keys.ts'
 import { signToken } from '../../../../runtime/identity/jwt.ts'
+import { isJsonObject } from '../../../../runtime/lib/json-object.ts'
+import { tryParseJson } from '../../../../runtime/lib/parse-json.ts'
 import { messageOf } from '../../../../runtime/lib/message-of.ts'
 import { CommandFailure } from '../command.ts'
 import type { SchemaSource } from './source.ts'
@@ -33,12 +35,8 @@ export function credentialsOfKey(key: string, role: string): ServiceCredentials 
 }
 
 function roleOf(key: string): string | null {
-  try {
-    const claims = JSON.parse(Buffer.from(key.split('.')[1] ?? '', 'base64url').toString('utf8')) as { role?: unknown }
-    return typeof claims.role === 'string' ? claims.role : null
-  } catch {
-    return null
-  }
+  const claims = tryParseJson(Buffer.from(key.split('.')[1] ?? '', 'base64url').toString('utf8'))
+  return isJsonObject(claims) && typeof claims['role'] === 'string' ? claims['role'] : null
 }
 
 /** A running service, by introspection: it shows the schemas that opted in to it. */
