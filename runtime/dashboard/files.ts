@@ -22,7 +22,10 @@ const types: Readonly<Record<string, string>> = {
 /** Where `npm run build` puts the page, seen from a built process and from one that runs from source, as tests do. */
 const folders = [new URL('./built/', import.meta.url), new URL('../../dist/runtime/dashboard/built/', import.meta.url)]
 
-/** The files by name; none when the page was never built. */
+/**
+ * The files by name; none when the page was never built. They are a dozen that a process reads and compresses once,
+ * where @fastify/static goes to the disk for each request.
+ */
 export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   for (const folder of folders) {
     const names = await readdir(folder).catch(() => [])

@@ -1,6 +1,9 @@
 import { createLru } from '../lib/lru.ts'
 
-/** How often a caller may ask: in the memory of this process, so that a request writes nothing. */
+/**
+ * How often a caller may ask: in the memory of this process, so that a request writes nothing. By hand, since it is
+ * known at once and at any moment: rate-limiter-flexible answers with promises, and counts in windows.
+ */
 export interface RateLimit {
   /** Milliseconds until the caller may ask again; 0: now, and this request is counted. */
   readonly take: (party: string) => number

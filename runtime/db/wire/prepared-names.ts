@@ -22,7 +22,8 @@ export const maxWeight = 1_000_000
 export const weightOf = ({ text }: PreparedText): number => Math.max(text.length, 5_000)
 
 export const createPreparedNames = (): PreparedNames => {
-  // A Map iterates in order of insertion; see lib/lru.ts for what the marks are about.
+  // A Map iterates in order of insertion; see lib/lru.ts for what the marks are about. There nothing is needed by what
+  // makes room, and nobody has to be told what left.
   const names = new Map<string, { readonly weight: number; used: boolean }>()
   let total = 0
   const remove = (name: string): void => {
