@@ -118,7 +118,7 @@ export interface RequestContext {
   /** On the monotonic clock (performance.now), in milliseconds; Infinity: the request has none. */
   readonly deadline: number
   /** What its connection is called while it runs; left out: as ever. */
-  readonly label?: string | undefined
+  label?: string | undefined
   /** Null: nobody looks at how long its parts took. */
   readonly timeline: Timeline | null
   /** What its client has seen or written, and what it writes itself: a replica that answers it has replayed so far. */

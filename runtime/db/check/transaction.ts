@@ -1,4 +1,4 @@
-import type { Caller, Exchange, OpenStatement, PreparedText, ResultRow } from '../../contract/execution.ts'
+import type { BoundStatement, Exchange, OpenStatement, PreparedText, ResultRow } from '../../contract/execution.ts'
 import { createLru, type Lru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { printOpen } from '../../sql/print.ts'
@@ -69,51 +69,65 @@ const preparedOpening = (
 
 const noClaims: ClaimSettingLists = { names: [], values: [] }
 
+/** Of a labelled one the label, its last value, is missing: it is of one request. */
 const createOpening = (
-  { role, claims }: Caller,
+  { caller: { role, claims }, claimsTogether: together = false, readOnly, label }: Exchange,
   settings: RoleSettings,
-  together: boolean,
-  readOnly: boolean,
-  label?: string,
-): WrittenStatement => {
+): BoundStatement => {
   const { names, values } = together ? noClaims : claimSettings(claims)
   const prepared = preparedOpening(settings, names, readOnly || settings.readOnly, label !== undefined)
-  return writeRun({ ...prepared, values: [role, claims, ...values, ...(label === undefined ? [] : [label])] })
+  return { ...prepared, values: [role, claims, ...values] }
 }
 
-interface Known {
+interface Known<Opening> {
   readonly role: string
   readonly settings: RoleSettings
   readonly together: boolean
-  readonly opening: WrittenStatement
+  readonly opening: Opening
 }
 
 /** Of some two thousand callers at once. */
 const keptBytes = 4_000_000
 
 /** Openings by claims: a caller sends the same ones with every request, so they are parsed and encoded once. */
-interface Openings {
-  readonly reading: Lru<string, Known>
-  readonly writing: Lru<string, Known>
+interface OpeningsOfKind {
+  readonly written: Lru<string, Known<WrittenStatement>>
+  readonly labelled: Lru<string, Known<BoundStatement>>
 }
 
-const openingsOfOneKind = (): Lru<string, Known> =>
-  createLru(keptBytes, ({ opening }, claims) => claims.length + opening.run.length)
+interface Openings {
+  readonly reading: OpeningsOfKind
+  readonly writing: OpeningsOfKind
+}
 
-const openingOf = (
-  { reading, writing }: Openings,
-  { caller, claimsTogether: together = false, readOnly, label }: Exchange,
+const valuesLength = (values: BoundStatement['values']): number =>
+  values.reduce((sum, value) => sum + (value?.length ?? 0), 0)
+
+const openingsOfOneKind = (): OpeningsOfKind => ({
+  written: createLru(keptBytes, ({ opening }, claims) => claims.length + opening.run.length),
+  labelled: createLru(keptBytes, ({ opening }, claims) => claims.length + valuesLength(opening.values)),
+})
+
+function rememberedOpening<Opening>(
+  openings: Lru<string, Known<Opening>>,
+  { caller: { role, claims }, claimsTogether: together = false }: Exchange,
   settings: RoleSettings,
-): WrittenStatement => {
-  // A label is of one request.
-  if (label !== undefined) return createOpening(caller, settings, together, readOnly, label)
-  const { role, claims } = caller
-  const openings = readOnly ? reading : writing
+  create: () => Opening,
+): Opening {
   const known = openings.get(claims)
   if (known?.role === role && known.settings === settings && known.together === together) return known.opening
-  const opening = createOpening(caller, settings, together, readOnly)
+  const opening = create()
   openings.set(claims, { role, settings, together, opening })
   return opening
+}
+
+const openingOf = ({ reading, writing }: Openings, exchange: Exchange, settings: RoleSettings): SentStatement => {
+  const { readOnly, label } = exchange
+  const { written, labelled } = readOnly ? reading : writing
+  const create = (): BoundStatement => createOpening(exchange, settings)
+  if (label === undefined) return rememberedOpening(written, exchange, settings, () => writeRun(create()))
+  const { name, text, values } = rememberedOpening(labelled, exchange, settings, create)
+  return { name, text, values: [...values, label] }
 }
 
 /**
@@ -232,7 +246,7 @@ const reopens = ({ leaves, readOnly, statements }: Exchange): boolean =>
 const strideOf = (exchange: Exchange): number => (reopens(exchange) ? 1 + openingLength : 1)
 
 /** All statements that are sent: those that open the exchange, then its own. */
-const sentOf = (exchange: Exchange, opening: WrittenStatement, own: readonly Carrier[]): readonly SentStatement[] =>
+const sentOf = (exchange: Exchange, opening: SentStatement, own: readonly Carrier[]): readonly SentStatement[] =>
   reopens(exchange)
     ? own.flatMap((statement, index) => [index === 0 ? resetAll : resetBetween, opening, statement])
     : [resetAll, opening, ...own]

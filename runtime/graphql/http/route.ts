@@ -105,10 +105,10 @@ async function answer(
   const caller = callerOf(identified)
   const asked = read()
   const isTimed = route.observe !== null
-  const admitted = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs, isTimed)
-  refuseTooMany(reply, route.rateLimit, admitted)
+  const context = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs, isTimed)
+  refuseTooMany(reply, route.rateLimit, context)
   const traced = route.trace === null ? null : begin(route.trace, request, asked, caller)
-  const context = traced === null ? admitted : { ...admitted, label: traced.label }
+  if (traced !== null) context.label = traced.label
   const unwatch = watchClient(request, context)
   const { position } = context
   const response = await route.serve(asked, caller, context)
