@@ -1,36 +1,45 @@
-import { join } from 'node:path'
 import { blogSize, createBlog } from './blog/data.ts'
 import { operations } from './blog/operations.ts'
-import { observeRows } from './observe/report.ts'
+import { joined, observeRows } from './observe/report.ts'
+import { startTogether, type Watched } from './observe/together.ts'
 import { checkAnswer, effortOf, measure, type Measured } from './serve/measure.ts'
 import { serveFigures } from './serve/report.ts'
-import { createAccess, startProduct, type Subject } from './serve/subjects.ts'
+import { createAccess } from './serve/subjects.ts'
 import { withCleanup } from './support/cleanup.ts'
 import { readOptions } from './support/options.ts'
 import { startPostgres } from './support/postgres.ts'
-import { projectFolder, writeRecord } from './support/record.ts'
+import { writeRecord } from './support/record.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * What being watched costs: CPU per request of servers that differ in METRICS and TRACING alone, slice by slice by turns,
- * as ratios to one with both off. A second one with both off shows what the measurement itself can tell apart.
+ * What being watched costs: CPU per request of servers that differ in METRICS and TRACING alone and share one process, slice by
+ * slice by turns, as ratios to one with both off. A second one with both off shows what the measurement itself can tell apart.
+ * Several processes one after the other, in each of which another server begins. What the process pays once for all servers in it,
+ * such as the collectors of prom-client, none of them pays more than another.
  *
- * npm run bench:observe -- --rounds 60 --seconds 0.25 --warm-up 20000 --scale 0.3 --only key,page --json FILE
+ * npm run bench:observe -- --processes 4 --rounds 30 --seconds 0.25 --warm-up 5000 --scale 0.3 --only key,page --json FILE
  */
 const options = readOptions()
 const only = options.text('only')?.split(',') ?? ['key', 'page']
 const chosen = operations.filter(({ name }) => only.includes(name))
 const size = blogSize(options.number('scale', 0.3))
-const effort = { ...effortOf(options), rounds: options.number('rounds', 60), perSecond: 0 }
+const processes = options.number('processes', 4)
+const effort = {
+  ...effortOf(options),
+  rounds: options.number('rounds', 30),
+  warmUp: options.number('warm-up', 5_000),
+  perSecond: 0,
+}
 
-const sdk = ['--import', join(projectFolder, 'bench/dist/bench/observe/tracing.js')]
-const watched = [
-  { name: 'off' },
-  { name: 'off again' },
-  { name: 'metrics', env: { METRICS: 'on' } },
-  { name: 'tracing', env: { TRACING: 'on' }, nodeOptions: sdk },
-  { name: 'both', env: { METRICS: 'on', TRACING: 'on' }, nodeOptions: sdk },
-] as const
+const watched: readonly Watched[] = [
+  { name: 'off', settings: {} },
+  { name: 'off again', settings: {} },
+  { name: 'metrics', settings: { METRICS: 'on' } },
+  { name: 'tracing', settings: { TRACING: 'on' } },
+  { name: 'both', settings: { METRICS: 'on', TRACING: 'on' } },
+]
+
+const beginningWith = (first: number): readonly Watched[] => [...watched.slice(first), ...watched.slice(0, first)]
 
 await withCleanup(async (later) => {
   const postgres = await startPostgres()
@@ -38,17 +47,20 @@ await withCleanup(async (later) => {
   const db = await createBlog(18, size)
   later(db.drop)
   const access = await createAccess()
-  const subjects: Subject[] = []
-  for (const one of watched) {
-    const subject = await startProduct(db, access, one)
-    later(subject.server.stop)
-    subjects.push(subject)
-  }
   const measured: Measured[] = []
-  for (const operation of chosen) {
-    for (const subject of subjects) await checkAnswer(subject, operation, size)
-    measured.push(...(await measure(subjects, operation, size, effort, postgres.pid)))
+  for (let process = 0; process < processes; process += 1) {
+    const { subjects, stop } = await startTogether(db, access, beginningWith(process % watched.length))
+    try {
+      for (const operation of chosen) {
+        for (const subject of subjects) await checkAnswer(subject, operation, size)
+        measured.push(...(await measure(subjects, operation, size, effort, postgres.pid)))
+      }
+    } finally {
+      await stop()
+    }
   }
-  printTable(`Watched, medians of ${effort.rounds} rounds and where they lie`, observeRows(measured, 'off'))
-  await writeRecord({ bench: 'observe', figures: serveFigures(measured) }, options.text('json'))
+  const all = joined(measured)
+  const rounds = processes * effort.rounds
+  printTable(`Watched, medians of ${rounds} rounds and where they lie`, observeRows(all, 'off'))
+  await writeRecord({ bench: 'observe', figures: serveFigures(all) }, options.text('json'))
 })

@@ -1,7 +1,20 @@
-import type { Measured } from '../serve/measure.ts'
+import { groupBy } from '../../runtime/lib/group-by.ts'
+import { emptySeries, type FigureName, type Measured, type Series } from '../serve/measure.ts'
 import { totalCpu } from '../serve/report.ts'
 import { figure, median, medianWithin } from '../support/statistics.ts'
 import type { Row } from '../support/table.ts'
+
+const joinedSeries = (all: readonly Series[]): Series => {
+  const series = emptySeries()
+  for (const name of Object.keys(series) as FigureName[]) series[name].push(...all.flatMap((one) => one[name]))
+  return series
+}
+
+/** Rounds that were measured in several processes as those of one. */
+export const joined = (all: readonly Measured[]): readonly Measured[] =>
+  [...groupBy(all, ({ operation, subject }) => `${operation} ${subject}`).values()].flatMap((same) =>
+    same.slice(0, 1).map((one) => ({ ...one, series: joinedSeries(same.map(({ series }) => series)) })),
+  )
 
 /** Small differences matter: three digits. */
 function ratioWithin(ours: readonly number[], theirs: readonly number[]): string {

@@ -79,7 +79,7 @@ const must = (subject: Subject, operation: Operation, sample: Sample): Sample =>
   throw new Error(`${subject.name} failed ${sample.failed} of ${sample.answered} requests of ${operation.name}`)
 }
 
-const emptySeries = (): Record<FigureName, number[]> => ({
+export const emptySeries = (): Record<FigureName, number[]> => ({
   perSecond: [],
   serverCpu: [],
   databaseCpu: [],

@@ -50,26 +50,28 @@ export const createAccess = async (): Promise<Access> => {
 
 const draw = (limit: number): number => 1 + Math.floor(Math.random() * limit)
 
-const post = (path: string, { apikey, token }: Access, body: unknown): Buffer =>
+/** A request of the signed-in caller. */
+export const postTo = (path: string, { apikey, token }: Access, body: unknown): Buffer =>
   httpRequest({ path, headers: { apikey, authorization: `Bearer ${token}` }, body })
 
 const byText =
   (access: Access): Subject['request'] =>
   ({ document, variables }, size) =>
-    post('/graphql/v1', access, { query: document, variables: variables(draw, size) })
+    postTo('/graphql/v1', access, { query: document, variables: variables(draw, size) })
 
-const ours =
+/** The requests of each operation to the product. */
+export const requestsOf =
   (access: Access): Subject['request'] =>
   (operation, size) => {
     if (operation !== persisted) return byText(access)(operation, size)
     const extensions = { persistedQuery: { version: 1, sha256Hash: sha256Hex(operation.document) } }
-    return post('/graphql/v1', access, { extensions, variables: operation.variables(draw, size) })
+    return postTo('/graphql/v1', access, { extensions, variables: operation.variables(draw, size) })
   }
 
 const theirs =
   (access: Access): Subject['request'] =>
   ({ variables, peer }, size) =>
-    post('/graphql', access, { query: peer, variables: variables(draw, size) })
+    postTo('/graphql', access, { query: peer, variables: variables(draw, size) })
 
 const health = httpRequest({ method: 'GET', path: '/health' })
 
@@ -97,9 +99,9 @@ export const startProduct = async (
       LOG_LEVEL: 'warn',
       ...env,
     },
-    ready: post('/graphql/v1', access, { query: '{ __typename }' }),
+    ready: postTo('/graphql/v1', access, { query: '{ __typename }' }),
   })
-  return { name, server, request: ours(access) }
+  return { name, server, request: requestsOf(access) }
 }
 
 export const startLimit = async (
@@ -127,7 +129,7 @@ export const startPeer = async (db: TestDatabase, access: Access): Promise<Subje
     args: ['server.mjs'],
     cwd: folder,
     env: { DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET: access.secret },
-    ready: post('/graphql', access, { query: '{ __typename }' }),
+    ready: postTo('/graphql', access, { query: '{ __typename }' }),
   })
   return { name: 'postgraphile', server, request: theirs(access) }
 }

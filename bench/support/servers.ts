@@ -19,6 +19,8 @@ export interface ServerCommand {
   /** Beside PATH and PORT; nothing else of our own environment reaches it. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** Where it is to listen; left out: on a free port. */
+  readonly port?: number
   /** A request that is answered with 200 once the server is ready. */
   readonly ready: Buffer
   readonly patienceMs?: number
@@ -33,11 +35,11 @@ const isReady = async (port: number, request: Buffer): Promise<boolean> => {
 }
 
 /**
- * Starts a server on a free port and resolves once it is ready. Rejects with its last output when it ends or stays
+ * Starts a server and resolves once it is ready. Rejects with its last output when it ends or stays
  * away.
  */
 export const startServer = async (command: ServerCommand): Promise<Server> => {
-  const port = await freePort()
+  const port = command.port ?? (await freePort())
   const env = { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...command.env, PORT: String(port) }
   const child = spawn(command.program ?? process.execPath, command.args, { env, cwd: command.cwd, stdio: 'pipe' })
   let output = ''
