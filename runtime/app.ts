@@ -146,7 +146,7 @@ function meetRequests(app: FastifyInstance, origins: Origins): void {
 
 /**
  * By the pattern of the address, whose number is bounded; not by the address. Noted as the answer is handed to Node, since to hear of
- * its end (onResponse) takes a request ten times as long as all that is noted; only for one sent piece by piece that makes a difference.
+ * its end (onResponse) costs a request more than all that is noted; only for one that is sent piece by piece it makes a difference.
  */
 function observeRequests(app: FastifyInstance, observe: (request: HttpObservation) => void): void {
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -14,6 +14,8 @@ export interface CommandSurroundings {
   readonly environment?: Environment
   readonly input?: string
   readonly stop?: Promise<string>
+  /** Hears each note as it comes. */
+  readonly onNote?: (line: string) => unknown
   /** Notes are sentences for a person; otherwise the log is JSON. */
   readonly human?: boolean
 }
@@ -22,13 +24,22 @@ export interface CommandSurroundings {
 export const runCommand = async (
   commands: readonly Command[],
   args: readonly string[],
-  { environment = {}, input = '', stop = new Promise(() => undefined), human = false }: CommandSurroundings = {},
+  {
+    environment = {},
+    input = '',
+    stop = new Promise(() => undefined),
+    onNote = () => undefined,
+    human = false,
+  }: CommandSurroundings = {},
 ): Promise<CommandAnswer> => {
   const [printed, noted]: [string[], string[]] = [[], []]
   const exitCode = await runArguments(commands, args, {
     environment,
     print: (line) => printed.push(line),
-    note: (line) => noted.push(line),
+    note: (line) => {
+      noted.push(line)
+      onNote(line)
+    },
     stage: unseen,
     human,
     readInput: async () => input,
