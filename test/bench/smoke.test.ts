@@ -7,7 +7,22 @@ import { expect, test } from 'vitest'
 import type { RunRecord } from '../../bench/support/record.ts'
 
 /** Every benchmark runs through, on next to no data. How long anything took is judged nowhere. */
-const effort = ['--scale', '0.01', '--rounds', '1', '--seconds', '0.1', '--warm-up', '1', '--rate', '50', '--runs', '2']
+const effort = [
+  '--processes',
+  '1',
+  '--scale',
+  '0.01',
+  '--rounds',
+  '1',
+  '--seconds',
+  '0.1',
+  '--warm-up',
+  '1',
+  '--rate',
+  '50',
+  '--runs',
+  '2',
+]
 const long = ['--tables', '20', '--requests', '50', '--changes', '2', '--steps', '1']
 
 test('the benchmarks run and leave records', { timeout: 600_000 }, async () => {
