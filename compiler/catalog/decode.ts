@@ -21,7 +21,7 @@ import type {
 export interface CatalogAnswer
   extends
     Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'memberships'>,
-    Pick<Lists, 'told' | 'snapshot' | 'counter' | 'server' | 'needy'> {
+    Pick<Lists, 'distributes' | 'told' | 'snapshot' | 'counter' | 'server' | 'needy'> {
   readonly schemas: readonly CatalogSchema[]
   readonly roles: Lists['roles']
   readonly types: readonly CatalogType[]
@@ -61,10 +61,23 @@ export interface ReadFunction {
 export function decodeAnswer(answer: string): CatalogAnswer {
   const lists = readLists(answer)
   const index = indexOf(lists)
-  const { version, told, snapshot, counter, server, serverVersion, databaseOwner, roles, memberships, gone, needy } =
-    lists
+  const {
+    version,
+    distributes,
+    told,
+    snapshot,
+    counter,
+    server,
+    serverVersion,
+    databaseOwner,
+    roles,
+    memberships,
+    gone,
+    needy,
+  } = lists
   return {
     version,
+    distributes,
     told,
     snapshot,
     counter,

@@ -13,6 +13,8 @@ export interface Lists extends ListsOfRows {
   readonly server: string
   readonly serverVersion: number
   readonly databaseOwner: string
+  /** Whether Citus is there. */
+  readonly distributes: boolean
 }
 
 type ListsOfRows = { readonly [K in ListName]: readonly RowOf<K>[] }
@@ -34,6 +36,7 @@ export function readLists(answer: string): Lists {
     server: readOne('server', text, parts['server']),
     serverVersion: readOne('serverVersion', integer, parts['serverVersion']),
     databaseOwner: readOne('databaseOwner', text, parts['databaseOwner']),
+    distributes: readOne('distributes', bool, parts['distributes']),
   }
 }
 

@@ -25,7 +25,7 @@ import { ROWS, type ListName } from './rows.ts'
  * Sets an empty search path for the rest of the transaction. What prints names (format_type, pg_get_expr) stands behind
  * `case path.value when ''`, so it cannot run before.
  */
-const PATH = `path as materialized (select pg_catalog.set_config('search_path', '', true) as value)`
+export const PATH = `path as materialized (select pg_catalog.set_config('search_path', '', true) as value)`
 
 /**
  * In the order of evaluation. Functions come first: their defaults are printed from the newest state, not from the
@@ -86,6 +86,7 @@ select pg_catalog.json_build_object(
   'counter', (${facts.counter})::pg_catalog.text,
   'server', pg_catalog.pg_postmaster_start_time()::pg_catalog.text,
   'serverVersion', pg_catalog.current_setting('server_version_num')::pg_catalog.int4,
+  'distributes', exists (select from pg_catalog.pg_extension e where e.extname = 'citus'),
   'databaseOwner', (select pg_catalog.pg_get_userbyid(datdba) from pg_catalog.pg_database
     where datname = pg_catalog.current_database()),
   ${Object.entries(lists(extent))

@@ -1,4 +1,5 @@
 import { decodeAnswer } from './decode.ts'
+import { decodeDistributed, distributedQuery } from './distributed.ts'
 import { join, type JoinOutcome } from './join.ts'
 import { nothingKnown, placeValues, recordedValues, wholeValues, type KnownObjects } from './known.ts'
 import { recordedQuery, toldQuery, wholeQuery } from './queries.ts'
@@ -49,7 +50,11 @@ export function createCatalogReader(
   const ask = async (): Promise<JoinOutcome> => {
     const asked = await question(known)
     const { rows } = await query(asked.text, [schemas, ...asked.values], asked.name)
-    return join(asked.known, decodeAnswer(answerOf(rows)))
+    const answer = decodeAnswer(answerOf(rows))
+    const joined = join(asked.known, answer)
+    return joined.kind === 'whole' && answer.distributes
+      ? { ...joined, catalog: await withDistributed(query, schemas, joined.catalog) }
+      : joined
   }
   return async () => {
     for (let attempt = 1; ; attempt += 1) {
@@ -59,6 +64,12 @@ export function createCatalogReader(
       if (joined.kind === 'whole') return joined.catalog
     }
   }
+}
+
+/** Its snapshot is a later one: what it shows too much is of a later version, too, for which the database is read again. */
+async function withDistributed(query: CatalogQuery, schemas: readonly string[], catalog: Catalog): Promise<Catalog> {
+  const { rows } = await query(distributedQuery, [schemas])
+  return rows.length === 0 ? catalog : { ...catalog, distributed: rows.map(decodeDistributed) }
 }
 
 interface Question {

@@ -26,6 +26,9 @@ const listOf =
   (value) =>
     Array.isArray(value) ? value.map(read) : expected('a list', value)
 
+/** Conditions as Postgres prints them; null: there is none. */
+export const conditions = listOf(nullable(text))
+
 const oneOf =
   <const T extends string>(...words: readonly T[]): Read<T> =>
   (value) =>

@@ -35,6 +35,8 @@ export interface Catalog {
   readonly strays?: readonly CatalogStray[]
   /** Relations of the above with a trigger that may set columns of a row before it is added; absent where there are none. */
   readonly filled?: readonly Oid[]
+  /** What Citus distributes; absent where there is nothing. */
+  readonly distributed?: readonly CatalogDistributed[]
   /** Relations and functions of the above that extensions brought; absent where there are none. */
   readonly members?: readonly CatalogMember[]
 }
@@ -42,6 +44,18 @@ export interface Catalog {
 export interface CatalogTypeSchema {
   readonly name: string
   readonly grants: readonly CatalogGrant[]
+}
+
+/** A relation whose rows lie on other servers. */
+export interface CatalogDistributed {
+  readonly oid: Oid
+  /** What decides where a row lies; null: nothing does, since all of them lie in one place or in each. */
+  readonly column: string | null
+  /** Whether its policies hold for its owner, too. */
+  readonly forced: boolean
+  /** The printed conditions of policies that hold for SELECT, of any role; null: without one. */
+  readonly permissive: readonly (string | null)[]
+  readonly restrictive: readonly (string | null)[]
 }
 
 export interface CatalogMember {

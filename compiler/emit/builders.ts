@@ -82,12 +82,13 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
 }
 
 function entityMembers(entity: EntitySql, types: Types): readonly string[] {
-  const { schema, relation, columns, computed, arbiters } = entity
+  const { schema, relation, columns, computed, tenant, arbiters } = entity
   return [
     `relation: ${jsString(qualified(schema, relation))}`,
     record('columns', columns, (column) => [column.column, columnText(column, types.byColumn.get(column)?.name ?? '')]),
     `nodeId: ${nodeIdText(entity)}`,
     record('computed', computed, (field) => [field.id, computedText(field)]),
+    ...(tenant === undefined ? [] : [`tenant: ${jsString(tenant)}`]),
     ...(arbiters === undefined ? [] : [record('arbiters', arbiters, (key) => [key.name, jsString(arbiterSql(key))])]),
   ]
 }

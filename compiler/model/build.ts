@@ -28,6 +28,7 @@ import { rolesPart } from './roles.ts'
 import type { ValueScope } from './scalars.ts'
 import { inOrder, readScope, servedSchema } from './scope.ts'
 import type { EntitySql, Model } from './types.ts'
+import { withTenants } from './tenants.ts'
 import { typeSchemaFacts } from './type-schemas.ts'
 
 /**
@@ -51,6 +52,7 @@ export function buildModel(
   const rowFunctions = groupByRow(memo, scope, functions)
   const entityScope: EntityScope = { ...scope, relationLinks: links.value, rowFunctions }
   const entities = buildEntities(memo, namedRelations.value, entityScope)
+  const placed = withTenants(annotated, entities.value)
   const calls = buildFunctions(resultContext(scope), functions)
   const parts = {
     ...schemaPart(annotated),
@@ -58,8 +60,9 @@ export function buildModel(
     ...(composites && { composites: composites.value }),
     ...(annotated.readsClaims && { readsClaims: true as const }),
     ...(annotated.leaves !== undefined && { leaves: annotated.leaves }),
+    ...(annotated.distributed !== undefined && { distributed: true as const }),
     ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
-    entities: memo.map(factsOf, entities.value),
+    entities: memo.map(factsOf, placed),
     functions: calls.value.map((call) => call.facts),
   }
   const typeSchemas = typeSchemaFacts(memo, annotated, parts)
@@ -77,7 +80,7 @@ export function buildModel(
   return {
     model: {
       manifest: whole,
-      entities: byObject(memo.map(sqlOf, entities.value)),
+      entities: byObject(memo.map(sqlOf, placed)),
       functions: byObject(calls.value.map((call) => call.sql)),
     },
     // Found out when asked for: a request that waits for the new schema need not wait for what is said about it.

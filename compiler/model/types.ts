@@ -97,6 +97,8 @@ export interface EntitySql {
     /** The type of its value, where there are filters on it. */
     readonly filter?: CastSql
   }[]
+  /** SQL of type text: which tenant's rows the caller sees, where policies say so. */
+  readonly tenant?: string
   /** What `onConflict` can name; only with upsert. */
   readonly arbiters?: readonly ArbiterSql[]
 }

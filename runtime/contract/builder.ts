@@ -78,4 +78,6 @@ export interface EntityBuilder {
   readonly computed: Readonly<Record<string, ComputedBuilder>>
   /** By name of a unique key: `on conflict ("email")`; only with upsert. */
   readonly arbiters?: Readonly<Record<string, Expression>>
+  /** The value of `EntityFacts.tenant`'s column in every row that a caller sees: of claims alone. */
+  readonly tenant?: Expression
 }

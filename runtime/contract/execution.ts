@@ -17,11 +17,19 @@ declare const openText: unique symbol
  */
 export type OpenText = string & { readonly [openText]: true }
 
+/** A parameter, by its place among the values, and SQL of type text that gives its value. */
+export interface TenantPlace {
+  readonly at: number
+  readonly expression: string
+}
+
 interface Bound<Text extends string> extends PreparedText<Text> {
   /** Parameters in text format, in order of $1, $2, ... */
   readonly values: readonly (string | null)[]
   /** The name of a prepared statement that is given back before the exchange; it need not be there. */
   readonly closes?: string
+  /** Parameters whose values the caller's claims give; until then they are null. */
+  readonly tenants?: readonly TenantPlace[] | undefined
 }
 
 /**
@@ -86,6 +94,8 @@ export interface Exchange {
   readonly caller: Caller
   /** True where nothing in the database reads claims but as `request.jwt.claims`: they are not set one by one then. */
   readonly claimsTogether?: boolean | undefined
+  /** True where rows may lie on other servers (Citus), which get the claims as well; the check does not travel there. */
+  readonly distributed?: boolean | undefined
   /** Schema version that the statements were compiled for; null when it is not followed. */
   readonly version: string | null
   /**

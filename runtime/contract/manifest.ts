@@ -43,6 +43,8 @@ export interface Manifest {
   readonly readsClaims?: true
   /** What functions of the database may leave behind on a connection; absent: nothing. */
   readonly leaves?: Leftovers
+  /** Rows of some relation lie on other servers (Citus); absent: all are here. */
+  readonly distributed?: true
   /** Some served schema has `geo` on, so that there is a scalar for GeoJSON (spec/graphql.md 17). */
   readonly geo?: true
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
@@ -240,10 +242,20 @@ export interface EntityFacts extends EntityAdditions {
   readonly relations: readonly RelationFacts[]
   /** Functions of its row; of those that a role sees under one name the last has it (spec/graphql.md 2.4). */
   readonly computed: readonly FunctionFacts[]
+  /** Which server a row lies on, where policies say so; absent: they do not, or all rows are here. */
+  readonly tenant?: TenantFacts
   /** What `onConflict` can name; only with upsert. */
   readonly uniqueKeys?: readonly UniqueKeyFacts[]
   /** Table-level privileges. */
   readonly grants: TableGrants
+}
+
+/** Policies let a caller see the rows of one tenant alone, by which they are distributed. */
+export interface TenantFacts {
+  /** SQL name of the column that the relation is distributed by. */
+  readonly column: string
+  /** Roles that no policy of the relation holds for, sorted. */
+  readonly exempt: readonly string[]
 }
 
 /** A unique key that holds at once. */

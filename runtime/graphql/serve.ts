@@ -22,6 +22,7 @@ import { checkCost } from './run/cost-limit.ts'
 import { exchangeOf } from './run/exchange.ts'
 import { againOnNewerSchema, refusedByNow } from './run/on-schema-of-now.ts'
 import { toResponse } from './run/response.ts'
+import { createTenants, hasTenants, type Tenants } from './run/tenants.ts'
 import { beginTurn, type ServiceDatabase, type Turn } from './run/turn.ts'
 import type { Statements } from './statements/statements.ts'
 
@@ -55,6 +56,7 @@ export function createService(parts: ServiceParts): GraphqlService {
   const { run } = database
   const cell = createCell(source, now)
   const texts = createTexts()
+  const tenants = createTenants()
   const prepareAhead = createPrepareAhead(run, texts, now)
   return {
     serve: (request, caller, context) =>
@@ -63,7 +65,7 @@ export function createService(parts: ServiceParts): GraphqlService {
         async (isFirst) => beginTurn(database, await engineFor(cell, request), request, caller, context, isFirst),
         async (turn) => {
           try {
-            return await answer(turn, texts, apart)
+            return await answer(turn, texts, apart, tenants)
           } finally {
             prepareAhead(turn.loaded)
           }
@@ -83,15 +85,16 @@ async function engineFor(cell: EngineCell, { query }: GraphqlRequest): Promise<L
   return loaded.engine.version === null && query !== null && introspects(query) ? cell.look() : loaded
 }
 
-async function answer(turn: Turn, texts: Texts, apart: Apart): Promise<GraphqlResponse> {
+async function answer(turn: Turn, texts: Texts, apart: Apart, tenants: Tenants): Promise<GraphqlResponse> {
   const admission = await refusedByNow(turn, () => admitted(turn))
   const found = await find(turn, admission, texts)
   const ready = await refusedByNow(found.turn, () => preparedHere(found) ?? preparedApart(found, apart))
   turn.outline = ready
   const timeline = turn.context?.timeline ?? null
   if (timeline !== null) timeline.prepared = performance.now()
-  await checkEstimate(found.turn, ready)
-  return runReady(found, ready)
+  const placed = hasTenants(ready.bound) ? { ...ready, bound: await tenants.place(found.turn, ready.bound) } : ready
+  await checkEstimate(found.turn, placed)
+  return runReady(found, placed)
 }
 
 function admitted({ loaded, request, asker }: Turn): Admission | null {

@@ -37,7 +37,7 @@ export const object = (pairs: readonly Pair[]): Sql =>
 export const objectFrom = (pairs: readonly Pair[], rows: Pick<Select, 'from' | 'where' | 'limit'>): Sql =>
   isNarrow(pairs) ? rowOf(select(columnsOf(pairs), rows)) : select([{ value: aggregated(pairs) }], rows)
 
-const rowOf = (of: Select): Sql => select([{ value: sql`(${row}.*)::record` }], { from: [{ of, alias: row }] })
+const rowOf = (of: Select): Sql => select([{ value: { kind: 'row', alias: row } }], { from: [{ of, alias: row }] })
 
 /** Makes a value that becomes an object. */
 export type MakeObject = (pairs: readonly Pair[]) => Sql

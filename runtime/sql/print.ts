@@ -10,9 +10,15 @@ export interface Printed<Text extends string = string> {
   readonly values: readonly unknown[]
 }
 
+/**
+ * What a row is until the whole becomes JSON: a record, or JSON of its own, which takes longer. Records without a type of their
+ * own cannot travel between servers.
+ */
+export type RowForm = 'record' | 'json'
+
 /** Writes a statement that stays open for `extended`. */
-export const printOpen = (statement: SelectList): Printed<OpenText> => {
-  const { text, values } = print(statement)
+export const printOpen = (statement: SelectList, rows: RowForm = 'record'): Printed<OpenText> => {
+  const { text, values } = print(statement, rows)
   return { text: text as OpenText, values }
 }
 
@@ -24,7 +30,7 @@ export const extended = (text: OpenText, columns: readonly string[], condition: 
   `${[text, ...columns].join(', ')} where ${condition}`
 
 /** Writes a statement. Its parameters are numbered in the order in which they stand in the text. */
-export function print(statement: Select): Printed {
+export function print(statement: Select, rows: RowForm = 'record'): Printed {
   const { columns, items, isItem } = findUses(statement)
   const numbers = new Map<Parameter, number>()
 
@@ -41,15 +47,18 @@ export function print(statement: Select): Printed {
         return `${node.outlet.alias}.${columns.get(node.outlet)?.get(node.of)}`
       case 'outlet':
         return carriedList(node)
+      case 'row':
+        return rowText(node.alias)
       case 'item':
-        // The cast makes one value of it; a bare alias could be the name of a column.
-        return isItem(node) ? `(${node.alias}.*)::record` : text(object(node.pairs))
+        return isItem(node) ? rowText(node.alias) : text(object(node.pairs))
       case 'select':
         return `(${selectText(node)})`
       case 'union':
         return unionText(node)
     }
   }
+  /** The cast makes one value of it; a bare alias could be the name of a column. */
+  const rowText = (alias: string): string => (rows === 'record' ? `(${alias}.*)::record` : `row_to_json(${alias}.*)`)
   const list = (nodes: readonly Sql[], between = ', '): string => nodes.map(text).join(between)
   /** A clause that is left out where it has nothing to say. */
   const clause = (word: string, nodes: readonly Sql[] = [], between = ', '): string =>

@@ -12,7 +12,7 @@ export type SqlText = string & { readonly [sqlText]: true }
 /** A name as it stands in SQL text. */
 export type Ident = SqlText & { readonly [identText]: true }
 
-export type Sql = SqlText | Parameter | Parts | Written | Carried | Outlet | Item | Select | Union
+export type Sql = SqlText | Parameter | Parts | Written | Carried | Outlet | RowValue | Item | Select | Union
 
 /** A value that travels beside the text. However often the node is mentioned, it is one parameter. */
 export interface Parameter {
@@ -49,6 +49,12 @@ export interface Outlet {
   readonly alias: Ident
   /** What is listed where nothing outside uses a column. */
   readonly otherwise: Sql
+}
+
+/** The row under an alias as a value that becomes an object. */
+export interface RowValue {
+  readonly kind: 'row'
+  readonly alias: Ident
 }
 
 /** A member of an object: its key and an expression. */

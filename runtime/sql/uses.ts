@@ -59,6 +59,7 @@ export function findUses(statement: Select): Uses {
     switch (node.kind) {
       case 'parameter':
       case 'outlet':
+      case 'row':
         return
       case 'parts':
       case 'written':

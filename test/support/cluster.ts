@@ -171,16 +171,20 @@ export const startStandby = async (
   return runCluster(account, binaries, folder, source, onLine)
 }
 
-/** Makes a cluster with the roles of the API and starts it; `onLine` is told each line of its log. */
+/**
+ * Makes a cluster with the roles of the API and starts it; `onLine` is told each line of its log.
+ * @param given settings beside the usual ones
+ */
 export const startCluster = async (
   source: ClusterSource,
   onLine?: (line: string) => void,
+  given: Readonly<Record<string, string>> = {},
 ): Promise<ThrowAwayCluster> => {
   const { binaries } = source
   const account = await serverAccount()
   const folder = await newFolder(account)
   await fill(account, folder, source)
-  const cluster = await runCluster(account, binaries, folder, {}, onLine)
+  const cluster = await runCluster(account, binaries, folder, given, onLine)
   await createRoles(cluster.port)
   return cluster
 }

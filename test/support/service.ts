@@ -60,16 +60,20 @@ export interface TestServiceOptions {
   readonly statementTimeout?: number
   /** The clock of the service, in milliseconds. */
   readonly now?: () => number
+  /** A database that was made elsewhere; it goes with the service. */
+  readonly database?: TestDatabase
 }
 
 export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const schemas = options.schemas ?? ['public']
-  const db = await createDatabase({
-    prepare: true,
-    ...(options.sql !== undefined && { sql: options.sql }),
-    ...(options.major !== undefined && { major: options.major }),
-    ...(options.isolated !== undefined && { isolated: options.isolated }),
-  })
+  const db =
+    options.database ??
+    (await createDatabase({
+      prepare: true,
+      ...(options.sql !== undefined && { sql: options.sql }),
+      ...(options.major !== undefined && { major: options.major }),
+      ...(options.isolated !== undefined && { isolated: options.isolated }),
+    }))
   const database = openDatabase({
     url: db.url,
     schemas,

@@ -1,10 +1,10 @@
-import type { BoundStatement, Exchange, OpenStatement, PreparedText, ResultRow } from '../../contract/execution.ts'
+import type { BoundStatement, Exchange, PreparedText, ResultRow } from '../../contract/execution.ts'
 import { createLru, type Lru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
-import { printOpen } from '../../sql/print.ts'
-import { selectList, sql } from '../../sql/tree.ts'
+import { bareCheck } from './bare-check.ts'
 import { createAddCheck, type AddCheck, type Carrier, type Expected } from './check.ts'
 import { claimSettings, type ClaimSettingLists } from './claims.ts'
+import { handedOn } from './distributed.ts'
 import { classify, classifyOpening, sqlstateOf } from '../failures/classify.ts'
 import {
   sendStatements,
@@ -17,7 +17,7 @@ import {
 import type { SchemaMark } from './schema-marks.ts'
 import type { RoleSettings } from './role-settings.ts'
 import { counterOf } from './version.ts'
-import { localArms } from '../connect/startup.ts'
+import { localArms, type SettingPairs } from '../connect/startup.ts'
 import { writeRun, type SentStatement, type WrittenStatement } from '../wire/wire.ts'
 
 /**
@@ -79,11 +79,11 @@ const createOpening = (
   return { ...prepared, values: [role, claims, ...values] }
 }
 
-interface Known<Opening> {
+interface Known<T> {
   readonly role: string
   readonly settings: RoleSettings
   readonly together: boolean
-  readonly opening: Opening
+  readonly opening: T
 }
 
 /** Of some two thousand callers at once. */
@@ -93,6 +93,13 @@ const keptBytes = 4_000_000
 interface OpeningsOfKind {
   readonly written: Lru<string, Known<WrittenStatement>>
   readonly labelled: Lru<string, Known<BoundStatement>>
+  readonly handedOn: Lru<string, Known<readonly WrittenStatement[]>>
+}
+
+/** What opens an exchange, and what follows it where it is handed on to other servers. */
+interface Opening {
+  readonly statement: SentStatement
+  readonly handedOn: readonly WrittenStatement[]
 }
 
 interface Openings {
@@ -106,14 +113,17 @@ const valuesLength = (values: BoundStatement['values']): number =>
 const openingsOfOneKind = (): OpeningsOfKind => ({
   written: createLru(keptBytes, ({ opening }, claims) => claims.length + opening.run.length),
   labelled: createLru(keptBytes, ({ opening }, claims) => claims.length + valuesLength(opening.values)),
+  handedOn: createLru(keptBytes, ({ opening }, claims) =>
+    opening.reduce((sum, { text, run }) => sum + text.length + run.length, claims.length),
+  ),
 })
 
-function rememberedOpening<Opening>(
-  openings: Lru<string, Known<Opening>>,
+function remembered<T>(
+  openings: Lru<string, Known<T>>,
   { caller: { role, claims }, claimsTogether: together = false }: Exchange,
   settings: RoleSettings,
-  create: () => Opening,
-): Opening {
+  create: () => T,
+): T {
   const known = openings.get(claims)
   if (known?.role === role && known.settings === settings && known.together === together) return known.opening
   const opening = create()
@@ -121,13 +131,31 @@ function rememberedOpening<Opening>(
   return opening
 }
 
-const openingOf = ({ reading, writing }: Openings, exchange: Exchange, settings: RoleSettings): SentStatement => {
-  const { readOnly, label } = exchange
-  const { written, labelled } = readOnly ? reading : writing
+const statementOf = (
+  { written, labelled }: OpeningsOfKind,
+  exchange: Exchange,
+  settings: RoleSettings,
+): SentStatement => {
+  const { label } = exchange
   const create = (): BoundStatement => createOpening(exchange, settings)
-  if (label === undefined) return rememberedOpening(written, exchange, settings, () => writeRun(create()))
-  const { name, text, values } = rememberedOpening(labelled, exchange, settings, create)
+  if (label === undefined) return remembered(written, exchange, settings, () => writeRun(create()))
+  const { name, text, values } = remembered(labelled, exchange, settings, create)
   return { name, text, values: [...values, label] }
+}
+
+const openingOf = (
+  { reading, writing }: Openings,
+  exchange: Exchange,
+  settings: RoleSettings,
+  ofConnection: SettingPairs,
+): Opening => {
+  const { caller, claimsTogether = false, distributed = false } = exchange
+  const openings = exchange.readOnly ? reading : writing
+  const create = (): readonly WrittenStatement[] => handedOn(caller, claimsTogether, ofConnection)
+  return {
+    statement: statementOf(openings, exchange, settings),
+    handedOn: distributed ? remembered(openings.handedOn, exchange, settings, create) : [],
+  }
 }
 
 /**
@@ -192,14 +220,6 @@ const lastingFor = (connection: Connection, exchange: Exchange): Lasting => {
 /** What a request may compare instead of the counter. Each time that it has changed, the request runs again and relies on less. */
 export type Reliance = 'on the snapshot' | 'on the mark' | 'on nothing'
 
-/** Carries the check of the whole version where no statement of the request can. */
-const bareCheck: OpenStatement = {
-  name: 'catalograph.check',
-  text: printOpen(selectList([{ value: sql`null` }])).text,
-  values: [],
-  carriesCheck: true,
-}
-
 const needsBareCheck = ({ version, statements }: Exchange): boolean =>
   version !== null && !statements.some(({ carriesCheck }) => carriesCheck)
 
@@ -246,10 +266,14 @@ const reopens = ({ leaves, readOnly, statements }: Exchange): boolean =>
 const strideOf = (exchange: Exchange): number => (reopens(exchange) ? 1 + openingLength : 1)
 
 /** All statements that are sent: those that open the exchange, then its own. */
-const sentOf = (exchange: Exchange, opening: SentStatement, own: readonly Carrier[]): readonly SentStatement[] =>
+const sentOf = (
+  exchange: Exchange,
+  { statement: opening, handedOn: more }: Opening,
+  own: readonly Carrier[],
+): readonly SentStatement[] =>
   reopens(exchange)
-    ? own.flatMap((statement, index) => [index === 0 ? resetAll : resetBetween, opening, statement])
-    : [resetAll, opening, ...own]
+    ? own.flatMap((statement, index) => [index === 0 ? resetAll : resetBetween, opening, ...more, statement])
+    : [resetAll, opening, ...more, ...own]
 
 const rowsOf = (
   exchange: Exchange,
@@ -317,8 +341,11 @@ const createPooledSettings = (): ((pooled: Pooled, settings: RoleSettings) => Po
   }
 }
 
-/** It remembers the openings of callers and the texts of statements with their checks. */
-export const createRunOnConnection = (): RunOnConnection => {
+/**
+ * It remembers the openings of callers and the texts of statements with their checks.
+ * @param ofConnection settings of the connections that other servers need to have as well
+ */
+export const createRunOnConnection = (ofConnection: SettingPairs = []): RunOnConnection => {
   const openings = { reading: openingsOfOneKind(), writing: openingsOfOneKind() }
   const addCheck = createAddCheck()
   const pooledSettings = createPooledSettings()
@@ -331,9 +358,16 @@ export const createRunOnConnection = (): RunOnConnection => {
       remember(connection, exchange, newest, statements, result)
       settle(result)
     }
-    const opening = openingOf(openings, exchange, pooled === null ? settings : pooledSettings(pooled, settings))
+    const opening = openingOf(
+      openings,
+      exchange,
+      pooled === null ? settings : pooledSettings(pooled, settings),
+      ofConnection,
+    )
     const sent = sentOf(exchange, opening, statements)
-    if (pooled !== null && exchange.leaves?.session === true) sendAndTakeBack(connection, sent, remembering, grow)
+    const left = pooled !== null && exchange.leaves?.session === true ? leftBehind : []
+    if (left.length > 0 || exchange.distributed === true)
+      sendInBlock(connection, sent, { uncounted: opening.handedOn, left }, remembering, grow)
     else sendStatements(connection, sent, remembering, grow)
   }
 }
@@ -371,30 +405,41 @@ export const begin = writeRun({ name: 'catalograph.begin', text: 'begin', values
 export const commit = writeRun({ name: 'catalograph.commit', text: 'commit', values: [] })
 export const rollback = writeRun({ name: 'catalograph.rollback', text: 'rollback', values: [] })
 
+/** What goes with the statements of a block and is none of theirs. */
+interface Block {
+  readonly uncounted: readonly SentStatement[]
+  /** What takes back what is left behind. */
+  readonly left: readonly SentStatement[]
+}
+
 /**
- * Behind a pooler the backend belongs to whoever is next as soon as it is ready, so what is left on it is taken back in the
- * same exchange, after the commit; a transaction that failed and was not rolled back keeps its backend.
+ * In an explicit transaction. Behind a pooler the backend belongs to whoever is next as soon as it is ready, so what is left on
+ * it is taken back in the same exchange, after the commit; a transaction that failed and was not rolled back keeps its backend.
  */
-const sendAndTakeBack = (
+const sendInBlock = (
   connection: Connection,
   statements: readonly SentStatement[],
+  { uncounted, left }: Block,
   settle: Settle,
   grow: Grow | null,
 ): void => {
-  const after = [commit, ...leftBehind]
+  const sent = [begin, ...statements, commit, ...left]
+  const others = new Set([begin, commit, ...left, ...uncounted])
   const settleOwn: Settle = (result) => {
-    const own = withoutEnds(result, statements.length)
+    const own = resultOf(result, (place) => !others.has(sent[place] ?? commit))
     if (result.kind === 'rows' || result.broken) settle(own)
-    else sendStatements(connection, [rollback, ...leftBehind], () => settle(own))
+    else sendStatements(connection, [rollback, ...left], () => settle(own))
   }
-  sendStatements(connection, [begin, ...statements, ...after], settleOwn, grow)
+  sendStatements(connection, sent, settleOwn, grow)
 }
 
-/** The result of `count` statements, of which one more went before. */
-const withoutEnds = (result: ExchangeResult, count: number): ExchangeResult =>
-  result.kind === 'rows'
-    ? { ...result, rows: result.rows.slice(1, 1 + count) }
-    : { ...result, begun: Math.max(0, result.begun - 1), completed: Math.max(0, result.completed - 1) }
+/** The result as if only the statements at these places had been sent. */
+const resultOf = (result: ExchangeResult, isOwn: (place: number) => boolean): ExchangeResult => {
+  if (result.kind === 'rows') return { ...result, rows: result.rows.filter((_, place) => isOwn(place)) }
+  const ownOf = (count: number): number =>
+    Array.from({ length: count }, (_, place) => isOwn(place)).filter(Boolean).length
+  return { ...result, begun: ownOf(result.begun), completed: ownOf(result.completed) }
+}
 
 /** True where a statement relied on a mark or snapshot that has changed, and so returned no row: the exchange has no result. */
 export const isOutdated = (exchange: Exchange, result: ExchangeResult): boolean => {

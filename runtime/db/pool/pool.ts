@@ -9,6 +9,7 @@ import { createConnectionPool, type ConnectionStats } from './connections.ts'
 import { createSchemaMarks } from '../check/schema-marks.ts'
 import { findPooler, type Pooler } from '../connect/pooler.ts'
 import { createRoleSettings } from '../check/role-settings.ts'
+import { checkingApart } from '../check/distributed.ts'
 import { createRunOnConnection } from '../check/transaction.ts'
 import { createRoom } from './room.ts'
 import { createRunner, runWith } from './run.ts'
@@ -188,12 +189,12 @@ export const openDatabase = (options: DatabaseOptions): Database => {
       ownTimeZone: timeZone !== undefined,
       now: () => performance.now(),
     }),
-    runOnConnection: createRunOnConnection(),
+    runOnConnection: createRunOnConnection(timeZone === undefined ? [] : [['TimeZone', timeZone]]),
     room: answers === undefined ? null : createRoom({ answers, mostPaused: mostPausedOf(poolSize) }),
     timeout,
   })
   return {
-    run: runWith(runner.run, marks.forget),
+    run: checkingApart(runWith(runner.run, marks.forget)),
     query,
     session,
     ping: async () => {

@@ -16,7 +16,7 @@ export type Packed = Ready | { readonly writes: boolean; readonly slices: readon
 type Item =
   | { readonly text: PreparedText<OpenStatement['text']> }
   /** `of`: which of the texts before. */
-  | { readonly of: number; readonly values: OpenStatement['values'] }
+  | { readonly of: number; readonly values: OpenStatement['values']; readonly tenants: OpenStatement['tenants'] }
   | { readonly piece: Piece }
 
 /** Objects that are made at once: some milliseconds' worth. */
@@ -28,11 +28,11 @@ export function pack(ready: Ready): Packed {
   if (pieces.length + bound.length <= most) return ready
   const places = new Map<string, number>()
   const texts: Item[] = []
-  const statements = bound.map(({ name, text, values }): Item => {
+  const statements = bound.map(({ name, text, values, tenants }): Item => {
     const known = places.get(name)
-    if (known !== undefined) return { of: known, values }
+    if (known !== undefined) return { of: known, values, tenants }
     places.set(name, texts.length)
-    return { of: texts.push({ text: { name, text } }) - 1, values }
+    return { of: texts.push({ text: { name, text } }) - 1, values, tenants }
   })
   const items = [...texts, ...statements, ...pieces.map((piece): Item => ({ piece }))]
   const slices: string[] = []
@@ -55,7 +55,7 @@ export async function unpack(packed: Packed): Promise<Ready> {
       else {
         const prepared = texts[item.of]
         if (prepared === undefined) throw new Error('a statement came before its text')
-        bound.push({ ...prepared, values: item.values, carriesCheck: true })
+        bound.push({ ...prepared, values: item.values, tenants: item.tenants, carriesCheck: true })
       }
     }
   }

@@ -1,9 +1,8 @@
 import type { BoundStatement, Exchange, ResultRow, RunExchange } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
-import type { Engine } from '../../engine/engine.ts'
 import type { Collection, Plan, Row as PlannedRow, RowMember, Slot } from '../plan/types.ts'
 import type { Part } from '../statements/source.ts'
-import { toStatements, type Statements } from '../statements/statements.ts'
+import { toStatements, type StatementEngine, type Statements } from '../statements/statements.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 
 /**
@@ -58,7 +57,7 @@ export async function runWithPlans(run: RunExchange, exchange: Exchange): Promis
 
 /** @param plan what the statements were written from */
 export function explain(
-  engine: Pick<Engine, 'entity' | 'call'>,
+  engine: StatementEngine,
   role: string,
   plan: Plan,
   { statements }: Statements,

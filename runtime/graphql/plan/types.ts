@@ -11,6 +11,8 @@ import type { ElementForm, NodeTable } from './cursors-and-node-ids.ts'
 export type Slot =
   | { readonly kind: 'constant'; readonly value: unknown }
   | { readonly kind: 'variable'; readonly path: readonly (string | number)[] }
+  /** SQL of type text of the caller's claims (run/tenants.ts). */
+  | { readonly kind: 'tenant'; readonly expression: string }
   | { readonly kind: 'list'; readonly items: readonly Slot[] }
   | { readonly kind: 'object'; readonly fields: readonly (readonly [name: string, slot: Slot])[] }
 

@@ -13,6 +13,7 @@ export const bind = (statement: Statement, variables: Variables): OpenStatement 
   name: statement.name,
   text: statement.text,
   values: statement.values.map((value) => bindValue(value, variables)),
+  tenants: statement.tenants,
   carriesCheck: true,
 })
 
@@ -27,6 +28,8 @@ function resolve(slot: Slot, variables: Variables): unknown {
   switch (slot.kind) {
     case 'constant':
       return slot.value
+    case 'tenant':
+      return null
     case 'variable': {
       let value: unknown = variables
       for (const step of slot.path) value = (value as Record<string | number, unknown> | null | undefined)?.[step]

@@ -41,6 +41,7 @@ export function beginTurn(
   const asker: ExchangeContext = {
     caller,
     claimsTogether,
+    distributed: manifest.distributed,
     leaves: manifest.leaves,
     version,
     privileges,

@@ -4,7 +4,7 @@ import type { Collection, OrderTerm } from '../plan/types.ts'
 import { compileFilter, type Condition } from './filter.ts'
 import { orderBy } from './order.ts'
 import { joinRelated, type Picked } from './related.ts'
-import { directScope, given, seenOutside, type Scope, type Writer } from './source.ts'
+import { directScope, given, ofTenant, seenOutside, type Scope, type Writer } from './source.ts'
 
 /** What a collection is taken from. */
 export interface Source {
@@ -45,7 +45,8 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
     const picked: Picked | null = isPicked ? (scope) => filter?.(scope) ?? null : null
     const own = directScope(writer, entity, alias)
     const { scope, joins } = ordered ? joinRelated(writer, own, collection, picked) : { scope: own, joins: [] }
-    const where = given([source.condition, filter, extra]).map((condition) => condition(scope))
+    const conditions = given([source.condition, filter, extra]).map((condition) => condition(scope))
+    const where = isPicked ? [...conditions, ...ofTenant(scope)] : conditions
     return { scope, from: [{ of: runsOnce ? rows : source.of, alias, joins }], where }
   }
   const firsts = (alias: Ident, extra: Condition | null, columns: readonly string[]): Rows => {

@@ -3,7 +3,7 @@ import { joined, select, sql, type Column, type JoinClause, type Sql } from '../
 import type { Collection, OrderKey, RelatedKey } from '../plan/types.ts'
 import { longestCount } from './cursor.ts'
 import { keyId, stepId } from './order.ts'
-import { belongs, given, readFor, relationOf, type Ordered, type Scope, type Writer } from './source.ts'
+import { belongs, given, ofTenant, readFor, relationOf, type Ordered, type Scope, type Writer } from './source.ts'
 
 /** Rows that are sorted by rows that are related to them (spec/graphql.md 17, `orderByRelated`). */
 export interface Joined {
@@ -84,7 +84,7 @@ function countInOnePass(
   const condition = picked(row)
   const rows = select([], {
     from: [{ of: relationOf(row.builder), alias: row.alias }],
-    where: given([belongs(join, row, there), condition]),
+    where: [...given([belongs(join, row, there), condition]), ...ofTenant(row)],
   })
   const columns = join.foreign.map((name) => there.column(name))
   const keys = columns.map((value, index) => ({ value, as: bare('k', index + 1) }))

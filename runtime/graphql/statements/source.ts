@@ -14,13 +14,15 @@ import {
   type Sql,
   type SqlText,
 } from '../../sql/tree.ts'
-import type { Argument, Collection, Join, OrderKey, Root, Row, RowMember } from '../plan/types.ts'
+import type { Argument, Collection, Join, OrderKey, Root, Row, RowMember, Value } from '../plan/types.ts'
 import { longestOf } from './cursor.ts'
 import { valueParameter } from './parameters.ts'
 
 /** What every part of a statement is written with. */
 export interface Writer {
   readonly engine: Pick<Engine, 'entity' | 'call'>
+  /** What the column that the relation is distributed by equals in every row that the caller may see; null: nothing known. */
+  readonly tenant: (entity: EntityFacts) => Sql | null
   /** A fresh alias: `t1`, `p2`, ... Its number distinguishes it and means nothing else. */
   readonly alias: (letter: string) => Ident
   /** Told which part of the plan stands under an alias. */
@@ -37,10 +39,32 @@ export type Note = (alias: string, part: Part) => void
 /** `object` makes an object of the row's members. */
 export type WriteRow = (writer: Writer, row: Row, scope: Scope, object: MakeObject) => Sql
 
-export function createWriter(engine: Writer['engine'], row: WriteRow, note: Note): Writer {
+export function createWriter(engine: Writer['engine'], role: string, row: WriteRow, note: Note): Writer {
   let count = 0
-  return { engine, alias: (letter) => bare(letter, (count += 1)), note, row }
+  const alias: Writer['alias'] = (letter) => bare(letter, (count += 1))
+  return { engine, tenant: createTenants(engine, role), alias, note, row }
 }
+
+/** One parameter for all columns of a type that have the same value. */
+function createTenants(engine: Writer['engine'], role: string): Writer['tenant'] {
+  const parameters = new Map<string, Sql>()
+  return ({ id, tenant }) => {
+    if (tenant === undefined || tenant.exempt.includes(role)) return null
+    const builder = engine.entity(id)
+    const { tenant: expression } = builder
+    if (expression === undefined) throw new Error(`the builder of ${builder.relation} has no tenant`)
+    const { operand } = columnOf(builder, tenant.column)
+    const key = JSON.stringify([expression, operand('')])
+    const known = parameters.get(key) ?? applied(operand, valueParameter(tenantValue(expression)))
+    parameters.set(key, known)
+    return known
+  }
+}
+
+const tenantValue = (expression: string): Value => ({
+  slot: { kind: 'tenant', expression },
+  encoding: { kind: 'scalar', maxLength: null },
+})
 
 /** A row in reach: how its columns are written at this place of the statement. */
 export interface Scope {
@@ -54,6 +78,8 @@ export interface Scope {
   readonly ordered: (key: OrderKey) => Ordered
   /** The whole row as a value of its composite type. */
   readonly row: () => Sql
+  /** The condition that it is the caller's tenant's, which policies imply; null: they do not. */
+  readonly tenant: Sql | null
 }
 
 /** An element of an order at this place of the statement. */
@@ -93,6 +119,7 @@ export function directScope(writer: Writer, entity: EntityFacts, alias: Ident): 
       }
     },
     row: () => sql`(${alias}.*)::${relationOf(builder)}`,
+    tenant: tenantCondition(writer, entity, builder, alias),
   }
 }
 
@@ -133,6 +160,7 @@ export function seenOutside(inner: Scope, alias: Ident, otherwise: Sql = sql`1`)
       return { ...element, value: carry(element.value) }
     },
     row: () => carry(inner.row(), bare('r')),
+    tenant: null,
   }
   return { scope, outlet }
 }
@@ -161,10 +189,22 @@ export function passArguments(id: ObjectId, passes: CallBuilder['args'], args: r
   })
 }
 
+function tenantCondition(writer: Writer, entity: EntityFacts, builder: EntityBuilder, alias: Ident): Sql | null {
+  if (entity.tenant === undefined) return null
+  const value = writer.tenant(entity)
+  return value === null ? null : sql`${applied(columnOf(builder, entity.tenant.column).of, alias)} = ${value}`
+}
+
+/**
+ * The condition of the caller's tenant, for a relation that is read. It takes nothing away, and leads a statement in which each
+ * relation has it to one server.
+ */
+export const ofTenant = ({ tenant }: Scope): readonly Sql[] => given([tenant])
+
 /** The condition that two rows belong together. */
 export function belongs(join: Join, here: Scope, there: Scope): Sql {
   const equal = join.local.map((name, index) => sql`${there.column(join.foreign[index] ?? '')} = ${here.column(name)}`)
-  return joined(equal, ' and ')
+  return joined([...equal, ...ofTenant(there)], ' and ')
 }
 
 /** Those that are there. */

@@ -1,4 +1,4 @@
-import type { OpenText, PreparedText } from '../../contract/execution.ts'
+import type { OpenText, PreparedText, TenantPlace } from '../../contract/execution.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { bare } from '../../sql/ident.ts'
@@ -11,12 +11,14 @@ import { calledComposite } from './composite.ts'
 import { keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
 import { firstOf, isPresent, rowObject, rowFrom, voidResult } from './rows.ts'
-import { createWriter, passArguments, relationOf, type Note, type Writer } from './source.ts'
+import { createWriter, ofTenant, passArguments, relationOf, type Note, type Writer } from './source.ts'
 import { writeStatement } from './writes.ts'
 
 /** s4: a statement as it is prepared, and how each of its parameters is found. */
 export interface Statement extends PreparedText<OpenText> {
   readonly values: readonly Value[]
+  /** Those of them that claims give; absent: none. */
+  readonly tenants?: readonly TenantPlace[] | undefined
 }
 
 /** A piece of the response's `data`, in order. */
@@ -57,6 +59,9 @@ export function joinConstants({ writes, statements, pieces }: Statements): State
   return { writes, statements, pieces: joined }
 }
 
+/** What of an engine statements are written with. */
+export type StatementEngine = Pick<Engine, 'entity' | 'call' | 'manifest'>
+
 type SqlRoot = Exclude<Root, { kind: 'constant' }>
 
 /** A select list holds 1,664 columns at most; documents with more root fields get them as members of objects. */
@@ -64,7 +69,7 @@ const maxColumns = 1_000
 
 /** s3 to s4. A query is one statement; each field of a mutation is one, run in order, each seeing the one before. */
 export function toStatements(
-  engine: Pick<Engine, 'entity' | 'call'>,
+  engine: StatementEngine,
   role: string,
   plan: Plan,
   notes: Notes = nothingNoted,
@@ -77,12 +82,12 @@ export type Notes = (statement: number) => Note
 
 const nothingNoted: Notes = () => () => undefined
 
-function forMutation(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: Plan, notes: Notes): Statements {
+function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: Notes): Statements {
   const statements: Statement[] = []
   const pieces = plan.roots.map((root): Piece => {
     if (root.kind === 'constant') return root
-    const writer = createWriter(engine, rowObject, notes(statements.length))
-    statements.push(printed(role, rootStatement(writer, root)))
+    const writer = createWriter(engine, role, rowObject, notes(statements.length))
+    statements.push(printed(engine, role, rootStatement(writer, root)))
     return { kind: 'column', key: root.key, statement: statements.length - 1, column: 0 }
   })
   return { writes: true, statements, pieces }
@@ -105,15 +110,15 @@ function rootStatement(writer: Writer, root: SqlRoot): SelectList {
   }
 }
 
-function forQuery(engine: Pick<Engine, 'entity' | 'call'>, role: string, plan: Plan, notes: Notes): Statements {
-  const writer = createWriter(engine, rowObject, notes(0))
+function forQuery(engine: StatementEngine, role: string, plan: Plan, notes: Notes): Statements {
+  const writer = createWriter(engine, role, rowObject, notes(0))
   const columns: Sql[] = []
   const isWide = plan.roots.length > maxColumns
   const pieces = isWide
     ? widePieces(writer, plan.roots, columns)
     : plan.roots.map((root) => piece(writer, root, columns))
   const statement = selectList(columns.map((value, index) => ({ value, as: bare('r', index + 1) })))
-  return { writes: false, statements: columns.length === 0 ? [] : [printed(role, statement)], pieces }
+  return { writes: false, statements: columns.length === 0 ? [] : [printed(engine, role, statement)], pieces }
 }
 
 function piece(writer: Writer, root: Root, columns: Sql[]): Piece {
@@ -160,7 +165,7 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
     case 'by-key':
       return rowFrom(writer, root.row, (scope) => ({
         of: relationOf(scope.builder),
-        where: [keyEquals(root.values)(scope)],
+        where: [keyEquals(root.values)(scope), ...ofTenant(scope)],
         ...firstOf(scope.entity),
       }))
     case 'call-value':
@@ -197,9 +202,13 @@ function callSql(writer: Writer, id: string, args: readonly Argument[]): Sql {
   return sql`${trusted(name)}(${joined(passArguments(id, passes, args), ', ')})`
 }
 
-function printed(role: string, statement: SelectList): Statement {
-  const made = printOpen(statement)
-  return { ...named(role, made.text), values: valuesOf(made) }
+function printed({ manifest }: StatementEngine, role: string, statement: SelectList): Statement {
+  const made = printOpen(statement, manifest.distributed === true ? 'json' : 'record')
+  const values = valuesOf(made)
+  const tenants = values.flatMap(({ slot }, at) =>
+    slot.kind === 'tenant' ? [{ at, expression: slot.expression }] : [],
+  )
+  return { ...named(role, made.text), values, ...(tenants.length > 0 && { tenants }) }
 }
 
 /** The role is part of the name: a plan made under row-level security serves the role it was made for. */

@@ -16,7 +16,7 @@ import type { Delete, Filter, Insert, InsertRows, Update } from '../plan/types.t
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './gather.ts'
 import { valueParameter } from './parameters.ts'
-import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
+import { columnOf, directScope, given, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 
 type Write = Insert | Update | Delete
 
@@ -121,12 +121,16 @@ function conflictSql(writer: Writer, root: Insert, scope: Scope): Sql {
   if (target === undefined) throw new Error(`the builder of ${relation} has no unique key ${conflict.key}`)
   if (conflict.update.length === 0) return sql` ${trusted(target)} do nothing`
   const set = conflict.update.map((column) => sql`${ident(column)} = excluded.${ident(column)}`)
-  const where = matching(writer, root, conflict.filter, scope)
+  // Of a conflicting row that is not the tenant's a policy says that it is an error; a condition would keep silent.
+  const where = matching(writer, root, conflict.filter, scope, null)
   return sql` ${trusted(target)} do update set ${joined(set, ', ')}${where}`
 }
 
-const matching = (writer: Writer, root: Write, filter: Filter | null, scope: Scope): Sql =>
-  filter === null ? sql`` : sql` where ${compileFilter(filter, writer, root)(scope)}`
+const matching = (writer: Writer, root: Write, filter: Filter | null, scope: Scope, tenant = scope.tenant): Sql => {
+  const condition = filter === null ? null : compileFilter(filter, writer, root)(scope)
+  const all = given([condition, tenant])
+  return all.length === 0 ? sql`` : sql` where ${joined(all, ' and ')}`
+}
 
 function insertRows(scope: Scope, rows: InsertRows): Sql {
   const columns = rows.columns.map((name) => columnOf(scope.builder, name))

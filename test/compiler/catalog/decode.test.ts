@@ -12,6 +12,7 @@ const empty: Readonly<Record<string, unknown>> = {
   counter: null,
   server: 'since noon',
   serverVersion: 180004,
+  distributes: false,
   databaseOwner: 'postgres',
   ...Object.fromEntries(Object.entries(ROWS).map(([name, fields]) => [name, withoutRows(fields)])),
 }

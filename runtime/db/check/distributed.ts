@@ -1,0 +1,79 @@
+import type { BoundStatement, Caller, Exchange, RequestContext, RunExchange } from '../../contract/execution.ts'
+import { literal } from '../../sql/literal.ts'
+import { atStatement, DatabaseFailure } from '../failures/failures.ts'
+import type { SettingPairs } from '../connect/startup.ts'
+import { writeRun, type WrittenStatement } from '../wire/wire.ts'
+import { bareCheck } from './bare-check.ts'
+import { claimSettings } from './claims.ts'
+
+/**
+ * What differs where a coordinator (Citus) sends statements, or parts of them, on to other servers, as the role that is current
+ * here: they have no schema catalograph to check against, and settings reach them as SET LOCAL in a transaction block alone.
+ */
+
+/** SET takes no parameters: here values stand in the text, and each text is used for one caller, so that it has no name. */
+const setting = (name: string, value: string): WrittenStatement =>
+  writeRun({ name: '', text: `set local ${name} = ${literal(value)}`, values: [] })
+
+/** A setting that a coordinator hands on what is set for a transaction. */
+const handOn = setting('citus.propagate_set_commands', 'local')
+
+const quoted = (name: string): string => `"${name}"`
+
+/**
+ * Hands the claims on, and settings of the connection that roles do not have everywhere.
+ * @param together the claims are not set one by one
+ */
+export const handedOn = (
+  { claims }: Caller,
+  together: boolean,
+  ofConnection: SettingPairs,
+): readonly WrittenStatement[] => {
+  const { names, values } = together ? { names: [], values: [] } : claimSettings(claims)
+  return [
+    handOn,
+    ...ofConnection.map(([name, value]) => setting(name, value)),
+    ...names.map((name, index) => setting(quoted(name), values[index] ?? '')),
+    setting(quoted('request.jwt.claims'), claims),
+  ]
+}
+
+const withoutCheck = ({ name, text, values, closes }: BoundStatement): BoundStatement => ({
+  name,
+  text,
+  values,
+  ...(closes !== undefined && { closes }),
+})
+
+/**
+ * The checks as statements of their own: the first compares everything, and the last that the schema still is the same, so that
+ * no statement between them saw another one.
+ */
+const checkedApart = (exchange: Exchange): Exchange => ({
+  ...exchange,
+  statements: [bareCheck, ...exchange.statements.map(withoutCheck), bareCheck],
+})
+
+const isApart = ({ distributed, version, statements }: Exchange): boolean =>
+  distributed === true && version !== null && statements.length > 0
+
+/** A failure of a statement between the checks, counted among those alone. */
+const amongOwn = (error: unknown, { statements }: Exchange): unknown => {
+  if (!(error instanceof DatabaseFailure) || error.statement === null) return error
+  const at = error.statement - 1
+  return atStatement(error, at < 0 || at >= statements.length ? null : at)
+}
+
+const runApart = async (run: RunExchange, exchange: Exchange, context?: RequestContext): ReturnType<RunExchange> => {
+  try {
+    return (await run(checkedApart(exchange), context)).slice(1, -1)
+  } catch (error) {
+    throw amongOwn(error, exchange)
+  }
+}
+
+/** Runs exchanges of distributed databases with their checks apart, all others as they are. */
+export const checkingApart =
+  (run: RunExchange): RunExchange =>
+  (exchange, context) =>
+    isApart(exchange) ? runApart(run, exchange, context) : run(exchange, context)

@@ -1,0 +1,64 @@
+import type { Cell, OpenStatement } from '../../contract/execution.ts'
+import { createLru } from '../../lib/lru.ts'
+import { sha256Hex } from '../../lib/sha256.ts'
+import { printOpen } from '../../sql/print.ts'
+import { selectList, trusted } from '../../sql/tree.ts'
+import { exchangeOf } from './exchange.ts'
+import type { Turn } from './turn.ts'
+
+/**
+ * The tenant of a caller, whose rows of a distributed database lie on one server: what policies compare with is asked of the
+ * database once for each caller, since it is made of claims alone.
+ */
+export interface Tenants {
+  /** The statements with their tenants' values. Rejects where the database cannot make these, as the policies could not. */
+  readonly place: (turn: Turn, bound: readonly OpenStatement[]) => Promise<readonly OpenStatement[]>
+}
+
+type Values = ReadonlyMap<string, string | null>
+
+/** In characters of claims and values. */
+const keptCharacters = 4_000_000
+
+export const createTenants = (): Tenants => {
+  const known = createLru<string, Values>(keptCharacters, (values, claims) =>
+    [...values].reduce((sum, [expression, value]) => sum + expression.length + (value?.length ?? 0), claims.length),
+  )
+  const valuesFor = async (turn: Turn, expressions: readonly string[]): Promise<Values> => {
+    const { claims } = turn.asker.caller
+    const before = known.get(claims) ?? new Map<string, string | null>()
+    const missing = expressions.filter((expression) => !before.has(expression))
+    if (missing.length === 0) return before
+    const [row = []] = await turn.run(exchangeOf(turn.asker, true, [asking(missing)]))
+    const values = new Map([
+      ...before,
+      ...missing.map((expression, place) => [expression, textOf(row[place])] as const),
+    ])
+    known.set(claims, values)
+    return values
+  }
+  return {
+    place: async (turn, bound) => {
+      const expressions = new Set(bound.flatMap(({ tenants = [] }) => tenants.map(({ expression }) => expression)))
+      const values = await valuesFor(turn, [...expressions])
+      return bound.map((statement) => placed(statement, values))
+    },
+  }
+}
+
+export const hasTenants = (bound: readonly OpenStatement[]): boolean =>
+  bound.some(({ tenants }) => tenants !== undefined)
+
+const asking = (expressions: readonly string[]): OpenStatement => {
+  const { text } = printOpen(selectList(expressions.map((expression) => ({ value: trusted(expression) }))))
+  return { name: `catalograph.tenant.${sha256Hex(text).slice(0, 16)}`, text, values: [], carriesCheck: true }
+}
+
+const textOf = (cell: Cell | undefined): string | null => cell?.toString() ?? null
+
+const placed = (statement: OpenStatement, known: Values): OpenStatement => {
+  const { tenants = [] } = statement
+  const byPlace = new Map(tenants.map(({ at, expression }) => [at, known.get(expression) ?? null]))
+  const values = statement.values.map((value, at) => byPlace.get(at) ?? value)
+  return { ...statement, values, tenants: undefined }
+}

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { citusMajor, createDistributed } from '../support/distributed.ts'
+import { createTestService, type Answer, type AskOptions, type TestService } from '../support/service.ts'
+
+/** Tables are distributed by tenant, and policies show a caller those of the tenant in the token. */
+const tenant = `(current_setting('request.jwt.claims', true)::json ->> 'tenant')::bigint`
+const sql = `
+  alter role anon login;
+  alter role authenticated login;
+  alter role service_role login;
+  create table country (code text primary key, name text not null);
+  create table project (
+    tenant_id bigint not null, id bigint not null, name text not null, country text references country,
+    primary key (tenant_id, id)
+  );
+  create table task (
+    tenant_id bigint not null, id bigint not null, project_id bigint not null, title text not null, due timestamptz,
+    primary key (tenant_id, id)
+  );
+  create table note (id int primary key, body text);
+  select create_reference_table('country');
+  select create_distributed_table('project', 'tenant_id');
+  select create_distributed_table('task', 'tenant_id', colocate_with => 'project');
+  alter table task add foreign key (tenant_id, project_id) references project (tenant_id, id);
+  insert into country values ('ch', 'Switzerland'), ('fr', 'France');
+  insert into project select t, p, 'project ' || p || ' of ' || t, case p when 2 then 'ch' else 'fr' end
+    from generate_series(1, 6) t, generate_series(1, 3) p;
+  insert into task select t, i, i % 3 + 1, 'task ' || i || ' of ' || t, '2026-01-01 12:00Z'
+    from generate_series(1, 6) t, generate_series(1, 9) i;
+  insert into note values (1, 'here');
+  alter table project enable row level security;
+  alter table task enable row level security;
+  create policy own on project using (tenant_id = ${tenant});
+  create policy own on task using (tenant_id = ${tenant});
+  comment on schema public is '@graphql({"inflect_names": false, "explain": {"enabled": true}})';
+  comment on table task is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}})';
+  comment on table project is '@graphql({"totalCount": {"enabled": true}})';
+  grant usage on schema public to anon, authenticated, service_role;
+  grant select on country, note to anon;
+  grant select, insert, update, delete on country, project, task, note to authenticated, service_role;
+`
+
+/** What Citus says in a plan, wherever it stands. */
+const taskCounts = (plan: unknown): readonly unknown[] =>
+  typeof plan !== 'object' || plan === null
+    ? []
+    : Object.entries(plan).flatMap(([key, value]) => (key === 'Task Count' ? [value] : taskCounts(value)))
+
+const major = citusMajor()
+if (major === null)
+  console.warn('\nCitus is installed for none of these servers: distributed databases are not tested.\n')
+
+describe.skipIf(major === null)('a database of Citus', () => {
+  let service: TestService
+  beforeAll(async () => {
+    const database = await createDistributed(major ?? 15, sql)
+    service = await createTestService({ database })
+  }, 120_000)
+  afterAll(() => service?.close())
+
+  const ask = (query: string, options: AskOptions = {}): Promise<Answer> =>
+    service.graphql(query, { role: 'authenticated', claims: { tenant: 2 }, ...options })
+  const dataOf = async (query: string, options?: AskOptions): Promise<any> => {
+    const { data, errors } = await ask(query, options)
+    expect(errors).toBeUndefined()
+    return data
+  }
+
+  it('answers from reference and local tables', async () => {
+    expect(
+      await dataOf('{ countryCollection { edges { node { name } } } noteCollection { edges { node { body } } } }'),
+    ).toEqual({
+      countryCollection: { edges: [{ node: { name: 'Switzerland' } }, { node: { name: 'France' } }] },
+      noteCollection: { edges: [{ node: { body: 'here' } }] },
+    })
+  })
+
+  /** How many shards each statement of a document goes to. */
+  const tasks = async (query: string, options?: AskOptions): Promise<readonly unknown[]> => {
+    const { extensions } = await ask(query, { extensions: { explain: true }, ...options })
+    const all = (extensions?.['explain'] ?? []) as readonly { readonly plan: unknown }[]
+    return all.flatMap(({ plan }) => taskCounts(plan))
+  }
+
+  const nested = `{ projectCollection(orderBy: [{ id: AscNullsLast }]) { totalCount pageInfo { hasNextPage } edges { cursor node {
+    nodeId name taskCollection(first: 1, orderBy: [{ id: DescNullsLast }]) { totalCount edges { node { title due project { name } } } }
+  } } } }`
+
+  it('nests the rows of a tenant', async () => {
+    const { projectCollection } = await dataOf(nested)
+    expect(projectCollection.totalCount).toBe(3)
+    expect(projectCollection.edges.map(({ node }: any) => node.taskCollection)).toEqual(
+      [9, 7, 8].map((task, index) => ({
+        totalCount: 3,
+        edges: [
+          {
+            node: {
+              title: `task ${task} of 2`,
+              due: '2026-01-01T12:00:00+00:00',
+              project: { name: `project ${index + 1} of 2` },
+            },
+          },
+        ],
+      })),
+    )
+  })
+
+  it('asks one server for it, and that for one shard', async () => {
+    expect(await tasks(nested)).toEqual([1])
+  })
+
+  it('shows a tenant nothing of another, and no tenant nothing', async () => {
+    const query = '{ taskCollection { totalCount edges { node { title } } } }'
+    const foreign = '{ taskCollection(filter: { tenant_id: { eq: "3" } }) { totalCount edges { node { title } } } }'
+    expect((await dataOf(query, { claims: { tenant: 5 } })).taskCollection.totalCount).toBe(9)
+    expect((await dataOf(foreign)).taskCollection).toEqual({ totalCount: 0, edges: [] })
+    expect((await dataOf(query, { claims: {} })).taskCollection).toEqual({ totalCount: 0, edges: [] })
+  })
+
+  it('says what the policy says where a claim is no tenant', async () => {
+    const { errors } = await ask('{ taskCollection { edges { node { title } } } }', { claims: { tenant: "it's" } })
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'DATABASE_REFUSED', sqlstate: '22P02' })
+  })
+
+  it('hands on claims as they are', async () => {
+    const claims = { tenant: 4, name: `it's "quoted" \\ and \u{1f600}` }
+    expect((await dataOf('{ taskCollection { totalCount } }', { claims })).taskCollection.totalCount).toBe(9)
+  })
+
+  it('writes in one transaction', async () => {
+    const record = { title: 'new', project: { name: 'project 1 of 2' } }
+    const insert = (id: number, tenantId = 2): string =>
+      `insertIntotaskCollection(objects: [{ tenant_id: "${tenantId}", id: "${id}", project_id: "1", title: "new" }])`
+    const made = await dataOf(`mutation {
+      ${insert(100)} { affectedCount records { title project { name } } }
+      updatetaskCollection(set: { title: "changed" }, filter: { id: { eq: "100" } }) { affectedCount records { title } }
+      deleteFromtaskCollection(filter: { id: { eq: "100" } }) { affectedCount records { title } }
+    }`)
+    expect(made).toEqual({
+      insertIntotaskCollection: { affectedCount: 1, records: [record] },
+      updatetaskCollection: { affectedCount: 1, records: [{ title: 'changed' }] },
+      deleteFromtaskCollection: { affectedCount: 1, records: [{ title: 'changed' }] },
+    })
+    const { errors } = await ask(`mutation { ${insert(200)} { affectedCount } b: ${insert(201, 3)} { affectedCount } }`)
+    expect(errors?.[0]).toMatchObject({ path: ['b'], extensions: { sqlstate: '42501' } })
+    const count = '{ taskCollection { totalCount } }'
+    expect((await dataOf(count)).taskCollection.totalCount).toBe(9)
+    const tooMany = await ask('mutation { deleteFromtaskCollection { affectedCount } }')
+    expect(tooMany.errors?.[0]?.message).toBe('delete impacts too many records')
+    expect((await dataOf(count)).taskCollection.totalCount).toBe(9)
+  })
+
+  it('inserts several rows', async () => {
+    const objects = [301, 302].map((id) => `{ tenant_id: "6", id: "${id}", project_id: "1", title: "new ${id}" }`)
+    const query = `mutation { insertIntotaskCollection(objects: [${objects}]) { affectedCount records { title } } }`
+    expect((await dataOf(query, { claims: { tenant: 6 } })).insertIntotaskCollection).toEqual({
+      affectedCount: 2,
+      records: [{ title: 'new 301' }, { title: 'new 302' }],
+    })
+  })
+
+  it('sees a change of the schema with the next request', async () => {
+    await service.db.query('alter table task add column done boolean not null default true')
+    expect((await dataOf('{ taskCollection(first: 1) { edges { node { done } } } }')).taskCollection.edges).toEqual([
+      { node: { done: true } },
+    ])
+  })
+
+  it('obeys a changed policy with the next request', async () => {
+    const count = '{ taskCollection { totalCount } }'
+    await service.db.query('create policy shared on task using (tenant_id = 1)')
+    expect((await dataOf(count)).taskCollection.totalCount).toBe(18)
+    await service.db.query('drop policy shared on task')
+    expect((await dataOf(count)).taskCollection.totalCount).toBe(9)
+    expect(await tasks(count)).toEqual([1])
+  })
+
+  it('answers service_role from all tenants at once', async () => {
+    const query = `{ taskCollection(first: 2, orderBy: [{ tenant_id: DescNullsLast }, { id: AscNullsLast }]) {
+      aggregate { count max { id } } edges { node { title } } } }`
+    const { taskCollection } = await dataOf(query, { role: 'service_role' })
+    expect(taskCollection.aggregate.count).toBeGreaterThanOrEqual(54)
+    expect(taskCollection.edges.map(({ node }: any) => node.title)).toEqual(['task 1 of 6', 'task 2 of 6'])
+  })
+})

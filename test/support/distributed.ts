@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import pg from 'pg'
+import { splitSql } from '../../compiler/tools/diff/split-sql.ts'
+import { startCluster, type ThrowAwayCluster } from './cluster.ts'
+import { clusterOf, majors, type Major } from './clusters.ts'
+import { asMaintenance, prepareAs, type TestDatabase } from './database.ts'
+
+const databaseName = 'distributed'
+
+/** Where Debian's servers look for extensions. */
+const controlFile = (major: Major): string => `/usr/share/postgresql/${major}/extension/citus.control`
+
+const isDebians = (major: Major): boolean => clusterOf(major).binaries.postgres.startsWith('/usr/lib/postgresql/')
+
+/** The first of this run's majors for which Citus is installed; null: what needs it is skipped, and says so. */
+export const citusMajor = (): Major | null =>
+  majors().find((major) => isDebians(major) && existsSync(controlFile(major))) ?? null
+
+const settings = { shared_preload_libraries: 'citus', 'citus.shard_count': '4', max_prepared_transactions: '50' }
+
+interface Node {
+  readonly cluster: ThrowAwayCluster
+  readonly log: readonly string[]
+  /** Connected as the superuser. */
+  readonly client: pg.Client
+}
+
+const urlOn = ({ port }: ThrowAwayCluster, user: string): string =>
+  `postgres://${user}@127.0.0.1:${port}/${databaseName}`
+
+const startNode = async (major: Major): Promise<Node> => {
+  const log: string[] = []
+  const cluster = await startCluster(clusterOf(major), (line) => log.push(line), settings)
+  await asMaintenance(cluster.port, `create database ${databaseName}`)
+  const client = new pg.Client(urlOn(cluster, 'postgres'))
+  client.on('error', () => undefined)
+  await client.connect()
+  await client.query('create extension citus')
+  return { cluster, log, client }
+}
+
+const stopNode = async ({ client, cluster }: Node): Promise<void> => {
+  await client.end()
+  await cluster.remove()
+}
+
+/**
+ * A database of Citus, a coordinator and two workers that hold the shards; all of them go when it is dropped.
+ * @param sql what it holds beside what compiler/prepare makes
+ */
+export async function createDistributed(major: Major, sql: string): Promise<TestDatabase> {
+  const nodes = await Promise.all([startNode(major), startNode(major), startNode(major)])
+  const [coordinator, ...workers] = nodes
+  const { client, cluster, log } = coordinator
+  const drop = async (): Promise<void> => {
+    await Promise.all(nodes.map(stopNode))
+  }
+  try {
+    await client.query(`select citus_set_coordinator_host('127.0.0.1', ${cluster.port})`)
+    for (const worker of workers) await client.query(`select citus_add_node('127.0.0.1', ${worker.cluster.port})`)
+    await prepareAs('auth', urlOn(cluster, 'postgres'))
+    // Citus hands the whole text on that a command stands in.
+    for (const { text } of splitSql(sql)) await client.query(text)
+  } catch (error) {
+    await drop()
+    throw error
+  }
+  return {
+    major,
+    url: urlOn(cluster, 'authenticator'),
+    adminUrl: urlOn(cluster, 'postgres'),
+    query: (text, values = []) => client.query(text, [...values]),
+    log,
+    drop,
+  }
+}
