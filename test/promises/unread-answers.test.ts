@@ -52,7 +52,8 @@ it('answers that nobody reads take a bounded memory, which is given back', { tim
   const before = await served.memory()
   for (let count = 0; count < 80; count += 1) {
     askAndNotRead(`10.1.0.${count}`)
-    if (count % 4 === 0) expect(await ask(1, '10.0.0.1')).toEqual(small)
+    // Where the machine is slow there may be no room for a moment; whoever is told so comes again.
+    if (count % 4 === 0) await expect.poll(() => ask(1, '10.0.0.1'), { timeout: 10_000 }).toEqual(small)
     await pause(50)
   }
   await pause(writeTimeoutMs)
