@@ -20,6 +20,8 @@ export const retries = {
   worker: { attempts: Infinity, firstMs: 100, longestMs: 5_000 },
   /** New connections, after one failed. Requests are refused meanwhile, so the pause decides how soon an outage is over. */
   connecting: { attempts: Infinity, firstMs: 100, longestMs: 400 },
+  /** A connection that died as soon as it was made: what that says of the server, the next one tells. */
+  newConnection: atOnce(2),
   /** A request whose schema changes under it. */
   newerSchema: atOnce(8),
   /** An exchange of which nothing was kept, because of the state or the death of its connection. */

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { sqlstateOf } from '../failures/classify.ts'
+import { retries, retry } from '../../lib/retry.ts'
 import type { PoolerSetting } from '../../settings/keys.ts'
 import type { Opening } from './server.ts'
 
@@ -27,6 +28,9 @@ const isRefusal = (error: unknown): boolean => sqlstateOf(error) === '08P01'
 
 const withoutOptions: pg.ClientConfig = { options: '' }
 
+/** admin_shutdown: so ends one that an administrator terminates, and each of a server that stops, which takes no other. */
+const isTerminated = (error: unknown): boolean => sqlstateOf(error) === '57P01'
+
 /** Opens a connection, with or without what the startup packet says. Rejects with what `connect` rejects with. */
 export const createOpen = <C extends pg.ClientBase>(
   { connect, end }: Opening<C>,
@@ -48,21 +52,29 @@ export const createOpen = <C extends pg.ClientBase>(
     }
   }
   /** Who refuses the options is a pooler. */
-  const attempt = async (refused: boolean): Promise<Opened<C>> => {
+  const attempt = async (refused: boolean, connected: () => void): Promise<Opened<C>> => {
     const without = refused || behindPooler
     let client: C
     try {
       client = await connect(without ? withoutOptions : {})
     } catch (error) {
       if (without || !isRefusal(error)) throw error
-      return attempt(true)
+      return attempt(true, connected)
     }
+    connected()
     const pooled = refused || (await look(client))
     known.set(client, pooled)
     behindPooler = pooled
     if (pooled || !without) return { client, pooled }
     end(client)
-    return attempt(false)
+    return attempt(false, connected)
   }
-  return () => attempt(false)
+  return () => {
+    let isConnected = false
+    const open = (): Promise<Opened<C>> => {
+      isConnected = false
+      return attempt(false, () => (isConnected = true))
+    }
+    return retry(retries.newConnection, open, (error) => isConnected || isTerminated(error))
+  }
 }
