@@ -75,7 +75,7 @@ describe('catalograph start', () => {
     const port = String(await freePort())
     for (const settings of [{}, { EMBEDDED_PORT: port }]) {
       await visit(settings, async (welcome) => {
-        expect(welcome).toMatch(/postgres:\/\/postgres:\w+@127\.0\.0\.1:\d+\/postgres/)
+        expect(welcome).toMatch(/postgres:\/\/postgres:[\w-]+@127\.0\.0\.1:\d+\/postgres/)
         if ('EMBEDDED_PORT' in settings) expect(welcome).toContain(`@127.0.0.1:${port}/postgres`)
         keys.push(/anon +(\S+)/.exec(welcome)?.[1])
         expect(await runPrintedLine(welcome)).toMatchObject({

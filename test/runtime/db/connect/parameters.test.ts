@@ -89,8 +89,10 @@ describe('connection parameters', () => {
 
   test('come back from any URL that they are written into', () => {
     const value = fc.string({ minLength: 1, unit: 'grapheme' })
+    // As a path both mean a place in a path, however they are written (WHATWG URL, dot segments).
+    const name = value.filter((one) => one !== '.' && one !== '..')
     fc.assert(
-      fc.property(value, value, value, (user, password, dbname) => {
+      fc.property(value, value, name, (user, password, dbname) => {
         const url = new URL(
           `postgres://${encodeURIComponent(user)}:${encodeURIComponent(password)}@db/${encodeURIComponent(dbname)}`,
         )
