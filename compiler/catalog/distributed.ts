@@ -4,9 +4,11 @@ import type { CatalogDistributed } from './types.ts'
 
 /** The catalogue of Citus, which is read by a statement of its own: where the extension is not, it cannot be mentioned. */
 
+/** A permissive policy counts whomever it is for; a restrictive one binds only those, so that it counts where it is for all. */
 const policiesOf = (permissive: boolean): string => `array(
     select case path.value when '' then pg_catalog.pg_get_expr(y.polqual, y.polrelid) end
     from pg_catalog.pg_policy y where y.polrelid = c.oid and y.polcmd in ('r', '*') and y.polpermissive = ${permissive}
+      ${permissive ? '' : `and '0'::pg_catalog.oid = any (y.polroles)`}
     order by y.polname)`
 
 /** $1 text[]: the schemas. */

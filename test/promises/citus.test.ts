@@ -175,6 +175,29 @@ describe.skipIf(major === null)('a database of Citus', () => {
     expect(await tasks(count)).toEqual([1])
   })
 
+  it('narrows nobody by a restrictive policy that is for others', async () => {
+    const other = tenant.replace("'tenant'", "'other'")
+    await service.db.query(`create policy narrow on task as restrictive to anon using (tenant_id = ${other})`)
+    const { taskCollection } = await dataOf('{ taskCollection { totalCount } }', { claims: { tenant: 2, other: 5 } })
+    expect(taskCollection.totalCount).toBe(9)
+    await service.db.query('drop policy narrow on task')
+  })
+
+  it('asks anew for the tenant where what reads the claims has changed', async () => {
+    const readBy = (claim: string): string => `create or replace function auth.jwt() returns jsonb stable language sql
+      as $$ select jsonb_build_object('tenant', current_setting('request.jwt.claims', true)::jsonb -> '${claim}') $$`
+    await service.db.query('create schema if not exists auth; grant usage on schema auth to authenticated')
+    await service.db.query(readBy('tenant'))
+    await service.db.query(`alter policy own on task using (tenant_id = (auth.jwt() ->> 'tenant')::bigint)`)
+    const titles = async (): Promise<unknown> =>
+      (await dataOf('{ taskCollection(first: 1) { edges { node { title } } } }', { claims: { tenant: 4, other: 5 } }))
+        .taskCollection.edges
+    expect(await titles()).toEqual([{ node: { title: expect.stringMatching(/ of 4$/) } }])
+    await service.db.query(readBy('other'))
+    expect(await titles()).toEqual([{ node: { title: expect.stringMatching(/ of 5$/) } }])
+    await service.db.query(`alter policy own on task using (tenant_id = ${tenant})`)
+  })
+
   it('answers service_role from all tenants at once', async () => {
     const query = `{ taskCollection(first: 2, orderBy: [{ tenant_id: DescNullsLast }, { id: AscNullsLast }]) {
       aggregate { count max { id } } edges { node { title } } } }`

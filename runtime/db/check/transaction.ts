@@ -89,7 +89,7 @@ interface Known<T> {
 /** Of some two thousand callers at once. */
 const keptBytes = 4_000_000
 
-/** Openings by claims: a caller sends the same ones with every request, so they are parsed and encoded once. */
+/** By claims: a caller sends the same ones with every request, so they are parsed and encoded once. */
 interface OpeningsOfKind {
   readonly written: Lru<string, Known<WrittenStatement>>
   readonly labelled: Lru<string, Known<BoundStatement>>
