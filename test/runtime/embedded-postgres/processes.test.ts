@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
-import { isAlive, processIdentity, waitForEnd } from '../../../runtime/embedded-postgres/processes.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { commandLine, isAlive, processIdentity, waitForEnd } from '../../../runtime/embedded-postgres/processes.ts'
 
 /** A parent that never asks how its child ended, and the child's number. */
 async function childOfNeglect(): Promise<{ readonly child: number; readonly stop: () => void }> {
   const parent = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'ignore'] })
   const [line] = (await once(parent.stdout, 'data')) as [Buffer]
+  // Until it is `sleep`, it is a shell, which would ask.
+  await vi.waitFor(async () => expect(await commandLine(parent.pid ?? 0)).toMatch(/^sleep/))
   return { child: Number(line.toString()), stop: () => parent.kill('SIGKILL') }
 }
 
