@@ -30,9 +30,18 @@ export function keepYoungSpaceSmall(): void {
  * more and make pages of 1,000 rows three times as dear.
  */
 export function keepHeapSmall(): void {
+  keepNoTexts()
   if (isGiven(/heap[-_]growing|optimize[-_]for[-_]size/)) return
   setFlagsFromString('--heap-growing-percent=50')
   clearAway()
+}
+
+/**
+ * Since Node 22 V8 keeps text and code of each module that was evaluated, for whoever evaluates the same text again, until the heap
+ * reaches its limit: those of replaced revisions among them, 33 KB for each table that changed.
+ */
+function keepNoTexts(): void {
+  if (!isGiven(/compilation[-_]cache/)) setFlagsFromString('--no-compilation-cache')
 }
 
 /** What starting left behind: only then does it count how the heap may grow. A context that is made under this flag has it. */
