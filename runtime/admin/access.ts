@@ -13,8 +13,7 @@ import { reachOf } from './row-access.ts'
 
 /** GET /policies */
 export async function getPolicies(_call: OwnerCall, { tools, schemas }: AdminParts): Promise<Outcome> {
-  const answer: PoliciesAnswer = { tables: await readTables(tools.database, schemas) }
-  return json({ ...answer })
+  return json<PoliciesAnswer>({ tables: await readTables(tools.database, schemas) })
 }
 
 /** GET /access: counts, as the role and with the claims of a request, the rows of a table that each command reaches. */
@@ -24,8 +23,7 @@ export async function getAccess({ query }: OwnerCall<typeof io.getAccess>, parts
   const privileges = await readPrivileges(parts.tools.database, parts.schemas, { schema, name }, caller.role)
   if (privileges === null) throw refuse('not_found', 'The served schemas have no such table')
   if (privileges.role === null) throw refuse('validation_failed', 'There is no such role')
-  const answer: AccessAnswer = { role: caller.role, ...(await accessOf(parts.asCaller, caller, privileges)) }
-  return json({ ...answer })
+  return json<AccessAnswer>({ role: caller.role, ...(await accessOf(parts.asCaller, caller, privileges)) })
 }
 
 /** As a token of the user would make it. The token goes nowhere, so nothing is noted. */

@@ -1,17 +1,17 @@
 import { Type, type TSchema } from 'typebox'
-import { anything, body, exactly, io, object, ok, oneOf, patch, query, text, time } from '../auth/io/build.ts'
+import { anything, body, either, exactly, io, object, ok, patch, query, text, time } from '../auth/io/build.ts'
 import { templateKinds } from '../auth/mails/kinds.ts'
-import { authSettingRows } from '../auth/settings/keys.ts'
+import { authSettingRows, type AuthSettingName, type SettingType } from '../auth/settings/keys.ts'
 
-/** What the owner's endpoints take and answer; answers.ts has the same as types. */
+/** What the owner's endpoints take and answer; the types of answers.ts are made of it. */
 
-const settingNames = authSettingRows.map(([name]) => name)
+const settingName = Type.Unsafe<AuthSettingName>({ type: 'string', enum: authSettingRows.map(([name]) => name) })
 const flag = Type.Boolean()
 const whole = Type.Integer()
 
 const setting = exactly({
-  name: Type.String({ enum: settingNames }),
-  type: text('How it is written'),
+  name: settingName,
+  type: Type.Unsafe<SettingType>({ type: 'string', description: 'How it is written' }),
   value: anything('Null for secrets, and for what is off'),
   set: flag,
   secret: flag,
@@ -20,11 +20,13 @@ const setting = exactly({
 
 const settings = {
   settings: Type.Array(setting),
-  google: exactly({ missing: Type.Array(text('A setting that Google needs')) }),
+  google: exactly({
+    missing: Type.Array(Type.Unsafe<AuthSettingName>({ type: 'string', description: 'A setting that Google needs' })),
+  }),
 }
 
 const templateTexts = { subject: text('With variables'), html: text('With variables') }
-const kind = oneOf('Kind of mail', ...templateKinds)
+const kind = either('Kind of mail', ...templateKinds)
 const template = exactly({ kind, ...templateTexts, changed: Type.Optional(flag) })
 
 export const getProject = io(
@@ -33,7 +35,7 @@ export const getProject = io(
     exactly({
       url: text('Address, without a slash at its end'),
       anon_key: text('For applications'),
-      mails: oneOf('Kept: there is no mail server', 'kept', 'sent'),
+      mails: either('Kept: there is no mail server', 'kept', 'sent'),
     }),
   ),
 )
@@ -95,7 +97,7 @@ export const postToken = io(
   ok(
     exactly({
       access_token: text('JWT'),
-      token_type: oneOf('RFC 6750', 'bearer'),
+      token_type: either('RFC 6750', 'bearer'),
       expires_in: whole,
       expires_at: whole,
     }),
@@ -104,7 +106,7 @@ export const postToken = io(
 )
 
 const optionalWhole = Type.Optional(whole)
-const orNone = (schema: TSchema) => Type.Union([schema, Type.Null()])
+const orNone = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 const sql = orNone(text('SQL'))
 
 export const getRequests = io(
@@ -148,7 +150,7 @@ export const getPolicies = io(
           policies: Type.Array(
             exactly({
               name: text('Its name'),
-              command: oneOf('What it is about', 'all', 'select', 'insert', 'update', 'delete'),
+              command: either('What it is about', 'all', 'select', 'insert', 'update', 'delete'),
               permissive: flag,
               roles: Type.Array(text('A role, or public')),
               using: sql,
@@ -164,7 +166,7 @@ export const getPolicies = io(
 const commandAccess = Type.Union([
   exactly({
     kind: Type.Literal('no-grant'),
-    privilege: oneOf('What is missing', 'usage', 'select', 'insert', 'update', 'delete'),
+    privilege: either('What is missing', 'usage', 'select', 'insert', 'update', 'delete'),
   }),
   exactly({ kind: Type.Literal('no-policy') }),
   exactly({ kind: Type.Literal('rows'), rows: whole, more: flag }),

@@ -2,20 +2,19 @@ import { json, type Outcome } from '../auth/call/call.ts'
 import { refuse } from '../auth/protocol/errors.ts'
 import { plainText } from '../auth/mails/plain-text.ts'
 import { listMails } from '../auth/store/outbox.ts'
-import type { MailsAnswer, PrepareAnswer } from './answers.ts'
+import type { MailsAnswer, PrepareAnswer, ProjectAnswer } from './answers.ts'
 import type { AdminParts, OwnerCall } from './call.ts'
 import type * as io from './io.ts'
 import { issueToken } from './issue-token.ts'
 
 /** GET /project */
 export async function getProject(_call: OwnerCall, { project }: AdminParts): Promise<Outcome> {
-  return json({ ...project() })
+  return json<ProjectAnswer>(project())
 }
 
 /** POST /prepare */
 export async function prepareProject(_call: OwnerCall, { prepare }: AdminParts): Promise<Outcome> {
-  const answer: PrepareAnswer = { applied: await prepare() }
-  return json({ ...answer })
+  return json<PrepareAnswer>({ applied: await prepare() })
 }
 
 /** GET /schema: what introspection says, whether or not the role may ask for it. */
@@ -31,12 +30,11 @@ export async function getMails({ query }: OwnerCall<typeof io.getMails>, { tools
   if (!/^[1-9]\d{0,2}$/.test(last)) throw refuse('validation_failed', 'last must be a number from 1 to 999')
   const kept = await listMails(tools.database.run, Number(last))
   const shown = kept.map(async (mail) => ({ ...mail, text: await plainText(mail.html) }))
-  const answer: MailsAnswer = { mails: await Promise.all(shown) }
-  return json({ ...answer })
+  return json<MailsAnswer>({ mails: await Promise.all(shown) })
 }
 
 /** POST /tokens */
 export async function postToken({ body, note }: OwnerCall<typeof io.postToken>, parts: AdminParts): Promise<Outcome> {
   const userId = body.user_id?.toLowerCase() ?? ''
-  return json({ ...(await issueToken(parts, userId, note('token_issued', { user_id: userId }))) })
+  return json(await issueToken(parts, userId, note('token_issued', { user_id: userId })))
 }

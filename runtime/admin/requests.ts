@@ -6,8 +6,7 @@ import type { AdminParts, OwnerCall } from './call.ts'
 
 /** GET /requests */
 export async function getRequests(_call: OwnerCall, { requests, slowMs }: AdminParts): Promise<Outcome> {
-  const answer: RequestsAnswer = { requests: requests.requests().map(shown), slow_ms: slowMs }
-  return json({ ...answer })
+  return json<RequestsAnswer>({ requests: requests.requests().map(shown), slow_ms: slowMs })
 }
 
 const shown = ({ requestId, at, hasDocument, ...request }: KeptRequest): ShownRequest => ({
@@ -21,6 +20,5 @@ const shown = ({ requestId, at, hasDocument, ...request }: KeptRequest): ShownRe
 export async function getDocument({ params: { hash = '' } }: OwnerCall, { requests }: AdminParts): Promise<Outcome> {
   const document = requests.document(hash)
   if (document === null) throw refuse('not_found', 'This process does not keep a document of this hash')
-  const answer: DocumentAnswer = { document }
-  return json({ ...answer })
+  return json<DocumentAnswer>({ document })
 }

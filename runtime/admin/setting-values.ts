@@ -1,18 +1,7 @@
-import type { AuthSettingKey, AuthSettingName, SettingType } from '../auth/settings/keys.ts'
-import { authSettingRows } from '../auth/settings/keys.ts'
+import { authSettingRows, type AuthSettingKey, type SettingType } from '../auth/settings/keys.ts'
+import type { ShownSetting } from './answers.ts'
 
 /** Settings of auth as they are shown and given: JSON on one side, the stored text on the other. */
-
-export interface ShownSetting {
-  readonly name: AuthSettingName
-  readonly type: SettingType
-  /** What holds now; null for a secret, for what has no value, and for a limit that is off. */
-  readonly value: unknown
-  /** False: the default holds. */
-  readonly set: boolean
-  readonly secret: boolean
-  readonly help: string
-}
 
 /** Every setting of the table; no secret's value is among them. */
 export function showSettings(stored: Readonly<Record<string, string>>): readonly ShownSetting[] {

@@ -10,7 +10,7 @@ import type { JsonObject } from '../lib/json-object.ts'
 
 /** GET /settings */
 export async function getSettings(_call: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
-  return json({ ...answerOf(await storedSettings(tools.database.run)) })
+  return json(answerOf(await storedSettings(tools.database.run)))
 }
 
 function answerOf(stored: Readonly<Record<string, string>>): SettingsAnswer {
@@ -25,10 +25,9 @@ export async function patchSettings(
   const changes = changesOf(body)
   const names = Object.keys(changes).sort().join(' ')
   const saved = await saveSettings(tools.database, changes, note('settings_changed', { settings: names }))
-  if (saved.kind === 'saved') return json({ ...answerOf(saved.stored) })
+  if (saved.kind === 'saved') return json(answerOf(saved.stored))
   const message = saved.problems.map(({ name, problem }) => `${name} ${problem}`).join('; ')
-  const answer: RefusalAnswer = { code: 'validation_failed', message, problems: saved.problems }
-  return { ...json({ ...answer }), status: 422 }
+  return { ...json<RefusalAnswer>({ code: 'validation_failed', message, problems: saved.problems }), status: 422 }
 }
 
 function changesOf(body: JsonObject): SettingChanges {

@@ -8,8 +8,7 @@ import type * as io from './io.ts'
 
 /** GET /templates */
 export async function getTemplates(_call: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
-  const answer: TemplatesAnswer = { templates: await listTemplates(tools.database.run) }
-  return json({ ...answer })
+  return json<TemplatesAnswer>({ templates: await listTemplates(tools.database.run) })
 }
 
 /** PATCH /templates/:kind. What is left out of subject and HTML stays as it is. */

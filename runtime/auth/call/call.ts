@@ -66,7 +66,7 @@ export interface Outcome {
 }
 
 /** 200, unless another status is given. */
-export function json(body: JsonObject | readonly unknown[], headers: Readonly<Record<string, string>> = {}): Outcome {
+export function json<B extends JsonObject | readonly unknown[]>(body: B, headers: Outcome['headers'] = {}): Outcome {
   return { status: 200, body, headers }
 }
 

@@ -1,11 +1,14 @@
 import { Type, type TProperties, type TSchema } from 'typebox'
-import type { DescribedEndpoint, Io, Members, Parameters } from '../protocol/io.ts'
+import type { Io, Members, Parameters } from '../protocol/io.ts'
 import type { JsonObject } from '../../lib/json-object.ts'
 
 /** Pieces that io tables are written with. */
 
 export const text = (description: string) => Type.String({ description })
 export const oneOf = (description: string, ...values: readonly string[]) => Type.String({ enum: values, description })
+/** The same of an answer, whose type has these values alone: what is sent may be refused in an endpoint's own words. */
+export const either = <V extends string>(description: string, ...values: readonly V[]) =>
+  Type.Unsafe<V>({ type: 'string', enum: values, description })
 export const flag = (description: string) => Type.Boolean({ description })
 export const object = (description: string) => Type.Unsafe<JsonObject>({ type: 'object', description })
 /** A member that is read, or refused, under every JSON type. */
@@ -14,13 +17,13 @@ export const time = Type.String({ format: 'date-time' })
 export const id = Type.String({ format: 'uuid' })
 
 /** An object that has these members and no others. */
-export const exactly = (members: TProperties): TSchema => Type.Object(members, { additionalProperties: false })
+export const exactly = <P extends TProperties>(members: P) => Type.Object(members, { additionalProperties: false })
 
 /** A schema of schemas.ts, by its name. */
 export const named = (name: string): TSchema => Type.Ref(`#/components/schemas/${name}`)
 
 /** Answers: 200 with JSON, 204, or a redirect with one of these statuses. */
-export const ok = (schema: TSchema): Io['answers'] => ({ 200: { kind: 'json', schema } })
+export const ok = <S extends TSchema>(schema: S) => ({ 200: { kind: 'json', schema } }) as const
 export const noContent: Io['answers'] = { 204: { kind: 'empty' } }
 export const redirects = (...statuses: readonly (302 | 303)[]): Io['answers'] =>
   Object.fromEntries(statuses.map((status) => [status, { kind: 'redirect' }]))
@@ -30,11 +33,9 @@ export const form = <M extends Members>(members: M) => ({ body: { kind: 'form', 
 export const patch = <M extends Members>(members: M) => ({ body: { kind: 'patch', members } }) as const
 export const query = <P extends Parameters>(parameters: P) => ({ query: parameters }) as const
 
-type Takes = Omit<Io, keyof DescribedEndpoint>
-
 /** An endpoint that takes nothing but what is said here. */
-export function io(summary: string, answers: Io['answers']): DescribedEndpoint
-export function io<T extends Takes>(summary: string, answers: Io['answers'], takes: T): DescribedEndpoint & T
-export function io(summary: string, answers: Io['answers'], takes?: Takes): Io {
-  return { summary, answers, ...takes }
-}
+export const io = <A extends Io['answers'], T extends Omit<Io, 'summary' | 'answers'> = object>(
+  summary: string,
+  answers: A,
+  takes?: T,
+) => ({ summary, answers, ...takes }) as { readonly summary: string; readonly answers: A } & T

@@ -53,6 +53,14 @@ export type BodyOf<I extends Io> = I['body'] extends { readonly kind: 'patch' }
 /** Absent values are undefined, but their names are there: a schema that lacks one that is read does not compile. */
 type Values<M> = { readonly [N in keyof M]: M[N] extends TSchema ? Static<M[N]> | undefined : never }
 
+/** What an endpoint answers with a status. */
+export type AnswerOf<I extends Io, S extends keyof I['answers'] = 200> = I['answers'][S] extends {
+  readonly schema: infer A extends TSchema
+}
+  ? DeepReadonly<Static<A>>
+  : never
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
+
 /** The parameters that the endpoint declares. */
 export function readQuery(
   { query = {}, passesQuery }: Io,

@@ -1,5 +1,5 @@
 import { useState, type FormEvent } from 'react'
-import { Field } from './parts/field.tsx'
+import { TextField } from './parts/controls.tsx'
 
 export function SignIn({ open }: { readonly open: (key: string) => Promise<string | null> }) {
   const [key, setKey] = useState('')
@@ -15,24 +15,18 @@ export function SignIn({ open }: { readonly open: (key: string) => Promise<strin
     <main className="sign-in">
       <h1>Catalograph</h1>
       <form className="card" onSubmit={(event) => void submit(event)}>
-        <Field
+        <TextField
           label="service_role key"
           help="`catalograph keys` prints it. This tab keeps it until it is closed, or until you forget the key."
           problem={problem}
-        >
-          {(described) => (
-            <input
-              {...described}
-              type="password"
-              autoComplete="off"
-              spellCheck={false}
-              required
-              autoFocus
-              value={key}
-              onChange={({ target }) => setKey(target.value)}
-            />
-          )}
-        </Field>
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          required
+          autoFocus
+          text={key}
+          change={setKey}
+        />
         <button type="submit" className="primary" disabled={busy}>
           {busy ? 'Opening …' : 'Open'}
         </button>

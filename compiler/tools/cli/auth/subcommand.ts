@@ -1,5 +1,5 @@
 import { missingFor, saveSettings, type SettingChanges } from '../../../../runtime/admin/save-settings.ts'
-import type { ShownSetting } from '../../../../runtime/admin/setting-values.ts'
+import type { ShownSetting } from '../../../../runtime/admin/answers.ts'
 import type { StatementsDatabase } from '../../../../runtime/db/pool/statements.ts'
 import type { AuthUrls } from '../auth-database.ts'
 import { CommandFailure, misuse, type GivenOptions, type Terminal } from '../command.ts'

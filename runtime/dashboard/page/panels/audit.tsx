@@ -1,6 +1,6 @@
 import { useDeferredValue, useState } from 'react'
 import { AuditLog } from '../parts/audit-log.tsx'
-import { ChoiceField, SearchField } from '../parts/controls.tsx'
+import { ChoiceField, TextField } from '../parts/controls.tsx'
 
 /** What of an entry is searched, as the admin endpoint names it. */
 const scopes = {
@@ -20,7 +20,7 @@ export function AuditPanel() {
     <>
       <div className="toolbar">
         <ChoiceField label="Search in" options={scopes} chosen={scope} choose={setScope} />
-        <SearchField label="Text" text={text} change={setText} />
+        <TextField type="search" label="Text" text={text} change={setText} />
       </div>
       <AuditLog key={query} path="auth/v1/admin/audit" query={query} label="Audit log" />
     </>

@@ -1,4 +1,4 @@
-import type { ShownSetting } from '../../../admin/setting-values.ts'
+import type { ShownSetting } from '../../../admin/answers.ts'
 import type { AuthSettingName } from '../../../auth/settings/keys.ts'
 import { usePageContext } from '../context.tsx'
 import { labelOf } from './setting-text.ts'

@@ -3,7 +3,7 @@ import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, ty
 import { schemaPath } from '../api.ts'
 import { useAdminAnswer } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
-import { ChoiceField, RefreshButton, SearchField, SwitchField } from '../parts/controls.tsx'
+import { ChoiceField, RefreshButton, TextField, SwitchField } from '../parts/controls.tsx'
 import { Field } from '../parts/field.tsx'
 import { Drawing } from '../picture/drawing.tsx'
 import { filterGraph, readGraph, type Graph } from '../picture/graph.ts'
@@ -48,7 +48,7 @@ function Picture({ introspection }: { readonly introspection: IntrospectionQuery
   return (
     <>
       <div className="toolbar">
-        <SearchField label="Filter by name" text={text} change={setText} />
+        <TextField type="search" label="Filter by name" text={text} change={setText} />
         <SwitchField label="With related types" on={withNear} change={setWithNear} />
         <Field label="Focus">
           {(described) => (

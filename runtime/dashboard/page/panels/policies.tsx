@@ -3,7 +3,7 @@ import type { AccessAnswer, PoliciesAnswer } from '../../../admin/answers.ts'
 import type { ShownPolicy, ShownTable } from '../../../admin/policies.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
-import { ChoiceField, RefreshButton, SearchField } from '../parts/controls.tsx'
+import { ChoiceField, RefreshButton, TextField } from '../parts/controls.tsx'
 import { WideTable } from '../parts/wide-table.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
 import { accessPath, commandNames, sentenceOfAccess, tableKey, type Tried } from '../policies.ts'
@@ -32,7 +32,7 @@ export function PoliciesPanel() {
   return (
     <>
       <div className="toolbar">
-        <SearchField label="Filter by name" text={text} change={setText} />
+        <TextField type="search" label="Filter by name" text={text} change={setText} />
         <ChoiceField label="Show" options={states} chosen={state} choose={setState} />
         <RefreshButton reload={reload} />
       </div>

@@ -3,7 +3,7 @@ import type { Api, Result } from '../api.ts'
 import { useBearers } from '../bearer.ts'
 import { useAnswerOf, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
-import { ChoiceField, RefreshButton, SearchField } from '../parts/controls.tsx'
+import { ChoiceField, RefreshButton, TextField } from '../parts/controls.tsx'
 import { WideTable } from '../parts/wide-table.tsx'
 import { SwitchOn } from '../parts/switch-on.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
@@ -58,7 +58,7 @@ function Report(report: SchemaReport) {
   return (
     <>
       <div className="toolbar">
-        <SearchField label="Filter" text={text} change={setText} />
+        <TextField type="search" label="Filter" text={text} change={setText} />
         <ChoiceField label="Show" options={presences} chosen={presence} choose={setPresence} />
         <p role="status">
           {rows.length} of {all.length}, for {report.role}

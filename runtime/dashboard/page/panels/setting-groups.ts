@@ -1,5 +1,5 @@
 import type { AuthSettingName } from '../../../auth/settings/keys.ts'
-import type { ShownSetting } from '../../../admin/setting-values.ts'
+import type { ShownSetting } from '../../../admin/answers.ts'
 
 export interface SettingGroup {
   readonly title: string

@@ -1,4 +1,4 @@
-import type { ShownSetting } from '../../../admin/setting-values.ts'
+import type { ShownSetting } from '../../../admin/answers.ts'
 
 /** Settings as people type them. */
 

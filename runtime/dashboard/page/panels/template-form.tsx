@@ -1,15 +1,16 @@
 import { useEffect, useId, useRef, useState, type FormEvent } from 'react'
-import type { ListedTemplate } from '../../../auth/mails/templates.ts'
+import type { ShownTemplate } from '../../../admin/answers.ts'
 import type { Result } from '../api.ts'
 import { usePageContext, useRefusal } from '../context.tsx'
 import { Refused } from '../parts/answer.tsx'
+import { TextField } from '../parts/controls.tsx'
 import { Field } from '../parts/field.tsx'
 import { MailFrame } from '../parts/mail-frame.tsx'
 import { labelOf } from './setting-text.ts'
 import { previewOf, variableNames, type Preview } from './template-preview.ts'
 
 interface TemplateFormProps {
-  readonly template: ListedTemplate
+  readonly template: ShownTemplate
   readonly saved: () => void
 }
 
@@ -21,7 +22,7 @@ export function TemplateForm({ template, saved }: TemplateFormProps) {
   const [told, setTold] = useState('')
   const preview = usePreview(subject, html)
   const path = `admin/v1/templates/${template.kind}`
-  const settle = (result: Result<ListedTemplate>, sentence: string): void => {
+  const settle = (result: Result<ShownTemplate>, sentence: string): void => {
     if (!isDone(result)) return
     setSubject(result.value.subject)
     setHtml(result.value.html)
@@ -37,9 +38,12 @@ export function TemplateForm({ template, saved }: TemplateFormProps) {
   return (
     <form className="card template" onSubmit={(event) => void save(event)} aria-label={labelOf(template.kind)}>
       <div>
-        <Field label="Subject" problem={withPart('The subject', preview.subjectProblem)}>
-          {(described) => <input {...described} value={subject} onChange={({ target }) => setSubject(target.value)} />}
-        </Field>
+        <TextField
+          label="Subject"
+          problem={withPart('The subject', preview.subjectProblem)}
+          text={subject}
+          change={setSubject}
+        />
         <HtmlField html={html} change={setHtml} problem={withPart('The HTML', preview.htmlProblem)} />
         <Refused refusal={refusal} />
         <div className="actions">

@@ -3,7 +3,7 @@ import type { Result } from '../api.ts'
 import { usePageContext, useRefusal } from '../context.tsx'
 import { Refused } from '../parts/answer.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
-import { Field } from '../parts/field.tsx'
+import { TextField } from '../parts/controls.tsx'
 import { nameOf, type ListedUser } from '../users.ts'
 
 /** What an owner does with accounts, by the admin endpoints of auth (spec/auth.md 11). */
@@ -32,29 +32,15 @@ export function NewUser({ reload }: ActionProps) {
   }
   return (
     <form className="toolbar" aria-label="New user" onSubmit={(event) => void submit(event)}>
-      <Field label="Email">
-        {(described) => (
-          <input
-            {...described}
-            type="email"
-            required
-            autoComplete="off"
-            value={email}
-            onChange={({ target }) => setEmail(target.value)}
-          />
-        )}
-      </Field>
-      <Field label="Password" help="Left empty, a mail invites the user.">
-        {(described) => (
-          <input
-            {...described}
-            type="password"
-            autoComplete="new-password"
-            value={password}
-            onChange={({ target }) => setPassword(target.value)}
-          />
-        )}
-      </Field>
+      <TextField label="Email" type="email" required autoComplete="off" text={email} change={setEmail} />
+      <TextField
+        label="Password"
+        help="Left empty, a mail invites the user."
+        type="password"
+        autoComplete="new-password"
+        text={password}
+        change={setPassword}
+      />
       <button type="submit">{password === '' ? 'Invite' : 'Create'}</button>
       <Refused refusal={refusal} />
     </form>

@@ -1,3 +1,5 @@
+import type { Static } from 'typebox'
+import type { schemas } from '../../../auth/io/schemas.ts'
 import { useAdminAnswer, usePageContext, useRefusal } from '../context.tsx'
 import { Answer, Refused } from '../parts/answer.tsx'
 import { AuditLog } from '../parts/audit-log.tsx'
@@ -6,13 +8,7 @@ import { timeOf } from '../parts/time.ts'
 import { nameOf, type ListedUser } from '../users.ts'
 
 /** A second factor as the admin endpoints list it (spec/auth.md 3.4); never its secret. */
-interface ListedFactor {
-  readonly id: string
-  readonly friendly_name?: string
-  readonly factor_type: string
-  readonly status: string
-  readonly created_at: string
-}
+type ListedFactor = Static<typeof schemas.Factor>
 
 export interface UserDetailsProps {
   readonly user: ListedUser

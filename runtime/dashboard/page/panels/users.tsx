@@ -1,7 +1,7 @@
 import { useDeferredValue, useState } from 'react'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
-import { RefreshButton, SearchField } from '../parts/controls.tsx'
+import { RefreshButton, TextField } from '../parts/controls.tsx'
 import { WideTable } from '../parts/wide-table.tsx'
 import { Pages, perPage, totalOf } from '../parts/pages.tsx'
 import { timeOf } from '../parts/time.ts'
@@ -23,7 +23,7 @@ export function UsersPanel() {
   return (
     <>
       <div className="toolbar">
-        <SearchField label="Search by email or name" text={filter} change={search} />
+        <TextField type="search" label="Search by email or name" text={filter} change={search} />
         <RefreshButton reload={reload} />
       </div>
       <NewUser reload={reload} />

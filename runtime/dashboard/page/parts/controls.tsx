@@ -1,16 +1,19 @@
-import { Field } from './field.tsx'
+import type { ComponentProps } from 'react'
+import { Field, type FieldProps } from './field.tsx'
 
-interface SearchFieldProps {
-  readonly label: string
+interface TextFieldProps
+  extends
+    Omit<FieldProps, 'inline' | 'children'>,
+    Pick<ComponentProps<'input'>, 'type' | 'list' | 'required' | 'autoComplete' | 'autoFocus' | 'spellCheck'> {
   readonly text: string
   readonly change: (text: string) => void
 }
 
-export function SearchField({ label, text, change }: SearchFieldProps) {
+export function TextField({ label, help, problem, text, change, ...attributes }: TextFieldProps) {
   return (
-    <Field label={label}>
+    <Field label={label} help={help} problem={problem}>
       {(described) => (
-        <input {...described} type="search" value={text} onChange={({ target }) => change(target.value)} />
+        <input {...described} {...attributes} value={text} onChange={({ target }) => change(target.value)} />
       )}
     </Field>
   )

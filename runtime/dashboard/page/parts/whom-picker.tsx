@@ -3,8 +3,7 @@ import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { nameOf, usersPath, type ListedUsers } from '../users.ts'
 import type { Whom } from '../whom.ts'
 import { Answer } from './answer.tsx'
-import { ChoiceField } from './controls.tsx'
-import { Field } from './field.tsx'
+import { ChoiceField, TextField } from './controls.tsx'
 
 const kinds: Readonly<Record<Whom['kind'], { readonly title: string }>> = {
   anon: { title: 'anon: nobody is signed in' },
@@ -43,17 +42,14 @@ function UserPicker() {
   }
   return (
     <>
-      <Field label="User" help={chosen === null ? 'Nobody is chosen yet.' : `Chosen: ${chosen.name}`}>
-        {(described) => (
-          <input
-            {...described}
-            type="search"
-            list={listId}
-            value={filter}
-            onChange={({ target }) => search(target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="User"
+        help={chosen === null ? 'Nobody is chosen yet.' : `Chosen: ${chosen.name}`}
+        type="search"
+        list={listId}
+        text={filter}
+        change={search}
+      />
       <datalist id={listId}>
         <Answer asked={asked}>
           {({ users }) => users.map((user) => <option key={user.id} value={nameOf(user)} />)}
