@@ -1,11 +1,7 @@
 import { phasesOf } from '../contract/timeline.ts'
-import type { PoolStats } from '../db/pool/pool.ts'
-import type { ReplicasStats } from '../db/replicas/replicas.ts'
 import type { ObserveRequest } from '../graphql/http/observed.ts'
-import type { CacheStats } from '../graphql/run/cache-stats.ts'
 import type { LogEvent } from '../log/events.ts'
-import { registerCacheMetrics } from './cache-metrics.ts'
-import { registerReplicaMetrics } from './replica-metrics.ts'
+import { registerReadMetrics, type MetricsSources } from './read-metrics.ts'
 import { createHistogram, type HistogramValues } from './histogram.ts'
 
 /**
@@ -31,14 +27,6 @@ export interface HttpObservation {
   readonly ms: number
 }
 
-export interface MetricsSources {
-  readonly pool: () => PoolStats
-  /** Null: no schema is loaded yet. */
-  readonly caches: () => CacheStats | null
-  /** Null: there are no replicas. */
-  readonly replicas: (() => ReplicasStats) | null
-}
-
 /** Operations that have series of their own. */
 const mostOperations = 200
 
@@ -57,26 +45,10 @@ function createBounded(most: number): (name: string) => string {
 
 const seconds = (ms: number): number => ms / 1_000
 
-interface PoolGauge {
-  readonly name: string
-  readonly help: string
-  readonly value: (stats: PoolStats) => number
-}
-
-const poolGauges: readonly PoolGauge[] = [
-  { name: 'catalograph_connections_open', help: 'Connections for requests that are open.', value: ({ open }) => open },
-  { name: 'catalograph_connections_idle', help: 'Of these, those that no request has.', value: ({ idle }) => idle },
-  {
-    name: 'catalograph_requests_waiting',
-    help: 'Requests that wait for a connection.',
-    value: ({ waiting }) => waiting,
-  },
-]
-
 /** prom-client is loaded here, by who wants metrics only. */
-export async function createMetrics({ pool, caches, replicas }: MetricsSources): Promise<Metrics> {
+export async function createMetrics(sources: MetricsSources): Promise<Metrics> {
   const client = await import('prom-client')
-  const { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } = client
+  const { AggregatorRegistry, collectDefaultMetrics, Counter, Registry } = client
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -106,29 +78,7 @@ export async function createMetrics({ pool, caches, replicas }: MetricsSources):
     help: 'Events of the log: mail-failed, database-away, revision-failed, request-failed and others.',
     labelNames: ['event'] as const,
   })
-  for (const { name, help, value } of poolGauges) {
-    new Gauge({
-      registers,
-      name,
-      help,
-      collect() {
-        this.set(value(pool()))
-      },
-    })
-  }
-  new Counter({
-    registers,
-    name: 'catalograph_cancelled_requests_total',
-    help: 'Requests that were cancelled in Postgres, by cause.',
-    labelNames: ['cause'] as const,
-    // The pool counts, so that requests need not know of metrics.
-    collect() {
-      this.reset()
-      for (const [cause, count] of Object.entries(pool().ended)) this.inc({ cause }, count)
-    },
-  })
-  registerCacheMetrics(client, registry, caches)
-  if (replicas !== null) registerReplicaMetrics(client, registry, replicas)
+  registerReadMetrics(client, registry, sources)
   const observed = (): readonly HistogramValues[] => [requests, phases, http, compiles].map(({ values }) => values())
   const operationLabel = createBounded(mostOperations)
   return {
