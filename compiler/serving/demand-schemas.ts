@@ -1,5 +1,5 @@
 import { Hopeless } from '../../runtime/lib/retry.ts'
-import { suggest } from '../../runtime/lib/suggest.ts'
+import { didYouMean } from '../../runtime/lib/suggest.ts'
 import type { CatalogQuery } from '../catalog/read.ts'
 
 const allSchemas = `select nspname::pg_catalog.text as name from pg_catalog.pg_namespace
@@ -11,7 +11,6 @@ export async function demandSchemas(query: CatalogQuery, schemas: readonly strin
   const known = rows.map(({ name }) => String(name))
   const missing = schemas.find((schema) => !known.includes(schema))
   if (missing === undefined) return
-  const near = suggest(missing, known)
-  const advice = near === null ? '' : `; did you mean ${JSON.stringify(near)}?`
+  const advice = didYouMean(missing, known, JSON.stringify)
   throw new Hopeless(`DB_SCHEMAS names the schema ${JSON.stringify(missing)}, which does not exist${advice}`)
 }

@@ -3,7 +3,7 @@ import { authSettingKeys, isAuthSettingName, type AuthSettingName } from '../aut
 import { settingsOf } from '../auth/settings/load.ts'
 import { resetSetting, setSetting, storedSettings } from '../auth/settings/store.ts'
 import type { RunStatement, StatementsDatabase } from '../db/pool/statements.ts'
-import { suggest } from '../lib/suggest.ts'
+import { didYouMean } from '../lib/suggest.ts'
 
 /** How the owner changes settings, by command or over HTTP. */
 
@@ -47,8 +47,7 @@ const siteNeeded: SettingProblem = { name: 'site_url', problem: 'is needed while
 
 function problemOf(name: string, text: string | null): readonly SettingProblem[] {
   if (!isAuthSettingName(name)) {
-    const near = suggest(name, Object.keys(authSettingKeys))
-    return [{ name, problem: `is no setting${near === null ? '' : `; did you mean ${near}?`}` }]
+    return [{ name, problem: `is no setting${didYouMean(name, Object.keys(authSettingKeys))}` }]
   }
   const parsed = text === null ? null : authSettingKeys[name].parse(text)
   return parsed?.kind === 'problem' ? [{ name, problem: parsed.problem }] : []

@@ -9,6 +9,12 @@ export function suggest(name: string, candidates: readonly string[]): string | n
   return near[0]?.candidate ?? null
 }
 
+/** Ends a sentence about an unknown name with the one that was meant; empty when none is near. */
+export function didYouMean(name: string, candidates: readonly string[], written = (near: string) => near): string {
+  const near = suggest(name, candidates)
+  return near === null ? '' : `; did you mean ${written(near)}?`
+}
+
 /** Longer names are cut: the cost grows with the square of the length. */
 const longestCompared = 64
 

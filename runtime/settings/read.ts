@@ -1,4 +1,4 @@
-import { suggest } from '../lib/suggest.ts'
+import { didYouMean, suggest } from '../lib/suggest.ts'
 import { settingRows } from './keys.ts'
 import type { SettingKey, Settings } from './keys.ts'
 import { configName, fileSuffix, gatherSettings, type Environment } from './sources.ts'
@@ -50,16 +50,11 @@ function unknownNames(environment: Environment): readonly string[] {
 function strangers(environment: Environment): readonly string[] {
   return unknownNames(environment)
     .filter((name) => name.startsWith(prefix))
-    .map((name) => `${name} is not a setting${didYouMean(name)}`)
+    .map((name) => `${name} is not a setting${didYouMean(name, settingNames)}`)
 }
 
 function nearMisses(environment: Environment): readonly string[] {
   return unknownNames(environment)
     .filter((name) => name.includes('_') && !name.startsWith(prefix) && suggest(name, settingNames) !== null)
-    .map((name) => `${name} is not a setting${didYouMean(name)}`)
-}
-
-function didYouMean(name: string): string {
-  const near = suggest(name, settingNames)
-  return near === null ? '' : `; did you mean ${near}?`
+    .map((name) => `${name} is not a setting${didYouMean(name, settingNames)}`)
 }

@@ -1,10 +1,10 @@
-import { writeFile } from 'node:fs/promises'
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
 import { annotateDatabase, type Annotation } from '../annotate/annotate.ts'
 import { printComment } from '../annotate/comments.ts'
 import { printDiagnostics } from '../../report/print.ts'
-import { exitCodes, misuse, type Command, type Terminal } from './command.ts'
+import { exitCodes, type Command, type Terminal } from './command.ts'
+import { writeOut } from './given-documents.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
@@ -39,9 +39,7 @@ async function write({ comments }: Annotation, out: string | true | undefined, t
   if (comments.length === 0) return
   const text = ['begin;', ...comments.map(printComment), 'commit;'].join('\n')
   if (typeof out !== 'string') return terminal.print(text)
-  await writeFile(out, `${text}\n`).catch((error: NodeJS.ErrnoException) => {
-    throw misuse(`--out: ${out} cannot be written (${error.code})`)
-  })
+  await writeOut(out, `${text}\n`)
 }
 
 function tell({ comments, before, after }: Annotation, terminal: Terminal): void {

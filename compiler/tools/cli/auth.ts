@@ -1,4 +1,4 @@
-import { suggest } from '../../../runtime/lib/suggest.ts'
+import { didYouMean } from '../../../runtime/lib/suggest.ts'
 import { authUrls, withAuthDatabase } from './auth-database.ts'
 import { redirects } from './auth/redirects.ts'
 import type { AuthSubcommand } from './auth/subcommand.ts'
@@ -54,12 +54,11 @@ function findSubcommand(name: string | undefined): AuthSubcommand {
   const names = Object.keys(subcommands)
   if (name === undefined) throw misuse(`auth takes one of ${names.join(', ')}`)
   if (Object.hasOwn(subcommands, name)) return subcommands[name as keyof typeof subcommands]
-  const near = suggest(name, names)
-  throw misuse(`auth knows no ${name}${near === null ? '' : `; did you mean ${near}?`}`)
+  throw misuse(`auth knows no ${name}${didYouMean(name, names)}`)
 }
 
 function checkGiven(
-  { usage, options: known, most }: AuthSubcommand,
+  { usage, options: known = [], most = 0 }: AuthSubcommand,
   options: GivenOptions,
   args: readonly string[],
 ): void {

@@ -1,5 +1,4 @@
-import { writeFile } from 'node:fs/promises'
-import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
+import { withDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { createEngine } from '../../../runtime/engine/engine.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { createCompiler } from '../../compile.ts'
@@ -8,15 +7,14 @@ import { compareCosts } from '../cost/compare.ts'
 import { measure } from '../cost/measure.ts'
 import { readSizes } from '../cost/plan-facts.ts'
 import { printCostComparison, printCosts } from '../cost/print.ts'
-import type { GivenDocument } from '../diff/documents.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { demandReadable } from './demand-readable.ts'
 import { demandRole } from './demand-role.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { namesOption, numberOption, textOption } from './given-options.ts'
-import { givenDocuments, readGiven } from './given-documents.ts'
+import { givenDocuments, readGiven, writeOut } from './given-documents.ts'
 import { neededSettingsOf } from './needed-settings.ts'
-import { ownerUrl } from './owner-url.ts'
+import { loginDatabase } from './owner-url.ts'
 
 /** Prints what documents cost, and compares it with a certificate. */
 export const costCommand: Command = {
@@ -43,9 +41,11 @@ export const costCommand: Command = {
   run: async (given, terminal) => {
     const request = await requestOf(given, terminal)
     terminal.stage(`Estimating ${request.documents.length} documents`)
-    const measured = await certify(request, terminal).catch((error: unknown) => {
-      throw error instanceof CommandFailure ? error : new CommandFailure(reasonOf(error), noVerdict)
-    })
+    const measured = await withDatabase(request.database, (database) => certify(database, request, terminal)).catch(
+      (error: unknown) => {
+        throw error instanceof CommandFailure ? error : new CommandFailure(reasonOf(error), noVerdict)
+      },
+    )
     if (request.out !== null) await writeOut(request.out, printCertificate(measured.certificate))
     if (request.check === null) {
       printMeasured(measured, request, terminal)
@@ -59,18 +59,7 @@ const noVerdict = 3
 const usualFactor = 1.5
 const usualLarge = 10_000
 
-interface CostRequest {
-  readonly url: string
-  readonly schemas: readonly string[]
-  readonly statementTimeout: number | undefined
-  readonly documents: readonly GivenDocument[]
-  readonly roles: readonly string[]
-  readonly check: Certificate | null
-  readonly factor: number
-  readonly large: number
-  readonly out: string | null
-  readonly json: boolean
-}
+type CostRequest = Awaited<ReturnType<typeof requestOf>>
 
 interface Measured {
   readonly certificate: Certificate
@@ -78,7 +67,7 @@ interface Measured {
   readonly limit: number | undefined
 }
 
-async function requestOf(given: GivenOptions, terminal: Terminal): Promise<CostRequest> {
+async function requestOf(given: GivenOptions, terminal: Terminal) {
   const pattern = textOption(given, 'documents')
   if (pattern === null) throw misuse('cost needs --documents')
   const roles = namesOption(given, 'role', 'anon')
@@ -86,7 +75,7 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<CostR
   if (checked === null && given['factor'] !== undefined) throw misuse('--factor goes with --check')
   const certificate = checked === null ? null : parseCertificate(await readGiven(checked, '--check'))
   if (checked !== null && certificate === null) throw misuse(`--check: ${checked} is no certificate that cost wrote`)
-  const options = {
+  return {
     documents: await givenDocuments(pattern),
     roles,
     check: certificate,
@@ -94,25 +83,13 @@ async function requestOf(given: GivenOptions, terminal: Terminal): Promise<CostR
     large: numberOption(given, 'large', /^\d{1,12}$/) ?? certificate?.large ?? usualLarge,
     out: textOption(given, 'out'),
     json: given['json'] === true,
-  }
-  const settings = neededSettingsOf(terminal)
-  // As the login role, so that a role is taken on as for a request.
-  const url = settings.databaseUrl ?? (await ownerUrl(settings))
-  return { url, schemas: settings.schemas, statementTimeout: settings.statementTimeoutMs ?? undefined, ...options }
-}
-
-async function certify(request: CostRequest, terminal: Terminal): Promise<Measured> {
-  const { url, schemas, statementTimeout } = request
-  const database = openDatabase({ url, schemas, poolSize: 1, statementTimeout })
-  try {
-    return await certifyOn(database, request, terminal)
-  } finally {
-    await database.close()
+    database: await loginDatabase(neededSettingsOf(terminal)),
   }
 }
 
-async function certifyOn(database: Database, request: CostRequest, { note }: Terminal): Promise<Measured> {
-  const { schemas, roles, documents, large } = request
+async function certify(database: Database, request: CostRequest, { note }: Terminal): Promise<Measured> {
+  const { roles, documents, large } = request
+  const { schemas } = request.database
   for (const role of roles) await demandRole(database.query, role, noVerdict)
   const { revision } = await createCompiler({ query: database.query, schemas, version: null }).compile()
   const { limits } = revision.manifest
@@ -131,11 +108,6 @@ async function certifyOn(database: Database, request: CostRequest, { note }: Ter
   }
   return { certificate: { format: 1, large, operations }, limit: limits?.cost }
 }
-
-const writeOut = (file: string, text: string): Promise<void> =>
-  writeFile(file, text).catch((error: unknown) => {
-    throw misuse(`--out: ${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? reasonOf(error)})`)
-  })
 
 function printMeasured({ certificate, limit }: Measured, { out, json }: CostRequest, { print }: Terminal): void {
   if (json) print(printCertificate(certificate).trimEnd())

@@ -1,5 +1,5 @@
 import type { Query } from '../../../runtime/db/connect/session.ts'
-import { suggest } from '../../../runtime/lib/suggest.ts'
+import { didYouMean } from '../../../runtime/lib/suggest.ts'
 import { CommandFailure } from './command.ts'
 
 /** @throws CommandFailure with the name that was meant, where the database has no such role and a near one */
@@ -7,9 +7,5 @@ export async function demandRole(query: Query, role: string, exitCode?: number):
   const { rows } = await query<{ readonly name: string }>('select rolname::text as name from pg_catalog.pg_roles')
   const names = rows.map(({ name }) => name)
   if (names.includes(role)) return
-  const near = suggest(role, names)
-  throw new CommandFailure(
-    `the database has no role ${role}${near === null ? '' : `; did you mean ${near}?`}`,
-    exitCode,
-  )
+  throw new CommandFailure(`the database has no role ${role}${didYouMean(role, names)}`, exitCode)
 }

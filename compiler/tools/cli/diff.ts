@@ -1,8 +1,7 @@
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
-import { createCompiler } from '../../compile.ts'
-import type { Compiled } from '../../compile.ts'
+import { createCompiler, type Compiled } from '../../compile.ts'
 import { groupBy } from '../../../runtime/lib/group-by.ts'
 import { compareApis, type SchemaState } from '../diff/compare.ts'
 import type { GivenDocument } from '../diff/documents.ts'
@@ -56,27 +55,18 @@ export const diffCommand: Command = {
 /** As with diff(1) and grep(1), what keeps us from a verdict is told apart from a verdict. */
 const noVerdict = 3
 
-interface DiffRequest {
-  readonly url: string
-  readonly schemas: readonly string[]
-  readonly against: string | null
-  readonly migration: string | null
-  readonly documents: string | null
-  readonly roles: readonly string[]
-  readonly json: boolean
-}
+type DiffRequest = Awaited<ReturnType<typeof requestOf>>
 
 const apiRoles = 'anon,authenticated,service_role'
 
-async function requestOf(given: GivenOptions, terminal: Terminal): Promise<DiffRequest> {
+async function requestOf(given: GivenOptions, terminal: Terminal) {
   const [against, migration] = [textOption(given, 'against'), textOption(given, 'migration')]
   if (against === null && migration === null) throw misuse('diff needs --against, --migration or both')
   const roles = namesOption(given, 'roles', apiRoles)
   const settings = neededSettingsOf(terminal)
-  const [url, { schemas }] = [await ownerUrl(settings), settings]
   return {
-    url,
-    schemas,
+    url: await ownerUrl(settings),
+    schemas: settings.schemas,
     against,
     migration,
     documents: textOption(given, 'documents'),

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { messageOf } from '../../../runtime/lib/message-of.ts'
 import type { GivenDocument } from '../diff/documents.ts'
 import { findFiles } from '../diff/find-files.ts'
@@ -14,8 +14,14 @@ export async function givenDocuments(pattern: string): Promise<readonly GivenDoc
   return withFragments(documents)
 }
 
+const misusedFile = (option: string, path: string, act: string) => (error: unknown) => {
+  throw misuse(`${option}: ${path} cannot be ${act} (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`)
+}
+
 /** The text of a file that an option names. Rejects with CommandFailure. */
 export const readGiven = (path: string, option: string): Promise<string> =>
-  readFile(path, 'utf8').catch((error: unknown) => {
-    throw misuse(`${option}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`)
-  })
+  readFile(path, 'utf8').catch(misusedFile(option, path, 'read'))
+
+/** Writes the file that `--out` names. Rejects with CommandFailure. */
+export const writeOut = (path: string, text: string): Promise<void> =>
+  writeFile(path, text).catch(misusedFile('--out', path, 'written'))

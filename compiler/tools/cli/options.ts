@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { suggest } from '../../../runtime/lib/suggest.ts'
+import { didYouMean } from '../../../runtime/lib/suggest.ts'
 import type { Command, GivenOptions } from './command.ts'
 import { misuse } from './command.ts'
 
@@ -49,6 +49,6 @@ function readSwitch(rawName: string, name: string, value: string | undefined): E
 }
 
 function unknownOption(command: Command, rawName: string, name: string): Error {
-  const near = suggest(name, Object.keys(command.options))
-  return misuse(`${command.name} has no option ${rawName}${near === null ? '' : `; did you mean --${near}?`}`)
+  const advice = didYouMean(name, Object.keys(command.options), (near) => `--${near}`)
+  return misuse(`${command.name} has no option ${rawName}${advice}`)
 }

@@ -1,3 +1,4 @@
+import type { DatabaseOptions } from '../../../runtime/db/pool/pool.ts'
 import { join } from 'node:path'
 import { runningEmbeddedUrl } from '../../../runtime/embedded-postgres/embedded-url.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
@@ -11,4 +12,11 @@ export async function ownerUrl({ databaseOwnerUrl, databaseUrl, dataFolder }: Se
   const url = databaseOwnerUrl ?? databaseUrl ?? (await runningEmbeddedUrl(join(dataFolder, 'postgres')))
   if (url !== null) return url
   throw new CommandFailure('there is no database: set DATABASE_OWNER_URL, or run catalograph start meanwhile')
+}
+
+/** The database that requests are run in, as the login role, so that a role is taken on as for a request. */
+export async function loginDatabase(settings: Settings): Promise<Omit<DatabaseOptions, 'poolSize'>> {
+  const { schemas, statementTimeoutMs } = settings
+  const url = settings.databaseUrl ?? (await ownerUrl(settings))
+  return { url, schemas, statementTimeout: statementTimeoutMs ?? undefined }
 }

@@ -1,5 +1,5 @@
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
-import { suggest } from '../../../runtime/lib/suggest.ts'
+import { didYouMean } from '../../../runtime/lib/suggest.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import type { Command, Terminal } from './command.ts'
 import { renderCommandHelp, renderHelp } from './help.ts'
@@ -54,6 +54,6 @@ function say(terminal: Terminal, text: string): number {
 function findCommand(commands: readonly Command[], name: string): Command {
   const found = commands.find((command) => command.name === name)
   if (found !== undefined) return found
-  const near = suggest(name, [...commands.map((command) => command.name), 'help'])
-  throw misuse(`there is no command ${name}${near === null ? '' : `; did you mean ${near}?`}`)
+  const names = [...commands.map((command) => command.name), 'help']
+  throw misuse(`there is no command ${name}${didYouMean(name, names)}`)
 }

@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises'
 import { printSchema } from 'graphql'
 import { loadSchema, placeDescription, schemaSourceOf, placeOptions } from './codegen/place.ts'
-import { exitCodes, misuse, type Command } from './command.ts'
+import { exitCodes, type Command } from './command.ts'
+import { writeOut } from './given-documents.ts'
 
 /** The schema of a role, as other tools want it: editors, linters, generators of code. */
 export const schemaCommand: Command = {
@@ -15,11 +15,7 @@ export const schemaCommand: Command = {
     const text = printSchema(await loadSchema(await schemaSourceOf(given, role, terminal), role))
     const { out } = given
     if (typeof out !== 'string') terminal.print(text)
-    else {
-      await writeFile(out, `${text}\n`).catch((error: NodeJS.ErrnoException) => {
-        throw misuse(`--out: ${out} cannot be written (${error.code})`)
-      })
-    }
+    else await writeOut(out, `${text}\n`)
     return exitCodes.done
   },
 }

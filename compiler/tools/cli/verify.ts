@@ -1,19 +1,18 @@
 import { withSession } from '../../../runtime/db/connect/session.ts'
-import { openDatabase } from '../../../runtime/db/pool/pool.ts'
+import { withDatabase } from '../../../runtime/db/pool/pool.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { isJsonObject } from '../../../runtime/lib/json-object.ts'
 import { tryParseJson } from '../../../runtime/lib/parse-json.ts'
 import { createCompiler } from '../../compile.ts'
-import type { Json } from '../verify/interpreter/world.ts'
 import { printVerdict } from '../verify/print.ts'
-import type { Verdict } from '../verify/verify.ts'
+import type { Verdict, VerifyOptions } from '../verify/verify.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { demandReadable } from './demand-readable.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
 import { namesOption, numberOption, textOption } from './given-options.ts'
 import { neededSettingsOf } from './needed-settings.ts'
-import { ownerUrl } from './owner-url.ts'
+import { loginDatabase } from './owner-url.ts'
 
 /** Holds the served answers against the reference interpreter, on the user's own schema and rows. */
 export const verifyCommand: Command = {
@@ -54,36 +53,23 @@ export const verifyCommand: Command = {
 
 const noVerdict = 3
 
-interface VerifyRequest {
-  readonly url: string
-  readonly schemas: readonly string[]
-  readonly statementTimeout: number | undefined
-  readonly minutes: number
-  readonly seed: number
-  readonly roles: readonly string[]
-  readonly claims: Readonly<Record<string, Json>>
-  readonly rows: number
-  readonly json: boolean
-}
+type VerifyRequest = Awaited<ReturnType<typeof requestOf>>
 
-async function requestOf(given: GivenOptions, terminal: Terminal): Promise<VerifyRequest> {
-  const roles = namesOption(given, 'role', 'anon,authenticated')
-  const asked = {
+async function requestOf(given: GivenOptions, terminal: Terminal) {
+  return {
+    roles: namesOption(given, 'role', 'anon,authenticated'),
     minutes: numberOption(given, 'minutes', /^\d+(?:\.\d+)?$/) ?? 1,
     seed: numberOption(given, 'seed', /^\d{1,9}$/) ?? Date.now() % 1_000_000,
     rows: numberOption(given, 'rows', /^\d{1,5}$/) ?? 500,
     claims: claimsOf(textOption(given, 'claims') ?? '{}'),
     json: given['json'] === true,
+    database: await loginDatabase(neededSettingsOf(terminal)),
   }
-  const settings = neededSettingsOf(terminal)
-  // As the login role, so that a role is taken on as for a request.
-  const url = settings.databaseUrl ?? (await ownerUrl(settings))
-  return { url, schemas: settings.schemas, statementTimeout: settings.statementTimeoutMs ?? undefined, roles, ...asked }
 }
 
-function claimsOf(text: string): VerifyRequest['claims'] {
+function claimsOf(text: string): VerifyOptions['claims'] {
   const value = tryParseJson(text)
-  if (isJsonObject(value)) return value as VerifyRequest['claims']
+  if (isJsonObject(value)) return value as VerifyOptions['claims']
   throw misuse('--claims takes a JSON object')
 }
 
@@ -102,7 +88,8 @@ const notReached = (role: string, schema: string): Verdict => ({
 
 /** One role and schema after the other, each with its share of the time. */
 async function verify(request: VerifyRequest, { stage }: Terminal): Promise<readonly Verdict[]> {
-  const { url, schemas, roles, minutes, statementTimeout, claims, seed, rows } = request
+  const { database, roles, minutes, claims, seed, rows } = request
+  const { url, schemas } = database
   // fast-check stands behind this import, which other commands do not owe.
   const { verifySchema } = await import('../verify/verify.ts')
   stage('Compiling the database')
@@ -111,14 +98,13 @@ async function verify(request: VerifyRequest, { stage }: Terminal): Promise<read
     return createCompiler({ query, schemas, version: null }).compile()
   })
   demandReadable(revision.manifest, roles, noVerdict)
-  // The interpreter knows times in UTC.
-  const database = openDatabase({ url, schemas, poolSize: 1, statementTimeout, timeZone: 'UTC' })
   const pairs = roles.flatMap((role) => annotated.schemas.map((schema) => ({ role, schema })))
   const verdicts: Verdict[] = []
   const start = Date.now()
   const end = start + minutes * 60_000
   const share = (end - start) / Math.max(1, pairs.length)
-  try {
+  // The interpreter knows times in UTC.
+  await withDatabase({ ...database, timeZone: 'UTC' }, async ({ run }) => {
     for (const [index, { role, schema }] of pairs.entries()) {
       const deadline = start + share * (index + 1)
       if (verdicts.length > 0 && Date.now() > end) {
@@ -126,11 +112,8 @@ async function verify(request: VerifyRequest, { stage }: Terminal): Promise<read
         continue
       }
       stage(`Asking as ${role} on schema ${schema.name} (${index + 1} of ${pairs.length})`)
-      const options = { annotated, revision, run: database.run, role, claims, seed, rows, deadline }
-      verdicts.push(await verifySchema(options, schema))
+      verdicts.push(await verifySchema({ annotated, revision, run, role, claims, seed, rows, deadline }, schema))
     }
-  } finally {
-    await database.close()
-  }
+  })
   return verdicts
 }

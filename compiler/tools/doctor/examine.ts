@@ -2,7 +2,7 @@ import { loginOf } from '../../../runtime/db/connect/server.ts'
 import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
 import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
-import { openDatabase } from '../../../runtime/db/pool/pool.ts'
+import { withDatabase } from '../../../runtime/db/pool/pool.ts'
 import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import { checkPrepared } from '../../prepare/prepare.ts'
@@ -23,17 +23,8 @@ export interface Patient {
 }
 
 /** What could not be looked at is a fault that says why; the rest is looked at all the same. */
-const attempt = async (
-  check: string,
-  fix: string,
-  look: () => Promise<readonly Finding[]>,
-): Promise<readonly Finding[]> => {
-  try {
-    return await look()
-  } catch (error) {
-    return [fault(check, reasonOf(error), fix)]
-  }
-}
+const attempt = (check: string, fix: string, look: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> =>
+  look().catch((error: unknown) => [fault(check, reasonOf(error), fix)])
 
 async function preparedFindings({ loginUrl, ownerUrl }: Patient): Promise<readonly Finding[]> {
   const preparation = await checkPrepared({ url: ownerUrl, login: loginOf(loginUrl) })
@@ -46,14 +37,8 @@ async function preparedFindings({ loginUrl, ownerUrl }: Patient): Promise<readon
   return [advise('prepared', late, 'let a superuser run what catalograph prepare --sql prints')]
 }
 
-const poolerFindings = async ({ loginUrl, settings: { schemas, pooler } }: Patient): Promise<readonly Finding[]> => {
-  const database = openDatabase({ url: loginUrl, schemas, poolSize: 1 })
-  try {
-    return [poolerFinding(pooler, await database.pooler())]
-  } finally {
-    await database.close()
-  }
-}
+const poolerFindings = ({ loginUrl, settings: { schemas, pooler } }: Patient): Promise<readonly Finding[]> =>
+  withDatabase({ url: loginUrl, schemas }, async (database) => [poolerFinding(pooler, await database.pooler())])
 
 /** As the role that requests log in as. A role that it may not become is told of with the roles. */
 const adviceFor = async (loginUrl: string, manifest: ReportingManifest): Promise<SchemaReport['advice']> => {

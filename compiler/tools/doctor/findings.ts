@@ -14,20 +14,14 @@ export interface Finding {
 export const ok = (check: string, message: string): Finding => ({ check, verdict: 'ok', message, fix: null })
 
 /** It works; something is missing or costs. */
-export const advise = (check: string, message: string, fix: string): Finding => ({
-  check,
-  verdict: 'advice',
-  message,
-  fix,
-})
+export const advise = toMend('advice')
 
 /** Requests fail because of it. */
-export const fault = (check: string, message: string, fix: string): Finding => ({
-  check,
-  verdict: 'fault',
-  message,
-  fix,
-})
+export const fault = toMend('fault')
+
+function toMend(verdict: Verdict) {
+  return (check: string, message: string, fix: string): Finding => ({ check, verdict, message, fix })
+}
 
 const marks: Readonly<Record<Verdict, string>> = { ok: 'ok    ', advice: 'advice', fault: 'FAULT ' }
 

@@ -1,6 +1,6 @@
 import type { Manifest, ReportFacts } from '../../../runtime/contract/manifest.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
-import { openDatabase } from '../../../runtime/db/pool/pool.ts'
+import { withDatabase } from '../../../runtime/db/pool/pool.ts'
 import { buildView } from '../../../runtime/engine/schema/schema.ts'
 import { visibleTo } from '../../../runtime/engine/view.ts'
 import { unlimitedSchema } from '../../../runtime/graphql/extensions/report-limits.ts'
@@ -30,12 +30,9 @@ export async function reportFor(url: string, manifest: ReportingManifest, role: 
   const schemas = manifest.schemas.map(({ name }) => name)
   const view = buildView(manifest, role)
   const unlimited = unlimitedSchema(manifest, visibleTo(manifest, 'anon'), schemas)
-  const database = openDatabase({ url, schemas, poolSize: 1 })
-  try {
-    const exchange = { caller: { role, claims: '{}' }, version: null, readOnly: true, statements: [] }
-    const { advice } = await runWithAdvice(database.run, view, report, { allowlists, unlimited }, exchange)
+  const exchange = { caller: { role, claims: '{}' }, version: null, readOnly: true, statements: [] }
+  return withDatabase({ url, schemas }, async ({ run }) => {
+    const { advice } = await runWithAdvice(run, view, report, { allowlists, unlimited }, exchange)
     return schemaReport(view, report, advice)
-  } finally {
-    await database.close()
-  }
+  })
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ConnectionOptions } from 'node:tls'
-import { suggest } from '../../lib/suggest.ts'
+import { didYouMean } from '../../lib/suggest.ts'
 import { homeOf, ParameterFault, type ConnectEnvironment, type ConnectionParameters } from './parameters.ts'
 
 /**
@@ -29,10 +29,8 @@ type Attempt = (typeof modes)[Mode][number]
 
 const modeOf = ({ sslmode = 'prefer' }: ConnectionParameters): Mode => {
   if (Object.hasOwn(modes, sslmode)) return sslmode as Mode
-  const near = suggest(sslmode, Object.keys(modes))
-  throw new ParameterFault(
-    `sslmode=${sslmode} is none of ${Object.keys(modes).join(', ')}${near === null ? '' : `; did you mean ${near}?`}`,
-  )
+  const names = Object.keys(modes)
+  throw new ParameterFault(`sslmode=${sslmode} is none of ${names.join(', ')}${didYouMean(sslmode, names)}`)
 }
 
 const read = (parameter: string, file: string): string => {

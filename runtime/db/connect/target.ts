@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { suggest } from '../../lib/suggest.ts'
+import { didYouMean } from '../../lib/suggest.ts'
 import { ParameterFault, type ConnectionParameters } from './parameters.ts'
 
 /** Which of the servers that answer is the one that is meant (PostgreSQL manual, chapter libpq, target_session_attrs). */
@@ -38,10 +38,8 @@ type Target = keyof typeof targets
 /** @throws ParameterFault */
 export const targetOf = ({ target_session_attrs: target = 'any' }: ConnectionParameters): Target => {
   if (Object.hasOwn(targets, target)) return target as Target
-  const near = suggest(target, Object.keys(targets))
-  throw new ParameterFault(
-    `target_session_attrs=${target} is none of ${Object.keys(targets).join(', ')}${near === null ? '' : `; did you mean ${near}?`}`,
-  )
+  const names = Object.keys(targets)
+  throw new ParameterFault(`target_session_attrs=${target} is none of ${names.join(', ')}${didYouMean(target, names)}`)
 }
 
 /** Rejects where a connection leads to another server than is meant. */

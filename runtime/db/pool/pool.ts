@@ -217,3 +217,16 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     },
   }
 }
+
+/** Lends a database of one connection to `work`, and closes it. */
+export async function withDatabase<T>(
+  options: Omit<DatabaseOptions, 'poolSize'>,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = openDatabase({ ...options, poolSize: 1 })
+  try {
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}

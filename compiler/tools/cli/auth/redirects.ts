@@ -16,7 +16,6 @@ const changes: Readonly<Record<string, (present: readonly string[], given: reado
 export const redirects: AuthSubcommand = {
   usage: 'redirects [list] | redirects add URL... | redirects remove URL...',
   summary: 'Redirect targets beside the site URL; * within a segment, ** over segments.',
-  options: [],
   most: 1000,
   run: async (work) => {
     const [act = 'list', ...given] = work.args

@@ -17,10 +17,10 @@ export interface AuthWork {
 export interface AuthSubcommand {
   readonly usage: string
   readonly summary: string
-  /** Those of the command's options that it knows. */
-  readonly options: readonly string[]
-  /** Most arguments that it takes. */
-  readonly most: number
+  /** Those of the command's options that it knows; left out: none. */
+  readonly options?: readonly string[]
+  /** Most arguments that it takes; left out: none. */
+  readonly most?: number
   readonly run: (work: AuthWork) => Promise<void>
 }
 

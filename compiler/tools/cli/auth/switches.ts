@@ -16,7 +16,6 @@ export const enable: AuthSubcommand = {
   usage: 'enable [--site-url URL]',
   summary: 'Prepare the tables of auth where they are missing, and answer under /auth/v1.',
   options: ['site-url'],
-  most: 0,
   run: async (work) => {
     const { terminal, urls, options } = work
     const site = options['site-url']
@@ -29,8 +28,6 @@ export const enable: AuthSubcommand = {
 export const disable: AuthSubcommand = {
   usage: 'disable',
   summary: 'Refuse every request to auth; users and settings are kept.',
-  options: [],
-  most: 0,
   run: async (work) => {
     await save(work, { auth_enabled: 'off' })
     work.terminal.print(`Auth is disabled. ${seen}`)
@@ -40,7 +37,6 @@ export const disable: AuthSubcommand = {
 export const url: AuthSubcommand = {
   usage: 'url [URL]',
   summary: 'Show or set the site URL, the default target of redirects.',
-  options: [],
   most: 1,
   run: async (work) => {
     const [address] = work.args
@@ -52,7 +48,6 @@ export const url: AuthSubcommand = {
 export const guests: AuthSubcommand = {
   usage: 'guests [on|off]',
   summary: 'Show or set whether guests may sign in.',
-  options: [],
   most: 1,
   run: async (work) => {
     const word = switchOf(work.args)
@@ -99,7 +94,6 @@ export const set: AuthSubcommand = {
 export const reset: AuthSubcommand = {
   usage: 'reset NAME',
   summary: 'Reset a setting to its default.',
-  options: [],
   most: 1,
   run: async (work) => {
     const [name] = work.args
@@ -112,7 +106,6 @@ export const reset: AuthSubcommand = {
 export const get: AuthSubcommand = {
   usage: 'get [NAME]',
   summary: 'Show one setting, or all of them with their meanings; secrets are not shown.',
-  options: [],
   most: 1,
   run: async (work) => {
     const [name] = work.args
@@ -127,8 +120,6 @@ export const get: AuthSubcommand = {
 export const status: AuthSubcommand = {
   usage: 'status',
   summary: 'Show whether auth is enabled, its addresses, guests, Google, and limits of mails.',
-  options: [],
-  most: 0,
   run: async (work) => {
     const stored = await storedSettings(work.database.run)
     const { auth_enabled, site_url } = settingsOf(stored)
