@@ -119,14 +119,15 @@ async function create(linking: Linking, email: string | null, confirmed: boolean
   const { run, call, oneTime, provider, profile } = linking
   const mailed = email !== null && !confirmed ? oneTime.issue('confirmation', email, 'implicit') : null
   const id = randomUUID()
-  await insertUser(run, {
+  const user = {
     id,
     email,
     passwordHash: null,
     appMetadata: { ...onlyProviders(null, [provider]) },
     userMetadata: profile.data,
     confirmationToken: mailed?.token ?? '',
-  })
+  }
+  await insertUser(run, user, call.settings)
   await keepIdentity(linking, id)
   const actor = { id, email }
   if (mailed === null) {

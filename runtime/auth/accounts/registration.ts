@@ -10,7 +10,7 @@ import { emailAppMetadata, emailUserMetadata } from '../rules/user-json.ts'
 import { audit } from '../store/audit-log.ts'
 import { ensureEmailIdentity } from '../store/identities.ts'
 import { putOneTimeToken } from '../store/one-time-tokens.ts'
-import { findLockedUser, findUserById, insertUser } from '../store/users.ts'
+import { findLockedUser, findUserById, insertUser, type UserSettings } from '../store/users.ts'
 import type { AuthTools } from './tools.ts'
 import type { UserRow } from '../protocol/types.ts'
 import type { JsonObject } from '../../lib/json-object.ts'
@@ -82,7 +82,7 @@ function confirmationWork(
   const issued = oneTime.issue('confirmation', email, challenge === null ? 'implicit' : 'pkce')
   return async (run, send) => {
     const [, locked] = await Promise.all([
-      insertAccount(run, { id, email, data, hash, token: issued.token }, isNew),
+      insertAccount(run, { id, email, data, hash, token: issued.token }, settings, isNew),
       findLockedUser(run, id),
     ])
     if (locked === null || locked.email_confirmed_at !== null) return null
@@ -111,9 +111,10 @@ export interface NewAccount {
 export async function insertAccount(
   run: RunStatement,
   { id, email, data, hash, token }: NewAccount,
+  settings: UserSettings,
   wanted = true,
 ): Promise<void> {
   const userMetadata = emailUserMetadata(id, email, data, false)
   const user = { id, email, passwordHash: hash, appMetadata: emailAppMetadata, userMetadata, confirmationToken: token }
-  await Promise.all([insertUser(run, user, wanted), ensureEmailIdentity(run, id, userMetadata, wanted)])
+  await Promise.all([insertUser(run, user, settings, wanted), ensureEmailIdentity(run, id, userMetadata, wanted)])
 }

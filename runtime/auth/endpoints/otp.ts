@@ -97,7 +97,7 @@ async function createConfirmed(call: Actor, tools: AuthTools, input: Registratio
   const parts = { settings: call.settings, oneTime: steadyTokens(tools.oneTime) }
   await tools.mailer.withMail(call.settings, async (run, send) => {
     const id = randomUUID()
-    await insertAccount(run, { id, email, data, hash: null, token: '' })
+    await insertAccount(run, { id, email, data, hash: null, token: '' }, call.settings)
     await confirmAddress(run, { id, email }, 'autoconfirm')
     await audit(run, { action: 'user_signedup', actor: { id, email }, address: call.client.address })
     const mail = { ...magicMail, userId: id, slot: 'recovery', address: email, email, newEmail: '', data } as const

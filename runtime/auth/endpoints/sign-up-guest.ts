@@ -23,13 +23,8 @@ export async function guestSignUp(call: Call<typeof io.signUp>, tools: AuthTools
 
 async function createGuest(run: RunStatement, call: Call, data: object): Promise<StartedSession> {
   const user = { id: randomUUID(), email: null }
-  await insertUser(run, {
-    ...user,
-    passwordHash: null,
-    appMetadata: {},
-    userMetadata: { ...data },
-    isAnonymous: true,
-  })
+  const guest = { ...user, passwordHash: null, appMetadata: {}, userMetadata: { ...data }, isAnonymous: true }
+  await insertUser(run, guest, call.settings)
   await audit(run, { action: 'user_signedup', actor: user, address: call.client.address })
   return startSession(run, call, user, 'anonymous')
 }

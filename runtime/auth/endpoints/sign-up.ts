@@ -87,7 +87,7 @@ async function create(call: Call, tools: AuthTools, input: SignUp, hash: string)
   const started = await tools.database.transaction(async (run) => {
     const { email, data } = input
     const id = randomUUID()
-    await insertAccount(run, { id, email, data, hash, token: '' })
+    await insertAccount(run, { id, email, data, hash, token: '' }, call.settings)
     return confirmAndSignIn(run, call, { id, email })
   })
   return json({ ...(await sessionJson(tools, call, started)) })
@@ -122,7 +122,7 @@ async function remind(call: Call, tools: AuthTools, input: SignUp, user: UserRow
 /** The address belongs to somebody who confirmed it: the answer is like that of a new account, and nothing is kept. */
 async function pretend(call: Call, tools: AuthTools, input: SignUp, user: UserRow): Promise<Outcome> {
   await pretendUnconfirmed(call, tools, input, user)
-  return json(fakeUserJson(randomUUID(), input, likeDatabaseTime(tools.now())))
+  return json(fakeUserJson(input, { id: randomUUID(), aud: call.settings.jwt_aud, at: likeDatabaseTime(tools.now()) }))
 }
 
 /** Times of the database have microseconds: one without them could be recognised. */

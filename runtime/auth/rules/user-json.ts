@@ -122,11 +122,18 @@ export function unconfirmedUserJson(user: UserRow, { email, data }: SignUpFacts)
   }
 }
 
+/** What a new account would have. */
+interface Invented {
+  readonly id: string
+  readonly aud: string
+  readonly at: string
+}
+
 /** The answer where the address has a confirmed account: made from nothing of that account (spec/auth.md 4.2). */
-export function fakeUserJson(id: string, { email, data }: SignUpFacts, at: string): JsonObject {
+export function fakeUserJson({ email, data }: SignUpFacts, { id, aud, at }: Invented): JsonObject {
   return {
     id,
-    aud: 'authenticated',
+    aud,
     role: '',
     email,
     phone: '',

@@ -1,5 +1,6 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
+import type { AuthSettings } from '../settings/keys.ts'
 import { asJson, mergeValues, objectIn, sessionColumns, signedColumns, userColumns } from './user-columns.ts'
 import type { JsonObject } from '../../lib/json-object.ts'
 import { defineAction, defineJsonLookup, defineTest } from './define.ts'
@@ -45,8 +46,7 @@ const mergeUserData = statement<object>(
 
 export interface NewUser {
   readonly id: string
-  /** This and the role: `authenticated` where nothing is said. */
-  readonly aud?: string
+  /** Left out: what the settings give everybody. */
   readonly role?: string
   readonly email: string | null
   readonly passwordHash: string | null
@@ -56,6 +56,9 @@ export interface NewUser {
   /** Link token of the confirmation that is mailed along; absent or empty: none is. */
   readonly confirmationToken?: string
 }
+
+/** What the owner says of every new user. */
+export type UserSettings = Pick<AuthSettings, 'jwt_aud' | 'jwt_default_role'>
 
 export const findUserById = defineJsonLookup<UserRow, [id: string]>(
   'auth.users.by-id',
@@ -78,11 +81,16 @@ export const findUserWithSignedSession = withSession<SignedSession>('auth.users.
  * One INSERT with all that triggers of the owner may want to see (spec/auth.md 13). Where it is not wanted, the same
  * statement inserts nothing.
  */
-export const insertUser = async (run: RunStatement, user: NewUser, wanted = true): Promise<void> => {
+export const insertUser = async (
+  run: RunStatement,
+  user: NewUser,
+  settings: UserSettings,
+  wanted = true,
+): Promise<void> => {
   await run(insert, [
     user.id,
-    user.aud ?? 'authenticated',
-    user.role ?? 'authenticated',
+    settings.jwt_aud,
+    user.role ?? settings.jwt_default_role,
     user.email,
     user.passwordHash,
     user.appMetadata,

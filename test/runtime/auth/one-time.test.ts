@@ -28,19 +28,11 @@ afterAll(async () => {
 })
 
 const slot = 'recovery'
+const newcomer = { passwordHash: null, appMetadata: {}, userMetadata: {} }
+const settings = { jwt_aud: 'authenticated', jwt_default_role: 'authenticated' }
 const newUser = async (): Promise<{ userId: string; address: string }> => {
   const [userId, address] = [randomUUID(), `${randomUUID()}@example.com`]
-  await insertUser(auth.tools.database.run, {
-    id: userId,
-    aud: 'authenticated',
-    role: 'authenticated',
-    email: address,
-    passwordHash: null,
-    appMetadata: {},
-    userMetadata: {},
-    isAnonymous: false,
-    confirmationToken: '',
-  })
+  await insertUser(auth.tools.database.run, { ...newcomer, id: userId, email: address }, settings)
   return { userId, address }
 }
 const mailed = async (): Promise<{ userId: string; address: string; code: string; token: string }> => {
@@ -142,17 +134,7 @@ describe('statements', () => {
   it('that were swallowed when they failed keep nothing of their transaction', async () => {
     const user = await newUser()
     const work = auth.tools.database.transaction(async (run) => {
-      await insertUser(run, {
-        id: user.userId,
-        aud: '',
-        role: '',
-        email: null,
-        passwordHash: null,
-        appMetadata: {},
-        userMetadata: {},
-        isAnonymous: false,
-        confirmationToken: '',
-      }).catch(() => undefined)
+      await insertUser(run, { ...newcomer, id: user.userId, email: null }, settings).catch(() => undefined)
     })
     await expect(work).rejects.toThrow('nothing was kept')
   })

@@ -107,10 +107,12 @@ describe('a setting changes the answer', () => {
 
   test('jwt_aud and jwt_default_role stand in the tokens of accounts that came without', async () => {
     const { body } = await signUp('ada@example.com')
+    await server.set({ jwt_aud: 'people' })
     await server.db.query(`update auth.users set aud = '', role = '' where email = 'ada@example.com'`)
     const { refresh_token } = body
     const refreshed = await server.call('POST', '/token?grant_type=refresh_token', { body: { refresh_token } })
-    expect(decodeJwt(refreshed.body.access_token)).toMatchObject({ aud: 'members', role: 'anon' })
+    expect(decodeJwt(refreshed.body.access_token)).toMatchObject({ aud: 'people', role: 'anon' })
+    await server.set({ jwt_aud: 'members' })
   })
 
   test('mfa_max_factors bounds those of a user', async () => {

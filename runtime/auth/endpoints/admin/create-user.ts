@@ -30,19 +30,18 @@ export async function createUser(call: AdminCall<typeof io.createUser>, tools: A
 }
 
 async function create(run: RunStatement, call: AdminCall, input: AdminUserInput, passwordHash: string | null) {
-  const { settings } = call
   const { email } = input
   const id = input.id ?? randomUUID()
   if (input.id !== null && (await findUserById(run, id)) !== null) throw takenId()
-  await insertUser(run, {
+  const user = {
     id,
-    aud: settings.jwt_aud,
-    role: input.role ?? settings.jwt_default_role,
     email,
     passwordHash,
     appMetadata: { ...emailAppMetadata, ...input.appMetadata },
     userMetadata: input.userMetadata ?? {},
-  })
+    ...(input.role !== null && { role: input.role }),
+  }
+  await insertUser(run, user, call.settings)
   await ensureEmailIdentity(run, id, { sub: id, email, email_verified: false, phone_verified: false })
   if (input.emailConfirm) await confirmAddress(run, { id, email }, 'admin')
   if (input.ban !== null) await setUserBan(run, id, input.ban.seconds)

@@ -35,16 +35,9 @@ export async function awaitConfirmation(run: RunStatement, call: AdminCall, acco
 async function create(run: RunStatement, { settings }: AdminCall, account: AwaitedAccount): Promise<string> {
   const userId = randomUUID()
   const { email, data, passwordHash, issued } = account
-  await insertUser(run, {
-    id: userId,
-    aud: settings.jwt_aud,
-    role: settings.jwt_default_role,
-    email,
-    passwordHash,
-    appMetadata: emailAppMetadata,
-    userMetadata: data,
-    confirmationToken: issued.token,
-  })
+  const confirmationToken = issued.token
+  const user = { id: userId, email, passwordHash, appMetadata: emailAppMetadata, userMetadata: data, confirmationToken }
+  await insertUser(run, user, settings)
   await ensureEmailIdentity(run, userId, { sub: userId, email, email_verified: false, phone_verified: false })
   await putOneTimeToken(run, { userId, ...issued })
   return userId
