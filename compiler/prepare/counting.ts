@@ -6,6 +6,9 @@
  * for nothing, and a snapshot that sees the sum sees the catalogue that belongs to it. Beside the count it records, in
  * a ring of rows of its own, which objects changed: a reader that finds fewer records than changes compares
  * everything. And it sets the schema mark (runtime/db/check/schema-marks.ts).
+ *
+ * A promoted server may lack what the one before it counted last. So that two histories do not meet at the same sum, each
+ * change counts for a random number, its step; the records tell theirs.
  */
 
 const ignoredKinds = [
@@ -33,6 +36,9 @@ const partTypes = ['default value', 'trigger', 'policy', 'rule', 'statistics obj
 /** How many changes of one backend are remembered, and how many of all once they are pruned. */
 const recordsPerBackend = 64
 const recordsKept = 256
+
+/** A power of 2. The counter has room for a thousand million changes. */
+const differentSteps = 2 ** 28
 
 const list = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ')
 
@@ -62,7 +68,8 @@ const classes = (names: readonly string[]): string =>
   names.map((name) => `'pg_catalog.${name}'::pg_catalog.regclass`).join(', ')
 
 /**
- * The record of a change: the objects, or null where they are unknown. Relations with parents or children are
+ * The record of a change: the objects, or null where they are unknown. A step is one more than a multiple of the slots, so
+ * that each change of a backend has the next slot; it is drawn from what no setseed() repeats. Relations with parents or children are
  * unknown: a command on one changes others, which an old snapshot may not see.
  *
  * A new type of a column makes Postgres create the foreign keys that refer to it again, without an event: the ones that
@@ -81,14 +88,16 @@ const record = `if exists (select from pg_catalog.pg_inherits i where i.inhrelid
           and d.classid = ${classes(['pg_constraint'])} and k.contype = 'f'
           and pg_catalog.age(k.xmin) <= pg_catalog.age(pg_catalog.pg_current_xact_id()::pg_catalog.xid));
     end if;
-    insert into catalograph.schema_version as v (pid, n) values (pg_backend_pid(), 1)
-      on conflict (pid) do update set n = v.n + 1 returning n into counted;
-    insert into catalograph.schema_record (pid, slot, xid, objects, granted)
+    drawn := pg_catalog.hashtextextended(pg_catalog.gen_random_uuid()::text, 0);
+    step := 1 + ${recordsPerBackend}::bigint * (drawn & ${differentSteps - 1});
+    insert into catalograph.schema_version as v (pid, n) values (pg_backend_pid(), step)
+      on conflict (pid) do update set n = v.n + excluded.n returning n into counted;
+    insert into catalograph.schema_record as r (pid, slot, xid, objects, granted, step)
       values (pg_backend_pid(), counted % ${recordsPerBackend}, pg_current_xact_id(), changed,
-        tg_tag in ('GRANT', 'REVOKE'))
+        tg_tag in ('GRANT', 'REVOKE'), step)
       on conflict (pid, slot) do update
-      set xid = excluded.xid, objects = excluded.objects, granted = excluded.granted;
-    perform pg_catalog.setval('catalograph.schema_mark', (pg_catalog.random() * 9e18)::bigint + 1);
+      set xid = excluded.xid, objects = excluded.objects, granted = excluded.granted, step = excluded.step;
+    perform pg_catalog.setval('catalograph.schema_mark', greatest(drawn & 9223372036854775807, 1));
     perform pg_catalog.set_config('catalograph.changed', 'on', true);`
 
 /** The facts of an event, as SQL over the rows of `from`. */
@@ -104,6 +113,8 @@ interface EventFacts {
 const countingBody = ({ counts, known, from }: EventFacts): string => `
 declare
   counted bigint;
+  drawn bigint;
+  step bigint;
   counts boolean;
   changed oid[];
 begin

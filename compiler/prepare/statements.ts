@@ -181,6 +181,14 @@ const tables: Readonly<Record<string, string>> = {
     'pid int, slot int, xid xid8 not null, objects oid[], granted boolean not null, primary key (pid, slot)',
 }
 
+/** Older versions counted one for each change, and recorded no step. */
+const step: Need = need(
+  'column catalograph.schema_record.step',
+  `exists (select from pg_catalog.pg_attribute a
+    where a.attrelid = ${tableOid('schema_record')} and a.attname = 'step' and not a.attisdropped)`,
+  'alter table catalograph.schema_record add column if not exists step bigint not null default 1',
+)
+
 /**
  * The check runs as the role of the request, so everybody may read the counter. Changes are read
  * by the login role; oids of relations are no secret.
@@ -273,6 +281,7 @@ export const needs = (login: string): readonly Need[] => [
   ...apiRoles.map(membership(login)),
   schema('catalograph'),
   ...Object.entries(tables).map(([name, columns]) => ownTable(name, columns)),
+  step,
   mark,
   ...[current, refuse, fold, onCommand, onDrop].map(ownFunction),
   ...publicRights,

@@ -115,13 +115,16 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     await expect(database.query(`select catalograph.refuse('no')`)).rejects.toMatchObject(refusal)
   })
 
-  test('a database that an older version prepared, which recorded no changes, is brought up to date', async () => {
+  test.each([
+    ['recorded no changes', 'drop table catalograph.schema_record'],
+    ['recorded no steps', 'alter table catalograph.schema_record drop column step'],
+  ])('a database that an older version prepared, which %s, is brought up to date', async (_, without) => {
     const database = await create()
     await prepareDatabase({ url: database.adminUrl })
     const old = (name: string): string => `create or replace function catalograph.${name}() returns event_trigger
       language plpgsql security definer as 'begin insert into catalograph.schema_version as v
       values (pg_backend_pid(), 1) on conflict (pid) do update set n = v.n + 1; end'`
-    await database.query(`${old('count_commands')}; ${old('count_drops')}; drop table catalograph.schema_record`)
+    await database.query(`${old('count_commands')}; ${old('count_drops')}; ${without}`)
     expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
     await database.query('create table recorded ()')
     const { rows } = await database.query(`select objects = array['recorded'::regclass::oid] as recorded

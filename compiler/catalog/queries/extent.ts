@@ -42,15 +42,15 @@ export const KNOWN: ByExtent = {
 
 /**
  * What was recorded since a snapshot, at which the counter stood at `before`. Each change that counts is recorded, so the
- * record is whole when there are as many as the counter grew by; they are overwritten and pruned, and older versions of
+ * record is whole when their steps add up to what the counter grew by; they are overwritten and pruned, and older versions of
  * the event triggers wrote none. Those of transactions to come were restored from another server.
  */
 export const recordSince = (counter: string, snapshot: string, before: string): string => `recorded as materialized (
-  select r.objects, r.granted from catalograph.schema_record r
+  select r.objects, r.granted, r.step from catalograph.schema_record r
   where not pg_catalog.pg_visible_in_snapshot(r.xid, ${snapshot}::pg_catalog.pg_snapshot)
     and r.xid < pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())
 ), told as materialized (
-  select coalesce(pg_catalog.count(*) = (${counter})::pg_catalog.int8 - ${before}::pg_catalog.int8
+  select coalesce(coalesce(pg_catalog.sum(step), '0')::pg_catalog.int8 = (${counter})::pg_catalog.int8 - ${before}::pg_catalog.int8
     and pg_catalog.bool_and(objects is not null) is not false, false) as everything,
     pg_catalog.bool_or(granted) as granted
   from recorded

@@ -235,6 +235,16 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
     }
   })
 
+  test('has another value after each change, though its session repeats what is random', async () => {
+    const changed = async (): Promise<readonly string[]> => {
+      await database.query(`select setseed(0.5); comment on table a is 'seeded'`)
+      return [await markNow(), await one(counterExpression)]
+    }
+    const [first, second] = [await changed(), await changed()]
+    expect(Number(second[1]) - Number(first[1])).toBeGreaterThan(0)
+    expect(second[0]).not.toBe(first[0])
+  })
+
   /** What others see while a transaction of `database` is open. */
   const otherSession = async (expression: string): Promise<string> => {
     const outside = openDatabase({ url: database.url, schemas: ['public'], poolSize: 1 })
