@@ -4,7 +4,7 @@ import { keys } from '../../compiler/comments/keys.ts'
 import { spatialOperators as interpretedSpatial } from '../../compiler/tools/verify/interpreter/geometry.ts'
 import { matches } from '../../compiler/tools/verify/interpreter/patterns.ts'
 import { operatorsOf, rulesOf } from '../../compiler/tools/verify/interpreter/types.ts'
-import { type BaseType, type ColumnType } from '../../compiler/tools/verify/interpreter/world.ts'
+import { additions, type BaseType, type ColumnType } from '../../compiler/tools/verify/interpreter/world.ts'
 import { patternOperands } from '../../compiler/tools/verify/questions/filter.ts'
 import { ownerRoutes } from '../../runtime/admin/routes.ts'
 import { routes } from '../../runtime/auth/http/routes.ts'
@@ -144,8 +144,7 @@ describe('a scalar', () => {
 describe('a comment key', () => {
   const names = keys.map(({ key }) => key)
 
-  test('is obeyed by the compiler, and specified', () => {
-    expect(notRead(names, 'compiler', ['comments/', 'tools/'])).toEqual([])
+  test('is specified', () => {
     expect(notNamed(names, graphqlSpec.get('13.2'))).toEqual([])
   })
 
@@ -155,15 +154,6 @@ describe('a comment key', () => {
     expect(notNamed(rows, graphqlSpec.get('17'))).toEqual([])
     const [, added = ''] = /^\| \d+ \| new settings \|(.*)$/m.exec(graphqlSpec.get('18') ?? '') ?? []
     expect(rows.filter((name) => !new RegExp(`\\b${name}\\b`).test(added))).toEqual([])
-  })
-
-  /** What extensions bring is none of a case's own; test/runtime/graphql has it. */
-  const withoutCase = ['extensions']
-
-  test('has an effect that a case of fixtures/ shows', () => {
-    const cases = textsIn('fixtures', 'schema.sql')
-    const left = names.filter((key) => !cases.includes(`"${key}"`))
-    expect(left.filter((key) => !withoutCase.includes(key))).toEqual([])
   })
 
   /** They change no answer, or stand on views, which no world has; places need PostGIS. */
@@ -179,6 +169,15 @@ describe('a comment key', () => {
   test('is drawn for the reference interpreter, or said not to be', () => {
     const drawn = fc.sample(worlds, { seed: 1, numRuns: 200 }).map(schemaSql).join('\n')
     expect(sorted(new Set(names.filter((key) => !drawn.includes(`"${key}":`))))).toEqual(sorted(undrawn))
+  })
+
+  /** They change no answer to the documents that it draws, which ask for neither composites nor functions. */
+  const unread = ['allowlist', 'composites', 'description', 'explain', 'extensions', 'functionShapes', 'introspection']
+
+  test('is read by `catalograph verify` from the schema of the owner', () => {
+    const sketch = readPage('compiler/tools/verify/sketch.ts')
+    const left = names.filter((key) => !sketch.includes(`settings.${key}`) && !additions.some((name) => name === key))
+    expect(sorted(new Set(left))).toEqual(sorted([...unread, 'schemaReport', 'validation']))
   })
 })
 
