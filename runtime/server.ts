@@ -12,6 +12,7 @@ import type { Revision, RevisionSource } from './contract/revision.ts'
 import { logOutages } from './db/failures/outages.ts'
 import { PoolerFault, poolerFault } from './db/connect/pooler.ts'
 import { openDatabase, type Database } from './db/pool/pool.ts'
+import { faultOfReplicas } from './db/replicas/replica.ts'
 import { openReplicas, type Replicas } from './db/replicas/replicas.ts'
 import { smallestShared } from './db/pool/shares.ts'
 import { summaryOf } from './engine/summary.ts'
@@ -265,7 +266,7 @@ function assemble(
     health: createHealthChecks({
       revision: watched.revision,
       compileFailedAt: watched.failedAt,
-      fault: pooler.fault,
+      fault: () => pooler.fault() ?? faultOfReplicas(replicas?.stats().replicas ?? []),
       lastAnswer: database.answeredAt,
       ...(replicas !== null && { replicas: () => replicas.stats().replicas.map(({ fault }) => fault) }),
       ping: database.ping,

@@ -2,12 +2,16 @@ import { hostName, hostsOf, type Host } from '../../../runtime/db/connect/hosts.
 import { parametersOf, type ConnectEnvironment } from '../../../runtime/db/connect/parameters.ts'
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
+import {
+  endSecondPrimary,
+  isSecondPrimary,
+  lookAtReplica,
+  type ReplicaSight,
+} from '../../../runtime/db/replicas/look.ts'
 import { hostUrls } from '../../../runtime/lib/host-urls.ts'
-import { advise, ok, type Finding } from './findings.ts'
+import { advise, fault, ok, type Finding } from './findings.ts'
 
 const check = 'hosts'
-
-const recoverySql = 'select pg_catalog.pg_is_in_recovery() as "isStandby"'
 
 /** The same URL for one of its hosts, whatever that is: parameters of the query decide. */
 const urlOf = (url: string, { host = '', port }: Host): string => {
@@ -19,16 +23,35 @@ const urlOf = (url: string, { host = '', port }: Host): string => {
   return one.href
 }
 
-const findingOn = async (url: string, host: Host): Promise<Finding> => {
+/** A host, and what it told; null: it is away. */
+interface Looked {
+  readonly name: string
+  readonly sight: ReplicaSight | null
+  readonly finding: Finding
+}
+
+const lookAt = async (url: string, host: Host): Promise<Looked> => {
   const name = hostName(host)
   try {
-    const { rows } = await withSession({ url: urlOf(url, host) }, (query) =>
-      query<{ readonly isStandby: boolean }>(recoverySql),
-    )
-    return ok(check, `${name} is a ${rows[0]?.isStandby === true ? 'standby' : 'primary'}`)
+    const sight = await withSession({ url: urlOf(url, host) }, lookAtReplica)
+    return { name, sight, finding: ok(check, `${name} is a ${sight.replays ? 'standby' : 'primary'}`) }
   } catch (error) {
-    return advise(check, `${name} is away: ${reasonOf(error)}`, 'until it is back, its part cannot be taken over by it')
+    const message = `${name} is away: ${reasonOf(error)}`
+    return {
+      name,
+      sight: null,
+      finding: advise(check, message, 'until it is back, its part cannot be taken over by it'),
+    }
   }
+}
+
+/** Of each host that takes writes beside the first that does: which of them a connection reaches is chance. */
+function secondPrimaries(looked: readonly Looked[]): readonly Finding[] {
+  const first = looked.find(({ sight }) => sight?.replays === false)
+  return looked.flatMap(({ name, sight }) => {
+    if (first === undefined || first.sight === null || sight === null || !isSecondPrimary(first.sight, sight)) return []
+    return [fault(check, `${first.name} and ${name} are both primaries of one database`, endSecondPrimary)]
+  })
 }
 
 /** Parameters with which a list leads to the server that takes writes, whichever of them that is. */
@@ -39,7 +62,8 @@ export async function hostFindings(url: string, environment: ConnectEnvironment)
   const parameters = parametersOf(url, environment)
   const hosts = hostsOf(parameters)
   if (hosts.length === 1) return []
-  const found = await Promise.all(hosts.map((host) => findingOn(url, host)))
+  const looked = await Promise.all(hosts.map((host) => lookAt(url, host)))
+  const found = [...looked.map(({ finding }) => finding), ...secondPrimaries(looked)]
   if (followsPrimary.has(parameters['target_session_attrs'])) return found
   return [
     ...found,

@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import {
+  endSecondPrimary,
+  isSecondPrimary,
   lookAtPrimary,
   lookAtReplica,
   type PrimarySight,
@@ -12,14 +14,11 @@ import { advise, fault, ok, type Finding } from './findings.ts'
 
 const check = 'replicas'
 
-const findingOf = (
-  name: string,
-  { position, system }: PrimarySight,
-  replica: ReplicaSight,
-  longestMs: number,
-): Finding => {
+const findingOf = (name: string, primary: PrimarySight, replica: ReplicaSight, longestMs: number): Finding => {
+  const { position, system } = primary
   if (replica.system !== system)
     return fault(check, `${name} is a server of another database system`, 'check DATABASE_REPLICA_URLS')
+  if (isSecondPrimary(primary, replica)) return fault(check, `${name} is a second primary`, endSecondPrimary)
   if (!replica.replays)
     return fault(
       check,

@@ -7,6 +7,8 @@ export interface History {
   readonly add: (at: number, sight: PrimarySight) => void
   /** What the primary told last; null: nothing yet. */
   readonly newest: () => PrimarySight | null
+  /** When it was last asked what it told. */
+  readonly newestAt: () => number
   /** When everything that the primary had committed is known to be replayed by who replayed so far; -Infinity: not lately. */
   readonly freshAt: (replayed: bigint) => number
   /** Whether who follows the primary's timeline, and has replayed so far, has what was committed before a position. */
@@ -35,6 +37,7 @@ export function createHistory(longestMs: number): History {
       samples = [...samples.filter((sample) => at - sample.at <= longestMs), { at, lsn }]
     },
     newest: () => newest,
+    newestAt: () => samples.at(-1)?.at ?? Number.NEGATIVE_INFINITY,
     freshAt: (replayed) => samples.findLast(({ lsn }) => lsn <= replayed)?.at ?? Number.NEGATIVE_INFINITY,
     contains: (replayed, position) => {
       if (newest === null || position.timeline > newest.position.timeline) return false

@@ -3,28 +3,33 @@ import type { Query } from '../connect/session.ts'
 
 /** What a server tells of how far it is. Any role may ask. */
 
-export interface PrimarySight {
-  readonly position: Position
+export interface ServerIdentity {
   /** The database system that it is a server of; replicas have the same. */
   readonly system: string
+  /** When it was started: no two servers of a system have the same. */
+  readonly started: string
 }
 
-export interface ReplicaSight {
+export interface PrimarySight extends ServerIdentity {
+  readonly position: Position
+}
+
+export interface ReplicaSight extends ServerIdentity {
   /** False: it is a primary. */
   readonly replays: boolean
   readonly lsn: bigint
   /** The newest timeline that it is known to follow. */
   readonly timeline: number
-  readonly system: string
 }
 
-const systemExpression = `(select system_identifier::text from pg_catalog.pg_control_system()) as system`
+const identityColumns = `(select system_identifier::text from pg_catalog.pg_control_system()) as system,
+  pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::text as started`
 
 const primarySql = `select (pg_catalog.pg_current_wal_insert_lsn() - '0/0')::text as lsn,
   ('x' || pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 8))::bit(32)::int as timeline,
   pg_catalog.pg_size_bytes(pg_catalog.current_setting('wal_segment_size'))::text as segment,
   pg_catalog.current_setting('wal_block_size') as page,
-  ${systemExpression}`
+  ${identityColumns}`
 
 /**
  * The control file learns of a timeline with the next restart point; what receives the log knows it at once, and tells members
@@ -42,14 +47,13 @@ const replicaSql = `select pg_catalog.pg_is_in_recovery() as replays,
     (select timeline_id from pg_catalog.pg_control_checkpoint()),
     (select min_recovery_end_timeline from pg_catalog.pg_control_recovery()),
     ${receivedTimeline}) as timeline,
-  ${systemExpression}`
+  ${identityColumns}`
 
-interface PrimaryRow {
+interface PrimaryRow extends ServerIdentity {
   readonly lsn: string
   readonly timeline: number
   readonly segment: string
   readonly page: string
-  readonly system: string
 }
 
 /**
@@ -70,10 +74,18 @@ const first = async <R extends object>(query: Query, text: string): Promise<R> =
   return rows[0]
 }
 
+/** Whether both take writes that the other one never has: a primary that was replaced and came back. */
+export const isSecondPrimary = (primary: ServerIdentity, other: ReplicaSight): boolean =>
+  !other.replays && other.system === primary.system && other.started !== primary.started
+
+/** What ends that: one of them has to give up. */
+export const endSecondPrimary =
+  'stop the one whose writes may go, and make it a standby of the other (pg_rewind, standby.signal)'
+
 /** Rejects with DatabaseFailure, also where the server is no primary. */
 export const lookAtPrimary = async (query: Query): Promise<PrimarySight> => {
-  const { lsn, timeline, segment, page, system } = await first<PrimaryRow>(query, primarySql)
-  return { position: { timeline, lsn: endOfRecords(BigInt(lsn), BigInt(page), BigInt(segment)) }, system }
+  const { lsn, timeline, segment, page, ...identity } = await first<PrimaryRow>(query, primarySql)
+  return { position: { timeline, lsn: endOfRecords(BigInt(lsn), BigInt(page), BigInt(segment)) }, ...identity }
 }
 
 /** Rejects with DatabaseFailure. */

@@ -1,10 +1,16 @@
 import type { RunExchange } from '../../contract/execution.ts'
 import type { History } from './history.ts'
-import type { ReplicaSight } from './look.ts'
+import { endSecondPrimary, isSecondPrimary, type ReplicaSight } from './look.ts'
 
 /** Why a replica answers no requests. */
 export type ReplicaFault =
-  'not looked at yet' | 'away' | 'a primary' | 'of another database' | 'on another timeline' | 'late'
+  | 'not looked at yet'
+  | 'away'
+  | 'a primary'
+  | 'a second primary'
+  | 'of another database'
+  | 'on another timeline'
+  | 'late'
 
 /** What a replica tells of itself. */
 export interface ReplicaState {
@@ -19,7 +25,8 @@ export interface ReplicaState {
 
 export interface Replica {
   readonly run: RunExchange
-  readonly seen: (sight: ReplicaSight) => void
+  /** @param now after it told */
+  readonly seen: (sight: ReplicaSight, now: number) => void
   readonly failed: () => void
   /** Nothing more is asked of it until it has been looked at again. */
   readonly rest: () => void
@@ -31,6 +38,8 @@ export interface Replica {
 /** @param longestMs how old its answers may be */
 export function createReplica(run: RunExchange, history: History, longestMs: number): Replica {
   let sight: ReplicaSight | null = null
+  /** Since when it is no replica: whoever is the primary after that is so beside it. */
+  let primarySince = Infinity
   let [isAway, isResting] = [false, false]
   let [running, served] = [0, 0]
   const lagMs = (now: number): number => (sight === null ? Infinity : now - history.freshAt(sight.lsn))
@@ -38,8 +47,9 @@ export function createReplica(run: RunExchange, history: History, longestMs: num
     const primary = history.newest()
     if (isAway) return 'away'
     if (sight === null || primary === null) return 'not looked at yet'
-    if (!sight.replays) return 'a primary'
     if (sight.system !== primary.system) return 'of another database'
+    if (!sight.replays)
+      return isSecondPrimary(primary, sight) && history.newestAt() > primarySince ? 'a second primary' : 'a primary'
     if (sight.timeline !== primary.position.timeline) return 'on another timeline'
     return lagMs(now) > longestMs ? 'late' : null
   }
@@ -53,7 +63,9 @@ export function createReplica(run: RunExchange, history: History, longestMs: num
         running -= 1
       }
     },
-    seen: (given) => {
+    seen: (given, now) => {
+      if (given.replays) primarySince = Infinity
+      else if (primarySince === Infinity) primarySince = now
       sight = given
       isAway = false
       isResting = false
@@ -63,4 +75,10 @@ export function createReplica(run: RunExchange, history: History, longestMs: num
     replayed: (now) => (isResting || sight === null || faultAt(now) !== null ? null : sight.lsn),
     state: (now) => ({ fault: faultAt(now), lagMs: lagMs(now), running, served }),
   }
+}
+
+/** What the owner has to do about a replica that is worse than left out; null: nothing. */
+export function faultOfReplicas(states: readonly ReplicaState[]): string | null {
+  const place = states.findIndex(({ fault }) => fault === 'a second primary')
+  return place === -1 ? null : `replica ${place + 1} of DATABASE_REPLICA_URLS is a second primary: ${endSecondPrimary}`
 }

@@ -86,7 +86,7 @@ export function openReplicas({ primary, servers, longestMs, log, siblings }: Rep
       return watchServer({
         look: () => lookAtReplica(query),
         seen: (sight) => {
-          replica?.seen(sight)
+          replica?.seen(sight, now())
           told(null)
         },
         failed: (error) => {

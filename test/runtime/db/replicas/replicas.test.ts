@@ -5,7 +5,7 @@ import { endOfRecords } from '../../../../runtime/db/replicas/look.ts'
 import { createWrites } from '../../../../runtime/db/replicas/writes.ts'
 
 const at = (timeline: number, lsn: number): Position => ({ timeline, lsn: BigInt(lsn) })
-const sightOf = (timeline: number, lsn: number) => ({ position: at(timeline, lsn), system: 'one' })
+const sightOf = (timeline: number, lsn: number) => ({ position: at(timeline, lsn), system: 'one', started: '1' })
 
 describe('positions', () => {
   it('travel as text, and nothing else is one', () => {
