@@ -14,7 +14,7 @@ import { isGeo, type RoleVisibility } from '../view.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
 import { scalars } from './scalars.ts'
-import { field, listOf, nonNull, shown, typeName, type Fields, type MakePart, type SchemaTypes } from './types.ts'
+import { field, listOf, nonNull, shown, typeName, wrapperFields, type MakePart, type SchemaTypes } from './types.ts'
 
 /** Connections, edges, filters, orders and aggregates (spec/graphql.md 4 to 6). */
 
@@ -57,28 +57,16 @@ export const makeConnection: MakePart = (entity, types) =>
     fields: () => {
       const edge = types.part(entity, 'edge') as GraphQLObjectType
       const aggregate = entity.aggregate ? (types.part(entity, 'aggregate') as GraphQLObjectType) : undefined
-      return {
-        edges: field(listOf(edge), { kind: 'member', member: 'edges' }, 'The rows of the page, each with its cursor.'),
-        pageInfo: field(
-          nonNull(types.pageInfo),
-          { kind: 'member', member: 'pageInfo' },
-          'Where the page stands in the collection.',
-        ),
+      return wrapperFields({
+        edges: [listOf(edge), 'The rows of the page, each with its cursor.'],
+        pageInfo: [nonNull(types.pageInfo), 'Where the page stands in the collection.'],
         ...(entity.totalCount && {
-          totalCount: field(
-            nonNull(scalars.Int),
-            { kind: 'member', member: 'totalCount' },
-            'How many rows match, on all pages together.',
-          ),
+          totalCount: [nonNull(scalars.Int), 'How many rows match, on all pages together.'],
         }),
         ...(aggregate && {
-          aggregate: field(
-            aggregate,
-            { kind: 'member', member: 'aggregate' },
-            'Figures over all rows that match, on all pages together.',
-          ),
+          aggregate: [aggregate, 'Figures over all rows that match, on all pages together.'],
         }),
-      }
+      })
     },
   })
 
@@ -86,14 +74,11 @@ export const makeEdge: MakePart = (entity, types) =>
   new GraphQLObjectType({
     name: typeName(entity, 'edge'),
     description: `A row of ${entity.name} and its place in the collection.`,
-    fields: () => ({
-      cursor: field(
-        nonNull(scalars.String),
-        { kind: 'member', member: 'cursor' },
-        'The place of the row in the collection.',
-      ),
-      node: field(nonNull(types.row(entity)), { kind: 'member', member: 'node' }, 'The row.'),
-    }),
+    fields: () =>
+      wrapperFields({
+        cursor: [nonNull(scalars.String), 'The place of the row in the collection.'],
+        node: [nonNull(types.row(entity)), 'The row.'],
+      }),
   })
 
 const nodeIdFilter: InputField = [
@@ -189,14 +174,14 @@ export const makeAggregate: MakePart = (entity, types) =>
     name: typeName(entity, 'aggregate'),
     description: `Figures over rows of ${entity.name}.`,
     fields: () => {
-      const fields: Fields = {
-        count: field(nonNull(scalars.Int), { kind: 'member', member: 'count' }, 'How many rows there are.'),
-      }
-      for (const name of functions) {
+      const figures = functions.flatMap((name) => {
         const type = types.part(entity, name) as GraphQLObjectType | undefined
-        if (type !== undefined) fields[name] = field(type, { kind: 'member', member: name }, functionHelp[name])
-      }
-      return fields
+        return type === undefined ? [] : [[name, [type, functionHelp[name]]] as const]
+      })
+      return wrapperFields({
+        count: [nonNull(scalars.Int), 'How many rows there are.'],
+        ...Object.fromEntries(figures),
+      })
     },
   })
 

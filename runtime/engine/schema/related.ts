@@ -1,7 +1,8 @@
 import { GraphQLEnumType, GraphQLInputObjectType, type GraphQLInputType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
+import type { NamePart } from '../../contract/type-names.ts'
 import { writtenEnum } from '../meaning.ts'
-import { distinctFields, filterRelations, orderRelations } from '../related.ts'
+import { distinctFields, filterRelations, orderRelations, type Related } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
 import { orderByDirection } from './filters.ts'
 import { typeName, type MakePart, type SchemaTypes } from './types.ts'
@@ -13,19 +14,24 @@ export type InputField = readonly [
   config: { readonly type: GraphQLInputType; readonly description: string },
 ]
 
-/** Conditions on related rows (`relationFilters`). */
-export const relationConditions = (
-  visible: RoleVisibility,
-  entity: EntityFacts,
+/** A field for each relation, of a type of its target. */
+const relatedInputs = (
+  relations: ReadonlyMap<string, Related>,
   types: SchemaTypes,
+  say: (target: string, isMany: boolean) => readonly [part: NamePart, description: string],
 ): readonly InputField[] =>
-  [...filterRelations(visible, entity)].map(([name, { relation, target }]): InputField => {
-    const [part, description] =
-      relation.shape === 'many'
-        ? (['relationFilter', `Conditions on the rows of ${target.name} that belong to it.`] as const)
-        : (['filter', `There is a related row of ${target.name} that meets these conditions.`] as const)
+  [...relations].map(([name, { relation, target }]) => {
+    const [part, description] = say(target.name, relation.shape === 'many')
     return [name, { type: types.part(target, part) as GraphQLInputType, description }]
   })
+
+/** Conditions on related rows (`relationFilters`). */
+export const relationConditions = (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes) =>
+  relatedInputs(filterRelations(visible, entity), types, (target, isMany) =>
+    isMany
+      ? ['relationFilter', `Conditions on the rows of ${target} that belong to it.`]
+      : ['filter', `There is a related row of ${target} that meets these conditions.`],
+  )
 
 const quantifiers = {
   some: 'At least one of them meets these conditions; with no condition, there is at least one.',
@@ -44,18 +50,12 @@ export const makeRelationFilter: MakePart = (entity, types) =>
   })
 
 /** Orders by related rows (`orderByRelated`). */
-export const relationOrders = (
-  visible: RoleVisibility,
-  entity: EntityFacts,
-  types: SchemaTypes,
-): readonly InputField[] =>
-  [...orderRelations(visible, entity)].map(([name, { relation, target }]): InputField => {
-    const [part, description] =
-      relation.shape === 'many'
-        ? (['relationOrderBy', `Sort by the rows of ${target.name} that belong to it.`] as const)
-        : (['orderBy', `Sort by the related row of ${target.name}; without one, its values are null.`] as const)
-    return [name, { type: types.part(target, part) as GraphQLInputType, description }]
-  })
+export const relationOrders = (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes) =>
+  relatedInputs(orderRelations(visible, entity), types, (target, isMany) =>
+    isMany
+      ? ['relationOrderBy', `Sort by the rows of ${target} that belong to it.`]
+      : ['orderBy', `Sort by the related row of ${target}; without one, its values are null.`],
+  )
 
 export const makeRelationOrderBy: MakePart = (entity) =>
   new GraphQLInputObjectType({

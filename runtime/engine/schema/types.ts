@@ -13,7 +13,7 @@ import {
 } from 'graphql'
 import type { ColumnFacts, CompositeFacts, EntityFacts, EnumFacts, ValueType } from '../../contract/manifest.ts'
 import { enumOperators } from '../../sql/operators.ts'
-import { withMeaning, type FieldMeaning } from '../meaning.ts'
+import { withMeaning, type FieldMeaning, type WrapperMember } from '../meaning.ts'
 import { parts, type NamePart } from '../../contract/type-names.ts'
 import type { RoleVisibility } from '../view.ts'
 import { comparison, listComparison } from './filters.ts'
@@ -45,6 +45,17 @@ export const field = (
   description: string | null,
   args: SchemaField['args'] = {},
 ): SchemaField => ({ type, description, args, extensions: withMeaning(meaning) })
+
+/** The fields of a type that wraps rows: each is the member of its name. */
+export const wrapperFields = (
+  given: Readonly<Partial<Record<WrapperMember, readonly [type: GraphQLOutputType, description: string]>>>,
+): Fields =>
+  Object.fromEntries(
+    Object.entries(given).map(([name, [type, description]]) => [
+      name,
+      field(type, { kind: 'member', member: name as WrapperMember }, description),
+    ]),
+  )
 
 export const nonNull = <T extends ConstructorParameters<typeof GraphQLNonNull>[0]>(type: T): GraphQLNonNull<T> =>
   new GraphQLNonNull(type)
@@ -78,28 +89,12 @@ function makeEnumTypes(item: EnumFacts): EnumTypes {
 const pageInfo = new GraphQLObjectType({
   name: 'PageInfo',
   description: 'Where a page stands in its collection.',
-  fields: {
-    endCursor: field(
-      scalars.String,
-      { kind: 'member', member: 'endCursor' },
-      'Cursor of the last row of the page; null when the page is empty.',
-    ),
-    hasNextPage: field(
-      nonNull(scalars.Boolean),
-      { kind: 'member', member: 'hasNextPage' },
-      'Whether rows follow this page.',
-    ),
-    hasPreviousPage: field(
-      nonNull(scalars.Boolean),
-      { kind: 'member', member: 'hasPreviousPage' },
-      'Whether rows come before this page.',
-    ),
-    startCursor: field(
-      scalars.String,
-      { kind: 'member', member: 'startCursor' },
-      'Cursor of the first row of the page; null when the page is empty.',
-    ),
-  },
+  fields: wrapperFields({
+    endCursor: [scalars.String, 'Cursor of the last row of the page; null when the page is empty.'],
+    hasNextPage: [nonNull(scalars.Boolean), 'Whether rows follow this page.'],
+    hasPreviousPage: [nonNull(scalars.Boolean), 'Whether rows come before this page.'],
+    startCursor: [scalars.String, 'Cursor of the first row of the page; null when the page is empty.'],
+  }),
 })
 
 const node = new GraphQLInterfaceType({

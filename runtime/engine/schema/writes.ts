@@ -4,7 +4,8 @@ import { rootField } from '../../contract/root-fields.ts'
 import { requiredInput } from '../../contract/required-input.ts'
 import type { RoleVisibility } from '../view.ts'
 import { scalars } from './scalars.ts'
-import { field, listOf, nonNull, shown, typeName, type SchemaField, type MakePart, type SchemaTypes } from './types.ts'
+import { field, listOf, nonNull, shown, typeName, wrapperFields } from './types.ts'
+import type { SchemaField, MakePart, SchemaTypes } from './types.ts'
 
 /** Insert, update and delete (spec/graphql.md 10.1). A mutation whose input would have no field does not exist. */
 
@@ -43,14 +44,11 @@ export const makeResponse =
     new GraphQLObjectType({
       name: typeName(entity, part),
       description: `The rows of ${entity.name} that were ${past}.`,
-      fields: () => ({
-        affectedCount: field(
-          nonNull(scalars.Int),
-          { kind: 'member', member: 'affectedCount' },
-          `How many rows were ${past}.`,
-        ),
-        records: field(listOf(types.row(entity)), { kind: 'member', member: 'records' }, `The rows that were ${past}.`),
-      }),
+      fields: () =>
+        wrapperFields({
+          affectedCount: [nonNull(scalars.Int), `How many rows were ${past}.`],
+          records: [listOf(types.row(entity)), `The rows that were ${past}.`],
+        }),
     })
 
 /** The mutations of one relation, as far as the role's privileges go. */
