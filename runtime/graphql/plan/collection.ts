@@ -147,61 +147,50 @@ function planRelated(
   return planTerms(planner, target, input, (key) => from({ kind: 'one', ...step, always, of: key }))
 }
 
-function planConnection(planner: Planner, entity: EntityFacts, connection: SelectedField): readonly ConnectionMember[] {
-  return planMembers<ConnectionMember>(planner, connection, (member, selected) => {
-    const { key } = selected
-    switch (member) {
-      case 'edges':
-        return { kind: 'edges', key, members: planEdge(planner, entity, selected) }
-      case 'pageInfo':
-        return { kind: 'pageInfo', key, members: planPageInfo(planner, selected) }
-      case 'totalCount':
-        return { kind: 'totalCount', key }
-      case 'aggregate':
-        return { kind: 'aggregate', key, members: planAggregate(planner, selected) }
-      case 'cursor':
-      case 'node':
-      case 'hasNextPage':
-      case 'hasPreviousPage':
-      case 'startCursor':
-      case 'endCursor':
-      case 'count':
-      case 'sum':
-      case 'avg':
-      case 'min':
-      case 'max':
-      case 'affectedCount':
-      case 'records':
-        throw new Error(`${member} cannot stand on a connection`)
-    }
+const planConnection = (planner: Planner, entity: EntityFacts, connection: SelectedField) =>
+  planMembers<ConnectionMember>(planner, connection, {
+    edges: (selected) => ({ kind: 'edges', key: selected.key, members: planEdge(planner, entity, selected) }),
+    pageInfo: (selected) => ({ kind: 'pageInfo', key: selected.key, members: planPageInfo(planner, selected) }),
+    totalCount: ({ key }) => ({ kind: 'totalCount', key }),
+    aggregate: (selected) => ({ kind: 'aggregate', key: selected.key, members: planAggregate(planner, selected) }),
   })
-}
 
-function planEdge(planner: Planner, entity: EntityFacts, edges: SelectedField): readonly EdgeMember[] {
-  return planMembers<EdgeMember>(planner, edges, (member, selected) =>
-    member === 'cursor'
-      ? { kind: 'cursor', key: selected.key }
-      : { kind: 'node', key: selected.key, row: planner.row(planner, entity, selected) },
-  )
-}
+const planEdge = (planner: Planner, entity: EntityFacts, edges: SelectedField) =>
+  planMembers<EdgeMember>(planner, edges, {
+    cursor: ({ key }) => ({ kind: 'cursor', key }),
+    node: (selected) => ({ kind: 'node', key: selected.key, row: planner.row(planner, entity, selected) }),
+  })
 
 const planPageInfo = (planner: Planner, pageInfo: SelectedField) =>
-  planMembers<PageInfoMember>(planner, pageInfo, (member, { key }) => ({ kind: member as 'endCursor', key }))
+  planMembers<PageInfoMember>(planner, pageInfo, {
+    startCursor: ({ key }) => ({ kind: 'startCursor', key }),
+    endCursor: ({ key }) => ({ kind: 'endCursor', key }),
+    hasNextPage: ({ key }) => ({ kind: 'hasNextPage', key }),
+    hasPreviousPage: ({ key }) => ({ kind: 'hasPreviousPage', key }),
+  })
 
 function planAggregate(planner: Planner, aggregate: SelectedField): readonly AggregateMember[] {
-  return planMembers<AggregateMember>(planner, aggregate, (member, selected) => {
-    const { key } = selected
-    if (member === 'count') return { kind: 'count', key }
-    const type = planner.objectType(selected)
-    const members = planner
-      .fieldsOf(type, selected.nodes)
-      .map((figure) =>
-        figure.kind === 'typename'
-          ? figure
-          : { kind: 'figure' as const, key: figure.key, column: columnOf(type, figure.field) },
-      )
-    return { kind: 'figures', key, function: member as 'sum', members }
+  const figures = (name: 'sum' | 'avg' | 'min' | 'max') => (selected: SelectedField) =>
+    planFigures(planner, name, selected)
+  return planMembers<AggregateMember>(planner, aggregate, {
+    count: ({ key }) => ({ kind: 'count', key }),
+    sum: figures('sum'),
+    avg: figures('avg'),
+    min: figures('min'),
+    max: figures('max'),
   })
+}
+
+function planFigures(planner: Planner, name: 'sum' | 'avg' | 'min' | 'max', selected: SelectedField): AggregateMember {
+  const type = planner.objectType(selected)
+  const members = planner
+    .fieldsOf(type, selected.nodes)
+    .map((figure) =>
+      figure.kind === 'typename'
+        ? figure
+        : { kind: 'figure' as const, key: figure.key, column: columnOf(type, figure.field) },
+    )
+  return { kind: 'figures', key: selected.key, function: name, members }
 }
 
 function columnOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): string {

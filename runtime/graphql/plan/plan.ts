@@ -1,5 +1,5 @@
 import { getNamedType, GraphQLNonNull, isScalarType } from 'graphql'
-import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
+import type { EntityFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import { scalars } from '../../engine/schema/scalars.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
@@ -7,14 +7,13 @@ import { badArgument } from '../protocol/failures.ts'
 import { checkIntrospection } from '../operation/limits.ts'
 import type { Operation } from '../operation/operation.ts'
 import { decodeNodeId } from './cursors-and-node-ids.ts'
+import { planArguments } from './arguments.ts'
 import { planCollection } from './collection.ts'
-import { isComposite, planComposite } from './composite.ts'
 import { nodeKey } from './filter.ts'
 import { slotOf, type Input, type Variables } from './input.ts'
 import { introspect } from './introspection.ts'
-import { createPlanner, resultEntity, type Planner, type SelectedField } from './planner.ts'
-import { planArguments } from './arguments.ts'
-import { planRow, planRowOf } from './rows.ts'
+import { createPlanner, type Planner, type SelectedField } from './planner.ts'
+import { planResult, planRow, planRowOf } from './rows.ts'
 import { collectFields, type Walk } from './selection.ts'
 import type { Plan, Root, Value } from './types.ts'
 import { planWrite } from './writes.ts'
@@ -56,8 +55,11 @@ function planRoot(planner: Planner, selected: SelectedField): Root {
       return planByKey(planner, meaning.entity, meaning.args, selected)
     case 'node':
       return planNode(planner, selected)
-    case 'call':
-      return planCall(planner, meaning.function, selected)
+    case 'call': {
+      const { function: fn } = meaning
+      const args = planArguments(fn, planner.args(selected))
+      return { key, call: fn.id, args, ...planResult('call', planner, fn, selected) }
+    }
     case 'insert':
     case 'update':
     case 'delete':
@@ -109,19 +111,4 @@ function planNode(planner: Planner, selected: SelectedField): Root {
   const values = condition.kind === 'key' ? condition.values : []
   const row = planRowOf(planner, entity, planner.rowType(entity.name), selected.nodes)
   return { kind: 'by-key', key: selected.key, values, row }
-}
-
-function planCall(planner: Planner, fn: FunctionFacts, selected: SelectedField): Root {
-  const args = planArguments(fn, planner.args(selected))
-  const base = { key: selected.key, call: fn.id, args }
-  if (fn.result.kind === 'void') return { kind: 'call-void', ...base }
-  if (fn.result.kind === 'value') {
-    return isComposite(selected.field)
-      ? { kind: 'call-composite', ...base, members: planComposite(planner, selected) }
-      : { kind: 'call-value', ...base }
-  }
-  const target = resultEntity(planner, fn)
-  return fn.result.kind === 'row'
-    ? { kind: 'call-row', ...base, row: planRow(planner, target, selected) }
-    : { kind: 'call-set', ...base, volatile: fn.volatile, collection: planCollection(planner, target, selected) }
 }

@@ -1,5 +1,5 @@
 import { getNamedType, GraphQLObjectType, type FieldNode, type GraphQLField, type GraphQLNamedType } from 'graphql'
-import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
+import type { EntityFacts } from '../../contract/manifest.ts'
 import { meaningOf, type WrapperMember } from '../../engine/meaning.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { refuse } from '../protocol/failures.ts'
@@ -102,24 +102,18 @@ function selectedFields(walk: Walk, type: GraphQLObjectType, nodes: readonly Fie
   })
 }
 
-export function resultEntity(planner: Planner, fn: FunctionFacts): EntityFacts {
-  const target =
-    fn.result.kind === 'row' || fn.result.kind === 'set' ? planner.visible.entity(fn.result.entity) : undefined
-  if (target === undefined) throw new Error(`the function ${fn.id} returns no rows`)
-  return target
-}
-
 /** Plans the members of a type that wraps rows. */
 export function planMembers<T>(
   planner: Planner,
   wrapper: SelectedField,
-  plan: (member: WrapperMember, selected: SelectedField) => T,
+  plans: Readonly<Partial<Record<WrapperMember, (selected: SelectedField) => T>>>,
 ): readonly (T | Typename)[] {
   const type = planner.objectType(wrapper)
   return planner.fieldsOf(type, wrapper.nodes).map((selected) => {
     if (selected.kind === 'typename') return selected
     const meaning = meaningOf(selected.field)
-    if (meaning.kind !== 'member') throw new Error(`${type.name}.${selected.field.name} is not a member`)
-    return plan(meaning.member, selected)
+    const plan = meaning.kind === 'member' ? plans[meaning.member] : undefined
+    if (plan === undefined) throw new Error(`${type.name}.${selected.field.name} is not a member`)
+    return plan(selected)
   })
 }

@@ -4,8 +4,8 @@ import { meaningOf } from '../../engine/meaning.ts'
 import { planArguments } from './arguments.ts'
 import { planCollection } from './collection.ts'
 import { isComposite, planComposite } from './composite.ts'
-import { resultEntity, type Planner, type SelectedField } from './planner.ts'
-import type { Row, RowMember } from './types.ts'
+import type { Planner, SelectedField } from './planner.ts'
+import type { CallResult, Row, RowMember } from './types.ts'
 
 /** The row that a field returns. */
 export function planRow(planner: Planner, entity: EntityFacts, selected: SelectedField): Row {
@@ -36,8 +36,12 @@ export function planRowOf(
           ? { kind: 'many', key, join: relation, collection: planCollection(planner, target, selected) }
           : { kind: 'one', key, join: relation, unique: relation.unique, row: planRow(planner, target, selected) }
       }
-      case 'computed':
-        return planComputed(planner, meaning.function, selected)
+      case 'computed': {
+        const { function: fn } = meaning
+        const args = planArguments(fn, planner.args(selected))
+        const called = { key, function: fn.id, ...(args.length > 0 && { args }) }
+        return { ...called, ...planResult('computed', planner, fn, selected) }
+      }
       case 'collection':
       case 'by-key':
       case 'node':
@@ -53,22 +57,22 @@ export function planRowOf(
   return { entity, members }
 }
 
-function planComputed(planner: Planner, fn: FunctionFacts, selected: SelectedField): RowMember {
-  const args = planArguments(fn, planner.args(selected))
-  const base = { key: selected.key, function: fn.id, ...(args.length > 0 && { args }) }
-  if (fn.result.kind === 'void') return { kind: 'computed-void', ...base }
-  if (fn.result.kind === 'value') {
+/** What is taken of the result of a function, by a field of the root or of a row. */
+export function planResult<Of extends 'call' | 'computed'>(
+  of: Of,
+  planner: Planner,
+  { id, result, volatile }: FunctionFacts,
+  selected: SelectedField,
+): CallResult<Of> {
+  if (result.kind === 'void') return { kind: `${of}-void` }
+  if (result.kind === 'value') {
     return isComposite(selected.field)
-      ? { kind: 'computed-composite', ...base, members: planComposite(planner, selected) }
-      : { kind: 'computed-value', ...base }
+      ? { kind: `${of}-composite`, members: planComposite(planner, selected) }
+      : { kind: `${of}-value` }
   }
-  const target = resultEntity(planner, fn)
-  return fn.result.kind === 'row'
-    ? { kind: 'computed-row', ...base, row: planRow(planner, target, selected) }
-    : {
-        kind: 'computed-set',
-        ...base,
-        volatile: fn.volatile,
-        collection: planCollection(planner, target, selected),
-      }
+  const target = planner.visible.entity(result.entity)
+  if (target === undefined) throw new Error(`the function ${id} returns no rows`)
+  return result.kind === 'row'
+    ? { kind: `${of}-row`, row: planRow(planner, target, selected) }
+    : { kind: `${of}-set`, volatile, collection: planCollection(planner, target, selected) }
 }

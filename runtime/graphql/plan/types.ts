@@ -158,20 +158,11 @@ export interface Row {
 export type RowMember =
   | Typename
   | { readonly kind: 'composite'; readonly key: string; readonly column: string; readonly members: CompositeMembers }
-  | (ComputedCall & { readonly kind: 'computed-composite'; readonly key: string; readonly members: CompositeMembers })
   | { readonly kind: 'node-id'; readonly key: string }
   | { readonly kind: 'column'; readonly key: string; readonly column: string }
   | { readonly kind: 'one'; readonly key: string; readonly join: Join; readonly unique: boolean; readonly row: Row }
   | { readonly kind: 'many'; readonly key: string; readonly join: Join; readonly collection: Collection }
-  | (ComputedCall & { readonly kind: 'computed-value'; readonly key: string })
-  | (ComputedCall & { readonly kind: 'computed-void'; readonly key: string })
-  | (ComputedCall & { readonly kind: 'computed-row'; readonly key: string; readonly row: Row })
-  | (ComputedCall & {
-      readonly kind: 'computed-set'
-      readonly key: string
-      readonly volatile: boolean
-      readonly collection: Collection
-    })
+  | (ComputedCall & { readonly key: string } & CallResult<'computed'>)
 
 /** What is selected of a composite value. */
 export type CompositeMembers = readonly (
@@ -192,6 +183,13 @@ export interface ComputedCall {
   readonly args?: readonly Argument[]
 }
 
+/** What is taken of what a function answers. */
+export type CallResult<Of extends 'call' | 'computed'> =
+  | { readonly kind: `${Of}-value` | `${Of}-void` }
+  | { readonly kind: `${Of}-composite`; readonly members: CompositeMembers }
+  | { readonly kind: `${Of}-row`; readonly row: Row }
+  | { readonly kind: `${Of}-set`; readonly volatile: boolean; readonly collection: Collection }
+
 /** SQL names of the columns that are equal here and there, pairwise. */
 export interface Join {
   readonly local: readonly string[]
@@ -210,34 +208,7 @@ export type Root =
   | { readonly kind: 'constant'; readonly key: string; readonly json: string }
   | { readonly kind: 'collection'; readonly key: string; readonly collection: Collection }
   | { readonly kind: 'by-key'; readonly key: string; readonly values: readonly Value[]; readonly row: Row }
-  | {
-      readonly kind: 'call-value' | 'call-void'
-      readonly key: string
-      readonly call: ObjectId
-      readonly args: readonly Argument[]
-    }
-  | {
-      readonly kind: 'call-composite'
-      readonly key: string
-      readonly call: ObjectId
-      readonly args: readonly Argument[]
-      readonly members: CompositeMembers
-    }
-  | {
-      readonly kind: 'call-row'
-      readonly key: string
-      readonly call: ObjectId
-      readonly args: readonly Argument[]
-      readonly row: Row
-    }
-  | {
-      readonly kind: 'call-set'
-      readonly key: string
-      readonly call: ObjectId
-      readonly args: readonly Argument[]
-      readonly volatile: boolean
-      readonly collection: Collection
-    }
+  | ({ readonly key: string; readonly call: ObjectId; readonly args: readonly Argument[] } & CallResult<'call'>)
   | Insert
   | Update
   | Delete

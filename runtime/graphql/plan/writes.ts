@@ -28,11 +28,10 @@ export function planWrite(
 }
 
 const planResponse = (planner: Planner, entity: EntityFacts, response: SelectedField) =>
-  planMembers<ResponseMember>(planner, response, (member, selected) =>
-    member === 'affectedCount'
-      ? { kind: 'affectedCount', key: selected.key }
-      : { kind: 'records', key: selected.key, row: planner.row(planner, entity, selected) },
-  )
+  planMembers<ResponseMember>(planner, response, {
+    affectedCount: ({ key }) => ({ kind: 'affectedCount', key }),
+    records: (selected) => ({ kind: 'records', key: selected.key, row: planner.row(planner, entity, selected) }),
+  })
 
 const encodingOf = (column: ColumnFacts): Encoding =>
   column.type?.list === true ? { kind: 'array', maxLength: null } : { kind: 'scalar', maxLength: column.maxLength }

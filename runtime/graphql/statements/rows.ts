@@ -1,7 +1,8 @@
 import { objectFrom } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import { applied, sql, written, type Pair, type Select, type Sql } from '../../sql/tree.ts'
-import type { ComputedCall, Row, RowMember } from '../plan/types.ts'
+import type { CallBuilder, ComputedBuilder } from '../../contract/builder.ts'
+import type { CallResult, ComputedCall, Row, RowMember } from '../plan/types.ts'
 import { collectionObject } from './collection.ts'
 import { calledComposite, compositeObject } from './composite.ts'
 import {
@@ -11,6 +12,7 @@ import {
   directScope,
   passArguments,
   relationOf,
+  type Part,
   type Scope,
   type WriteRow,
   type Writer,
@@ -66,35 +68,57 @@ function memberValue(writer: Writer, member: RowMember, scope: Scope): Sql {
         condition: (target) => belongs(member.join, scope, target),
       })
     case 'computed-value':
-      return applied(computedOf(scope, member.function).json, computedCall(scope, member))
-    case 'computed-composite': {
-      const { attributes } = computedOf(scope, member.function)
-      const alias = writer.alias('t')
-      writer.note(alias, member)
-      return calledComposite(attributes, member.members, computedCall(scope, member), alias)
-    }
     case 'computed-void':
-      return voidResult(computedCall(scope, member))
+    case 'computed-composite':
     case 'computed-row':
-      return rowFrom(writer, member.row, (target) => ({ of: computedCall(scope, member), where: [isPresent(target)] }))
+    case 'computed-set': {
+      const builder = computedOf(scope, member.function)
+      return resultValue(writer, member, builder, computedCall(builder, scope, member))
+    }
+  }
+}
+
+function computedCall({ of, args: passes = {} }: ComputedBuilder, scope: Scope, call: ComputedCall): Sql {
+  const passed = passArguments(call.function, passes, call.args ?? [])
+  return written(([row = '', ...others]) => of(row, others), [scope.row(), ...passed])
+}
+
+/** What is taken of the result of a call, which is a root or a member of a row. */
+export function resultValue(
+  writer: Writer,
+  part: Part & CallResult<'call' | 'computed'>,
+  { json, attributes }: Pick<CallBuilder, 'json' | 'attributes'>,
+  call: Sql,
+): Sql {
+  switch (part.kind) {
+    case 'call-value':
+    case 'computed-value':
+      return applied(json, call)
+    case 'call-composite':
+    case 'computed-composite': {
+      const alias = writer.alias('t')
+      writer.note(alias, part)
+      return calledComposite(attributes, part.members, call, alias)
+    }
+    case 'call-void':
+    case 'computed-void':
+      return voidResult(call)
+    case 'call-row':
+    case 'computed-row':
+      return rowFrom(writer, part.row, (target) => ({ of: call, where: [isPresent(target)] }))
+    case 'call-set':
     case 'computed-set':
-      return collectionObject(writer, member.collection, {
-        of: computedCall(scope, member),
+      return collectionObject(writer, part.collection, {
+        of: call,
         isFunction: true,
-        volatile: member.volatile,
+        volatile: part.volatile,
         condition: null,
       })
   }
 }
 
-function computedCall(scope: Scope, { function: id, args = [] }: ComputedCall): Sql {
-  const { of, args: passes = {} } = computedOf(scope, id)
-  const passed = passArguments(id, passes, args)
-  return written(([row = '', ...others]) => of(row, others), [scope.row(), ...passed])
-}
-
 /** A function's row that is null, or null in every column, is no row (spec/graphql.md 9.3). */
-export const isPresent = (scope: Scope): Sql => sql`not (${scope.row()} is null)`
+const isPresent = (scope: Scope): Sql => sql`not (${scope.row()} is null)`
 
 /** Runs a function that returns nothing; its answer is null. Both arms are needed for it to run at all. */
-export const voidResult = (call: Sql): Sql => sql`case when ${call}::text is null then null::json else null::json end`
+const voidResult = (call: Sql): Sql => sql`case when ${call}::text is null then null::json else null::json end`

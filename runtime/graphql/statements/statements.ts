@@ -4,13 +4,12 @@ import { sha256Hex } from '../../lib/sha256.ts'
 import { bare } from '../../sql/ident.ts'
 import { object, toJson } from '../../sql/json.ts'
 import { printOpen } from '../../sql/print.ts'
-import { applied, joined, selectList, sql, trusted, type Pair, type SelectList, type Sql } from '../../sql/tree.ts'
-import type { Argument, Plan, Root, Value } from '../plan/types.ts'
+import { joined, selectList, sql, trusted, type Pair, type SelectList, type Sql } from '../../sql/tree.ts'
+import type { Plan, Root, Value } from '../plan/types.ts'
 import { collectionObject } from './collection.ts'
-import { calledComposite } from './composite.ts'
 import { keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
-import { firstOf, isPresent, rowObject, rowFrom, voidResult } from './rows.ts'
+import { firstOf, resultValue, rowObject, rowFrom } from './rows.ts'
 import { createWriter, ofTenant, passArguments, relationOf, type Note, type Writer } from './source.ts'
 import { writeStatement } from './writes.ts'
 
@@ -169,37 +168,19 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
         ...firstOf(scope.entity),
       }))
     case 'call-value':
-      return applied(writer.engine.call(root.call).json, callSql(writer, root.call, root.args))
-    case 'call-composite': {
-      const { attributes } = writer.engine.call(root.call)
-      const alias = writer.alias('t')
-      writer.note(alias, root)
-      return calledComposite(attributes, root.members, callSql(writer, root.call, root.args), alias)
-    }
+    case 'call-composite':
     case 'call-void':
-      return voidResult(callSql(writer, root.call, root.args))
     case 'call-row':
-      return rowFrom(writer, root.row, (scope) => ({
-        of: callSql(writer, root.call, root.args),
-        where: [isPresent(scope)],
-      }))
-    case 'call-set':
-      return collectionObject(writer, root.collection, {
-        of: callSql(writer, root.call, root.args),
-        isFunction: true,
-        volatile: root.volatile,
-        condition: null,
-      })
+    case 'call-set': {
+      const builder = writer.engine.call(root.call)
+      const passed = passArguments(root.call, builder.args, root.args)
+      return resultValue(writer, root, builder, sql`${trusted(builder.name)}(${joined(passed, ', ')})`)
+    }
     case 'insert':
     case 'update':
     case 'delete':
       throw new Error(`${root.kind} stands only in mutations`)
   }
-}
-
-function callSql(writer: Writer, id: string, args: readonly Argument[]): Sql {
-  const { name, args: passes } = writer.engine.call(id)
-  return sql`${trusted(name)}(${joined(passArguments(id, passes, args), ', ')})`
 }
 
 function printed({ manifest }: StatementEngine, role: string, statement: SelectList): Statement {
