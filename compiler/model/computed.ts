@@ -7,10 +7,9 @@ import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report
 import { nameFunction } from '../report/object-name.ts'
 import { readArguments, reservedProblem } from './arguments.ts'
 import { defaultDiagnostics } from './defaults.ts'
-import { judge, hiddenDiagnostics } from './judge.ts'
+import { functionFacts, judge, hiddenDiagnostics } from './judge.ts'
 import { nodeIdField, nodeIdDiagnostic } from './node-id.ts'
 import { functionId } from './overloads.ts'
-import { execution } from './privileges.ts'
 import type { Result, ResultContext } from './results.ts'
 import { additionsOfFunction, lookThrough } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
@@ -54,24 +53,13 @@ function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): 
     return withDiagnostics(null, [nodeIdDiagnostic(nameFunction(fn), 'it is no field of the row')])
   const args = readArguments(context, fn, 1)
   if (args.kind === 'hidden') return withDiagnostics(null, hiddenDiagnostics(fn, args.reason))
-  const { field, result } = judged
+  const { result } = judged
   const problem = reservedProblem(context, result.facts, args)
   if (problem !== null) return withDiagnostics(null, hiddenDiagnostics(fn, problem))
   const filter = isFiltered(context, fn, result) ? filterType(context, fn) : null
   return withDiagnostics(
     {
-      facts: {
-        id,
-        schema: fn.schema,
-        function: fn.name,
-        field,
-        description: fn.description,
-        volatile: fn.volatility === 'v',
-        args: args.facts,
-        result: result.facts,
-        execute: execution(fn),
-        ...(filter && { filter: true as const }),
-      },
+      facts: { ...functionFacts(fn, id, judged, args.facts), ...(filter && { filter: true as const }) },
       sql: {
         id,
         schema: fn.schema,

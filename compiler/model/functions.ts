@@ -5,9 +5,8 @@ import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report
 import { readArguments, reservedProblem, type Arguments } from './arguments.ts'
 import { rowArgument } from './computed.ts'
 import { defaultDiagnostics } from './defaults.ts'
-import { hidden, judge, type Judged, hiddenDiagnostics } from './judge.ts'
+import { functionFacts, hidden, judge, type Judged, hiddenDiagnostics } from './judge.ts'
 import { functionId, isToldApart } from './overloads.ts'
-import { execution } from './privileges.ts'
 import { isPseudo, type Result, type ResultContext } from './results.ts'
 import type { CallSql } from './types.ts'
 
@@ -49,17 +48,7 @@ function buildFunction(
   const { facts, sql } = judged.args
   return withDiagnostics(
     {
-      facts: {
-        id,
-        schema: fn.schema,
-        function: fn.name,
-        field: judged.field,
-        description: fn.description,
-        volatile: fn.volatility === 'v',
-        args: facts,
-        result: judged.result.facts,
-        execute: execution(fn),
-      },
+      facts: functionFacts(fn, id, judged, facts),
       sql: { id, schema: fn.schema, function: fn.name, args: sql, ...sqlResult(judged.result) },
     },
     defaultDiagnostics(fn),

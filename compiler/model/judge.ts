@@ -1,8 +1,9 @@
 import type { AnnotatedFunction } from '../comments/types.ts'
-import type { Diagnostic } from '../../runtime/contract/manifest.ts'
+import type { ArgumentFacts, Diagnostic, FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameFunction } from '../report/object-name.ts'
 import { functionField, isValidName } from './names.ts'
+import { execution } from './privileges.ts'
 import { readResult, type Result, type ResultContext } from './results.ts'
 import { inflects } from './scope.ts'
 
@@ -26,6 +27,24 @@ export function judge(context: ResultContext, fn: AnnotatedFunction): Judged {
 }
 
 export const hidden = (reason: string): Extract<Judged, { kind: 'hidden' }> => ({ kind: 'hidden', reason })
+
+/** What the API says of a function that is served. */
+export const functionFacts = (
+  fn: AnnotatedFunction,
+  id: ObjectId,
+  { field, result }: Extract<Judged, { kind: 'served' }>,
+  args: readonly ArgumentFacts[],
+): FunctionFacts => ({
+  id,
+  schema: fn.schema,
+  function: fn.name,
+  field,
+  description: fn.description,
+  volatile: fn.volatility === 'v',
+  args,
+  result: result.facts,
+  execute: execution(fn),
+})
 
 /** Functions of extensions are not reported: hundreds of them were never meant for the API. */
 export const hiddenDiagnostics = (fn: AnnotatedFunction, reason: string): readonly Diagnostic[] =>

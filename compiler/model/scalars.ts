@@ -103,25 +103,19 @@ export const isCompositeType = (scope: ModelScope, type: AnnotatedType): boolean
   type.kind === 'c' && type.relation?.standAlone === true && scope.schemas.get(type.schema) !== undefined
 
 const compositeValue = (type: AnnotatedType): ValueFacts => ({
+  ...withoutOrder,
   type: { kind: 'composite', id: objectId(type.schema, type.name), list: false },
   typeSchema: typeSchema(type),
   json: { kind: 'native' },
   filter: true,
-  order: false,
-  limited: false,
-  alike: false,
-  aggregate: noAggregate,
 })
 
 const geoValue = (type: AnnotatedType): ValueFacts => ({
+  ...withoutOrder,
   type: { kind: 'scalar', name: 'GeoJSON', list: false },
   typeSchema: typeSchema(type),
   json: { kind: 'geojson', schema: type.schema },
   filter: true,
-  order: false,
-  limited: false,
-  alike: false,
-  aggregate: noAggregate,
 })
 
 /** Visible to roles that may use the domain's schema and that of the type underneath, to which operands are cast. */
@@ -136,7 +130,8 @@ function domainValue(reading: Reading, type: AnnotatedType): ValueFacts | null {
 
 const typeSchema = ({ schema }: AnnotatedType): string | null => (schema === 'pg_catalog' ? null : schema)
 
-const noAggregate = opaqueType.aggregate
+/** Of values that are only read and compared for being the same. */
+const withoutOrder = { order: false, limited: false, alike: false, aggregate: opaqueType.aggregate } as const
 
 function scalarValue(scope: ValueScope, type: AnnotatedType): ValueFacts | null {
   if (type.kind === 'c' || type.kind === 'p') return null
@@ -160,15 +155,14 @@ const baseValue = (type: AnnotatedType, row: PgType, ordered: boolean): ValueFac
 })
 
 const enumValue = (type: AnnotatedType, { facts, mappings }: ServedEnum): ValueFacts => ({
+  ...withoutOrder,
   type: { kind: 'enum', id: facts.id, list: false },
   typeSchema: typeSchema(type),
   // Of a type that is not its own, Postgres would ask for each value whether there is a cast to json.
   json: mappings.length > 0 ? { kind: 'mapped', names: mappings } : { kind: 'text' },
   filter: true,
   order: true,
-  limited: false,
   alike: true,
-  aggregate: noAggregate,
 })
 
 /**
@@ -183,13 +177,10 @@ function listValue(reading: Reading, elementOid: Oid): ValueFacts | null {
   if (element === null || element.type.kind === 'composite') return null
   return {
     ...element,
+    ...withoutOrder,
     type: { ...element.type, list: true },
     json: element.type.kind === 'enum' ? enumListForm(element.json, enumArrays) : listForm(element.json),
     filter: element.type.kind === 'scalar' ? scalarTable[element.type.name].lists : enumArrays,
-    order: false,
-    limited: false,
-    alike: false,
-    aggregate: noAggregate,
   }
 }
 
