@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../lib/json-object.ts'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { UserRow } from '../protocol/types.ts'
 import { listLength } from './list-length.ts'
@@ -41,12 +42,6 @@ const pageIn = (order: 'asc' | 'desc') =>
 
 const pages = { asc: pageIn('asc'), desc: pageIn('desc') }
 
-const mergeAppData = statement<object>(
-  'auth.admin-users.merge-app-data',
-  `update auth.users set raw_app_meta_data = (${objectIn('raw_app_meta_data')} || $2::jsonb) - $3::text[],
-    updated_at = now() where id = $1`,
-)
-
 /** Imported tokens may belong to no session; the others go with theirs, whose row a refresh locks first. */
 const strayTokens = 'delete from auth.refresh_tokens where user_id = $1::uuid::text and session_id is null'
 
@@ -80,13 +75,12 @@ export const setUserBan = defineAction<[id: string, seconds: number | null]>(
 )
 
 /** Merges keys into `app_metadata`; a key with null is removed. */
-export const mergeAppMetadata = async (
-  run: RunStatement,
-  id: string,
-  data: Readonly<Record<string, unknown>>,
-): Promise<void> => {
-  await run(mergeAppData, [id, ...mergeValues(data)])
-}
+export const mergeAppMetadata = defineAction<[id: string, data: JsonObject]>(
+  'auth.admin-users.merge-app-data',
+  `update auth.users set raw_app_meta_data = (${objectIn('raw_app_meta_data')} || $2::jsonb) - $3::text[],
+    updated_at = now() where id = $1`,
+  (id, data) => [id, ...mergeValues(data)],
+)
 
 /**
  * Sets an address without a question; whether it counts as confirmed stays as it was. A pending change of address is

@@ -1,4 +1,5 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
+import { defineAction } from './define.ts'
 
 /** catalograph_auth.cooldowns: when a mail of a kind last went to an address (spec/auth.md 4.11). */
 
@@ -14,11 +15,6 @@ const remaining = statement<{ readonly seconds: number }>(
   'auth.cooldowns.remaining',
   `select greatest(1, ceil($3 - extract(epoch from clock_timestamp() - sent_at)))::int as seconds
   from catalograph_auth.cooldowns where kind = $1 and address_hash = $2`,
-)
-
-const end = statement<object>(
-  'auth.cooldowns.end',
-  'delete from catalograph_auth.cooldowns where kind = $1 and address_hash = $2 and sent_at = $3::timestamptz',
 )
 
 export interface Cooldown {
@@ -50,5 +46,8 @@ export const beginCooldown = async (
 }
 
 /** Takes the very one back that began at that time. */
-export const endCooldown = async (run: RunStatement, { kind, addressHash }: Cooldown, sentAt: string): Promise<void> =>
-  void (await run(end, [kind, addressHash, sentAt]))
+export const endCooldown = defineAction<[cooldown: Cooldown, sentAt: string]>(
+  'auth.cooldowns.end',
+  'delete from catalograph_auth.cooldowns where kind = $1 and address_hash = $2 and sent_at = $3::timestamptz',
+  ({ kind, addressHash }, sentAt) => [kind, addressHash, sentAt],
+)

@@ -1,14 +1,23 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { JsonRow } from './user-columns.ts'
 
-/** Statements as functions of who runs them and of the values of their parameters, in the order of these. */
+/**
+ * Statements as functions of who runs them and of what they are given: the values of their parameters, in the order of
+ * these, or what `parameters` takes these from.
+ */
 type StoreCall<Values extends readonly unknown[], Result> = (run: RunStatement, ...values: Values) => Promise<Result>
 
 /** What is run for what it changes. */
-export function defineAction<Values extends readonly unknown[]>(name: string, text: string): StoreCall<Values, void> {
+export function defineAction<Values extends readonly unknown[]>(
+  name: string,
+  text: string,
+  parameters: (...values: Values) => readonly unknown[] = inOrder,
+): StoreCall<Values, void> {
   const action = statement<object>(name, text)
-  return async (run, ...values) => void (await run(action, values))
+  return async (run, ...values) => void (await run(action, parameters(...values)))
 }
+
+const inOrder = (...values: readonly unknown[]): readonly unknown[] => values
 
 /** Whether there is a row. */
 export function defineTest<Values extends readonly unknown[]>(name: string, text: string): StoreCall<Values, boolean> {
@@ -20,9 +29,10 @@ export function defineTest<Values extends readonly unknown[]>(name: string, text
 export function defineLookup<Row extends object, Values extends readonly unknown[]>(
   name: string,
   text: string,
+  parameters: (...values: Values) => readonly unknown[] = inOrder,
 ): StoreCall<Values, Row | null> {
   const lookup = statement<Row>(name, text)
-  return async (run, ...values) => (await run(lookup, values))[0] ?? null
+  return async (run, ...values) => (await run(lookup, parameters(...values)))[0] ?? null
 }
 
 /** The same of a query that ends in asJson. */

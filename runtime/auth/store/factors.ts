@@ -1,4 +1,3 @@
-import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { FactorRow } from '../protocol/types.ts'
 import { defineAction, defineList, defineLookup, defineTest } from './define.ts'
 
@@ -10,13 +9,6 @@ export interface FactorWithSecret extends FactorRow {
   /** Base32. */
   readonly secret: string | null
 }
-
-const insert = statement<FactorRow>(
-  'auth.factors.insert',
-  `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, secret, created_at, updated_at)
-  values ($1, $2, $3, 'totp', 'unverified', $4, now(), now())
-  returning ${factorColumns}`,
-)
 
 /** Null: the user has no such factor, although another user may. */
 export const findFactor = defineLookup<FactorWithSecret, [userId: string, id: string]>(
@@ -38,8 +30,13 @@ export interface NewFactor {
 }
 
 /** Enrols a TOTP factor, which counts for nothing until it is verified. */
-export const insertFactor = async (run: RunStatement, { id, userId, friendlyName, secret }: NewFactor): Promise<void> =>
-  void (await run(insert, [id, userId, friendlyName, secret]))
+export const insertFactor = defineAction<[factor: NewFactor]>(
+  'auth.factors.insert',
+  `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, secret, created_at, updated_at)
+  values ($1, $2, $3, 'totp', 'unverified', $4, now(), now())
+  returning ${factorColumns}`,
+  ({ id, userId, friendlyName, secret }) => [id, userId, friendlyName, secret],
+)
 
 /** Enrolments that were not continued, and an unnamed one that a new unnamed one replaces (spec/auth.md 5.7). */
 export const deleteAbandonedFactors = defineAction<[userId: string, alsoUnnamed: boolean]>(

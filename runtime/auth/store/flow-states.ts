@@ -42,12 +42,6 @@ const isIssued = statement<{ readonly issued: boolean }>(
   where id = $1 and authentication_method = 'oauth'`,
 )
 
-const sign = statement<object>(
-  'auth.flow-states.sign',
-  `update auth.flow_state set user_id = $2, provider_access_token = $3, provider_refresh_token = $4, updated_at = now()
-  where id = $1`,
-)
-
 /** A flow whose code was issued, as the exchange reads it. */
 export interface IssuedFlow {
   readonly id: string
@@ -117,12 +111,12 @@ export interface ProviderTokens {
 }
 
 /** From now on the code of a claimed flow can be exchanged for a session of the user. */
-export const signFlow = async (
-  run: RunStatement,
-  id: string,
-  userId: string,
-  { accessToken, refreshToken }: ProviderTokens,
-): Promise<void> => void (await run(sign, [id, userId, accessToken, refreshToken]))
+export const signFlow = defineAction<[id: string, userId: string, tokens: ProviderTokens]>(
+  'auth.flow-states.sign',
+  `update auth.flow_state set user_id = $2, provider_access_token = $3, provider_refresh_token = $4, updated_at = now()
+  where id = $1`,
+  (id, userId, { accessToken, refreshToken }) => [id, userId, accessToken, refreshToken],
+)
 
 /**
  * The link of a mail that belongs to a PKCE flow was opened: the code for the browser, and the destination of the flow.

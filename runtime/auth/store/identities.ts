@@ -1,24 +1,17 @@
-import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { JsonObject } from '../../lib/json-object.ts'
 import { defineAction, defineTest } from './define.ts'
 
 /** auth.identities. */
 
-const insertEmail = statement<object>(
+/** Gives a user the identity of their address; one that they have stays as it is. Unwanted, it changes nothing. */
+export const ensureEmailIdentity = defineAction<[userId: string, data: JsonObject, wanted?: boolean]>(
   'auth.identities.insert-email',
   `insert into auth.identities (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at,
     updated_at)
   select gen_random_uuid(), $1::text, $1::uuid, $2::jsonb, 'email', now(), now(), now() where $3::boolean
   on conflict (provider_id, provider) do nothing`,
+  (userId, data, wanted = true) => [userId, data, wanted],
 )
-
-/** Gives a user the identity of their address; one that they have stays as it is. Unwanted, it changes nothing. */
-export const ensureEmailIdentity = async (
-  run: RunStatement,
-  userId: string,
-  data: JsonObject,
-  wanted = true,
-): Promise<void> => void (await run(insertEmail, [userId, data, wanted]))
 
 /** The identity of the address is of this address from now on; it is made where there was none. */
 export const setEmailIdentity = defineAction<[userId: string, data: JsonObject]>(
@@ -30,15 +23,6 @@ export const setEmailIdentity = defineAction<[userId: string, data: JsonObject]>
     updated_at = now()`,
 )
 
-const putProvider = statement<object>(
-  'auth.identities.put-provider',
-  `insert into auth.identities as i (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at,
-    updated_at)
-  values (gen_random_uuid(), $3, $1, $4, $2, now(), now(), now())
-  on conflict (provider_id, provider) do update set identity_data = excluded.identity_data, last_sign_in_at = now(),
-    updated_at = now() where i.user_id = excluded.user_id`,
-)
-
 export interface ProviderIdentity {
   readonly userId: string
   readonly provider: string
@@ -48,10 +32,15 @@ export interface ProviderIdentity {
 }
 
 /** Gives a user the identity of a provider, or renews what the provider says; never takes it from somebody else. */
-export const putProviderIdentity = async (
-  run: RunStatement,
-  { userId, provider, subject, data }: ProviderIdentity,
-): Promise<void> => void (await run(putProvider, [userId, provider, subject, data]))
+export const putProviderIdentity = defineAction<[identity: ProviderIdentity]>(
+  'auth.identities.put-provider',
+  `insert into auth.identities as i (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at,
+    updated_at)
+  values (gen_random_uuid(), $3, $1, $4, $2, now(), now(), now())
+  on conflict (provider_id, provider) do update set identity_data = excluded.identity_data, last_sign_in_at = now(),
+    updated_at = now() where i.user_id = excluded.user_id`,
+  ({ userId, provider, subject, data }) => [userId, provider, subject, data],
+)
 
 /** Leaves a user the one identity. */
 export const deleteOtherIdentities = defineAction<[userId: string, provider: string, subject: string]>(

@@ -1,5 +1,5 @@
-import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import { defineAction, defineTest } from './define.ts'
+import type { RunStatement } from '../../db/pool/statements.ts'
+import { defineAction, defineLookup, defineTest } from './define.ts'
 
 /** auth.one_time_tokens, the copy of the token columns of auth.users, and the secret part of codes beside them. */
 
@@ -119,22 +119,15 @@ const slotOfType = `case o.token_type::text ${slotNames
   .join(' ')} end`
 
 /**
- * Only tokens of our own making have a secret part: what GoTrue mailed could be computed by anybody (spec/auth.md,
- * attack 10).
+ * Whose link it is, among those of some slots; `token` without its prefix. Only tokens of our own making have a secret
+ * part: what GoTrue mailed could be computed by anybody (spec/auth.md, attack 10).
  */
-const holder = statement<TokenHolder>(
+export const findTokenHolder = defineLookup<TokenHolder, [token: string, prefix: string, among: readonly TokenSlot[]]>(
   'auth.one-time-tokens.holder',
   `select o.user_id, c.slot, o.token_hash as token,
     extract(epoch from clock_timestamp() - c.issued_at)::float8 as issued_seconds_ago
   from auth.one_time_tokens o
   join catalograph_auth.codes c on c.user_id = o.user_id and c.slot = ${slotOfType}
   where o.token_hash in ($1::text, $2::text) and c.slot = any ($3) and c.salt <> ''`,
+  (token, prefix, among) => [token, prefix + token, among],
 )
-
-/** Whose link it is, among those of some slots; `token` without its prefix. */
-export const findTokenHolder = async (
-  run: RunStatement,
-  token: string,
-  prefix: string,
-  among: readonly TokenSlot[],
-): Promise<TokenHolder | null> => (await run(holder, [token, prefix + token, among]))[0] ?? null

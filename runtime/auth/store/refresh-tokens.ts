@@ -2,7 +2,7 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
 import { asJson, sessionColumns, signedColumns, userColumns, type JsonRow } from './user-columns.ts'
 import { instanceId } from './users.ts'
-import { defineLookup, defineTest } from './define.ts'
+import { defineAction, defineLookup, defineTest } from './define.ts'
 
 /** auth.refresh_tokens: at most one of a session is not revoked. */
 
@@ -73,12 +73,6 @@ export interface LockedToken {
   readonly user: UserRow
 }
 
-const touchSession = statement<object>(
-  'auth.refresh-tokens.touch-session',
-  `update auth.sessions set refreshed_at = now() at time zone 'utc', updated_at = now(), user_agent = $2, ip = $3::inet
-  where id = $1`,
-)
-
 export interface ClientTraits {
   readonly userAgent: string | null
   readonly address: string | null
@@ -140,5 +134,9 @@ export const spendToken = defineTest<[token: string, child: string]>(
   returning id`,
 )
 
-export const touchSessionOf = async (run: RunStatement, id: string, client: ClientTraits): Promise<void> =>
-  void (await run(touchSession, [id, client.userAgent, client.address]))
+export const touchSessionOf = defineAction<[id: string, client: ClientTraits]>(
+  'auth.refresh-tokens.touch-session',
+  `update auth.sessions set refreshed_at = now() at time zone 'utc', updated_at = now(), user_agent = $2, ip = $3::inet
+  where id = $1`,
+  (id, { userAgent, address }) => [id, userAgent, address],
+)

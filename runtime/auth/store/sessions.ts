@@ -1,4 +1,3 @@
-import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { AmrMethod, SessionRow } from '../protocol/types.ts'
 import { sessionColumns } from './user-columns.ts'
 import { instanceId } from './users.ts'
@@ -6,7 +5,19 @@ import { defineAction, defineLookup, defineTest } from './define.ts'
 
 /** auth.sessions, with what belongs to a session and ends with it: refresh tokens and methods. */
 
-const insert = statement<object>(
+export interface NewSession {
+  readonly id: string
+  readonly userId: string
+  readonly method: AmrMethod
+  readonly refreshToken: string
+  readonly userAgent: string | null
+  readonly address: string | null
+  /** The mail of a reset began it. */
+  readonly isRecovery: boolean
+}
+
+/** Begins a session at aal1 with its first refresh token; it is the user's last sign-in. */
+export const insertSession = defineAction<[session: NewSession]>(
   'auth.sessions.insert',
   `with session as (
     insert into auth.sessions (id, user_id, created_at, updated_at, aal, user_agent, ip)
@@ -21,24 +32,16 @@ const insert = statement<object>(
     insert into catalograph_auth.recovery_sessions (session_id) select id from session where $7::boolean
   )
   update auth.users set last_sign_in_at = now(), updated_at = now() where id = $2::uuid`,
+  ({ id, userId, userAgent, address, method, refreshToken, isRecovery }) => [
+    id,
+    userId,
+    userAgent,
+    address,
+    method,
+    refreshToken,
+    isRecovery,
+  ],
 )
-
-export interface NewSession {
-  readonly id: string
-  readonly userId: string
-  readonly method: AmrMethod
-  readonly refreshToken: string
-  readonly userAgent: string | null
-  readonly address: string | null
-  /** The mail of a reset began it. */
-  readonly isRecovery: boolean
-}
-
-/** Begins a session at aal1 with its first refresh token; it is the user's last sign-in. */
-export const insertSession = async (run: RunStatement, session: NewSession): Promise<void> => {
-  const { id, userId, userAgent, address, method, refreshToken, isRecovery } = session
-  await run(insert, [id, userId, userAgent, address, method, refreshToken, isRecovery])
-}
 
 export const findSession = defineLookup<SessionRow, [id: string]>(
   'auth.sessions.by-id',

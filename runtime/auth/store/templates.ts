@@ -14,12 +14,6 @@ const list = statement<StoredTemplate>(
   'select kind, subject, html from catalograph_auth.templates order by kind',
 )
 
-const put = statement<object>(
-  'auth.templates.put',
-  `insert into catalograph_auth.templates (kind, subject, html) values ($1, $2, $3)
-  on conflict (kind) do update set subject = excluded.subject, html = excluded.html, updated_at = now()`,
-)
-
 export const storedTemplates = async (run: RunStatement): Promise<ReadonlyMap<string, StoredTemplate>> =>
   new Map((await run(list)).map((one) => [one.kind, one]))
 
@@ -28,11 +22,12 @@ export const storedTemplate = defineLookup<StoredTemplate, [kind: string]>(
   'select kind, subject, html from catalograph_auth.templates where kind = $1',
 )
 
-export const putTemplate = async (
-  run: RunStatement,
-  kind: string,
-  { subject, html }: Omit<StoredTemplate, 'kind'>,
-): Promise<void> => void (await run(put, [kind, subject, html]))
+export const putTemplate = defineAction<[kind: string, texts: Omit<StoredTemplate, 'kind'>]>(
+  'auth.templates.put',
+  `insert into catalograph_auth.templates (kind, subject, html) values ($1, $2, $3)
+  on conflict (kind) do update set subject = excluded.subject, html = excluded.html, updated_at = now()`,
+  (kind, { subject, html }) => [kind, subject, html],
+)
 
 export const deleteTemplateRow = defineAction<[kind: string]>(
   'auth.templates.remove',

@@ -38,12 +38,6 @@ const insert = statement<{ readonly id: string }>(
   returning id`,
 )
 
-const mergeUserData = statement<object>(
-  'auth.users.merge-user-data',
-  `update auth.users set raw_user_meta_data = (${objectIn('raw_user_meta_data')} || $2::jsonb) - $3::text[],
-    updated_at = now() where id = $1`,
-)
-
 export interface NewUser {
   readonly id: string
   /** Left out: what the settings give everybody. */
@@ -143,6 +137,9 @@ export const clearUserTokens = defineAction<[id: string]>(
 )
 
 /** Merges keys into the metadata; a key with null is removed (spec/auth.md 5.2). */
-export const mergeUserMetadata = async (run: RunStatement, id: string, data: JsonObject): Promise<void> => {
-  await run(mergeUserData, [id, ...mergeValues(data)])
-}
+export const mergeUserMetadata = defineAction<[id: string, data: JsonObject]>(
+  'auth.users.merge-user-data',
+  `update auth.users set raw_user_meta_data = (${objectIn('raw_user_meta_data')} || $2::jsonb) - $3::text[],
+    updated_at = now() where id = $1`,
+  (id, data) => [id, ...mergeValues(data)],
+)
