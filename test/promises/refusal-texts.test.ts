@@ -52,4 +52,12 @@ describe('a refusal', () => {
     expect(sentences.length).toBeGreaterThan(15)
     expect(notRaised(sentences.filter((text) => !ofPostgres.includes(text)))).toEqual([])
   })
+
+  test('of the reference interpreter has the sentence of the service', () => {
+    const given = textsIn('compiler/tools/verify/interpreter', '.ts', []).matchAll(/new Refused\(([^;]*?)\)\n/g)
+    const texts = [...given].flatMap(([, list = '']) => [...list.matchAll(/'([^']* [^']*)'|`([^`\\]* [^`\\]*)`/g)])
+    const sentences = texts.map(([, plain, template = '']) => plain ?? template.replace(/\$\{[^}]*\}/g, '1'))
+    expect(sentences.length).toBeGreaterThan(15)
+    expect(notRaised(sentences)).toEqual([])
+  })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { keys } from '../../compiler/comments/keys.ts'
+import { filteredScalars } from '../../compiler/tools/verify/interpreter/api.ts'
 import { spatialOperators as interpretedSpatial } from '../../compiler/tools/verify/interpreter/geometry.ts'
 import { matches } from '../../compiler/tools/verify/interpreter/patterns.ts'
 import { operatorsOf, rulesOf } from '../../compiler/tools/verify/interpreter/types.ts'
@@ -139,6 +140,12 @@ describe('a scalar', () => {
     const [, listed = ''] = /`\{X\}ListFilter`, X in `([\w ]+)`/.exec(graphqlSpec.get('4.1') ?? '') ?? []
     expect(sorted(listed.split(' '))).toEqual(sorted(scalarNames.filter((name) => scalarTable[name].lists)))
   })
+
+  test('with a filter is known to the reference interpreter, whose names no table may take', () => {
+    expect(sorted(filteredScalars)).toEqual(
+      sorted(scalarNames.filter((name) => scalarTable[name].operators.length > 0)),
+    )
+  })
 })
 
 describe('a comment key', () => {
@@ -221,6 +228,12 @@ describe('a provider of identities', () => {
     expect(otherProviders.filter(isProviderName)).toEqual([])
   })
 
+  test('is known to the client by its name, and signed in with by a test', () => {
+    const unknown = providerNames.filter((name) => !readPage('runtime/client/auth-client.ts').includes(`'${name}' | `))
+    expect(unknown).toEqual([])
+    expect(notRead(providerNames, 'test/runtime/auth/providers', [])).toEqual([])
+  })
+
   test('is specified', () => {
     expect(notNamed(providerNames, authSpec.get('6.3'))).toEqual([])
   })
@@ -230,10 +243,13 @@ describe('an endpoint', () => {
   const paths = (rows: readonly { readonly at: string }[]): readonly string[] =>
     rows.map(({ at }) => at.replace(/^\w+ /, '').replace(/\/:.*/, ''))
 
+  /** The path of another endpoint that begins with it is not its own. */
+  const isIn = (text: string, path: string): boolean => new RegExp(`${path}(?![\\w-])`).test(text)
+
   test('is specified, and one of the owner is on the page', () => {
-    const [spec, page] = ['docs/spec/auth.md', 'docs/auth.md'].map(readPage)
-    expect(paths(routes).filter((path) => !spec?.includes(path))).toEqual([])
-    expect(paths(ownerRoutes).filter((path) => !page?.includes(`/admin/v1${path}`))).toEqual([])
+    const [spec = '', page = ''] = ['docs/spec/auth.md', 'docs/auth.md'].map(readPage)
+    expect(paths(routes).filter((path) => !isIn(spec, path))).toEqual([])
+    expect(paths(ownerRoutes).filter((path) => !isIn(page, `/admin/v1${path}`))).toEqual([])
   })
 })
 

@@ -10,12 +10,16 @@ import {
   type GraphQLSchema,
   type VariableDefinitionNode,
 } from 'graphql'
+import type { ScalarName } from '../../contract/scalar-names.ts'
 
 /** Thinks up a value of a type, undefined where none comes to mind. */
 export type Sample = (type: GraphQLInputType) => unknown
 
-/** Values that stand for every other of their type: what a statement looks like does not depend on them. */
-export const sampleScalars: Readonly<Record<string, unknown>> = {
+/**
+ * Values that stand for every other of their type: what a statement looks like does not depend on them. What an ID or a
+ * Cursor is depends on the table.
+ */
+export const sampleScalars: Readonly<Record<Exclude<ScalarName, 'ID' | 'Cursor'>, unknown>> = {
   Int: 1,
   Float: 1,
   String: '',

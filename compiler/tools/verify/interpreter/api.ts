@@ -75,7 +75,8 @@ export type RootField =
   | { readonly kind: 'node' }
   | { readonly kind: 'collection' | 'byKey' | 'insert' | 'update' | 'delete'; readonly table: ApiTable }
 
-const filtered = [
+/** The scalars that a schema has with their filters. */
+export const filteredScalars = [
   'ID',
   'Int',
   'Float',
@@ -91,8 +92,8 @@ const filtered = [
 ]
 
 const builtIn: ReadonlySet<string> = new Set([
-  ...filtered,
-  ...filtered.map((name) => `${name}Filter`),
+  ...filteredScalars,
+  ...filteredScalars.map((name) => `${name}Filter`),
   'JSON',
   'Cursor',
   'Query',
