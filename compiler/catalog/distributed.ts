@@ -1,20 +1,20 @@
 import { PATH } from './queries.ts'
-import { bool, conditions, nullable, text } from './rows.ts'
-import type { CatalogDistributed } from './types.ts'
+import { bool, eachOf, nullable, oneWordOf, text } from './rows.ts'
+import type { CatalogDistributed, CatalogPolicy } from './types.ts'
 
 /** The catalogue of Citus, which is read by a statement of its own: where the extension is not, it cannot be mentioned. */
 
-/** A permissive policy counts whomever it is for; a restrictive one binds only those, so that it counts where it is for all. */
-const policiesOf = (permissive: boolean): string => `array(
-    select case path.value when '' then pg_catalog.pg_get_expr(y.polqual, y.polrelid) end
-    from pg_catalog.pg_policy y where y.polrelid = c.oid and y.polcmd in ('r', '*') and y.polpermissive = ${permissive}
-      ${permissive ? '' : `and '0'::pg_catalog.oid = any (y.polroles)`}
-    order by y.polname)`
+const policies = `array(
+    select pg_catalog.json_build_object('name', y.polname, 'command', y.polcmd, 'permissive', y.polpermissive,
+      'everybody', '0'::pg_catalog.oid = any (y.polroles),
+      'using', case path.value when '' then pg_catalog.pg_get_expr(y.polqual, y.polrelid) end,
+      'check', case path.value when '' then pg_catalog.pg_get_expr(y.polwithcheck, y.polrelid) end)::pg_catalog.text
+    from pg_catalog.pg_policy y where y.polrelid = c.oid order by y.polname)`
 
 /** $1 text[]: the schemas. */
 export const distributedQuery = `with ${PATH}
 select c.oid::pg_catalog.text as oid, pg_catalog.column_to_column_name(p.logicalrelid, p.partkey) as column,
-  c.relforcerowsecurity as forced, ${policiesOf(true)} as permissive, ${policiesOf(false)} as restrictive
+  c.relforcerowsecurity as forced, ${policies} as policies
 from pg_catalog.pg_dist_partition p
 join pg_catalog.pg_class c on c.oid = p.logicalrelid::pg_catalog.oid
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace and n.nspname = any ($1::pg_catalog.text[])
@@ -25,6 +25,14 @@ export const decodeDistributed = (row: Readonly<Record<string, unknown>>): Catal
   oid: text(row['oid']),
   column: nullable(text)(row['column']),
   forced: bool(row['forced']),
-  permissive: conditions(row['permissive']),
-  restrictive: conditions(row['restrictive']),
+  policies: eachOf(text)(row['policies']).map((policy) => decodePolicy(JSON.parse(policy))),
+})
+
+const decodePolicy = (policy: Readonly<Record<string, unknown>>): CatalogPolicy => ({
+  name: text(policy['name']),
+  command: oneWordOf('r', 'a', 'w', 'd', '*')(policy['command']),
+  permissive: bool(policy['permissive']),
+  everybody: bool(policy['everybody']),
+  using: nullable(text)(policy['using']),
+  check: nullable(text)(policy['check']),
 })

@@ -21,15 +21,12 @@ export const nullable =
   (value) =>
     value === null ? null : read(value)
 
-const listOf =
+export const eachOf =
   <T>(read: Read<T>): Read<readonly T[]> =>
   (value) =>
     Array.isArray(value) ? value.map(read) : expected('a list', value)
 
-/** Conditions as Postgres prints them; null: there is none. */
-export const conditions = listOf(nullable(text))
-
-const oneOf =
+export const oneWordOf =
   <const T extends string>(...words: readonly T[]): Read<T> =>
   (value) =>
     words.find((word) => word === value) ?? expected(`one of ${words.join(', ')}`, value)
@@ -43,14 +40,14 @@ export const ROWS = {
   grants: { acl, grantee: text, privilege: text },
   schemas: { oid: text, name: text, comment: nullable(text), acl },
   /** What was known and is no more, and maybe what never was known. */
-  gone: { kind: oneOf('relation', 'function'), oid: text },
+  gone: { kind: oneWordOf('relation', 'function'), oid: text },
   relations: {
     oid: text,
     hash: text,
     served: bool,
     schema: text,
     name: text,
-    kind: oneOf('r', 'p', 'v', 'm', 'f'),
+    kind: oneWordOf('r', 'p', 'v', 'm', 'f'),
     owner: text,
     comment: nullable(text),
     rowSecurity: bool,
@@ -77,19 +74,19 @@ export const ROWS = {
     primary: bool,
     immediate: bool,
     identifying: bool,
-    numbers: listOf(integer),
-    parts: nullable(listOf(text)),
+    numbers: eachOf(integer),
+    parts: nullable(eachOf(text)),
     predicate: nullable(text),
   },
   foreignKeys: {
     oid: text,
     name: text,
     relation: text,
-    numbers: listOf(integer),
+    numbers: eachOf(integer),
     foreignOid: text,
     foreignSchema: text,
     foreignRelation: text,
-    foreignNumbers: listOf(integer),
+    foreignNumbers: eachOf(integer),
     guaranteed: bool,
     comment: nullable(text),
   },
@@ -98,7 +95,7 @@ export const ROWS = {
     oid: text,
     schema: text,
     name: text,
-    kind: oneOf('b', 'c', 'd', 'e', 'p', 'r', 'm'),
+    kind: oneWordOf('b', 'c', 'd', 'e', 'p', 'r', 'm'),
     element: nullable(text),
     delimiter: text,
     base: nullable(text),
@@ -108,12 +105,12 @@ export const ROWS = {
     relationSchema: nullable(text),
     relationName: nullable(text),
     standAlone: nullable(bool),
-    attributes: nullable(listOf(text)),
-    attributeTypes: nullable(listOf(text)),
-    attributeModifiers: nullable(listOf(integer)),
-    labels: listOf(text),
-    orderSchemas: nullable(listOf(text)),
-    orderNames: nullable(listOf(text)),
+    attributes: nullable(eachOf(text)),
+    attributeTypes: nullable(eachOf(text)),
+    attributeModifiers: nullable(eachOf(integer)),
+    labels: eachOf(text),
+    orderSchemas: nullable(eachOf(text)),
+    orderNames: nullable(eachOf(text)),
     comment: nullable(text),
     acl,
   },
@@ -124,15 +121,15 @@ export const ROWS = {
     hash: text,
     schema: text,
     name: text,
-    kind: oneOf('f', 'p', 'a', 'w'),
-    volatility: oneOf('i', 's', 'v'),
+    kind: oneWordOf('f', 'p', 'a', 'w'),
+    volatility: oneWordOf('i', 's', 'v'),
     returnsSet: bool,
     rows: number,
     result: text,
     variadic: bool,
-    types: listOf(text),
-    modes: nullable(listOf(oneOf('i', 'o', 'b', 'v', 't'))),
-    names: nullable(listOf(text)),
+    types: eachOf(text),
+    modes: nullable(eachOf(oneWordOf('i', 'o', 'b', 'v', 't'))),
+    names: nullable(eachOf(text)),
     defaultCount: integer,
     defaults: nullable(text),
     comment: nullable(text),
@@ -141,11 +138,11 @@ export const ROWS = {
   /** Tables with a trigger that may set columns of a row before it is added. */
   filled: { relation: text },
   /** What extensions brought. */
-  members: { kind: oneOf('relation', 'function'), oid: text },
+  members: { kind: oneWordOf('relation', 'function'), oid: text },
   /** Comments with settings on objects that have none. */
   strays: { kind: text, name: text, comment: text },
   /** Functions, relations and domains that read claims one by one, or leave something behind (queries/marks.ts). */
-  needy: { kind: oneOf('claims', 'settings', 'session'), oid: text },
+  needy: { kind: oneWordOf('claims', 'settings', 'session'), oid: text },
   /** What was recorded to have changed: rows of `filled` and `needy` are about these alone. */
   touched: { oid: text },
 } as const

@@ -53,9 +53,21 @@ export interface CatalogDistributed {
   readonly column: string | null
   /** Whether its policies hold for its owner, too. */
   readonly forced: boolean
-  /** The printed conditions of policies that hold for SELECT, of any role; null: without one. */
-  readonly permissive: readonly (string | null)[]
-  readonly restrictive: readonly (string | null)[]
+  /** By name. */
+  readonly policies: readonly CatalogPolicy[]
+}
+
+/** A policy of row-level security, as pg_policy has it. */
+export interface CatalogPolicy {
+  readonly name: string
+  /** SELECT, INSERT, UPDATE, DELETE, or all of them. */
+  readonly command: 'r' | 'a' | 'w' | 'd' | '*'
+  readonly permissive: boolean
+  /** It is for all roles. */
+  readonly everybody: boolean
+  /** Conditions as Postgres prints them; null: it has none. */
+  readonly using: string | null
+  readonly check: string | null
 }
 
 export interface CatalogMember {

@@ -24,6 +24,7 @@ import { buildLinks } from './links.ts'
 import { schemaUsage } from './privileges.ts'
 import { buildReport } from './report.ts'
 import { resultContext, type FunctionScope } from './results.ts'
+import { withoutLoosened } from './restrictive.ts'
 import { rolesPart } from './roles.ts'
 import type { ValueScope } from './scalars.ts'
 import { inOrder, readScope, servedSchema } from './scope.ts'
@@ -44,7 +45,8 @@ export function buildModel(
   const enums = buildEnums(memo, schemas, annotated)
   const values: ValueScope = { ...types, enums: new Map(enums.value.map((item) => [item.facts.id, item])) }
   const composites = buildComposites(memo, schemas, values, annotated)
-  const namedRelations = nameRelations(memo, schemas, types, annotated)
+  const relations = withoutLoosened(annotated)
+  const namedRelations = nameRelations(memo, schemas, types, relations.value)
   const byId = new Map(namedRelations.value.map((named) => [named.id, named]))
   const links = buildLinks(memo, namedRelations.value, byId)
   const scope: FunctionScope = { ...values, namedRelations: byId }
@@ -70,7 +72,7 @@ export function buildModel(
   const manifest: Manifest = { ...served, ...rolesPart(memo, rolePrivileges(annotated), served) }
   const diagnostics = once(() => [
     ...(composites?.diagnostics ?? []),
-    ...[enums, namedRelations, links, entities, calls].flatMap((pass) => pass.diagnostics),
+    ...[relations, enums, namedRelations, links, entities, calls].flatMap((pass) => pass.diagnostics),
     ...collisionDiagnostics(memo, manifest, functionNames(scope, functions)),
   ])
   const reports = annotated.schemas.some(({ settings }) => settings.schemaReport)

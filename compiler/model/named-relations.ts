@@ -1,7 +1,7 @@
 import type { Memo } from '../../runtime/lib/memo.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { Diagnostic, ObjectId } from '../../runtime/contract/manifest.ts'
-import type { Annotated, AnnotatedRelation } from '../comments/types.ts'
+import type { AnnotatedRelation } from '../comments/types.ts'
 import { notNullKey } from '../catalog/not-null-key.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
@@ -36,7 +36,7 @@ export function nameRelations(
   memo: Memo,
   schemas: readonly ServedSchema[],
   scope: ModelScope,
-  { relations }: Annotated,
+  relations: readonly AnnotatedRelation[],
 ): WithDiagnostics<readonly NamedRelation[]> {
   const places = memo.one(placesInOrder, schemas, memo.map(fullName, relations))
   const ordered = places.flatMap((place) => relations[place] ?? [])

@@ -53,6 +53,8 @@ function relationOf(
   const entity = entities.find((item) => item.id === id)
   const object = nameRelation(relation)
   const base = { object, kind: relationWord(relation.kind), schema, name }
+  const isLoosened = told.get(object)?.some(({ code }) => code === 'policies-loosened')
+  if (isLoosened) return { ...base, entity: null, missing: why('not served', told, object, ['policies-loosened']) }
   if (entity === undefined)
     return { ...base, entity: null, missing: why('unusable name', told, object, ['name-unusable']) }
   if (entity.key.length > 0) return { ...base, entity: id, missing: null }

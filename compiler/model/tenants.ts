@@ -42,11 +42,11 @@ function tenantsOf(annotated: Annotated, distributed: readonly CatalogDistribute
 function tenantOf(annotated: Annotated, relation: AnnotatedRelation, how: CatalogDistributed): Tenant | null {
   const column = relation.columns.find(({ name }) => name === how.column)
   if (column === undefined || !relation.rowSecurity) return null
-  const named = (condition: string | null): string | null => tenantIn(condition ?? '', column.name, column.typeText)
-  // One restrictive policy decides; of the others any may let a row through, whomever each is for.
-  const [every = null, ...others] = how.permissive.map(named)
-  const expression = how.restrictive.map(named).find((found) => found !== null) ?? every
-  if (expression === null || (expression === every && others.some((found) => found !== every))) return null
+  // Any policy may let a row through, whomever it is for.
+  const [expression = null, ...others] = how.policies
+    .filter(({ command }) => command === 'r' || command === '*')
+    .map(({ using }) => tenantIn(using ?? '', column.name, column.typeText))
+  if (expression === null || others.some((found) => found !== expression)) return null
   return {
     facts: { column: column.name, exempt: exemptFrom(annotated, relation, how) },
     expression: `(${expression})::text`,

@@ -145,6 +145,12 @@ export const diagnosticKinds = {
       `Its defaults, ${defaults}, hold a comma within one of them, so none is taken to be one: all arguments are required.`,
     () => 'Write "default null", and let the body of the function put the value in its place.',
   ),
+  'policies-loosened': kind<{ policies: readonly string[]; sql: string | null }>(
+    'error',
+    ({ policies }) =>
+      `Restrictive policies do not restrict where Citus keeps the rows, which would be shown because of ${list(policies)}; the table is left out.`,
+    ({ sql }) => sql ?? 'Write what they demand into its permissive policies, and drop them.',
+  ),
   'statement-refused': kind<{ part: string; problem: string }>(
     'error',
     ({ part, problem }) => `The SQL compiled for ${part} does not parse: ${problem}; the object is left out.`,
