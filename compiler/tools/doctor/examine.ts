@@ -13,6 +13,7 @@ import { advise, fault, ok, type Finding } from './findings.ts'
 import { hostFindings } from './hosts.ts'
 import { replicaFindings } from './replicas.ts'
 import { schemaFindings } from './schema.ts'
+import { shardFindings } from './shards.ts'
 import { addressFinding, isAuthThere, keysFinding, mailFinding, nodeFinding } from './surroundings.ts'
 
 /** What a look needs: the settings, and where requests and the compiler log in. */
@@ -72,6 +73,9 @@ export async function examine(patient: Patient, nodeVersion: string, now: () => 
     attempt('prepared', 'check DATABASE_OWNER_URL', () => preparedFindings(patient)),
     attempt('schema', 'check DB_SCHEMAS, and the privileges of the role', () =>
       withSession({ url: ownerUrl }, (query) => schemaPart(patient, query)),
+    ),
+    attempt('citus', 'check DATABASE_OWNER_URL, and the privileges of the role', () =>
+      withSession({ url: ownerUrl }, (query) => shardFindings(query, loginUrl)),
     ),
     attempt('auth', 'check DATABASE_OWNER_URL', () =>
       withSession({ url: ownerUrl }, async (query) => {

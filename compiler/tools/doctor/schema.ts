@@ -36,8 +36,10 @@ function remarkFindings(diagnostics: readonly Diagnostic[]): readonly Finding[] 
   const lost = diagnostics.filter(({ code }) => losses.has(code)).length
   const comments = diagnostics.filter(({ code }) => code.startsWith('comment-')).length
   const keyless = diagnostics.filter(({ code }) => code === 'no-key').length
-  const broken = diagnostics.filter(({ severity }) => severity === 'error').length
+  const loosened = diagnostics.filter(({ code }) => code === 'policies-loosened')
+  const broken = diagnostics.filter(({ severity }) => severity === 'error').length - loosened.length
   return [
+    ...loosened.map(({ object, message, fix }) => fault('policies', `${object}: ${message}`, fix)),
     ...(broken > 0 ? [fault('schema', `${broken} objects cannot be served`, 'catalograph report names them')] : []),
     ...(comments > 0
       ? [advise('comments', `${comments} comments or settings in them have no effect`, 'catalograph report names them')]

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { prepareDatabase } from '../../../../compiler/prepare/prepare.ts'
+import { doctorCommand } from '../../../../compiler/tools/cli/doctor.ts'
+import type { Finding } from '../../../../compiler/tools/doctor/findings.ts'
+import { runCommand } from '../../../support/command.ts'
+import type { TestDatabase } from '../../../support/database.ts'
+import { citusMajor, createDistributed } from '../../../support/distributed.ts'
+
+const major = citusMajor()
+
+describe.skipIf(major === null)('what doctor says of a database of Citus', () => {
+  let db: TestDatabase
+  beforeAll(async () => {
+    db = await createDistributed(
+      major ?? 15,
+      `create table task (tenant_id bigint primary key, done boolean not null default false);
+      select create_distributed_table('task', 'tenant_id');
+      grant usage on schema public to anon;
+      grant select on task to anon;
+      alter role anon login;
+      alter role authenticated login;`,
+    )
+    await prepareDatabase({ url: db.adminUrl, login: 'authenticator' })
+  }, 120_000)
+  afterAll(() => db?.drop())
+
+  const found = async (check: string): Promise<readonly Omit<Finding, 'check'>[]> => {
+    const { printed } = await runCommand([doctorCommand], ['doctor', '--json'], {
+      environment: {
+        CATALOGRAPH_DATA: '/nowhere',
+        JWT_SECRET: 'a secret that has more than thirty-two characters',
+        DATABASE_URL: db.url,
+        DATABASE_OWNER_URL: db.adminUrl,
+      },
+    })
+    const findings = JSON.parse(printed) as readonly Finding[]
+    return findings.filter((one) => one.check === check).map(({ verdict, message, fix }) => ({ verdict, message, fix }))
+  }
+
+  it('names a role that reaches no worker, and nothing once its statement was run', async () => {
+    expect(await found('citus')).toEqual([
+      {
+        verdict: 'fault',
+        message: 'service_role may not log in, and so reaches no worker node',
+        fix: 'alter role "service_role" login;',
+      },
+    ])
+    await db.query('alter role "service_role" login;')
+    expect(await found('citus')).toEqual([
+      { verdict: 'ok', message: 'each role of the API reaches 2 worker nodes', fix: null },
+    ])
+  })
+
+  it('names a role that the workers alone do not let in', async () => {
+    const onWorker = (command: string) =>
+      db.query(`select run_command_on_workers($$set citus.enable_alter_role_propagation to off; ${command}$$)`)
+    await onWorker('alter role anon nologin')
+    const [first, second] = await found('citus')
+    expect(first).toMatchObject({
+      verdict: 'fault',
+      message: expect.stringMatching(/^anon cannot log in on the worker node 127\.0\.0\.1:\d+$/),
+    })
+    expect(second?.verdict).toBe('fault')
+    await onWorker('alter role anon login')
+  })
+
+  it('names each table that restrictive policies keep out of the API, with the statements', async () => {
+    await db.query('alter table task enable row level security')
+    await db.query('create policy own on task using (tenant_id = 1)')
+    await db.query('create policy narrow on task as restrictive using (not done)')
+    expect(await found('policies')).toEqual([
+      {
+        verdict: 'fault',
+        message: expect.stringMatching(/^table public\.task: .*"narrow"/),
+        fix: 'alter policy "own" on "public"."task" using ((tenant_id = 1) and (NOT done)); drop policy "narrow" on "public"."task";',
+      },
+    ])
+    expect(await found('schema')).toEqual([])
+  })
+
+  it('names a worker node that is away', async () => {
+    await db.query('update pg_dist_node set nodeport = 1 where groupid = 2')
+    expect(await found('citus')).toEqual([
+      {
+        verdict: 'fault',
+        message: expect.stringMatching(/^the worker node 127\.0\.0\.1:1 cannot be reached$/),
+        fix: expect.stringContaining('citus_update_node'),
+      },
+    ])
+  })
+})
