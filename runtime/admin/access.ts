@@ -95,4 +95,5 @@ const answered: ReadonlySet<DatabaseFailureKind> = new Set([
   'timeout',
   'deadline',
   'resource-limit',
+  'across-shards',
 ])

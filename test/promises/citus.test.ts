@@ -223,6 +223,21 @@ describe.skipIf(major === null)('a database of Citus', () => {
     await service.db.query(`alter policy own on task using (tenant_id = ${tenant})`)
   })
 
+  it('refuses in plain words what crosses shards', async () => {
+    const { errors } = await ask(
+      '{ projectCollection { edges { node { taskCollection { edges { node { id } } } } } } }',
+      {
+        role: 'service_role',
+      },
+    )
+    expect(errors).toEqual([
+      {
+        message: expect.stringMatching(/^The request relates rows that lie on different servers/),
+        extensions: { code: 'DATABASE_SHARDS_CROSSED', sqlstate: '0A000' },
+      },
+    ])
+  })
+
   it('answers service_role from all tenants at once', async () => {
     const query = `{ taskCollection(first: 2, orderBy: [{ tenant_id: DescNullsLast }, { id: AscNullsLast }]) {
       aggregate { count max { id } } edges { node { title } } } }`

@@ -34,6 +34,7 @@ const databaseCodes: Readonly<Record<DatabaseFailureKind, AuthErrorCode>> = {
   connections: 'unavailable',
   deadline: 'request_timeout',
   gone: 'request_timeout',
+  'across-shards': 'unexpected_failure',
   'resource-limit': 'unexpected_failure',
 }
 

@@ -1,5 +1,6 @@
 import type { BoundStatement, Caller, Exchange, RequestContext, RunExchange } from '../../contract/execution.ts'
 import { literal } from '../../sql/literal.ts'
+import { acrossShards } from '../failures/classify.ts'
 import { atStatement, DatabaseFailure } from '../failures/failures.ts'
 import type { SettingPairs } from '../connect/startup.ts'
 import { writeRun, type WrittenStatement } from '../wire/wire.ts'
@@ -61,7 +62,7 @@ const isApart = ({ distributed, version, statements }: Exchange): boolean =>
 const amongOwn = (error: unknown, { statements }: Exchange): unknown => {
   if (!(error instanceof DatabaseFailure) || error.statement === null) return error
   const at = error.statement - 1
-  return atStatement(error, at < 0 || at >= statements.length ? null : at)
+  return acrossShards(atStatement(error, at < 0 || at >= statements.length ? null : at))
 }
 
 const runApart = async (run: RunExchange, exchange: Exchange, context?: RequestContext): ReturnType<RunExchange> => {

@@ -99,6 +99,14 @@ const failure = (kind: DatabaseFailureKind, error: unknown, statement: number | 
 export const classify = (error: unknown, statement: number | null): DatabaseFailure =>
   failure(kindOf(error), error, statement)
 
+/** feature_not_supported, told by a coordinator: its sentences are about how it plans. */
+export const acrossShards = (failure: DatabaseFailure): DatabaseFailure => {
+  if (failure.sqlstate !== '0A000' || isRaised(failure.cause)) return failure
+  const made = new DatabaseFailure('across-shards', failure.message, failure.sqlstate, failure.statement)
+  made.cause = failure.cause
+  return made
+}
+
 /** An error before the request's first statement. */
 export const classifyOpening = (error: unknown): DatabaseFailure =>
   failure(openingKinds[sqlstateOf(error) ?? ''] ?? kindOf(error), error, null)

@@ -27,6 +27,8 @@ export type DatabaseFailureKind =
   | 'resource-limit'
   /** Postgres has no connection left. */
   | 'connections'
+  /** The statement relates rows that Citus keeps on different servers in a way that it cannot. */
+  | 'across-shards'
   /** Postgres refused a statement of the request; its message is the answer. */
   | 'refused'
 

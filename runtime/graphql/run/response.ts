@@ -69,6 +69,7 @@ const codes: Readonly<Record<DatabaseFailure['kind'], FailureCode>> = {
   deadline: 'DEADLINE_EXCEEDED',
   // The client is gone.
   gone: 'DEADLINE_EXCEEDED',
+  'across-shards': 'DATABASE_SHARDS_CROSSED',
   'resource-limit': 'DATABASE_RESOURCE_LIMIT',
   connections: 'DATABASE_CONNECTIONS_EXHAUSTED',
 }
@@ -77,6 +78,8 @@ const codes: Readonly<Record<DatabaseFailure['kind'], FailureCode>> = {
 const sentences: Partial<Record<DatabaseFailure['kind'], string>> = {
   stale: 'The database schema kept changing while the request was tried; nothing was done.',
   'role-refused': "The token's role cannot be assumed.",
+  'across-shards':
+    'The request relates rows that lie on different servers, which this database cannot do; ask within one tenant, or for each collection by itself.',
   timeout: 'The request took longer than is allowed and was given up; nothing was kept.',
 }
 
