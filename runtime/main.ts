@@ -7,6 +7,8 @@ import { assembleServer, type ServerParts, type ServerSettings } from './server.
 export interface ProcessParts extends ServerParts {
   /** Called once: the server listens and its first schema is loaded. */
   readonly onReady: (url: string) => void
+  /** Whether it listens before its first schema is loaded; requests are answered 503 until then. */
+  readonly listensEarly: boolean
   /** Resolves with the reason for which the process ends. */
   readonly stopRequested: Promise<string>
 }
@@ -19,7 +21,7 @@ export class ListenFailure extends Error {
 /**
  * Runs the server until it is asked to stop, and then stops it: no new connections, running requests end within the
  * grace period, the pool is closed.
- * A database that is down does not keep it from starting: requests are answered 503 until the first schema is loaded.
+ * A database that is down does not keep it from starting.
  * Rejects with ListenFailure when it cannot listen.
  */
 export async function runServer(parts: ProcessParts): Promise<void> {
@@ -27,11 +29,15 @@ export async function runServer(parts: ProcessParts): Promise<void> {
   const { app, start, stop } = await assembleServer(parts, () => place.url)
   const stopping = new AbortController()
   try {
-    const url = await listen(app, parts.settings)
-    place.url = url
-    parts.log({ kind: 'listening', url })
-    const warm = start(stopping.signal).then((isLoaded) => {
-      if (isLoaded) parts.onReady(url)
+    const open = async (): Promise<void> => {
+      place.url = await listen(app, parts.settings)
+      parts.log({ kind: 'listening', url: place.url })
+    }
+    if (parts.listensEarly) await open()
+    const warm = start(stopping.signal).then(async (isLoaded) => {
+      if (!isLoaded) return
+      if (!parts.listensEarly) await open()
+      parts.onReady(place.url)
     })
     // A failure of the warm-up ends the process through here, not as an unhandled rejection.
     const reason = await Promise.race([parts.stopRequested, warm.then(() => parts.stopRequested)])

@@ -27,7 +27,9 @@ const serve = (one: Served): Promise<void> =>
     const prepare = createPrepareOnce({ ownerUrl: databaseOwnerUrl ?? databaseUrl, loginUrl: databaseUrl, log })
     const source = createFollowedSource({ schemas, query: database.query, prepare, log })
     const stopRequested = new Promise<string>(() => undefined)
-    runServer({ settings, database, source, log, onReady: () => resolve(), stopRequested }).catch(reject)
+    runServer({ settings, database, source, log, onReady: () => resolve(), listensEarly: true, stopRequested }).catch(
+      reject,
+    )
   })
 
 keepYoungSpaceSmall()

@@ -6,7 +6,7 @@ import type { Method } from '../auth/http/route.ts'
 import type { AuditAction } from '../auth/store/audit-log.ts'
 import type { RunExchange } from '../contract/execution.ts'
 import type { RunStatement } from '../db/pool/statements.ts'
-import type { RequestLog } from '../observe/request-log.ts'
+import type { KeptRequest } from '../contract/observations.ts'
 import type { ProjectAnswer } from './answers.ts'
 
 /** What the owner's endpoints rest on. */
@@ -14,7 +14,8 @@ export interface AdminParts extends AuthParts {
   readonly project: () => ProjectAnswer
   /** Makes the tables of auth where they are missing; gives the names of what it did. */
   readonly prepare: () => Promise<readonly string[]>
-  readonly requests: RequestLog
+  /** The slow and the failed ones that this service keeps, of all its workers. */
+  readonly requests: () => Promise<readonly KeptRequest[]>
   /** What takes as many milliseconds is slow; 0: nothing is. */
   readonly slowMs: number
   /** Those that are served. */

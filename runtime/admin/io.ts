@@ -110,7 +110,7 @@ const orNone = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()
 const sql = orNone(text('SQL'))
 
 export const getRequests = io(
-  'Slow and failed GraphQL requests of the process that answers, newest first',
+  'Slow and failed GraphQL requests of all workers, newest first',
   ok(
     exactly({
       requests: Type.Array(

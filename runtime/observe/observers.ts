@@ -1,22 +1,17 @@
+import type { KeptRequest, SharedObservations } from '../contract/observations.ts'
 import type { ObserveRequest, TraceRequest } from '../graphql/http/observed.ts'
 import type { Log } from '../log/events.ts'
 import type { Settings } from '../settings/keys.ts'
 import { createMetrics, type HttpObservation, type Metrics } from './metrics.ts'
 import type { MetricsSources } from './read-metrics.ts'
-import type { Siblings } from '../workers/siblings.ts'
-import { createRequestLog, phaseTimesOf, tookMs, type RequestLog } from './request-log.ts'
+import { createRequestLog, phaseTimesOf, tookMs } from './request-log.ts'
 import { createTraces } from './traces.ts'
-
-/** Each worker shows its own, and tells those of all. */
-function shareMetrics(own: Metrics, siblings: Siblings): Metrics {
-  siblings.showMetrics(own.values)
-  return { ...own, text: siblings.metrics }
-}
 
 /** Everybody who watches requests, as the settings say. */
 export interface Observers {
   readonly request: ObserveRequest
-  readonly requests: RequestLog
+  /** The slow and the failed ones that are kept, of all workers. */
+  readonly requests: SharedObservations['requests']
   /** Null: no request is traced. */
   readonly trace: TraceRequest | null
   readonly http: ((request: HttpObservation) => void) | null
@@ -38,13 +33,15 @@ export async function openObservers(
   settings: Settings,
   sources: MetricsSources,
   log: Log,
-  siblings?: Siblings,
+  shared?: SharedObservations,
 ): Promise<Observers> {
   const own = settings.metrics === null ? null : await createMetrics(sources)
-  const metrics = own === null || siblings === undefined ? own : shareMetrics(own, siblings)
-  const requests = createRequestLog(settings.slowRequestMs)
+  const metrics = own === null || shared === undefined ? own : { ...own, text: shared.metrics }
+  const { watch: keep, kept } = createRequestLog(settings.slowRequestMs)
+  const requests = (): Promise<readonly KeptRequest[]> => Promise.resolve(kept())
+  shared?.show({ metrics: own?.values ?? (() => Promise.resolve([])), requests })
   const watchers = [
-    requests.watch,
+    keep,
     ...(metrics === null ? [] : [metrics.request]),
     ...(settings.slowRequestMs === 0 ? [] : [slowRequests(log, settings.slowRequestMs)]),
   ]
@@ -60,7 +57,7 @@ export async function openObservers(
   }
   return {
     request,
-    requests,
+    requests: shared?.requests ?? requests,
     trace: settings.tracing ? await createTraces() : null,
     http: metrics?.http ?? null,
     log: told,

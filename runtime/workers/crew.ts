@@ -22,14 +22,18 @@ export interface Crew {
   readonly metrics: () => Promise<string>
 }
 
-/** Within which a worker tells its metrics. */
-const metricsMs = 5_000
+/** Within which a worker tells what it has observed. */
+const tellMs = 5_000
 
 export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Services): Crew {
   const alive = new Set<WorkerProcess>()
   const others = (place: WorkerProcess): readonly WorkerProcess[] => [...alive].filter((other) => other !== place)
-  const metrics = async (): Promise<string> =>
-    sumMetrics(await Promise.all([...alive].filter(({ hasServed }) => hasServed).map(metricsOf)))
+  /** What those who serve tell; nothing of those who end or are silent. */
+  const toldBy = async <T>(ask: (place: WorkerProcess) => Promise<T>): Promise<readonly T[]> => {
+    const asked = [...alive].filter(({ hasServed }) => hasServed).map((place) => inTime(ask(place)))
+    return (await Promise.all(asked)).flat()
+  }
+  const metrics = async (): Promise<string> => sumMetrics(await toldBy((place) => place.metrics()))
 
   /**
    * Whoever does not hear yet takes everything for written until it has looked at the primary. A worker that is silent for
@@ -56,6 +60,12 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
           call: request.call,
           text: await metrics(),
         }))
+      case 'ask-requests':
+        return answer(place, 'requests', request.call, async () => ({
+          kind: 'requests',
+          call: request.call,
+          requests: (await toldBy((other) => other.requests())).flat(),
+        }))
       case 'taken':
         for (const other of others(place)) other.tell(request)
         return
@@ -68,7 +78,8 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
     alive,
     metrics,
     start: (number) => {
-      const place = hire(number, hear)
+      // Who has no schema yet takes no requests from those who have one.
+      const place = hire({ number, listensEarly: ![...alive].some(({ listens }) => listens) }, hear)
       alive.add(place)
       void place.exit.then(() => alive.delete(place))
       return place
@@ -76,9 +87,9 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
   }
 }
 
-async function metricsOf(place: WorkerProcess): Promise<unknown> {
-  const values = place.metrics().catch(() => [])
-  return (await within(metricsMs, values)) ? values : []
+async function inTime<T>(told: Promise<T>): Promise<readonly T[]> {
+  const values = told.then((value) => [value]).catch(() => [])
+  return (await within(tellMs, values)) ? values : []
 }
 
 const answer = (place: WorkerProcess, about: Asked, call: number, work: () => Promise<ToWorker>): void =>

@@ -1,5 +1,6 @@
 import { DatabaseFailure, type DatabaseFailureKind } from '../db/failures/failures.ts'
 import { reasonOf } from '../db/failures/reason.ts'
+import type { KeptRequest } from '../contract/observations.ts'
 import { positionText, readPosition, type NotedWrite } from '../contract/position.ts'
 import { Hopeless } from '../lib/retry.ts'
 import type { RevisionChange } from './change.ts'
@@ -8,8 +9,9 @@ import type { RevisionChange } from './change.ts'
 
 export type FromWorker =
   | WorkerRequest
-  /** The values of this worker alone. */
+  /** What this worker alone has observed. */
   | { readonly kind: 'metrics'; readonly call: number; readonly values: unknown }
+  | { readonly kind: 'requests'; readonly call: number; readonly requests: readonly KeptRequest[] }
   /** It listens and has its first schema. */
   | { readonly kind: 'ready'; readonly url: string }
   /** What another worker wrote is known here. */
@@ -19,6 +21,7 @@ export type FromWorker =
 export type WorkerRequest =
   | { readonly kind: 'ask-revision'; readonly call: number }
   | { readonly kind: 'ask-metrics'; readonly call: number }
+  | { readonly kind: 'ask-requests'; readonly call: number }
   | { readonly kind: 'taken'; readonly requests: RequestCounts }
   | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
 
@@ -26,8 +29,11 @@ export type ToWorker =
   | { readonly kind: 'revision'; readonly call: number; readonly change: RevisionChange }
   /** The sums of all workers, as Prometheus reads them. */
   | { readonly kind: 'metrics'; readonly call: number; readonly text: string }
+  /** Those that all workers keep. */
+  | { readonly kind: 'requests'; readonly call: number; readonly requests: readonly KeptRequest[] }
   | { readonly kind: 'failed'; readonly about: Asked; readonly call: number; readonly failure: TravellingFailure }
   | { readonly kind: 'tell-metrics'; readonly call: number }
+  | { readonly kind: 'tell-requests'; readonly call: number }
   | { readonly kind: 'taken'; readonly requests: RequestCounts }
   | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
   /** Every other worker has heard of what this one wrote. */
@@ -36,7 +42,7 @@ export type ToWorker =
   | { readonly kind: 'stop'; readonly reason: string; readonly replaced: boolean }
 
 /** What a worker asks its primary for. */
-export type Asked = 'revision' | 'metrics'
+export type Asked = 'revision' | 'metrics' | 'requests'
 
 /** Requests of callers that the rate limit counted lately. */
 export type RequestCounts = Readonly<Record<string, number>>

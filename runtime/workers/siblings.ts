@@ -1,3 +1,4 @@
+import type { KeptRequest, OwnObservations, SharedObservations } from '../contract/observations.ts'
 import type { NotedWrite } from '../contract/position.ts'
 import type { Revision, RevisionSource } from '../contract/revision.ts'
 import { DatabaseFailure } from '../db/failures/failures.ts'
@@ -13,13 +14,9 @@ import {
 } from './messages.ts'
 
 /** One worker among several, as it sees the others: through the primary process, which compiles for all. */
-export interface Siblings {
+export interface Siblings extends SharedObservations {
   readonly source: RevisionSource
   readonly ready: (url: string) => void
-  /** The metrics of all workers. */
-  readonly metrics: () => Promise<string>
-  /** Hands over how the primary reads those of this one. */
-  readonly showMetrics: (values: () => Promise<unknown>) => void
   /** Tells the others which requests were counted here. */
   readonly spread: (requests: RequestCounts) => void
   /** Hands over who wants to know which requests were counted elsewhere. */
@@ -44,10 +41,16 @@ export interface PrimaryPort {
 const primaryIsGone = (): Error => new DatabaseFailure('unavailable', 'The primary process is gone.', null, null)
 
 export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings {
-  const calls = { revision: createCalls<Revision>(), metrics: createCalls<string>(), wrote: createCalls<undefined>() }
+  const calls = {
+    revision: createCalls<Revision>(),
+    metrics: createCalls<string>(),
+    requests: createCalls<readonly KeptRequest[]>(),
+    wrote: createCalls<undefined>(),
+  }
   let last: Revision | null = null
   let replaced = false
-  let values: () => Promise<unknown> = () => Promise.resolve([])
+  const none = (): Promise<readonly never[]> => Promise.resolve([])
+  let own: OwnObservations = { metrics: none, requests: none }
   let hearWrite: (write: NotedWrite) => void = () => undefined
   let hearSpread: (requests: RequestCounts) => void = () => undefined
   const stopRequested = new Promise<string>((resolve) => {
@@ -58,10 +61,14 @@ export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings 
           return calls.revision.answered(message.call, last)
         case 'metrics':
           return calls.metrics.answered(message.call, message.text)
+        case 'requests':
+          return calls.requests.answered(message.call, message.requests)
         case 'failed':
           return calls[message.about].failed(message.call, fromTravel(message.failure))
         case 'tell-metrics':
-          return void values().then((told) => send({ kind: 'metrics', call: message.call, values: told }))
+          return void own.metrics().then((values) => send({ kind: 'metrics', call: message.call, values }))
+        case 'tell-requests':
+          return void own.requests().then((requests) => send({ kind: 'requests', call: message.call, requests }))
         case 'taken':
           return hearSpread(message.requests)
         case 'wrote':
@@ -83,7 +90,8 @@ export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings 
     source: () => calls.revision.ask((call) => send({ kind: 'ask-revision', call })),
     ready: (url) => send({ kind: 'ready', url }),
     metrics: () => calls.metrics.ask((call) => send({ kind: 'ask-metrics', call })),
-    showMetrics: (show) => (values = show),
+    requests: () => calls.requests.ask((call) => send({ kind: 'ask-requests', call })),
+    show: (observed) => (own = observed),
     spread: (requests) => send({ kind: 'taken', requests }),
     onSpread: (hear) => (hearSpread = hear),
     tellWrite: (write) =>

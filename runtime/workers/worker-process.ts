@@ -1,8 +1,17 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
+import type { KeptRequest } from '../contract/observations.ts'
 import type { Revision } from '../contract/revision.ts'
 import { createCalls } from './calls.ts'
 import type { FromWorker, ToWorker, TravellingWrite, WorkerRequest } from './messages.ts'
+
+/** What a worker is told of its place when it starts. */
+export interface WorkerPlace {
+  /** From 1 on; who replaces a worker has its number. */
+  readonly number: number
+  /** Whether it listens before it has a schema: nobody else would say that the service is not ready. */
+  readonly listensEarly: boolean
+}
 
 /** A worker process, as the primary sees it (Node manual, cluster). */
 export interface WorkerProcess {
@@ -11,6 +20,8 @@ export interface WorkerProcess {
   readonly tell: (message: ToWorker) => void
   /** Resolves with the metrics of this worker alone; rejects when it ends before. */
   readonly metrics: () => Promise<unknown>
+  /** Resolves with the requests that this worker keeps; rejects when it ends before. */
+  readonly requests: () => Promise<readonly KeptRequest[]>
   /** Resolves when it knows of a write of another; rejects when it ends before. */
   readonly note: (write: TravellingWrite) => Promise<undefined>
   readonly kill: () => void
@@ -23,6 +34,7 @@ export interface WorkerProcess {
   sent: Revision | null
   /** It has asked for something. What it was told before may be lost; what it is told from then on it hears before it serves. */
   hears: boolean
+  listens: boolean
   hasServed: boolean
   /** Who has taken its place, so that its end is wanted. */
   successor: WorkerProcess | null
@@ -37,12 +49,23 @@ export interface Exit {
  * Starts a process with the arguments of this one. Workers accept connections by themselves: what the primary accepts for one
  * that dies meanwhile would never be answered.
  */
-export function hire(number: number, hear: (place: WorkerProcess, request: WorkerRequest) => void): WorkerProcess {
+export function hire(
+  { number, listensEarly }: WorkerPlace,
+  hear: (place: WorkerProcess, request: WorkerRequest) => void,
+): WorkerProcess {
   cluster.schedulingPolicy = cluster.SCHED_NONE
-  const worker = cluster.fork({ [numberVariable]: String(number), ...oneByOneAccept })
+  const worker = cluster.fork({
+    [numberVariable]: String(number),
+    [earlyVariable]: listensEarly ? '1' : '',
+    ...oneByOneAccept,
+  })
   let serve: (url: string) => void = () => undefined
   const serving = new Promise<string>((resolve) => (serve = resolve))
-  const calls = { metrics: createCalls<unknown>(), note: createCalls<undefined>() }
+  const calls = {
+    metrics: createCalls<unknown>(),
+    requests: createCalls<readonly KeptRequest[]>(),
+    note: createCalls<undefined>(),
+  }
   const tell = (message: ToWorker): void => {
     if (worker.isConnected()) worker.send(message, () => undefined)
   }
@@ -50,6 +73,7 @@ export function hire(number: number, hear: (place: WorkerProcess, request: Worke
     number,
     tell,
     metrics: () => calls.metrics.ask((call) => tell({ kind: 'tell-metrics', call })),
+    requests: () => calls.requests.ask((call) => tell({ kind: 'tell-requests', call })),
     note: (write) => calls.note.ask((call) => tell({ kind: 'wrote', call, write })),
     kill: () => void worker.process.kill('SIGKILL'),
     listening: once(worker, 'listening').then(() => undefined),
@@ -60,9 +84,11 @@ export function hire(number: number, hear: (place: WorkerProcess, request: Worke
     })),
     sent: null,
     hears: false,
+    listens: false,
     hasServed: false,
     successor: null,
   }
+  worker.once('listening', () => (place.listens = true))
   worker.on('message', (message: FromWorker) => {
     switch (message.kind) {
       case 'ready':
@@ -70,10 +96,13 @@ export function hire(number: number, hear: (place: WorkerProcess, request: Worke
         return serve(message.url)
       case 'metrics':
         return calls.metrics.answered(message.call, message.values)
+      case 'requests':
+        return calls.requests.answered(message.call, message.requests)
       case 'heard':
         return calls.note.answered(message.call, undefined)
       case 'ask-revision':
       case 'ask-metrics':
+      case 'ask-requests':
       case 'taken':
       case 'wrote':
         place.hears = true
@@ -93,7 +122,10 @@ export function hire(number: number, hear: (place: WorkerProcess, request: Worke
 const oneByOneAccept = { UV_TCP_SINGLE_ACCEPT: '1' }
 
 const numberVariable = 'WORKER_NUMBER'
+const earlyVariable = 'WORKER_LISTENS_EARLY'
 
-/** The number of this worker; null where this process is none. */
-export const workerNumber = (environment: Readonly<Record<string, string | undefined>>): number | null =>
-  cluster.isWorker ? Number(environment[numberVariable] ?? 1) : null
+/** The place of this worker; null where this process is none. */
+export const workerPlace = (environment: Readonly<Record<string, string | undefined>>): WorkerPlace | null =>
+  cluster.isWorker
+    ? { number: Number(environment[numberVariable] ?? 1), listensEarly: environment[earlyVariable] === '1' }
+    : null

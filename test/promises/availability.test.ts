@@ -54,7 +54,7 @@ describe('a server that strangers may ask', () => {
     const stopRequested = new Promise<string>((resolve) => (ask = resolve))
     let run: Promise<void> = Promise.resolve()
     url = await new Promise<string>((resolve, reject) => {
-      run = runServer({ settings, database, source, log, onReady: resolve, stopRequested })
+      run = runServer({ settings, database, source, log, onReady: resolve, listensEarly: true, stopRequested })
       run.catch(reject)
     })
     stop = async () => {

@@ -74,7 +74,7 @@ const serve = async (databaseUrl: string, more: Partial<ServerSettings> = {}): P
   const stopRequested = new Promise<string>((resolve) => (end = resolve))
   let onReady: () => void = () => undefined
   const ready = new Promise<void>((resolve) => (onReady = resolve))
-  const whole = runServer({ settings, database, source, log, onReady, stopRequested })
+  const whole = runServer({ settings, database, source, log, onReady, listensEarly: true, stopRequested })
   const stop = (): Promise<void> => {
     end('the test')
     return whole

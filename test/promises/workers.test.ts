@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { askOwner } from '../support/auth.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
 
@@ -60,6 +61,11 @@ describe('several workers', () => {
     }
   })
 
+  it('listen before they have a schema only where nobody else does', async () => {
+    const environments = await Promise.all((await workerPids()).map((pid) => readFile(`/proc/${pid}/environ`, 'utf8')))
+    expect(environments.map((one) => /WORKER_LISTENS_EARLY=(.?)/.exec(one)?.[1]).toSorted()).toEqual(['\0', '1'])
+  })
+
   it('say once what holds for all of them', () => {
     const said = served.said()
     expect(said.filter((line) => line.includes('database-prepared'))).toHaveLength(1)
@@ -71,6 +77,23 @@ describe('several workers', () => {
     const response = await fetch(`${served.url}/metrics`, { headers: { apikey: served.service } })
     const text = await response.text()
     expect(text).toMatch(/catalograph_graphql_request_seconds_count\{operation="Summed",[^}]*\} 20\n/)
+  })
+
+  it('show the failed requests of all, with their documents', async () => {
+    const refused = 'query Refused { nothing }'
+    await Promise.all(Array.from({ length: 20 }, () => ask(refused)))
+    const owner = { url: served.url, serviceRole: served.service }
+    const { requests } = (await askOwner(owner, 'GET', '/requests')).body as {
+      readonly requests: readonly { readonly operation: string; readonly hash: string; readonly answered_at: string }[]
+    }
+    const found = requests.filter(({ operation }) => operation === 'Refused')
+    expect(found).toHaveLength(20)
+    const times = requests.map(({ answered_at }) => answered_at)
+    expect(times).toEqual(times.toSorted().toReversed())
+    for (let index = 0; index < 5; index += 1) {
+      const { body } = await askOwner(owner, 'GET', `/documents/${found[0]?.hash}`)
+      expect(body).toEqual({ document: expect.stringContaining('Refused') })
+    }
   })
 
   it('are replaced when one dies, and the others answer meanwhile', async () => {

@@ -69,7 +69,15 @@ const start = async (loginUrl: string, ownerUrl: string, more: Partial<ServerSet
   const ready = new Promise<void>((resolve) => {
     become = resolve
   })
-  const whole = runServer({ settings, database, source, log, onReady: () => become(), stopRequested })
+  const whole = runServer({
+    settings,
+    database,
+    source,
+    log,
+    onReady: () => become(),
+    listensEarly: true,
+    stopRequested,
+  })
   const askToStop = (): Promise<void> => {
     ask('the test')
     return whole
@@ -250,6 +258,30 @@ describe('a running server', () => {
     await whole
   })
 
+  it.each([
+    { listensEarly: true, order: ['listening', 'asked', 'ready'] },
+    { listensEarly: false, order: ['asked', 'listening', 'ready'] },
+  ])('listens before it has a schema: $listensEarly', async ({ listensEarly, order }) => {
+    const steps: string[] = []
+    const settings = settingsFor(db.url)
+    const database = openServerDatabase(settings)
+    const log = ({ kind }: LogEvent): void => void (kind === 'listening' && steps.push(kind))
+    const prepare = createPrepareOnce({ ownerUrl: db.adminUrl, loginUrl: db.url, log })
+    const followed = createFollowedSource({ schemas: ['public'], query: database.query, prepare, log })
+    const source: typeof followed = (...asked) => {
+      if (!steps.includes('asked')) steps.push('asked')
+      return followed(...asked)
+    }
+    let stop: (reason: string) => void = () => undefined
+    const stopRequested = new Promise<string>((resolve) => (stop = resolve))
+    const onReady = (): void => {
+      steps.push('ready')
+      stop('the test')
+    }
+    await runServer({ settings, database, source, log, onReady, listensEarly, stopRequested })
+    expect(steps).toEqual(order)
+  })
+
   it('says in one sentence that its port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -257,7 +289,12 @@ describe('a running server', () => {
     const settings = settingsFor(db.url, { port })
     const parts = { settings, database: openServerDatabase(settings), log: () => undefined, onReady: () => undefined }
     const source = () => Promise.reject(new Error('never asked'))
-    const attempt = runServer({ ...parts, source, stopRequested: new Promise<string>(() => undefined) })
+    const attempt = runServer({
+      ...parts,
+      source,
+      listensEarly: true,
+      stopRequested: new Promise<string>(() => undefined),
+    })
     await expect(attempt).rejects.toThrow(ListenFailure)
     await expect(attempt).rejects.toThrow(`port ${port} on 127.0.0.1 is in use; set PORT to another one`)
     other.close()

@@ -247,7 +247,16 @@ async function listen(db: TestDatabase, events: LogEvent[], options: AuthServerO
     ready = resolve
   })
   const passwords = createPasswords(options.fullHashing === true ? {} : { cost: hashCost })
-  const whole = runServer({ settings, database, source, log, onReady: ready, stopRequested, passwords })
+  const whole = runServer({
+    settings,
+    database,
+    source,
+    log,
+    onReady: ready,
+    listensEarly: true,
+    stopRequested,
+    passwords,
+  })
   const url = await Promise.race([listening, whole.then(() => Promise.reject(new Error('The server has ended.')))])
   const stop = (): Promise<void> => {
     ask('the test')

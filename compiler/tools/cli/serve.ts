@@ -4,7 +4,7 @@ import { loadRevision } from '../../../runtime/engine/load.ts'
 import { runServer } from '../../../runtime/main.ts'
 import { openServerDatabase, type ServerSettings } from '../../../runtime/server.ts'
 import type { Log } from '../../../runtime/log/events.ts'
-import { workerNumber } from '../../../runtime/workers/worker-process.ts'
+import { workerPlace } from '../../../runtime/workers/worker-process.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { exitCodes } from './command.ts'
 import { logOf } from './log.ts'
@@ -30,12 +30,12 @@ export const serveCommand: Command = {
   run: async (given, terminal) => {
     keepYoungSpaceSmall()
     const settings = servingSettings(given, terminal)
-    const number = workerNumber(terminal.environment)
-    if (number === null && settings.workers === 1) return serveAlone(given, settings, terminal)
+    const place = workerPlace(terminal.environment)
+    if (place === null && settings.workers === 1) return serveAlone(given, settings, terminal)
     const { superviseServers, serveAmongOthers } = await import('./workers.ts')
-    return number === null
+    return place === null
       ? superviseServers(settings, terminal, (log) => sourceOf(given, settings, log))
-      : serveAmongOthers(settings, terminal, number)
+      : serveAmongOthers(settings, terminal, place)
   },
 }
 
@@ -43,7 +43,7 @@ export const serveCommand: Command = {
 function servingSettings({ workers }: GivenOptions, terminal: Terminal): ServerSettings {
   const { environment, note } = terminal
   const given = typeof workers === 'string' ? { ...environment, WORKERS: workers } : environment
-  const hear = workerNumber(environment) === null ? note : (): void => undefined
+  const hear = workerPlace(environment) === null ? note : (): void => undefined
   return demand(neededSettingsOf({ ...terminal, environment: given, note: hear }), ['databaseUrl', 'jwtSecret'])
 }
 
@@ -52,7 +52,7 @@ async function serveAlone(given: GivenOptions, settings: ServerSettings, termina
   const log = logOf(settings, terminal)
   const database = openServerDatabase(settings)
   const source = await sourceOf(given, settings, log, database)
-  await runServer({ settings, database, source, log, onReady: keepHeapSmall, stopRequested })
+  await runServer({ settings, database, source, log, onReady: keepHeapSmall, listensEarly: true, stopRequested })
   return exitCodes.done
 }
 

@@ -67,5 +67,5 @@ async function serveEmbedded(
     keepHeapSmall()
     terminal.print(renderWelcome({ url, keys, adminUrl }))
   }
-  await runServer({ settings, database, source, log, onReady, stopRequested })
+  await runServer({ settings, database, source, log, onReady, listensEarly: true, stopRequested })
 }

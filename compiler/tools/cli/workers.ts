@@ -7,6 +7,7 @@ import { openServerDatabase, type ServerSettings } from '../../../runtime/server
 import { settingsOfWorker } from '../../../runtime/workers/divide.ts'
 import { joinWorkers } from '../../../runtime/workers/siblings.ts'
 import { createSupervisor } from '../../../runtime/workers/supervise.ts'
+import type { WorkerPlace } from '../../../runtime/workers/worker-process.ts'
 import type { Terminal } from './command.ts'
 import { exitCodes } from './command.ts'
 import { logOf } from './log.ts'
@@ -47,8 +48,11 @@ export async function superviseServers(
   }
 }
 
-/** @param number this worker's, from 1 on */
-export async function serveAmongOthers(given: ServerSettings, terminal: Terminal, number: number): Promise<number> {
+export async function serveAmongOthers(
+  given: ServerSettings,
+  terminal: Terminal,
+  { number, listensEarly }: WorkerPlace,
+): Promise<number> {
   const settings = settingsOfWorker(given)
   const siblings = joinWorkers({
     send: (message) => process.send?.(message),
@@ -67,6 +71,7 @@ export async function serveAmongOthers(given: ServerSettings, terminal: Terminal
       keepHeapSmall()
       siblings.ready(url)
     },
+    listensEarly,
     stopRequested: Promise.race([signal, siblings.stopRequested]),
   })
   return exitCodes.done

@@ -39,7 +39,7 @@ export function RequestsPanel() {
 }
 
 const explanationOf = (slowMs: number): string =>
-  `The last 100 failed requests of this process, and the last 100 that took ${
+  `The last 100 failed requests of each worker, and the last 100 that took ${
     slowMs === 0 ? 'long: none while SLOW_REQUEST_MS is not set' : `${slowMs} ms or longer`
   }. Values and rows are not kept. Explain opens the document in GraphiQL as its role; for a user's request, choose the user there.`
 
