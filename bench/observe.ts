@@ -15,9 +15,10 @@ import { printTable } from './support/table.ts'
  * What being watched costs: CPU per request of servers that differ in METRICS and TRACING alone and share one process, slice by
  * slice by turns, as ratios to one with both off. A second one with both off shows what the measurement itself can tell apart.
  * Several processes one after the other, in each of which another server begins. What the process pays once for all servers in it,
- * such as the collectors of prom-client, none of them pays more than another.
+ * such as the collectors of prom-client, none of them pays more than another. Of requests that are traced only some are sampled, so
+ * that V8 compiles their code late: the warm-up is long.
  *
- * npm run bench:observe -- --processes 4 --rounds 30 --seconds 0.25 --warm-up 5000 --scale 0.3 --only key,page --json FILE
+ * npm run bench:observe -- --processes 4 --rounds 30 --seconds 0.25 --warm-up 25000 --scale 0.3 --only key,page --json FILE
  */
 const options = readOptions()
 const only = options.text('only')?.split(',') ?? ['key', 'page']
@@ -27,7 +28,7 @@ const processes = options.number('processes', 4)
 const effort = {
   ...effortOf(options),
   rounds: options.number('rounds', 30),
-  warmUp: options.number('warm-up', 5_000),
+  warmUp: options.number('warm-up', 25_000),
   perSecond: 0,
 }
 
