@@ -58,7 +58,7 @@ export async function openObservers(
   return {
     request,
     requests: shared?.requests ?? requests,
-    trace: settings.tracing ? await createTraces() : null,
+    trace: settings.tracing === 0 ? null : await createTraces(settings.tracing),
     http: metrics?.http ?? null,
     log: told,
     metrics,

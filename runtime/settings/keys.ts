@@ -2,6 +2,7 @@ import {
   anyText,
   baseAddress,
   flag,
+  shareOrFlag,
   headerName,
   issuerList,
   mailbox,
@@ -260,10 +261,10 @@ export const settingKeys = {
   },
   tracing: {
     env: 'TRACING',
-    help: 'on makes spans by the API of OpenTelemetry, for an SDK that is loaded with NODE_OPTIONS.',
+    help: 'on, or a share of the requests such as 0.1, makes spans by the API of OpenTelemetry, for an SDK that is loaded with NODE_OPTIONS.',
     secret: false,
-    parse: flag,
-    fallback: false,
+    parse: shareOrFlag,
+    fallback: 0,
   },
   dataFolder: {
     env: 'CATALOGRAPH_DATA',

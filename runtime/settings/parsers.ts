@@ -48,6 +48,15 @@ export function oneOf<const W extends string>(words: readonly W[]): Parser<W> {
 export const flag: Parser<boolean> = (text) =>
   text === 'on' || text === 'off' ? value(text === 'on') : problem('must be on or off')
 
+/** A part of a whole, from 0 to 1: off, on, or a number. */
+export const shareOrFlag: Parser<number> = (text) => {
+  if (text === 'on') return value(1)
+  if (text === 'off') return value(0)
+  return /^(?:0?\.\d{1,9}|[01](?:\.0{1,9})?)$/.test(text)
+    ? value(Number(text))
+    : problem('must be on, off or a share between 0 and 1, such as 0.1')
+}
+
 /** Origins of web pages (Fetch standard, section CORS protocol), separated by commas. */
 export const originList: Parser<readonly string[]> = (text) => {
   const origins = text.split(',').map((origin) => origin.trim())

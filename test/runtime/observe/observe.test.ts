@@ -242,6 +242,34 @@ describe('traces', () => {
     expect(database?.duration[1]).toBeGreaterThan(150_000_000)
   })
 
+  const askedFor = async (
+    { graphql }: ServedProject,
+    count: number,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<number> => {
+    exporter.reset()
+    for (let request = 0; request < count; request += 1) await graphql('{ __typename }', headers)
+    return exporter.getFinishedSpans().filter(({ name }) => name.startsWith('graphql')).length
+  }
+
+  it('are made for a share of the requests', async () => {
+    await serving({ TRACING: '0.5' }, async (project) => {
+      const traced = await askedFor(project, 200)
+      expect(traced).toBeGreaterThan(40)
+      expect(traced).toBeLessThan(160)
+    })
+  })
+
+  it.each([
+    ['0.000000001', '01', 5],
+    ['0.999999999', '00', 0],
+  ])('follow the client, whatever the share: %s, flags %s', async (share, flags, traced) => {
+    const traceparent = `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-${flags}`
+    await serving({ TRACING: share }, async (project) => {
+      expect(await askedFor(project, 5, { traceparent })).toBe(traced)
+    })
+  })
+
   it('leave a request alone whose trace its client does not keep', async () => {
     trace.disable()
     const sampler = new ParentBasedSampler({ root: new AlwaysOnSampler() })

@@ -22,7 +22,7 @@ describe('settings', () => {
         trustedIssuers: null,
         metrics: null,
         slowRequestMs: 0,
-        tracing: false,
+        tracing: 0,
         databaseUrl: null,
         databaseOwnerUrl: null,
         databaseAuthUrl: null,

@@ -38,7 +38,8 @@ test.each([
   ['METRICS', 'on', { metrics: 'here' }],
   ['METRICS', '127.0.0.1:9464', { metrics: { host: '127.0.0.1', port: 9464 } }],
   ['METRICS', '[::1]:9464', { metrics: { host: '::1', port: 9464 } }],
-  ['TRACING', 'on', { tracing: true }],
+  ['TRACING', 'on', { tracing: 1 }],
+  ['TRACING', '0.25', { tracing: 0.25 }],
   ['CORS_ORIGINS', 'https://a.example, http://b:1', { corsOrigins: ['https://a.example', 'http://b:1'] }],
   ['PATH_PREFIX', '/api/', { pathPrefix: '/api' }],
   [
@@ -54,6 +55,8 @@ test.each([
   ['METRICS', 'yes'],
   ['METRICS', '127.0.0.1:70000'],
   ['TRACING', 'true'],
+  ['TRACING', '1.5'],
+  ['TRACING', '10%'],
   ['CORS_ORIGINS', 'https://a.example/path'],
   ['CORS_ORIGINS', '*'],
   ['PATH_PREFIX', 'api'],
