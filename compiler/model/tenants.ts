@@ -7,13 +7,13 @@ import type { CatalogDistributed } from '../catalog/types.ts'
 import type { Annotated, AnnotatedRelation } from '../comments/types.ts'
 import type { Entity } from './entities.ts'
 
-/** A relation's tenant, and SQL of type text that gives its value. */
+/** A relation's tenant, and SQL of type text that gives its value where policies name it. */
 interface Tenant {
   readonly facts: TenantFacts
-  readonly expression: string
+  readonly expression?: string
 }
 
-/** Gives relations that Citus distributes the tenant that their policies name. */
+/** Tells of relations that Citus distributes by what it does, and which tenant their policies name. */
 export function withTenants(annotated: Annotated, entities: readonly Entity[]): readonly Entity[] {
   const { distributed } = annotated
   if (distributed === undefined) return entities
@@ -24,7 +24,10 @@ export function withTenants(annotated: Annotated, entities: readonly Entity[]): 
 const withTenant = ({ facts, sql }: Entity, tenant: Tenant | undefined): Entity =>
   tenant === undefined
     ? { facts, sql }
-    : { facts: { ...facts, tenant: tenant.facts } satisfies EntityFacts, sql: { ...sql, tenant: tenant.expression } }
+    : {
+        facts: { ...facts, tenant: tenant.facts } satisfies EntityFacts,
+        sql: { ...sql, ...(tenant.expression !== undefined && { tenant: tenant.expression }) },
+      }
 
 function tenantsOf(annotated: Annotated, distributed: readonly CatalogDistributed[]): ReadonlyMap<ObjectId, Tenant> {
   const relations = new Map(annotated.relations.map((relation) => [relation.oid, relation]))
@@ -41,16 +44,25 @@ function tenantsOf(annotated: Annotated, distributed: readonly CatalogDistribute
 
 function tenantOf(annotated: Annotated, relation: AnnotatedRelation, how: CatalogDistributed): Tenant | null {
   const column = relation.columns.find(({ name }) => name === how.column)
-  if (column === undefined || !relation.rowSecurity) return null
-  // Any policy may let a row through, whomever it is for.
-  const [expression = null, ...others] = how.policies
-    .filter(({ command }) => command === 'r' || command === '*')
-    .map(({ using }) => tenantIn(using ?? '', column.name, column.typeText))
-  if (expression === null || others.some((found) => found !== expression)) return null
+  if (column === undefined) return null
+  const expression = relation.rowSecurity ? policedBy(how, column) : null
+  if (expression === null) return { facts: { column: column.name } }
   return {
-    facts: { column: column.name, exempt: exemptFrom(annotated, relation, how) },
+    facts: { column: column.name, policed: { exempt: exemptFrom(annotated, relation, how) } },
     expression: `(${expression})::text`,
   }
+}
+
+/** What all policies for reading compare the column with; null: they do not, or differ. */
+function policedBy(
+  { policies }: CatalogDistributed,
+  { name, typeText }: AnnotatedRelation['columns'][number],
+): string | null {
+  // Any policy may let a row through, whomever it is for.
+  const [expression = null, ...others] = policies
+    .filter(({ command }) => command === 'r' || command === '*')
+    .map(({ using }) => tenantIn(using ?? '', name, typeText))
+  return others.some((found) => found !== expression) ? null : expression
 }
 
 /** Roles that row security does not hold for (PostgreSQL manual 5.9). */

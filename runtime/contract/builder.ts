@@ -78,6 +78,6 @@ export interface EntityBuilder {
   readonly computed: Readonly<Record<string, ComputedBuilder>>
   /** By name of a unique key: `on conflict ("email")`; only with upsert. */
   readonly arbiters?: Readonly<Record<string, Expression>>
-  /** The value of `EntityFacts.tenant`'s column in every row that a caller sees: of claims alone. */
+  /** Of claims alone: the value of the tenant's column in every row that a caller sees, where policies say so. */
   readonly tenant?: Expression
 }

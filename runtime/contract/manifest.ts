@@ -242,7 +242,7 @@ export interface EntityFacts extends EntityAdditions {
   readonly relations: readonly RelationFacts[]
   /** Functions of its row; of those that a role sees under one name the last has it (spec/graphql.md 2.4). */
   readonly computed: readonly FunctionFacts[]
-  /** Which server a row lies on, where policies say so; absent: they do not, or all rows are here. */
+  /** What Citus distributes the rows by; absent: it does not. */
   readonly tenant?: TenantFacts
   /** What `onConflict` can name; only with upsert. */
   readonly uniqueKeys?: readonly UniqueKeyFacts[]
@@ -250,10 +250,15 @@ export interface EntityFacts extends EntityAdditions {
   readonly grants: TableGrants
 }
 
-/** Policies let a caller see the rows of one tenant alone, by which they are distributed. */
+/** Rows with the same value in a column are one tenant's, and lie on one server. */
 export interface TenantFacts {
   /** SQL name of the column that the relation is distributed by. */
   readonly column: string
+  /** Present where policies let a caller see the rows of one tenant alone. */
+  readonly policed?: PolicedFacts
+}
+
+export interface PolicedFacts {
   /** Roles that no policy of the relation holds for, sorted. */
   readonly exempt: readonly string[]
 }

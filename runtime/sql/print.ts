@@ -32,7 +32,7 @@ export const extended = (text: OpenText, columns: readonly string[], condition: 
 /** Writes a statement. Its parameters are numbered in the order in which they stand in the text. */
 export function print(statement: Select, rows: RowForm = 'record'): Printed {
   const { columns, items, isItem } = findUses(statement)
-  const numbers = new Map<Parameter, number>()
+  const numbers = new Map<unknown, number>()
 
   const text = (node: Sql): string => {
     if (typeof node === 'string') return node
@@ -65,8 +65,8 @@ export function print(statement: Select, rows: RowForm = 'record'): Printed {
     nodes.length === 0 ? '' : ` ${word} ${list(nodes, between)}`
 
   const placeholder = (node: Parameter): string => {
-    const number = numbers.get(node) ?? numbers.size + 1
-    numbers.set(node, number)
+    const number = numbers.get(node.value) ?? numbers.size + 1
+    numbers.set(node.value, number)
     return `$${number}`
   }
   const carriedList = (outlet: Outlet): string => {
@@ -101,5 +101,5 @@ export function print(statement: Select, rows: RowForm = 'record'): Printed {
     `(select * from (${list(arms, ' union all ')}) ${alias}${clause('order by', orderBy)} limit ${limit})`
 
   const written = selectText(statement)
-  return { text: written, values: [...numbers.keys()].map(({ value }) => value) }
+  return { text: written, values: [...numbers.keys()] }
 }

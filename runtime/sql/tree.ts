@@ -14,7 +14,7 @@ export type Ident = SqlText & { readonly [identText]: true }
 
 export type Sql = SqlText | Parameter | Parts | Written | Carried | Outlet | RowValue | Item | Select | Union
 
-/** A value that travels beside the text. However often the node is mentioned, it is one parameter. */
+/** A value that travels beside the text. However often the same value is mentioned, it is one parameter. */
 export interface Parameter {
   readonly kind: 'parameter'
   readonly value: unknown

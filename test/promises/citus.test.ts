@@ -36,7 +36,8 @@ const sql = `
   comment on schema public is '@graphql({"inflect_names": false, "explain": {"enabled": true},
     "schemaReport": {"enabled": true}})';
   comment on table task is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}})';
-  comment on table project is '@graphql({"totalCount": {"enabled": true}})';
+  comment on table project is '@graphql({"totalCount": {"enabled": true}, "relationFilters": {"enabled": true},
+    "orderByRelated": {"enabled": true}, "upsert": {"enabled": true}})';
   grant usage on schema public to anon, authenticated, service_role;
   grant select on country, note to anon;
   grant select, insert, update, delete on country, project, task, note to authenticated, service_role;
@@ -221,6 +222,82 @@ describe.skipIf(major === null)('a database of Citus', () => {
     await service.db.query(readBy('other'))
     expect(await titles()).toEqual([{ node: { title: expect.stringMatching(/ of 5$/) } }])
     await service.db.query(`alter policy own on task using (tenant_id = ${tenant})`)
+  })
+
+  describe('a role that no policy holds for', () => {
+    const asService = { role: 'service_role' }
+    const tasksOf = `taskCollection(first: 1, orderBy: [{ id: AscNullsLast }]) { totalCount edges { node {
+      title project { name } } } }`
+    const first = {
+      totalCount: 3,
+      edges: [{ node: { title: 'task 3 of 4', project: { name: 'project 1 of 4' } } }],
+    }
+    const inFour = `{ tenant_id: { eq: "4" }, id: { lt: "2" } }`
+
+    it.each([
+      ['a filter', `{ found: projectCollection(filter: ${inFour}) { edges { node { ${tasksOf} } } } }`],
+      [
+        'a filter within and',
+        `{ found: projectCollection(filter: { and: [${inFour}] }) { edges { node { ${tasksOf} } } } }`,
+      ],
+      [
+        'a filter on what a reference table leads to',
+        `{ countryCollection(filter: { code: { eq: "fr" } }) { edges { node { found: projectCollection(filter: ${inFour}) {
+          edges { node { ${tasksOf} } } } } } } }`,
+      ],
+      [
+        'a filter beside one on related rows',
+        `{ found: projectCollection(filter: { tenant_id: { eq: "4" }, taskCollection: { some: { id: { eq: "3" } } } },
+          orderBy: [{ taskCollection: { count: DescNullsLast } }, { id: AscNullsLast }]) { edges { node { ${tasksOf} } } } }`,
+      ],
+    ])('asks one shard where %s names the tenant', async (_, query) => {
+      const data = await dataOf(query, asService)
+      const { edges } = data.found ?? data.countryCollection.edges[0].node.found
+      expect(edges.map(({ node }: any) => node.taskCollection)).toEqual([first])
+      expect(await tasks(query, asService)).toEqual([1])
+    })
+
+    it('asks one shard for a row by its key or node id', async () => {
+      const byKey = `{ projectByPk(tenant_id: "4", id: "1") { nodeId ${tasksOf} } }`
+      const { projectByPk } = await dataOf(byKey, asService)
+      expect(projectByPk.taskCollection).toEqual(first)
+      const byNodeId = `{ projectCollection(filter: { nodeId: { eq: "${projectByPk.nodeId}" } }) { edges { node { ${tasksOf} } } } }`
+      expect((await dataOf(byNodeId, asService)).projectCollection.edges).toEqual([{ node: { taskCollection: first } }])
+      expect(await tasks(byKey, asService)).toEqual([1])
+      expect(await tasks(byNodeId, asService)).toEqual([1])
+    })
+
+    it('takes the tenant from a variable', async () => {
+      const query = `query($t: BigInt) { projectCollection(filter: { tenant_id: { eq: $t } }) { edges { node { ${tasksOf} } } } }`
+      const of = async (t: string | null) =>
+        (await dataOf(query, { ...asService, variables: { t } })).projectCollection.edges.length
+      expect([await of('4'), await of('5'), await of('7'), await of(null)]).toEqual([3, 3, 0, 0])
+    })
+
+    it('writes and shows what is related', async () => {
+      const record = (id: number): string => `{ tenant_id: "4", id: "${id}", project_id: "1", title: "new" }`
+      const records = 'affectedCount records { title project { name } }'
+      const wanted = (title: string, count = 1) => ({
+        affectedCount: count,
+        records: Array.from({ length: count }, () => ({ title, project: { name: 'project 1 of 4' } })),
+      })
+      expect(
+        await dataOf(
+          `mutation {
+            one: insertIntotaskCollection(objects: [${record(400)}]) { ${records} }
+            more: insertIntotaskCollection(objects: [${record(401)}, ${record(402)}]) { ${records} }
+            updatetaskCollection(set: { title: "changed" }, filter: { tenant_id: { eq: "4" }, id: { gte: "400" } }, atMost: 3) { ${records} }
+            deleteFromtaskCollection(filter: { tenant_id: { eq: "4" }, id: { gte: "400" } }, atMost: 3) { ${records} }
+          }`,
+          asService,
+        ),
+      ).toEqual({
+        one: wanted('new'),
+        more: wanted('new', 2),
+        updatetaskCollection: wanted('changed', 3),
+        deleteFromtaskCollection: wanted('changed', 3),
+      })
+    })
   })
 
   it('refuses in plain words what crosses shards', async () => {

@@ -4,17 +4,8 @@ import type { Filter, Subject, Value } from '../plan/types.ts'
 import { applied, joined, select, sql, trusted, written, type Sql } from '../../sql/tree.ts'
 import { attributeOf } from './composite.ts'
 import { valueParameter } from './parameters.ts'
-import {
-  belongs,
-  columnOf,
-  computedOf,
-  given,
-  readFor,
-  relationOf,
-  type Part,
-  type Scope,
-  type Writer,
-} from './source.ts'
+import { columnOf, computedOf, given, relationOf, type Part, type Scope, type Writer } from './source.ts'
+import { belongs, readRelated } from './tenants.ts'
 
 /** A condition for any alias; its values are bound once, however often it is written. */
 export type Condition = (scope: Scope) => Sql
@@ -54,7 +45,7 @@ export function compileFilter(filter: Filter, writer: Writer, part: Part): Condi
 function related(filter: Extract<Filter, { kind: 'related' }>, writer: Writer, part: Part): Condition {
   const condition = filter.of === null ? null : compileFilter(filter.of, writer, part)
   return (scope) => {
-    const there = readFor(writer, filter.entity, part)
+    const there = readRelated(writer, filter, scope, part)
     const met = condition?.(there) ?? null
     const wanted = met !== null && filter.quantifier === 'every' ? sql`${met} is not true` : met
     const where = given([belongs(filter.join, scope, there), wanted])

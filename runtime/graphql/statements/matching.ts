@@ -1,10 +1,11 @@
 import { bare } from '../../sql/ident.ts'
 import { select, sql, type Ident, type Select, type Sql } from '../../sql/tree.ts'
-import type { Collection, OrderTerm } from '../plan/types.ts'
+import type { Collection, Join, OrderTerm } from '../plan/types.ts'
 import { compileFilter, type Condition } from './filter.ts'
 import { orderBy } from './order.ts'
 import { joinRelated, type Picked } from './related.ts'
-import { directScope, given, ofTenant, seenOutside, type Scope, type Writer } from './source.ts'
+import { directScope, given, seenOutside, type Scope, type Writer } from './source.ts'
+import { belongs, ofTenant, reached, satisfying } from './tenants.ts'
 
 /** What a collection is taken from. */
 export interface Source {
@@ -12,8 +13,8 @@ export interface Source {
   readonly of: Sql
   readonly isFunction: boolean
   readonly volatile: boolean
-  /** The condition that ties a row to its parent. */
-  readonly condition: Condition | null
+  /** The row that these are related to; null: they are taken from all. */
+  readonly parent: { readonly join: Join; readonly here: Scope } | null
 }
 
 /** The rows that satisfy filter and parent, as something that can be read several times. */
@@ -38,15 +39,21 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
   const runsOnce = source.isFunction && (reads > 1 || source.volatile)
   const rows = writer.alias('s')
   if (runsOnce) writer.note(rows, collection)
-  const isPicked = source.condition === null && !source.isFunction
+  const { parent } = source
+  const isPicked = parent === null && !source.isFunction
 
   const plain = (alias: Ident, extra: Condition | null, ordered: boolean): Rows => {
     writer.note(alias, collection)
     const picked: Picked | null = isPicked ? (scope) => filter?.(scope) ?? null : null
-    const own = directScope(writer, entity, alias)
-    const { scope, joins } = ordered ? joinRelated(writer, own, collection, picked) : { scope: own, joins: [] }
-    const conditions = given([source.condition, filter, extra]).map((condition) => condition(scope))
-    const where = isPicked ? [...conditions, ...ofTenant(scope)] : conditions
+    const bare = directScope(writer, entity, alias)
+    const own = parent === null ? bare : reached(parent.join, parent.here, bare)
+    const kept = satisfying(own, collection.filter)
+    const { scope, joins } = ordered ? joinRelated(writer, kept, collection, picked) : { scope: kept, joins: [] }
+    const where = [
+      ...(parent === null ? [] : [belongs(parent.join, parent.here, own)]),
+      ...given([filter, extra]).map((condition) => condition(scope)),
+      ...(isPicked ? ofTenant(own) : []),
+    ]
     return { scope, from: [{ of: runsOnce ? rows : source.of, alias, joins }], where }
   }
   const firsts = (alias: Ident, extra: Condition | null, columns: readonly string[]): Rows => {

@@ -3,7 +3,8 @@ import { joined, select, sql, type Column, type JoinClause, type Sql } from '../
 import type { Collection, OrderKey, RelatedKey } from '../plan/types.ts'
 import { longestCount } from './cursor.ts'
 import { keyId, stepId } from './order.ts'
-import { belongs, given, ofTenant, readFor, relationOf, type Ordered, type Scope, type Writer } from './source.ts'
+import { given, readFor, relationOf, type Ordered, type Scope, type Writer } from './source.ts'
+import { belongs, ofTenant, readRelated } from './tenants.ts'
 
 /** Rows that are sorted by rows that are related to them (spec/graphql.md 17, `orderByRelated`). */
 export interface Joined {
@@ -30,7 +31,7 @@ export function joinRelated(writer: Writer, scope: Scope, collection: Collection
     const path = here.path + stepId(key)
     const known = rows.get(path)
     if (known !== undefined) return known
-    const there = readFor(writer, key.entity, collection)
+    const there = readRelated(writer, key, here.scope, collection)
     const always = here.present === null && key.always
     const on = belongs(key.join, here.scope, there)
     joins.push({ kind: always ? 'join' : 'left join', of: relationOf(there.builder), alias: there.alias, on })
@@ -46,7 +47,7 @@ export function joinRelated(writer: Writer, scope: Scope, collection: Collection
       joins.push(join)
       return { ...counts, value, notNull: true }
     }
-    const there = readFor(writer, key.entity, collection)
+    const there = readRelated(writer, key, here, collection)
     const alias = writer.alias('n')
     const counted = select([rowCount], {
       from: [{ of: relationOf(there.builder), alias: there.alias }],
@@ -78,8 +79,8 @@ function countInOnePass(
   collection: Collection,
   picked: Picked,
 ): { readonly join: JoinClause; readonly value: Sql } {
-  const there = readFor(writer, entity, collection)
-  const row = readFor(writer, here.entity, collection)
+  const there = readRelated(writer, { entity, join }, here, collection)
+  const row = { ...readFor(writer, here.entity, collection), tenant: here.tenant }
   const alias = writer.alias('n')
   const condition = picked(row)
   const rows = select([], {
@@ -91,7 +92,7 @@ function countInOnePass(
   const counted = select([...keys, rowCount], {
     from: [{ of: relationOf(there.builder), alias: there.alias }],
     // To ask whether a row is one of all would only cost.
-    where: condition === null ? [] : [sql`exists ${rows}`],
+    where: [...(condition === null ? [] : [sql`exists ${rows}`]), ...ofTenant(there)],
     groupBy: columns,
   })
   const equal = join.local.map((name, index) => sql`${alias}.${bare('k', index + 1)} = ${here.column(name)}`)

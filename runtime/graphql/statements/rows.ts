@@ -6,7 +6,6 @@ import type { CallResult, ComputedCall, Row, RowMember } from '../plan/types.ts'
 import { collectionObject } from './collection.ts'
 import { calledComposite, compositeObject } from './composite.ts'
 import {
-  belongs,
   columnOf,
   computedOf,
   directScope,
@@ -17,20 +16,21 @@ import {
   type WriteRow,
   type Writer,
 } from './source.ts'
+import { belongs, reached } from './tenants.ts'
 
 /** The selected fields of the row in scope as an object. */
 export const rowObject: WriteRow = (writer, row, scope, object) => object(rowPairs(writer, row, scope))
 
-/** The one row that there is of these. */
-type OneRow = Pick<Select, 'where' | 'limit'> & { readonly of: Sql }
+/** The one row that there is of these, and what is known of it once it is found. */
+type OneRow = Pick<Select, 'where' | 'limit'> & { readonly of: Sql; readonly found: Scope }
 
 /** The selected fields of one row; null when there is none. */
 export function rowFrom(writer: Writer, row: Row, rows: (scope: Scope) => OneRow): Sql {
   const alias = writer.alias('t')
   writer.note(alias, row)
   const scope = directScope(writer, row.entity, alias)
-  const { of, ...which } = rows(scope)
-  return objectFrom(rowPairs(writer, row, scope), { from: [{ of, alias }], ...which })
+  const { of, found, ...which } = rows(scope)
+  return objectFrom(rowPairs(writer, row, found), { from: [{ of, alias }], ...which })
 }
 
 /** Where there may be several rows; a limit that takes out nothing costs a step of the plan. */
@@ -59,13 +59,14 @@ function memberValue(writer: Writer, member: RowMember, scope: Scope): Sql {
         of: relationOf(target.builder),
         where: [belongs(member.join, scope, target)],
         ...firstOf(member),
+        found: reached(member.join, scope, target),
       }))
     case 'many':
       return collectionObject(writer, member.collection, {
         of: relationOf(writer.engine.entity(member.collection.entity.id)),
         isFunction: false,
         volatile: false,
-        condition: (target) => belongs(member.join, scope, target),
+        parent: { join: member.join, here: scope },
       })
     case 'computed-value':
     case 'computed-void':
@@ -105,14 +106,14 @@ export function resultValue(
       return voidResult(call)
     case 'call-row':
     case 'computed-row':
-      return rowFrom(writer, part.row, (target) => ({ of: call, where: [isPresent(target)] }))
+      return rowFrom(writer, part.row, (target) => ({ of: call, where: [isPresent(target)], found: target }))
     case 'call-set':
     case 'computed-set':
       return collectionObject(writer, part.collection, {
         of: call,
         isFunction: true,
         volatile: part.volatile,
-        condition: null,
+        parent: null,
       })
   }
 }

@@ -3,25 +3,15 @@ import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { bare } from '../../sql/ident.ts'
 import type { MakeObject } from '../../sql/json.ts'
-import {
-  applied,
-  joined,
-  sql,
-  trusted,
-  type Carried,
-  type Outlet,
-  type Ident,
-  type Sql,
-  type SqlText,
-} from '../../sql/tree.ts'
-import type { Argument, Collection, Join, OrderKey, Root, Row, RowMember, Value } from '../plan/types.ts'
+import { applied, sql, trusted, type Carried, type Outlet, type Ident, type Sql, type SqlText } from '../../sql/tree.ts'
+import type { Argument, Collection, OrderKey, Root, Row, RowMember, Value } from '../plan/types.ts'
 import { longestOf } from './cursor.ts'
 import { valueParameter } from './parameters.ts'
 
 /** What every part of a statement is written with. */
 export interface Writer {
   readonly engine: Pick<Engine, 'entity' | 'call'>
-  /** What the column that the relation is distributed by equals in every row that the caller may see; null: nothing known. */
+  /** What policies let the column equal that the relation is distributed by; null: nothing known. */
   readonly tenant: (entity: EntityFacts) => Sql | null
   /** A fresh alias: `t1`, `p2`, ... Its number distinguishes it and means nothing else. */
   readonly alias: (letter: string) => Ident
@@ -49,7 +39,7 @@ export function createWriter(engine: Writer['engine'], role: string, row: WriteR
 function createTenants(engine: Writer['engine'], role: string): Writer['tenant'] {
   const parameters = new Map<string, Sql>()
   return ({ id, tenant }) => {
-    if (tenant === undefined || tenant.exempt.includes(role)) return null
+    if (tenant?.policed === undefined || tenant.policed.exempt.includes(role)) return null
     const builder = engine.entity(id)
     const { tenant: expression } = builder
     if (expression === undefined) throw new Error(`the builder of ${builder.relation} has no tenant`)
@@ -78,7 +68,7 @@ export interface Scope {
   readonly ordered: (key: OrderKey) => Ordered
   /** The whole row as a value of its composite type. */
   readonly row: () => Sql
-  /** The condition that it is the caller's tenant's, which policies imply; null: they do not. */
+  /** What the column equals that its relation is distributed by (tenants.ts); null: nothing known, or all rows are here. */
   readonly tenant: Sql | null
 }
 
@@ -119,7 +109,7 @@ export function directScope(writer: Writer, entity: EntityFacts, alias: Ident): 
       }
     },
     row: () => sql`(${alias}.*)::${relationOf(builder)}`,
-    tenant: tenantCondition(writer, entity, builder, alias),
+    tenant: writer.tenant(entity),
   }
 }
 
@@ -160,7 +150,7 @@ export function seenOutside(inner: Scope, alias: Ident, otherwise: Sql = sql`1`)
       return { ...element, value: carry(element.value) }
     },
     row: () => carry(inner.row(), bare('r')),
-    tenant: null,
+    tenant: inner.tenant,
   }
   return { scope, outlet }
 }
@@ -187,24 +177,6 @@ export function passArguments(id: ObjectId, passes: CallBuilder['args'], args: r
     if (pass === undefined) throw new Error(`the builder of ${id} has no argument ${argument.field}`)
     return applied(pass, valueParameter(argument.value))
   })
-}
-
-function tenantCondition(writer: Writer, entity: EntityFacts, builder: EntityBuilder, alias: Ident): Sql | null {
-  if (entity.tenant === undefined) return null
-  const value = writer.tenant(entity)
-  return value === null ? null : sql`${applied(columnOf(builder, entity.tenant.column).of, alias)} = ${value}`
-}
-
-/**
- * The condition of the caller's tenant, for a relation that is read. It takes nothing away, and leads a statement in which each
- * relation has it to one server.
- */
-export const ofTenant = ({ tenant }: Scope): readonly Sql[] => given([tenant])
-
-/** The condition that two rows belong together. */
-export function belongs(join: Join, here: Scope, there: Scope): Sql {
-  const equal = join.local.map((name, index) => sql`${there.column(join.foreign[index] ?? '')} = ${here.column(name)}`)
-  return joined([...equal, ...ofTenant(there)], ' and ')
 }
 
 /** Those that are there. */

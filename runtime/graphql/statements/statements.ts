@@ -10,7 +10,8 @@ import { collectionObject } from './collection.ts'
 import { keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
 import { firstOf, resultValue, rowObject, rowFrom } from './rows.ts'
-import { createWriter, ofTenant, passArguments, relationOf, type Note, type Writer } from './source.ts'
+import { createWriter, passArguments, relationOf, type Note, type Writer } from './source.ts'
+import { ofTenant, withKey } from './tenants.ts'
 import { writeStatement } from './writes.ts'
 
 /** s4: a statement as it is prepared, and how each of its parameters is found. */
@@ -159,13 +160,14 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
         of: relationOf(writer.engine.entity(root.collection.entity.id)),
         isFunction: false,
         volatile: false,
-        condition: null,
+        parent: null,
       })
     case 'by-key':
       return rowFrom(writer, root.row, (scope) => ({
         of: relationOf(scope.builder),
         where: [keyEquals(root.values)(scope), ...ofTenant(scope)],
         ...firstOf(scope.entity),
+        found: withKey(scope, root.values),
       }))
     case 'call-value':
     case 'call-composite':

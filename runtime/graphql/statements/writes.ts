@@ -17,6 +17,7 @@ import { compileFilter } from './filter.ts'
 import { gather, type Made } from './gather.ts'
 import { valueParameter } from './parameters.ts'
 import { columnOf, directScope, given, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
+import { insertedAs, ofTenant, satisfying } from './tenants.ts'
 
 type Write = Insert | Update | Delete
 
@@ -28,7 +29,8 @@ export function writeStatement(writer: Writer, root: Write): SelectList {
   const target = writer.alias('t')
   writer.note(target, root)
   const inner = directScope(writer, root.entity, target)
-  const { scope, outlet } = seenOutside(inner, writer.alias('i'), inner.column(root.readable))
+  const changed = root.kind === 'insert' ? insertedAs(inner, root.rows) : satisfying(inner, root.filter)
+  const { scope, outlet } = seenOutside(changed, writer.alias('i'), inner.column(root.readable))
   const answer = guarded(root, scope, answerJson(writer, root, scope))
   const change = sql`(${changeSql(writer, root, inner)} returning ${outlet})`
   return selectList([{ value: answer, as: bare('r') }], { name: scope.alias, materialized: false, of: change })
@@ -122,13 +124,19 @@ function conflictSql(writer: Writer, root: Insert, scope: Scope): Sql {
   if (conflict.update.length === 0) return sql` ${trusted(target)} do nothing`
   const set = conflict.update.map((column) => sql`${ident(column)} = excluded.${ident(column)}`)
   // Of a conflicting row that is not the tenant's a policy says that it is an error; a condition would keep silent.
-  const where = matching(writer, root, conflict.filter, scope, null)
+  const where = matching(writer, root, conflict.filter, scope, [])
   return sql` ${trusted(target)} do update set ${joined(set, ', ')}${where}`
 }
 
-const matching = (writer: Writer, root: Write, filter: Filter | null, scope: Scope, tenant = scope.tenant): Sql => {
-  const condition = filter === null ? null : compileFilter(filter, writer, root)(scope)
-  const all = given([condition, tenant])
+const matching = (
+  writer: Writer,
+  root: Write,
+  filter: Filter | null,
+  scope: Scope,
+  tenant: readonly Sql[] = ofTenant(scope),
+): Sql => {
+  const condition = filter === null ? null : compileFilter(filter, writer, root)(satisfying(scope, filter))
+  const all = [...given([condition]), ...tenant]
   return all.length === 0 ? sql`` : sql` where ${joined(all, ' and ')}`
 }
 

@@ -1,0 +1,101 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { EntityFacts } from '../../contract/manifest.ts'
+import { applied, joined, sql, type Sql } from '../../sql/tree.ts'
+import type { Filter, InsertRows, Join, Value } from '../plan/types.ts'
+import { valueParameter } from './parameters.ts'
+import { columnOf, readFor, type Part, type Scope, type Writer } from './source.ts'
+
+/**
+ * Citus sends a statement to one server where each relation has the tenant as a condition of its own. What policies or the
+ * document say of the tenant is therefore said again of all rows that keys with the tenant lead to; it takes nothing away.
+ */
+
+/** The condition of the tenant that is known, for a relation that is read. */
+export function ofTenant({ entity, tenant, column }: Scope): readonly Sql[] {
+  return entity.tenant === undefined || tenant === null ? [] : [sql`${column(entity.tenant.column)} = ${tenant}`]
+}
+
+/** The condition that two rows belong together. */
+export function belongs(join: Join, here: Scope, there: Scope): Sql {
+  const equal = join.local.map((name, index) => sql`${there.column(join.foreign[index] ?? '')} = ${here.column(name)}`)
+  return joined([...equal, ...ofTenant(reached(join, here, there))], ' and ')
+}
+
+/** The row that the join leads to, with what is known of the one that it begins at. */
+export function reached(join: Join, here: Scope, there: Scope): Scope {
+  const isSame = join.local.some(
+    (name, index) => name === here.entity.tenant?.column && join.foreign[index] === there.entity.tenant?.column,
+  )
+  return isSame ? { ...there, tenant: there.tenant ?? here.tenant } : there
+}
+
+/** The row of a related relation that is read for this part of the plan. */
+export const readRelated = (
+  writer: Writer,
+  { entity, join }: { readonly entity: EntityFacts; readonly join: Join },
+  here: Scope,
+  part: Part,
+): Scope => reached(join, here, readFor(writer, entity, part))
+
+/** The row with what a filter that it satisfies says of its tenant. */
+export const satisfying = (scope: Scope, filter: Filter | null): Scope =>
+  knowing(scope, (column) => (filter === null ? null : demanded(filter, scope.entity, column)))
+
+/** The row with what the values of its key say of its tenant. */
+export const withKey = (scope: Scope, values: readonly Value[]): Scope =>
+  knowing(scope, (column) => ofKey(scope.entity, values, column))
+
+/** The inserted row with what all of these say of their tenant. */
+export const insertedAs = (scope: Scope, rows: InsertRows): Scope =>
+  knowing(scope, (column) => insertedValue(rows, rows.columns.indexOf(column)))
+
+/** @param say what is said of the column that the relation is distributed by */
+function knowing(scope: Scope, say: (column: string) => Value | null): Scope {
+  const { entity, tenant } = scope
+  if (entity.tenant === undefined || tenant !== null) return scope
+  const { column } = entity.tenant
+  const value = say(column)
+  if (value === null) return scope
+  return { ...scope, tenant: applied(columnOf(scope.builder, column).operand, valueParameter(value)) }
+}
+
+/** What the column has to equal; null: that, or something else. */
+function demanded(filter: Filter, entity: EntityFacts, column: string): Value | null {
+  switch (filter.kind) {
+    case 'all':
+      return filter.of.map((one) => demanded(one, entity, column)).find((value) => value !== null) ?? null
+    case 'key':
+      return ofKey(entity, filter.values, column)
+    case 'compare':
+      return filter.operator === 'eq' && 'column' in filter && filter.column === column && filter.path === undefined
+        ? filter.value
+        : null
+    case 'any':
+    case 'not':
+    case 'presence':
+    case 'spatial':
+    case 'related':
+      return null
+  }
+}
+
+const ofKey = ({ key }: EntityFacts, values: readonly Value[], column: string): Value | null =>
+  values[key.indexOf(column)] ?? null
+
+function insertedValue(rows: InsertRows, place: number): Value | null {
+  const [first = null, ...others] =
+    rows.kind === 'separate' ? rows.rows.map((row) => row[place] ?? null) : recordValues(rows.records, place)
+  return first !== null && others.every((other) => other !== null && isDeepStrictEqual(first.slot, other.slot))
+    ? first
+    : null
+}
+
+/** What records that the document lists have in the place; nothing where they are a variable. */
+function recordValues({ slot, encoding }: Value, place: number): readonly (Value | null)[] {
+  const member = encoding.kind === 'records' ? encoding.members[place] : undefined
+  if (slot.kind !== 'list' || member === undefined) return []
+  return slot.items.map((item) => {
+    const field = item.kind === 'object' ? item.fields.find(([name]) => name === member.name) : undefined
+    return field === undefined ? null : { slot: field[1], encoding: { kind: 'scalar', maxLength: member.maxLength } }
+  })
+}
