@@ -19,8 +19,11 @@ const sql = `
     primary key (tenant_id, id)
   );
   create table note (id int primary key, body text);
+  create table shift (tenant_id bigint primary key, begins time check (date_part('dow', begins) > 0));
+  create function oddity() returns float8 stable language sql as $$ select date_part('dow', time '10:00') $$;
   select create_reference_table('country');
   select create_distributed_table('project', 'tenant_id');
+  select create_distributed_table('shift', 'tenant_id', colocate_with => 'project');
   select create_distributed_table('task', 'tenant_id', colocate_with => 'project');
   alter table task add foreign key (tenant_id, project_id) references project (tenant_id, id);
   insert into country values ('ch', 'Switzerland'), ('fr', 'France');
@@ -40,7 +43,7 @@ const sql = `
     "orderByRelated": {"enabled": true}, "upsert": {"enabled": true}})';
   grant usage on schema public to anon, authenticated, service_role;
   grant select on country, note to anon;
-  grant select, insert, update, delete on country, project, task, note to authenticated, service_role;
+  grant select, insert, update, delete on country, project, task, note, shift to authenticated, service_role;
 `
 
 /** What Citus says in a plan, wherever it stands. */
@@ -313,6 +316,17 @@ describe.skipIf(major === null)('a database of Citus', () => {
         extensions: { code: 'DATABASE_SHARDS_CROSSED', sqlstate: '0A000' },
       },
     ])
+  })
+
+  it.each([
+    ['the coordinator', '{ oddity }'],
+    [
+      'a worker',
+      'mutation { insertIntoshiftCollection(objects: [{ tenant_id: "1", begins: "10:00" }]) { affectedCount } }',
+    ],
+  ])('gives what Postgres does not support on %s no such code', async (_, query) => {
+    const { errors } = await ask(query)
+    expect(errors?.[0]).toMatchObject({ extensions: { code: 'DATABASE_REFUSED', sqlstate: '0A000' } })
   })
 
   it('answers service_role from all tenants at once', async () => {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import pg from 'pg'
 import { DatabaseFailure, type DatabaseFailureKind } from './failures.ts'
 
@@ -99,9 +100,27 @@ const failure = (kind: DatabaseFailureKind, error: unknown, statement: number | 
 export const classify = (error: unknown, statement: number | null): DatabaseFailure =>
   failure(kindOf(error), error, statement)
 
-/** feature_not_supported, told by a coordinator: its sentences are about how it plans. */
+/** Sources of Citus that find out which servers a statement needs. What workers refuse comes from none of them. */
+const planning: ReadonlySet<string> = new Set([
+  'citus_custom_scan.c',
+  'distributed_intermediate_results.c',
+  'distributed_planner.c',
+  'insert_select_planner.c',
+  'multi_join_order.c',
+  'multi_logical_optimizer.c',
+  'multi_logical_planner.c',
+  'multi_physical_planner.c',
+  'multi_router_planner.c',
+  'query_pushdown_planning.c',
+  'recursive_planning.c',
+])
+
+const isOfPlanning = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && planning.has(basename(error.file ?? ''))
+
+/** What a coordinator does not support because of how its rows are spread. */
 export const acrossShards = (failure: DatabaseFailure): DatabaseFailure => {
-  if (failure.sqlstate !== '0A000' || isRaised(failure.cause)) return failure
+  if (failure.sqlstate !== '0A000' || !isOfPlanning(failure.cause)) return failure
   const made = new DatabaseFailure('across-shards', failure.message, failure.sqlstate, failure.statement)
   made.cause = failure.cause
   return made

@@ -134,6 +134,7 @@ const errorFields = {
   H: 'hint',
   W: 'where',
   n: 'constraint',
+  F: 'file',
   R: 'routine',
 } as const
 
