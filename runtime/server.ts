@@ -15,6 +15,7 @@ import { openDatabase, type Database } from './db/pool/pool.ts'
 import { faultOfReplicas } from './db/replicas/replica.ts'
 import { openReplicas, type Replicas } from './db/replicas/replicas.ts'
 import { smallestShared } from './db/pool/shares.ts'
+import { createShardWatch, type ShardWatch } from './db/shards/watch.ts'
 import { summaryOf } from './engine/summary.ts'
 import { startingWith, watchSource, type WatchedSource } from './engine/watch-source.ts'
 import { unavailableResponse } from './graphql/http/route.ts'
@@ -80,10 +81,13 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
   }
   const observers = await openObservers(given.settings, sources, given.log, siblings)
   const parts = { ...given, log: observers.log, replicas }
-  const watched = watchSource(parts.source, { log: parts.log, now: Date.now })
+  const shards = createShardWatch(given.database.query, parts.log)
+  const watched = watchSource(followedBy(shards, parts.source), { log: parts.log, now: Date.now })
   const auth = openServerAuth(parts, ownUrl)
   const pooler = createPoolerCheck(parts)
-  const { app, servers, serveFrom, caches } = assemble(parts, observers, watched, auth, pooler, ownUrl)
+  const fault = (): string | null =>
+    pooler.fault() ?? shards.fault() ?? faultOfReplicas(replicas?.stats().replicas ?? [])
+  const { app, servers, serveFrom, caches } = assemble(parts, observers, watched, auth, fault, ownUrl)
   // The primary process serves those of all its workers.
   const metricsServer = siblings === undefined ? await openMetrics(parts.settings, observers) : null
   return {
@@ -99,6 +103,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
       return true
     },
     stop: async () => {
+      shards.stop()
       await stop(app, servers, parts, auth)
       metricsServer?.close()
     },
@@ -186,6 +191,15 @@ const sourceBehind =
     return made.value
   }
 
+/** The source; what watches the servers that rows lie on learns of each schema. */
+const followedBy =
+  (shards: ShardWatch, source: RevisionSource): RevisionSource =>
+  async () => {
+    const revision = await source()
+    shards.follow(revision.manifest)
+    return revision
+  }
+
 /** The address of the process, unless the settings name another. */
 const addressOf = ({ baseUrl }: ServerSettings, listeningUrl: string): string => baseUrl ?? listeningUrl
 
@@ -238,7 +252,7 @@ function assemble(
   observers: Observers,
   watched: WatchedSource,
   auth: OpenAuth,
-  pooler: PoolerCheck,
+  fault: () => string | null,
   listeningUrl: () => string,
 ): Assembled {
   let service: GraphqlService | null = null
@@ -266,7 +280,7 @@ function assemble(
     health: createHealthChecks({
       revision: watched.revision,
       compileFailedAt: watched.failedAt,
-      fault: () => pooler.fault() ?? faultOfReplicas(replicas?.stats().replicas ?? []),
+      fault,
       lastAnswer: database.answeredAt,
       ...(replicas !== null && { replicas: () => replicas.stats().replicas.map(({ fault }) => fault) }),
       ping: database.ping,

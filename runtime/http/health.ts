@@ -10,7 +10,7 @@ export interface Health {
   readonly revision: string | null
   /** When the newest schema could not be compiled; the reason stands in the log, since anybody may read this. */
   readonly compileFailedAt: string | null
-  /** What has to be changed, in a sentence: nothing is served, or what is written is lost. */
+  /** What has to be changed, in a sentence: nothing or not all is served, or what is written is lost. */
   readonly fault: string | null
   /** How many replicas answer requests, of how many; left out: there are none. */
   readonly replicas?: { readonly serving: number; readonly all: number }

@@ -91,6 +91,8 @@ const eventTable = {
       `replica ${replica} is left out, since it is ${fault}${reason === null ? '' : `: ${reason}`}`,
   ),
   'replica-back': row<{ replica: number }>('info', ({ replica }) => `replica ${replica} answers requests`),
+  'shard-fault': row<{ fault: string }>('warn', ({ fault }) => fault),
+  'shards-back': row('info', () => 'each role of the API reaches every worker node again'),
   'database-away': row<{ reason: string }>('error', ({ reason }) => `the database is not available: ${reason}`),
   'slow-request': row<{
     requestId: string

@@ -74,8 +74,8 @@ export async function examine(patient: Patient, nodeVersion: string, now: () => 
     attempt('schema', 'check DB_SCHEMAS, and the privileges of the role', () =>
       withSession({ url: ownerUrl }, (query) => schemaPart(patient, query)),
     ),
-    attempt('citus', 'check DATABASE_OWNER_URL, and the privileges of the role', () =>
-      withSession({ url: ownerUrl }, (query) => shardFindings(query, loginUrl)),
+    attempt('citus', 'check DATABASE_OWNER_URL, and the privileges of the roles', () =>
+      shardFindings(loginUrl, ownerUrl),
     ),
     attempt('auth', 'check DATABASE_OWNER_URL', () =>
       withSession({ url: ownerUrl }, async (query) => {

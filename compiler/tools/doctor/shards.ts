@@ -1,84 +1,65 @@
 import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
-import { apiRoles } from '../../../runtime/engine/summary.ts'
+import { lookAtShards, shardWords, type WorkerNode } from '../../../runtime/db/shards/look.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
-import { fault, ok, type Finding } from './findings.ts'
+import { advise, fault, ok, type Finding } from './findings.ts'
 
-/** Of Citus: whether the coordinator reaches each worker node, as the owner and as each role of the API. */
+/** Of Citus: whether the coordinator reaches each worker node as each role of the API, and whether the nodes print values as it does. */
 
 const check = 'citus'
 
 const distributesSql = `select from pg_catalog.pg_extension where extname = 'citus'`
 
-interface WorkerNode {
-  readonly host: string
-  readonly port: number
-  readonly active: boolean
+const nodeName = ({ host, port }: Pick<WorkerNode, 'host' | 'port'>): string => `${host}:${port}`
+
+async function reachFindings(query: Query): Promise<readonly Finding[]> {
+  const { nodes, faults } = await lookAtShards(query)
+  return faults.length === 0
+    ? [ok(check, `each role of the API reaches ${nodes} worker nodes`)]
+    : faults.map((one) => {
+        const { message, fix } = shardWords(one, nodeName)
+        return fault(check, message, fix)
+      })
 }
 
-const nodesSql = `select nodename as host, nodeport as port, isactive as active
-  from pg_catalog.pg_dist_node where groupid <> 0 order by nodename, nodeport`
+/** A worker prints what it sends by its own settings, whatever those of the coordinator are (test/promises/citus.test.ts). */
+const printing = ['TimeZone', 'IntervalStyle', 'bytea_output', 'extra_float_digits', 'lc_monetary', 'row_security']
 
-const nodeName = ({ host, port }: WorkerNode): string => `${host}:${port}`
+interface Difference extends Pick<WorkerNode, 'host' | 'port'> {
+  readonly setting: string
+  readonly there: string
+  readonly here: string
+  readonly database: string
+}
 
-const inactiveFinding = (node: WorkerNode): Finding =>
-  fault(
+/** $1: what a worker is asked. A node that is not reached is told of by others. */
+const differencesSql = `select w.nodename as host, w.nodeport as port, told.setting, told.there,
+    pg_catalog.current_setting(told.setting) as here, pg_catalog.current_database()::text as database
+  from pg_catalog.run_command_on_workers($1) w
+  cross join lateral pg_catalog.json_each_text(case when w.success then w.result::pg_catalog.json end) told (setting, there)
+  where told.there <> pg_catalog.current_setting(told.setting)
+  order by w.nodename, w.nodeport, told.setting`
+
+const askPrinting = `select pg_catalog.json_object_agg(name, pg_catalog.current_setting(name))
+  from pg_catalog.unnest(array[${printing.map(literal).join(', ')}]) name`
+
+const differenceFinding = ({ setting, there, here, database, ...node }: Difference): Finding =>
+  advise(
     check,
-    `the worker node ${nodeName(node)} is not active`,
-    `select citus_activate_node(${literal(node.host)}, ${node.port});`,
+    `${setting} is ${there} on the worker node ${nodeName(node)} and ${here} here, so that answers depend on where rows lie`,
+    `alter database ${ident(database)} set ${ident(setting)} = ${literal(here)};`,
   )
 
-interface Reached extends WorkerNode {
-  readonly success: boolean
-}
-
-const reachSql = `select nodename as host, nodeport as port, true as active, success
-  from pg_catalog.run_command_on_workers('select 1') order by nodename, nodeport`
-
-const unreached = async (query: Query): Promise<readonly Reached[]> =>
-  (await query<Reached>(reachSql)).rows.filter(({ success }) => !success)
-
-const awayFinding = (node: Reached): Finding =>
-  fault(
-    check,
-    `the worker node ${nodeName(node)} cannot be reached`,
-    `start it, or name its address by select citus_update_node(nodeid, 'host', port) from pg_dist_node; a node without shards leaves by select citus_remove_node(${literal(node.host)}, ${node.port});`,
+/** As the owner, with the settings that requests have here. */
+const printingFindings = (ownerUrl: string): Promise<readonly Finding[]> =>
+  withSession({ url: ownerUrl, searchPath: null }, async (query) =>
+    (await query<Difference>(differencesSql, [askPrinting])).rows.map(differenceFinding),
   )
 
-const canLogInSql = 'select rolcanlogin as "mayLogIn" from pg_catalog.pg_roles where rolname = $1'
-
-/** Workers are reached as the role that is current on the coordinator. */
-async function roleFindings(query: Query, role: string): Promise<readonly Finding[]> {
-  const { rows } = await query<{ readonly mayLogIn: boolean }>(canLogInSql, [role])
-  if (rows[0]?.mayLogIn === false)
-    return [fault(check, `${role} may not log in, and so reaches no worker node`, `alter role ${ident(role)} login;`)]
-  await query(`set role ${ident(role)}`)
-  const nodes = await unreached(query)
-  await query('reset role')
-  return nodes.map((node) =>
-    fault(
-      check,
-      `${role} cannot log in on the worker node ${nodeName(node)}`,
-      `see the log of the node: alter role ${ident(role)} login; there, or let its pg_hba.conf take the role from the other servers`,
-    ),
+/** Rejects where the login role may not look, or may not become a role of the API. */
+export async function shardFindings(loginUrl: string, ownerUrl: string): Promise<readonly Finding[]> {
+  const reached = await withSession({ url: loginUrl }, async (query) =>
+    (await query(distributesSql)).rows.length === 0 ? [] : reachFindings(query),
   )
-}
-
-const eachRole = (loginUrl: string): Promise<readonly Finding[]> =>
-  withSession({ url: loginUrl }, async (query) => {
-    const found: Finding[] = []
-    for (const role of apiRoles) found.push(...(await roleFindings(query, role)))
-    return found
-  })
-
-/** Rejects where the owner may not look. A role that may not be become is told of with the roles. */
-export async function shardFindings(query: Query, loginUrl: string): Promise<readonly Finding[]> {
-  if ((await query(distributesSql)).rows.length === 0) return []
-  const { rows: nodes } = await query<WorkerNode>(nodesSql)
-  const away = [
-    ...nodes.filter(({ active }) => !active).map(inactiveFinding),
-    ...(await unreached(query)).map(awayFinding),
-  ]
-  const found = away.length > 0 ? away : await eachRole(loginUrl)
-  return found.length > 0 ? found : [ok(check, `each role of the API reaches ${nodes.length} worker nodes`)]
+  return reached.length === 0 ? [] : [...reached, ...(await printingFindings(ownerUrl))]
 }

@@ -4,11 +4,11 @@ import type { Query } from '../connect/session.ts'
 import { DatabaseFailure, type DatabaseFailureKind } from '../failures/failures.ts'
 import { reasonOf } from '../failures/reason.ts'
 import type { Database } from '../pool/pool.ts'
+import { watchServer } from '../../lib/watch-server.ts'
 import type { Log } from '../../log/events.ts'
 import { createHistory } from './history.ts'
 import { lookAtPrimary, lookAtReplica, type PrimarySight } from './look.ts'
 import { createReplica, type Replica, type ReplicaState } from './replica.ts'
-import { watchServer } from './watch.ts'
 import { createWrites } from './writes.ts'
 
 /**
@@ -64,6 +64,9 @@ const final: ReadonlySet<DatabaseFailureKind> = new Set([
 /** What it goes on failing with for a while. */
 const lasting: ReadonlySet<DatabaseFailureKind> = new Set(['stale', 'unavailable', 'connections'])
 
+/** How often each server is asked how far it is, and after how long without an answer it counts as away, in milliseconds. */
+const pace = { pauseMs: () => 100, silentMs: 2_000 }
+
 /** Opens no connection by itself, but looks at each server from now on. */
 export function openReplicas({ primary, servers, longestMs, log, siblings }: ReplicasParts): Replicas {
   const now = (): number => performance.now()
@@ -77,13 +80,14 @@ export function openReplicas({ primary, servers, longestMs, log, siblings }: Rep
   }
   const tellFaults = createFaultLog(log)
   const endings = [
-    watchServer({ look: () => lookAtPrimary(primary.query), seen: primarySeen, failed: () => undefined }),
+    watchServer({ ...pace, look: () => lookAtPrimary(primary.query), seen: primarySeen, failed: () => undefined }),
     ...servers.map(({ query }, index) => {
       const replica = replicas[index]
       const told = (reason: string | null): void => {
         if (replica !== undefined) tellFaults(index + 1, replica.state(now()), reason)
       }
       return watchServer({
+        ...pace,
         look: () => lookAtReplica(query),
         seen: (sight) => {
           replica?.seen(sight, now())

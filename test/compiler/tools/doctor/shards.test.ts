@@ -64,6 +64,28 @@ describe.skipIf(major === null)('what doctor says of a database of Citus', () =>
     await onWorker('alter role anon login')
   })
 
+  it('names each setting by which a worker prints otherwise, and nothing once its statement was run', async () => {
+    const { rows } = await db.query('show timezone')
+    await db.query(`select run_command_on_workers($$alter system set timezone = 'Asia/Tokyo'$$)`)
+    await db.query('select run_command_on_workers($$select pg_reload_conf()$$)')
+    const zone = String(rows[0]?.['TimeZone'])
+    const fix = `alter database "distributed" set "TimeZone" = '${zone}';`
+    await expect
+      .poll(() => found('citus'), { timeout: 10_000 })
+      .toEqual([
+        { verdict: 'ok', message: 'each role of the API reaches 2 worker nodes', fix: null },
+        ...[0, 1].map(() => ({
+          verdict: 'advice',
+          message: expect.stringMatching(
+            `^TimeZone is Asia/Tokyo on the worker node 127\\.0\\.0\\.1:\\d+ and ${zone} here`,
+          ),
+          fix,
+        })),
+      ])
+    await db.query(fix)
+    expect(await found('citus')).toHaveLength(1)
+  })
+
   it('names each table that restrictive policies keep out of the API, with the statements', async () => {
     await db.query('alter table task enable row level security')
     await db.query('create policy own on task using (tenant_id = 1)')

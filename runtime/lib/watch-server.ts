@@ -1,9 +1,4 @@
-import { within } from '../../lib/within.ts'
-
-/** How often each server is asked how far it is, in milliseconds. */
-const lookEveryMs = 100
-/** After which a server that does not answer counts as away. */
-const silentMs = 2_000
+import { within } from './within.ts'
 
 export interface Watch<Sight> {
   /** Rejects where the server is not to be had. */
@@ -11,10 +6,14 @@ export interface Watch<Sight> {
   /** @param at when the question was sent, on the monotonic clock in milliseconds */
   readonly seen: (sight: Sight, at: number) => void
   readonly failed: (error: unknown) => void
+  /** How long to wait before the next look, in milliseconds. */
+  readonly pauseMs: () => number
+  /** After how many milliseconds without an answer a look has failed. */
+  readonly silentMs: number
 }
 
-/** Asks again and again; returns what ends it. It keeps no process alive. */
-export function watchServer<Sight>({ look, seen, failed }: Watch<Sight>): () => void {
+/** Looks again and again; returns what ends it. It keeps no process alive. */
+export function watchServer<Sight>({ look, seen, failed, pauseMs, silentMs }: Watch<Sight>): () => void {
   let timer: NodeJS.Timeout | null = null
   let isOver = false
   const round = async (): Promise<void> => {
@@ -26,7 +25,7 @@ export function watchServer<Sight>({ look, seen, failed }: Watch<Sight>): () => 
     )
     if (!(await within(silentMs, answered)) && !isOver) failed(new Error(`no answer within ${silentMs} ms`))
     await answered
-    if (!isOver) timer = setTimeout(() => void round(), lookEveryMs).unref()
+    if (!isOver) timer = setTimeout(() => void round(), pauseMs()).unref()
   }
   void round()
   return () => {
