@@ -1,6 +1,6 @@
 import type { BlogSize } from '../blog/data.ts'
 import type { Operation } from '../blog/operations.ts'
-import { withCpu } from '../support/cpu.ts'
+import { withCpu, type Counted } from '../support/cpu.ts'
 import { sendOnce } from '../support/http-client.ts'
 import { arrive, saturate, type Load, type Sample } from '../support/load.ts'
 import type { Options } from '../support/options.ts'
@@ -74,9 +74,18 @@ export const checkAnswer = async (subject: Subject, operation: Operation, size: 
   return body
 }
 
-const must = (subject: Subject, operation: Operation, sample: Sample): Sample => {
+/** What is measured: a load, and the processes whose CPU its answers take; `database` is the one that all backends descend from. */
+export interface Loaded {
+  readonly name: string
+  readonly load: Load
+  readonly processes: Readonly<Record<'server' | 'database', Counted>>
+  /** Arrivals a second for latency; 0 leaves it out. */
+  readonly perSecond: number
+}
+
+const must = ({ name }: Loaded, sample: Sample): Sample => {
   if (sample.failed === 0 && sample.answered > 0) return sample
-  throw new Error(`${subject.name} failed ${sample.failed} of ${sample.answered} requests of ${operation.name}`)
+  throw new Error(`${name}: ${sample.failed} of ${sample.answered} requests failed`)
 }
 
 export const emptySeries = (): Record<FigureName, number[]> => ({
@@ -91,29 +100,23 @@ export const emptySeries = (): Record<FigureName, number[]> => ({
 })
 
 interface Runner {
-  readonly subject: Subject
   readonly series: Record<FigureName, number[]>
   readonly saturated: () => Promise<void>
   readonly steady: () => Promise<void>
 }
 
-const createRunner = (
-  subject: Subject,
-  operation: Operation,
-  size: BlogSize,
-  effort: Effort,
-  database: number,
-): Runner => {
-  const { perSecond } = effort
+/** As many as it takes for arrivals to find one that is free. */
+const manyConnections = 64
+
+const createRunner = (loaded: Loaded): Runner => {
   const series = emptySeries()
-  const processes = { server: subject.server.pid, database }
-  const load = loadFor(subject, operation, size, effort)
+  const { load, processes, perSecond } = loaded
+  const connections = typeof load.connections === 'number' ? manyConnections : load.connections
   return {
-    subject,
     series,
     saturated: async () => {
       const { value, cpu } = await withCpu(processes, () => saturate(load))
-      const { answered, ms, latencies } = must(subject, operation, value)
+      const { answered, ms, latencies } = must(loaded, value)
       series.perSecond.push((answered / ms) * 1_000)
       series.serverCpu.push(cpu.server / answered)
       series.databaseCpu.push(cpu.database / answered)
@@ -121,8 +124,9 @@ const createRunner = (
       series.p99.push(quantile(latencies, 0.99))
     },
     steady: async () => {
-      const { value, cpu } = await withCpu(processes, () => arrive({ ...load, connections: 64, perSecond }))
-      const { answered, latencies } = must(subject, operation, value)
+      if (perSecond === 0) return
+      const { value, cpu } = await withCpu(processes, () => arrive({ ...load, connections, perSecond }))
+      const { answered, latencies } = must(loaded, value)
       series.steadyServerCpu.push(cpu.server / answered)
       series.steadyP50.push(quantile(latencies, 0.5))
       series.steadyP99.push(quantile(latencies, 0.99))
@@ -145,6 +149,18 @@ const byTurns = async (runners: readonly Runner[], rounds: number, slice: 'satur
     for (const runner of round % 2 === 0 ? runners : [...runners].reverse()) await runner[slice]()
 }
 
+/** Measures each, all of them warm, and gives the figures in the same order. */
+export const measureByTurns = async (
+  all: readonly Loaded[],
+  { warmUp: requests, rounds }: Pick<Effort, 'warmUp' | 'rounds'>,
+): Promise<readonly Series[]> => {
+  for (const { load } of all) await warmUp(load, requests)
+  const runners = all.map(createRunner)
+  await byTurns(runners, rounds, 'saturated')
+  await byTurns(runners, rounds, 'steady')
+  return runners.map(({ series }) => series)
+}
+
 /** Measures one operation on all subjects. `database` is the process that all backends descend from. */
 export const measure = async (
   subjects: readonly Subject[],
@@ -153,9 +169,15 @@ export const measure = async (
   effort: Effort,
   database: number,
 ): Promise<readonly Measured[]> => {
-  for (const subject of subjects) await warmUp(loadFor(subject, operation, size, effort), effort.warmUp)
-  const runners = subjects.map((subject) => createRunner(subject, operation, size, effort, database))
-  await byTurns(runners, effort.rounds, 'saturated')
-  if (effort.perSecond > 0) await byTurns(runners, effort.rounds, 'steady')
-  return runners.map(({ subject, series }) => ({ operation: operation.name, subject: subject.name, series }))
+  const loaded = subjects.map((subject) => ({
+    name: `${subject.name}, ${operation.name}`,
+    load: loadFor(subject, operation, size, effort),
+    processes: { server: subject.server.pid, database },
+    perSecond: effort.perSecond,
+  }))
+  const all = await measureByTurns(loaded, effort)
+  return subjects.flatMap(({ name }, index) => {
+    const series = all[index]
+    return series === undefined ? [] : [{ operation: operation.name, subject: name, series }]
+  })
 }

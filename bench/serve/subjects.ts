@@ -25,11 +25,10 @@ export interface Access {
   readonly token: string
 }
 
-/** The keys of a project and a token as auth issues it. */
-export const createAccess = async (): Promise<Access> => {
-  const secret = randomBytes(32).toString('hex')
+/** The claims of a token as auth issues it. */
+const claimsOfNow = () => {
   const seconds = Math.floor(Date.now() / 1_000)
-  const claims = {
+  return {
     iss: 'http://127.0.0.1/auth/v1',
     sub: String(caller),
     aud: 'authenticated',
@@ -45,7 +44,18 @@ export const createAccess = async (): Promise<Access> => {
     session_id: '00000000-0000-4000-8000-000000000042',
     is_anonymous: false,
   }
-  return { secret, apikey: (await projectKeys(secret)).anon, token: await signToken(claims, secret) }
+}
+
+/** The token of another caller of the same project. */
+export const accessAs = async (
+  { secret, apikey }: Pick<Access, 'secret' | 'apikey'>,
+  claims: Readonly<Record<string, unknown>>,
+): Promise<Access> => ({ secret, apikey, token: await signToken({ ...claimsOfNow(), ...claims }, secret) })
+
+/** The keys of a project and the token of its first caller. */
+export const createAccess = async (): Promise<Access> => {
+  const secret = randomBytes(32).toString('hex')
+  return accessAs({ secret, apikey: (await projectKeys(secret)).anon }, {})
 }
 
 const draw = (limit: number): number => 1 + Math.floor(Math.random() * limit)

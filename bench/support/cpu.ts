@@ -50,13 +50,21 @@ export const residentMb = async (pid: number): Promise<number> => {
   return kilobytes === undefined ? Number.NaN : Number(kilobytes) / 1_024
 }
 
+/** One process, or several that count together. */
+export type Counted = number | readonly number[]
+
+const timeOf = async (counted: Counted): Promise<number> => {
+  const times = await Promise.all([counted].flat().map(cpuTime))
+  return times.reduce((sum, time) => sum + time, 0)
+}
+
 /** What work cost each of the processes, in microseconds, and what it gave. */
 export const withCpu = async <T, K extends string>(
-  processes: Readonly<Record<K, number>>,
+  processes: Readonly<Record<K, Counted>>,
   work: () => Promise<T>,
 ): Promise<{ readonly value: T; readonly cpu: Readonly<Record<K, number>> }> => {
   const names = Object.keys(processes) as K[]
-  const times = (): Promise<number[]> => Promise.all(names.map((name) => cpuTime(processes[name])))
+  const times = (): Promise<number[]> => Promise.all(names.map((name) => timeOf(processes[name])))
   const before = await times()
   const value = await work()
   const after = await times()

@@ -7,7 +7,8 @@ import { openConnection, type HttpAnswer, type HttpConnection } from './http-cli
 
 export interface Load {
   readonly port: number
-  readonly connections: number
+  /** How many are opened for this load, or those that stay open after it. */
+  readonly connections: number | readonly HttpConnection[]
   readonly ms: number
   /** The bytes of the next request. */
   readonly next: () => Buffer
@@ -32,11 +33,15 @@ interface Tally {
 
 const isOk = ({ status }: HttpAnswer): boolean => status === 200
 
+export const openConnections = (port: number, count: number): Promise<readonly HttpConnection[]> =>
+  Promise.all(Array.from({ length: count }, () => openConnection(port)))
+
 const withConnections = async <T>(
-  load: Load,
+  { port, connections: given }: Load,
   work: (connections: readonly HttpConnection[]) => Promise<T>,
 ): Promise<T> => {
-  const connections = await Promise.all(Array.from({ length: load.connections }, () => openConnection(load.port)))
+  if (typeof given !== 'number') return work(given)
+  const connections = await openConnections(port, given)
   try {
     return await work(connections)
   } finally {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startCluster, sweepClusters, type ClusterSource } from '../../test/support/cluster.ts'
+import type { TestDatabase } from '../../test/support/database.ts'
 import { publishClusters, type Major } from '../../test/support/clusters.ts'
 import { binariesOf, isMissing } from '../../test/support/major-binaries.ts'
 
@@ -26,6 +27,17 @@ export const startPostgres = async (major: Major = 18): Promise<BenchPostgres> =
   const source = await postgresSource(major)
   const cluster = await startCluster(source)
   publishClusters([{ major, port: cluster.port, postgis: false, templates: null, ...source }])
-  const [pid] = (await readFile(join(cluster.folder, 'postmaster.pid'), 'utf8')).split('\n')
-  return { major, port: cluster.port, pid: Number(pid), stop: cluster.remove }
+  return { major, port: cluster.port, pid: await postmasterOf(cluster.folder), stop: cluster.remove }
+}
+
+/** The process of a server by its data folder (manual 65.1). */
+const postmasterOf = async (folder: string): Promise<number> => {
+  const [pid] = (await readFile(join(folder, 'postmaster.pid'), 'utf8')).split('\n')
+  return Number(pid)
+}
+
+/** The process that all backends of a database's server descend from. */
+export const serverPid = async ({ query }: Pick<TestDatabase, 'query'>): Promise<number> => {
+  const { rows } = await query('show data_directory')
+  return postmasterOf((rows[0] as { readonly data_directory: string }).data_directory)
 }

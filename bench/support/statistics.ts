@@ -39,6 +39,17 @@ export const medianWithin = (values: readonly number[]): Spread => {
 export const ratios = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)))
 
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** The slope of log y over log x by least squares: the exponent of a power law. NaN for fewer than two different x. */
+export const exponentOf = (points: readonly (readonly [x: number, y: number])[]): number => {
+  const logs = points.map(([x, y]) => [Math.log(x), Math.log(y)] as const)
+  const [middleX, middleY] = [mean(logs.map(([x]) => x)), mean(logs.map(([, y]) => y))]
+  const sum = (of: (x: number, y: number) => number): number =>
+    logs.reduce((total, [x, y]) => total + of(x - middleX, y - middleY), 0)
+  return sum((x, y) => x * y) / sum((x) => x * x)
+}
+
 /** A number with as many digits as it deserves. */
 export const figure = (value: number): string => {
   if (!Number.isFinite(value)) return '–'

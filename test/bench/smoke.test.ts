@@ -23,12 +23,12 @@ const effort = [
   '--runs',
   '2',
 ]
-const long = ['--tables', '20', '--requests', '50', '--changes', '2', '--steps', '1']
+const long = ['--tables', '20', '--requests', '50', '--changes', '2', '--steps', '1', '--largest', '100']
 
 test('the benchmarks run and leave records', { timeout: 600_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalograph-smoke-'))
   try {
-    const names = ['translate', 'sql', 'shapes', 'serve', 'memory', 'start', 'loop', 'observe']
+    const names = ['translate', 'sql', 'shapes', 'serve', 'memory', 'start', 'loop', 'observe', 'curves', 'workers']
     const args = ['bench/run.mjs', ...names, '--built', ...effort, ...long]
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       env: { ...process.env, BENCH_RECORDS: folder },
@@ -42,10 +42,13 @@ test('the benchmarks run and leave records', { timeout: 600_000 }, async () => {
       'Starting',
       'Documents',
       'Watched',
+      'Exponents',
+      'Workers',
     ])
       expect(stdout).toContain(title)
+    const files = (await readdir(folder)).filter((file) => file.endsWith('.json'))
     const records = await Promise.all(
-      (await readdir(folder)).map(async (file) => JSON.parse(await readFile(join(folder, file), 'utf8')) as RunRecord),
+      files.map(async (file) => JSON.parse(await readFile(join(folder, file), 'utf8')) as RunRecord),
     )
     expect(records.map(({ bench }) => bench).sort()).toEqual([...names].sort())
     for (const { figures, commit } of records) {
