@@ -11,13 +11,12 @@ const policies = `array(
       'check', case path.value when '' then pg_catalog.pg_get_expr(y.polwithcheck, y.polrelid) end)::pg_catalog.text
     from pg_catalog.pg_policy y where y.polrelid = c.oid order by y.polname)`
 
-/** $1 text[]: the schemas. */
+/** Of all schemas: functions read what is not served, too. */
 export const distributedQuery = `with ${PATH}
 select c.oid::pg_catalog.text as oid, pg_catalog.column_to_column_name(p.logicalrelid, p.partkey) as column,
   c.relforcerowsecurity as forced, ${policies} as policies
 from pg_catalog.pg_dist_partition p
 join pg_catalog.pg_class c on c.oid = p.logicalrelid::pg_catalog.oid
-join pg_catalog.pg_namespace n on n.oid = c.relnamespace and n.nspname = any ($1::pg_catalog.text[])
 cross join path order by c.oid`
 
 /** @throws TypeError when a row has another shape */

@@ -53,7 +53,7 @@ export function createCatalogReader(
     const answer = decodeAnswer(answerOf(rows))
     const joined = join(asked.known, answer)
     return joined.kind === 'whole' && answer.distributes
-      ? { ...joined, catalog: await withDistributed(query, schemas, joined.catalog) }
+      ? { ...joined, catalog: await withDistributed(query, joined.catalog) }
       : joined
   }
   return async () => {
@@ -67,8 +67,8 @@ export function createCatalogReader(
 }
 
 /** Its snapshot is a later one: what it shows too much is of a later version, too, for which the database is read again. */
-async function withDistributed(query: CatalogQuery, schemas: readonly string[], catalog: Catalog): Promise<Catalog> {
-  const { rows } = await query(distributedQuery, [schemas])
+async function withDistributed(query: CatalogQuery, catalog: Catalog): Promise<Catalog> {
+  const { rows } = await query(distributedQuery, [])
   return rows.length === 0 ? catalog : { ...catalog, distributed: rows.map(decodeDistributed) }
 }
 

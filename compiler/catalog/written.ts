@@ -29,6 +29,7 @@ const rowsOf = (catalog: string): string => `(select pg_catalog.count(*) || ':' 
 export const writtenExpression = `pg_catalog.concat_ws(' ',
   ${catalogs.map(rowsOf).join(',\n  ')},
   (select pg_catalog.sum(pg_catalog.hashtextextended(rolname::pg_catalog.text,
-      oid::pg_catalog.int8 * 4 + rolsuper::pg_catalog.int4 * 2 + rolinherit::pg_catalog.int4))
+      oid::pg_catalog.int8 * 8 + rolbypassrls::pg_catalog.int4 * 4 + rolsuper::pg_catalog.int4 * 2
+        + rolinherit::pg_catalog.int4))
     from pg_catalog.pg_roles),
   (select datdba from pg_catalog.pg_database where datname = pg_catalog.current_database()))`

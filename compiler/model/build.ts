@@ -1,3 +1,4 @@
+import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import { once } from '../../runtime/lib/once.ts'
 import { withoutMemory, type Memo } from '../../runtime/lib/memo.ts'
@@ -62,7 +63,7 @@ export function buildModel(
     ...(composites && { composites: composites.value }),
     ...(annotated.readsClaims && { readsClaims: true as const }),
     ...(annotated.leaves !== undefined && { leaves: annotated.leaves }),
-    ...(annotated.distributed !== undefined && { distributed: true as const }),
+    ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
     ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
     entities: memo.map(factsOf, placed),
     functions: calls.value.map((call) => call.facts),
@@ -113,6 +114,12 @@ const schemaFacts = (schema: AnnotatedSchema): SchemaFacts => ({
   introspection: schema.settings.introspection,
   usage: schemaUsage(schema),
 })
+
+const bypassing = ({ roles }: Annotated): readonly string[] =>
+  roles
+    .filter(({ bypassRls }) => bypassRls)
+    .map(({ name }) => name)
+    .sort(compareBytes)
 
 const factsOf = ({ facts }: Entity): EntityFacts => facts
 const sqlOf = ({ sql }: Entity): EntitySql => sql

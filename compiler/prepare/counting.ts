@@ -76,7 +76,9 @@ const classes = (names: readonly string[]): string =>
  * this transaction wrote are looked up. The setting marks the change as its own for the rest of the transaction
  * (runtime/db/check/transaction.ts).
  */
-const record = `if exists (select from pg_catalog.pg_inherits i where i.inhrelid = any (changed))
+const record = (
+  granted: string,
+): string => `if exists (select from pg_catalog.pg_inherits i where i.inhrelid = any (changed))
       or exists (select from pg_catalog.pg_inherits i where i.inhparent = any (changed))
       or exists (select from pg_catalog.pg_class c where c.oid = any (changed) and c.relkind = 'p')
       or pg_catalog.current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
@@ -94,7 +96,7 @@ const record = `if exists (select from pg_catalog.pg_inherits i where i.inhrelid
       on conflict (pid) do update set n = v.n + excluded.n returning n into counted;
     insert into catalograph.schema_record as r (pid, slot, xid, objects, granted, step)
       values (pg_backend_pid(), counted % ${recordsPerBackend}, pg_current_xact_id(), changed,
-        tg_tag in ('GRANT', 'REVOKE'), step)
+        ${granted}, step)
       on conflict (pid, slot) do update
       set xid = excluded.xid, objects = excluded.objects, granted = excluded.granted, step = excluded.step;
     perform pg_catalog.setval('catalograph.schema_mark', greatest(drawn & 9223372036854775807, 1));
@@ -110,6 +112,14 @@ interface EventFacts {
   readonly from: string
 }
 
+const shardTrigger = 'catalograph_shards'
+
+/** SQL of type boolean: Citus is not here, or what it distributes is counted. */
+export const isFollowingShards = `not exists (
+    select from pg_catalog.pg_class c where c.relnamespace = 'pg_catalog'::pg_catalog.regnamespace
+      and c.relname = 'pg_dist_object' and not exists (
+        select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and t.tgname = '${shardTrigger}' and t.tgenabled = 'A'))`
+
 const countingBody = ({ counts, known, from }: EventFacts): string => `
 declare
   counted bigint;
@@ -119,14 +129,42 @@ declare
   changed oid[];
 begin
   if tg_tag in (${list(ignoredTags)}) then return; end if;
+  if tg_tag = 'CREATE EXTENSION' then perform catalograph.follow_shards(); end if;
   select ${counts},
     case when tg_tag in (${list(toldTags)})${known}
     then coalesce(pg_catalog.array_agg(distinct object.oid) filter (where object.oid is not null), '{}') end
   into counts, changed
   from ${from};
   if counts then
-    ${record}
+    ${record("tg_tag in ('GRANT', 'REVOKE')")}
   end if;
+end
+`
+
+/**
+ * For statements on pg_dist_object: Citus distributes tables without an event, but lists there by SQL what it distributes. The
+ * objects are unknown.
+ */
+export const shardBody = `
+declare
+  counted bigint;
+  drawn bigint;
+  step bigint;
+  changed oid[];
+begin
+  ${record('false')}
+  return null;
+end
+`
+
+/** Where Citus is: has the statements counted by which it lists what it distributes. As a role that may not, nothing. */
+export const followShardsBody = `
+begin
+  if ${isFollowingShards} then return; end if;
+  create or replace trigger ${shardTrigger} after insert or update or delete on pg_catalog.pg_dist_object
+    for each statement execute function catalograph.count_shards();
+  alter table pg_catalog.pg_dist_object enable always trigger ${shardTrigger};
+exception when insufficient_privilege then null;
 end
 `
 

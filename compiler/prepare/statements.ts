@@ -1,7 +1,7 @@
 import { ident } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
 import { currentBody } from '../../runtime/db/check/version.ts'
-import { commandBody, dropBody, foldBody } from './counting.ts'
+import { commandBody, dropBody, foldBody, followShardsBody, isFollowingShards, shardBody } from './counting.ts'
 
 /** What a database needs before it can be served: one row per thing, in the order in which they are made. */
 export interface Need {
@@ -136,10 +136,10 @@ const fold: OwnFunction = {
   body: foldBody,
 }
 
-const counter = (name: string, body: string): OwnFunction => ({
+const counter = (name: string, body: string, returns = 'event_trigger'): OwnFunction => ({
   name,
   args: '',
-  returns: 'event_trigger',
+  returns,
   language: 'plpgsql',
   definer: true,
   body,
@@ -147,6 +147,8 @@ const counter = (name: string, body: string): OwnFunction => ({
 
 const onCommand = counter('catalograph.count_commands', commandBody)
 const onDrop = counter('catalograph.count_drops', dropBody)
+const onShards = counter('catalograph.count_shards', shardBody, 'trigger')
+const followShards = counter('catalograph.follow_shards', followShardsBody, 'void')
 
 const tableOid = (name: string): string => `(
     select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
@@ -240,6 +242,14 @@ end $$`,
   }
 }
 
+/** Of tables that Citus distributes there is no event. */
+const shardTrigger: Need = {
+  id: 'trigger on pg_dist_object',
+  present: isFollowingShards,
+  make: `select ${followShards.name}()`,
+  onlyFollowing: true,
+}
+
 // --- Schema auth: what policies ask. Functions of these names that exist are somebody else's and stay as they are.
 
 const authFunction = (name: string, returns: string, expression: string): Need =>
@@ -283,7 +293,7 @@ export const needs = (login: string): readonly Need[] => [
   ...Object.entries(tables).map(([name, columns]) => ownTable(name, columns)),
   step,
   mark,
-  ...[current, refuse, fold, onCommand, onDrop].map(ownFunction),
+  ...[current, refuse, fold, onShards, followShards, onCommand, onDrop].map(ownFunction),
   ...publicRights,
   schema('auth'),
   ...authFunctions,
@@ -291,4 +301,5 @@ export const needs = (login: string): readonly Need[] => [
   ...['uid', 'jwt', 'role', 'email'].flatMap((name) => apiRoles.map(authExecute(name))),
   eventTrigger('ddl_command_end', onCommand),
   eventTrigger('sql_drop', onDrop),
+  shardTrigger,
 ]

@@ -64,6 +64,8 @@ export interface Caller {
 /** What a role counts as. */
 export interface RolePrivileges {
   readonly superuser: boolean
+  /** Whether no policy holds for it (BYPASSRLS); left out where statements do not depend on it. */
+  readonly bypassRls?: boolean
   /** The other roles that hold anything that is served, and whether the role has their privileges. */
   readonly grantHolders: readonly { readonly role: string; readonly held: boolean }[]
 }

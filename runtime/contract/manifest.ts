@@ -44,7 +44,7 @@ export interface Manifest {
   /** What functions of the database may leave behind on a connection; absent: nothing. */
   readonly leaves?: Leftovers
   /** Rows of some relation lie on other servers (Citus); absent: all are here. */
-  readonly distributed?: true
+  readonly distributed?: DistributedFacts
   /** Some served schema has `geo` on, so that there is a scalar for GeoJSON (spec/graphql.md 17). */
   readonly geo?: true
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
@@ -69,6 +69,11 @@ export interface Manifest {
   readonly explain?: true
   /** Schemas whose report a request may select (spec/graphql.md 17, `schemaReport`); absent: none. */
   readonly report?: ReportFacts
+}
+
+export interface DistributedFacts {
+  /** Roles with BYPASSRLS, sorted: what their statements say of tenants depends on it. */
+  readonly bypassing: readonly Grantee[]
 }
 
 export interface ReportFacts {

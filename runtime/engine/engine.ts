@@ -40,9 +40,14 @@ export function createRoles(): Roles {
 
 function privilegesOf(manifest: Manifest, role: string): RolePrivileges {
   const { superuser, effective } = factsOf(manifest, role)
+  const { distributed } = manifest
   const others = manifest.holders.filter((holder) => holder !== role)
   const holders = others.map((holder) => ({ role: holder, held: superuser || effective.includes(holder) }))
-  return { superuser, grantHolders: holders }
+  return {
+    superuser,
+    ...(distributed !== undefined && { bypassRls: distributed.bypassing.includes(role) }),
+    grantHolders: holders,
+  }
 }
 
 export function createEngine(revision: Revision, roles: Roles = createRoles()): Engine {

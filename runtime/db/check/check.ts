@@ -42,19 +42,22 @@ interface PrivilegeCheck {
 const hasRole = (role: string, held: boolean): string =>
   `${held ? '' : 'not '}pg_catalog.pg_has_role(${literal(role)}::name, 'USAGE')`
 
-const checkOf = ({ superuser, grantHolders: holders }: RolePrivileges): PrivilegeCheck => {
+const bypasses = `(select r.rolbypassrls from pg_catalog.pg_roles r where r.rolname = current_user)`
+
+const checkOf = ({ superuser, bypassRls, grantHolders: holders }: RolePrivileges): PrivilegeCheck => {
   const is = superuser ? 'on' : 'off'
   // A superuser has every role, so a role that it does not have shows that it is no superuser.
   const isNoSuperuser = holders.some(({ held }) => !held)
   const superuserSql = isNoSuperuser ? [] : [`pg_catalog.current_setting('is_superuser') = '${is}'`]
-  const sql = [...superuserSql, ...holders.map(({ role, held }) => hasRole(role, held))]
+  const bypassSql = bypassRls === undefined ? [] : [`${bypasses} = ${bypassRls}`]
+  const sql = [...superuserSql, ...holders.map(({ role, held }) => hasRole(role, held)), ...bypassSql]
     .map((text) => ` and ${text}`)
     .join('')
   return {
     nameSuffix: `.${sha256Hex(sql).slice(0, 8)}`,
     sql,
     holders: arrayText(holders.map(({ role }) => role)),
-    held: is + holders.map(({ held }) => (held ? '1' : '0')).join(''),
+    held: `${is}${holders.map(({ held }) => (held ? '1' : '0')).join('')}${bypassRls === undefined ? '' : ` ${bypassRls}`}`,
   }
 }
 

@@ -5,7 +5,7 @@ import { bareCheck } from './bare-check.ts'
 import { createAddCheck, type AddCheck, type Carrier, type Expected } from './check.ts'
 import { claimSettings, type ClaimSettingLists } from './claims.ts'
 import { handedOn } from './distributed.ts'
-import { classify, classifyOpening, sqlstateOf } from '../failures/classify.ts'
+import { classify, classifyOpening, isOfWorker, sqlstateOf } from '../failures/classify.ts'
 import {
   sendStatements,
   type Connection,
@@ -466,11 +466,13 @@ export const outcome = (exchange: Exchange, result: ExchangeResult): readonly Re
 }
 
 /**
- * True after a failure of a statement before its check: if parameters do not fit, a type may have changed.
+ * True after a failure of a statement before its check: if parameters do not fit, a type may have changed; and what another server
+ * does (Citus) comes before what is compared here.
  */
 export const isUnchecked = (exchange: Exchange, result: ExchangeResult): boolean => {
   const { version, statements } = exchange
-  if (version === null || result.kind === 'rows' || result.broken || result.begun > result.completed) return false
+  if (version === null || result.kind === 'rows' || result.broken) return false
+  if (result.begun > result.completed && !isOfWorker(result.error)) return false
   const index = placeOf(exchange, result.completed)
   return index >= 0 && index < statements.length
 }

@@ -115,12 +115,18 @@ const planning: ReadonlySet<string> = new Set([
   'recursive_planning.c',
 ])
 
-const isOfPlanning = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && planning.has(basename(error.file ?? ''))
+const isFrom = (sources: ReadonlySet<string>, error: unknown): boolean =>
+  error instanceof pg.DatabaseError && sources.has(basename(error.file ?? ''))
+
+/** Sources of Citus that tell what workers answered, or that they did not. */
+const remote: ReadonlySet<string> = new Set(['adaptive_executor.c', 'connection_management.c', 'remote_commands.c'])
+
+/** True for what Citus tells of another server. */
+export const isOfWorker = (error: unknown): boolean => isFrom(remote, error)
 
 /** What a coordinator does not support because of how its rows are spread. */
 export const acrossShards = (failure: DatabaseFailure): DatabaseFailure => {
-  if (failure.sqlstate !== '0A000' || !isOfPlanning(failure.cause)) return failure
+  if (failure.sqlstate !== '0A000' || !isFrom(planning, failure.cause)) return failure
   const made = new DatabaseFailure('across-shards', failure.message, failure.sqlstate, failure.statement)
   made.cause = failure.cause
   return made

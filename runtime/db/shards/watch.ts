@@ -51,7 +51,7 @@ export function createShardWatch(query: Query, log: Log): ShardWatch {
     })
   }
   return {
-    follow: ({ distributed }) => (distributed === true ? start() : stop()),
+    follow: ({ distributed }) => (distributed === undefined ? stop() : start()),
     fault: () => faults[0] ?? null,
     stop,
   }

@@ -41,7 +41,7 @@ export function beginTurn(
   const asker: ExchangeContext = {
     caller,
     claimsTogether,
-    distributed: manifest.distributed,
+    distributed: manifest.distributed !== undefined,
     leaves: manifest.leaves,
     version,
     privileges,

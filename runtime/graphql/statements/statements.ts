@@ -186,7 +186,7 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
 }
 
 function printed({ manifest }: StatementEngine, role: string, statement: SelectList): Statement {
-  const made = printOpen(statement, manifest.distributed === true ? 'json' : 'record')
+  const made = printOpen(statement, manifest.distributed !== undefined ? 'json' : 'record')
   const values = valuesOf(made)
   const tenants = values.flatMap(({ slot }, at) =>
     slot.kind === 'tenant' ? [{ at, expression: slot.expression }] : [],

@@ -150,6 +150,7 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
       {},
     ],
     ['alter role anon superuser', 'alter role anon nosuperuser', {}],
+    ['alter role anon bypassrls', 'alter role anon nobypassrls', { bypassRls: false }],
     ['alter role anon nosuperuser', 'alter role anon superuser', { superuser: true }],
     ['alter role anon nosuperuser', 'alter role anon superuser', { superuser: true, holders: [] }],
   ])('roles have no mark, so what a role counts as is asked every time: %s', async (change, restore, more) => {
