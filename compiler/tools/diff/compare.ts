@@ -1,6 +1,6 @@
 import type { Manifest } from '../../../runtime/contract/manifest.ts'
 import { buildView } from '../../../runtime/engine/schema/schema.ts'
-import { severities, type Change } from './change.ts'
+import { severities, type ApiChange } from './change.ts'
 import { judgeDocuments, type GivenDocument, type JudgedDocuments } from './documents.ts'
 import { policyChanges, type Policies } from './policy-changes.ts'
 import { privilegeChanges, type PrivilegeChanges } from './privilege-changes.ts'
@@ -17,7 +17,7 @@ export interface Comparison {
   readonly privileges: Readonly<Record<string, PrivilegeChanges>>
 }
 
-export interface RoleChange extends Change {
+export interface RoleChange extends ApiChange {
   readonly roles: readonly string[]
 }
 
@@ -36,7 +36,7 @@ export function compareApis(
 ): Comparison {
   const old = roles.map((role) => buildView(before.manifest, role))
   const now = roles.map((role) => buildView(after.manifest, role))
-  const ofPolicies = (role: string): readonly Change[] =>
+  const ofPolicies = (role: string): readonly ApiChange[] =>
     before.policies === null || after.policies === null ? [] : policyChanges(before.policies, after.policies, role)
   const pairs = old.flatMap((view, index) => (now[index] === undefined ? [] : [[view, now[index]] as const]))
   const changes = merged(

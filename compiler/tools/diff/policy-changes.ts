@@ -1,5 +1,5 @@
 import type { Query } from '../../../runtime/db/connect/session.ts'
-import type { Change } from './change.ts'
+import type { ApiChange } from './change.ts'
 
 /** What row-level security lets each role see and change, which no schema shows: by role, then by table. */
 export type Policies = ReadonlyMap<string, ReadonlyMap<string, TablePolicies>>
@@ -59,14 +59,14 @@ export async function readPolicies(
 }
 
 /** What changed for a role on the tables that it could touch before and still can. */
-export function policyChanges(before: Policies, after: Policies, role: string): readonly Change[] {
+export function policyChanges(before: Policies, after: Policies, role: string): readonly ApiChange[] {
   return [...(before.get(role) ?? [])].flatMap(([table, old]) => {
     const now = after.get(role)?.get(table)
     return now === undefined ? [] : tableChanges(table, old, now)
   })
 }
 
-function tableChanges(table: string, old: TablePolicies, now: TablePolicies): readonly Change[] {
+function tableChanges(table: string, old: TablePolicies, now: TablePolicies): readonly ApiChange[] {
   if (now === null)
     return old === null
       ? []
@@ -84,4 +84,4 @@ function tableChanges(table: string, old: TablePolicies, now: TablePolicies): re
   })
 }
 
-const change = (kind: string, description: string): Change => ({ severity: 'dangerous', kind, description })
+const change = (kind: string, description: string): ApiChange => ({ severity: 'dangerous', kind, description })

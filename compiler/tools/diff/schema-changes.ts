@@ -12,18 +12,18 @@ import {
   type GraphQLSchema,
 } from 'graphql'
 import { parts } from '../../../runtime/contract/type-names.ts'
-import type { Change } from './change.ts'
+import type { ApiChange } from './change.ts'
 
 /**
  * What is different in a role's schema, by the reference implementation's findBreakingChanges and findDangerousChanges,
  * and beside that what is new.
  */
-export function schemaChanges(before: GraphQLSchema, after: GraphQLSchema): readonly Change[] {
+export function schemaChanges(before: GraphQLSchema, after: GraphQLSchema): readonly ApiChange[] {
   const breaking = findBreakingChanges(before, after)
   const dangerous = findDangerousChanges(before, after).filter(({ type }) => !harmless.has(type))
   return withoutCompanions([
-    ...breaking.map(({ type, description }): Change => ({ severity: 'breaking', kind: type, description })),
-    ...dangerous.map(({ type, description }): Change => ({ severity: 'dangerous', kind: type, description })),
+    ...breaking.map(({ type, description }): ApiChange => ({ severity: 'breaking', kind: type, description })),
+    ...dangerous.map(({ type, description }): ApiChange => ({ severity: 'dangerous', kind: type, description })),
     ...additions(before, after),
   ])
 }
@@ -32,7 +32,7 @@ export function schemaChanges(before: GraphQLSchema, after: GraphQLSchema): read
  * `PostFilter.body was removed.` goes without saying where `Post.body was removed.` is said, and arguments of a field where the
  * field is new.
  */
-function withoutCompanions(changes: readonly Change[]): readonly Change[] {
+function withoutCompanions(changes: readonly ApiChange[]): readonly ApiChange[] {
   const told = new Set(changes.map(({ description }) => description))
   return changes.filter(({ description }) => !companies(description).some((other) => told.has(other)))
 }
@@ -57,16 +57,16 @@ const harmless: ReadonlySet<string> = new Set([
   DangerousChangeType.OPTIONAL_ARG_ADDED,
 ])
 
-const addition = (kind: string, description: string): Change => ({ severity: 'addition', kind, description })
+const addition = (kind: string, description: string): ApiChange => ({ severity: 'addition', kind, description })
 
-function additions(before: GraphQLSchema, after: GraphQLSchema): readonly Change[] {
+function additions(before: GraphQLSchema, after: GraphQLSchema): readonly ApiChange[] {
   return Object.values(after.getTypeMap()).flatMap((type) => {
     const known = before.getType(type.name)
     return known === undefined ? [addition('TYPE_ADDED', `${type.name} was added.`)] : addedMembers(known, type)
   })
 }
 
-function addedMembers(before: GraphQLNamedType, after: GraphQLNamedType): readonly Change[] {
+function addedMembers(before: GraphQLNamedType, after: GraphQLNamedType): readonly ApiChange[] {
   if (isEnumType(before) || isEnumType(after)) return []
   const known = membersOf(before)
   return [...membersOf(after)].flatMap(([name, isDemanded]) =>

@@ -1,17 +1,21 @@
 import type { AllowlistFacts, ColumnFacts, EntityFacts, LimitFacts } from '../../../runtime/contract/manifest.ts'
 import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
-import type { Change } from './change.ts'
+import type { ApiChange } from './change.ts'
 
 /** Changes that no type shows, and that change all the same what documents are answered. */
-export function settingChanges(before: RoleView, after: RoleView): readonly Change[] {
+export function settingChanges(before: RoleView, after: RoleView): readonly ApiChange[] {
   return rules.flatMap((rule) => rule(before, after))
 }
 
-type Rule = (before: RoleView, after: RoleView) => readonly Change[]
+type Rule = (before: RoleView, after: RoleView) => readonly ApiChange[]
 
-const changeIf = (isSo: boolean, severity: Change['severity'], kind: string, description: string): readonly Change[] =>
-  isSo ? [{ severity, kind, description }] : []
+const changeIf = (
+  isSo: boolean,
+  severity: ApiChange['severity'],
+  kind: string,
+  description: string,
+): readonly ApiChange[] => (isSo ? [{ severity, kind, description }] : [])
 
 const rules: readonly Rule[] = [
   ({ visible: before }, { visible: after }) => {
@@ -70,7 +74,7 @@ const rules: readonly Rule[] = [
 ]
 
 /** What a column took and takes no longer; inputs look the same. */
-function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: ColumnFacts): readonly Change[] {
+function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: ColumnFacts): readonly ApiChange[] {
   if (old === undefined || now.field === null || !now.input) return []
   const name = `${entity.name}.${now.field}`
   const { maxLength } = now
@@ -94,7 +98,7 @@ function limitChange(
   key: keyof LimitFacts,
   before: RoleView,
   after: RoleView,
-): readonly Change[] {
+): readonly ApiChange[] {
   const limitOf = ({ visible: { manifest } }: RoleView): number => manifest.limits?.[key] ?? Number.POSITIVE_INFINITY
   const now = limitOf(after)
   return changeIf(now < limitOf(before), 'dangerous', 'LIMIT_LOWERED', sentence(now))
