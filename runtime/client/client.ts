@@ -5,6 +5,7 @@ import { createEvents } from './events.ts'
 import { followWrites } from './follow-writes.ts'
 import { createGraphql, type Graphql } from './graphql.ts'
 import { createAsk } from './http.ts'
+import { createLive, type Live } from './live/live.ts'
 import { createPkce } from './pkce.ts'
 import { createPresentSession } from './present-session.ts'
 import { createProjectFetch } from './project-fetch.ts'
@@ -18,6 +19,7 @@ export type { AuthListener } from './events.ts'
 export type { Environment } from './environment.ts'
 export type * from './types.ts'
 export type { GraphqlErrorEntry, GraphqlOptions, GraphqlResult, TypedDocument } from './graphql.ts'
+export type { Live, LiveListener, LiveOptions, LiveStream } from './live/live.ts'
 export type { AuthErrorCode, ClientErrorCode, ServiceErrorCode } from './errors.ts'
 export { AuthError } from './errors.ts'
 export { GraphqlError } from './graphql.ts'
@@ -38,6 +40,10 @@ export interface ClientOptions {
     /** False exchanges tokens only when they are asked for. */
     readonly autoRefreshToken?: boolean
   }
+  readonly live?: {
+    /** How answers come: by WebSocket where the platform has it, else by Server-Sent Events. */
+    readonly transport?: 'websocket' | 'sse'
+  }
   /** Sends the requests. */
   readonly fetch?: typeof fetch
   /** Parts of the surroundings that are other than they look. */
@@ -48,6 +54,8 @@ export interface Client {
   readonly auth: AuthClient
   /** Asks GraphQL, with a text or a typed document. */
   readonly graphql: Graphql
+  /** Watches a subscription: its listener hears the answer, and again when it is another one. */
+  readonly live: Live
   /** `fetch` with the project key and the user's token; for other GraphQL clients and for second factors. */
   readonly fetch: typeof fetch
   /** Stops what runs by itself. The session stays. */
@@ -55,7 +63,8 @@ export interface Client {
 }
 
 /**
- * A client of the project at a URL, with its anon key. Throws TypeError for what is no URL or no key.
+ * A client of the project at a URL, with its anon key. Throws TypeError for what is no URL or no key, and where WebSockets are asked
+ * for and missing.
  */
 export function createClient(url: string, anonKey: string, options: ClientOptions = {}): Client {
   const { hostname, href } = new URL(url)
@@ -76,11 +85,15 @@ export function createClient(url: string, anonKey: string, options: ClientOption
   const context = { url: base, flow: flowType, ask, store, present, refresher, pkce, events, environment }
   const { detectSessionInUrl = true, autoRefreshToken = true } = auth
   const authClient = createAuth(context, { detectSessionInUrl, autoRefreshToken })
+  const { transport } = options.live ?? {}
+  const { live, close } = createLive({ ...wire, transport, present, refresher, events, environment })
   return {
     auth: authClient,
     graphql: createGraphql({ ...wire, present }),
+    live,
     fetch: createProjectFetch({ ...wire, present }),
     close: () => {
+      close()
       authClient.stopAutoRefresh()
       events.close()
     },

@@ -26,6 +26,22 @@ export interface Locks {
   readonly request: <T>(name: string, options: { signal: AbortSignal }, work: () => Promise<T>) => Promise<T>
 }
 
+/** The event by which browsers report that the network is back (HTML standard, section 8.10.1.7). */
+export interface NetworkEvents {
+  readonly addEventListener: (event: 'online', listener: () => void) => void
+  readonly removeEventListener: (event: 'online', listener: () => void) => void
+}
+
+/** A WebSocket (WHATWG), as far as it is used. */
+export interface Socket {
+  readonly send: (text: string) => void
+  readonly close: (code: number, reason: string) => void
+  onopen: (() => void) | null
+  onmessage: ((event: { readonly data: unknown }) => void) | null
+  onclose: ((event: { readonly code: number; readonly reason: string }) => void) | null
+  onerror: (() => void) | null
+}
+
 /** Globals that only some hosts have. */
 export interface Host extends Partial<StorageEvents> {
   readonly document?: Page
@@ -34,6 +50,7 @@ export interface Host extends Partial<StorageEvents> {
   readonly localStorage?: AuthStorage
   readonly navigator?: { readonly locks?: Locks }
   readonly BroadcastChannel?: new (name: string) => Channel
+  readonly WebSocket?: new (url: string, protocol: string) => Socket
 }
 
 export const browser = globalThis as unknown as Host
@@ -46,6 +63,8 @@ export interface Environment {
   readonly sleep: (milliseconds: number) => Promise<void>
   /** Does something again and again until it is stopped; no process stays for it. */
   readonly every: (milliseconds: number, work: () => void) => () => void
+  /** Does something later, unless it is stopped; a process stays for it. */
+  readonly after: (milliseconds: number, work: () => void) => () => void
   /** Null where there is no page. */
   readonly page: Pick<Page, 'visibilityState' | 'addEventListener' | 'removeEventListener'> | null
   readonly location: PageLocation | null
@@ -54,6 +73,10 @@ export interface Environment {
   readonly storage: AuthStorage | null
   readonly locks: Locks | null
   readonly openChannel: ((name: string) => Channel) | null
+  /** Null where there are no WebSockets, as in Node 20. */
+  readonly openSocket: ((url: string, protocol: string) => Socket) | null
+  /** Null where nobody tells. */
+  readonly network: NetworkEvents | null
 }
 
 /** This page, worker or process. Locks and channels belong to pages: elsewhere one name may stand for many people. */
@@ -64,13 +87,25 @@ export function presentEnvironment(): Environment {
     now: Date.now,
     sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
     every,
+    after,
     page: page ?? null,
     location: (page && browser.location) ?? null,
     history: (page && browser.history) ?? null,
     storage: page === undefined ? null : localStorageOf(browser),
     locks: (page && browser.navigator?.locks) ?? null,
     openChannel: page === undefined ? null : openChannel,
+    openSocket: openSocketOf(browser),
+    network: browser.addEventListener === undefined ? null : (browser as unknown as NetworkEvents),
   }
+}
+
+function openSocketOf({ WebSocket: Open }: Host): Environment['openSocket'] {
+  return Open === undefined ? null : (url, protocol) => new Open(url, protocol)
+}
+
+function after(milliseconds: number, work: () => void): () => void {
+  const timer = setTimeout(work, milliseconds)
+  return () => clearTimeout(timer)
 }
 
 function every(milliseconds: number, work: () => void): () => void {
@@ -80,9 +115,9 @@ function every(milliseconds: number, work: () => void): () => void {
 }
 
 function openChannel(name: string): Channel {
-  const { BroadcastChannel: Broadcast, addEventListener, removeEventListener } = browser
-  if (Broadcast !== undefined) return new Broadcast(name)
-  return storageChannel(name, { addEventListener, removeEventListener } as StorageEvents)
+  const { BroadcastChannel: Broadcast } = browser
+  // The listeners are the page's own: its methods refuse to be called on another object.
+  return Broadcast === undefined ? storageChannel(name, browser as StorageEvents) : new Broadcast(name)
 }
 
 /** Even looking at it throws where a browser forbids a page to keep anything. */

@@ -52,8 +52,8 @@ export function createEvents(channel: Channel | null): AuthEvents {
 }
 
 /** Calls a listener so that nothing of what goes wrong in it reaches the caller. */
-export function notify(listener: AuthListener, event: AuthChangeEvent, session: Session | null): void {
-  void (async () => listener(event, session))().catch((error: unknown) => console.error(error))
+export function notify<Args extends readonly unknown[]>(listener: (...args: Args) => unknown, ...args: Args): void {
+  void (async () => listener(...args))().catch((error: unknown) => console.error(error))
 }
 
 interface Message {

@@ -1,5 +1,5 @@
 import { toAuthError } from './errors.ts'
-import { send, refusalOf, type HttpOptions } from './http.ts'
+import { send, refusalOf, type HttpOptions, type Received } from './http.ts'
 import { isFields, parseJson, textOf, type Fields } from './json.ts'
 import type { PresentSession } from './present-session.ts'
 import { printDocument, type GraphqlNode } from './print-document.ts'
@@ -80,13 +80,20 @@ export function createGraphql(parts: GraphqlParts): Graphql {
     try {
       return await ask(parts, { query: textOfDocument(document), variables }, options)
     } catch (thrown) {
-      const { code, message, status } = toAuthError(thrown)
-      return { data: null, error: new GraphqlError(code, message, { status }), extensions: {} }
+      return { data: null, error: toGraphqlError(thrown), extensions: {} }
     }
   }
 }
 
-function textOfDocument(document: unknown): string {
+/** A thrown value as an error with a code. */
+export function toGraphqlError(thrown: unknown): GraphqlError {
+  if (thrown instanceof GraphqlError) return thrown
+  const { code, message, status } = toAuthError(thrown)
+  return new GraphqlError(code, message, { status })
+}
+
+/** Throws TypeError for what no request can hold. */
+export function textOfDocument(document: unknown): string {
   return isFields(document) && typeof document['kind'] === 'string'
     ? printDocument(document as unknown as GraphqlNode)
     : String(document)
@@ -100,15 +107,24 @@ async function ask<Data>(
   const token = (await present.load())?.access_token ?? key
   const response = await send(fetch, `${url}/graphql/v1`, {
     method: 'POST',
-    headers: {
-      apikey: key,
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      accept: 'application/graphql-response+json, application/json',
-    },
+    headers: headersOf(key, token, answerTypes),
     body: JSON.stringify({ ...body, operationName, extensions }),
     ...(signal !== undefined && { signal }),
   })
+  return answerOf(response)
+}
+
+const answerTypes = 'application/graphql-response+json, application/json'
+
+export const headersOf = (key: string, token: string, accept: string): Readonly<Record<string, string>> => ({
+  apikey: key,
+  authorization: `Bearer ${token}`,
+  'content-type': 'application/json',
+  accept,
+})
+
+/** The result that was received; throws AuthError where it is none of GraphQL. */
+export function answerOf<Data>(response: Received): GraphqlResult<Data> {
   const answer = parseJson(response.text)
   if (!isFields(answer) || !('data' in answer || Array.isArray(answer['errors']))) throw refusalOf(response, answer)
   const errors = (answer['errors'] ?? []) as readonly GraphqlErrorEntry[]
@@ -118,7 +134,8 @@ async function ask<Data>(
   return { data: null, error: errorOf(errors, response.status), extensions: sent }
 }
 
-function errorOf(errors: readonly GraphqlErrorEntry[], status: number): GraphqlError {
+/** The error of an answer. */
+export function errorOf(errors: readonly GraphqlErrorEntry[], status: number): GraphqlError {
   const [first] = errors
   const code = textOf(first?.extensions?.code) ?? 'bad_answer'
   return new GraphqlError(code, first?.message ?? 'The service sent neither data nor errors', { status, errors })

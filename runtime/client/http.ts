@@ -67,16 +67,23 @@ export interface Received {
 /** Sends a request and reads the whole answer; where none comes, throws an AuthError. */
 export async function send(request: typeof fetch, url: string, init: RequestInit): Promise<Received> {
   try {
-    const response = await request(url, init)
-    const retryAfter = Number(response.headers.get('retry-after') ?? NaN)
-    return {
-      ok: response.ok,
-      status: response.status,
-      retryAfter: Number.isFinite(retryAfter) ? retryAfter : null,
-      text: await response.text(),
-    }
+    return await readWhole(await request(url, init))
   } catch (cause) {
-    throw new AuthError('network_failure', 'The service could not be reached', { cause })
+    throw unreachable(cause)
+  }
+}
+
+export const unreachable = (cause: unknown): AuthError =>
+  new AuthError('network_failure', 'The service could not be reached', { cause })
+
+/** Rejects as the body does. */
+export async function readWhole(response: Response): Promise<Received> {
+  const retryAfter = Number(response.headers.get('retry-after') ?? NaN)
+  return {
+    ok: response.ok,
+    status: response.status,
+    retryAfter: Number.isFinite(retryAfter) ? retryAfter : null,
+    text: await response.text(),
   }
 }
 

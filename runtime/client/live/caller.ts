@@ -1,0 +1,85 @@
+import type { Environment } from '../environment.ts'
+import type { AuthEvents } from '../events.ts'
+import type { PresentSession } from '../present-session.ts'
+import { tickMs, type Refresher } from '../refresh.ts'
+import type { Session } from '../types.ts'
+
+/** As whom a stream asks. */
+export interface StreamCaller {
+  /**
+   * The token to ask with, another one than `refused`; null where it is another user's, or nobody's any more. Rejects with
+   * AuthError.
+   */
+  readonly token: (refused: string | null) => Promise<string | null>
+  readonly close: () => void
+}
+
+/** What a stream hears of its caller. */
+export interface CallerListener {
+  /** There is another token by now. */
+  readonly renewed: () => void
+  /** The user who began the stream has signed out, or somebody else has signed in. */
+  readonly over: () => void
+}
+
+export interface CallerParts {
+  readonly key: string
+  readonly present: PresentSession
+  readonly refresher: Refresher
+  readonly events: AuthEvents
+  readonly environment: Environment
+}
+
+export interface StreamCallers {
+  readonly open: (listener: CallerListener) => StreamCaller
+}
+
+/**
+ * Whose streams these are. A stream that a user began is this user's to its end; one that nobody began goes on as the user who
+ * signs in. While there are streams, tokens are renewed before they end, also where the page is not seen.
+ */
+export function createCallers({ key, present, refresher, events, environment }: CallerParts): StreamCallers {
+  const open = new Set<(session: Session | null) => void>()
+  const tell = (session: Session | null): void => {
+    for (const look of [...open]) look(session)
+  }
+  let stop = (): void => undefined
+  const begin = (): void => {
+    const unsubscribe = events.subscribe((_event, session) => tell(session))
+    const halt = environment.every(tickMs, () => void present.load().then(tell, () => undefined))
+    stop = () => {
+      unsubscribe()
+      halt()
+    }
+  }
+  const load = async (refused: string | null): Promise<Session | null> => {
+    const session = await present.load()
+    return session !== null && session.access_token === refused ? refresher.refreshStored(session) : session
+  }
+  return {
+    open: ({ renewed, over }) => {
+      let user: string | null = null
+      let token: string | null = null
+      const take = (session: Session | null): string | null => {
+        if (user !== null && session?.user.id !== user) return null
+        user = session?.user.id ?? null
+        return (token = session?.access_token ?? key)
+      }
+      const look = (session: Session | null): void => {
+        const before = token
+        if (before === null) return
+        const after = take(session)
+        if (after === null) over()
+        else if (after !== before) renewed()
+      }
+      if (open.size === 0) begin()
+      open.add(look)
+      return {
+        token: async (refused) => take(await load(refused)),
+        close: () => {
+          if (open.delete(look) && open.size === 0) stop()
+        },
+      }
+    },
+  }
+}

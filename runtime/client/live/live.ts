@@ -1,0 +1,111 @@
+import { notify } from '../events.ts'
+import {
+  textOfDocument,
+  type GraphqlError,
+  type GraphqlOptions,
+  type GraphqlResult,
+  type TypedDocument,
+} from '../graphql.ts'
+import type { Fields } from '../json.ts'
+import { createEventTransport } from './by-fetch.ts'
+import { createSocketTransport } from './by-socket.ts'
+import { createCallers, type CallerParts } from './caller.ts'
+import { openStream, type StreamParts } from './stream.ts'
+import type { TransportParts } from './transport.ts'
+import { createWaking } from './waking.ts'
+
+export interface LiveOptions extends GraphqlOptions {
+  /**
+   * True: the service sends what changed (JSON Patch, RFC 6902) where that is shorter. Answers share what did not change with the
+   * ones before.
+   */
+  readonly patch?: boolean
+  /** Called when the connection was lost. It is tried again until the stream is stopped. */
+  readonly onInterrupt?: (error: GraphqlError) => unknown
+}
+
+/** Hears each answer. An error is the last it hears. What it throws is its own affair. */
+export type LiveListener<Data> = (result: GraphqlResult<Data>) => unknown
+
+/** What one client gets of one subscription. */
+export interface LiveStream {
+  /** Ends it. The listener hears nothing any more. */
+  readonly stop: () => void
+  /**
+   * Resolves when it has ended: with its error, or with null where it was stopped, its user signed out, or the service had no more
+   * answers. Never rejects.
+   */
+  readonly done: Promise<{ readonly error: GraphqlError | null }>
+}
+
+/** Watches a subscription as the signed-in user, or as anon. Never throws. */
+export interface Live {
+  <Data, Variables>(
+    document: TypedDocument<Data, Variables>,
+    variables: Variables,
+    listener: LiveListener<Data>,
+    options?: LiveOptions,
+  ): LiveStream
+  <Data = Fields>(document: string, variables: Fields, listener: LiveListener<Data>, options?: LiveOptions): LiveStream
+}
+
+export interface LiveParts extends CallerParts, Omit<TransportParts, 'waking'> {
+  /** How streams come; by WebSocket where there are any unless said. */
+  readonly transport: 'websocket' | 'sse' | undefined
+}
+
+export interface LiveStreams {
+  readonly live: Live
+  /** Stops all of them. */
+  readonly close: () => void
+}
+
+export function createLive(parts: LiveParts): LiveStreams {
+  const { environment, transport } = parts
+  const waking = createWaking(environment)
+  const { openSocket } = environment
+  if (transport === 'websocket' && openSocket === null) throw new TypeError('There are no WebSockets here')
+  const all = { ...parts, waking }
+  const stream: StreamParts = {
+    ...all,
+    transport:
+      openSocket === null || transport === 'sse' ? createEventTransport(all) : createSocketTransport(all, openSocket),
+    callers: createCallers(parts),
+  }
+  const stops = new Set<() => void>()
+  const live = (
+    document: unknown,
+    variables: unknown,
+    listener: LiveListener<never>,
+    options: LiveOptions = {},
+  ): LiveStream => {
+    let resolve: (ended: { readonly error: GraphqlError | null }) => void = () => undefined
+    const done = new Promise<{ readonly error: GraphqlError | null }>((settle) => (resolve = settle))
+    const stop = openStream(stream, bodyText(document, variables, options), {
+      result: (result) => notify(listener, result as GraphqlResult<never>),
+      interrupted: (error) => options.onInterrupt && notify(options.onInterrupt, error),
+      ended: (error) => {
+        stops.delete(stop)
+        options.signal?.removeEventListener('abort', stop)
+        resolve({ error })
+      },
+    })
+    stops.add(stop)
+    options.signal?.addEventListener('abort', stop)
+    if (options.signal?.aborted === true) stop()
+    return { stop, done }
+  }
+  return {
+    live,
+    close: () => {
+      for (const stop of [...stops]) stop()
+    },
+  }
+}
+
+/** The request's body as JSON, as the variables are now. */
+async function bodyText(document: unknown, variables: unknown, options: LiveOptions): Promise<string> {
+  const { operationName, extensions, patch } = options
+  const asked = patch === true ? { ...extensions, live: { patch } } : extensions
+  return JSON.stringify({ query: textOfDocument(document), variables, operationName, extensions: asked })
+}

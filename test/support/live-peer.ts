@@ -1,0 +1,161 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import {
+  execute,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLObjectType,
+  GraphQLSchema,
+  GraphQLString,
+  subscribe,
+  validate,
+} from 'graphql'
+import { createHandler } from 'graphql-sse/lib/use/http'
+import { useServer } from 'graphql-ws/use/ws'
+import { WebSocketServer } from 'ws'
+
+/** What opens a stream was told: a request's headers, or what `connection_init` carried. */
+export type Greeting = Readonly<Record<string, unknown>>
+
+/** Another server that speaks both protocols, whose one answer a test decides. */
+export interface LivePeer {
+  readonly url: string
+  /** Sends every stream another answer, and each new one this answer first. */
+  readonly say: (titles: readonly string[]) => void
+  /** Of each stream or socket that was let in, oldest first. */
+  readonly greetings: readonly Greeting[]
+  /** Streams that are open now. */
+  readonly streams: () => number
+  /** Ends all connections without a word. */
+  readonly cut: () => void
+  /** Closes all sockets with a code. */
+  readonly closeSockets: (code: number, reason: string) => void
+  /** Reads nothing more of what is open now, and says nothing there. */
+  readonly freeze: () => void
+  /** How each is answered that comes from now on, instead of being let in; null lets them in. Of one token alone, where it is given. */
+  readonly refuse: (how: Refusal | null, token?: string) => void
+  readonly stop: () => Promise<void>
+}
+
+export type Refusal =
+  /** The socket is closed with a code; a request is answered. */
+  | { readonly status: number; readonly body: string; readonly code: number; readonly headers?: Record<string, string> }
+  /** Neither: it is heard and left alone. */
+  | 'silence'
+
+export async function startLivePeer(): Promise<LivePeer> {
+  let titles: readonly string[] = []
+  let refusal: Refusal | null = null
+  let refusedToken: string | undefined
+  const refusalOf = ({ authorization }: Greeting): Refusal | null =>
+    refusedToken === undefined || authorization === `Bearer ${refusedToken}` ? refusal : null
+  const greetings: Greeting[] = []
+  const waiting = new Set<() => void>()
+  const connections = new Set<Socket>()
+  let open = 0
+  /** No generator, which would not hear that nobody listens while it waits. */
+  const answers = (): AsyncIterableIterator<{ titles: readonly string[] }> => {
+    let told: readonly string[] | null = null
+    let wake = (): void => undefined
+    open += 1
+    return {
+      [Symbol.asyncIterator]() {
+        return this
+      },
+      next: async () => {
+        while (told === titles) {
+          await new Promise<void>((resolve) => {
+            wake = resolve
+            waiting.add(resolve)
+          })
+        }
+        told = titles
+        return { value: { titles }, done: false }
+      },
+      return: async () => {
+        waiting.delete(wake)
+        open -= 1
+        return { value: undefined, done: true }
+      },
+    }
+  }
+  // The packages would import the other build of graphql.
+  const engine = { schema: schemaOf(answers), execute, subscribe, validate }
+  const events = createHandler(engine)
+  const server = createServer((request, response) => {
+    const { headers } = request
+    const refused = refusalOf(headers)
+    if (refused === 'silence') return
+    if (refused !== null) return answerRefused(response, refused)
+    greetings.push(headers)
+    void events(request, response)
+  })
+  const sockets = new WebSocketServer({ server, path: '/graphql/v1' })
+  useServer(
+    {
+      ...engine,
+      onConnect: ({ connectionParams = {}, extra }) => {
+        const refused = refusalOf(connectionParams)
+        if (refused === 'silence') return new Promise<boolean>(() => undefined)
+        if (refused === null) greetings.push(connectionParams)
+        else extra.socket.close(refused.code, 'No')
+        return true
+      },
+    },
+    sockets,
+  )
+  server.on('connection', (socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const cut = (): void => {
+    for (const socket of connections) socket.destroy()
+  }
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    greetings,
+    streams: () => open,
+    say: (next) => {
+      titles = next
+      const all = [...waiting]
+      waiting.clear()
+      for (const wake of all) wake()
+    },
+    cut,
+    closeSockets: (code, reason) => {
+      for (const socket of sockets.clients) socket.close(code, reason)
+    },
+    freeze: () => {
+      for (const socket of connections) socket.pause()
+    },
+    refuse: (how, token) => {
+      refusal = how
+      refusedToken = token
+    },
+    stop: async () => {
+      cut()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+const answerRefused = (
+  response: ServerResponse<IncomingMessage>,
+  { status, body, headers }: Exclude<Refusal, string>,
+): void => void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
+
+function schemaOf(answers: () => AsyncIterable<unknown>): GraphQLSchema {
+  const titles = { type: new GraphQLList(GraphQLString) }
+  const args = { first: { type: GraphQLInt } }
+  const query = new GraphQLObjectType({ name: 'Query', fields: { titles } })
+  return new GraphQLSchema({
+    query,
+    subscription: new GraphQLObjectType({
+      name: 'Subscription',
+      fields: { titles: { ...titles, args, subscribe: answers } },
+    }),
+  })
+}
