@@ -1,14 +1,15 @@
 import { printSchema } from 'graphql'
 import type { Diagnostic, Manifest } from '../runtime/contract/manifest.ts'
+import type { LiveRelation } from '../runtime/contract/live.ts'
 import type { Revision } from '../runtime/contract/revision.ts'
 import { buildView } from '../runtime/engine/schema/schema.ts'
 import { createMemo, type Memo } from '../runtime/lib/memo.ts'
-import { createCatalogReader, type CatalogQuery, type ReadOptions } from './catalog/read.ts'
+import type { CatalogQuery, ReadOptions } from './catalog/read.ts'
 import type { Catalog } from './catalog/types.ts'
-import { annotate } from './comments/annotate.ts'
 import type { Annotated } from './comments/types.ts'
 import type { Artifacts } from './emit/artifacts.ts'
 import { createEmitter } from './emit/emit.ts'
+import { createDatabaseReader, type LiveTriggers } from './live/database.ts'
 import { buildModel } from './model/build.ts'
 import type { Model } from './model/types.ts'
 import { createStopwatch, type Timing } from './report/timing.ts'
@@ -22,6 +23,8 @@ export interface Compiled {
   /** Files to write; made when asked for, because serving writes none. */
   readonly artifacts: () => Promise<Artifacts>
   readonly diagnostics: readonly Diagnostic[]
+  /** Tables that could be watched if they had triggers. */
+  readonly untold: readonly LiveRelation[]
   readonly timings: readonly Timing[]
 }
 
@@ -29,6 +32,8 @@ export interface CompilerOptions extends ReadOptions {
   readonly query: CatalogQuery
   /** What earlier compiles made; left out: the compiler's own memory. */
   readonly memo?: Memo
+  /** Left out: nothing can be watched, since nothing tells changes. */
+  readonly triggers?: LiveTriggers
   /** Reports on all schemas, whatever their comments ask for (spec/graphql.md 17, `schemaReport`). */
   readonly reportsAll?: true
 }
@@ -41,16 +46,16 @@ export interface Compiler {
 /**
  * A compiler for one database. It remembers what its passes made, so that a small change compiles quickly.
  */
-export function createCompiler({ query, memo = createMemo(), reportsAll, ...options }: CompilerOptions): Compiler {
-  const read = createCatalogReader(query, options)
+export function createCompiler(options: CompilerOptions): Compiler {
+  const { memo = createMemo(), reportsAll } = options
+  const read = createDatabaseReader(options, memo)
   const emit = createEmitter(memo)
   return {
     compile: async () => {
       const { timed, timings } = createStopwatch()
-      const catalog = await timed('catalog', read)
-      const noted = await timed('comments', () => annotate(catalog, memo))
+      const { catalog, noted, live } = await read(timed)
       const annotated = reportsAll ? reportingAll(noted.annotated) : noted.annotated
-      const built = await timed('model', () => buildModel(annotated, memo))
+      const built = await timed('model', () => buildModel(annotated, memo, live?.watched))
       const emitted = await timed('emit', () => emit(built.model, catalog.version))
       return {
         catalog,
@@ -61,6 +66,7 @@ export function createCompiler({ query, memo = createMemo(), reportsAll, ...opti
         get diagnostics() {
           return [...noted.diagnostics, ...built.diagnostics, ...emitted.diagnostics]
         },
+        untold: live?.untold ?? [],
         timings: timings(),
       }
     },

@@ -23,6 +23,7 @@ const floors: readonly (readonly string[])[] = [
     'runtime/auth/schema',
     'runtime/auth/protocol',
     'compiler/prepare',
+    'compiler/live',
   ],
   ['runtime/graphql/statements', 'runtime/auth/settings', 'compiler/compile.ts'],
   ['runtime/graphql/prepared', 'runtime/auth/rules', 'compiler/follow.ts'],

@@ -80,7 +80,7 @@ function limit(value: JsonValue): { readonly value: number | null; readonly rema
 /** Where the documents are that may run, and for whom nothing else runs. */
 export interface Allowlist {
   /** Null where the setting does not say which table: then nothing is listed. */
-  readonly table: { readonly schema: string; readonly name: string } | null
+  readonly table: NamedTable | null
   readonly roles: readonly string[]
 }
 
@@ -107,8 +107,25 @@ export const allowlist: Decoder<Allowlist | null> = (value) => {
   }
 }
 
+/** A relation, as a comment names it. */
+export interface NamedTable {
+  readonly schema: string
+  readonly name: string
+}
+
+/** `{"reads": ["schema.table", ...]}`, which may be none; null where it says nothing that can be used. */
+export const liveReads: Decoder<readonly NamedTable[] | null> = (value) => {
+  const { given, remarks } = membersOf(value, ['reads'])
+  if (given === null) return { ok: true, value: null, remarks }
+  const reads = member(given, 'reads')
+  const tables = isJsonList(reads) ? reads.map(tableNamed) : [null]
+  const named = tables.filter((table) => table !== null)
+  if (named.length === tables.length) return { ok: true, value: named, remarks }
+  return { ok: true, value: null, remarks: [...remarks, '"reads" is no list of tables as "schema.table"'] }
+}
+
 /** `private.documents`, `"My Schema"."Documents"`; a name without quotes keeps its case. */
-function tableNamed(value: JsonValue): Allowlist['table'] {
+function tableNamed(value: JsonValue): NamedTable | null {
   const parts = typeof value === 'string' ? qualifiedName.exec(value) : null
   const [, quotedSchema, schema, quotedName, name] = parts ?? []
   const read = (quoted: string | undefined, plain: string | undefined): string | undefined =>

@@ -1,4 +1,4 @@
-import { allowlist, limits, switched, switchedOn, unlessDisabled } from './additions.ts'
+import { allowlist, limits, liveReads, switched, switchedOn, unlessDisabled } from './additions.ts'
 import {
   scalarText,
   type Decoder,
@@ -126,6 +126,18 @@ export const keys = [
     on: ['schema', 'relation'],
     decode: switched,
     help: '{"enabled": true} lets its collection take one row per value; a table goes before its schema.',
+  },
+  {
+    key: 'live',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} lets queries of it be watched; a table goes before its schema.',
+  },
+  {
+    key: 'live',
+    on: ['function'],
+    decode: liveReads,
+    help: '{"reads": ["schema.table", ...]}: what a function reads that the compiler cannot read.',
   },
   {
     key: 'primary_key_columns',

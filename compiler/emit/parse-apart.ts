@@ -5,10 +5,17 @@ import { fileURLToPath } from 'node:url'
 /** What is said of a text when the process that parses it ended instead of answering. */
 export const gaveUp = 'the parser gave up'
 
+/** What a text is asked about: why it is not one statement, or its tree, as SQL or as the definition of a PL/pgSQL function. */
+export interface ParserQuestion {
+  readonly sql: string
+  readonly wants: 'problem' | 'sql' | 'plpgsql'
+}
+
 /** A process that parses, and who waits for its answers, in order. */
 interface Parser {
   readonly child: ChildProcess
-  readonly waiting: ((problem: string | null) => void)[]
+  /** Called with nothing where the process ended. */
+  readonly waiting: ((message?: { readonly answer: unknown }) => void)[]
   readonly idle: NodeJS.Timeout
 }
 
@@ -28,14 +35,23 @@ let running: Parser | null = null
  * The parser is WebAssembly: what the engine leaves behind when it made code of it, 40 MB, is given back by a process only when
  * it ends. So it runs in one of its own, which all compilers share and which ends when it is not asked for a while.
  */
-export function parseApart(sql: string): Promise<string | null> {
+export const parseApart = async (sql: string): Promise<string | null> => {
+  const message = await ask({ sql, wants: 'problem' })
+  return message === undefined ? gaveUp : (message.answer as string | null)
+}
+
+/** The parse tree of SQL, or of the statement that creates a PL/pgSQL function; null where it cannot be parsed. */
+export const treeApart = async (sql: string, wants: 'sql' | 'plpgsql'): Promise<unknown> =>
+  (await ask({ sql, wants }))?.answer ?? null
+
+function ask(question: ParserQuestion): Promise<{ readonly answer: unknown } | undefined> {
   const { child, waiting, idle } = startParser()
   idle.refresh()
   // Who waits for an answer keeps this process; a parser that waits for questions does not.
   child.channel?.ref()
   return new Promise((resolve) => {
     waiting.push(resolve)
-    child.send(sql)
+    child.send(question)
   })
 }
 
@@ -50,14 +66,14 @@ function openParser(): Parser {
   const parser: Parser = { child, waiting: [], idle: setTimeout(() => end(parser), idleMs).unref() }
   child.unref()
   child.channel?.unref()
-  child.on('message', (problem: string | null) => answer(parser, problem))
+  child.on('message', (message: { readonly answer: unknown }) => answer(parser, message))
   child.on('error', () => end(parser))
   child.on('disconnect', () => end(parser))
   return parser
 }
 
-function answer({ child, waiting }: Parser, problem: string | null): void {
-  waiting.shift()?.(problem)
+function answer({ child, waiting }: Parser, message: { readonly answer: unknown }): void {
+  waiting.shift()?.(message)
   if (waiting.length === 0) child.channel?.unref()
 }
 
@@ -65,5 +81,5 @@ function end(parser: Parser): void {
   if (running === parser) running = null
   clearTimeout(parser.idle)
   parser.child.kill()
-  for (const resolve of parser.waiting.splice(0)) resolve(gaveUp)
+  for (const resolve of parser.waiting.splice(0)) resolve()
 }

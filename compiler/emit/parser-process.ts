@@ -1,8 +1,9 @@
 import MakePgQuery, { type PgQuery } from 'pg-query-emscripten/pg_query_wasm.js'
+import type { ParserQuestion } from './parse-apart.ts'
 
 /**
- * The process that parses (see parse-apart.ts): each message is a statement's text, each answer, in the same order, why it is not
- * exactly one statement, or null. It ends with its parent.
+ * The process that parses (see parse-apart.ts): each message is a question about a text, each answer, in the same order, what was
+ * found. It ends with its parent.
  */
 
 /**
@@ -14,15 +15,16 @@ const instanceBudget = 12_000
 let held: PgQuery | null = null
 let spent = 0
 
-async function parse(sql: string): Promise<string | null> {
+async function answerTo({ sql, wants }: ParserQuestion): Promise<unknown> {
   spent += sql.length
   if (held === null || spent > instanceBudget) {
     held = await new MakePgQuery()
     spent = sql.length
   }
-  const problem = problemOf(held, sql)
-  if (problem !== null) held = null
-  return problem
+  const answer = wants === 'problem' ? problemOf(held, sql) : treeOf(held, sql, wants)
+  const failed = (answer === null) !== (wants === 'problem')
+  if (failed) held = null
+  return answer
 }
 
 function problemOf(instance: PgQuery, sql: string): string | null {
@@ -36,7 +38,16 @@ function problemOf(instance: PgQuery, sql: string): string | null {
   }
 }
 
+function treeOf(instance: PgQuery, sql: string, wants: 'sql' | 'plpgsql'): unknown {
+  try {
+    const { error, ...found } = wants === 'sql' ? instance.parse(sql) : instance.parsePlpgsql(sql)
+    return error ? null : found
+  } catch {
+    return null
+  }
+}
+
 let turn: Promise<unknown> = Promise.resolve()
-process.on('message', (sql: string) => {
-  turn = turn.then(async () => process.send?.(await parse(sql)))
+process.on('message', (question: ParserQuestion) => {
+  turn = turn.then(async () => process.send?.({ answer: await answerTo(question) }))
 })

@@ -8,8 +8,14 @@ declare module 'pg-query-emscripten/pg_query_wasm.js' {
     readonly error?: { readonly message: string; readonly cursorpos: number } | null
   }
 
+  export interface PlpgsqlResult {
+    readonly plpgsql_funcs?: readonly unknown[]
+    readonly error?: { readonly message: string } | null
+  }
+
   export interface PgQuery {
     readonly parse: (sql: string) => ParseResult
+    readonly parsePlpgsql: (sql: string) => PlpgsqlResult
   }
 
   const makePgQuery: new () => Promise<PgQuery>

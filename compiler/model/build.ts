@@ -22,6 +22,7 @@ import { functionNames } from './function-names.ts'
 import { buildFunctions } from './functions.ts'
 import { nameRelations, type NamedRelation } from './named-relations.ts'
 import { buildLinks } from './links.ts'
+import { watchedCalls, watchedEntities, type Watched } from './live.ts'
 import { schemaUsage } from './privileges.ts'
 import { buildReport } from './report.ts'
 import { resultContext, type FunctionScope } from './results.ts'
@@ -36,10 +37,13 @@ import { typeSchemaFacts } from './type-schemas.ts'
 /**
  * Decides what the API will be, pass by pass: enums, values of types, relations with their keys, foreign keys between
  * them, and what hangs on both: entities and functions. The order of lists that mean nothing does not matter.
+ *
+ * @param watched what can be watched; left out: nothing is live
  */
 export function buildModel(
   annotated: Annotated,
   memo: Memo = withoutMemory,
+  watched?: Watched,
 ): { model: Model; diagnostics: readonly Diagnostic[] } {
   const schemas = memo.each(servedSchema, annotated.schemas)
   const types = readScope(annotated, schemas)
@@ -55,8 +59,10 @@ export function buildModel(
   const rowFunctions = groupByRow(memo, scope, functions)
   const entityScope: EntityScope = { ...scope, relationLinks: links.value, rowFunctions }
   const entities = buildEntities(memo, namedRelations.value, entityScope)
-  const placed = withTenants(annotated, entities.value)
   const calls = buildFunctions(resultContext(scope), functions)
+  const callFacts = calls.value.map((call) => call.facts)
+  const whole = withTenants(annotated, entities.value)
+  const placed = watched === undefined ? whole : watchedEntities(memo, scope, annotated, watched, whole)
   const parts = {
     ...schemaPart(annotated),
     enums: enums.value.map((item) => item.facts),
@@ -66,7 +72,7 @@ export function buildModel(
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
     ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
     entities: memo.map(factsOf, placed),
-    functions: calls.value.map((call) => call.facts),
+    functions: watched === undefined ? callFacts : watchedCalls(scope, annotated, watched, callFacts),
   }
   const typeSchemas = typeSchemaFacts(memo, annotated, parts)
   const served = { ...parts, ...(typeSchemas.length > 0 && { typeSchemas }) }
@@ -77,12 +83,12 @@ export function buildModel(
     ...collisionDiagnostics(memo, manifest, functionNames(scope, functions)),
   ])
   const reports = annotated.schemas.some(({ settings }) => settings.schemaReport)
-  const whole: Manifest = reports
+  const reported: Manifest = reports
     ? { ...manifest, report: buildReport(scope, schemas, annotated, manifest, [...annotated.told, ...diagnostics()]) }
     : manifest
   return {
     model: {
-      manifest: whole,
+      manifest: reported,
       entities: byObject(memo.map(sqlOf, placed)),
       functions: byObject(calls.value.map((call) => call.sql)),
     },

@@ -4,9 +4,11 @@ export interface Timing {
   readonly ms: number
 }
 
+/** Runs a stage and notes how long it took; what it throws passes through. */
+export type Timed = <T>(stage: string, run: () => T | Promise<T>) => Promise<T>
+
 export interface Stopwatch {
-  /** Runs a stage and notes how long it took; what it throws passes through. */
-  readonly timed: <T>(stage: string, run: () => T | Promise<T>) => Promise<T>
+  readonly timed: Timed
   /** The stages so far, in order. */
   readonly timings: () => readonly Timing[]
 }

@@ -1,13 +1,26 @@
-import type { ObjectId } from './manifest.ts'
-
 /** What can be watched, and what tells that it changed (spec/graphql.md 16). */
 
 /** What reading a relation or calling a function reads. */
 export type LiveFacts =
-  /** Relations that have triggers which tell their changes, sorted. */
-  | { readonly reads: readonly LiveRelation[] }
+  | {
+      /**
+       * Relations that have triggers which tell their changes, sorted. Of those that inherit or are partitions the root, under
+       * which changes of the whole tree are told.
+       */
+      readonly reads: readonly LiveRelation[]
+      /** Absent where changes of other rows than those that are asked for matter. */
+      readonly own?: OwnRows
+    }
   /** Sentences of spec/graphql.md 16.1, each of which names an object. */
   | { readonly refused: readonly string[] }
+
+/** How the rows of a table are told apart. */
+export interface OwnRows {
+  /** Among `reads`: the relation under which their changes are told. */
+  readonly relation: LiveRelation
+  /** SQL names of columns whose equal values are equal texts. */
+  readonly pins: readonly string[]
+}
 
 /** A relation by its SQL name; it need not be of a served schema. */
 export interface LiveRelation {
@@ -31,8 +44,8 @@ export interface Interest {
 
 /** What one statement did to a relation. It is told when every later snapshot of the primary shows it. */
 export interface Change {
-  /** Id of the relation: `["public","posts"]`. */
-  readonly relation: ObjectId
+  /** `ObjectId` of the relation: `["public","posts"]`. */
+  readonly relation: string
   /** By column, the values of its rows before and after; a column that is not there may have had any. */
   readonly values: ReadonlyMap<string, ReadonlySet<string>>
 }

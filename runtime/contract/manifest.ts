@@ -1,5 +1,6 @@
 import type { ScalarName } from './scalar-names.ts'
 import type { Leftovers } from './execution.ts'
+import type { LiveFacts } from './live.ts'
 
 /**
  * The manifest: what the API of one database is, for every role at once.
@@ -249,6 +250,8 @@ export interface EntityFacts extends EntityAdditions {
   readonly computed: readonly FunctionFacts[]
   /** What Citus distributes the rows by; absent: it does not. */
   readonly tenant?: TenantFacts
+  /** What tells that its rows changed, or why nothing does; absent where nothing in the database is live. */
+  readonly live?: LiveFacts
   /** What `onConflict` can name; only with upsert. */
   readonly uniqueKeys?: readonly UniqueKeyFacts[]
   /** Table-level privileges. */
@@ -355,6 +358,8 @@ export interface FunctionFacts {
   readonly execute: Grantees
   /** Present on a computed field that has a field in the filter type. */
   readonly filter?: true
+  /** What tells that it answers something else, or why nothing does; absent where nothing in the database is live. */
+  readonly live?: LiveFacts
 }
 
 export interface ArgumentFacts extends TypeFacts {

@@ -68,8 +68,11 @@ function withoutKey(catalog: Catalog, kind: ObjectKind, key: string): Catalog {
 
 const modelText = (catalog: Catalog): string => dump(buildModel(annotate(catalog).annotated).model)
 
-/** What extensions bring is none of a case's own; test/runtime/graphql/additions has it. */
-const withoutCase = new Set<string>(['extensions', ...(postgisMajor() === null ? ['geo'] : [])])
+/**
+ * What extensions bring is none of a case's own; test/runtime/graphql/additions has it. What can be watched is found out beside the
+ * model, which test/compiler/watched.test.ts shows.
+ */
+const withoutCase = new Set<string>(['extensions', 'live', ...(postgisMajor() === null ? ['geo'] : [])])
 
 const rows = keys
   .filter(({ key }) => !withoutCase.has(key))

@@ -170,6 +170,7 @@ describe('a comment key', () => {
     'extensions',
     'primary_key_columns',
     'foreign_keys',
+    'live',
     ...(postgisMajor() === null ? ['geo'] : []),
   ]
 
@@ -179,7 +180,16 @@ describe('a comment key', () => {
   })
 
   /** They change no answer to the documents that it draws, which ask for neither composites nor functions. */
-  const unread = ['allowlist', 'composites', 'description', 'explain', 'extensions', 'functionShapes', 'introspection']
+  const unread = [
+    'live',
+    'allowlist',
+    'composites',
+    'description',
+    'explain',
+    'extensions',
+    'functionShapes',
+    'introspection',
+  ]
 
   test('is read by `catalograph verify` from the schema of the owner', () => {
     const sketch = readPage('compiler/tools/verify/sketch.ts')

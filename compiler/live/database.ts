@@ -1,0 +1,76 @@
+import type { LiveRelation } from '../../runtime/contract/live.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
+import { createCatalogReader, type CatalogQuery, type ReadOptions } from '../catalog/read.ts'
+import type { Catalog } from '../catalog/types.ts'
+import { annotate } from '../comments/annotate.ts'
+import { treeApart } from '../emit/parse-apart.ts'
+import type { Timed } from '../report/timing.ts'
+import { createLiveReader, isAnyLive, type LiveAnswer } from './live.ts'
+
+/** Triggers that tell changes of live tables. */
+export interface LiveTriggers {
+  /** SQL that tells whether the relation `c` of pg_class has them. */
+  readonly told: string
+  /** Gives them to these tables where it may, and takes them from those that are live no more. */
+  readonly install: (relations: readonly LiveRelation[]) => Promise<void>
+}
+
+export interface DatabaseReaderOptions extends ReadOptions {
+  readonly query: CatalogQuery
+  /** Left out: nothing can be watched, since nothing tells changes. */
+  readonly triggers?: LiveTriggers
+}
+
+/** What a database is, what its comments ask for, and what can be watched; null: nothing is live. */
+export interface DatabaseRead {
+  readonly catalog: Catalog
+  readonly noted: ReturnType<typeof annotate>
+  readonly live: LiveAnswer | null
+}
+
+/** How often a database is read that changes meanwhile. */
+const attempts = 5
+
+/**
+ * Makes a reader of a database. Where all that keeps tables from being watched is that they have no triggers, it gives them some and
+ * reads again, once: a comment makes a table live for the next request.
+ */
+export function createDatabaseReader(
+  options: DatabaseReaderOptions,
+  memo: Memo,
+): (timed: Timed) => Promise<DatabaseRead> {
+  const { query, triggers, ...readOptions } = options
+  const read = createCatalogReader(query, readOptions)
+  const told = triggers?.told ?? 'false'
+  const readLive = createLiveReader({ query, parse: treeApart, schemas: options.schemas, told })
+  const readOnce = async (timed: Timed): Promise<DatabaseRead> => {
+    const catalog = await timed('catalog', read)
+    const noted = await timed('comments', () => annotate(catalog, memo))
+    const { annotated } = noted
+    return { catalog, noted, live: isAnyLive(annotated) ? await timed('live', () => readLive(annotated)) : null }
+  }
+  const readWhole = async (timed: Timed): Promise<DatabaseRead> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await readOnce(timed)
+      } catch (error) {
+        if (!(error instanceof TypeError) || attempt >= attempts) throw error
+      }
+    }
+  }
+  /** Tables that were given triggers last; null: none were, and those that are there are another service's. */
+  let given: string | null = null
+  const isDue = ({ live }: DatabaseRead): boolean =>
+    (live?.untold.length ?? 0) > 0 || (given !== null && given !== JSON.stringify(live?.wanted ?? []))
+  return async (timed) => {
+    const found = await readWhole(timed)
+    if (triggers === undefined || !isDue(found)) {
+      if (found.live !== null) given = JSON.stringify(found.live.wanted)
+      return found
+    }
+    const wanted = found.live?.wanted ?? []
+    await triggers.install(wanted)
+    given = JSON.stringify(wanted)
+    return readWhole(timed)
+  }
+}
