@@ -1,5 +1,6 @@
 import { introspectionFromSchema, type IntrospectionQuery } from 'graphql'
 import type { Caller, RequestContext } from '../contract/execution.ts'
+import type { Interest } from '../contract/live.ts'
 import type { RevisionSource } from '../contract/revision.ts'
 import { refusalOf } from '../contract/role-facts.ts'
 import { endOf, notLent } from '../db/pool/waiting.ts'
@@ -20,6 +21,7 @@ import { cacheStatsOf, type CacheStats } from './run/cache-stats.ts'
 import { createCell, type EngineCell, type Loaded } from './run/cell.ts'
 import { checkCost } from './run/cost-limit.ts'
 import { exchangeOf } from './run/exchange.ts'
+import { interestsOf } from './run/interests.ts'
 import { againOnNewerSchema, refusedByNow } from './run/on-schema-of-now.ts'
 import { toResponse } from './run/response.ts'
 import { createTenants, hasTenants, type Tenants } from './run/tenants.ts'
@@ -35,6 +37,11 @@ export interface GraphqlService {
   /** Never rejects for what a caller or the database did; each of these is an answer. */
   readonly serve: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<GraphqlResponse>
   /**
+   * What a request watches, which is nothing unless it is a subscription; nothing of it runs. Never rejects for what a caller
+   * or the database did.
+   */
+  readonly watch: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<WatchAnswer>
+  /**
    * The whole API of a role as introspection would show it, whether the schema answers introspection or not: for the
    * owner alone. Rejects while no schema can be had.
    */
@@ -42,6 +49,17 @@ export interface GraphqlService {
   /** Null: no schema is loaded yet. */
   readonly caches: () => CacheStats | null
 }
+
+export type WatchAnswer =
+  | { readonly kind: 'refused'; readonly response: GraphqlResponse }
+  /** A query or a mutation, which `serve` answers. */
+  | { readonly kind: 'once' }
+  | {
+      readonly kind: 'watch'
+      /** Changes that matter, as the schema of this revision has them; `serve` makes each answer, where `live` is true. */
+      readonly interests: readonly Interest[]
+      readonly revision: string
+    }
 
 export interface ServiceParts {
   readonly database: ServiceDatabase
@@ -58,19 +76,31 @@ export function createService(parts: ServiceParts): GraphqlService {
   const texts = createTexts()
   const tenants = createTenants()
   const prepareAhead = createPrepareAhead(run, texts, now)
+  const inTurn = <T>(
+    request: GraphqlRequest,
+    caller: Caller,
+    context: RequestContext | undefined,
+    work: (turn: Turn) => Promise<T>,
+  ): Promise<T | GraphqlResponse> =>
+    againOnNewerSchema(
+      cell,
+      async (isFirst) => beginTurn(database, await engineFor(cell, request), request, caller, context, isFirst),
+      async (turn) => {
+        try {
+          return await work(turn)
+        } finally {
+          prepareAhead(turn.loaded)
+        }
+      },
+    )
   return {
     serve: (request, caller, context) =>
-      againOnNewerSchema(
-        cell,
-        async (isFirst) => beginTurn(database, await engineFor(cell, request), request, caller, context, isFirst),
-        async (turn) => {
-          try {
-            return await answer(turn, texts, apart, tenants)
-          } finally {
-            prepareAhead(turn.loaded)
-          }
-        },
-      ),
+      inTurn(request, caller, context, (turn) => answer(turn, texts, apart, tenants)),
+    watch: async (request, caller, context) => {
+      const live = { ...request, live: true }
+      const found = await inTurn(live, caller, context, (turn) => watched(turn, texts, apart))
+      return 'outcome' in found ? { kind: 'refused', response: found } : found
+    },
     describe: async (role) => introspectionFromSchema((await cell.look()).engine.view(role).complete()),
     caches: () => {
       const loaded = cell.present()
@@ -86,15 +116,32 @@ async function engineFor(cell: EngineCell, { query }: GraphqlRequest): Promise<L
 }
 
 async function answer(turn: Turn, texts: Texts, apart: Apart, tenants: Tenants): Promise<GraphqlResponse> {
-  const admission = await refusedByNow(turn, () => admitted(turn))
-  const found = await find(turn, admission, texts)
-  const ready = await refusedByNow(found.turn, () => preparedHere(found) ?? preparedApart(found, apart))
+  const { found, ready } = await prepared(turn, texts, apart)
   turn.outline = ready
   const timeline = turn.context?.timeline ?? null
   if (timeline !== null) timeline.prepared = performance.now()
   const placed = hasTenants(ready.bound) ? { ...ready, bound: await tenants.place(found.turn, ready.bound) } : ready
   await checkEstimate(found.turn, placed)
   return runReady(found, placed)
+}
+
+async function watched(turn: Turn, texts: Texts, apart: Apart): Promise<Exclude<WatchAnswer, { kind: 'refused' }>> {
+  const { ready } = await prepared(turn, texts, apart, true)
+  const { interests } = ready
+  return interests === undefined
+    ? { kind: 'once' }
+    : { kind: 'watch', interests, revision: turn.loaded.engine.revision }
+}
+
+async function prepared(
+  turn: Turn,
+  texts: Texts,
+  apart: Apart,
+  watches = false,
+): Promise<{ found: Found; ready: Ready }> {
+  const admission = await refusedByNow(turn, () => admitted(turn))
+  const found = { ...(await find(turn, admission, texts)), watches }
+  return { found, ready: await refusedByNow(found.turn, () => preparedHere(found) ?? preparedApart(found, apart)) }
 }
 
 function admitted({ loaded, request, asker }: Turn): Admission | null {
@@ -111,9 +158,11 @@ interface Found {
   readonly turn: Turn
   readonly documents: Documents
   readonly asked: DocumentRequest
+  /** It is asked what the document reads. */
+  readonly watches: boolean
 }
 
-async function find(turn: Turn, admission: Admission | null, texts: Texts): Promise<Found> {
+async function find(turn: Turn, admission: Admission | null, texts: Texts): Promise<Omit<Found, 'watches'>> {
   const { request, loaded, asker, run } = turn
   const { role } = asker.caller
   const { operationName } = request
@@ -128,14 +177,14 @@ async function find(turn: Turn, admission: Admission | null, texts: Texts): Prom
 }
 
 /** Finds or makes the statements, and binds the request's values. Null: that takes more than some milliseconds. */
-function preparedHere({ turn: { request }, documents, asked }: Found): Ready | null {
+function preparedHere({ turn: { request }, documents, asked, watches }: Found): Ready | null {
   const document = documents.findQuickly(asked)
   if (document === null) return null
-  checkMethod(document, request.queryOnly)
-  const prepared = request.unread === undefined ? document.ready(request.variables) : null
-  if (prepared === null) return null
-  const { writes, pieces } = prepared.statements
-  return { writes, pieces, bound: bindAll(prepared) }
+  checkMethod(document, request)
+  const made = request.unread === undefined ? document.ready(request.variables) : null
+  if (made === null) return null
+  const { writes, pieces } = made.statements
+  return { writes, pieces, bound: bindAll(made), interests: watches ? interestsOf(made) : undefined }
 }
 
 /** The same by the thread that reads what takes long, unless meanwhile somebody else asked for it. */

@@ -30,7 +30,12 @@ test('every setting has a row, and every addition an example that can be asked',
 })
 
 async function open(major: ReturnType<typeof postgisMajor>): Promise<TestService> {
-  const service = await createTestService({ sql: demoSql(), role: 'service_role', ...(major !== null && { major }) })
+  const service = await createTestService({
+    sql: demoSql(),
+    role: 'service_role',
+    told: true,
+    ...(major !== null && { major }),
+  })
   for (const { text } of examplesIn(before)) await service.db.query(text)
   return service
 }

@@ -1,13 +1,10 @@
-import { annotate } from '../../compiler/comments/annotate.ts'
-import { readCatalog } from '../../compiler/catalog/read.ts'
-import { createEmitter } from '../../compiler/emit/emit.ts'
-import { buildModel } from '../../compiler/model/build.ts'
+import { createCompiler } from '../../compiler/compile.ts'
 import type { Caller, Exchange } from '../../runtime/contract/execution.ts'
 import type { Revision } from '../../runtime/contract/revision.ts'
 import { openDatabase } from '../../runtime/db/pool/pool.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
-import { createService } from '../../runtime/graphql/serve.ts'
-import type { GraphqlResponse } from '../../runtime/graphql/protocol/types.ts'
+import { createService, type WatchAnswer } from '../../runtime/graphql/serve.ts'
+import type { GraphqlRequest, GraphqlResponse } from '../../runtime/graphql/protocol/types.ts'
 import { createDatabase, type Major, type TestDatabase } from './database.ts'
 
 /** An answer with its body as text, however it came. */
@@ -21,6 +18,7 @@ export interface TestService {
   /** The parsed body of the answer. */
   readonly graphql: (query: string | null, options?: AskOptions) => Promise<Answer>
   readonly serve: (query: string | null, options?: AskOptions) => Promise<ServedText>
+  readonly watch: (query: string, options?: AskOptions) => Promise<WatchAnswer>
   /** How often the schema was compiled. */
   readonly compiled: () => number
   readonly revision: () => Promise<Revision>
@@ -36,6 +34,8 @@ export interface AskOptions {
   readonly claims?: Readonly<Record<string, unknown>>
   readonly extensions?: Readonly<Record<string, unknown>>
   readonly queryOnly?: boolean
+  /** As a run of a stream. */
+  readonly live?: boolean
 }
 
 export interface Answer {
@@ -60,9 +60,13 @@ export interface TestServiceOptions {
   readonly statementTimeout?: number
   /** The clock of the service, in milliseconds. */
   readonly now?: () => number
+  /** True: as if live tables had their triggers, for tests of what is asked and not of what is told. */
+  readonly told?: boolean
   /** A database that was made elsewhere; it goes with the service. */
   readonly database?: TestDatabase
 }
+
+const toldAll = { told: 'true', install: () => Promise.resolve() }
 
 export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const schemas = options.schemas ?? ['public']
@@ -80,17 +84,16 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     poolSize: 4,
     ...(options.statementTimeout !== undefined && { statementTimeout: options.statementTimeout }),
   })
-  const emit = createEmitter()
   let count = 0
   const source = async (): Promise<Revision> => {
     count += 1
-    const catalog = await readCatalog((text, values) => database.query(text, values), {
+    const compiler = createCompiler({
+      query: (text, values) => database.query(text, values),
       schemas,
       version: versionExpression,
+      ...(options.told === true && { triggers: toldAll }),
     })
-    const { annotated } = annotate(catalog)
-    const { model } = buildModel(annotated)
-    return (await emit(model, catalog.version)).value
+    return (await compiler.compile()).revision
   }
   const exchanges: Exchange[] = []
   const run: typeof database.run = (exchange) => {
@@ -98,22 +101,26 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     return database.run(exchange)
   }
   const service = createService({ database: { run }, source, ...(options.now !== undefined && { now: options.now }) })
-  const serve: TestService['serve'] = async (query, ask = {}) => {
+  const asked = (query: string | null, ask: AskOptions): [GraphqlRequest, Caller] => {
     const role = ask.role ?? options.role ?? 'anon'
-    const caller: Caller = { role, claims: JSON.stringify({ role, ...ask.claims }) }
     const request = {
       query,
       operationName: ask.operationName ?? null,
       variables: ask.variables ?? {},
       extensions: ask.extensions ?? {},
       queryOnly: ask.queryOnly ?? false,
+      live: ask.live ?? false,
     }
-    const { outcome, body } = await service.serve(request, caller)
+    return [request, { role, claims: JSON.stringify({ role, ...ask.claims }) }]
+  }
+  const serve: TestService['serve'] = async (query, ask = {}) => {
+    const { outcome, body } = await service.serve(...asked(query, ask))
     return { outcome, body: body.toString() }
   }
   return {
     db,
     serve,
+    watch: (query, ask = {}) => service.watch(...asked(query, ask)),
     graphql: async (query, ask) => JSON.parse((await serve(query, ask)).body) as Answer,
     compiled: () => count,
     revision: source,

@@ -19,13 +19,35 @@ import { writeMakers } from './writes.ts'
 const sorted = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
 
 export const makeQuery = (visible: RoleVisibility, types: SchemaTypes): GraphQLObjectType =>
-  new LazyObjectType('Query', 'Everything that can be read.', () => queryMakers(visible, types))
+  new LazyObjectType('Query', 'Everything that can be read.', () => readMakers(visible, types, () => true, true))
 
-function queryMakers(visible: RoleVisibility, types: SchemaTypes): FieldMakers {
+/** Undefined when the role can watch nothing. */
+export function makeSubscription(visible: RoleVisibility, types: SchemaTypes): GraphQLObjectType | undefined {
+  const hasRows = visible.exposed.some(isWatched)
+  if (!hasRows && !visible.manifest.functions.some((fn) => isRead(fn) && isWatched(fn) && visible.seesFunction(fn)))
+    return undefined
+  const description = 'What can be watched: each answer that is another one than the last is sent.'
+  return new LazyObjectType('Subscription', description, () => readMakers(visible, types, isWatched, hasRows))
+}
+
+type Readable = EntityFacts | FunctionFacts
+
+const isWatched = ({ live }: Readable): boolean => live !== undefined && 'reads' in live
+
+const isRead = ({ volatile }: FunctionFacts): boolean => !volatile
+
+/** @param isWanted whether it has fields here */
+function readMakers(
+  visible: RoleVisibility,
+  types: SchemaTypes,
+  isWanted: (readable: Readable) => boolean,
+  hasNode: boolean,
+): FieldMakers {
   const { exposed } = visible
   const placeOf = (name: string): number => {
     const found = visible.names.find(name)
-    return found?.kind === 'entity' && found.part === 'row' && found.entity.root ? exposed.indexOf(found.entity) : -1
+    const isRoot = found?.kind === 'entity' && found.part === 'row' && found.entity.root && isWanted(found.entity)
+    return isRoot ? exposed.indexOf(found.entity) : -1
   }
   // No two exposed relations share a name, but two may share a field: "Post" and "post".
   const named = (kind: 'collection' | 'byKey', field: string): readonly EntityFacts[] => {
@@ -34,10 +56,10 @@ function queryMakers(visible: RoleVisibility, types: SchemaTypes): FieldMakers {
     const places = [...new Set([base, upperFirst(base)])].map(placeOf).sort((a, b) => a - b)
     return places.flatMap((place) => exposed[place] ?? [])
   }
-  const calls = callMakers(visible, types, (fn) => !fn.volatile)
+  const calls = callMakers(visible, types, (fn) => isRead(fn) && isWanted(fn))
   return {
     find: (name) => {
-      if (name === 'node') return () => nodeField(types)
+      if (name === 'node' && hasNode) return () => nodeField(types)
       const [collection] = named('collection', name)
       if (collection !== undefined) return () => collectionField(collection, types)
       for (const entity of named('byKey', name)) {
@@ -48,8 +70,8 @@ function queryMakers(visible: RoleVisibility, types: SchemaTypes): FieldMakers {
     },
     names: () =>
       sorted([
-        'node',
-        ...exposed.filter(({ root }) => root).flatMap((entity) => readNames(visible, entity)),
+        ...(hasNode ? ['node'] : []),
+        ...exposed.filter((entity) => entity.root && isWanted(entity)).flatMap((entity) => readNames(visible, entity)),
         ...calls.keys(),
       ]),
   }

@@ -6,6 +6,7 @@ import {
   introspectionTypes,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
+  type OperationTypeNode,
 } from 'graphql'
 import type { CompositeFacts, FunctionFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
 import { withoutMemory, type Memo } from '../../lib/memo.ts'
@@ -15,7 +16,7 @@ import type { NamePart } from '../../contract/type-names.ts'
 import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { compositeMakers } from './composites.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
-import { makeMutation, makeQuery } from './roots.ts'
+import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
 import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
 import { makeRow } from './rows.ts'
 import { scalars } from './scalars.ts'
@@ -139,12 +140,14 @@ function completeSchema(visible: RoleVisibility): GraphQLSchema {
     ...(visible.names.listFilters ? enums.map(types.enumListFilter) : []),
   ]
   const mutation = makeMutation(visible, types)
+  const subscription = makeSubscription(visible, types)
   return sortTypes(
     new GraphQLSchema({
       ...config,
       description: 'The API of a Postgres database as the role of the caller sees it.',
       query: makeQuery(visible, types),
       ...(mutation && { mutation }),
+      ...(subscription && { subscription }),
       types: all,
     }),
   )
@@ -173,6 +176,7 @@ class LazySchema extends GraphQLSchema {
   readonly #types: SchemaTypes
   readonly #query: GraphQLObjectType
   readonly #mutation: GraphQLObjectType | undefined
+  readonly #subscription: () => GraphQLObjectType | undefined
 
   constructor(visible: RoleVisibility, types: SchemaTypes) {
     super({ ...config, query: new GraphQLObjectType({ name: 'Query', fields: {} }) })
@@ -180,6 +184,7 @@ class LazySchema extends GraphQLSchema {
     this.#types = types
     this.#query = makeQuery(visible, types)
     this.#mutation = makeMutation(visible, types)
+    this.#subscription = once(() => makeSubscription(visible, types))
   }
 
   override getQueryType(): GraphQLObjectType {
@@ -190,13 +195,19 @@ class LazySchema extends GraphQLSchema {
     return this.#mutation
   }
 
-  override getRootType(operation: string): GraphQLObjectType | undefined {
-    return operation === 'query' ? this.#query : operation === 'mutation' ? this.#mutation : undefined
+  override getSubscriptionType(): GraphQLObjectType | undefined {
+    return this.#subscription()
+  }
+
+  override getRootType(operation: OperationTypeNode): GraphQLObjectType | undefined {
+    const roots = { query: () => this.#query, mutation: () => this.#mutation, subscription: this.#subscription }
+    return roots[operation]()
   }
 
   override getType(name: string): GraphQLNamedType | undefined {
     if (name === 'Query') return this.#query
     if (name === 'Mutation') return this.#mutation
+    if (name === 'Subscription') return this.#subscription()
     if (name === 'Node') return this.#types.node
     if (name === 'PageInfo') return this.#types.pageInfo
     const known = sharedTypes(this.#visible.manifest).get(name)
@@ -223,7 +234,7 @@ class LazySchema extends GraphQLSchema {
   /** Names for suggestions: row types, and what every schema has. Their members would be guesses about guesses. */
   override getTypeMap(): ReturnType<GraphQLSchema['getTypeMap']> {
     const rows = this.#visible.exposed.map((entity) => this.#types.row(entity))
-    const roots = this.#mutation === undefined ? [this.#query] : [this.#query, this.#mutation]
+    const roots = [this.#query, this.#mutation, this.#subscription()].filter((root) => root !== undefined)
     const all = [
       ...sharedTypes(this.#visible.manifest).values(),
       ...roots,

@@ -71,6 +71,7 @@ const questionOf = ({ revision, asked, request }: Reading): Question => ({
   text: asked.text,
   operationName: asked.operationName,
   queryOnly: request.queryOnly,
+  live: request.live === true,
   variables: request.unread === undefined ? request.variables : {},
   unread: request.unread ?? null,
 })

@@ -1,17 +1,20 @@
 import { setImmediate } from 'node:timers/promises'
 import type { OpenStatement, PreparedText } from '../../contract/execution.ts'
+import type { Interest } from '../../contract/live.ts'
 import type { Outline, Piece } from '../statements/statements.ts'
 
 /** What is to be sent to the database, and how the answer is made of what comes back. */
 export interface Ready extends Outline {
   readonly bound: readonly OpenStatement[]
+  /** Of a subscription: changes that matter to it. */
+  readonly interests?: readonly Interest[] | undefined
 }
 
 /**
  * The same on its way between threads. What comes in a message is made all at once: many objects come as texts, so that they are
  * made some at a time.
  */
-export type Packed = Ready | { readonly writes: boolean; readonly slices: readonly string[] }
+export type Packed = Ready | (Pick<Ready, 'writes' | 'interests'> & { readonly slices: readonly string[] })
 
 type Item =
   | { readonly text: PreparedText<OpenStatement['text']> }
@@ -24,7 +27,7 @@ const most = 1_000
 
 /** @param ready with statements as `bind` makes them */
 export function pack(ready: Ready): Packed {
-  const { writes, pieces, bound } = ready
+  const { pieces, bound, ...others } = ready
   if (pieces.length + bound.length <= most) return ready
   const places = new Map<string, number>()
   const texts: Item[] = []
@@ -37,13 +40,13 @@ export function pack(ready: Ready): Packed {
   const items = [...texts, ...statements, ...pieces.map((piece): Item => ({ piece }))]
   const slices: string[] = []
   for (let from = 0; from < items.length; from += most) slices.push(JSON.stringify(items.slice(from, from + most)))
-  return { writes, slices }
+  return { ...others, slices }
 }
 
 /** Others get their turn between the slices. */
 export async function unpack(packed: Packed): Promise<Ready> {
   if (!('slices' in packed)) return packed
-  const { writes, slices } = packed
+  const { slices, ...others } = packed
   const texts: PreparedText<OpenStatement['text']>[] = []
   const bound: OpenStatement[] = []
   const pieces: Piece[] = []
@@ -59,5 +62,5 @@ export async function unpack(packed: Packed): Promise<Ready> {
       }
     }
   }
-  return { writes, pieces, bound }
+  return { ...others, pieces, bound }
 }

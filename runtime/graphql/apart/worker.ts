@@ -4,6 +4,7 @@ import type { Revision } from '../../contract/revision.ts'
 import { createEngine, createRoles } from '../../engine/engine.ts'
 import { HttpFailure } from '../../http/failures.ts'
 import { bindAll } from '../run/bind.ts'
+import { interestsOf } from '../run/interests.ts'
 import { checkMethod, type Prepared, type Sketch } from '../prepared/document.ts'
 import {
   untrustedCacheLimits,
@@ -69,12 +70,12 @@ function answer(documents: Documents, question: Question): Reply {
     const variables = question.unread === null ? question.variables : readBody(question.unread).variables
     const document = documents.find(question)
     always = false
-    checkMethod(document, question.queryOnly)
+    checkMethod(document, question)
     always = document.definitions.length === 0 && !document.writes
     const prepared = withinStack(() => document.prepare(variables))
     const statements = joinConstants(prepared.statements)
     const { writes, pieces } = statements
-    const ready = pack({ writes, pieces, bound: bindAll(prepared) })
+    const ready = pack({ writes, pieces, bound: bindAll(prepared), interests: interestsOf(prepared) })
     return { kind: 'ready', ready, lesson: lessonOf(document.sketch, { ...prepared, statements }) }
   } catch (error) {
     if (error instanceof Refusal) return { kind: 'refused', code: error.code, errors: error.errors, always }

@@ -12,6 +12,7 @@ import {
   NoSchemaIntrospectionCustomRule,
   OverlappingFieldsCanBeMergedRule,
   ProvidedRequiredArgumentsRule,
+  SingleFieldSubscriptionsRule,
   specifiedRules,
   UniqueOperationNamesRule,
   validate,
@@ -47,6 +48,7 @@ const lenientRules: readonly ValidationRule[] = [
   ProvidedRequiredArgumentsRule,
   OverlappingFieldsCanBeMergedRule,
   MaxIntrospectionDepthRule,
+  SingleFieldSubscriptionsRule,
 ]
 
 /** A suggestion compares a name with every name of a type; a document with more problems than this is no slip of the pen. */

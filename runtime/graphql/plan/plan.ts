@@ -13,6 +13,7 @@ import { nodeKey } from './filter.ts'
 import { slotOf, type Input, type Variables } from './input.ts'
 import { introspect } from './introspection.ts'
 import { createPlanner, type Planner, type SelectedField } from './planner.ts'
+import { readsOf } from './reads.ts'
 import { planResult, planRow, planRowOf } from './rows.ts'
 import { collectFields, type Walk } from './selection.ts'
 import type { Plan, Root, Value } from './types.ts'
@@ -20,7 +21,7 @@ import { planWrite } from './writes.ts'
 
 /**
  * s2 to s3: decides what a valid operation reads and writes.
- * @throws Refusal for values that cannot be used (spec/graphql.md 14.1, texts marked K)
+ * @throws Refusal for values that cannot be used (spec/graphql.md 14.1, texts marked K), and for what cannot be watched (spec/graphql.md 16.1)
  */
 export function toPlan(view: RoleView, operation: Operation, variables: Variables): Plan {
   const walk: Walk = { fragments: operation.fragments, variables }
@@ -40,7 +41,12 @@ export function toPlan(view: RoleView, operation: Operation, variables: Variable
     if (field === undefined) throw new Error(`the type ${type.name} has no field ${name}`)
     return planRoot(planner, { kind: 'field', key, field, nodes })
   })
-  return { writes: operation.node.operation === 'mutation', roots }
+  const kind = operation.node.operation
+  return {
+    writes: kind === 'mutation',
+    roots,
+    ...(kind === 'subscription' && { reads: readsOf(view.visible.manifest, roots) }),
+  }
 }
 
 const isIntrospection = (name: string): boolean => name === '__schema' || name === '__type'

@@ -3,6 +3,7 @@ import type { Engine } from '../../engine/engine.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import type { Lru } from '../../lib/lru.ts'
 import { refuse } from '../protocol/failures.ts'
+import type { GraphqlRequest } from '../protocol/types.ts'
 import { selectionsOf, type Patience } from '../operation/limits.ts'
 import { parseOperation, toOperation, type Operation } from '../operation/operation.ts'
 import type { Variables } from '../plan/input.ts'
@@ -18,6 +19,8 @@ type Given = Readonly<Record<string, unknown>>
 /** What a request needs to know of a document that was seen before. */
 export interface Known {
   readonly writes: boolean
+  /** It is a subscription. */
+  readonly streams: boolean
   readonly definitions: readonly VariableDefinitionNode[]
   /** Statements and coerced variables for a request's variables; null: that takes longer. @throws Refusal */
   readonly ready: (variables: Given) => Prepared | null
@@ -45,6 +48,7 @@ export interface Prepared {
  */
 export interface Sketch {
   readonly writes: boolean
+  readonly streams: boolean
   readonly strict: boolean
   readonly definitions: readonly VariableDefinitionNode[]
   /** Names of variables whose value shows in the statements. */
@@ -65,7 +69,7 @@ export function createDocument(
   const view = engine.view(role)
   const operation = toOperation(view, text, operationName, pace)
   const sketch = sketchOf(view, operation)
-  const { writes, definitions } = sketch
+  const { writes, streams, definitions } = sketch
   const read = readVariables(view, operation)
   const again = (): Operation => parseOperation(view, text, operationName)
   const isMuch = muchFor(text, operation)
@@ -74,6 +78,7 @@ export function createDocument(
     : prepareLenient(engine, view, operation, read)
   return {
     writes,
+    streams,
     definitions,
     sketch,
     prepare: (given) => made(given, () => false) ?? impossible(),
@@ -107,6 +112,7 @@ function weightOfValue(value: unknown): number {
 
 const sketchOf = ({ schema }: RoleView, operation: Operation): Sketch => ({
   writes: operation.node.operation === 'mutation',
+  streams: operation.node.operation === 'subscription',
   strict: operation.strict,
   definitions: operation.node.variableDefinitions ?? [],
   written: operation.strict ? writtenVariables(schema, operation) : new Set(),
@@ -155,19 +161,28 @@ function prepareLenient(engine: Engine, view: RoleView, operation: Operation, re
   }
 }
 
-/** @throws Refusal for a mutation where only queries may run */
-export function checkMethod({ writes }: Pick<Known, 'writes'>, queryOnly: boolean): void {
+/** @throws Refusal for a mutation where only queries may run, and for a subscription outside of a stream */
+export function checkMethod(
+  { writes, streams }: Pick<Known, 'writes' | 'streams'>,
+  { queryOnly, live }: Pick<GraphqlRequest, 'queryOnly' | 'live'>,
+): void {
   if (queryOnly && writes) throw refuse('MUTATION_BY_GET', 'Mutations are only answered by POST.')
+  if (streams && live !== true)
+    throw refuse(
+      'STREAM_REQUIRED',
+      'Subscriptions are answered as a stream: by Server-Sent Events (Accept: text/event-stream) or WebSocket.',
+    )
 }
 
 /** A document by its sketch. What is wrong with variables that do not fit is found out where its text is read. */
 export function createKnown({ schema }: RoleView, sketch: Sketch, shapes: Shapes): Known {
-  const { writes, definitions } = sketch
-  if (!sketch.strict) return { writes, definitions, ready: () => null }
+  const { writes, streams, definitions } = sketch
+  if (!sketch.strict) return { writes, streams, definitions, ready: () => null }
   const read = readFitting(schema, definitions)
   const shapeFor = shapeOf(schema, definitions, sketch.written)
   return {
     writes,
+    streams,
     definitions,
     ready: (given) => {
       const variables = read(given, () => null)

@@ -20,6 +20,8 @@ export const failures = {
   PERSISTED_QUERY_NOT_FOUND: 'invalid',
   PERSISTED_QUERY_MISMATCH: 'invalid',
   DOCUMENT_NOT_LISTED: 'invalid',
+  NOT_LIVE: 'invalid',
+  STREAM_REQUIRED: 'invalid',
   MUTATION_BY_GET: 'method-not-allowed',
   SCHEMA_COMMENT_INVALID: 'failed',
   SCHEMA_CHANGED: 'unavailable',

@@ -10,6 +10,8 @@ export interface GraphqlRequest {
   readonly extensions: Readonly<Record<string, unknown>>
   /** The whole body, where its variables are so many that they are read apart; `variables` is empty then. */
   readonly unread?: string
+  /** True: it is a run of a stream, which answers a subscription as a query. */
+  readonly live?: boolean
   /** True forbids mutations (GET, GraphQL over HTTP 6.2.1). */
   readonly queryOnly: boolean
 }

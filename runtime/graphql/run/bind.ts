@@ -6,10 +6,10 @@ import type { Encoding, Slot, Value } from '../plan/types.ts'
 import type { Statement } from '../statements/statements.ts'
 import { checkNodeId, decodeCursor, elementText } from '../plan/cursors-and-node-ids.ts'
 
-type Variables = Readonly<Record<string, unknown>>
+export type BoundVariables = Readonly<Record<string, unknown>>
 
 /** Puts this request's values into a statement. @throws Refusal for values that cannot be used */
-export const bind = (statement: Statement, variables: Variables): OpenStatement => ({
+export const bind = (statement: Statement, variables: BoundVariables): OpenStatement => ({
   name: statement.name,
   text: statement.text,
   values: statement.values.map((value) => bindValue(value, variables)),
@@ -21,10 +21,18 @@ export const bind = (statement: Statement, variables: Variables): OpenStatement 
 export const bindAll = ({ statements, variables }: Prepared): readonly OpenStatement[] =>
   statements.statements.map((statement) => bind(statement, variables))
 
-const bindValue = (value: Value, variables: Variables): string | null =>
+/** The text of a value; null: it is null. */
+export const bindValue = (value: Value, variables: BoundVariables): string | null =>
   encode(value.encoding, resolve(value.slot, variables))
 
-function resolve(slot: Slot, variables: Variables): unknown {
+/** The texts of a list's items. */
+export function bindEach({ slot }: Value, variables: BoundVariables): readonly (string | null)[] {
+  const value = resolve(slot, variables)
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return items.map((item) => (item === null || item === undefined ? null : String(item)))
+}
+
+function resolve(slot: Slot, variables: BoundVariables): unknown {
   switch (slot.kind) {
     case 'constant':
       return slot.value

@@ -15,11 +15,11 @@ import type { Turn } from './turn.ts'
 const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', null, null)
 
 /** Answers by attempts, each on a newer engine, until one of them does not fail for its schema. Never rejects for a failure. */
-export async function againOnNewerSchema(
+export async function againOnNewerSchema<T>(
   cell: EngineCell,
   begin: (isFirst: boolean) => Promise<Turn>,
-  answer: (turn: Turn) => Promise<GraphqlResponse>,
-): Promise<GraphqlResponse> {
+  answer: (turn: Turn) => Promise<T>,
+): Promise<T | GraphqlResponse> {
   for (let attempt = 1; ; attempt += 1) {
     let turn: Turn | null = null
     try {

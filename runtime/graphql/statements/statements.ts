@@ -5,7 +5,7 @@ import { bare } from '../../sql/ident.ts'
 import { object, toJson } from '../../sql/json.ts'
 import { printOpen } from '../../sql/print.ts'
 import { joined, selectList, sql, trusted, type Pair, type SelectList, type Sql } from '../../sql/tree.ts'
-import type { Plan, Root, Value } from '../plan/types.ts'
+import type { Plan, Root, Value, WatchedRead } from '../plan/types.ts'
 import { collectionObject } from './collection.ts'
 import { keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
@@ -35,13 +35,15 @@ export interface Statements {
   readonly writes: boolean
   readonly statements: readonly Statement[]
   readonly pieces: readonly Piece[]
+  /** Of a subscription: what it reads. */
+  readonly reads?: readonly WatchedRead[] | undefined
 }
 
 /** What the answer is made by. */
 export type Outline = Pick<Statements, 'writes' | 'pieces'>
 
 /** The same answer from fewer pieces: what is known without the database and stands together is one. */
-export function joinConstants({ writes, statements, pieces }: Statements): Statements {
+export function joinConstants({ pieces, ...others }: Statements): Statements {
   const joined: Piece[] = []
   let run: string[] = []
   const flush = (): void => {
@@ -56,7 +58,7 @@ export function joinConstants({ writes, statements, pieces }: Statements): State
     }
   }
   flush()
-  return { writes, statements, pieces: joined }
+  return { ...others, pieces: joined }
 }
 
 /** What of an engine statements are written with. */
@@ -74,7 +76,9 @@ export function toStatements(
   plan: Plan,
   notes: Notes = nothingNoted,
 ): Statements {
-  return plan.writes ? forMutation(engine, role, plan, notes) : forQuery(engine, role, plan, notes)
+  if (plan.writes) return forMutation(engine, role, plan, notes)
+  const statements = forQuery(engine, role, plan, notes)
+  return plan.reads === undefined ? statements : { ...statements, reads: plan.reads }
 }
 
 /** Receives facts about each statement while it is written. */

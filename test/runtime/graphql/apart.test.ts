@@ -59,6 +59,7 @@ const questionOf = (of: Revision, asked: Partial<Question> & Pick<Question, 'tex
   role: 'anon',
   operationName: null,
   queryOnly: false,
+  live: false,
   variables: {},
   unread: null,
   ...asked,

@@ -1,0 +1,69 @@
+import type { EntityFacts } from '../../contract/manifest.ts'
+import type { ScalarName } from '../../contract/scalar-names.ts'
+import type { Demand, Filter, Join, JoinedPins, PinForm, Value } from './types.ts'
+
+/** Which rows a filter can find at all, as far as it names values of columns (spec/graphql.md 16). */
+
+const forms: Partial<Record<ScalarName, PinForm>> = {
+  Int: 'integer',
+  BigInt: 'integer',
+  UUID: 'uuid',
+  Boolean: 'boolean',
+  Date: 'date',
+  String: 'text',
+}
+
+/** How values of a column are written; null: they cannot be pinned. */
+function pinForm({ live, columns }: EntityFacts, column: string): PinForm | null {
+  if (live === undefined || !('reads' in live) || live.own?.pins.includes(column) !== true) return null
+  const type = columns.find((item) => item.column === column)?.type
+  if (type == null || type.kind === 'composite' || type.list) return null
+  return type.kind === 'enum' ? 'text' : (forms[type.name] ?? null)
+}
+
+/** Null: it finds rows of any values. */
+export function demandOf(entity: EntityFacts, filter: Filter | null): Demand | null {
+  if (filter === null) return null
+  switch (filter.kind) {
+    case 'all':
+      return allOf(filter.of.map((one) => demandOf(entity, one)))
+    case 'any': {
+      const of = filter.of.flatMap((one) => demandOf(entity, one) ?? [])
+      return of.length === filter.of.length ? { kind: 'any', of } : null
+    }
+    case 'key':
+      return keyDemand(entity, filter.values)
+    case 'compare': {
+      const isPin = filter.operator === 'eq' || filter.operator === 'in'
+      if (!isPin || !('column' in filter) || filter.path !== undefined) return null
+      return equal(entity, filter.column, filter.value, filter.operator === 'in')
+    }
+    case 'not':
+    case 'presence':
+    case 'spatial':
+    case 'related':
+      return null
+  }
+}
+
+export const keyDemand = (entity: EntityFacts, values: readonly Value[]): Demand | null =>
+  allOf(values.map((value, place) => equal(entity, entity.key[place] ?? '', value, false)))
+
+function allOf(demands: readonly (Demand | null)[]): Demand | null {
+  const of = demands.filter((demand) => demand !== null)
+  const [first] = of
+  return first === undefined ? null : of.length === 1 ? first : { kind: 'all', of }
+}
+
+function equal(entity: EntityFacts, column: string, value: Value, each: boolean): Demand | null {
+  const form = pinForm(entity, column)
+  return form === null ? null : { kind: 'equal', column, form, value, each }
+}
+
+/** What a row there says of the rows here that a join leads to. */
+export const joinedPins = (there: EntityFacts, here: EntityFacts, { local, foreign }: Join): readonly JoinedPins[] =>
+  local.flatMap((column, place) => {
+    const other = foreign[place] ?? ''
+    const form = pinForm(there, column)
+    return form !== null && form === pinForm(here, other) ? [{ there: column, here: other }] : []
+  })

@@ -1,0 +1,196 @@
+import type { LiveFacts, LiveRelation } from '../../contract/live.ts'
+import type { EntityFacts, FunctionFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
+import { Refusal, type ErrorEntry } from '../protocol/failures.ts'
+import { demandOf, joinedPins, keyDemand } from './pins.ts'
+import type {
+  CallResult,
+  Collection,
+  Demand,
+  Filter,
+  Join,
+  OrderKey,
+  Root,
+  Row,
+  RowMember,
+  WatchedRead,
+} from './types.ts'
+
+/** The rows that something is read of. */
+interface Place {
+  readonly entity: EntityFacts
+  /** Among the reads; null: a function answered the rows. */
+  readonly read: number | null
+}
+
+type Path = readonly string[]
+
+/** What was found so far. */
+interface Found {
+  readonly manifest: Manifest
+  readonly reads: WatchedRead[]
+  /** By relation or function. */
+  readonly refused: Map<ObjectId, ErrorEntry>
+}
+
+/**
+ * What the roots of a subscription read, place by place.
+ * @throws Refusal where something of it cannot be watched (spec/graphql.md 16.1)
+ */
+export function readsOf(manifest: Manifest, roots: readonly Root[]): readonly WatchedRead[] {
+  const found: Found = { manifest, reads: [], refused: new Map() }
+  for (const root of roots) readRoot(found, root)
+  if (found.refused.size > 0) throw new Refusal('NOT_LIVE', [...found.refused.values()])
+  return found.reads
+}
+
+function readRoot(found: Found, root: Root): void {
+  const path = [root.key]
+  switch (root.kind) {
+    case 'constant':
+      return
+    case 'collection':
+      return readCollection(found, path, root.collection, null)
+    case 'by-key': {
+      const { entity } = root.row
+      return readRow(found, path, root.row, add(found, path, entity, keyDemand(entity, root.values), null))
+    }
+    case 'insert':
+    case 'update':
+    case 'delete':
+      throw new Error('a subscription changes nothing')
+    case 'call-value':
+    case 'call-void':
+    case 'call-composite':
+    case 'call-row':
+    case 'call-set': {
+      const fn = found.manifest.functions.find(({ id }) => id === root.call)
+      readCalled(found, path, root.call, fn)
+      return readResult(found, path, root)
+    }
+  }
+}
+
+/** Where a join begins. */
+interface Joined {
+  readonly from: Place
+  readonly join: Join
+}
+
+function add(found: Found, path: Path, entity: EntityFacts, demand: Demand | null, joined: Joined | null): Place {
+  const { live } = entity
+  const reads = accept(found, path, entity.id, live)
+  const own = live !== undefined && 'reads' in live ? (live.own?.relation ?? null) : null
+  const from = joined?.from.read ?? null
+  found.reads.push({
+    any: own === null ? reads : reads.filter(({ schema, name }) => schema !== own.schema || name !== own.name),
+    own,
+    demand,
+    from:
+      joined === null || from === null
+        ? null
+        : { read: from, pairs: joinedPins(joined.from.entity, entity, joined.join) },
+  })
+  return { entity, read: found.reads.length - 1 }
+}
+
+/** What reading it reads; nothing where that is refused, which is noted once. */
+function accept(found: Found, path: Path, id: ObjectId, live: LiveFacts | undefined): readonly LiveRelation[] {
+  if (live !== undefined && 'reads' in live) return live.reads
+  const message = live?.refused.join(' ') ?? 'Nothing is live.'
+  if (!found.refused.has(id)) found.refused.set(id, { message, path, extensions: { code: 'NOT_LIVE' } })
+  return []
+}
+
+function readCollection(found: Found, path: Path, collection: Collection, joined: Joined | null): void {
+  const { entity, filter } = collection
+  readPage(found, path, collection, add(found, path, entity, demandOf(entity, filter), joined))
+}
+
+/** What is read with the rows of a collection, wherever these come from. */
+function readPage(found: Found, path: Path, { filter, order, members }: Collection, place: Place): void {
+  if (filter !== null) readFilter(found, path, filter, place)
+  for (const { column } of order) readOrder(found, path, column, place)
+  for (const member of members) {
+    if (member.kind !== 'edges') continue
+    for (const edge of member.members)
+      if (edge.kind === 'node') readRow(found, [...path, member.key, edge.key], edge.row, place)
+  }
+}
+
+function readFilter(found: Found, path: Path, filter: Filter, place: Place): void {
+  switch (filter.kind) {
+    case 'all':
+    case 'any':
+      for (const one of filter.of) readFilter(found, path, one, place)
+      return
+    case 'not':
+      return readFilter(found, path, filter.of, place)
+    case 'related': {
+      // Whether each related row meets the condition is decided by those that do not, too.
+      const demand = filter.quantifier === 'every' ? null : demandOf(filter.entity, filter.of)
+      const there = add(found, path, filter.entity, demand, { from: place, join: filter.join })
+      if (filter.of !== null) readFilter(found, path, filter.of, there)
+      return
+    }
+    case 'compare':
+    case 'presence':
+    case 'spatial':
+      if ('computed' in filter) readComputed(found, path, place, filter.computed)
+      return
+    case 'key':
+      return
+  }
+}
+
+function readOrder(found: Found, path: Path, key: OrderKey, place: Place): void {
+  if (typeof key === 'string') return
+  const there = add(found, path, key.entity, null, { from: place, join: key.join })
+  if (key.kind === 'one') readOrder(found, path, key.of, there)
+}
+
+function readRow(found: Found, path: Path, row: Row, place: Place): void {
+  for (const member of row.members) readMember(found, [...path, member.key], member, place)
+}
+
+function readMember(found: Found, path: Path, member: RowMember, place: Place): void {
+  switch (member.kind) {
+    case 'typename':
+    case 'composite':
+    case 'node-id':
+    case 'column':
+      return
+    case 'one': {
+      const { row, join } = member
+      return readRow(found, path, row, add(found, path, row.entity, null, { from: place, join }))
+    }
+    case 'many':
+      return readCollection(found, path, member.collection, { from: place, join: member.join })
+    case 'computed-value':
+    case 'computed-void':
+    case 'computed-composite':
+    case 'computed-row':
+    case 'computed-set':
+      readComputed(found, path, place, member.function)
+      return readResult(found, path, member)
+  }
+}
+
+const readComputed = (found: Found, path: Path, { entity }: Place, id: ObjectId): void =>
+  readCalled(
+    found,
+    path,
+    id,
+    entity.computed.find((fn) => fn.id === id),
+  )
+
+/** Whatever its arguments are: what it reads of a relation is not known. */
+function readCalled(found: Found, path: Path, id: ObjectId, fn: FunctionFacts | undefined): void {
+  const any = accept(found, path, id, fn?.live)
+  found.reads.push({ any, own: null, demand: null, from: null })
+}
+
+/** The rows that a function answers are in what it reads; what hangs on them is read of relations. */
+function readResult(found: Found, path: Path, result: CallResult<'call' | 'computed'>): void {
+  if ('row' in result) readRow(found, path, result.row, { entity: result.row.entity, read: null })
+  if ('collection' in result) readPage(found, path, result.collection, { entity: result.collection.entity, read: null })
+}
