@@ -30,6 +30,8 @@ interface Bound<Text extends string> extends PreparedText<Text> {
   readonly closes?: string
   /** Parameters whose values the caller's claims give; until then they are null. */
   readonly tenants?: readonly TenantPlace[] | undefined
+  /** What it answers where it changes no row, told where rows may lie on other servers. */
+  readonly unchanged?: string | undefined
 }
 
 /**

@@ -16,7 +16,13 @@ const isDebians = (major: Major): boolean => clusterOf(major).binaries.postgres.
 export const citusMajor = (): Major | null =>
   majors().find((major) => isDebians(major) && existsSync(controlFile(major))) ?? null
 
-const settings = { shared_preload_libraries: 'citus', 'citus.shard_count': '4', max_prepared_transactions: '50' }
+type Settings = Readonly<Record<string, string>>
+
+const settings: Settings = {
+  shared_preload_libraries: 'citus',
+  'citus.shard_count': '4',
+  max_prepared_transactions: '50',
+}
 
 interface Node {
   readonly cluster: ThrowAwayCluster
@@ -28,9 +34,9 @@ interface Node {
 const urlOn = ({ port }: ThrowAwayCluster, user: string): string =>
   `postgres://${user}@127.0.0.1:${port}/${databaseName}`
 
-const startNode = async (major: Major): Promise<Node> => {
+const startNode = async (major: Major, given: Settings): Promise<Node> => {
   const log: string[] = []
-  const cluster = await startCluster(clusterOf(major), (line) => log.push(line), settings)
+  const cluster = await startCluster(clusterOf(major), (line) => log.push(line), { ...settings, ...given })
   await asMaintenance(cluster.port, `create database ${databaseName}`)
   const client = new pg.Client(urlOn(cluster, 'postgres'))
   client.on('error', () => undefined)
@@ -47,9 +53,10 @@ const stopNode = async ({ client, cluster }: Node): Promise<void> => {
 /**
  * A database of Citus, a coordinator and two workers that hold the shards; all of them go when it is dropped.
  * @param sql what it holds beside what compiler/prepare makes
+ * @param given settings of each node beside the usual ones
  */
-export async function createDistributed(major: Major, sql: string): Promise<TestDatabase> {
-  const nodes = await Promise.all([startNode(major), startNode(major), startNode(major)])
+export async function createDistributed(major: Major, sql: string, given: Settings = {}): Promise<TestDatabase> {
+  const nodes = await Promise.all([startNode(major, given), startNode(major, given), startNode(major, given)])
   const [coordinator, ...workers] = nodes
   const { client, cluster, log } = coordinator
   const drop = async (): Promise<void> => {

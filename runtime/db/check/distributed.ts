@@ -1,6 +1,6 @@
 import type { BoundStatement, Caller, Exchange, RequestContext, RunExchange } from '../../contract/execution.ts'
 import { literal } from '../../sql/literal.ts'
-import { acrossShards } from '../failures/classify.ts'
+import { acrossShards, concernsNoRow } from '../failures/classify.ts'
 import { atStatement, DatabaseFailure } from '../failures/failures.ts'
 import type { SettingPairs } from '../connect/startup.ts'
 import { writeRun, type WrittenStatement } from '../wire/wire.ts'
@@ -65,11 +65,23 @@ const amongOwn = (error: unknown, { statements }: Exchange): unknown => {
   return acrossShards(atStatement(error, at < 0 || at >= statements.length ? null : at))
 }
 
+/** The exchange with the answer in the place of the statement that concerns no row; null: another failure. */
+const withoutChange = (exchange: Exchange, failure: unknown): Exchange | null => {
+  if (!(failure instanceof DatabaseFailure) || failure.statement === null || !concernsNoRow(failure.cause)) return null
+  const { unchanged } = exchange.statements[failure.statement] ?? {}
+  if (unchanged === undefined) return null
+  const answer = { name: 'catalograph.unchanged', text: 'select $1::json as r', values: [unchanged] }
+  return { ...exchange, statements: exchange.statements.with(failure.statement, answer) }
+}
+
 const runApart = async (run: RunExchange, exchange: Exchange, context?: RequestContext): ReturnType<RunExchange> => {
   try {
     return (await run(checkedApart(exchange), context)).slice(1, -1)
   } catch (error) {
-    throw amongOwn(error, exchange)
+    const failure = amongOwn(error, exchange)
+    const next = withoutChange(exchange, failure)
+    if (next === null) throw failure
+    return runApart(run, next, context)
   }
 }
 

@@ -86,12 +86,25 @@ const kindOf = (error: unknown): DatabaseFailureKind => {
   return aboutServer.has(kind) && isRaised(error) ? 'refused' : kind
 }
 
+const isFrom = (sources: ReadonlySet<string>, error: unknown): boolean =>
+  error instanceof pg.DatabaseError && sources.has(basename(error.file ?? ''))
+
+/** Sources of Citus that tell what workers answered, or that they did not. */
+const remote: ReadonlySet<string> = new Set(['adaptive_executor.c', 'connection_management.c', 'remote_commands.c'])
+
+/** True for what Citus tells of another server. */
+export const isOfWorker = (error: unknown): boolean => isFrom(remote, error)
+
+/** Relations and constraints by their own names: those of a shard have its number behind them. */
+const withoutShards = (message: string): string => message.replace(/_\d{6,}(?=")/g, '')
+
 /** The message never names hosts or ports; the error itself stays attached as `cause`, for the log only. */
 const failure = (kind: DatabaseFailureKind, error: unknown, statement: number | null): DatabaseFailure => {
   // What we gave up ourselves says what it is.
   if (error instanceof DatabaseFailure) return error
   const told = error instanceof Error ? error.message : String(error)
-  const made = new DatabaseFailure(kind, sentences[kind] ?? told, sqlstateOf(error), statement)
+  const said = isOfWorker(error) ? withoutShards(told) : told
+  const made = new DatabaseFailure(kind, sentences[kind] ?? said, sqlstateOf(error), statement)
   made.cause = error
   return made
 }
@@ -115,14 +128,12 @@ const planning: ReadonlySet<string> = new Set([
   'recursive_planning.c',
 ])
 
-const isFrom = (sources: ReadonlySet<string>, error: unknown): boolean =>
-  error instanceof pg.DatabaseError && sources.has(basename(error.file ?? ''))
-
-/** Sources of Citus that tell what workers answered, or that they did not. */
-const remote: ReadonlySet<string> = new Set(['adaptive_executor.c', 'connection_management.c', 'remote_commands.c'])
-
-/** True for what Citus tells of another server. */
-export const isOfWorker = (error: unknown): boolean => isFrom(remote, error)
+/**
+ * True where Citus found out by planning that a write within a statement concerns no row: it then has no shard to name, and fails
+ * (LookupShardRelationFromCatalog).
+ */
+export const concernsNoRow = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === 'XX000' && / for shard 0$/.test(error.message)
 
 /** What a coordinator does not support because of how its rows are spread. */
 export const acrossShards = (failure: DatabaseFailure): DatabaseFailure => {

@@ -19,7 +19,7 @@ export type Packed = Ready | (Pick<Ready, 'writes' | 'interests'> & { readonly s
 type Item =
   | { readonly text: PreparedText<OpenStatement['text']> }
   /** `of`: which of the texts before. */
-  | { readonly of: number; readonly values: OpenStatement['values']; readonly tenants: OpenStatement['tenants'] }
+  | ({ readonly of: number } & Pick<OpenStatement, 'values' | 'tenants' | 'unchanged'>)
   | { readonly piece: Piece }
 
 /** Objects that are made at once: some milliseconds' worth. */
@@ -31,11 +31,11 @@ export function pack(ready: Ready): Packed {
   if (pieces.length + bound.length <= most) return ready
   const places = new Map<string, number>()
   const texts: Item[] = []
-  const statements = bound.map(({ name, text, values, tenants }): Item => {
+  const statements = bound.map(({ name, text, values, tenants, unchanged }): Item => {
     const known = places.get(name)
-    if (known !== undefined) return { of: known, values, tenants }
+    if (known !== undefined) return { of: known, values, tenants, unchanged }
     places.set(name, texts.length)
-    return { of: texts.push({ text: { name, text } }) - 1, values, tenants }
+    return { of: texts.push({ text: { name, text } }) - 1, values, tenants, unchanged }
   })
   const items = [...texts, ...statements, ...pieces.map((piece): Item => ({ piece }))]
   const slices: string[] = []
@@ -58,7 +58,8 @@ export async function unpack(packed: Packed): Promise<Ready> {
       else {
         const prepared = texts[item.of]
         if (prepared === undefined) throw new Error('a statement came before its text')
-        bound.push({ ...prepared, values: item.values, tenants: item.tenants, carriesCheck: true })
+        const { values, tenants, unchanged } = item
+        bound.push({ ...prepared, values, tenants, unchanged, carriesCheck: true })
       }
     }
   }

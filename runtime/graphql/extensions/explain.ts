@@ -34,10 +34,12 @@ export interface WithPlans {
 }
 
 /** It is used once, so it gets no name. */
-const explaining = ({ text, values }: BoundStatement): BoundStatement => ({
+const explaining = ({ text, values, unchanged }: BoundStatement): BoundStatement => ({
   name: '',
   text: `explain (format json) ${text}`,
   values,
+  // What changes no row may have no plan either.
+  ...(unchanged !== undefined && { unchanged: '[]' }),
 })
 
 /** Runs an exchange in which every statement is explained before it runs. */

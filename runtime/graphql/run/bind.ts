@@ -14,6 +14,7 @@ export const bind = (statement: Statement, variables: BoundVariables): OpenState
   text: statement.text,
   values: statement.values.map((value) => bindValue(value, variables)),
   tenants: statement.tenants,
+  unchanged: statement.unchanged,
   carriesCheck: true,
 })
 

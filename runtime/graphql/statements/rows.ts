@@ -91,6 +91,7 @@ export function resultValue(
   { json, attributes }: Pick<CallBuilder, 'json' | 'attributes'>,
   call: Sql,
 ): Sql {
+  const rows = (): Sql => rowsOf(writer, call)
   switch (part.kind) {
     case 'call-value':
     case 'computed-value':
@@ -106,16 +107,26 @@ export function resultValue(
       return voidResult(call)
     case 'call-row':
     case 'computed-row':
-      return rowFrom(writer, part.row, (target) => ({ of: call, where: [isPresent(target)], found: target }))
+      return rowFrom(writer, part.row, (target) => ({ of: rows(), where: [isPresent(target)], found: target }))
     case 'call-set':
     case 'computed-set':
       return collectionObject(writer, part.collection, {
-        of: call,
+        of: rows(),
         isFunction: true,
         volatile: part.volatile,
         parent: null,
       })
   }
+}
+
+/**
+ * What a function's rows are read from. Postgres takes a function of SQL in FROM for its text, which Citus does not plan: it would
+ * find the tables here empty.
+ */
+function rowsOf({ engine, alias }: Writer, call: Sql): Sql {
+  if (engine.manifest.distributed === undefined) return call
+  const [row, from] = [alias('f'), alias('f')]
+  return sql`(select (${row}).* from (select ${call} as ${row} offset 0) ${from})`
 }
 
 /** A function's row that is null, or null in every column, is no row (spec/graphql.md 9.3). */

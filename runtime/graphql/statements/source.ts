@@ -10,7 +10,7 @@ import { valueParameter } from './parameters.ts'
 
 /** What every part of a statement is written with. */
 export interface Writer {
-  readonly engine: Pick<Engine, 'entity' | 'call'>
+  readonly engine: Pick<Engine, 'entity' | 'call' | 'manifest'>
   /** What policies let the column equal that the relation is distributed by; null: nothing known. */
   readonly tenant: (entity: EntityFacts) => Sql | null
   /** A fresh alias: `t1`, `p2`, ... Its number distinguishes it and means nothing else. */

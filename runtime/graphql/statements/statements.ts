@@ -12,13 +12,15 @@ import { valuesOf } from './parameters.ts'
 import { firstOf, resultValue, rowObject, rowFrom } from './rows.ts'
 import { createWriter, passArguments, relationOf, type Note, type Writer } from './source.ts'
 import { ofTenant, withKey } from './tenants.ts'
-import { writeStatement } from './writes.ts'
+import { noneChanged, writeStatement } from './writes.ts'
 
 /** s4: a statement as it is prepared, and how each of its parameters is found. */
 export interface Statement extends PreparedText<OpenText> {
   readonly values: readonly Value[]
   /** Those of them that claims give; absent: none. */
   readonly tenants?: readonly TenantPlace[] | undefined
+  /** Of an update or a delete on a distributed database: its answer where it changes no row. */
+  readonly unchanged?: string
 }
 
 /** A piece of the response's `data`, in order. */
@@ -91,7 +93,8 @@ function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: N
   const pieces = plan.roots.map((root): Piece => {
     if (root.kind === 'constant') return root
     const writer = createWriter(engine, role, rowObject, notes(statements.length))
-    statements.push(printed(engine, role, rootStatement(writer, root)))
+    const statement = printed(engine, role, rootStatement(writer, root))
+    statements.push({ ...statement, ...unchangedBy(engine, root) })
     return { kind: 'column', key: root.key, statement: statements.length - 1, column: 0 }
   })
   return { writes: true, statements, pieces }
@@ -188,6 +191,11 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
       throw new Error(`${root.kind} stands only in mutations`)
   }
 }
+
+const unchangedBy = ({ manifest }: StatementEngine, root: SqlRoot): Pick<Statement, 'unchanged'> =>
+  manifest.distributed !== undefined && (root.kind === 'update' || root.kind === 'delete')
+    ? { unchanged: noneChanged(root) }
+    : {}
 
 function printed({ manifest }: StatementEngine, role: string, statement: SelectList): Statement {
   const made = printOpen(statement, manifest.distributed !== undefined ? 'json' : 'record')

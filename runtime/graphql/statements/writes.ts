@@ -55,10 +55,11 @@ const isSingle = (rows: InsertRows): boolean => rows.kind === 'separate' && rows
 function singleJson(root: Insert, objects: readonly Sql[], rows: From): Sql {
   const arrays = objects.map((value) => sql`array[${value}]`)
   const inserted = objectFrom(answerPairs(root, sql`1`, arrays), { from: [rows] })
-  return sql`coalesce(${toJson(inserted)}, ${literal(noneInserted(root))}::json)`
+  return sql`coalesce(${toJson(inserted)}, ${literal(noneChanged(root))}::json)`
 }
 
-const noneInserted = ({ members }: Insert): string =>
+/** The answer where no row was changed. */
+export const noneChanged = ({ members }: Write): string =>
   JSON.stringify(
     Object.fromEntries(
       members.map((member) => [

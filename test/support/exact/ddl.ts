@@ -259,7 +259,7 @@ grant select on private.documents to public;`
 /** Puts a document on the list. */
 export const listSql = 'insert into private.documents values ($1, $2) on conflict do nothing'
 
-const postgisSql = 'create schema gis; create extension postgis schema gis; grant usage on schema gis to public;'
+export const postgisSql = 'create schema gis; create extension postgis schema gis; grant usage on schema gis to public;'
 
 /** Everything that is declared. */
 export function schemaSql(world: World): string {

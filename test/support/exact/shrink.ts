@@ -4,17 +4,22 @@ import type { Disagreement } from '../../../compiler/tools/verify/judge-answer.t
 import { judgeCase, type Asked } from './judge.ts'
 import { smallerQuestions } from '../../../compiler/tools/verify/smaller-questions.ts'
 import { emptierWorlds, simplerWorlds } from './shrink-world.ts'
-import { openStage, type Stage } from './stage.ts'
+import { openStage, type OpenStage, type Stage } from './stage.ts'
 
 /**
  * Makes a failing case as small as it gets before the deadline: first the document and the rows, on the database that
  * is there, then the catalogue. What fails in another way, or cannot be asked any more, is not the same case.
  */
-export async function shrinkCase(failing: Case, found: Disagreement, deadline: number): Promise<Case> {
+export async function shrinkCase(
+  failing: Case,
+  found: Disagreement,
+  deadline: number,
+  open: OpenStage = openStage,
+): Promise<Case> {
   let current = failing
   for (;;) {
-    const smaller = await shrinkOnStage(current, found, deadline)
-    const simpler = await shrinkCatalogue(smaller, found, deadline)
+    const smaller = await shrinkOnStage(current, found, deadline, open)
+    const simpler = await shrinkCatalogue(smaller, found, deadline, open)
     if (simpler === null) return smaller
     current = simpler
   }
@@ -26,8 +31,8 @@ const isSame = (a: Disagreement, b: Disagreement | null): b is Disagreement =>
 /** Null where the case cannot even be asked: a candidate may name what is no longer there. */
 const attempt = (stage: Stage, asked: Asked): Promise<Disagreement | null> => judgeCase(stage, asked).catch(() => null)
 
-async function shrinkOnStage(failing: Case, found: Disagreement, deadline: number): Promise<Case> {
-  const stage = await openStage(failing.world)
+async function shrinkOnStage(failing: Case, found: Disagreement, deadline: number, open: OpenStage): Promise<Case> {
+  const stage = await open(failing.world)
   let current = failing
   const first = <T>(candidates: Iterable<T>, toCase: (candidate: T) => Case): Promise<Case | null> =>
     firstFailing(candidates, deadline, async (candidate) => {
@@ -51,9 +56,9 @@ async function shrinkOnStage(failing: Case, found: Disagreement, deadline: numbe
   }
 }
 
-const shrinkCatalogue = (failing: Case, found: Disagreement, deadline: number): Promise<Case | null> =>
+const shrinkCatalogue = (failing: Case, found: Disagreement, deadline: number, open: OpenStage): Promise<Case | null> =>
   firstFailing(simplerWorlds(failing.world), deadline, async (world) => {
-    const again = await judgeNew(world, failing)
+    const again = await judgeNew(world, failing, open)
     return isSame(found, again) ? { ...failing, world, message: again.message } : null
   })
 
@@ -71,8 +76,8 @@ async function firstFailing<T>(
 }
 
 /** Judges on a database of its own. */
-export async function judgeNew(world: World, asked: Asked): Promise<Disagreement | null> {
-  const stage = await openStage(world).catch(() => null)
+export async function judgeNew(world: World, asked: Asked, open: OpenStage = openStage): Promise<Disagreement | null> {
+  const stage = await open(world).catch(() => null)
   if (stage === null) return null
   try {
     return await attempt(stage, asked)

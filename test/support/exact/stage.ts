@@ -37,15 +37,20 @@ const noPostgis = (): never => {
 /** Times are written in UTC in every session. */
 const settings = `do $$ begin execute format('alter database %I set timezone to ''UTC''', current_database()); end $$; set timezone to 'UTC';`
 
-export async function openStage(world: World): Promise<Stage> {
+export type OpenStage = (world: World) => Promise<Stage>
+
+export const openStage: OpenStage = async (world) => {
   const service = await createTestService({
     ...(world.geo === true && { major: postgisMajor() ?? noPostgis() }),
     sql: `${settings}\n${schemaSql(world)}\n${dataSql(world)}`,
   })
-  return stageOn(world, service)
+  return stageOn(world, service, async (held) => {
+    await service.db.query(resetSql(held))
+  })
 }
 
-function stageOn(world: World, service: TestService): Stage {
+/** @param putBack fills the tables with the rows of a World of the same catalogue, and with nothing else */
+export function stageOn(world: World, service: TestService, putBack: (world: World) => Promise<void>): Stage {
   const rowsOf = async (table: TableSketch): Promise<readonly Json[]> =>
     (await service.db.query(dumpSql(table))).rows[0].rows as readonly Json[]
   /** Puts a document on the list where it belongs there: its hash may then stand for it. */
@@ -72,12 +77,10 @@ function stageOn(world: World, service: TestService): Stage {
       for (const table of world.tables) dumped.push([table.name, await rowsOf(table)])
       return new Map(dumped)
     },
-    reset: async () => {
-      await service.db.query(resetSql(world))
-    },
+    reset: () => putBack(world),
     holding: async (other) => {
       if (other === world) return stage
-      const next = stageOn(other, service)
+      const next = stageOn(other, service, putBack)
       await next.reset()
       return next
     },

@@ -1,0 +1,173 @@
+import { splitSql } from '../../../compiler/tools/diff/split-sql.ts'
+import type { Grants, TableSketch, Value, World } from '../../../compiler/tools/verify/interpreter/world.ts'
+import { ident } from '../../../runtime/sql/ident.ts'
+import { literal } from '../../../runtime/sql/literal.ts'
+import { clusterOf } from '../clusters.ts'
+import type { Major, TestDatabase } from '../database.ts'
+import { createDistributed } from '../distributed.ts'
+import { createTestService } from '../service.ts'
+import { dataSql, postgisSql, schemaSql } from './ddl.ts'
+import type { Setting } from './hunt.ts'
+import { stageOn } from './stage.ts'
+
+/**
+ * Drawn catalogues on Citus: each table has the tenant in its keys and is distributed by it, but for the first one where nothing
+ * keeps that from being a reference table; policies show the tenant in the claim `sub`. Each tenant has all rows.
+ */
+
+const tenant = 'tenant of row'
+const tenants: readonly string[] = ['a', 'b', '']
+
+/** Every second world has one. */
+const isReference = ({ tables }: World, table: TableSketch): boolean => table === tables[0] && tables.length % 2 === 0
+
+/** Of functions Citus runs on shards only what reads no table. */
+const readsNothing = ({ body: { kind } }: World['functions'][number]): boolean =>
+  kind === 'sum' || kind === 'echo' || kind === 'void'
+
+function distributedWorld(world: World): World {
+  return {
+    ...world,
+    functions: world.functions.filter(readsNothing),
+    tables: world.tables.map((table) =>
+      isReference(world, table) ? { ...table, policies: null } : distributedTable(world, table),
+    ),
+  }
+}
+
+const distributedTable = (world: World, table: TableSketch): TableSketch => ({
+  ...table,
+  columns: [
+    ...table.columns.map((column) =>
+      // Citus takes identities of bigint alone.
+      column.fallback.kind === 'identity' ? { ...column, fallback: { kind: 'none' as const } } : column,
+    ),
+    {
+      name: tenant,
+      type: { base: 'text', list: false, enum: null },
+      notNull: true,
+      fallback: { kind: 'none' },
+      field: 'tenant',
+    },
+  ],
+  primaryKey: [tenant, ...table.primaryKey],
+  uniques: table.uniques.map((unique) => ({ ...unique, columns: [tenant, ...unique.columns] })),
+  foreignKeys: table.foreignKeys.map((key) => {
+    const target = world.tables.find(({ name }) => name === key.target)
+    if (target !== undefined && isReference(world, target)) return key
+    return {
+      ...key,
+      columns: [tenant, ...key.columns],
+      targetColumns: [tenant, ...key.targetColumns],
+      // The tenant is not null.
+      onDelete: key.onDelete === 'set null' ? 'no action' : key.onDelete,
+    }
+  }),
+  policies: [{ command: 'all', condition: { kind: 'owner', column: tenant } }],
+  grants: Object.fromEntries(Object.entries(table.grants).map(([role, grants]) => [role, tenantGrants(table, grants)])),
+  rows: tenants.flatMap((name) => table.rows.map((row): readonly Value[] => [...row, name])),
+})
+
+/** Who reads a key reads all of it; rows stay their tenant's. */
+const tenantGrants = ({ columns }: TableSketch, { select, insert, update, ...others }: Grants): Grants => ({
+  ...others,
+  select: select === 'all' || select.length === 0 ? select : [...select, tenant],
+  insert: insert === 'all' ? insert : [...insert, tenant],
+  update: update === 'all' ? columns.map(({ name }) => name) : update,
+})
+
+const hasTenant = ({ columns }: TableSketch): boolean => columns.some(({ name }) => name === tenant)
+
+const distributeSql = ({ tables }: World): readonly string[] => {
+  const [first] = tables.filter(hasTenant)
+  return tables.map((table) => {
+    const name = literal(ident(table.name))
+    if (!hasTenant(table)) return `select create_reference_table(${name})`
+    const beside = literal(first === undefined || first === table ? 'none' : ident(first.name))
+    return `select create_distributed_table(${name}, ${literal(tenant)}, colocate_with => ${beside})`
+  })
+}
+
+/** Keys between tables come once these are distributed. */
+const isOfKeys = (text: string): boolean => /^\s*(alter table .* add constraint|comment on constraint) /i.test(text)
+
+/** It is there already. */
+const isOfPostgis = (text: string): boolean => splitSql(postgisSql).some((statement) => statement.text === text)
+
+const worldSql = (world: World): readonly string[] => {
+  const all = splitSql(schemaSql(world))
+    .map(({ text }) => text)
+    .filter((text) => !isOfPostgis(text))
+  return [
+    ...all.filter((text) => !isOfKeys(text)),
+    ...distributeSql(world),
+    ...all.filter(isOfKeys),
+    ...splitSql(dataSql(world)).map(({ text }) => text),
+  ]
+}
+
+const runAll = async ({ query }: TestDatabase, texts: readonly string[]): Promise<void> => {
+  for (const text of texts) await query(text)
+}
+
+/** What drops all that a world has; the schema stays, since Citus has views in it. */
+const leftSql = `select pg_catalog.format('drop %s if exists %s cascade', kind, name) as text from (
+    select 1, 'table', c.oid, c.oid::regclass::text from pg_class c
+      where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+    union all select 2, 'function', p.oid, p.oid::regprocedure::text from pg_proc p
+      where p.pronamespace = 'public'::regnamespace
+    union all select 3, case t.typtype when 'd' then 'domain' else 'type' end, t.oid, t.oid::regtype::text from pg_type t
+      where t.typnamespace = 'public'::regnamespace and (t.typtype in ('d', 'e') or t.typtype = 'c' and exists (
+        select from pg_class c where c.oid = t.typrelid and c.relkind = 'c'))
+    union all select 4, 'schema', n.oid, 'private' from pg_namespace n where n.nspname = 'private'
+  ) object (place, kind, oid, name)
+  where not exists (select from pg_depend d where d.objid = object.oid and d.deptype = 'e') order by place`
+
+const empty = async (database: TestDatabase): Promise<void> => {
+  const { rows } = await database.query(leftSql)
+  await runAll(
+    database,
+    rows.map(({ text }) => String(text)),
+  )
+}
+
+/** Without a tenant's rows; keys hold on the shards, whatever the session says. */
+const resetting = (world: World): readonly string[] => [
+  `truncate ${world.tables.map(({ name }) => ident(name)).join(', ')}`,
+  ...splitSql(dataSql(world)).map(({ text }) => text),
+]
+
+export interface DistributedSetting extends Setting {
+  readonly close: () => Promise<void>
+}
+
+/** Codes for rows that break a constraint, have no tenant, or are not the caller's. */
+const ofRows = /"sqlstate":"(23...|42501|22004)"/
+
+/** What crosses shards is refused, and of several faults of a row each shard tells its own. */
+const excuses: Setting['excuses'] = ({ kind, message }) =>
+  kind === 'refusal' &&
+  (message.includes('DATABASE_SHARDS_CROSSED') || (message.startsWith('expected the refusal') && ofRows.test(message)))
+
+/** Its worlds are opened one at a time. */
+export async function createDistributedSetting(major: Major): Promise<DistributedSetting> {
+  const database = await createDistributed(
+    major,
+    [
+      ...['anon', 'authenticated', 'service_role'].map((role) => `alter role ${role} login;`),
+      ...(clusterOf(major).postgis ? [postgisSql] : []),
+    ].join('\n'),
+    { timezone: 'UTC' },
+  )
+  return {
+    fit: distributedWorld,
+    excuses,
+    open: async (world) => {
+      await empty(database)
+      await runAll(database, worldSql(world))
+      const service = await createTestService({ database: { ...database, drop: () => Promise.resolve() } })
+      return stageOn(world, service, async (held) => runAll(database, resetting(held)))
+    },
+    close: database.drop,
+  }
+}
