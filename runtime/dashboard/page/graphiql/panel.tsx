@@ -1,6 +1,6 @@
 import { GraphiQL } from 'graphiql'
 import { buildClientSchema, type IntrospectionQuery } from 'graphql'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState, type ComponentProps } from 'react'
 import { schemaPath, type GraphqlAnswer, type GraphqlParams } from '../api.ts'
 import { useBearers } from '../bearer.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
@@ -66,8 +66,9 @@ function Console({ introspection, fetcher, opened }: ConsoleProps) {
   useEditorNames(root)
   return (
     <div ref={root}>
+      {/* Its types want errors as objects of graphql-js; answers are JSON. */}
       <GraphiQL
-        fetcher={fetcher}
+        fetcher={fetcher as ComponentProps<typeof GraphiQL>['fetcher']}
         schema={schema}
         defaultQuery={firstQuery(schema)}
         {...(opened !== null && { query: opened })}
