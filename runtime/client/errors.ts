@@ -126,7 +126,7 @@ export function toAuthError(thrown: unknown): AuthError {
 }
 
 /** The request said nothing about the session: it may succeed if it is sent again. */
-export function isPassing({ code, status }: AuthError): boolean {
+export function isPassing({ code, status }: Pick<AuthError, 'code' | 'status'>): boolean {
   return code === 'network_failure' || code === 'bad_answer' || status >= 500 || passingStatuses.has(status)
 }
 

@@ -81,7 +81,7 @@ export async function startLivePeer(): Promise<LivePeer> {
     }
   }
   // The packages would import the other build of graphql.
-  const engine = { schema: schemaOf(answers), execute, subscribe, validate }
+  const engine = { schema: livePeerSchema(answers), execute, subscribe, validate }
   const events = createHandler(engine)
   const server = createServer((request, response) => {
     const { headers } = request
@@ -147,7 +147,8 @@ const answerRefused = (
   { status, body, headers }: Exclude<Refusal, string>,
 ): void => void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
 
-function schemaOf(answers: () => AsyncIterable<unknown>): GraphQLSchema {
+/** What it serves. */
+export function livePeerSchema(answers: () => AsyncIterable<unknown>): GraphQLSchema {
   const titles = { type: new GraphQLList(GraphQLString) }
   const args = { first: { type: GraphQLInt } }
   const query = new GraphQLObjectType({ name: 'Query', fields: { titles } })

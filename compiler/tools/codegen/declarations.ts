@@ -2,7 +2,15 @@ import { getNamedType, isEnumType, isInputObjectType, type GraphQLInputObjectTyp
 import { jsString } from '../../emit/js-text.ts'
 import { createImports, type Imports } from './imports.ts'
 import { declaringFile, rowsFile, type DeclaredType, type Layout, type Module, type ClientFile } from './layout.ts'
-import { askedTables, functionsOf, isAskable, methodsOf, type ClientMethod } from './methods.ts'
+import {
+  askedTables,
+  functionsOf,
+  isAskable,
+  isLive,
+  liveFunctionsOf,
+  methodsOf,
+  type ClientMethod,
+} from './methods.ts'
 import type { Readings } from './scalars.ts'
 import { pageArguments } from './page.ts'
 import { comment, createTypeText, type TypeText } from './type-text.ts'
@@ -37,11 +45,20 @@ const declareTypes = (printing: Printing, module: Module, file: ClientFile): rea
 
 export function functionsDeclarations(layout: Layout, readings: Readings): string {
   const printing = createPrinting(layout, readings, 'functions')
-  const members = functionsOf(layout).map((method) => declareMethod(printing, method))
+  const declareAll = (methods: readonly ClientMethod[]): readonly string[] =>
+    methods.map((method) => declareMethod(printing, method))
+  const live = liveFunctionsOf(layout)
   return fileText(printing, [
-    declareInterface('Functions', members),
+    declareInterface('Functions', declareAll(functionsOf(layout))),
     '/** The functions of the database, called as the signed-in user of the client. */\n' +
       'export declare function createFunctions(client: sdk.Asker): Functions',
+    ...(live.length === 0
+      ? []
+      : [
+          declareInterface('LiveFunctions', declareAll(live)),
+          '/** Functions whose results can be watched. */\n' +
+            'export declare function createLiveFunctions(client: sdk.Watcher): LiveFunctions',
+        ]),
   ])
 }
 
@@ -53,9 +70,12 @@ export function clientDeclarations(layout: Layout): string {
     ["import type * as sdk from '@catalograph/client/sdk'", ...imported].join('\n'),
     declareInterface('Db', members),
     '/** Every table, read and written as the signed-in user of the client. */\n' +
-      'export declare function createDb(client: sdk.Asker): Db',
+      `export declare function createDb(client: ${clientOf(layout)}): Db`,
   ])
 }
+
+/** What the methods of tables need of a client. */
+const clientOf = (layout: Layout): string => (isLive(layout) ? 'sdk.Watcher' : 'sdk.Asker')
 
 function createPrinting(layout: Layout, readings: Readings, path: string): Printing {
   const imports = createImports(path)
@@ -115,17 +135,18 @@ function declareMethods(printing: Printing, { table }: Module): readonly string[
   const members = methods.map((method) => declareMethod(printing, method))
   return [
     declareInterface(table.methods, members),
-    `export declare function ${table.name}(client: sdk.Asker): ${table.methods}`,
+    `export declare function ${table.name}(client: ${clientOf(printing.layout)}): ${table.methods}`,
   ]
 }
 
 function declareMethod({ layout, text, mention }: Printing, method: ClientMethod): string {
-  const { name, help, field, rows } = method
+  const { name, help, operation, field, rows } = method
   const row = layout.rowOf(getNamedType(field.type).name)?.row
   const answered = text.answered(field)
   const kind = rows ? 'List' : answered.startsWith('sdk.Of<') ? 'Ask' : 'Call'
   const value = rows && row !== undefined ? mention(row.name) : answered
-  return `${comment(help)}readonly ${name}: sdk.${kind}<${value}, ${text.takes(field)}>`
+  const live = operation === 'subscription' ? 'Live' : ''
+  return `${comment(help)}readonly ${name}: sdk.${live}${kind}<${value}, ${text.takes(field)}>`
 }
 
 function declarePage({ mention }: Printing, module: Module): readonly string[] {

@@ -106,6 +106,7 @@ const isDeclared =
     !isIntrospectionType(type) &&
     type !== schema.getQueryType() &&
     type !== schema.getMutationType() &&
+    type !== schema.getSubscriptionType() &&
     type.name !== 'PageInfo'
 
 /** A connection has edges with nodes, a mutation answers records; no row has a field that is a list of objects. */

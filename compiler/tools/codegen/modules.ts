@@ -3,7 +3,14 @@ import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import { block, jsString } from '../../emit/js-text.ts'
 import { createImports, type Imports } from './imports.ts'
 import type { DeclaredType, Layout, Module, ClientTable } from './layout.ts'
-import { askedTables, functionsOf, methodsOf, type ClientMethod } from './methods.ts'
+import {
+  askedTables,
+  functionsOf,
+  liveFunctionsOf,
+  methodsOf,
+  type ClientMethod,
+  type ClientOperation,
+} from './methods.ts'
 import { argumentsOf, graphqlType, pageArguments } from './page.ts'
 import type { Readings } from './scalars.ts'
 import { isNumber, type ClientField } from './type-text.ts'
@@ -32,9 +39,10 @@ export function moduleScript(layout: Layout, readings: Readings, module: Module)
 }
 
 export const functionsScript = (layout: Layout, readings: Readings): string =>
-  script(layout, readings, 'functions', (printing) =>
-    exportMethods(printing, 'createFunctions', functionsOf(layout), 'always'),
-  )
+  script(layout, readings, 'functions', (printing) => [
+    ...exportMethods(printing, 'createFunctions', functionsOf(layout), 'always'),
+    ...exportMethods(printing, 'createLiveFunctions', liveFunctionsOf(layout)),
+  ])
 
 export function clientScript(layout: Layout): string {
   const tables = askedTables(layout)
@@ -116,6 +124,13 @@ function exportTable(printing: Printing, module: Module, table: ClientTable): re
   ]
 }
 
+/** Functions of the client library, for the rows of a page and for what a field answers. */
+const senders: Readonly<Record<ClientOperation, { readonly rows: string; readonly whole: string }>> = {
+  query: { rows: 'list', whole: 'query' },
+  mutation: { rows: 'list', whole: 'mutate' },
+  subscription: { rows: 'watchList', whole: 'watch' },
+}
+
 function exportMethods(
   printing: Printing,
   name: string,
@@ -124,7 +139,7 @@ function exportMethods(
 ): readonly string[] {
   if (methods.length === 0 && when === 'some') return []
   const members = methods.map(({ name: member, operation, rows, field }) => {
-    const send = rows ? 'list' : operation === 'query' ? 'query' : 'mutate'
+    const send = senders[operation][rows ? 'rows' : 'whole']
     return `${member}: $sdk.${send}($client, '${field.name}', ${inBraces(factsOf(printing, field))})`
   })
   return [`export const ${name} = ($client) => (${block(members)})`]

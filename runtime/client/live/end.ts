@@ -12,14 +12,22 @@ export type End =
   /** It may succeed if it is tried again, after the time that the service wants to be spared. */
   | { readonly kind: 'lost'; readonly error: GraphqlError; readonly waitMs: number }
 
-/** Codes of refusals that say nothing of the request (spec/graphql.md 14.2, outcomes `unavailable` and `overloaded`). */
+/** Codes of refusals that say nothing of the request (spec/graphql.md 14.2; those of HTTP for requests that come by a socket). */
 export const passingCodes: ReadonlySet<string> = new Set([
+  'ADDRESS_CLOSED',
   'DATABASE_CONNECTIONS_EXHAUSTED',
   'DATABASE_UNAVAILABLE',
+  'INTERNAL',
   'OVERLOADED',
+  'RATE_LIMITED',
+  'REQUEST_TIMEOUT',
   'SCHEMA_CHANGED',
   'SERVER_STOPPING',
+  'UNAVAILABLE',
 ])
+
+/** Codes of refused keys and tokens. */
+export const credentialCodes: ReadonlySet<string> = new Set(['KEY_INVALID', 'KEY_MISSING', 'TOKEN_INVALID'])
 
 export const lost = (code: string, message: string, waitMs = 0): End => ({
   kind: 'lost',
@@ -33,17 +41,18 @@ export const unauthorized = (message: string): End => ({
 })
 
 /** The end that a failed request is, or an answer that is none. */
-export function endOfFailure(thrown: unknown): End {
-  const cause = toAuthError(thrown)
-  const error = toGraphqlError(thrown)
-  if (cause.status === 401) return { kind: 'unauthorized', error }
-  if (isPassing(cause)) return { kind: 'lost', error, waitMs: (cause.retryAfter ?? 0) * 1000 }
-  return { kind: 'refused', error }
-}
+export const endOfFailure = (thrown: unknown): End =>
+  endOf(toGraphqlError(thrown), (toAuthError(thrown).retryAfter ?? 0) * 1000)
 
 /** The end that errors of GraphQL are. `waitMs`: for how long the service wants to be spared. */
-export function endOfErrors(errors: readonly GraphqlErrorEntry[], status = 0, waitMs = 0): End {
-  const error = errorOf(errors, status)
-  if (status === 401) return { kind: 'unauthorized', error }
-  return passingCodes.has(error.code) ? { kind: 'lost', error, waitMs } : { kind: 'refused', error }
+export const endOfErrors = (errors: readonly GraphqlErrorEntry[], status = 0, waitMs = 0): End =>
+  endOf(errorOf(errors, status), waitMs)
+
+function endOf(error: GraphqlError, waitMs: number): End {
+  if (error.status === 401 || credentialCodes.has(error.code)) return { kind: 'unauthorized', error }
+  // Errors are an answer, with or without a code.
+  const code = error.errors.length > 0 ? '' : error.code
+  return passingCodes.has(error.code) || isPassing({ code, status: error.status })
+    ? { kind: 'lost', error, waitMs }
+    : { kind: 'refused', error }
 }

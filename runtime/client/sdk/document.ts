@@ -42,8 +42,10 @@ interface Variables {
   readonly values: Record<string, unknown>
 }
 
+export type Operation = 'query' | 'mutation' | 'subscription'
+
 /** Makes the request for a root field. Throws TypeError for what no declaration lets pass. */
-export function requestOf(operation: 'query' | 'mutation', name: string, facts: FieldFacts, given: Fields): Request {
+export function requestOf(operation: Operation, name: string, facts: FieldFacts, given: Fields): Request {
   const variables: Variables = { types: [], values: {} }
   const { text, read } = printField(name, facts, givenTo(facts, given), variables)
   const declared = variables.types.length === 0 ? '' : `(${variables.types.join(', ')})`

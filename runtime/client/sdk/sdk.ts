@@ -1,6 +1,8 @@
 import type { Graphql, GraphqlResult } from '../graphql.ts'
 import type { Fields } from '../json.ts'
+import type { Live, LiveListener, LiveOptions, LiveStream } from '../live/live.ts'
 import { requestOf, type FieldFacts, type TypeFacts } from './document.ts'
+import type { Reader } from './readers.ts'
 
 /**
  * What generated clients (`catalograph codegen`) are made of. Nothing here is meant to be called by hand.
@@ -8,6 +10,7 @@ import { requestOf, type FieldFacts, type TypeFacts } from './document.ts'
 
 export type { FieldFacts, TypeFacts } from './document.ts'
 export type * from './types.ts'
+export type * from './live-types.ts'
 export type { GraphqlResult } from '../graphql.ts'
 
 /** What sends the requests of a generated client: a client of `@catalograph/client`. */
@@ -15,7 +18,11 @@ export interface Asker {
   readonly graphql: Graphql
 }
 
-type Operation = 'query' | 'mutation'
+/** What sends the requests of a generated client and watches what can be watched. */
+export interface Watcher extends Asker {
+  readonly live: Live
+}
+
 type Send = (given?: Fields) => Promise<GraphqlResult<unknown>>
 
 /** Asks for a field of Query. Rejects with TypeError for what no declaration lets pass, and for nothing else. */
@@ -26,17 +33,38 @@ export const mutate = (client: Asker, name: string, facts: FieldFacts): Send => 
 /** Asks for the rows of a collection alone. */
 export const list = (client: Asker, name: string, facts: FieldFacts): Send => {
   const page = query(client, name, facts)
-  return async (given = {}) => {
-    const result = await page({ ...given, select: { rows: given['select'] } })
-    return result.error === null ? { ...result, data: (result.data as Fields)['rows'] } : result
-  }
+  return async (given = {}) => rowsOf(await page(askRows(given)))
 }
 
-function sender(client: Asker, operation: Operation, name: string, facts: FieldFacts): Send {
+const askRows = (given: Fields): Fields => ({ ...given, select: { rows: given['select'] } })
+
+const rowsOf = (result: GraphqlResult<unknown>): GraphqlResult<unknown> =>
+  result.error === null ? { ...result, data: (result.data as Fields)['rows'] } : result
+
+type Watch = (given: Fields, listener: LiveListener<unknown>, options?: LiveOptions) => LiveStream
+
+/** Watches a field of Subscription. Throws TypeError for what no declaration lets pass, and for nothing else. */
+export const watch =
+  (client: Watcher, name: string, facts: FieldFacts): Watch =>
+  (given, listener, options) => {
+    const { document, variables, read } = requestOf('subscription', name, facts, given)
+    const hear: LiveListener<Fields> = (result) => listener(readData(result, name, read))
+    return client.live(document, variables, hear, options)
+  }
+
+/** Watches the rows of a collection alone. */
+export const watchList = (client: Watcher, name: string, facts: FieldFacts): Watch => {
+  const page = watch(client, name, facts)
+  return (given, listener, options) => page(askRows(given), (result) => listener(rowsOf(result)), options)
+}
+
+const readData = (result: GraphqlResult<Fields>, name: string, read: Reader): GraphqlResult<unknown> =>
+  result.error === null ? { ...result, data: read(result.data[name]) } : result
+
+function sender(client: Asker, operation: 'query' | 'mutation', name: string, facts: FieldFacts): Send {
   return async (given = {}) => {
     const { document, variables, read } = requestOf(operation, name, facts, given)
-    const result = await client.graphql(document, variables)
-    return result.error === null ? { ...result, data: read(result.data[name]) } : result
+    return readData(await client.graphql(document, variables), name, read)
   }
 }
 

@@ -45,7 +45,7 @@ type Choice<Field> =
         : true
 
 /** An object that is asked for with arguments: these, and beside them what is selected of it. */
-type Asked<Fields, Args> = Args & { readonly select: Selection<Fields> }
+export type Asked<Fields, Args> = Args & { readonly select: Selection<Fields> }
 
 /** The object that a selection answers: what was selected, and nothing else. */
 export type Answer<Fields, Select> = Chosen<Fields, Select, keyof Fields & keyof Select>
@@ -55,7 +55,7 @@ type Chosen<Fields, Select, Names extends keyof Fields> = {
   readonly [Name in Names]: Answered<Fields[Name], Select[Name & keyof Select]>
 }
 
-type Answered<Field, Select> =
+export type Answered<Field, Select> =
   Field extends ListOf<infer Fields>
     ? readonly Answer<Fields, Select>[]
     : Field extends Of<infer Fields, infer Args>
@@ -104,7 +104,7 @@ type CheckedField<Field, Select> =
         : Select
 
 /** The same for what is asked with arguments. */
-type CheckedAsked<Fields, Args, Given> =
+export type CheckedAsked<Fields, Args, Given> =
   Asked<Fields, Args> extends Given
     ? unknown
     : {
@@ -191,7 +191,7 @@ export interface Ask<Field, Args> {
   ): Promise<GraphqlResult<Answered<Field, Given['select']>>>
 }
 
-type FieldsOf<Field> = Field extends Of<infer Fields> ? Fields : never
+export type FieldsOf<Field> = Field extends Of<infer Fields> ? Fields : never
 
 /** Calls a function that returns a plain value. */
 export type Call<Value, Args> = {} extends Args

@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { WebSocket } from 'ws'
 import { createClient, type Client, type ClientOptions, type GraphqlResult } from '../../../runtime/client/client.ts'
 import type { Environment, Socket } from '../../../runtime/client/environment.ts'
-import { passingCodes } from '../../../runtime/client/live/end.ts'
+import { credentialCodes, passingCodes } from '../../../runtime/client/live/end.ts'
 import { failures } from '../../../runtime/graphql/protocol/failures.ts'
+import { failureTable } from '../../../runtime/http/failures.ts'
 import { startLivePeer, type LivePeer } from '../../support/live-peer.ts'
 import { createStorage } from '../../support/browser.ts'
 
@@ -404,9 +405,13 @@ it('without WebSockets streams come by Server-Sent Events', async () => {
   })
 })
 
-it('what says nothing of a request is tried again, by the table of the service', () => {
-  const passing = Object.entries(failures).filter(
-    ([, outcome]) => outcome === 'unavailable' || outcome === 'overloaded',
+it('what says nothing of a request is tried again, by the tables of the service', () => {
+  const ofGraphql = Object.entries(failures).filter(([, outcome]) => /^(unavailable|overloaded)$/.test(outcome))
+  const ofHttp = Object.entries(failureTable).filter(
+    ([, { status }]) => status >= 500 || /^(408|429)$/.test(`${status}`),
   )
-  expect([...passingCodes]).toEqual(passing.map(([code]) => code).sort())
+  const passing = [...ofGraphql, ...ofHttp].map(([code]) => code)
+  expect([...passingCodes]).toEqual([...new Set(passing)].sort())
+  const ofCredentials = Object.entries(failureTable).filter(([, { status }]) => status === 401)
+  expect([...credentialCodes]).toEqual(ofCredentials.map(([code]) => code).sort())
 })

@@ -1,0 +1,25 @@
+import type { LiveListener, LiveOptions, LiveStream } from '../live/live.ts'
+import type { Answer, Answered, Asked, CheckedAsked, FieldsOf } from './types.ts'
+
+/** The methods of generated clients that watch: as those that ask, with a listener. */
+
+/** Watches the rows of a page. */
+export interface LiveList<Row, Args> {
+  <const Given extends Asked<Row, Args>>(
+    given: Given & CheckedAsked<Row, Args, Given>,
+    listener: LiveListener<readonly Answer<Row, Given['select']>[]>,
+    options?: LiveOptions,
+  ): LiveStream
+}
+
+/** Watches an object, or null where `Field` may be null. */
+export interface LiveAsk<Field, Args> {
+  <const Given extends Asked<FieldsOf<Field>, Args>>(
+    given: Given & CheckedAsked<FieldsOf<Field>, Args, Given>,
+    listener: LiveListener<Answered<Field, Given['select']>>,
+    options?: LiveOptions,
+  ): LiveStream
+}
+
+/** Watches what a function returns that is a plain value. */
+export type LiveCall<Value, Args> = (args: Args, listener: LiveListener<Value>, options?: LiveOptions) => LiveStream
