@@ -195,19 +195,30 @@ function madeInModule(file: string): readonly string[] {
   return made
 }
 
-const memoMethods: ReadonlySet<string> = new Set(['one', 'of', 'same', 'later', 'each', 'map'])
+const memoMethods: ReadonlySet<string> = new Set([
+  'one',
+  'of',
+  'same',
+  'later',
+  'each',
+  'map',
+  'eachLater',
+  'table',
+  'groups',
+])
 
 /** Functions handed to a memo that are no names of the module. */
 function rememberedClosures(file: string): readonly string[] {
   const text = readFileSync(file, 'utf8')
-  if (!/\bmemo\.\w/.test(text)) return []
+  if (!/\b(?:memo|shared)\.\w/.test(text)) return []
   const source = parse(file, text)
   const names = new Set(source.statements.flatMap(namesOf))
   const closures: string[] = []
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && isMemoMethod(node.expression)) {
       const name = node.arguments[0]?.getText(source) ?? ''
-      if (!names.has(name)) closures.push(`${file} ${name}`)
+      // A member of a module's constant, or a function for one type, is the module's own as well.
+      if (!names.has(/^\w*/.exec(name)?.[0] ?? '') || !/^[\w.]+(?:<\w+>)?$/.test(name)) closures.push(`${file} ${name}`)
     }
     ts.forEachChild(node, visit)
   }
@@ -218,7 +229,7 @@ function rememberedClosures(file: string): readonly string[] {
 const isMemoMethod = (node: ts.Node): boolean =>
   ts.isPropertyAccessExpression(node) &&
   ts.isIdentifier(node.expression) &&
-  node.expression.text === 'memo' &&
+  /^(?:memo|shared)$/.test(node.expression.text) &&
   memoMethods.has(node.name.text)
 
 /** What a statement of a module declares or imports. */

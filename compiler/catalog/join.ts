@@ -44,7 +44,11 @@ function referringToRenamed(known: KnownObjects, answer: CatalogAnswer): Readonl
     object.foreignKeys.some(({ foreignSchema, foreignRelation, foreignColumns }) =>
       renamed.get(nameOf(foreignSchema, foreignRelation))?.some((column) => foreignColumns.includes(column)),
     )
-  return new Set([...known.relations].flatMap(([oid, relation]) => (!read.has(oid) && refers(relation) ? [oid] : [])))
+  return new Set(
+    known.relations.items
+      .filter((relation) => !read.has(relation.object.oid) && refers(relation))
+      .map(({ object }) => object.oid),
+  )
 }
 
 /**
@@ -54,7 +58,7 @@ function referringToRenamed(known: KnownObjects, answer: CatalogAnswer): Readonl
 function renamedIn(known: KnownObjects, { relations, gone }: CatalogAnswer): ReadonlyMap<string, readonly string[]> {
   const renamed = new Map<string, readonly string[]>()
   const note = (oid: Oid, now: CatalogRelation | null): void => {
-    const before = known.relations.get(oid)?.object
+    const before = known.relations.byOid.get(oid)?.object
     const columns = before === undefined ? [] : renamedColumns(before, now)
     if (before !== undefined && columns.length > 0) renamed.set(nameOf(before.schema, before.name), columns)
   }

@@ -1,4 +1,5 @@
 import type { CatalogAnswer, ReadFunction, ReadRelation } from './decode.ts'
+import { noObjects, type Objects } from './objects.ts'
 import type { Catalog, CatalogType, Oid } from './types.ts'
 
 /**
@@ -9,13 +10,17 @@ export interface KnownObjects extends Pick<CatalogAnswer, 'server' | 'filled' | 
   /** The snapshot and counter from which recorded changes lead on; null when only a whole comparison will do. */
   readonly since: RecordPlace | null
   readonly roles: ReadonlyMap<Oid, string>
-  readonly relations: ReadonlyMap<Oid, ReadRelation>
+  readonly relations: Objects<ReadRelation>
   /** Relations among them that are to be read again. */
   readonly doubtful: ReadonlySet<Oid>
-  readonly functions: ReadonlyMap<Oid, ReadFunction>
+  readonly functions: Objects<ReadFunction>
   readonly types: ReadonlyMap<Oid, CatalogType>
   readonly schemas: Catalog['schemas']
+  readonly lists: KnownLists
 }
+
+/** Lists that are always read: the very same as long as they say the same. */
+export type KnownLists = Pick<Catalog, 'roles' | 'memberships' | 'members' | 'filled'>
 
 /** A place in the record of changes. */
 export interface RecordPlace {
@@ -27,57 +32,38 @@ export const nothingKnown: KnownObjects = {
   since: null,
   server: '',
   roles: new Map(),
-  relations: new Map(),
+  relations: noObjects(),
   doubtful: new Set(),
-  functions: new Map(),
+  functions: noObjects(),
   types: new Map(),
   schemas: [],
+  lists: { roles: [], memberships: [] },
   filled: [],
   needy: [],
 }
 
 /** Parameters of the query of all, from $2 on. */
 export const wholeValues = ({ relations, doubtful, functions }: KnownObjects): unknown[] => [
-  ...hashesOf(doubtful.size === 0 ? relations : without(relations, doubtful)),
-  ...hashesOf(functions),
+  ...hashesOf(relations.items.filter(({ object }) => !doubtful.has(object.oid))),
+  ...hashesOf(functions.items),
   [...mentionedBy(relations, functions)],
 ]
 
-export const without = <T>(objects: ReadonlyMap<Oid, T>, left: ReadonlySet<Oid>): ReadonlyMap<Oid, T> =>
-  new Map([...objects].filter(([oid]) => !left.has(oid)))
-
-const hashesOf = (objects: ReadonlyMap<Oid, { readonly hash: string }>): readonly (readonly string[])[] => [
-  [...objects.keys()],
-  Array.from(objects.values(), ({ hash }) => hash),
+const hashesOf = (read: readonly (ReadRelation | ReadFunction)[]): readonly (readonly string[])[] => [
+  read.map(({ object }) => object.oid),
+  read.map(({ hash }) => hash),
 ]
 
 /** Parameters of the query of what was recorded, from $2 on. What a default calls may have another name by now. */
 export const recordedValues = (
   { relations, doubtful, functions, types }: KnownObjects,
   since: RecordPlace,
-): unknown[] => [
-  oidsWhere(relations, ({ served }) => !served),
-  oidsWhere(functions, ({ object }) => object.defaults !== null),
-  [...types.keys()],
-  ...placeValues(since),
-  [...doubtful],
-]
+): unknown[] => [[...relations.always], [...functions.always], [...types.keys()], ...placeValues(since), [...doubtful]]
 
 export const placeValues = ({ snapshot, counter }: RecordPlace): unknown[] => [snapshot, counter]
 
-function oidsWhere<T>(objects: ReadonlyMap<Oid, T>, holds: (value: T) => boolean): readonly Oid[] {
-  const found: Oid[] = []
-  for (const [oid, value] of objects) if (holds(value)) found.push(oid)
-  return found
-}
-
 /** The types that relations and functions mention. */
-export function mentionedBy(
+export const mentionedBy = (
   relations: KnownObjects['relations'],
   functions: KnownObjects['functions'],
-): ReadonlySet<Oid> {
-  const seeds = new Set<Oid>()
-  for (const { mentions } of relations.values()) for (const type of mentions) seeds.add(type)
-  for (const { mentions } of functions.values()) for (const type of mentions) seeds.add(type)
-  return seeds
-}
+): ReadonlySet<Oid> => new Set([...relations.mentions.keys(), ...functions.mentions.keys()])

@@ -1,26 +1,36 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { share } from '../../runtime/lib/share.ts'
-import type { CatalogAnswer } from './decode.ts'
-import { mentionedBy, without, type KnownObjects } from './known.ts'
+import type { CatalogAnswer, ReadFunction, ReadRelation } from './decode.ts'
+import { mentionedBy, type KnownLists, type KnownObjects } from './known.ts'
+import { follow, type KindOfObject } from './objects.ts'
 import type { Catalog, CatalogFunction, CatalogType, Oid } from './types.ts'
 
 /** What is known with the answer. */
 export function learn(known: KnownObjects, answer: CatalogAnswer): KnownObjects {
-  const gone = (kind: 'relation' | 'function'): ReadonlySet<Oid> =>
-    new Set(answer.gone.filter((item) => item.kind === kind).map(({ oid }) => oid))
-  const relations = new Map(without(known.relations, gone('relation')))
-  const functions = new Map(without(known.functions, gone('function')))
-  for (const read of answer.relations) relations.set(read.object.oid, keep(relations.get(read.object.oid), read))
-  for (const read of answer.functions) functions.set(read.object.oid, keep(functions.get(read.object.oid), read))
+  const gone = (kind: 'relation' | 'function'): readonly Oid[] =>
+    answer.gone.filter((item) => item.kind === kind).map(({ oid }) => oid)
+  const relations = follow(
+    relationKind,
+    known.relations,
+    gone('relation'),
+    answer.relations.map((read) => keep(known.relations.byOid.get(read.object.oid), read)),
+  )
+  const functions = follow(
+    functionKind,
+    known.functions,
+    gone('function'),
+    answer.functions.map((read) => keep(known.functions.byOid.get(read.object.oid), read)),
+  )
   const { snapshot, counter } = answer
   const touched = new Set(answer.touched)
   const renew: typeof renewed = known.since === null ? (_, now) => now : renewed
+  const filled = renew(known.filled, answer.filled, (oid) => touched.has(oid))
   return {
     since: counter === null ? null : { snapshot, counter },
     server: answer.server,
     roles: new Map(answer.roles.map(({ oid, name }) => [oid, name])),
-    relations: sorted(relations, byName),
-    functions: sorted(functions, bySignature),
+    relations,
+    functions,
     types: typesIn(known, answer, mentionedBy(relations, functions)),
     schemas: answer.schemas.map((schema) =>
       share(
@@ -29,8 +39,27 @@ export function learn(known: KnownObjects, answer: CatalogAnswer): KnownObjects 
       ),
     ),
     doubtful: new Set(),
-    filled: renew(known.filled, answer.filled, (oid) => touched.has(oid)),
+    filled,
     needy: renew(known.needy, answer.needy, ({ oid }) => touched.has(oid)),
+    lists: listsOf(known, answer, filled),
+  }
+}
+
+const listsOf = (
+  { lists }: KnownObjects,
+  { roles, memberships, members }: CatalogAnswer,
+  filled: KnownObjects['filled'],
+): KnownLists => {
+  const ordered = [...filled].sort((a, b) => Number(a) - Number(b))
+  const sharing = <T>(before: T | undefined, now: T): T => share(before, now)
+  return {
+    roles: sharing(
+      lists.roles,
+      roles.map(({ name, superuser, inherit, bypassRls }) => ({ name, superuser, inherit, bypassRls })),
+    ),
+    memberships: sharing(lists.memberships, memberships),
+    ...(members.length > 0 && { members: sharing(lists.members, members) }),
+    ...(ordered.length > 0 && { filled: sharing(lists.filled, ordered) }),
   }
 }
 
@@ -45,21 +74,26 @@ const keep = <T, R extends { readonly object: T }>(before: R | undefined, read: 
   object: share(before?.object, read.object),
 })
 
-type Order<T> = (a: T, b: T) => number
-
-const sorted = <R extends { readonly object: T }, T>(
-  objects: ReadonlyMap<Oid, R>,
-  order: Order<T>,
-): ReadonlyMap<Oid, R> => new Map([...objects].sort(([, a], [, b]) => order(a.object, b.object)))
-
 interface Named {
   readonly schema: string
   readonly name: string
 }
 
-const byName: Order<Named> = (a, b) => compareBytes(a.schema, b.schema) || compareBytes(a.name, b.name)
+const byName = (a: Named, b: Named): number => compareBytes(a.schema, b.schema) || compareBytes(a.name, b.name)
 
-const bySignature: Order<CatalogFunction> = (a, b) => byName(a, b) || compareBytes(inputsOf(a), inputsOf(b))
+const bySignature = (a: CatalogFunction, b: CatalogFunction): number =>
+  byName(a, b) || compareBytes(inputsOf(a), inputsOf(b))
+
+const relationKind: KindOfObject<ReadRelation> = {
+  order: (a, b) => byName(a.object, b.object),
+  isAlwaysRead: ({ served }) => !served,
+}
+
+/** Defaults are printed with the names of the objects in them. */
+const functionKind: KindOfObject<ReadFunction> = {
+  order: (a, b) => bySignature(a.object, b.object),
+  isAlwaysRead: ({ object }) => object.defaults !== null,
+}
 
 const inputsOf = ({ args }: CatalogFunction): string => args.map(({ typeText }) => typeText).join(', ')
 
@@ -104,7 +138,7 @@ function leavesOf(known: KnownObjects): Pick<Catalog, 'leaves'> {
 /** What an answer makes of what is known with it. */
 export const catalogOf = (
   known: KnownObjects,
-  { version, serverVersion, databaseOwner, roles, memberships, typeSchemas, strays, members }: CatalogAnswer,
+  { version, serverVersion, databaseOwner, typeSchemas, strays }: CatalogAnswer,
 ): Catalog => ({
   version,
   serverVersion,
@@ -112,13 +146,10 @@ export const catalogOf = (
   readsClaims: needs(known, 'claims'),
   ...leavesOf(known),
   schemas: known.schemas,
-  roles: roles.map(({ name, superuser, inherit, bypassRls }) => ({ name, superuser, inherit, bypassRls })),
-  memberships,
-  relations: [...known.relations.values()].filter(({ served }) => served).map(({ object }) => object),
+  relations: known.relations.items.flatMap(({ served, object }) => (served ? [object] : [])),
   types: [...known.types.values()],
   ...typeSchemasOf(known, typeSchemas),
-  functions: Array.from(known.functions.values(), ({ object }) => object),
+  functions: known.functions.items.map(({ object }) => object),
   ...(strays.length > 0 && { strays }),
-  ...(known.filled.length > 0 && { filled: [...known.filled].sort((a, b) => Number(a) - Number(b)) }),
-  ...(members.length > 0 && { members }),
+  ...known.lists,
 })

@@ -7,6 +7,7 @@ import type {
   CatalogForeignKey,
   CatalogFunction,
   CatalogGrant,
+  CatalogMember,
   CatalogRelation,
   CatalogSchema,
   CatalogType,
@@ -41,12 +42,10 @@ export function annotate(
   memo: Memo = withoutMemory,
 ): { annotated: Annotated; diagnostics: readonly Diagnostic[] } {
   const schemas = memo.each(annotateSchema, catalog.schemas)
-  const members = membersOf(catalog)
+  const members = catalog.members === undefined ? noMembers : memo.of(membersOf, catalog.members)
   const kept = withoutHidden(catalog, schemas, members)
   const relations = memo.each(annotateRelation, kept.relations, memo)
-  const functions = kept.functions.map((fn) =>
-    memo.of(annotateFunction, fn, members.has(memberKey('function', fn.oid))),
-  )
+  const functions = memo.each(annotateFunction, kept.functions, members)
   const composites = schemas.some(({ object }) => object.settings.composites)
   const types = memo.each(annotateType, catalog.types, composites)
   const { strays = [], members: _, ...served } = catalog
@@ -54,19 +53,23 @@ export function annotate(
     ...[...schemas, ...relations, ...functions, ...types].flatMap((read) => read.diagnostics),
     ...strays.flatMap(({ object, comment }) => strayDiagnostics(object, comment)),
   ])
-  const refused = memo.map(refusedIn, relations)
+  const refused = [
+    ...memo.map(refusedIn.schemas, schemas),
+    ...memo.map(refusedIn.functions, functions),
+    ...memo.map(refusedIn.types, types),
+    ...memo.map(refusedIn.relations, relations),
+  ]
   return {
     annotated: {
       ...served,
-      schemas: schemas.map((read) => read.object),
-      relations: memo.map(annotatedRelation, relations),
-      functions: functions.map((read) => read.object),
-      types: types.map((read) => read.object),
-      refusals: schemaRefusals(catalog, [
-        ...schemas.map(({ object, refusals }) => ({ schema: object.name, refusals })),
-        ...[...functions, ...types].map(({ object, refusals }) => ({ schema: object.schema, refusals })),
-        ...refused.filter((item) => item !== nothingRefused),
-      ]),
+      schemas: memo.map(objectIn.schemas, schemas),
+      relations: memo.map(objectIn.relations, relations),
+      functions: memo.map(objectIn.functions, functions),
+      types: memo.map(objectIn.types, types),
+      refusals: schemaRefusals(
+        catalog,
+        refused.filter((item) => item !== nothingRefused),
+      ),
       // Put together when it is asked for: most compiles need it for no answer.
       get told() {
         return diagnostics()
@@ -80,7 +83,9 @@ export function annotate(
 
 const memberKey = (kind: 'relation' | 'function', oid: string): string => `${kind} ${oid}`
 
-const membersOf = ({ members = [] }: Catalog): ReadonlySet<string> =>
+const noMembers: ReadonlySet<string> = new Set()
+
+const membersOf = (members: readonly CatalogMember[]): ReadonlySet<string> =>
   new Set(members.map(({ kind, oid }) => memberKey(kind, oid)))
 
 /** A schema may leave out what extensions brought; their types stay what the columns of others are of. */
@@ -106,10 +111,32 @@ interface Refused {
 
 const nothingRefused: Refused = { schema: '', refusals: [] }
 
-const refusedIn = ({ object, refusals }: Read<AnnotatedRelation>): Refused =>
-  refusals.length === 0 ? nothingRefused : { schema: object.schema, refusals }
+const refusedBy =
+  <T>(schemaOf: (object: T) => string) =>
+  ({ object, refusals }: Read<T>): Refused =>
+    refusals.length === 0 ? nothingRefused : { schema: schemaOf(object), refusals }
 
-const annotatedRelation = ({ object }: Read<AnnotatedRelation>): AnnotatedRelation => object
+const schemaOf = ({ schema }: { readonly schema: string }): string => schema
+
+/** A memory keeps one list for each function. */
+const refusedIn = {
+  schemas: refusedBy<AnnotatedSchema>(({ name }) => name),
+  relations: refusedBy<AnnotatedRelation>(schemaOf),
+  functions: refusedBy<AnnotatedFunction>(schemaOf),
+  types: refusedBy<AnnotatedType>(schemaOf),
+}
+
+const objectOf =
+  <T>() =>
+  ({ object }: Read<T>): T =>
+    object
+
+const objectIn = {
+  schemas: objectOf<AnnotatedSchema>(),
+  relations: objectOf<AnnotatedRelation>(),
+  functions: objectOf<AnnotatedFunction>(),
+  types: objectOf<AnnotatedType>(),
+}
 
 const stages: readonly SettingRefusal['stage'][] = ['json', 'cast', 'load']
 
@@ -170,7 +197,8 @@ function annotateForeignKey(
   return { ...read, object: { ...key, settings: read.settings } }
 }
 
-function annotateFunction({ comment, ...fn }: CatalogFunction, ofExtension: boolean): Read<AnnotatedFunction> {
+function annotateFunction({ comment, ...fn }: CatalogFunction, members: ReadonlySet<string>): Read<AnnotatedFunction> {
+  const ofExtension = members.has(memberKey('function', fn.oid))
   const read = readComment('function', () => nameFunction(fn), comment)
   const description = read.settings.description ?? read.outside
   return { ...read, object: { ...fn, settings: read.settings, ...(ofExtension && { ofExtension }), description } }

@@ -27,11 +27,11 @@ export function makeArtifacts(model: Model, revision: Revision, printSchema: Pri
     [manifestFile]: manifestText(manifest),
     [builderTypesFile]: builderTypes(extrasOf(model, manifest)),
     [functionsFile]: revision.functions,
-    [typesFile(functionsFile)]: callTypes(Object.values(model.functions).filter(isServed(manifest.functions)), print),
+    [typesFile(functionsFile)]: callTypes(model.functions.filter(isServed(manifest.functions)), print),
     ...schemaFiles(manifest, printSchema),
   }
-  for (const entity of Object.values(model.entities).filter(isServed(manifest.entities))) {
-    files[entityFile(entity.id)] = revision.entities[entity.id] ?? ''
+  for (const { id, text } of revision.entities) files[entityFile(id)] = text
+  for (const entity of model.entities.filter(isServed(manifest.entities))) {
     files[typesFile(entityFile(entity.id))] = entityTypes(entity)
   }
   return { revision, files }
@@ -42,7 +42,7 @@ const extrasOf = (model: Model, { entities, composites, geo }: Manifest): Extras
   computed: entities.some(({ computed }) => computed.some((fn) => fn.args.length > 0 || fn.filter === true)),
   composites: composites !== undefined,
   geo: geo === true,
-  order: Object.values(model.entities).some(({ columns }) => columns.some(({ order }) => order !== undefined)),
+  order: model.entities.some(({ columns }) => columns.some(({ order }) => order !== undefined)),
 })
 
 interface Identified {

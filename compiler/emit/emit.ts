@@ -1,6 +1,6 @@
-import { revisionId } from '../../runtime/contract/artifact.ts'
+import { digestEntity, revisionId } from '../../runtime/contract/artifact.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
-import type { Revision } from '../../runtime/contract/revision.ts'
+import type { EntityModule, Revision } from '../../runtime/contract/revision.ts'
 import { createMemo, type Memo } from '../../runtime/lib/memo.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
 import type { EntitySql, Model } from '../model/types.ts'
@@ -30,12 +30,8 @@ export function createEmitter(memo: Memo = createMemo()): Emit {
   const parse = createSqlParser()
   const check = createCheck(parse)
   return async (model, version) => {
-    const parts: EntityPart[] = []
-    for (const entity of Object.values(model.entities)) {
-      const part = memo.later(entityPart, entity, check)
-      parts.push(part instanceof Promise ? await part : part)
-    }
-    const functions = await memo.later(checkCalls, parse, callsModule(Object.values(model.functions)))
+    const parts = await memo.eachLater(entityPart, model.entities, check)
+    const functions = await memo.later(checkCalls, parse, memo.of(callsModule, model.functions))
     const checks = memo.map(worthTelling, parts).filter((checked) => checked !== null)
     const refused = new Set(checks.flatMap((checked) => checked.refused))
     const served = leaveOut(model, { entities: refused, functions: new Set(functions.refused) })
@@ -56,7 +52,8 @@ async function entityPart(entity: EntitySql, check: Check): Promise<EntityPart> 
 
 const worthTelling = ({ checked }: EntityPart): Checked | null => (checked.diagnostics.length > 0 ? checked : null)
 
-const idAndDigest = ({ id, digest }: EntityPart): readonly [id: ObjectId, digest: string] => [id, digest]
+const digestLine = ({ id, digest }: EntityPart): string => digestEntity(id, digest)
+const moduleOf = ({ id, text }: EntityPart): EntityModule => ({ id, text })
 
 function revisionOf(
   memo: Memo,
@@ -64,17 +61,11 @@ function revisionOf(
   version: string | null,
   parts: readonly EntityPart[],
 ): Revision {
-  const calls = callsModule(Object.values(functions))
+  const calls = memo.of(callsModule, functions)
   const id = revisionId({
     manifest: manifestDigest(memo, manifest),
-    functions: sha256Hex(calls),
-    entities: memo.map(idAndDigest, parts),
+    functions: memo.one(sha256Hex, calls),
+    entities: memo.map(digestLine, parts),
   })
-  return { id, version, manifest, entities: textsOf(parts), functions: calls }
-}
-
-function textsOf(parts: readonly EntityPart[]): Revision['entities'] {
-  const texts: Record<ObjectId, string> = {}
-  for (const { id, text } of parts) texts[id] = text
-  return texts
+  return { id, version, manifest, entities: memo.map(moduleOf, parts), functions: calls }
 }

@@ -31,7 +31,11 @@ const cut = (entity: EntityFacts, refused: Refused, leads: (fn: FunctionFacts) =
   computed: entity.computed.filter((fn) => !leads(fn)),
 })
 
-function only<T>(all: Readonly<Record<ObjectId, T>>, kept: readonly { readonly id: ObjectId }[]): Record<ObjectId, T> {
+interface Identified {
+  readonly id: ObjectId
+}
+
+function only<T extends Identified>(all: readonly T[], kept: readonly Identified[]): readonly T[] {
   const ids = new Set(kept.map(({ id }) => id))
-  return Object.fromEntries(Object.entries(all).filter(([id]) => ids.has(id)))
+  return all.filter(({ id }) => ids.has(id))
 }

@@ -14,14 +14,30 @@ export const manifestText = (manifest: Manifest): string => `{\n${blocksOf(manif
 export const manifestDigest = (memo: Memo, manifest: Manifest): string =>
   joinDigests([
     opening,
-    ...blocksOf(manifest).flatMap((block) => blockDigests(memo, manifest, block)),
+    ...membersOf(manifest).map(({ label, value }) =>
+      typeof value === 'object' && value !== null
+        ? memo.of(memberDigests, value, memo, label)
+        : sha256Hex(label + JSON.stringify(value)),
+    ),
     closing,
     afterLast,
   ])
 
+/** The digests of a member's lines, a line each. */
+function memberDigests(value: object, memo: Memo, label: string): string {
+  const { open, items, close } = blockOf(label, value)
+  if (items.length === 0) return sha256Hex(open + close)
+  const digests =
+    label === entitiesLabel
+      ? memo.map(entityDigest, value as Manifest['entities'])
+      : items.map((item) => itemDigest(memo, item))
+  return [sha256Hex(open), ...digests, sha256Hex(close)].join('\n')
+}
+
+const entitiesLabel = '"entities":'
+
 /** One member of the manifest: its items stand on lines between the opening and the closing one. */
 interface Block {
-  readonly key: string
   readonly open: string
   readonly items: readonly Item[]
   readonly close: string
@@ -33,11 +49,9 @@ interface Item {
 }
 
 const blocksOf = (manifest: Manifest): readonly Block[] =>
-  Object.entries(manifest)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, value]) => ({ key, ...blockOf(`${JSON.stringify(key)}:`, value) }))
+  membersOf(manifest).map(({ label, value }) => blockOf(label, value))
 
-function blockOf(label: string, value: unknown): Omit<Block, 'key'> {
+function blockOf(label: string, value: unknown): Block {
   if (Array.isArray(value)) {
     return { open: `${label}[`, items: value.map((item) => ({ label: '', value: item })), close: ']' }
   }
@@ -45,19 +59,13 @@ function blockOf(label: string, value: unknown): Omit<Block, 'key'> {
   return { open: label + JSON.stringify(value), items: [], close: '' }
 }
 
-const membersOf = (value: Readonly<Record<string, unknown>>): readonly Item[] =>
+const membersOf = (value: object): readonly Item[] =>
   Object.keys(value)
     .sort()
-    .map((key) => ({ label: `${JSON.stringify(key)}:`, value: value[key] }))
+    .map((key) => ({ label: `${JSON.stringify(key)}:`, value: (value as Readonly<Record<string, unknown>>)[key] }))
 
 const blockText = ({ open, items, close }: Block): string =>
   items.length === 0 ? open + close : `${open}\n${items.map(itemText).join(',\n')}\n${close}`
-
-function blockDigests(memo: Memo, { entities }: Manifest, { key, open, items, close }: Block): readonly string[] {
-  if (items.length === 0) return [sha256Hex(open + close)]
-  const digests = key === 'entities' ? memo.map(entityDigest, entities) : items.map((item) => itemDigest(memo, item))
-  return [sha256Hex(open), ...digests, sha256Hex(close)]
-}
 
 /** There are thousands of them. */
 const entityDigest = (entity: EntityFacts): string => recordDigest(entity, '')

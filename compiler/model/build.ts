@@ -1,36 +1,37 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
-import { groupBy } from '../../runtime/lib/group-by.ts'
 import { once } from '../../runtime/lib/once.ts'
 import { withoutMemory, type Memo } from '../../runtime/lib/memo.ts'
+import { viewOf, type Table } from '../../runtime/lib/table.ts'
 import type {
   Diagnostic,
   EntityFacts,
+  EnumFacts,
+  FunctionFacts,
   Manifest,
   ObjectId,
   RefusalFacts,
   SchemaFacts,
 } from '../../runtime/contract/manifest.ts'
-import { rolePrivileges } from '../catalog/privileges.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedSchema, SchemaRefusal } from '../comments/types.ts'
 import { additionFacts, type AdditionFacts } from './additions.ts'
 import { collisionDiagnostics } from './collisions.ts'
-import { rowArgument } from './computed.ts'
+import { placedFunction, type PlacedFunction } from './computed.ts'
 import { buildComposites } from './composites.ts'
 import { buildEntities, type Entity, type EntityScope } from './entities.ts'
-import { buildEnums } from './enums.ts'
+import { buildEnums, type ServedEnum } from './enums.ts'
 import { functionNames } from './function-names.ts'
-import { buildFunctions } from './functions.ts'
+import { buildFunctions, type RootFunction } from './functions.ts'
 import { nameRelations, type NamedRelation } from './named-relations.ts'
 import { buildLinks } from './links.ts'
 import { watchedCalls, watchedEntities, type Watched } from './live.ts'
 import { schemaUsage } from './privileges.ts'
 import { buildReport } from './report.ts'
-import { resultContext, type FunctionScope } from './results.ts'
+import type { FunctionScope } from './results.ts'
 import { withoutLoosened } from './restrictive.ts'
-import { rolesPart } from './roles.ts'
+import { privilegesOf, rolesPart } from './roles.ts'
 import type { ValueScope } from './scalars.ts'
-import { inOrder, readScope, servedSchema } from './scope.ts'
-import type { EntitySql, Model } from './types.ts'
+import { inOrder, readScope, servedSchema, type ServedSchema } from './scope.ts'
+import type { CallSql, EntitySql, Model } from './types.ts'
 import { withTenants } from './tenants.ts'
 import { typeSchemaFacts } from './type-schemas.ts'
 
@@ -46,37 +47,38 @@ export function buildModel(
   watched?: Watched,
 ): { model: Model; diagnostics: readonly Diagnostic[] } {
   const schemas = memo.each(servedSchema, annotated.schemas)
-  const types = readScope(annotated, schemas)
+  const types = readScope(memo, annotated, schemas)
   const enums = buildEnums(memo, schemas, annotated)
   const values: ValueScope = { ...types, enums: new Map(enums.value.map((item) => [item.facts.id, item])) }
   const composites = buildComposites(memo, schemas, values, annotated)
   const relations = withoutLoosened(annotated)
   const namedRelations = nameRelations(memo, schemas, types, relations.value)
-  const byId = new Map(namedRelations.value.map((named) => [named.id, named]))
+  const byId = memo.table(idOf, namedRelations.value)
   const links = buildLinks(memo, namedRelations.value, byId)
   const scope: FunctionScope = { ...values, namedRelations: byId }
-  const functions = inOrder(schemas, annotated.functions).map(({ object }) => object)
-  const rowFunctions = groupByRow(memo, scope, functions)
+  const functions = memo.one(functionsInOrder, schemas, annotated.functions)
+  const placedFunctions = memo.each(placedFunction, functions, scope)
+  const rowFunctions = memo.one(functionsByRow, memo, memo.groups(rowOf, placedFunctions))
   const entityScope: EntityScope = { ...scope, relationLinks: links.value, rowFunctions }
   const entities = buildEntities(memo, namedRelations.value, entityScope)
-  const calls = buildFunctions(resultContext(scope), functions)
-  const callFacts = calls.value.map((call) => call.facts)
+  const calls = buildFunctions(memo, scope, placedFunctions)
+  const facts = memo.map(callFacts, calls.value)
   const whole = withTenants(annotated, entities.value)
   const placed = watched === undefined ? whole : watchedEntities(memo, scope, annotated, watched, whole)
   const parts = {
     ...schemaPart(annotated),
-    enums: enums.value.map((item) => item.facts),
+    enums: memo.map(enumFacts, enums.value),
     ...(composites && { composites: composites.value }),
     ...(annotated.readsClaims && { readsClaims: true as const }),
     ...(annotated.leaves !== undefined && { leaves: annotated.leaves }),
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
     ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
     entities: memo.map(factsOf, placed),
-    functions: watched === undefined ? callFacts : watchedCalls(scope, annotated, watched, callFacts),
+    functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
   }
   const typeSchemas = typeSchemaFacts(memo, annotated, parts)
   const served = { ...parts, ...(typeSchemas.length > 0 && { typeSchemas }) }
-  const manifest: Manifest = { ...served, ...rolesPart(memo, rolePrivileges(annotated), served) }
+  const manifest: Manifest = { ...served, ...rolesPart(memo, privilegesOf(memo, annotated), served) }
   const diagnostics = once(() => [
     ...(composites?.diagnostics ?? []),
     ...[relations, enums, namedRelations, links, entities, calls].flatMap((pass) => pass.diagnostics),
@@ -89,8 +91,8 @@ export function buildModel(
   return {
     model: {
       manifest: reported,
-      entities: byObject(memo.map(sqlOf, placed)),
-      functions: byObject(calls.value.map((call) => call.sql)),
+      entities: memo.map(sqlOf, placed),
+      functions: memo.map(callSql, calls.value),
     },
     // Found out when asked for: a request that waits for the new schema need not wait for what is said about it.
     get diagnostics() {
@@ -130,25 +132,20 @@ const bypassing = ({ roles }: Annotated): readonly string[] =>
 const factsOf = ({ facts }: Entity): EntityFacts => facts
 const sqlOf = ({ sql }: Entity): EntitySql => sql
 
-function byObject<T extends { readonly id: ObjectId }>(items: readonly T[]): Readonly<Record<ObjectId, T>> {
-  const record: Record<ObjectId, T> = {}
-  for (const item of items) record[item.id] = item
-  return record
-}
+const callFacts = ({ facts }: RootFunction): FunctionFacts => facts
+const callSql = ({ sql }: RootFunction): CallSql => sql
+const enumFacts = ({ facts }: ServedEnum): EnumFacts => facts
+const idOf = ({ id }: NamedRelation): ObjectId => id
+
+const functionsInOrder = (
+  schemas: readonly ServedSchema[],
+  functions: readonly AnnotatedFunction[],
+): readonly AnnotatedFunction[] => inOrder(schemas, functions).map(({ object }) => object)
+
+const rowOf = ({ row }: PlacedFunction): readonly ObjectId[] => (row === undefined ? [] : [row])
 
 /** Functions whose first argument is a row, by its relation. */
-const groupByRow = (
-  memo: Memo,
-  scope: FunctionScope,
-  functions: readonly AnnotatedFunction[],
-): ReadonlyMap<ObjectId, readonly AnnotatedFunction[]> =>
-  new Map(
-    [...groupBy(functions, (fn) => rowArgument(scope, fn))].flatMap(([row, group]) => {
-      const named = row === undefined ? undefined : scope.namedRelations.get(row)
-      return named === undefined ? [] : [[named.id, memo.of(functionsOf, named, ...group)] as const]
-    }),
-  )
+const functionsByRow = (memo: Memo, groups: Table<readonly PlacedFunction[]>): Table<readonly AnnotatedFunction[]> =>
+  viewOf(groups, (group) => memo.of(functionsIn, group))
 
-/** The same list as long as it holds the same. */
-const functionsOf = (_: NamedRelation, ...functions: readonly AnnotatedFunction[]): readonly AnnotatedFunction[] =>
-  functions
+const functionsIn = (group: readonly PlacedFunction[]): readonly AnnotatedFunction[] => group.map(({ fn }) => fn)

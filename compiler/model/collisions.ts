@@ -22,7 +22,7 @@ export function collisionDiagnostics(memo: Memo, manifest: Manifest, nameOf: Fun
 const counts = (): boolean => true
 
 function typeCollisions(memo: Memo, manifest: Manifest): readonly Diagnostic[] {
-  const names = createNames(manifest, memo.map(counts, manifest.entities), memo)
+  const names = createNames(manifest, memo.map(counts, manifest.entities), { shared: memo, own: memo })
   return [
     ...manifest.entities.filter((entity) => !names.owns(entity)).map((entity) => takenEntityName(names, entity)),
     ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => takenEnumName(names, item)),

@@ -32,6 +32,18 @@ export function rowArgument(scope: ModelScope, fn: AnnotatedFunction): ObjectId 
   return others.some(({ type }) => scope.rowTypes.get(type) !== undefined) ? undefined : scope.rowTypes.get(first.type)
 }
 
+/** A function, and the relation whose row it takes. */
+export interface PlacedFunction {
+  readonly fn: AnnotatedFunction
+  /** Undefined: it takes none, so that it is a root field if any. */
+  readonly row: ObjectId | undefined
+}
+
+export const placedFunction = (fn: AnnotatedFunction, scope: ModelScope): PlacedFunction => ({
+  fn,
+  row: rowArgument(scope, fn),
+})
+
 /**
  * The computed fields out of the functions that take a relation's row. Several may want one name: each role's view
  * decides which has it (spec/graphql.md 2.4), and the other collisions are reported with it.

@@ -1,4 +1,5 @@
-import type { Lookup, Memo } from '../../runtime/lib/memo.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Lookup } from '../../runtime/lib/table.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import { relationWord } from '../report/object-name.ts'
@@ -36,7 +37,8 @@ export const buildEntities = (
   memo: Memo,
   namedRelations: readonly NamedRelation[],
   scope: EntityScope,
-): WithDiagnostics<readonly Entity[]> => collectPresent(memo.each(buildEntity, namedRelations, memo, scope))
+): WithDiagnostics<readonly Entity[]> =>
+  memo.of(collectPresent<Entity>, memo.each(buildEntity, namedRelations, memo, scope))
 
 /**
  * Puts a relation together: columns, relations, computed fields, settings and privileges (spec/graphql.md 1.2 to 1.4).

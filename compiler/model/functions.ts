@@ -1,13 +1,14 @@
-import { groupBy } from '../../runtime/lib/group-by.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Lookup } from '../../runtime/lib/table.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { readArguments, reservedProblem, type Arguments } from './arguments.ts'
-import { rowArgument } from './computed.ts'
+import type { PlacedFunction } from './computed.ts'
 import { defaultDiagnostics } from './defaults.ts'
 import { functionFacts, hidden, judge, type Judged, hiddenDiagnostics } from './judge.ts'
 import { functionId, isToldApart } from './overloads.ts'
-import { isPseudo, type Result, type ResultContext } from './results.ts'
+import { isPseudo, resultContext, type FunctionScope, type Result, type ResultContext } from './results.ts'
 import type { CallSql } from './types.ts'
 
 /** A function that is a field of Query or Mutation. */
@@ -19,18 +20,30 @@ export interface RootFunction {
 /** Schemas that hold machinery, not an API (spec/graphql.md 9.1.1). */
 const systemSchemas: ReadonlySet<string> = new Set(['graphql', 'graphql_public', 'auth', 'extensions'])
 
+/** What root functions look up. */
+interface RootScope extends FunctionScope {
+  /** All functions of a name. */
+  readonly namesakes: Lookup<readonly PlacedFunction[]>
+}
+
 /** The root functions (spec/graphql.md 9.1), in the order of the list. Trigger functions are passed over in silence. */
-export function buildFunctions(
-  context: ResultContext,
-  functions: readonly AnnotatedFunction[],
-): WithDiagnostics<readonly RootFunction[]> {
-  const variants = groupBy(functions, (fn) => fn.name)
-  const isOverloaded = (fn: AnnotatedFunction): boolean => (variants.get(fn.name)?.length ?? 0) > 1
-  return collectPresent(
-    functions
-      .filter((fn) => rowArgument(context.scope, fn) === undefined && !isTrigger(context, fn))
-      .map((fn) => buildFunction(context, fn, isOverloaded(fn))),
-  )
+export const buildFunctions = (
+  memo: Memo,
+  scope: FunctionScope,
+  functions: readonly PlacedFunction[],
+): WithDiagnostics<readonly RootFunction[]> => {
+  const namesakes = memo.groups(nameOf, functions)
+  return memo.of(collectPresent<RootFunction>, memo.each(rootFunction, functions, { ...scope, namesakes }))
+}
+
+const nameOf = ({ fn }: PlacedFunction): readonly string[] => [fn.name]
+
+const notOfRoot: WithDiagnostics<null> = withDiagnostics(null)
+
+function rootFunction({ fn, row }: PlacedFunction, scope: RootScope): WithDiagnostics<RootFunction | null> {
+  const context = resultContext(scope)
+  if (row !== undefined || isTrigger(context, fn)) return notOfRoot
+  return buildFunction(context, fn, (scope.namesakes.get(fn.name)?.length ?? 0) > 1)
 }
 
 const isTrigger = ({ scope }: ResultContext, fn: AnnotatedFunction): boolean =>

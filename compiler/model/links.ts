@@ -1,4 +1,6 @@
-import { tablesOf, type Lookup, type Memo, type Tables } from '../../runtime/lib/memo.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
+import { tablesOf, type Tables } from '../../runtime/lib/reads.ts'
+import { viewOf, type Lookup, type Table } from '../../runtime/lib/table.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { DeclaredForeignKey } from '../comments/decoders.ts'
@@ -33,55 +35,58 @@ export interface RelationLinks {
   readonly reverse: readonly Link[]
 }
 
-interface WithNamedRelations extends Tables {
+interface Others extends Tables {
   readonly namedRelations: Lookup<NamedRelation>
-}
-
-interface WithOutlines extends Tables {
+  /** Of those. */
   readonly outlines: Lookup<RelationOutline>
 }
 
+/** The links of one relation to others, its constraints first. */
+type OwnLinks = WithDiagnostics<readonly Link[]>
+
 /**
  * The links of each relation that has some: constraints in catalogue order, then what comments declare, in the order of
- * the manifest (spec/graphql.md 1.3). A relation's own constraints stay what they are while it and all outlines do.
+ * the manifest (spec/graphql.md 1.3). A relation's own links stay what they are while it and all outlines do.
  */
 export function buildLinks(
   memo: Memo,
   namedRelations: readonly NamedRelation[],
-  lookup: Lookup<NamedRelation>,
-): WithDiagnostics<ReadonlyMap<ObjectId, RelationLinks>> {
-  const outlines = tablesOf({ outlines: { get: (id: string) => lookup.get(id)?.outline } })
-  const constraints = memo.each(constraintsOf, namedRelations, memo, outlines)
-  const declared = memo.each(declaredBy, namedRelations, memo, tablesOf({ namedRelations: lookup }))
-  return withDiagnostics(
-    memo.one(groupLinks, memo, constraints, declared),
-    declared.flatMap((links) => links.flatMap(({ diagnostics }) => diagnostics)),
-  )
+  byId: Table<NamedRelation>,
+): WithDiagnostics<Table<RelationLinks>> {
+  const others: Others = tablesOf({ namedRelations: byId, outlines: viewOf(byId, outlineOf) })
+  const own = memo.each(ownLinks, namedRelations, memo, others)
+  const links = memo.groups(touchedBy, memo.map(linksIn, own))
+  return {
+    value: memo.one(linksByRelation, memo, links),
+    get diagnostics() {
+      return own.flatMap(({ diagnostics }) => diagnostics)
+    },
+  }
 }
 
-const noLinks: readonly Link[] = []
+const outlineOf = ({ outline }: NamedRelation): RelationOutline => outline
+const linksIn = ({ value }: OwnLinks): readonly Link[] => value
+
+const touchedBy = (links: readonly Link[]): readonly ObjectId[] => [
+  ...new Set(links.flatMap(({ child, parent }) => [child.id, parent.id])),
+]
+
+const linksByRelation = (memo: Memo, links: Table<readonly (readonly Link[])[]>): Table<RelationLinks> =>
+  viewOf(links, (lists, id) => linksOfRelation(memo, lists, id))
+
+function linksOfRelation(memo: Memo, lists: readonly (readonly Link[])[], id: ObjectId): RelationLinks {
+  const links = lists.flat().filter(({ child, parent }) => child.id === id || parent.id === id)
+  const [first] = links
+  if (first === undefined) return unlinked
+  return memo.of(relationLinksOf, first.child.id === id ? first.child : first.parent, ...links)
+}
+
+const noLinks: OwnLinks = withDiagnostics([])
 
 /** Of a relation that no link touches. */
-export const unlinked: RelationLinks = { forward: noLinks, reverse: noLinks }
+export const unlinked: RelationLinks = { forward: noLinks.value, reverse: noLinks.value }
 
-function groupLinks(
-  memo: Memo,
-  constraints: readonly (readonly Link[])[],
-  declared: readonly (readonly WithDiagnostics<Link | null>[])[],
-): ReadonlyMap<ObjectId, RelationLinks> {
-  const links = [...constraints.flat(), ...declared.flatMap((list) => collectPresent(list).value)]
-  const touching = new Map<ObjectId, { readonly outline: RelationOutline; readonly links: Link[] }>()
-  for (const link of links) {
-    for (const outline of link.child.id === link.parent.id ? [link.child] : [link.child, link.parent]) {
-      const found = touching.get(outline.id)
-      if (found === undefined) touching.set(outline.id, { outline, links: [link] })
-      else found.links.push(link)
-    }
-  }
-  return new Map(Array.from(touching, ([id, { outline, links }]) => [id, memo.of(relationLinksOf, outline, ...links)]))
-}
-
-/** @param links all that touch the relation */
+/** @param links all that touch the relation, by relation */
 const relationLinksOf = ({ id }: RelationOutline, ...links: readonly Link[]): RelationLinks => ({
   forward: ordered(links.filter(({ child }) => child.id === id)),
   reverse: ordered(links.filter(({ parent }) => parent.id === id)),
@@ -89,53 +94,60 @@ const relationLinksOf = ({ id }: RelationOutline, ...links: readonly Link[]): Re
 
 const ordered = (side: readonly Link[]): readonly Link[] => side.toSorted((a, b) => a.order - b.order)
 
-/** Links by a relation's own constraints. One that refers to what is not served makes no relation. */
-function constraintsOf({ relation, outline }: NamedRelation, memo: Memo, { outlines }: WithOutlines): readonly Link[] {
-  if (relation.foreignKeys.length === 0) return noLinks
-  const links = relation.foreignKeys.flatMap((key) => {
-    const parent = outlines.get(objectId(key.foreignSchema, key.foreignRelation))
-    if (parent === undefined) return []
-    return [memo.of(constraintLink, key, outline, parent, nameConstraint(relation, key.name))]
-  })
-  return memo.of(linksOf, outline, ...links)
+function ownLinks(child: NamedRelation, memo: Memo, others: Others): OwnLinks {
+  const { relation, outline } = child
+  const declared = relation.settings.foreign_keys ?? []
+  if (relation.foreignKeys.length === 0 && declared.length === 0) return noLinks
+  const links = [...constraintsOf(child, memo, others), ...declaredBy(child, declared, memo, others)]
+  return memo.of(listed, outline, ...links)
 }
 
 /** The same list as long as it holds the same. */
-const linksOf = (_: RelationOutline, ...links: readonly Link[]): readonly Link[] => links
+const listed = (_: RelationOutline, ...links: readonly WithDiagnostics<Link | null>[]): OwnLinks =>
+  collectPresent(links)
+
+/** Links by a relation's own constraints. One that refers to what is not served makes no relation. */
+const constraintsOf = (
+  { relation, outline }: NamedRelation,
+  memo: Memo,
+  { outlines }: Others,
+): readonly WithDiagnostics<Link>[] =>
+  relation.foreignKeys.flatMap((key) => {
+    const parent = outlines.get(objectId(key.foreignSchema, key.foreignRelation))
+    return parent === undefined
+      ? []
+      : [memo.of(constraintLink, key, outline, parent, nameConstraint(relation, key.name))]
+  })
 
 const constraintLink = (
   key: AnnotatedForeignKey,
   child: RelationOutline,
   parent: RelationOutline,
   object: string,
-): Link => ({
-  object,
-  declared: false,
-  order: Number(key.oid),
-  child,
-  parent,
-  columns: key.columns,
-  foreignColumns: key.foreignColumns,
-  foreignName: key.settings.foreign_name ?? key.settings.name,
-  localName: key.settings.local_name,
-  guaranteed: key.guaranteed,
-})
-
-const noneDeclared: readonly WithDiagnostics<Link | null>[] = []
+): WithDiagnostics<Link> =>
+  withDiagnostics({
+    object,
+    declared: false,
+    order: Number(key.oid),
+    child,
+    parent,
+    columns: key.columns,
+    foreignColumns: key.foreignColumns,
+    foreignName: key.settings.foreign_name ?? key.settings.name,
+    localName: key.settings.local_name,
+    guaranteed: key.guaranteed,
+  })
 
 /** An entry that names what does not exist is skipped (spec/graphql.md 13.2). */
-function declaredBy(
+const declaredBy = (
   child: NamedRelation,
+  keys: readonly DeclaredForeignKey[],
   memo: Memo,
-  { namedRelations }: WithNamedRelations,
-): readonly WithDiagnostics<Link | null>[] {
-  const keys = child.relation.settings.foreign_keys ?? []
-  if (keys.length === 0) return noneDeclared
-  return keys.map((key, index) => {
-    const parent = namedRelations.get(objectId(key.foreignSchema, key.foreignTable))
-    return memo.same(linkDeclared, key, child, parent, index + 1)
-  })
-}
+  { namedRelations }: Others,
+): readonly WithDiagnostics<Link | null>[] =>
+  keys.map((key, index) =>
+    memo.same(linkDeclared, key, child, namedRelations.get(objectId(key.foreignSchema, key.foreignTable)), index + 1),
+  )
 
 function linkDeclared(
   key: DeclaredForeignKey,

@@ -39,9 +39,12 @@ export function nameRelations(
   relations: readonly AnnotatedRelation[],
 ): WithDiagnostics<readonly NamedRelation[]> {
   const places = memo.one(placesInOrder, schemas, memo.map(fullName, relations))
-  const ordered = places.flatMap((place) => relations[place] ?? [])
-  return collectPresent(memo.each(namedRelation, ordered, memo, scope))
+  const ordered = memo.one(inPlaces, places, relations)
+  return memo.of(collectPresent<NamedRelation>, memo.each(namedRelation, ordered, memo, scope))
 }
+
+const inPlaces = <T>(places: readonly number[], items: readonly T[]): readonly T[] =>
+  places.map((place) => items[place] as T)
 
 /** No name of Postgres holds a zero byte. */
 const fullName = ({ schema, name }: AnnotatedRelation): string => `${schema}\0${name}`

@@ -1,5 +1,7 @@
 import type { Memo } from '../../runtime/lib/memo.ts'
 import type { EntityFacts, Grantee, Grantees, Manifest, RoleFacts } from '../../runtime/contract/manifest.ts'
+import { rolePrivileges } from '../catalog/privileges.ts'
+import type { Annotated } from '../comments/types.ts'
 import { plainRole } from '../../runtime/contract/role-facts.ts'
 
 type Roles = Manifest['roles']
@@ -8,9 +10,30 @@ type Served = Omit<Manifest, 'roles' | 'holders'>
 
 /** The manifest's facts about roles. */
 export function rolesPart(memo: Memo, roles: Roles, served: Served): Pick<Manifest, 'roles' | 'holders'> {
-  const holders = holdersOf(memo, served)
-  return { holders: [...holders].filter((grantee) => grantee !== 'public').sort(), roles: neededRoles(roles, holders) }
+  const holders = memo.one(listed, ...holdersOf(memo, served))
+  return memo.one(factsOfRoles, roles, holders)
 }
+
+/** The same list as long as it holds the same. */
+const listed = (...holders: readonly Grantee[]): readonly Grantee[] => holders.toSorted()
+
+const factsOfRoles = (roles: Roles, holders: readonly Grantee[]): Pick<Manifest, 'roles' | 'holders'> => ({
+  holders: holders.filter((grantee) => grantee !== 'public'),
+  roles: neededRoles(roles, new Set(holders)),
+})
+
+/** What each role of the server counts as. */
+export const privilegesOf = (
+  memo: Memo,
+  { serverVersion, databaseOwner, roles, memberships }: Annotated,
+): Readonly<Record<string, RoleFacts>> => memo.one(privilegesIn, serverVersion, databaseOwner, roles, memberships)
+
+const privilegesIn = (
+  serverVersion: number,
+  databaseOwner: string,
+  roles: Annotated['roles'],
+  memberships: Annotated['memberships'],
+): Readonly<Record<string, RoleFacts>> => rolePrivileges({ serverVersion, databaseOwner, roles, memberships })
 
 /**
  * The roles of a manifest (spec/graphql.md 1.4): superusers, and those that inherit from a role that holds a privilege

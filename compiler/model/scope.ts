@@ -1,10 +1,11 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'
-import { once } from '../../runtime/lib/once.ts'
-import { tablesOf, type Lookup, type Tables } from '../../runtime/lib/memo.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
+import { tablesOf, type Tables } from '../../runtime/lib/reads.ts'
+import { viewOf, type Lookup } from '../../runtime/lib/table.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
-import type { Annotated, AnnotatedSchema, AnnotatedType } from '../comments/types.ts'
+import type { Annotated, AnnotatedRelation, AnnotatedSchema, AnnotatedType } from '../comments/types.ts'
 
 /** The look-ups of every pass, independent of the order of the lists. */
 export interface ModelScope extends Tables {
@@ -12,7 +13,7 @@ export interface ModelScope extends Tables {
   readonly schemas: Lookup<ServedSchema>
   /** By OID: relations with a trigger that may set columns of a row before it is added. */
   readonly filled: Lookup<true>
-  /** Row types of the served relations; only functions ask for them. */
+  /** By row type: the relations. */
   readonly rowTypes: Lookup<ObjectId>
 }
 
@@ -28,17 +29,19 @@ export interface ServedSchema {
 const defaultMaxRows = 30
 
 /** @param schemas of `annotated`, as they are served */
-export function readScope(annotated: Annotated, schemas: readonly ServedSchema[]): ModelScope {
-  const rowTypes = once(
-    () => new Map(annotated.relations.map(({ rowType, schema, name }) => [rowType, objectId(schema, name)])),
-  )
-  return tablesOf({
+export const readScope = (memo: Memo, annotated: Annotated, schemas: readonly ServedSchema[]): ModelScope =>
+  tablesOf({
     types: new Map(annotated.types.map((type) => [type.oid, type])),
     schemas: new Map(schemas.map((schema) => [schema.name, schema])),
-    filled: new Map(annotated.filled?.map((oid) => [oid, true as const])),
-    rowTypes: { get: (oid) => rowTypes().get(oid) },
+    filled: viewOf(memo.table(itself, annotated.filled ?? nobody), isThere),
+    rowTypes: viewOf(memo.table(rowTypeOf, annotated.relations), idOfRelation),
   })
-}
+
+const nobody: readonly string[] = []
+const itself = (oid: string): string => oid
+const isThere = (): true => true
+const rowTypeOf = ({ rowType }: AnnotatedRelation): string => rowType
+const idOfRelation = ({ schema, name }: AnnotatedRelation): ObjectId => objectId(schema, name)
 
 export const servedSchema = ({ name, settings }: AnnotatedSchema): ServedSchema => ({
   name,

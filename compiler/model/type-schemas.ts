@@ -29,10 +29,12 @@ export function typeSchemaFacts(
 
 const schemasNamed = (memo: Memo, { entities, functions, composites = [] }: Served): ReadonlySet<string> =>
   new Set([
-    ...memo.map(ofEntity, entities).flat(),
+    ...memo.one(namesIn, memo.map(ofEntity, entities)),
     ...functions.flatMap(ofFunction),
     ...composites.flatMap(({ fields }) => fields.flatMap(ofType)),
   ])
+
+const namesIn = (lists: readonly (readonly string[])[]): ReadonlySet<string> => new Set(lists.flat())
 
 const ofEntity = ({ columns, computed }: EntityFacts): readonly string[] => [
   ...new Set([...columns.flatMap(ofType), ...computed.flatMap(ofFunction)]),

@@ -6,9 +6,10 @@ import type { Manifest, ObjectId } from '../../runtime/contract/manifest.ts'
  */
 export interface Model {
   readonly manifest: Manifest
-  readonly entities: Readonly<Record<ObjectId, EntitySql>>
-  /** Root functions. */
-  readonly functions: Readonly<Record<ObjectId, CallSql>>
+  /** In the order of the manifest. */
+  readonly entities: readonly EntitySql[]
+  /** Root functions, likewise. */
+  readonly functions: readonly CallSql[]
 }
 
 /** How a value becomes JSON (spec/graphql.md 3.1 to 3.3). */

@@ -52,14 +52,17 @@ export const joinDigests = (digests: readonly string[]): string => sha256Hex(dig
 export interface Digests {
   readonly manifest: string
   readonly functions: string
-  readonly entities: readonly (readonly [id: ObjectId, digest: string])[]
+  /** As digestEntity writes them. */
+  readonly entities: readonly string[]
 }
+
+/** @param digest the SHA-256 of the entity's module */
+export const digestEntity = (id: ObjectId, digest: string): string => `${id} ${digest}`
 
 /**
  * The content address: 16 hex digits of SHA-256 over manifest and modules. It is made of hashes, so that a compiler
  * that remembers those of unchanged modules need not read them again.
  */
 export function revisionId({ manifest, functions, entities }: Digests): string {
-  const lines = entities.map(([id, digest]) => `${id} ${digest}`).sort()
-  return sha256Hex(['catalograph 1', manifest, functions, ...lines].join('\n')).slice(0, 16)
+  return sha256Hex(['catalograph 1', manifest, functions, ...entities.toSorted()].join('\n')).slice(0, 16)
 }

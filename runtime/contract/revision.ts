@@ -1,5 +1,11 @@
 import type { Manifest, ObjectId } from './manifest.ts'
 
+/** A builder as JavaScript text: a CommonJS body that assigns `module.exports`. */
+export interface EntityModule {
+  readonly id: ObjectId
+  readonly text: string
+}
+
 /** One compiled state of a database: what the runtime loads as an engine. */
 export interface Revision {
   /** Content address: hex SHA-256 over manifest and modules, shortened to 16 characters. */
@@ -7,8 +13,8 @@ export interface Revision {
   /** Schema version of the database this was compiled from; null when it is not followed (artifacts alone). */
   readonly version: string | null
   readonly manifest: Manifest
-  /** JavaScript text (a CommonJS body assigning `module.exports`) of each entity's builder. */
-  readonly entities: Readonly<Record<ObjectId, string>>
+  /** The builder of each entity, in the order of the manifest. */
+  readonly entities: readonly EntityModule[]
   /** JavaScript text of the builders of root functions: `module.exports` maps function id to a CallBuilder. */
   readonly functions: string
   /** Why a newer state of the database is not this revision; absent when this is the newest. */

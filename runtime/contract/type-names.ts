@@ -1,4 +1,4 @@
-import { withoutMemory, type Memo } from '../lib/memo.ts'
+import { withoutMemories, type RoleMemory } from '../lib/memories.ts'
 import type { CompositeFacts, EntityAdditions, EntityFacts, EnumFacts, Manifest } from './manifest.ts'
 import { scalarNames } from './scalar-names.ts'
 
@@ -158,8 +158,7 @@ function findPart(
   return undefined
 }
 
-function claimNames(texts: readonly string[], readable: readonly boolean[], reserved: Reserved): Claims {
-  const namings = texts.map((text) => JSON.parse(text) as Naming)
+function claimNames(namings: readonly Naming[], readable: readonly boolean[], reserved: Reserved): Claims {
   const places = new Map<string, number>()
   const present = new Set(namings.flatMap((naming) => naming.additions))
   const used = partsWith(present)
@@ -210,14 +209,24 @@ function namingText(entity: EntityFacts): string {
   return JSON.stringify(naming)
 }
 
+const readNaming = (text: string): Naming => JSON.parse(text) as Naming
+
+const keyedOf = (entities: readonly EntityFacts[], keyed: readonly boolean[]): readonly EntityFacts[] =>
+  entities.filter((_, place) => keyed[place])
+
 /**
  * @param readable of each relation of the manifest, whether it counts
- * @param memo where another manifest comes to the same names, they are not looked for again
+ * @param memory where another manifest comes to the same names, they are not looked for again
  */
-export function createNames(manifest: Manifest, readable: readonly boolean[], memo: Memo = withoutMemory): Names {
+export function createNames(
+  manifest: Manifest,
+  readable: readonly boolean[],
+  { shared, own }: RoleMemory = withoutMemories,
+): Names {
   const others = new Map<string, ValuePart>()
   const reserved = manifest.geo === true ? reservedWithGeo : reservedAlways
-  const claims = memo.one(claimNames, memo.map(namingText, manifest.entities), readable, reserved)
+  const namings = shared.map(readNaming, shared.map(namingText, manifest.entities))
+  const claims = own.one(claimNames, namings, readable, reserved)
   const entityAt = (place: number): EntityFacts | undefined => manifest.entities[place]
 
   const isFreeOfOthers = (name: string): boolean =>
@@ -247,7 +256,7 @@ export function createNames(manifest: Manifest, readable: readonly boolean[], me
       return found !== undefined && 'composite' in found && found.composite === item
     },
     listFilters,
-    exposed: manifest.entities.filter((_, place) => claims.keyed[place]),
+    exposed: own.one(keyedOf, manifest.entities, claims.keyed),
     find: (name) => {
       const found = findPart(claims, name)
       const entity = found && entityAt(found.place)

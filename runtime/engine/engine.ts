@@ -1,11 +1,11 @@
 import type { RolePrivileges } from '../contract/execution.ts'
 import type { CallBuilder, EntityBuilder } from '../contract/builder.ts'
 import type { Manifest, ObjectId } from '../contract/manifest.ts'
-import type { Revision } from '../contract/revision.ts'
+import type { EntityModule, Revision } from '../contract/revision.ts'
 import { factsOf } from '../contract/role-facts.ts'
 import { createLru, type LruStats } from '../lib/lru.ts'
-import { createMemo, type Memo } from '../lib/memo.ts'
 import { evaluateModule } from './load.ts'
+import { createMemories, maxRoles, type Memories } from '../lib/memories.ts'
 import { buildView, type RoleView } from './schema/schema.ts'
 
 /** One loaded revision: immutable to those who read it; what it holds is made when it is first used. */
@@ -23,21 +23,6 @@ export interface Engine {
   readonly viewStats: () => LruStats
 }
 
-/** A token can only name roles that exist, but a database may have thousands of them. */
-const maxViews = 64
-
-/** What the views of a role remember from one revision to the next. */
-export type Roles = (role: string) => Memo
-
-export function createRoles(): Roles {
-  const known = createLru<string, Memo>(maxViews)
-  return (role) => {
-    const memo = known.get(role) ?? createMemo()
-    known.set(role, memo)
-    return memo
-  }
-}
-
 function privilegesOf(manifest: Manifest, role: string): RolePrivileges {
   const { superuser, effective } = factsOf(manifest, role)
   const { distributed } = manifest
@@ -50,9 +35,12 @@ function privilegesOf(manifest: Manifest, role: string): RolePrivileges {
   }
 }
 
-export function createEngine(revision: Revision, roles: Roles = createRoles()): Engine {
-  const views = createLru<string, RoleView>(maxViews)
-  const privilegesByRole = createLru<string, RolePrivileges>(maxViews)
+const idOf = ({ id }: EntityModule): ObjectId => id
+
+export function createEngine(revision: Revision, memories: Memories = createMemories()): Engine {
+  const views = createLru<string, RoleView>(maxRoles)
+  const privilegesByRole = createLru<string, RolePrivileges>(maxRoles)
+  const modules = memories.shared.table(idOf, revision.entities)
   const entities = new Map<ObjectId, EntityBuilder>()
   let calls: Readonly<Record<ObjectId, CallBuilder>> | undefined
   return {
@@ -62,7 +50,7 @@ export function createEngine(revision: Revision, roles: Roles = createRoles()): 
     view: (role) => {
       const known = views.get(role)
       if (known !== undefined) return known
-      const view = buildView(revision.manifest, role, roles(role))
+      const view = buildView(revision.manifest, role, memories.of(role))
       views.set(role, view)
       return view
     },
@@ -76,7 +64,7 @@ export function createEngine(revision: Revision, roles: Roles = createRoles()): 
     entity: (id) => {
       const known = entities.get(id)
       if (known !== undefined) return known
-      const text = Object.hasOwn(revision.entities, id) ? revision.entities[id] : undefined
+      const text = modules.get(id)?.text
       if (text === undefined) throw new Error(`revision ${revision.id} holds no builder for ${id}`)
       const builder = evaluateModule(text, id) as EntityBuilder
       entities.set(id, builder)

@@ -1,9 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compileFunction, createContext } from 'node:vm'
-import { currentFile, digestLines, entityFile, functionsFile, manifestFile, revisionId } from '../contract/artifact.ts'
-import type { Manifest, ObjectId } from '../contract/manifest.ts'
-import type { Revision } from '../contract/revision.ts'
+import {
+  currentFile,
+  digestEntity,
+  digestLines,
+  entityFile,
+  functionsFile,
+  manifestFile,
+  revisionId,
+} from '../contract/artifact.ts'
+import type { Manifest } from '../contract/manifest.ts'
+import type { EntityModule, Revision } from '../contract/revision.ts'
 import { sha256Hex } from '../lib/sha256.ts'
 import { isJsonObject } from '../lib/json-object.ts'
 
@@ -50,12 +58,11 @@ const digestOf = (manifest: string, functions: string, entities: Revision['entit
   revisionId({
     manifest: digestLines(manifest),
     functions: sha256Hex(functions),
-    entities: Object.entries(entities).map(([id, text]) => [id, sha256Hex(text)]),
+    entities: entities.map(({ id, text }) => digestEntity(id, sha256Hex(text))),
   })
 
-function readEntities(folder: string, manifest: Manifest): Readonly<Record<ObjectId, string>> {
-  return Object.fromEntries(manifest.entities.map(({ id }) => [id, readPart(join(folder, entityFile(id)))]))
-}
+const readEntities = (folder: string, manifest: Manifest): readonly EntityModule[] =>
+  manifest.entities.map(({ id }) => ({ id, text: readPart(join(folder, entityFile(id))) }))
 
 /** At once: nothing is served before all of it is there, and of thousands of files a promise each costs four times as much. */
 function readPart(path: string): string {

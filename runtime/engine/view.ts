@@ -8,7 +8,7 @@ import type {
   ValueType,
 } from '../contract/manifest.ts'
 import { createNames, type Names } from '../contract/type-names.ts'
-import { withoutMemory, type Memo } from '../lib/memo.ts'
+import { withoutMemories, type RoleMemory } from '../lib/memories.ts'
 import { columnsVisibleTo, comparesAll, selectsAll, type VisibleColumns } from './visible/columns.ts'
 import { rightsOf, type Rights } from './visible/rights.ts'
 import { typesVisibleTo, type VisibleTypes } from './visible/types.ts'
@@ -42,12 +42,14 @@ export const isGeo = (type: ValueType | null): boolean =>
 
 const idOf = ({ id }: EntityFacts): ObjectId => id
 
-const placesById = (ids: readonly ObjectId[]): ReadonlyMap<ObjectId, number> =>
-  new Map(ids.map((id, place) => [id, place]))
-
-function relationsVisibleTo(manifest: Manifest, rights: Rights, names: Names, memo: Memo): VisibleRelations {
-  const places = memo.one(placesById, memo.map(idOf, manifest.entities))
-  const entityOf = (id: ObjectId): EntityFacts | undefined => manifest.entities[places.get(id) ?? -1]
+function relationsVisibleTo(
+  manifest: Manifest,
+  rights: Rights,
+  names: Names,
+  { shared }: RoleMemory,
+): VisibleRelations {
+  const byId = shared.table(idOf, manifest.entities)
+  const entityOf = (id: ObjectId): EntityFacts | undefined => byId.get(id)
   const isExposed = (entity: EntityFacts): boolean => entity.key.length > 0 && names.owns(entity)
   const joins = (entity: EntityFacts, columns: readonly string[]): boolean =>
     selectsAll(rights, entity, columns) && comparesAll(rights, entity, columns)
@@ -65,13 +67,13 @@ function relationsVisibleTo(manifest: Manifest, rights: Rights, names: Names, me
   }
 }
 
-/** @param memo of the role: what another manifest says the same for it is not looked for again */
-export function visibleTo(manifest: Manifest, role: string, memo: Memo = withoutMemory): RoleVisibility {
-  const rights = rightsOf(manifest, role, memo)
+/** @param memory of the role: what another manifest says the same for it is not looked for again */
+export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory = withoutMemories): RoleVisibility {
+  const rights = rightsOf(manifest, role, memory.own)
   const { can, usable } = rights
-  const names = createNames(manifest, rights.readable, memo)
+  const names = createNames(manifest, rights.readable, memory)
   const types = typesVisibleTo(manifest, rights, names)
-  const relations = relationsVisibleTo(manifest, rights, names, memo)
+  const relations = relationsVisibleTo(manifest, rights, names, memory)
   const { entity: entityOf, isExposed, isTyped } = relations
 
   const seesResult = ({ result }: FunctionFacts): boolean => {

@@ -1,9 +1,15 @@
-import { sameItems, sameJson } from './share.ts'
+import { createListMemory, groupsOf, itemsByKey } from './lists.ts'
+import { areCurrent, readsFor, recorded, withoutTables, type Dependencies, type Inputs } from './reads.ts'
+import { sameJson } from './share.ts'
+import type { Table } from './table.ts'
 
 /**
  * Remembers what functions made. Such a function is a module's own, so its result depends on its arguments alone; these
  * are compared, so dependencies need not be listed. Of tables, the memo compares what the function looked up. Without a
  * memory the same functions return the same values.
+ *
+ * A list or table of thousands that differs in a few places from the last one is gone through by these alone: what else
+ * there is takes the time to compare a reference.
  */
 export interface Memo {
   /** The last result of a function, as long as it is given the same. */
@@ -30,60 +36,45 @@ export interface Memo {
     ...inputs: In
   ) => Result | Promise<Result>
   /**
-   * The results for a list, each as by `of`. A function has one list at a time: of items that were in the last one,
-   * not even their inputs are compared one by one, and when all results are the last ones, the list is the last one.
+   * The results for a list, each as by `of`. A function has one list at a time: of items that were in the last one, only those
+   * are looked at that looked up what has changed, and when all results are the last ones, the list is the last one.
    */
   readonly each: <Item extends object, In extends Inputs, Result>(
     fn: (item: Item, ...inputs: In) => Result,
     items: readonly Item[],
     ...inputs: In
   ) => readonly Result[]
-  /** Like `each`, but makes an item again that was not in the last list: for items that are made faster than found. */
+  /**
+   * Like `each`, but makes an item again that was not in the last list: for items that are made faster than found. It takes no
+   * tables.
+   */
   readonly map: <Item, In extends Inputs, Result>(
     fn: (item: Item, ...inputs: In) => Result,
     items: readonly Item[],
     ...inputs: In
   ) => readonly Result[]
+  /** Like `each`, for what takes time: one after the other. It takes no tables. */
+  readonly eachLater: <Item extends object, In extends Inputs, Result>(
+    fn: (item: Item, ...inputs: In) => Promise<Result>,
+    items: readonly Item[],
+    ...inputs: In
+  ) => Promise<readonly Result[]>
+  /** The items by key, of which each has another one. */
+  readonly table: <Item>(keyOf: (item: Item) => string, items: readonly Item[]) => Table<Item>
+  /** By key: the items that have it, in their order. */
+  readonly groups: <Item extends object>(
+    keysOf: (item: Item) => readonly string[],
+    items: readonly Item[],
+  ) => Table<readonly Item[]>
 }
 
-type Inputs = readonly unknown[]
-
-/** Something to look up by its name; a Map is one. */
-export interface Lookup<T> {
-  readonly get: (key: string) => T | undefined
-}
-
-const isTable = Symbol('tables')
-
-/** Lookups by name. A remembered function takes one such object at most. */
-export interface Tables {
-  readonly [isTable]: true
-}
-
-export const tablesOf = <T extends Readonly<Record<string, Lookup<unknown>>>>(lookups: T): T & Tables => ({
-  ...lookups,
-  [isTable]: true,
-})
-
-/** What was looked up: by table and key, what was found. */
-type Reads = Map<string, Map<string, unknown>>
-
-interface Kept {
-  /** Without tables. */
-  readonly inputs: Inputs
-  /** Null where there are no tables. */
-  readonly reads: Reads | null
+interface Kept extends Dependencies {
   readonly result: unknown
-}
-
-interface KeptList extends Kept {
-  readonly items: readonly unknown[]
-  readonly result: readonly unknown[]
 }
 
 export function createMemo(): Memo {
   const stages = new Map<unknown, WeakMap<object, Kept>>()
-  const lists = new Map<unknown, KeptList>()
+  const lists = createListMemory()
   const stageOf = (fn: object): WeakMap<object, Kept> => {
     const stage = stages.get(fn) ?? new WeakMap<object, Kept>()
     stages.set(fn, stage)
@@ -98,27 +89,11 @@ export function createMemo(): Memo {
   ): Result => {
     const stage = stageOf(fn)
     const before = stage.get(item)
-    if (before !== undefined && isCurrent(before, inputs)) return before.result as Result
+    if (before !== undefined && areCurrent(before, inputs)) return before.result as Result
     const reads = readsFor(inputs)
     const now = make(recorded(inputs, reads))
     const result = before !== undefined && equal(before.result, now) ? (before.result as Result) : now
     stage.set(item, { inputs: withoutTables(inputs), reads, result })
-    return result
-  }
-  const recallList = <Item, Result>(
-    fn: object,
-    items: readonly Item[],
-    inputs: Inputs,
-    make: (item: Item, given: Inputs) => Result,
-  ): readonly Result[] => {
-    const last = lists.get(fn)
-    const current = last !== undefined && isCurrent(last, inputs)
-    const reads = current ? last.reads : readsFor(inputs)
-    const given = recorded(inputs, reads)
-    const made = (item: Item): Result => make(item, given)
-    const results = current ? remake(last, items, made) : items.map(made)
-    const result = last !== undefined && sameItems(last.result, results) ? (last.result as readonly Result[]) : results
-    lists.set(fn, { inputs: withoutTables(inputs), reads, items, result })
     return result
   }
   const memo: Memo = {
@@ -128,17 +103,30 @@ export function createMemo(): Memo {
     later: (fn, item, ...inputs) => {
       const stage = stageOf(fn)
       const before = stage.get(item)
-      if (before !== undefined && isCurrent(before, inputs)) return before.result as Awaited<ReturnType<typeof fn>>
+      if (before !== undefined && areCurrent(before, inputs)) return before.result as Awaited<ReturnType<typeof fn>>
       const reads = readsFor(inputs)
       return fn(item, ...(recorded(inputs, reads) as typeof inputs)).then((result) => {
         stage.set(item, { inputs: withoutTables(inputs), reads, result })
         return result
       })
     },
-    each: (fn, items, ...inputs) =>
-      recallList(fn, items, inputs, (item, given) => memo.of(fn, item, ...(given as typeof inputs))),
+    each: (fn, items, ...inputs) => {
+      const stage = stageOf(fn)
+      return lists.results(fn, items, inputs, {
+        made: (item) => memo.of(fn, item, ...inputs),
+        readsOf: (item) => stage.get(item)?.reads ?? null,
+      })
+    },
     map: (fn, items, ...inputs) =>
-      recallList(fn, items, inputs, (item, given) => fn(item, ...(given as typeof inputs))),
+      lists.results(fn, items, inputs, { made: (item) => fn(item, ...inputs), readsOf: () => null }),
+    eachLater: async (fn, items, ...inputs) => {
+      const made = new Map<object, Awaited<ReturnType<typeof fn>>>()
+      for (const item of lists.unknown(fn, items, inputs)) made.set(item, await memo.later(fn, item, ...inputs))
+      const known = (item: object) => made.get(item) as Awaited<ReturnType<typeof fn>>
+      return lists.results(fn, items, inputs, { made: known, readsOf: () => null })
+    },
+    table: (keyOf, items) => lists.table(keyOf, items),
+    groups: (keysOf, items) => lists.groups(keysOf, items),
   }
   return memo
 }
@@ -151,68 +139,11 @@ export const withoutMemory: Memo = {
   later: (fn, item, ...inputs) => fn(item, ...inputs),
   each: (fn, items, ...inputs) => items.map((item) => fn(item, ...inputs)),
   map: (fn, items, ...inputs) => items.map((item) => fn(item, ...inputs)),
-}
-
-type AnyTables = Tables & Readonly<Record<string, Lookup<unknown>>>
-
-const areTables = (input: unknown): input is AnyTables =>
-  typeof input === 'object' && input !== null && isTable in input
-
-/** What is kept must not keep the tables of a compile alive. */
-const withoutTables = (inputs: Inputs): Inputs => inputs.map((input) => (areTables(input) ? null : input))
-
-const readsFor = (inputs: Inputs): Reads | null => (inputs.some(areTables) ? new Map() : null)
-
-const isCurrent = (kept: Kept, inputs: Inputs): boolean =>
-  sameItems(kept.inputs, withoutTables(inputs)) && (kept.reads === null || holds(kept.reads, inputs.find(areTables)))
-
-function holds(reads: Reads, tables: AnyTables | undefined): boolean {
-  for (const [name, found] of reads) {
-    const table = tables?.[name]
-    for (const [key, value] of found) if (table?.get(key) !== value) return false
-  }
-  return true
-}
-
-/** The inputs with tables that record lookups. Tables that already record report each key once. */
-const recorded = (inputs: Inputs, reads: Reads | null): Inputs =>
-  reads === null ? inputs : inputs.map((input) => (areTables(input) ? recording(input, reads) : input))
-
-const recording = (tables: AnyTables, reads: Reads): Tables =>
-  tablesOf(
-    Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, recordingLookup(name, table, reads)])),
-  )
-
-function recordingLookup<T>(name: string, table: Lookup<T>, reads: Reads): Lookup<T> {
-  let found = reads.get(name) as Map<string, T | undefined> | undefined
-  return {
-    get: (key) => {
-      if (found === undefined) reads.set(name, (found = new Map()))
-      const known = found.get(key)
-      if (known !== undefined || found.has(key)) return known
-      const value = table.get(key)
-      found.set(key, value)
-      return value
-    },
-  }
-}
-
-/** How many items of the last list may have gone at one place; beyond that all later items are made again. */
-const reach = 16
-
-/**
- * Compares references only: reading thousands of objects waits for memory. It is a function of its own so that the same
- * compiled code walks all lists.
- */
-function remake<Item, Result>(last: KeptList, items: readonly Item[], make: (item: Item) => Result): readonly Result[] {
-  const results: Result[] = []
-  let place = 0
-  for (const item of items) {
-    const end = Math.min(place + reach, last.items.length)
-    let found = place
-    while (found < end && last.items[found] !== item) found += 1
-    if (found < end) place = found + 1
-    results.push(found < end ? (last.result[found] as Result) : make(item))
-  }
-  return results
+  eachLater: async (fn, items, ...inputs) => {
+    const results: Awaited<ReturnType<typeof fn>>[] = []
+    for (const item of items) results.push(await fn(item, ...inputs))
+    return results
+  },
+  table: itemsByKey,
+  groups: groupsOf,
 }

@@ -13,7 +13,8 @@ export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean
  * JSON as the one in its place before is that very one, so that what was made from it is found again.
  */
 export function share<T>(before: unknown, now: T): T {
-  if (typeof now !== 'object' || now === null || typeof before !== 'object' || before === null) return now
+  if (before === now || typeof now !== 'object' || now === null || typeof before !== 'object' || before === null)
+    return now
   if (Array.isArray(now)) return (Array.isArray(before) ? shareItems(before, now) : now) as T
   const names = Object.keys(now)
   if (Array.isArray(before) || !sameItems(Object.keys(before), names)) return now

@@ -9,8 +9,8 @@ import {
   type OperationTypeNode,
 } from 'graphql'
 import type { CompositeFacts, FunctionFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
-import { withoutMemory, type Memo } from '../../lib/memo.ts'
 import { once } from '../../lib/once.ts'
+import { withoutMemories, type RoleMemory } from '../../lib/memories.ts'
 import { visibleTo, type RoleVisibility } from '../view.ts'
 import type { NamePart } from '../../contract/type-names.ts'
 import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
@@ -84,9 +84,9 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   updateField: makeUpdateField(visible),
 })
 
-/** @param memo see seeAs */
-export function buildView(manifest: Manifest, role: string, memo: Memo = withoutMemory): RoleView {
-  const visible = visibleTo(manifest, role, memo)
+/** @param memory see visibleTo */
+export function buildView(manifest: Manifest, role: string, memory: RoleMemory = withoutMemories): RoleView {
+  const visible = visibleTo(manifest, role, memory)
   const types = createTypes(visible, makers(visible), compositeMakers(visible))
   const lazy = new LazySchema(visible, types)
   const introspection = manifest.schemas.some((schema) => schema.introspection)

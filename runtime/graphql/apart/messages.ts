@@ -1,4 +1,5 @@
-import type { Manifest, ObjectId } from '../../contract/manifest.ts'
+import type { Manifest } from '../../contract/manifest.ts'
+import type { EntityModule } from '../../contract/revision.ts'
 import type { HttpFailureCode } from '../../http/failures.ts'
 import type { Sketch } from '../prepared/document.ts'
 import type { DocumentRequest } from '../prepared/documents.ts'
@@ -25,7 +26,7 @@ export type RevisionPart =
   | { readonly kind: 'revision'; readonly id: string; readonly manifest: Manifest; readonly functions: string }
   /** More items of one of the manifest's lists. */
   | { readonly kind: 'items'; readonly list: string; readonly items: readonly unknown[] }
-  | { readonly kind: 'entities'; readonly entities: Readonly<Record<ObjectId, string>> }
+  | { readonly kind: 'entities'; readonly entities: readonly EntityModule[] }
 
 export type Message = Question | RevisionPart
 

@@ -13,7 +13,7 @@ export function* partsOf({ id, manifest, functions, entities }: Revision): Gener
   for (const [list, items] of lists) {
     for (const slice of slices(items as readonly unknown[])) yield { kind: 'items', list, items: slice }
   }
-  for (const slice of slices(Object.entries(entities))) yield { kind: 'entities', entities: Object.fromEntries(slice) }
+  for (const slice of slices(entities)) yield { kind: 'entities', entities: slice }
 }
 
 function* slices<T>(items: readonly T[]): Generator<readonly T[]> {

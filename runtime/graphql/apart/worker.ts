@@ -1,7 +1,8 @@
 import { parentPort } from 'node:worker_threads'
 import type { VariableDefinitionNode } from 'graphql'
-import type { Revision } from '../../contract/revision.ts'
-import { createEngine, createRoles } from '../../engine/engine.ts'
+import type { EntityModule, Revision } from '../../contract/revision.ts'
+import { createEngine } from '../../engine/engine.ts'
+import { createMemories } from '../../lib/memories.ts'
 import { HttpFailure } from '../../http/failures.ts'
 import { bindAll } from '../run/bind.ts'
 import { interestsOf } from '../run/interests.ts'
@@ -29,19 +30,19 @@ const bounds: CacheLimits = { ...untrustedCacheLimits, longestDocument: 4_096 }
 interface ReceivedRevision {
   readonly revision: Omit<Revision, 'manifest' | 'entities'> & {
     readonly manifest: Revision['manifest'] & Record<string, unknown>
-    readonly entities: Record<string, string>
+    readonly entities: EntityModule[]
   }
   documents: Documents | null
 }
 
 /** Answers each question, also with a failure; a fault in the parts of a revision ends the thread. */
 function createReader(): (message: Message) => Reply | null {
-  const roles = createRoles()
+  const memories = createMemories()
   let told: ReceivedRevision | null = null
   return (message) => {
     if (message.kind === 'revision') {
       const { id, manifest, functions } = message
-      told = { revision: { id, version: null, manifest: { ...manifest }, functions, entities: {} }, documents: null }
+      told = { revision: { id, version: null, manifest: { ...manifest }, functions, entities: [] }, documents: null }
       return null
     }
     if (told === null) throw new Error('no revision was told')
@@ -51,7 +52,7 @@ function createReader(): (message: Message) => Reply | null {
     }
     try {
       if (told.revision.id !== message.revision) throw new Error(`the revision ${message.revision} was not told`)
-      told.documents ??= createDocuments(createEngine(told.revision, roles), bounds)
+      told.documents ??= createDocuments(createEngine(told.revision, memories), bounds)
       return answer(told.documents, message)
     } catch (error) {
       return { kind: 'failed', detail: error instanceof Error ? (error.stack ?? error.message) : String(error) }
@@ -60,7 +61,7 @@ function createReader(): (message: Message) => Reply | null {
 }
 
 function put({ revision }: ReceivedRevision, part: Exclude<RevisionPart, { kind: 'revision' }>): void {
-  if (part.kind === 'entities') Object.assign(revision.entities, part.entities)
+  if (part.kind === 'entities') revision.entities.push(...part.entities)
   else (revision.manifest[part.list] as unknown[]).push(...part.items)
 }
 

@@ -1,5 +1,6 @@
 import type { Revision, RevisionSource } from '../../contract/revision.ts'
-import { createEngine, createRoles, type Engine, type Roles } from '../../engine/engine.ts'
+import { createEngine, type Engine } from '../../engine/engine.ts'
+import { createMemories, type Memories } from '../../lib/memories.ts'
 import { createEstimates, type Estimates } from './cost-limit.ts'
 import { untrustedCacheLimits, createDocuments, allowlistCacheLimits, type Documents } from '../prepared/documents.ts'
 
@@ -33,13 +34,13 @@ const lookEveryMs = 1_000
 
 /** Calls reject with what the source rejects with; an engine that was loaded before is kept. */
 export function createCell(source: RevisionSource, now: () => number): EngineCell {
-  const roles = createRoles()
+  const memories = createMemories()
   let loaded: Loaded | null = null
   let lookedAt = Number.NEGATIVE_INFINITY
   let running: Promise<Loaded> | null = null
 
   const refresh = (): Promise<Loaded> => {
-    running ??= load(source, roles, loaded, now, () => (lookedAt = now()))
+    running ??= load(source, memories, loaded, now, () => (lookedAt = now()))
       .then((made) => (loaded = made))
       .finally(() => (running = null))
     return running
@@ -66,7 +67,7 @@ export function createCell(source: RevisionSource, now: () => number): EngineCel
 
 async function load(
   source: RevisionSource,
-  roles: Roles,
+  memories: Memories,
   before: Loaded | null,
   now: () => number,
   starting: () => void,
@@ -76,7 +77,7 @@ async function load(
   const standsIn = revision.failure !== undefined
   const estimates = createEstimates(now)
   if (before === null || before.engine.revision !== revision.id) {
-    const engine = createEngine(revision, roles)
+    const engine = createEngine(revision, memories)
     const documents = createDocuments(engine, untrustedCacheLimits)
     return { revision, engine, documents, listed: createDocuments(engine, allowlistCacheLimits), estimates, standsIn }
   }

@@ -105,10 +105,11 @@ describe.each(majors())('builders on PostgreSQL %i', (major) => {
       version: null,
     }).compile()
     expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
-    entity = evaluateModule(revision.entities[objectId('public', 'Every "Type')] ?? '', 'every') as EntityBuilder
+    const textOf = (wanted: string): string => revision.entities.find(({ id }) => id === wanted)?.text ?? ''
+    entity = evaluateModule(textOf(objectId('public', 'Every "Type')), 'every') as EntityBuilder
     calls = evaluateModule(revision.functions, 'functions') as typeof calls
-    boxed = evaluateModule(revision.entities[objectId('public', 'boxed')] ?? '', 'boxed') as EntityBuilder
-    documents = evaluateModule(revision.entities[objectId('public', 'documents')] ?? '', 'documents') as EntityBuilder
+    boxed = evaluateModule(textOf(objectId('public', 'boxed')), 'boxed') as EntityBuilder
+    documents = evaluateModule(textOf(objectId('public', 'documents')), 'documents') as EntityBuilder
     const record = Object.fromEntries(values.map(([, value], index) => [`c${index}`, value]))
     await database.query(
       `insert into ${entity.relation} (id, ${values.map((_, index) => ident(name(index))).join(', ')})

@@ -42,8 +42,8 @@ export const call = (schema: string, name: string, over: Partial<CallSql> = {}):
 export function model(entities: readonly EntitySql[], functions: readonly CallSql[] = []): Model {
   return {
     manifest: { ...emptyManifest, entities: entities.map(facts) },
-    entities: Object.fromEntries(entities.map((item) => [item.id, item])),
-    functions: Object.fromEntries(functions.map((item) => [item.id, item])),
+    entities,
+    functions,
   }
 }
 

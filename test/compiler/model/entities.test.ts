@@ -102,7 +102,7 @@ describe('1.3 columns', () => {
     expect(built.column('v', 'a').notNull).toBe(false)
     expect(built.column('m', 'a').notNull).toBe(false)
     expect(built.column('f', 'a').notNull).toBe(true)
-    expect(built.model.entities['["public","v"]']?.columns[0]?.notNull).toBe(false)
+    expect(built.model.entities.find(({ id }) => id === '["public","v"]')?.columns[0]?.notNull).toBe(false)
   })
 
   it('without a valid name are left out and told, but stay when the key needs them', () => {
@@ -114,7 +114,10 @@ describe('1.3 columns', () => {
       'column public.t."1"',
       'column public.t."2"',
     ])
-    expect(built.model.entities['["public","t"]']?.columns.map((item) => item.column)).toEqual(['1', '2'])
+    expect(built.model.entities.find(({ id }) => id === '["public","t"]')?.columns.map((item) => item.column)).toEqual([
+      '1',
+      '2',
+    ])
   })
 
   it('bear the name of their comment', () => {

@@ -265,7 +265,7 @@ describe('9.2 arguments', () => {
       functions: [fn('add_up', [argument('First_Of', '_box'), argument('b', 'int8')], 'int8')],
     })
     expect(built.call('addUp').args.map((item) => item.field)).toEqual(['firstOf', 'b'])
-    expect(built.model.functions['["public","add_up"]']).toEqual({
+    expect(built.model.functions.find(({ id }) => id === '["public","add_up"]')).toEqual({
       id: '["public","add_up"]',
       schema: 'public',
       function: 'add_up',
@@ -295,7 +295,7 @@ describe('9.4 computed fields', () => {
         execute: ['public'],
       },
     ])
-    expect(built.model.entities['["public","posts"]']?.computed).toEqual([
+    expect(built.model.entities.find(({ id }) => id === '["public","posts"]')?.computed).toEqual([
       { id: '["public","_title"]', schema: 'public', function: '_title', json: { kind: 'native' } },
     ])
   })

@@ -124,9 +124,10 @@ describe('3.1 types', () => {
 describe('3.1 conversion to JSON', () => {
   const mapped = enumType('mapped', ['a', 'b'], '@graphql({"mappings": {"a": "ALPHA"}})')
   const form = (type: string) =>
-    build({ types: [...types, mapped, arrayOf(mapped)], relations: [table('t', [column('c', type)])] }).model.entities[
-      '["public","t"]'
-    ]?.columns[0]?.json
+    build({
+      types: [...types, mapped, arrayOf(mapped)],
+      relations: [table('t', [column('c', type)])],
+    }).model.entities.find(({ id }) => id === '["public","t"]')?.columns[0]?.json
 
   it.each([
     ['int4', { kind: 'native' }],
@@ -150,7 +151,7 @@ describe('3.1 conversion to JSON', () => {
 })
 
 describe('SQL of types', () => {
-  const sql = (type: string) => built(type).model.entities['["public","t"]']?.columns[0]
+  const sql = (type: string) => built(type).model.entities.find(({ id }) => id === '["public","t"]')?.columns[0]
 
   it('tells arrays and the delimiter of their elements', () => {
     expect(sql('int4')).toMatchObject({ type: 'int4', array: false, plainDelimiter: true })

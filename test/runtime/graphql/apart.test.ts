@@ -156,8 +156,8 @@ describe('the other thread', () => {
 
   it('tells of faults of ours, and goes on', async () => {
     const thread = createThread()
-    const [id = ''] = Object.keys(revision.entities)
-    const broken = { ...revision, id: 'broken', entities: { [id]: 'throw new Error("no builder")' } }
+    const [{ id } = { id: '' }] = revision.entities
+    const broken = { ...revision, id: 'broken', entities: [{ id, text: 'throw new Error("no builder")' }] }
     const text = '{notesCollection{edges{node{id}}}}'
     const answer = await thread.ask(broken, questionOf(broken, { text }))
     expect(answer).toMatchObject({ kind: 'failed', detail: expect.stringContaining('no builder') as string })

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createMemo, tablesOf, withoutMemory, type Lookup, type Memo, type Tables } from '../../../runtime/lib/memo.ts'
+import { createMemo, withoutMemory, type Memo } from '../../../runtime/lib/memo.ts'
+import { tablesOf, type Tables } from '../../../runtime/lib/reads.ts'
+import type { Lookup } from '../../../runtime/lib/table.ts'
 
 interface Item {
   readonly name: string

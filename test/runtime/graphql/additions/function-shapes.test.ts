@@ -60,7 +60,7 @@ describe('functionShapes: the setting', () => {
   })
 
   it('counts nameless arguments by their place, and passes them by it', () => {
-    const nameless = built(on).model.functions['["public","nameless"]']
+    const nameless = built(on).model.functions.find(({ id }) => id === '["public","nameless"]')
     expect(nameless?.args.map(({ field, positional }) => [field, positional])).toEqual([
       ['arg1', true],
       ['arg2', true],

@@ -39,7 +39,7 @@ describe('geo: the setting', () => {
   })
 
   it('tells the reference system of a column by its type', () => {
-    const { columns } = Object.values(built(on).model.entities)[0] ?? { columns: [] }
+    const { columns } = built(on).model.entities[0] ?? { columns: [] }
     expect(columns.map(({ geo }) => geo && [geo.kind, geo.srid])).toEqual([
       undefined,
       ['geography', 4326],

@@ -1,0 +1,86 @@
+/** Items of one list that stand where another list has others. */
+export interface Difference {
+  /** The place of the first and behind the last of them in the earlier list. */
+  readonly from: number
+  readonly to: number
+  /** The same in the later list. */
+  readonly start: number
+  readonly end: number
+}
+
+/** How far apart the items are looked for that two lists have in common behind a difference. */
+const reach = 8
+
+/**
+ * Where two lists differ, by reference, in order: few places where little changed. What lies between them is the same in
+ * both. It compares references only, because reading thousands of objects waits for memory.
+ */
+export function differencesBetween(before: readonly unknown[], now: readonly unknown[]): readonly Difference[] {
+  const found: Difference[] = []
+  let [from, start] = [0, 0]
+  while (from < before.length || start < now.length) {
+    if (from < before.length && start < now.length && before[from] === now[start]) {
+      from += 1
+      start += 1
+      continue
+    }
+    const [to, end] = meetingOf(before, from, now, start)
+    found.push({ from, to, start, end })
+    from = to
+    start = end
+  }
+  return found
+}
+
+/** Where the lists go on alike behind a difference: nearby, or behind a run of replaced items, or at their common end. */
+function meetingOf(
+  before: readonly unknown[],
+  from: number,
+  now: readonly unknown[],
+  start: number,
+): readonly [to: number, end: number] {
+  const meets = (gone: number, come: number): boolean =>
+    from + gone < before.length && start + come < now.length && before[from + gone] === now[start + come]
+  for (let distance = 1; distance <= 2 * reach; distance += 1) {
+    for (let gone = 0; gone <= distance; gone += 1)
+      if (meets(gone, distance - gone)) return [from + gone, start + distance - gone]
+  }
+  const shorter = Math.min(before.length - from, now.length - start)
+  for (let run = reach + 1; run < shorter; run += 1) if (meets(run, run)) return [from + run, start + run]
+  let alike = 0
+  while (alike < shorter && before.at(-1 - alike) === now.at(-1 - alike)) alike += 1
+  return [before.length - alike, now.length - alike]
+}
+
+/** The later list with a result for each of its items: as in `results` for those that both have, else as `made` gives it. */
+export function resultsAfter<Item, Result>(
+  results: readonly Result[],
+  items: readonly Item[],
+  differences: readonly Difference[],
+  made: (item: Item) => Result,
+): Result[] {
+  if (differences.every(({ from, to, start, end }) => to - from === end - start && from === start))
+    return exchanged(results, items, differences, made)
+  const after: Result[] = []
+  let place = 0
+  for (const { from, to, start, end } of differences) {
+    for (; place < from; place += 1) after.push(results[place] as Result)
+    for (let next = start; next < end; next += 1) after.push(made(items[next] as Item))
+    place = to
+  }
+  for (; place < results.length; place += 1) after.push(results[place] as Result)
+  return after
+}
+
+/** Where each item has the place of another one, the list is copied as a whole. */
+function exchanged<Item, Result>(
+  results: readonly Result[],
+  items: readonly Item[],
+  differences: readonly Difference[],
+  made: (item: Item) => Result,
+): Result[] {
+  const after = results.slice()
+  for (const { start, end } of differences)
+    for (let place = start; place < end; place += 1) after[place] = made(items[place] as Item)
+  return after
+}

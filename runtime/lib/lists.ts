@@ -1,0 +1,195 @@
+import { differencesBetween, resultsAfter, type Difference } from './differences.ts'
+import { createReaders, withoutTables, type Inputs, type Readers, type Reads } from './reads.ts'
+import { sameItems } from './share.ts'
+import { tableOf, type KeyedTable, type Table } from './table.ts'
+
+/** What was made of the last list of each function: a list or table of thousands is followed by where the next one differs. */
+export interface ListMemory {
+  /** Of items that were in the last list, only those are made again that looked up what has changed. */
+  readonly results: <Item, Result>(
+    fn: object,
+    items: readonly Item[],
+    inputs: Inputs,
+    making: Making<Item, Result>,
+  ) => readonly Result[]
+  /** The items that `results` would make. */
+  readonly unknown: <Item>(fn: object, items: readonly Item[], inputs: Inputs) => Iterable<Item>
+  readonly table: <Item>(keyOf: (item: Item) => string, items: readonly Item[]) => Table<Item>
+  readonly groups: <Item>(keysOf: (item: Item) => readonly string[], items: readonly Item[]) => Table<readonly Item[]>
+}
+
+export interface Making<Item, Result> {
+  readonly made: (item: Item) => Result
+  /** What was looked up when it was made. */
+  readonly readsOf: (item: Item) => Reads | null
+}
+
+interface Made<Result> {
+  readonly results: readonly Result[]
+  readonly readers: Readers
+}
+
+interface Kept<Item, Result> extends Made<Result> {
+  /** Without tables. */
+  readonly inputs: Inputs
+  readonly items: readonly Item[]
+}
+
+interface KeptTable<Item, Value> {
+  readonly items: readonly Item[]
+  readonly table: KeyedTable<Value>
+}
+
+export function createListMemory(): ListMemory {
+  const lists = new Map<object, Kept<unknown, unknown>>()
+  const tables = new Map<object, unknown>()
+  const lastOf = (fn: object, inputs: Inputs): Kept<unknown, unknown> | null => {
+    const last = lists.get(fn)
+    return last !== undefined && sameItems(last.inputs, withoutTables(inputs)) ? last : null
+  }
+  /** The table of the last list, changed by what differs. */
+  const follow = <Item, Value>(
+    fn: object,
+    items: readonly Item[],
+    anew: () => KeyedTable<Value>,
+    changes: (
+      table: Table<Value>,
+      gone: readonly Item[],
+      come: readonly Item[],
+    ) => ReadonlyMap<string, Value | undefined>,
+  ): Table<Value> => {
+    const last = tables.get(fn) as KeptTable<Item, Value> | undefined
+    const differences = last && differencesBetween(last.items, items)
+    if (differences?.length === 0) return last?.table ?? anew()
+    const table =
+      last === undefined || differences === undefined || isMost(differences, items)
+        ? anew()
+        : last.table.with(changes(last.table, goneIn(last.items, differences), comeIn(items, differences)))
+    tables.set(fn, { items, table } satisfies KeptTable<Item, Value>)
+    return table
+  }
+  return {
+    results: <Item, Result>(fn: object, items: readonly Item[], inputs: Inputs, making: Making<Item, Result>) => {
+      const last = lastOf(fn, inputs) as Kept<Item, Result> | null
+      // A failure leaves nothing behind that is half done.
+      lists.delete(fn)
+      const made = last === null ? madeAnew(items, inputs, making) : madeAfter(last, items, inputs, making)
+      const results = last !== null && sameItems(last.results, made.results) ? last.results : made.results
+      lists.set(fn, { ...made, inputs: withoutTables(inputs), items, results } satisfies Kept<Item, Result>)
+      return results
+    },
+    unknown: (fn, items, inputs) => {
+      const last = lastOf(fn, inputs)
+      return last === null ? items : comeIn(items, differencesBetween(last.items, items))
+    },
+    table: (keyOf, items) =>
+      follow(
+        keyOf,
+        items,
+        () => itemsByKey(keyOf, items),
+        (_, gone, come) =>
+          new Map([
+            ...gone.map((item) => [keyOf(item), undefined] as const),
+            ...come.map((item) => [keyOf(item), item] as const),
+          ]),
+      ),
+    groups: (keysOf, items) =>
+      follow(
+        keysOf,
+        items,
+        () => groupsOf(keysOf, items),
+        (groups, gone, come) => changedGroups(groups, keysOf, items, gone, come),
+      ),
+  }
+}
+
+function madeAnew<Item, Result>(
+  items: readonly Item[],
+  inputs: Inputs,
+  { made, readsOf }: Making<Item, Result>,
+): Made<Result> {
+  const readers = createReaders(inputs)
+  const results = items.map((item) => {
+    const result = made(item)
+    readers.add(item, readsOf(item))
+    return result
+  })
+  return { results, readers }
+}
+
+function madeAfter<Item, Result>(
+  { items: before, results, readers }: Kept<Item, Result>,
+  items: readonly Item[],
+  inputs: Inputs,
+  { made, readsOf }: Making<Item, Result>,
+): Made<Result> {
+  const make = (item: Item): Result => {
+    const result = made(item)
+    readers.add(item, readsOf(item))
+    return result
+  }
+  const forget = (item: Item): void => readers.remove(item, readsOf(item))
+  const differences = differencesBetween(before, items)
+  goneIn(before, differences).forEach(forget)
+  const affected = readers.affectedBy(inputs)
+  const after = resultsAfter(results, items, differences, make)
+  for (const place of placesOf(items, affected)) {
+    const item = items[place] as Item
+    forget(item)
+    after[place] = make(item)
+  }
+  return { results: after, readers }
+}
+
+export const itemsByKey = <Item>(keyOf: (item: Item) => string, items: readonly Item[]): KeyedTable<Item> =>
+  tableOf(items.map((item) => [keyOf(item), item]))
+
+export function groupsOf<Item>(
+  keysOf: (item: Item) => readonly string[],
+  items: readonly Item[],
+): KeyedTable<readonly Item[]> {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) for (const key of keysOf(item)) push(groups, key, item)
+  return tableOf<readonly Item[]>(groups)
+}
+
+function changedGroups<Item>(
+  groups: Table<readonly Item[]>,
+  keysOf: (item: Item) => readonly string[],
+  items: readonly Item[],
+  gone: readonly Item[],
+  come: readonly Item[],
+): ReadonlyMap<string, readonly Item[] | undefined> {
+  const keys = new Set([...gone, ...come].flatMap(keysOf))
+  const members = new Set([...come, ...Array.from(keys, (key) => groups.get(key) ?? []).flat()])
+  const changed = new Map<string, Item[] | undefined>(Array.from(keys, (key) => [key, undefined]))
+  if (keys.size === 0) return changed
+  const after = new Map<string, Item[]>()
+  for (const item of items)
+    if (members.has(item)) for (const key of keysOf(item)) if (keys.has(key)) push(after, key, item)
+  return new Map([...changed, ...after])
+}
+
+function push<Item>(groups: Map<string, Item[]>, key: string, item: Item): void {
+  const group = groups.get(key)
+  if (group === undefined) groups.set(key, [item])
+  else group.push(item)
+}
+
+const goneIn = <Item>(before: readonly Item[], differences: readonly Difference[]): readonly Item[] =>
+  differences.flatMap(({ from, to }) => before.slice(from, to))
+
+const comeIn = <Item>(items: readonly Item[], differences: readonly Difference[]): readonly Item[] =>
+  differences.flatMap(({ start, end }) => items.slice(start, end))
+
+/** Then all that differs costs more to follow than all that there is to make. */
+const isMost = (differences: readonly Difference[], items: readonly unknown[]): boolean =>
+  differences.reduce((sum, { start, end }) => sum + end - start, 0) > items.length / 2
+
+/** So few items are looked for one by one. */
+const few = 16
+
+function placesOf(items: readonly unknown[], wanted: ReadonlySet<unknown>): readonly number[] {
+  if (wanted.size <= few) return Array.from(wanted, (item) => items.indexOf(item)).filter((place) => place !== -1)
+  return items.flatMap((item, place) => (wanted.has(item) ? [place] : []))
+}

@@ -1,0 +1,143 @@
+import { isTable, type Lookup, type Table } from './table.ts'
+import { sameItems } from './share.ts'
+
+/** What remembered functions look up, and who of a list looked up what. */
+
+export type Inputs = readonly unknown[]
+
+const areTablesKey = Symbol('tables')
+
+/** Lookups by name. A remembered function takes one such object at most. */
+export interface Tables {
+  readonly [areTablesKey]: true
+}
+
+export const tablesOf = <T extends Readonly<Record<string, Lookup<unknown>>>>(lookups: T): T & Tables => ({
+  ...lookups,
+  [areTablesKey]: true,
+})
+
+type AnyTables = Tables & Readonly<Record<string, Lookup<unknown>>>
+
+const areTables = (input: unknown): input is AnyTables =>
+  typeof input === 'object' && input !== null && areTablesKey in input
+
+/** What was looked up: by table and key, what was found. */
+export type Reads = Map<string, Map<string, unknown>>
+
+/** What is kept must not keep the tables of a compile alive. */
+export const withoutTables = (inputs: Inputs): Inputs => inputs.map((input) => (areTables(input) ? null : input))
+
+export const readsFor = (inputs: Inputs): Reads | null => (inputs.some(areTables) ? new Map() : null)
+
+/** What a function was given but for tables, and what it looked up in them; null where there are none. */
+export interface Dependencies {
+  readonly inputs: Inputs
+  readonly reads: Reads | null
+}
+
+export const areCurrent = ({ inputs, reads }: Dependencies, now: Inputs): boolean =>
+  sameItems(inputs, withoutTables(now)) && (reads === null || holds(reads, now.find(areTables)))
+
+function holds(reads: Reads, tables: AnyTables | undefined): boolean {
+  for (const [name, found] of reads) {
+    const table = tables?.[name]
+    for (const [key, value] of found) if (table?.get(key) !== value) return false
+  }
+  return true
+}
+
+/** The inputs with tables that record lookups. Tables that already record report each key once. */
+export const recorded = (inputs: Inputs, reads: Reads | null): Inputs =>
+  reads === null ? inputs : inputs.map((input) => (areTables(input) ? recording(input, reads) : input))
+
+const recording = (tables: AnyTables, reads: Reads): Tables =>
+  tablesOf(
+    Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, recordingLookup(name, table, reads)])),
+  )
+
+function recordingLookup<T>(name: string, table: Lookup<T>, reads: Reads): Lookup<T> {
+  let found = reads.get(name) as Map<string, T | undefined> | undefined
+  return {
+    get: (key) => {
+      if (found === undefined) reads.set(name, (found = new Map()))
+      const known = found.get(key)
+      if (known !== undefined || found.has(key)) return known
+      const value = table.get(key)
+      found.set(key, value)
+      return value
+    },
+  }
+}
+
+/** The items of a list by what was looked up for them. */
+export interface Readers {
+  /** Those for which something was looked up that is another now. */
+  readonly affectedBy: (inputs: Inputs) => ReadonlySet<unknown>
+  readonly add: (item: unknown, reads: Reads | null) => void
+  readonly remove: (item: unknown, reads: Reads | null) => void
+}
+
+/** What was found under a key, and by whom. */
+interface Found {
+  value: unknown
+  readonly readers: unknown[]
+}
+
+/** @param inputs those of the list's function */
+export function createReaders(inputs: Inputs): Readers {
+  let tables = tablesIn(inputs)
+  const found = new Map<string, Map<string, Found>>()
+  const changedKeys = (name: string, before: ReadonlyMap<string, Table<unknown>>): Iterable<string> | null => {
+    const [earlier, table] = [before.get(name), tables.get(name)]
+    return earlier === undefined ? null : (table?.changesSince(earlier) ?? null)
+  }
+  return {
+    affectedBy: (now) => {
+      const before = tables
+      tables = tablesIn(now)
+      const lookups = now.find(areTables)
+      const affected = new Set<unknown>()
+      for (const [name, byKey] of found) {
+        for (const key of changedKeys(name, before) ?? byKey.keys()) {
+          const known = byKey.get(key)
+          if (known === undefined || lookups?.[name]?.get(key) === known.value) continue
+          for (const reader of known.readers) affected.add(reader)
+        }
+      }
+      return affected
+    },
+    add: (item, reads) => {
+      for (const [name, values] of reads ?? []) {
+        const byKey = found.get(name) ?? new Map<string, Found>()
+        found.set(name, byKey)
+        for (const [key, value] of values) {
+          const known = byKey.get(key)
+          if (known === undefined) byKey.set(key, { value, readers: [item] })
+          else {
+            known.value = value
+            known.readers.push(item)
+          }
+        }
+      }
+    },
+    remove: (item, reads) => {
+      for (const [name, values] of reads ?? []) for (const key of values.keys()) drop(found.get(name), key, item)
+    },
+  }
+}
+
+const tablesIn = (inputs: Inputs): ReadonlyMap<string, Table<unknown>> =>
+  new Map(
+    Object.entries(inputs.find(areTables) ?? {}).filter((entry): entry is [string, Table<unknown>] =>
+      isTable(entry[1]),
+    ),
+  )
+
+function drop(byKey: Map<string, Found> | undefined, key: string, item: unknown): void {
+  const readers = byKey?.get(key)?.readers ?? []
+  const place = readers.indexOf(item)
+  const last = readers.pop()
+  if (place < readers.length) readers[place] = last
+  if (readers.length === 0) byKey?.delete(key)
+}
