@@ -1,4 +1,4 @@
-import { GraphQLObjectType, type GraphQLField, type GraphQLFieldMap } from 'graphql'
+import { GraphQLObjectType, type GraphQLField, type GraphQLFieldMap, type GraphQLInterfaceType } from 'graphql'
 import type { SchemaField } from './types.ts'
 
 /** How to make each field; a field is made when it is first asked for. */
@@ -10,13 +10,18 @@ export interface FieldMakers {
 
 /**
  * An object type whose fields are made one by one. graphql-js makes all fields of a type at once, which for the roots
- * of a schema with thousands of relations takes longer than answering.
+ * of a schema with thousands of relations, and for a table that hundreds refer to, takes longer than answering.
  */
 export class LazyObjectType extends GraphQLObjectType {
   readonly #fields: GraphQLFieldMap<unknown, unknown>
 
-  constructor(name: string, description: string, makers: () => FieldMakers) {
-    super({ name, description, fields: {} })
+  constructor(
+    name: string,
+    description: string,
+    makers: () => FieldMakers,
+    interfaces: () => readonly GraphQLInterfaceType[] = () => [],
+  ) {
+    super({ name, description, interfaces, fields: {} })
     this.#fields = lazyFields(name, makers)
   }
 

@@ -1,9 +1,10 @@
-import { GraphQLObjectType, parseValue, valueFromASTUntyped, type GraphQLOutputType } from 'graphql'
-import type { ArgumentFacts, EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
+import { parseValue, valueFromASTUntyped, type GraphQLOutputType } from 'graphql'
+import type { ArgumentFacts, ColumnFacts, EntityFacts, FunctionFacts, RelationFacts } from '../../contract/manifest.ts'
 import type { RoleVisibility } from '../view.ts'
 import { collectionArguments } from './collections.ts'
+import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
 import { scalars } from './scalars.ts'
-import { field, nonNull, shown, type SchemaField, type Fields, type MakePart, type SchemaTypes } from './types.ts'
+import { field, nonNull, shown, type SchemaField, type MakePart, type SchemaTypes } from './types.ts'
 
 /**
  * Row types: node id, columns, relations, computed fields; where two want one name the later of these wins
@@ -12,51 +13,66 @@ import { field, nonNull, shown, type SchemaField, type Fields, type MakePart, ty
 export const makeRow =
   (visible: RoleVisibility): MakePart =>
   (entity, types) =>
-    new GraphQLObjectType({
-      name: entity.name,
-      description: entity.description ?? `A row of ${entity.name}.`,
-      interfaces: () => (visible.isExposed(entity) ? [types.node] : []),
-      fields: () => rowFields(visible, entity, types),
-    })
-
-function rowFields(visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): Fields {
-  const fields = new Map<string, SchemaField>()
-  const put = (name: string, config: SchemaField): void => {
-    fields.delete(name)
-    fields.set(name, config)
-  }
-  if (visible.isExposed(entity)) {
-    put('nodeId', field(nonNull(scalars.ID), { kind: 'node-id' }, 'Identifies the row among all rows of all tables.'))
-  }
-  for (const column of entity.columns.filter((candidate) => visible.seesColumn(entity, candidate))) {
-    const { name, type } = shown(column)
-    const output = types.output(type)
-    put(
-      name,
-      field(
-        column.notNull ? nonNull(output) : output,
-        { kind: 'column', column: column.column },
-        column.description ?? `The value of ${name}.`,
-      ),
+    new LazyObjectType(
+      entity.name,
+      entity.description ?? `A row of ${entity.name}.`,
+      () => fieldsOf(rowMakers(visible, entity, types)),
+      () => (visible.isExposed(entity) ? [types.node] : []),
     )
+
+const fieldsOf = (makers: ReadonlyMap<string, () => SchemaField>): FieldMakers => ({
+  find: (name) => makers.get(name),
+  names: () => [...makers.keys()],
+})
+
+function rowMakers(
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  types: SchemaTypes,
+): ReadonlyMap<string, () => SchemaField> {
+  const fields = new Map<string, () => SchemaField>()
+  const put = (name: string, make: () => SchemaField): void => {
+    fields.delete(name)
+    fields.set(name, make)
   }
+  if (visible.isExposed(entity)) put('nodeId', nodeIdField)
+  for (const column of entity.columns.filter((candidate) => visible.seesColumn(entity, candidate)))
+    put(shown(column).name, () => columnField(column, types))
   for (const relation of entity.relations.filter((candidate) => visible.seesRelation(entity, candidate))) {
     const target = visible.entity(relation.target)
-    if (target === undefined) continue
-    const meaning = { kind: 'relation', relation, target } as const
-    if (relation.shape === 'many') {
-      const description = `The rows of ${target.name} that belong to this row.`
-      put(relation.field, field(types.connection(target), meaning, description, collectionArguments(target, types)))
-    } else {
-      const type = types.row(target)
-      put(relation.field, field(relation.notNull ? nonNull(type) : type, meaning, `The related row of ${target.name}.`))
-    }
+    if (target !== undefined) put(relation.field, () => relationField(relation, target, types))
   }
-  for (const fn of entity.computed.filter((candidate) => visible.seesComputed(entity, candidate))) {
-    const { type, args } = resultOf(visible, fn, types)
-    put(fn.field, field(type, { kind: 'computed', function: fn }, fn.description ?? `Computed by ${fn.field}.`, args))
+  for (const fn of entity.computed.filter((candidate) => visible.seesComputed(entity, candidate)))
+    put(fn.field, () => computedField(visible, fn, types))
+  return fields
+}
+
+const nodeIdField = (): SchemaField =>
+  field(nonNull(scalars.ID), { kind: 'node-id' }, 'Identifies the row among all rows of all tables.')
+
+function columnField(column: ColumnFacts, types: SchemaTypes): SchemaField {
+  const { name, type } = shown(column)
+  const output = types.output(type)
+  return field(
+    column.notNull ? nonNull(output) : output,
+    { kind: 'column', column: column.column },
+    column.description ?? `The value of ${name}.`,
+  )
+}
+
+function relationField(relation: RelationFacts, target: EntityFacts, types: SchemaTypes): SchemaField {
+  const meaning = { kind: 'relation', relation, target } as const
+  if (relation.shape === 'many') {
+    const description = `The rows of ${target.name} that belong to this row.`
+    return field(types.connection(target), meaning, description, collectionArguments(target, types))
   }
-  return Object.fromEntries(fields)
+  const type = types.row(target)
+  return field(relation.notNull ? nonNull(type) : type, meaning, `The related row of ${target.name}.`)
+}
+
+function computedField(visible: RoleVisibility, fn: FunctionFacts, types: SchemaTypes): SchemaField {
+  const { type, args } = resultOf(visible, fn, types)
+  return field(type, { kind: 'computed', function: fn }, fn.description ?? `Computed by ${fn.field}.`, args)
 }
 
 /** The GraphQL type of what a function returns, with its arguments and those that a collection takes. */
