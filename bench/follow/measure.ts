@@ -4,6 +4,7 @@ import { openDatabase, type Database } from '../../runtime/db/pool/pool.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
 import { createService } from '../../runtime/graphql/serve.ts'
 import type { TestDatabase } from '../../test/support/database.ts'
+import { watchHold } from '../../test/support/held.ts'
 import { withCpu } from '../support/cpu.ts'
 import type { SchemaChange } from './tables.ts'
 
@@ -18,6 +19,8 @@ export interface Effort {
 export interface Series {
   readonly changed: readonly number[]
   readonly warm: readonly number[]
+  /** The longest that the event loop computed at a stretch until the first request was answered. */
+  readonly held: readonly number[]
   readonly serverCpu: readonly number[]
   readonly databaseCpu: readonly number[]
 }
@@ -63,6 +66,15 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - started
 }
 
+const timedHold = async (ask: () => Promise<void>): Promise<{ readonly changed: number; readonly heldMs: number }> => {
+  let changed = 0
+  const { heldMs } = await watchHold(async () => {
+    changed = await timed(ask)
+    return ''
+  })
+  return { changed, heldMs }
+}
+
 const heapMb = (): number => {
   for (let pass = 0; pass < 2; pass += 1) globalThis.gc?.()
   return process.memoryUsage().heapUsed / 2 ** 20
@@ -82,6 +94,7 @@ async function measureChange(change: Change, ask: Served['ask'], rounds: number,
   const series = {
     changed: [] as number[],
     warm: [] as number[],
+    held: [] as number[],
     serverCpu: [] as number[],
     databaseCpu: [] as number[],
   }
@@ -89,13 +102,15 @@ async function measureChange(change: Change, ask: Served['ask'], rounds: number,
     const { value, cpu } = await withCpu({ postgres }, async () => {
       const before = process.cpuUsage()
       await change(round + uncounted)
-      const [changed, warm] = [await timed(ask), await timed(ask)]
+      const { changed, heldMs } = await timedHold(ask)
+      const warm = await timed(ask)
       const { user, system } = process.cpuUsage(before)
-      return { changed, warm, server: user + system }
+      return { changed, warm, held: heldMs, server: user + system }
     })
     if (round < 0) continue
     series.changed.push(value.changed)
     series.warm.push(value.warm)
+    series.held.push(value.held)
     series.serverCpu.push(value.server / 1_000)
     series.databaseCpu.push(cpu.postgres / 1_000)
   }

@@ -6,7 +6,7 @@ import type { Followed } from './measure.ts'
 /** A row for each size and kind of change; the ratios are of a first request to the warm one after it. */
 export const followRows = (all: readonly Followed[]): readonly Row[] =>
   all.flatMap(({ tables, fullMs, series }) =>
-    Object.entries(series).map(([change, { changed, warm, serverCpu, databaseCpu }]) => ({
+    Object.entries(series).map(([change, { changed, warm, held, serverCpu, databaseCpu }]) => ({
       change,
       tables,
       'full ms': figure(fullMs),
@@ -15,6 +15,9 @@ export const followRows = (all: readonly Followed[]): readonly Row[] =>
       'warm ms': figure(median(warm)),
       'over warm ms': figure(median(changed) - median(warm)),
       '× warm': spreadText(ratios(changed, warm)),
+      'least ms': figure(Math.min(...changed)),
+      'loop held ms, median / most': `${figure(median(held))} / ${figure(Math.max(...held))}`,
+      'least CPU ms server / db': `${figure(Math.min(...serverCpu))} / ${figure(Math.min(...databaseCpu))}`,
       'CPU ms server / db': `${figure(median(serverCpu))} / ${figure(median(databaseCpu))}`,
     })),
   )
