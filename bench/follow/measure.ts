@@ -1,4 +1,4 @@
-import { createCompiler } from '../../compiler/compile.ts'
+import { createCompiler, type Compiled } from '../../compiler/compile.ts'
 import { createFollower } from '../../compiler/follow.ts'
 import { openDatabase, type Database } from '../../runtime/db/pool/pool.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
@@ -51,7 +51,9 @@ function serve(db: TestDatabase): Served {
   const { query } = database
   const [version, counter] = [versionExpression, counterExpression]
   const compiler = createCompiler({ query, schemas: ['public'], version, counter })
-  const source = createFollower({ compiler, query, version, guarded: true, report: () => undefined })
+  // As the product does: what there is to say is found out behind the requests that wait.
+  const report = (compiled: Compiled): void => void setImmediate(() => compiled.diagnostics)
+  const source = createFollower({ compiler, query, version, guarded: true, report })
   const service = createService({ database, source })
   const ask = async (): Promise<void> => {
     const { outcome, body } = await service.serve(request, { role: 'anon', claims: '{"role":"anon"}' })

@@ -99,35 +99,48 @@ const lostFieldDiagnostics = (lost: readonly Lost[], nameOf: FunctionNames): rea
     diagnose('field-taken', claim.object(nameOf), { field: claim.field, type, winner: winner.object(nameOf) }),
   )
 
-interface RootClaims {
-  readonly query: readonly Claim[]
-  readonly mutation: readonly Claim[]
+/** What of a relation decides which fields it wants on the roots. */
+interface Wish {
+  readonly name: string
+  readonly root: boolean
+  readonly keyed: boolean
+  readonly label: string
 }
 
-const rootClaims = (entity: EntityFacts): RootClaims => ({
-  query: queryClaims(entity),
-  mutation: mutationClaims(entity),
-})
+/** As text, which is equal where it says the same. */
+const wishText = (entity: EntityFacts): string =>
+  JSON.stringify({
+    name: entity.name,
+    root: entity.root,
+    keyed: entity.key.length > 0,
+    label: entityLabel(entity),
+  } satisfies Wish)
+
+const readWish = (text: string): Wish => JSON.parse(text) as Wish
+
+const rootFieldCollisions = (memo: Memo, manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] =>
+  lostFieldDiagnostics(
+    memo.one(lostOnRoots, memo.map(readWish, memo.map(wishText, manifest.entities)), manifest.functions),
+    nameOf,
+  )
 
 /** On a root, relations come before functions, and earlier ones before later ones. */
-function rootFieldCollisions(memo: Memo, manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] {
+function lostOnRoots(wishes: readonly Wish[], functions: Manifest['functions']): readonly Lost[] {
   const calls = (volatile: boolean): readonly Claim[] =>
-    manifest.functions
+    functions
       .filter((fn) => fn.volatile === volatile)
-      .map(({ field, id }) => ({ field, object: () => nameOf(null, id) }))
-  const claims = memo.map(rootClaims, manifest.entities)
-  const lost = [
-    ...losersOf('Query', [...claims.flatMap(({ query }) => query), ...calls(false)]),
-    ...losersOf('Mutation', [...claims.flatMap(({ mutation }) => mutation), ...calls(true)]),
+      .map(({ field, id }) => ({ field, object: (nameOf: FunctionNames) => nameOf(null, id) }))
+  return [
+    ...losersOf('Query', [...wishes.flatMap(queryClaims), ...calls(false)]),
+    ...losersOf('Mutation', [...wishes.flatMap(mutationClaims), ...calls(true)]),
   ]
-  return lostFieldDiagnostics(lost, nameOf)
 }
 
-const queryClaims = (entity: EntityFacts): readonly Claim[] =>
-  entity.root && entity.key.length > 0 ? claimAll(entity, ['collection', 'byKey']) : []
+const queryClaims = (wish: Wish): readonly Claim[] =>
+  wish.root && wish.keyed ? claimAll(wish, ['collection', 'byKey']) : []
 
-const mutationClaims = (entity: EntityFacts): readonly Claim[] =>
-  entity.key.length > 0 ? claimAll(entity, ['insert', 'update', 'delete']) : []
+const mutationClaims = (wish: Wish): readonly Claim[] =>
+  wish.keyed ? claimAll(wish, ['insert', 'update', 'delete']) : []
 
-const claimAll = (entity: EntityFacts, kinds: readonly RootField[]): readonly Claim[] =>
-  kinds.map((kind) => ({ field: rootField(kind, entity.name), object: () => entityLabel(entity) }))
+const claimAll = ({ name, label }: Wish, kinds: readonly RootField[]): readonly Claim[] =>
+  kinds.map((kind) => ({ field: rootField(kind, name), object: () => label }))
