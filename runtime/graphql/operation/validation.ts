@@ -24,11 +24,16 @@ import type { RoleView } from '../../engine/schema/schema.ts'
 import { knownTypeNames } from './known-type-names.ts'
 import { TakesLong, type Patience } from './limits.ts'
 import { asOneRule } from './rules-as-one.ts'
+import { singleFieldSubscriptions } from './single-field-subscriptions.ts'
+
+/** What stands for a rule of the reference implementation. */
+const ours: ReadonlyMap<ValidationRule, ValidationRule> = new Map([
+  [KnownTypeNamesRule, knownTypeNames],
+  [SingleFieldSubscriptionsRule, singleFieldSubscriptions],
+])
 
 /** All rules of the specification (spec/graphql.md 11, left-hand column). */
-const strictRules: readonly ValidationRule[] = specifiedRules.map((rule) =>
-  rule === KnownTypeNamesRule ? knownTypeNames : rule,
-)
+const strictRules: readonly ValidationRule[] = specifiedRules.map((rule) => ours.get(rule) ?? rule)
 
 /**
  * What still holds when a schema comment switches validation off (spec/graphql.md, decision 9): without these a
@@ -48,7 +53,7 @@ const lenientRules: readonly ValidationRule[] = [
   ProvidedRequiredArgumentsRule,
   OverlappingFieldsCanBeMergedRule,
   MaxIntrospectionDepthRule,
-  SingleFieldSubscriptionsRule,
+  singleFieldSubscriptions,
 ]
 
 /** A suggestion compares a name with every name of a type; a document with more problems than this is no slip of the pen. */

@@ -66,6 +66,25 @@ describe('a subscription', () => {
     })
   })
 
+  it('has it whatever its variables are', async () => {
+    const document = `subscription ($if: Boolean!) { authorByPk(id: 1) @include(if: $if) { name } }`
+    expect(await interests(document, { variables: { if: true } })).toMatchObject({
+      errors: [
+        {
+          message: 'Anonymous Subscription must not use `@skip` or `@include` directives in the top level selection.',
+        },
+      ],
+    })
+    const spread = `subscription S { ...F } fragment F on Subscription { a: authorByPk(id: 1) { name } ...G }
+      fragment G on Subscription { ...F b: authorByPk(id: 2) { name } }`
+    expect(await interests(spread, { operationName: 'S' })).toMatchObject({
+      errors: [
+        { message: 'Subscription "S" must select only one top level field.' },
+        { message: 'Cannot spread fragment "F" within itself via "G".' },
+      ],
+    })
+  })
+
   it('is refused where it reaches what cannot be watched, with the path', async () => {
     const document = `subscription { authorCollection(filter: {secretCollection: {some: {}}}) { edges { node {
       secretCollection { edges { node { id } } } other: secretCollection { edges { node { id } } } } } } }`

@@ -274,6 +274,7 @@ export function schemaSql(world: World): string {
     geo: world.geo && { enabled: true },
     explain: world.explain && { enabled: true },
     schemaReport: world.schemaReport && { enabled: true },
+    live: world.live && { enabled: true },
     limits: world.limits,
     allowlist: world.allowlist && {
       table: 'private.documents',

@@ -41,6 +41,7 @@ export type OpenStage = (world: World) => Promise<Stage>
 
 export const openStage: OpenStage = async (world) => {
   const service = await createTestService({
+    ...(world.live === true && { told: true }),
     ...(world.geo === true && { major: postgisMajor() ?? noPostgis() }),
     sql: `${settings}\n${schemaSql(world)}\n${dataSql(world)}`,
   })
@@ -69,7 +70,8 @@ export function stageOn(world: World, service: TestService, putBack: (world: Wor
         ...(world.schemaReport && { schemaReport: true }),
         ...(hash !== null && { persistedQuery: { version: 1, sha256Hash: hash } }),
       }
-      const options = { variables, role, claims, extensions, ...(operationName !== null && { operationName }) }
+      const live = world.live === true
+      const options = { variables, role, claims, extensions, live, ...(operationName !== null && { operationName }) }
       return service.graphql(hash === null ? document : null, options).catch(crashed)
     },
     dump: async () => {

@@ -52,14 +52,16 @@ function run(
   store: Store,
   operation: OperationDefinitionNode,
 ): { readonly data: Json; readonly after: Store } {
+  // A subscription is answered as a query (spec/graphql.md 16).
   const root = operation.operation === 'mutation' ? 'Mutation' : 'Query'
+  const type = operation.operation === 'subscription' ? 'Subscription' : root
   const fields = [...collectFields(context.scope, root, false, [operation.selectionSet])]
   // Arguments are checked for all fields before anything runs.
   const reasons = fields.flatMap(([, nodes]) => checkRoot(context, root, nodes))
   if (reasons.length > 0) throw new Refused(...reasons)
   let after = store
   const members = fields.map(([key, nodes]): readonly [string, Json] => {
-    if (nodes[0].name.value === '__typename') return [key, root]
+    if (nodes[0].name.value === '__typename') return [key, type]
     if (root === 'Query') return [key, queryField(context, after, nodes)]
     if (context.api.mutation.get(nodes[0].name.value)?.kind === 'call')
       return [key, callField(context, after, nodes, context.api.mutation)]

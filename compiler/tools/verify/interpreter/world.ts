@@ -223,6 +223,8 @@ export interface World {
   readonly explain?: true
   /** The `schemaReport` setting of the schema, which changes none either. */
   readonly schemaReport?: true
+  /** The `live` setting of the schema. */
+  readonly live?: true
   /** The `allowlist` setting of the schema. */
   readonly allowlist?: AllowlistSketch
   /** The setting of that name. */

@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { drawFrom, choices, type Draw } from '../../compiler/tools/verify/questions/draw.ts'
+import { drawQuestion, usefulRoles } from '../../compiler/tools/verify/questions/document.ts'
+import type { TableSketch, World } from '../../compiler/tools/verify/interpreter/world.ts'
+import type { Interest } from '../../runtime/contract/live.ts'
+import { ident } from '../../runtime/sql/ident.ts'
+import { worlds } from '../support/arbitraries/world.ts'
+import { judge } from '../support/exact/judge.ts'
+import { openStage, type Stage } from '../support/exact/stage.ts'
+
+/**
+ * Promise: a change of rows that changes an answer is one that matters to who watches it (spec/graphql.md 16.2). Random
+ * subscriptions on random catalogues, and one random change after each; INTERESTS_SEED repeats a run.
+ */
+const seed = Number(process.env['INTERESTS_SEED'] ?? '700000')
+
+/** Rows that are there before or after a change and not both, as texts by column. */
+type Touched = ReadonlyMap<string, readonly Readonly<Record<string, string | null>>[]>
+
+/** As changes are told: an enum by its label, a date as ISO 8601 has it, a boolean as `t` or `f`. */
+const told = ({ name, type }: TableSketch['columns'][number]): string =>
+  type.base === 'bool' && !type.list ? `left(${ident(name)}::text, 1)` : `${ident(name)}::text`
+
+async function rowsOf(stage: Stage): Promise<ReadonlyMap<string, readonly string[]>> {
+  const read = stage.world.tables.map(async (table): Promise<[string, readonly string[]]> => {
+    const cells = table.columns.map((column) => `'${column.name.replaceAll("'", "''")}', ${told(column)}`)
+    const sql = `select json_build_object(${cells.join(', ')})::text as row from ${ident(table.name)}`
+    return [table.name, (await stage.service.db.query(sql)).rows.map(({ row }) => String(row))]
+  })
+  return new Map(await Promise.all(read))
+}
+
+function without(rows: readonly string[], others: readonly string[]): readonly string[] {
+  const left = [...others]
+  return rows.filter((row) => {
+    const place = left.indexOf(row)
+    if (place >= 0) left.splice(place, 1)
+    return place < 0
+  })
+}
+
+async function touchedBy(stage: Stage, change: string): Promise<Touched | null> {
+  const before = await rowsOf(stage)
+  try {
+    await stage.service.db.query(change)
+  } catch {
+    return null
+  }
+  const after = await rowsOf(stage)
+  return new Map(
+    [...before].map(([table, rows]) => {
+      const now = after.get(table) ?? []
+      return [table, [...without(rows, now), ...without(now, rows)].map((row) => JSON.parse(row))]
+    }),
+  )
+}
+
+const isMet = (touched: Touched, { relation, pins }: Interest): boolean => {
+  const rows = touched.get(relation.name) ?? []
+  return rows.length > 0 && pins.every(({ column, value }) => rows.some((row) => row[column] === value))
+}
+
+/** One row gets a value that another one has, or none, or goes, or comes a second time. */
+function drawChange(draw: Draw, { tables }: World, interests: readonly Interest[]): string {
+  const read = tables.filter(({ name }) => interests.some(({ relation }) => relation.name === name))
+  const table = draw.pick(read.length === 0 || draw.chance(10) ? tables : read)
+  const name = ident(table.name)
+  const column = ident(draw.pick(table.columns).name)
+  const row = (): string =>
+    `(select ctid from ${name} order by ctid offset ${draw.int(Math.max(table.rows.length, 1))} limit 1)`
+  const value = draw.chance(25) ? 'null' : `(select ${column} from ${name} where ctid = ${row()})`
+  return draw.chance(15)
+    ? `delete from ${name} where ctid = ${row()}`
+    : `update ${name} set ${column} = ${value} where ctid = ${row()}`
+}
+
+/** Other comparisons seldom pin rows. */
+const pinning = (draw: Draw, document: string): string =>
+  draw.chance(80) ? document.replace(/\b(neq|lte?|gte?): /g, 'eq: ') : document
+
+/** Most ways to reach related rows. */
+const related = { relationFilters: true, orderByRelated: true }
+
+interface Tally {
+  watched: number
+  changed: number
+  /** Changes of what is read that wake nobody. */
+  spared: number
+}
+
+async function tryOne(stage: Stage, draw: Draw, tally: Tally): Promise<void> {
+  const { question, writes } = drawQuestion(draw, stage.world)
+  if (writes) return
+  const { role, claims, variables } = question
+  const document = pinning(draw, question.document.replace(/^query Q/, 'subscription Q'))
+  const asked = { role, claims, variables, live: true, ...(question.operationName !== null && { operationName: 'Q' }) }
+  const found = await stage.service.watch(document, asked)
+  if (found.kind !== 'watch') return
+  tally.watched += 1
+  const { disagreement } = await judge(stage, { ...question, document }, false)
+  expect(disagreement).toBeNull()
+  for (let round = 0; round < 8; round += 1) {
+    const before = (await stage.service.serve(document, asked)).body
+    const change = drawChange(draw, stage.world, found.interests)
+    const touched = await touchedBy(stage, change)
+    if (touched === null) continue
+    const after = (await stage.service.serve(document, asked)).body
+    const met = found.interests.some((interest) => isMet(touched, interest))
+    if (before !== after) {
+      tally.changed += 1
+      expect({ met, document, variables, change, interests: found.interests, before, after }).toMatchObject({
+        met: true,
+      })
+    } else if (!met && found.interests.some(({ relation }) => (touched.get(relation.name) ?? []).length > 0))
+      tally.spared += 1
+  }
+  await stage.reset()
+}
+
+test(`changes that change an answer matter (again: INTERESTS_SEED=${seed})`, { timeout: 120_000 }, async () => {
+  const tally: Tally = { watched: 0, changed: 0, spared: 0 }
+  const end = Date.now() + Number(process.env['INTERESTS_SECONDS'] ?? '20') * 1_000
+  for (const { limits: _, allowlist: __, ...world } of fc.sample(worlds, { seed, numRuns: 200 })) {
+    if (Date.now() > end) break
+    if (usefulRoles(world).length === 0) continue
+    const stage = await openStage({ ...world, additions: { ...world.additions, ...related }, live: true })
+    try {
+      const draws = fc.sample(choices(400), { seed, numRuns: 60 }).map(drawFrom)
+      for (const draw of draws) await tryOne(stage, draw, tally)
+    } finally {
+      await stage.close()
+    }
+  }
+  if (process.env['INTERESTS_SEED'] !== undefined) console.log(tally)
+  expect(tally.changed).toBeGreaterThan(5)
+  expect(tally.spared).toBeGreaterThan(2)
+})
