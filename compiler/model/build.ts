@@ -23,7 +23,7 @@ import { functionNames } from './function-names.ts'
 import { buildFunctions, type RootFunction } from './functions.ts'
 import { nameRelations, type NamedRelation } from './named-relations.ts'
 import { buildLinks } from './links.ts'
-import { watchedCalls, watchedEntities, type Watched } from './live.ts'
+import { liveDiagnostics, watchedCalls, watchedEntities, type Watched } from './live.ts'
 import { schemaUsage } from './privileges.ts'
 import { buildReport } from './report.ts'
 import type { FunctionScope } from './results.ts'
@@ -83,6 +83,7 @@ export function buildModel(
     ...(composites?.diagnostics ?? []),
     ...[relations, enums, namedRelations, links, entities, calls].flatMap((pass) => pass.diagnostics),
     ...collisionDiagnostics(memo, manifest, functionNames(scope, functions)),
+    ...(watched === undefined ? [] : liveDiagnostics(annotated, watched)),
   ])
   const reports = annotated.schemas.some(({ settings }) => settings.schemaReport)
   const reported: Manifest = reports

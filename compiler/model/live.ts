@@ -1,9 +1,11 @@
-import type { EntityFacts, FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
+import type { Diagnostic, EntityFacts, FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { LiveFacts } from '../../runtime/contract/live.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
 import type { Oid } from '../catalog/types.ts'
 import type { Annotated } from '../comments/types.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { nameRelation } from '../report/object-name.ts'
 import { rowArgument } from './computed.ts'
 import type { Entity } from './entities.ts'
 import { functionIdentities } from './function-names.ts'
@@ -70,3 +72,18 @@ const callFacts = (
       return facts === undefined ? [] : functionIdentities(fn).map((id) => [callKey(row, id), facts] as const)
     }),
   )
+
+/** Relations that their owner made live, or their schema, and that cannot be watched. */
+export function liveDiagnostics(
+  { schemas, relations }: Annotated,
+  { relations: facts }: Watched,
+): readonly Diagnostic[] {
+  const live = new Set(schemas.flatMap(({ name, settings }) => (settings.live === true ? [name] : [])))
+  return relations.flatMap((relation) => {
+    const found = facts.get(relation.oid)
+    const isLive = relation.settings.live ?? live.has(relation.schema)
+    return isLive && found !== undefined && 'refused' in found
+      ? [diagnose('live-refused', nameRelation(relation), { reasons: found.refused })]
+      : []
+  })
+}

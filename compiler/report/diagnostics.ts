@@ -151,6 +151,11 @@ export const diagnosticKinds = {
       `Restrictive policies do not restrict where Citus keeps the rows, which would be shown because of ${list(policies)}; the table is left out.`,
     ({ sql }) => sql ?? 'Write what they demand into its permissive policies, and drop them.',
   ),
+  'live-refused': kind<{ reasons: readonly string[] }>(
+    'warning',
+    ({ reasons }) => `Queries of it cannot be watched. ${reasons.join(' ')}`,
+    () => 'docs/live.md says what to do about each reason; "live": {"enabled": false} takes it out.',
+  ),
   'statement-refused': kind<{ part: string; problem: string }>(
     'error',
     ({ part, problem }) => `The SQL compiled for ${part} does not parse: ${problem}; the object is left out.`,

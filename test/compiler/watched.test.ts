@@ -57,6 +57,25 @@ describe.each(majors())('what can be watched on PostgreSQL %i', (major) => {
     expect(await live('posts', `comment on schema public is null`)).toBeUndefined()
   })
 
+  it('is a remark where the owner wants it and it cannot be', async () => {
+    await db.query('begin')
+    await db.query('create view hourly as select now() as at')
+    const { diagnostics } = await createCompiler({
+      query: (text, values) => db.query(text, values),
+      schemas: ['public'],
+      version: null,
+      triggers: { told: 'true', install: () => Promise.resolve() },
+    }).compile()
+    await db.query('rollback')
+    const told = diagnostics.filter(({ code }) => code === 'live-refused')
+    expect(told.map(({ object, message }) => [object, message])).toEqual([
+      [
+        'view public.hourly',
+        'Queries of it cannot be watched. view public.hourly cannot be watched: it depends on the clock.',
+      ],
+    ])
+  })
+
   it('follows policies that are in force to the tables that they ask', async () => {
     expect(await live('posts', policy('author in (select id from people)'))).toEqual(['public.people', 'public.posts'])
     expect(await live('posts', 'create policy p on posts using (author in (select id from dead))')).toEqual([
