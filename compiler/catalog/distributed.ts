@@ -14,6 +14,7 @@ const policies = `array(
 /** Of all schemas: functions read what is not served, too. */
 export const distributedQuery = `with ${PATH}
 select c.oid::pg_catalog.text as oid, pg_catalog.column_to_column_name(p.logicalrelid, p.partkey) as column,
+  p.partmethod = 'n' and p.repmodel = 't' as everywhere, p.colocationid::pg_catalog.text as "group",
   c.relforcerowsecurity as forced, ${policies} as policies
 from pg_catalog.pg_dist_partition p
 join pg_catalog.pg_class c on c.oid = p.logicalrelid::pg_catalog.oid
@@ -23,6 +24,8 @@ cross join path order by c.oid`
 export const decodeDistributed = (row: Readonly<Record<string, unknown>>): CatalogDistributed => ({
   oid: text(row['oid']),
   column: nullable(text)(row['column']),
+  everywhere: bool(row['everywhere']),
+  group: text(row['group']),
   forced: bool(row['forced']),
   policies: eachOf(text)(row['policies']).map((policy) => decodePolicy(JSON.parse(policy))),
 })

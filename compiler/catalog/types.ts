@@ -51,6 +51,10 @@ export interface CatalogDistributed {
   readonly oid: Oid
   /** What decides where a row lies; null: nothing does, since all of them lie in one place or in each. */
   readonly column: string | null
+  /** Whether each server has all rows (a reference table). */
+  readonly everywhere: boolean
+  /** Relations of one group have the shards of one value side by side (pg_dist_partition.colocationid); '0': none. */
+  readonly group: string
   /** Whether its policies hold for its owner, too. */
   readonly forced: boolean
   /** By name. */

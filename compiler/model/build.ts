@@ -16,6 +16,7 @@ import type { Annotated, AnnotatedFunction, AnnotatedSchema, SchemaRefusal } fro
 import { additionFacts, type AdditionFacts } from './additions.ts'
 import { collisionDiagnostics } from './collisions.ts'
 import { placedFunction, type PlacedFunction } from './computed.ts'
+import { crossingDiagnostics } from './crossing.ts'
 import { buildComposites } from './composites.ts'
 import { buildEntities, type Entity, type EntityScope } from './entities.ts'
 import { buildEnums, type ServedEnum } from './enums.ts'
@@ -84,6 +85,7 @@ export function buildModel(
     ...[relations, enums, namedRelations, links, entities, calls].flatMap((pass) => pass.diagnostics),
     ...collisionDiagnostics(memo, manifest, functionNames(scope, functions)),
     ...(watched === undefined ? [] : liveDiagnostics(annotated, watched)),
+    ...crossingDiagnostics(annotated, links.value),
   ])
   const reports = annotated.schemas.some(({ settings }) => settings.schemaReport)
   const reported: Manifest = reports

@@ -156,6 +156,17 @@ export const diagnosticKinds = {
     ({ reasons }) => `Queries of it cannot be watched. ${reasons.join(' ')}`,
     () => 'docs/live.md says what to do about each reason; "live": {"enabled": false} takes it out.',
   ),
+  'relation-crosses-shards': kind<{ why: string; fix: string }>(
+    'warning',
+    ({ why }) =>
+      `Requests that follow it are refused, or answered only where shards happen to lie on one server: ${why}.`,
+    ({ fix }) => fix,
+  ),
+  'relation-within-tenant': kind<Record<never, never>>(
+    'info',
+    () => 'Citus follows it within one tenant, and over all of them only towards a reference table.',
+    () => 'Name the tenant in the document, or in policies.',
+  ),
   'statement-refused': kind<{ part: string; problem: string }>(
     'error',
     ({ part, problem }) => `The SQL compiled for ${part} does not parse: ${problem}; the object is left out.`,

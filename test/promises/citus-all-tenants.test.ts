@@ -48,9 +48,12 @@ const sql = `
   insert into note values (1, 'here', 'ch');
   alter table task enable row level security;
   create policy own on task using (tenant_id = ${tenant});
-  comment on schema public is '@graphql({"inflect_names": false, "relationFilters": {"enabled": true},
+  comment on schema public is '@graphql({"inflect_names": false, "schemaReport": {"enabled": true}, "relationFilters": {"enabled": true},
     "orderByRelated": {"enabled": true}, "distinctOn": {"enabled": true}, "upsert": {"enabled": true}})';
-  comment on table task is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}})';
+  comment on table note is '@graphql({"foreign_keys": [{"local_columns": ["id"], "foreign_schema": "public",
+    "foreign_table": "project", "foreign_columns": ["id"]}]})';
+  comment on table task is '@graphql({"foreign_keys": [{"local_name": "named", "local_columns": ["id"], "foreign_name": "namesake",
+    "foreign_schema": "public", "foreign_table": "project", "foreign_columns": ["id"]}], "totalCount": {"enabled": true}, "aggregate": {"enabled": true}})';
   comment on table project is '@graphql({"totalCount": {"enabled": true}})';
   grant usage on schema public to authenticated, service_role;
   grant all on all tables in schema public to authenticated, service_role;
@@ -154,6 +157,37 @@ describe.skipIf(major === null)('questions over all tenants of Citus', () => {
     expect(errors).toMatchObject([
       { message: expect.stringMatching(/different servers/), extensions: { code: 'DATABASE_SHARDS_CROSSED' } },
     ])
+  })
+
+  it('tells which relations cross shards, why, and what to do', async () => {
+    const { extensions } = await service.graphql('{ __typename }', {
+      role: 'service_role',
+      extensions: { schemaReport: true },
+    })
+    const { remarks }: any = extensions?.['schemaReport']
+    const told = remarks.filter(({ code }: any) => code.startsWith('relation-'))
+    const saying = (object: string, why: string, fix: string) => ({
+      code: 'relation-crosses-shards',
+      severity: 'warning',
+      object,
+      message: expect.stringContaining(why),
+      fix: expect.stringContaining(fix),
+    })
+    const within = (object: string) => expect.objectContaining({ code: 'relation-within-tenant', object })
+    expect(told).toHaveLength(5)
+    expect(told).toEqual(
+      expect.arrayContaining([
+        saying('table public.apart', 'are not co-located', `select alter_distributed_table('"public"."apart"',`),
+        saying(
+          'table public.note',
+          'lies on the coordinator alone',
+          `select create_reference_table('"public"."note"');`,
+        ),
+        saying('table public.task', 'its columns are not those', '"tenant_id"'),
+        within('constraint task_tenant_id_project_id_fkey on public.task'),
+        within('constraint project_country_fkey on public.project'),
+      ]),
+    )
   })
 
   it('shows no rows that a function of a row reads on a shard as if there were none', async () => {

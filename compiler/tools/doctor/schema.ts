@@ -36,11 +36,21 @@ function remarkFindings(diagnostics: readonly Diagnostic[]): readonly Finding[] 
   const lost = diagnostics.filter(({ code }) => losses.has(code)).length
   const comments = diagnostics.filter(({ code }) => code.startsWith('comment-')).length
   const keyless = diagnostics.filter(({ code }) => code === 'no-key').length
+  const crossing = diagnostics.filter(({ code }) => code === 'relation-crosses-shards').length
   const loosened = diagnostics.filter(({ code }) => code === 'policies-loosened')
   const broken = diagnostics.filter(({ severity }) => severity === 'error').length - loosened.length
   return [
     ...loosened.map(({ object, message, fix }) => fault('policies', `${object}: ${message}`, fix)),
     ...(broken > 0 ? [fault('schema', `${broken} objects cannot be served`, 'catalograph report names them')] : []),
+    ...(crossing > 0
+      ? [
+          advise(
+            'citus',
+            `${crossing} relations lead from one server to another, so that requests that follow them are refused`,
+            'catalograph report names each, with what mends it',
+          ),
+        ]
+      : []),
     ...(comments > 0
       ? [advise('comments', `${comments} comments or settings in them have no effect`, 'catalograph report names them')]
       : [ok('comments', 'all comments can be read')]),
