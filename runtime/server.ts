@@ -121,7 +121,7 @@ export function openServerDatabase(settings: ServerSettings): ServerDatabase {
   return { ...openServerPool(settings, settings.databaseUrl, answers), answers }
 }
 
-const openServerPool = (settings: ServerSettings, url: string, answers: ByteBudget): Database =>
+const openServerPool = (settings: ServerSettings, url: string, answers: ByteBudget, replays = false): Database =>
   openDatabase({
     url,
     schemas: settings.schemas,
@@ -129,6 +129,7 @@ const openServerPool = (settings: ServerSettings, url: string, answers: ByteBudg
     pooler: settings.pooler,
     statementTimeout: settings.statementTimeoutMs ?? undefined,
     answers,
+    replays,
   })
 
 /** Null: there are none. */
@@ -136,7 +137,7 @@ function openServerReplicas({ settings, database, log, siblings }: ServerParts):
   if (settings.replicaUrls === null) return null
   return openReplicas({
     primary: database,
-    servers: settings.replicaUrls.map((url) => openServerPool(settings, url, database.answers)),
+    servers: settings.replicaUrls.map((url) => openServerPool(settings, url, database.answers, true)),
     longestMs: settings.replicaMaxStalenessMs,
     log,
     ...(siblings !== undefined && { siblings }),

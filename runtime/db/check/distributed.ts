@@ -19,6 +19,9 @@ const setting = (name: string, value: string): WrittenStatement =>
 /** A setting that a coordinator hands on what is set for a transaction. */
 const handOn = setting('citus.propagate_set_commands', 'local')
 
+/** In a statement Postgres cuts longer names off (manual 4.1.1), so that one claim would pass for another. */
+const longest = 63
+
 const quoted = (name: string): string => `"${name}"`
 
 /**
@@ -34,7 +37,7 @@ export const handedOn = (
   return [
     handOn,
     ...ofConnection.map(([name, value]) => setting(name, value)),
-    ...names.map((name, index) => setting(quoted(name), values[index] ?? '')),
+    ...names.flatMap((name, index) => (name.length > longest ? [] : [setting(quoted(name), values[index] ?? '')])),
     setting(quoted('request.jwt.claims'), claims),
   ]
 }
@@ -47,21 +50,26 @@ const withoutCheck = ({ name, text, values, closes }: BoundStatement): BoundStat
 })
 
 /**
- * The checks as statements of their own: the first compares everything, and the last that the schema still is the same, so that
- * no statement between them saw another one.
+ * How many checks stand before the statements; one stands behind them. What only reads was sent after its version was seen, so it
+ * saw none before it, and none after it where that still holds at the end. A condition has to hold before anything runs, what writes
+ * may change roles itself, and a server that replays another one's changes may be behind when it begins.
  */
-const checkedApart = (exchange: Exchange): Exchange => ({
+const checksBefore = ({ condition, readOnly }: Exchange, replays: boolean): 0 | 1 =>
+  condition !== undefined || !readOnly || replays ? 1 : 0
+
+/** The checks as statements of their own. */
+const checkedApart = (exchange: Exchange, before: 0 | 1): Exchange => ({
   ...exchange,
-  statements: [bareCheck, ...exchange.statements.map(withoutCheck), bareCheck],
+  statements: [...(before === 1 ? [bareCheck] : []), ...exchange.statements.map(withoutCheck), bareCheck],
 })
 
 const isApart = ({ distributed, version, statements }: Exchange): boolean =>
   distributed === true && version !== null && statements.length > 0
 
 /** A failure of a statement between the checks, counted among those alone. */
-const amongOwn = (error: unknown, { statements }: Exchange): unknown => {
+const amongOwn = (error: unknown, { statements }: Exchange, before: 0 | 1): unknown => {
   if (!(error instanceof DatabaseFailure) || error.statement === null) return error
-  const at = error.statement - 1
+  const at = error.statement - before
   return acrossShards(atStatement(error, at < 0 || at >= statements.length ? null : at))
 }
 
@@ -74,19 +82,32 @@ const withoutChange = (exchange: Exchange, failure: unknown): Exchange | null =>
   return { ...exchange, statements: exchange.statements.with(failure.statement, answer) }
 }
 
-const runApart = async (run: RunExchange, exchange: Exchange, context?: RequestContext): ReturnType<RunExchange> => {
+const isOwn = (failure: unknown): boolean => failure instanceof DatabaseFailure && failure.statement !== null
+
+const runApart = async (
+  run: RunExchange,
+  replays: boolean,
+  exchange: Exchange,
+  context?: RequestContext,
+): ReturnType<RunExchange> => {
+  const before = checksBefore(exchange, replays)
   try {
-    return (await run(checkedApart(exchange), context)).slice(1, -1)
+    return (await run(checkedApart(exchange, before), context)).slice(before, -1)
   } catch (error) {
-    const failure = amongOwn(error, exchange)
+    const failure = amongOwn(error, exchange, before)
     const next = withoutChange(exchange, failure)
-    if (next === null) throw failure
-    return runApart(run, next, context)
+    if (next !== null) return runApart(run, replays, next, context)
+    // It came before the check: the schema may be another one.
+    if (before === 0 && isOwn(failure)) await run({ ...exchange, statements: [] }, context)
+    throw failure
   }
 }
 
-/** Runs exchanges of distributed databases with their checks apart, all others as they are. */
+/**
+ * Runs exchanges of distributed databases with their checks apart, all others as they are.
+ * @param replays the server replays another one's changes
+ */
 export const checkingApart =
-  (run: RunExchange): RunExchange =>
+  (run: RunExchange, replays: boolean): RunExchange =>
   (exchange, context) =>
-    isApart(exchange) ? runApart(run, exchange, context) : run(exchange, context)
+    isApart(exchange) ? runApart(run, replays, exchange, context) : run(exchange, context)

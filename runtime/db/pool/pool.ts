@@ -40,6 +40,8 @@ export interface DatabaseOptions {
   readonly pooler?: PoolerSetting
   /** The memory that answers share; left out: it is not counted. */
   readonly answers?: ByteBudget
+  /** True for a server that replays another one's changes. */
+  readonly replays?: boolean
 }
 
 export interface Database {
@@ -194,7 +196,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     timeout,
   })
   return {
-    run: checkingApart(runWith(runner.run, marks.forget)),
+    run: checkingApart(runWith(runner.run, marks.forget), options.replays ?? false),
     query,
     session,
     ping: async () => {
