@@ -164,8 +164,8 @@ describe.skipIf(major === null)('questions over all tenants of Citus', () => {
       role: 'service_role',
       extensions: { schemaReport: true },
     })
-    const { remarks }: any = extensions?.['schemaReport']
-    const told = remarks.filter(({ code }: any) => code.startsWith('relation-'))
+    const report: any = extensions?.['schemaReport']
+    const told = report.remarks.filter(({ code }: any) => code.startsWith('relation-'))
     const saying = (object: string, why: string, fix: string) => ({
       code: 'relation-crosses-shards',
       severity: 'warning',
