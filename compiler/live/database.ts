@@ -47,7 +47,7 @@ export function createDatabaseReader(
     const catalog = await timed('catalog', read)
     const noted = await timed('comments', () => annotate(catalog, memo))
     const { annotated } = noted
-    return { catalog, noted, live: isAnyLive(annotated) ? await timed('live', () => readLive(annotated)) : null }
+    return { catalog, noted, live: isAnyLive(memo, annotated) ? await timed('live', () => readLive(annotated)) : null }
   }
   const readWhole = async (timed: Timed): Promise<DatabaseRead> => {
     for (let attempt = 1; ; attempt += 1) {

@@ -1,7 +1,8 @@
 import type { LiveRelation } from '../../runtime/contract/live.ts'
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import type { Oid } from '../catalog/types.ts'
-import type { Annotated } from '../comments/types.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../comments/types.ts'
 import type { Watched } from '../model/live.ts'
 import { createJudge, type LiveVerdict } from './judge.ts'
 import { createClosureReader, type ClosureOptions } from './read.ts'
@@ -15,8 +16,10 @@ export interface LiveAnswer {
   readonly untold: readonly LiveRelation[]
 }
 
-export const isAnyLive = ({ schemas, relations }: Annotated): boolean =>
-  schemas.some(({ settings }) => settings.live === true) || relations.some(({ settings }) => settings.live === true)
+export const isAnyLive = (memo: Memo, { schemas, relations }: Annotated): boolean =>
+  schemas.some(isLive) || memo.map(isLive, relations).includes(true)
+
+const isLive = ({ settings }: AnnotatedSchema | AnnotatedRelation): boolean => settings.live === true
 
 /** Makes what finds out what can be watched. That rejects as `query` does, and with a TypeError when the database changes meanwhile. */
 export function createLiveReader(options: ClosureOptions): (annotated: Annotated) => Promise<LiveAnswer> {

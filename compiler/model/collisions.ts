@@ -24,7 +24,7 @@ const counts = (): boolean => true
 function typeCollisions(memo: Memo, manifest: Manifest): readonly Diagnostic[] {
   const names = createNames(manifest, memo.map(counts, manifest.entities), { shared: memo, own: memo })
   return [
-    ...manifest.entities.filter((entity) => !names.owns(entity)).map((entity) => takenEntityName(names, entity)),
+    ...names.nameless().map((entity) => takenEntityName(names, entity)),
     ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => takenEnumName(names, item)),
     ...(manifest.composites ?? [])
       .filter((item) => item.fields.length > 0 && !names.ownsComposite(item))

@@ -2,7 +2,7 @@ import type { Memo } from '../../runtime/lib/memo.ts'
 import { tablesOf, type Tables } from '../../runtime/lib/reads.ts'
 import { viewOf, type Lookup, type Table } from '../../runtime/lib/table.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
-import type { ObjectId } from '../../runtime/contract/manifest.ts'
+import type { Diagnostic, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { DeclaredForeignKey } from '../comments/decoders.ts'
 import type { AnnotatedForeignKey } from '../comments/types.ts'
 import { diagnose } from '../report/diagnostics.ts'
@@ -59,12 +59,13 @@ export function buildLinks(
   return {
     value: memo.one(linksByRelation, memo, links),
     get diagnostics() {
-      return own.flatMap(({ diagnostics }) => diagnostics)
+      return memo.of(toldOf, own)
     },
   }
 }
 
 const outlineOf = ({ outline }: NamedRelation): RelationOutline => outline
+const toldOf = (own: readonly OwnLinks[]): readonly Diagnostic[] => own.flatMap(({ diagnostics }) => diagnostics)
 const linksIn = ({ value }: OwnLinks): readonly Link[] => value
 
 const touchedBy = (links: readonly Link[]): readonly ObjectId[] => [

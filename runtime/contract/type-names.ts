@@ -117,6 +117,8 @@ export interface Names {
   readonly listFilters: boolean
   /** Relations with a key that own their names, by precedence. */
   readonly exposed: readonly EntityFacts[]
+  /** Those that do not own theirs. */
+  readonly nameless: () => readonly EntityFacts[]
 }
 
 type ValuePart = EnumPart | CompositePart
@@ -211,6 +213,9 @@ function namingText(entity: EntityFacts): string {
 
 const readNaming = (text: string): Naming => JSON.parse(text) as Naming
 
+const placesWithoutName = (namings: readonly Naming[], { places }: Claims): readonly number[] =>
+  namings.flatMap(({ name }, place) => (places.get(name) === place ? [] : [place]))
+
 const keyedOf = (entities: readonly EntityFacts[], keyed: readonly boolean[]): readonly EntityFacts[] =>
   entities.filter((_, place) => keyed[place])
 
@@ -257,6 +262,7 @@ export function createNames(
     },
     listFilters,
     exposed: own.one(keyedOf, manifest.entities, claims.keyed),
+    nameless: () => own.one(placesWithoutName, namings, claims).flatMap((place) => entityAt(place) ?? []),
     find: (name) => {
       const found = findPart(claims, name)
       const entity = found && entityAt(found.place)
