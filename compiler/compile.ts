@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { printSchema } from 'graphql'
 import type { Diagnostic, Manifest } from '../runtime/contract/manifest.ts'
 import type { LiveRelation } from '../runtime/contract/live.ts'
@@ -55,8 +56,12 @@ export function createCompiler(options: CompilerOptions): Compiler {
       const { timed, timings } = createStopwatch()
       const { catalog, noted, live } = await read(timed)
       const annotated = reportsAll ? reportingAll(noted.annotated) : noted.annotated
+      // Other requests have their turn between the stages.
+      await setImmediate()
       const built = await timed('model', () => buildModel(annotated, memo, live?.watched))
+      await setImmediate()
       const emitted = await timed('emit', () => emit(built.model, catalog.version))
+      await setImmediate()
       return {
         catalog,
         annotated,
