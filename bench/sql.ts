@@ -4,7 +4,8 @@ import { optionsText, startupSettings } from '../runtime/db/connect/startup.ts'
 import { openDatabase } from '../runtime/db/pool/pool.ts'
 import { additionOperations, type AdditionOperation } from './blog/additions.ts'
 import { caller, operations } from './blog/operations.ts'
-import { blogSize, createBlog } from './blog/data.ts'
+import { addValues, blogSize, createBlog } from './blog/data.ts'
+import { valueOperations } from './blog/values.ts'
 import { handWritten, type HandWritten } from './blog/sql.ts'
 import { createAsk } from './limit/pipeline.ts'
 import { withCleanup } from './support/cleanup.ts'
@@ -87,6 +88,7 @@ await withCleanup(async (later) => {
   later(postgres.stop)
   const db = await createBlog(major, size)
   later(db.drop)
+  await addValues(db)
   const compiled = await compileOnce(db.adminUrl)
   const { version } = compiled.revision
   const translator = createTranslator(compiled, 'authenticated')
@@ -148,7 +150,8 @@ await withCleanup(async (later) => {
     const hand = handWritten[operation.name]
     if (hand !== undefined) await measure(operation, hand)
   }
-  for (const operation of additionOperations.filter(isChosen)) await measure(operation, operation.hand)
+  for (const operation of [...additionOperations, ...valueOperations].filter(isChosen))
+    await measure(operation, operation.hand)
   printTable(`SQL against hand-written SQL, PostgreSQL ${major}, medians of ${rounds} rounds`, rows)
   await writeRecord({ bench: 'sql', figures, versions: { postgres: String(major) } }, options.text('json'))
 })

@@ -56,6 +56,12 @@ export const createBlog = async (major: Major, size: BlogSize): Promise<TestData
   return db
 }
 
+/** Adds the values whose filters additions bring. */
+export const addValues = async (db: TestDatabase): Promise<void> => {
+  await db.query(await script('blog/values.sql'))
+  await db.query('vacuum analyze')
+}
+
 /** Adds the tables of the wide and deep shapes. */
 export const addShapes = async (db: TestDatabase): Promise<void> => {
   await db.query(await script('shapes/schema.sql'))

@@ -140,6 +140,12 @@ export const keys = [
     help: '{"reads": ["schema.table", ...]}: what a function reads that the compiler cannot read.',
   },
   {
+    key: 'jsonFilters',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} gives its json and jsonb columns a filter; a table goes before its schema.',
+  },
+  {
     key: 'primary_key_columns',
     on: ['relation'],
     decode: optionalStrings,

@@ -20,6 +20,7 @@ import { crossingDiagnostics } from './crossing.ts'
 import { buildComposites } from './composites.ts'
 import { buildEntities, type Entity, type EntityScope } from './entities.ts'
 import { buildEnums, type ServedEnum } from './enums.ts'
+import { formFacts } from './filter-forms.ts'
 import { functionNames } from './function-names.ts'
 import { buildFunctions, type RootFunction } from './functions.ts'
 import { nameRelations, type NamedRelation } from './named-relations.ts'
@@ -66,6 +67,7 @@ export function buildModel(
   const facts = memo.map(callFacts, calls.value)
   const whole = withTenants(annotated, entities.value)
   const placed = watched === undefined ? whole : watchedEntities(memo, scope, annotated, watched, whole)
+  const entityFacts = memo.map(factsOf, placed)
   const parts = {
     ...schemaPart(annotated),
     enums: memo.map(enumFacts, enums.value),
@@ -74,7 +76,8 @@ export function buildModel(
     ...(annotated.leaves !== undefined && { leaves: annotated.leaves }),
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
     ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
-    entities: memo.map(factsOf, placed),
+    ...formFacts(memo, composites?.value ?? [], entityFacts),
+    entities: entityFacts,
     functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
   }
   const typeSchemas = typeSchemaFacts(memo, annotated, parts)

@@ -1,3 +1,5 @@
+import { filterForms } from '../../runtime/contract/filter-forms.ts'
+import { formOf } from '../../runtime/contract/form-of.ts'
 import type { ColumnFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
 import { opaqueType } from '../../runtime/sql/pg-types.ts'
 import type { AnnotatedColumn } from '../comments/types.ts'
@@ -5,6 +7,7 @@ import { diagnose } from '../report/diagnostics.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameColumn } from '../report/object-name.ts'
 import { attributesOf } from './composites.ts'
+import { formSwitches } from './filter-forms.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { columnField, isValidName } from './names.ts'
 import { fieldOfColumn, nodeIdField, nodeIdDiagnostic } from './node-id.ts'
@@ -39,6 +42,7 @@ export function buildColumns(
 
 /** What a relation's own comment, or its schema's, says of its values. */
 const additionsOfTable = ({ relation, schema }: NamedRelation): ValueAdditions => ({
+  ...formSwitches(tableAdditions(relation, schema)),
   enumArrays: tableAdditions(relation, schema).enumArrays === true,
   domains: schema.settings.domains,
   functionShapes: schema.settings.functionShapes,
@@ -105,8 +109,11 @@ function columnDiagnostics(named: NamedRelation, column: AnnotatedColumn, facts:
         facts.field === null ? 'it has no field' : `its field is ${JSON.stringify(facts.field)}`,
       ),
     ]
-  if (facts.field !== null) return []
-  return [diagnose('name-unusable', object, { name, what: 'it has no field' })]
+  if (facts.field === null) return [diagnose('name-unusable', object, { name, what: 'it has no field' })]
+  const form = formOf(facts.type)
+  return form === undefined || !named.relation.rowSecurity
+    ? []
+    : [diagnose('filter-behind-policies', object, { key: filterForms[form].addition })]
 }
 
 /** What the builders need of every live column, served or not. */

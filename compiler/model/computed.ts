@@ -1,4 +1,5 @@
 import { groupBy } from '../../runtime/lib/group-by.ts'
+import { formOf } from '../../runtime/contract/form-of.ts'
 import { hasFilter } from '../../runtime/sql/scalars.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
@@ -93,7 +94,7 @@ function isFiltered({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: 
   // Postgres has no operators for domains over enums.
   if (facts.type.kind === 'enum') return !facts.type.list && scope.types.get(fn.result)?.kind === 'e'
   if (facts.type.kind !== 'scalar' || facts.type.list) return false
-  return facts.type.name === 'GeoJSON' || hasFilter(facts.type.name)
+  return facts.type.name === 'GeoJSON' || formOf(facts.type) !== undefined || hasFilter(facts.type.name)
 }
 
 const filterType = ({ scope }: ResultContext, fn: AnnotatedFunction): Computed['sql']['filter'] => {

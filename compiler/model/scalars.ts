@@ -6,6 +6,7 @@ import type { Oid } from '../catalog/types.ts'
 import type { AnnotatedFunction, AnnotatedType } from '../comments/types.ts'
 import type { Lookup } from '../../runtime/lib/table.ts'
 import type { ServedEnum } from './enums.ts'
+import { formOfType, formSwitches, type FormSwitches } from './filter-forms.ts'
 import { isGeoType } from './geo.ts'
 import type { ModelScope } from './scope.ts'
 import type { JsonForm } from './types.ts'
@@ -26,7 +27,7 @@ export interface ValueFacts extends TypeFacts {
  * Additions of spec/graphql.md 17 that decide about values where they are on: those of the table or function that has
  * them.
  */
-export interface ValueAdditions {
+export interface ValueAdditions extends FormSwitches {
   readonly enumArrays: boolean
   /** A domain is what lies under it. */
   readonly domains: boolean
@@ -40,6 +41,7 @@ export interface ValueAdditions {
 
 /** What the schema of a function says of its values. */
 export const additionsOfSchema = ({ schemas }: ModelScope, schema: string): ValueAdditions => ({
+  ...formSwitches(schemas.get(schema)?.settings),
   enumArrays: schemas.get(schema)?.settings.enumArrays ?? false,
   domains: schemas.get(schema)?.settings.domains ?? false,
   functionShapes: schemas.get(schema)?.settings.functionShapes ?? false,
@@ -95,7 +97,14 @@ function readValue(reading: Reading, oid: Oid): ValueFacts | null {
   if (type.kind === 'd' && asked.domains) return domainValue(reading, type)
   if (asked.composites && isCompositeType(scope, type)) return compositeValue(type)
   if (asked.geo && isGeoType(type)) return geoValue(type)
-  return type.element === null ? scalarValue(scope, type) : listValue(reading, type.element)
+  return type.element === null ? withForm(asked, type, scalarValue(scope, type)) : listValue(reading, type.element)
+}
+
+/** With the form in which an addition filters values of the type. */
+function withForm(asked: ValueAdditions, type: AnnotatedType, value: ValueFacts | null): ValueFacts | null {
+  const form = formOfType(asked, type)
+  if (value?.type.kind !== 'scalar' || form === undefined) return value
+  return { ...value, type: { ...value.type, form }, filter: true }
 }
 
 /** A composite type of a served schema that is no relation's. */

@@ -1,3 +1,4 @@
+import { formAdditions } from '../../runtime/contract/filter-forms.ts'
 import type { EntityAdditions } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedRelation } from '../comments/types.ts'
 import type { ServedSchema } from './scope.ts'
@@ -9,6 +10,7 @@ const names = [
   'distinctOn',
   'upsert',
   'enumArrays',
+  ...formAdditions,
 ] as const satisfies readonly (keyof EntityAdditions)[]
 
 /** Those that are on; the table's word goes before its schema's. */

@@ -1,3 +1,4 @@
+import type { FormAddition, FormName } from './filter-forms.ts'
 import type { ScalarName } from './scalar-names.ts'
 import type { Leftovers } from './execution.ts'
 import type { LiveFacts } from './live.ts'
@@ -15,10 +16,15 @@ export type Grantee = string
 /** Who holds a privilege, sorted. A role holds it when one of its effective roles is listed, or when it is a superuser. */
 export type Grantees = readonly Grantee[]
 
-/** The scalars of spec/graphql.md 3.5. */
 /** GraphQL type of a column, an argument or a scalar result, without its nullability. */
 export type ValueType =
-  | { readonly kind: 'scalar'; readonly name: ScalarName; readonly list: boolean }
+  | {
+      readonly kind: 'scalar'
+      readonly name: ScalarName
+      readonly list: boolean
+      /** Present where an addition brings the filter of its values. */
+      readonly form?: FormName
+    }
   /** `id` is an `EnumFacts.id`. */
   | { readonly kind: 'enum'; readonly id: string; readonly list: boolean }
   /** `id` is a `CompositeFacts.id`. */
@@ -48,6 +54,8 @@ export interface Manifest {
   readonly distributed?: DistributedFacts
   /** Some served schema has `geo` on, so that there is a scalar for GeoJSON (spec/graphql.md 17). */
   readonly geo?: true
+  /** The forms of values whose filters additions bring; absent: none. */
+  readonly forms?: readonly FormName[]
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
   readonly entities: readonly EntityFacts[]
   /** Functions that are root fields, same order. */
@@ -210,7 +218,7 @@ export interface AttributeFacts extends TypeFacts {
 }
 
 /** Additions of spec/graphql.md 17 that a table or its schema switches on; absent where they are off. */
-export interface EntityAdditions {
+export interface EntityAdditions extends Readonly<Partial<Record<FormAddition, true>>> {
   /** Its filter type has fields for related rows. */
   readonly relationFilters?: true
   /** Its order type has fields for related rows. */

@@ -1,5 +1,7 @@
+import type { Memo } from '../lib/memo.ts'
 import { withoutMemories, type RoleMemory } from '../lib/memories.ts'
 import type { CompositeFacts, EntityAdditions, EntityFacts, EnumFacts, Manifest } from './manifest.ts'
+import { filterForms, type FormName } from './filter-forms.ts'
 import { scalarNames } from './scalar-names.ts'
 
 /**
@@ -100,7 +102,14 @@ const reserve = (names: Iterable<string>): Reserved => {
 }
 
 const reservedAlways = reserve(builtIn)
-const reservedWithGeo = reserve([...builtIn, 'GeoJSON', 'GeoJSONFilter', 'GeoJSONDistance'])
+const geoNames = ['GeoJSON', 'GeoJSONFilter', 'GeoJSONDistance']
+
+/** The same object as long as the additions are the same. */
+const reservedWith = (geo: boolean, ...forms: readonly FormName[]): Reserved =>
+  reserve([...builtIn, ...(geo ? geoNames : []), ...forms.flatMap((form) => filterForms[form].types)])
+
+const reservedIn = ({ geo, forms = [] }: Manifest, memo: Memo): Reserved =>
+  geo === true || forms.length > 0 ? memo.one(reservedWith, geo === true, ...forms) : reservedAlways
 
 const validName = /^[_A-Za-z][_0-9A-Za-z]*$/
 
@@ -229,7 +238,7 @@ export function createNames(
   { shared, own }: RoleMemory = withoutMemories,
 ): Names {
   const others = new Map<string, ValuePart>()
-  const reserved = manifest.geo === true ? reservedWithGeo : reservedAlways
+  const reserved = reservedIn(manifest, shared)
   const namings = shared.map(readNaming, shared.map(namingText, manifest.entities))
   const claims = own.one(claimNames, namings, readable, reserved)
   const entityAt = (place: number): EntityFacts | undefined => manifest.entities[place]

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys } from '../../compiler/comments/keys.ts'
 import { postgisMajor } from '../support/clusters.ts'
-import { demoSql, examplesIn, readPage, refusalOf, type Example } from '../support/examples.ts'
+import { additionPages, demoSql, examplesIn, readPage, refusalOf, type Example } from '../support/examples.ts'
 import { createTestService, type Answer, type TestService } from '../support/service.ts'
 
-/** What docs/additions.md shows works as it stands there, on the demo, one example after the other. */
+/** What the pages of the additions show works as it stands there, on the demo, one example after the other. */
 
-const page = readPage('docs/additions.md')
+const page = additionPages.map(readPage).join('\n')
 
 /** What stands before the first key, and then each key with what is said of it. */
 const [before = '', ...others] = page.split(/^### `(\w+)`$/m)

@@ -18,6 +18,7 @@ const additions = {
   distinctOn: { enabled: true },
   upsert: { enabled: true },
   enumArrays: { enabled: true },
+  jsonFilters: { enabled: true },
   domains: { enabled: true },
   composites: { enabled: true },
   functionShapes: { enabled: true },

@@ -11,7 +11,15 @@ import { runCommand } from '../support/command.ts'
 import { failures } from '../../runtime/graphql/protocol/failures.ts'
 import { settingKeys } from '../../runtime/settings/keys.ts'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
-import { commandsIn, demoSql, examplesIn, readPage, refusalOf, type Example } from '../support/examples.ts'
+import {
+  additionPages,
+  commandsIn,
+  demoSql,
+  examplesIn,
+  readPage,
+  refusalOf,
+  type Example,
+} from '../support/examples.ts'
 
 /** What the pages show works as it stands there, on the demo. Those of the additions are in additions-examples.test.ts. */
 
@@ -49,7 +57,7 @@ describe.each(pages)('%s', (page) => {
     expect(others).toEqual(programs[page] ?? [])
   })
 
-  it.skipIf(page === 'docs/additions.md' || !examples.some(asked))('shows requests that are answered', async () => {
+  it.skipIf(additionPages.includes(page) || !examples.some(asked))('shows requests that are answered', async () => {
     const server = await startAuthServer({ sql: demoSql() })
     try {
       for (const example of examples.filter(asked)) await run(server, example)

@@ -22,7 +22,7 @@ import { spatialOperators } from '../../runtime/sql/spatial.ts'
 import { worlds } from '../support/arbitraries/world.ts'
 import { postgisMajor } from '../support/clusters.ts'
 import { schemaSql } from '../support/exact/ddl.ts'
-import { readPage } from '../support/examples.ts'
+import { additionPages, readPage } from '../support/examples.ts'
 import { readDocument } from '../support/references/documents.ts'
 import { textsIn } from '../support/texts.ts'
 
@@ -67,12 +67,12 @@ const notRead = (names: readonly string[], folder: string, lists: readonly strin
 describe('an operator', () => {
   test.each(bases)('of %s is known to the reference interpreter', (base, scalar) => {
     expect(rulesOf(typeOf(base)).graphql).toBe(scalar)
-    expect(sorted(operatorsOf(typeOf(base), false))).toEqual(sorted(scalarTable[scalar].operators))
+    expect(sorted(operatorsOf(typeOf(base), {}))).toEqual(sorted(scalarTable[scalar].operators))
   })
 
   test('of enums, lists and places is known to it, too', () => {
-    expect(sorted(operatorsOf({ ...typeOf('enum'), enum: 'mood' }, false))).toEqual(sorted(enumOperators))
-    expect(sorted(operatorsOf(typeOf('int4', true), false))).toEqual(sorted(listOperators))
+    expect(sorted(operatorsOf({ ...typeOf('enum'), enum: 'mood' }, {}))).toEqual(sorted(enumOperators))
+    expect(sorted(operatorsOf(typeOf('int4', true), {}))).toEqual(sorted(listOperators))
     expect(sorted(interpretedSpatial)).toEqual(sorted([...Object.keys(spatialOperators), 'is']))
   })
 
@@ -156,7 +156,12 @@ describe('a comment key', () => {
   })
 
   test('is an addition in the specification where it is one on the page', () => {
-    const rows = [...readPage('docs/additions.md').matchAll(/^\| `(\w+):/gm)].map(([, name = '']) => name)
+    const rows = [
+      ...additionPages
+        .map(readPage)
+        .join('\n')
+        .matchAll(/^\| `(\w+):/gm),
+    ].map(([, name = '']) => name)
     expect(rows.length).toBeGreaterThan(10)
     expect(notNamed(rows, graphqlSpec.get('17'))).toEqual([])
     const [, added = ''] = /^\| \d+ \| new settings \|(.*)$/m.exec(graphqlSpec.get('18') ?? '') ?? []

@@ -7,6 +7,9 @@ export interface Example {
   readonly text: string
 }
 
+/** The pages that have an example of each addition, one after the other. */
+export const additionPages: readonly string[] = ['docs/additions.md', 'docs/filters.md']
+
 /** @param path from the root of the repository */
 export const readPage = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 

@@ -50,6 +50,7 @@ const bases: Readonly<Record<string, BaseType>> = {
   timestamp: 'timestamp',
   timestamptz: 'timestamptz',
   uuid: 'uuid',
+  jsonb: 'jsonb',
 }
 
 const plain = (base: BaseType): ColumnType => ({ base, list: false, enum: null })
@@ -74,7 +75,7 @@ function typeOf(types: Types, oid: Oid, modifier: number, collation: Collation):
 
 /** What elements print as is only known of types that the interpreter knows. */
 const listType = (element: ColumnType | null): ColumnType | null => {
-  if (element === null || element.base === 'other') return null
+  if (element === null || element.base === 'other' || element.base === 'jsonb') return null
   const { collation: _, ...rest } = element
   // Arrays are compared for equality only.
   return { ...rest, list: true }
@@ -121,6 +122,7 @@ function modified(base: BaseType, modifier: number, collation: Collation): Colum
     case 'int2':
     case 'int4':
     case 'int8':
+    case 'jsonb':
     case 'numeric(8,2)':
     case 'other':
     case 'uuid':
@@ -129,7 +131,7 @@ function modified(base: BaseType, modifier: number, collation: Collation): Colum
   }
 }
 
-const asText: ReadonlySet<BaseType> = new Set(['int8', 'numeric'])
+const asText: ReadonlySet<BaseType> = new Set(['int8', 'jsonb', 'numeric'])
 
 function cellOf(types: Types, type: ColumnType, { name, type: oid }: AnnotatedColumn): string {
   const column = ident(name)

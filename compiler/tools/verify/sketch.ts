@@ -163,7 +163,7 @@ function sketchTable(
 }
 
 /** How these are written in a node id is the server's affair. */
-const unusableInKeys: ReadonlySet<string> = new Set(['other', 'float8', 'composite'])
+const unusableInKeys: ReadonlySet<string> = new Set(['other', 'float8', 'composite', 'jsonb'])
 
 const columnSketch = (column: AnnotatedRelation['columns'][number], { type }: KnownColumn): ColumnSketch => ({
   name: column.name,

@@ -6,11 +6,13 @@ import {
   type GraphQLFieldConfigArgumentMap,
   type GraphQLInputType,
 } from 'graphql'
+import { formOf } from '../../contract/form-of.ts'
 import type { AggregateFacts, EntityFacts, ValueType } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { filterComputed } from '../computed-filters.ts'
 import { orderRelations } from '../related.ts'
 import { isGeo, type RoleVisibility } from '../view.ts'
+import { formTypes } from './form-filters.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
 import { scalars } from './scalars.ts'
@@ -136,6 +138,8 @@ export function filterType(
   if (item !== undefined && visible.names.ownsEnum(item))
     return type.list ? types.enumListFilter(item) : types.enumFilter(item)
   if (isGeo(type)) return geoFilter
+  const form = formOf(type)
+  if (form !== undefined) return formTypes[form][0]
   const filters = type.list ? listFilters : scalarFilters
   const filter = filters.get(type.kind === 'scalar' ? type.name : 'Opaque')
   if (filter === undefined) throw new Error(`there is no filter for ${name}`)

@@ -37,7 +37,14 @@ export const orderByDirection = new GraphQLEnumType({
   },
 })
 
-const operand = (name: OperatorName, type: GraphQLInputType): GraphQLInputType => {
+/** A field of a filter. */
+export type OperandField = readonly [
+  name: string,
+  config: { readonly type: GraphQLInputType; readonly description: string },
+]
+
+/** What an operator takes that compares values of a type. */
+export const operandType = (name: OperatorName, type: GraphQLInputType): GraphQLInputType => {
   switch (operators[name].operand) {
     case 'value':
       return type
@@ -61,7 +68,7 @@ export const comparison = (
     fields: Object.fromEntries(
       [...names]
         .sort()
-        .map((operator) => [operator, { type: operand(operator, type), description: operators[operator].help }]),
+        .map((operator) => [operator, { type: operandType(operator, type), description: operators[operator].help }]),
     ),
   })
 

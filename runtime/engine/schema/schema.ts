@@ -15,6 +15,7 @@ import { visibleTo, type RoleVisibility } from '../view.ts'
 import type { NamePart } from '../../contract/type-names.ts'
 import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { compositeMakers } from './composites.ts'
+import { formTypes } from './form-filters.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
 import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
@@ -58,7 +59,10 @@ const sharedByAll = named([
 const sharedWithGeo = named([...sharedByAll.values(), ...geoTypes])
 
 /** Types that do not depend on relations. */
-const sharedTypes = ({ geo }: Manifest): Shared => (geo === true ? sharedWithGeo : sharedByAll)
+function sharedTypes({ geo, forms = [] }: Manifest): Shared {
+  const shared = geo === true ? sharedWithGeo : sharedByAll
+  return forms.length === 0 ? shared : named([...shared.values(), ...forms.flatMap((form) => formTypes[form])])
+}
 
 const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> => ({
   row: makeRow(visible),
@@ -174,6 +178,7 @@ const hasFilter = (visible: RoleVisibility, item: CompositeFacts): boolean =>
 class LazySchema extends GraphQLSchema {
   readonly #visible: RoleVisibility
   readonly #types: SchemaTypes
+  readonly #shared: Shared
   readonly #query: GraphQLObjectType
   readonly #mutation: GraphQLObjectType | undefined
   readonly #subscription: () => GraphQLObjectType | undefined
@@ -182,6 +187,7 @@ class LazySchema extends GraphQLSchema {
     super({ ...config, query: new GraphQLObjectType({ name: 'Query', fields: {} }) })
     this.#visible = visible
     this.#types = types
+    this.#shared = sharedTypes(visible.manifest)
     this.#query = makeQuery(visible, types)
     this.#mutation = makeMutation(visible, types)
     this.#subscription = once(() => makeSubscription(visible, types))
@@ -210,7 +216,7 @@ class LazySchema extends GraphQLSchema {
     if (name === 'Subscription') return this.#subscription()
     if (name === 'Node') return this.#types.node
     if (name === 'PageInfo') return this.#types.pageInfo
-    const known = sharedTypes(this.#visible.manifest).get(name)
+    const known = this.#shared.get(name)
     if (known !== undefined) return known
     const found = this.#visible.names.find(name)
     if (found === undefined) return undefined
@@ -235,13 +241,7 @@ class LazySchema extends GraphQLSchema {
   override getTypeMap(): ReturnType<GraphQLSchema['getTypeMap']> {
     const rows = this.#visible.exposed.map((entity) => this.#types.row(entity))
     const roots = [this.#query, this.#mutation, this.#subscription()].filter((root) => root !== undefined)
-    const all = [
-      ...sharedTypes(this.#visible.manifest).values(),
-      ...roots,
-      this.#types.node,
-      this.#types.pageInfo,
-      ...rows,
-    ]
+    const all = [...this.#shared.values(), ...roots, this.#types.node, this.#types.pageInfo, ...rows]
     // Without a prototype: a name such as "constructor" is no type.
     return Object.assign(Object.create(null), Object.fromEntries(all.map((type) => [type.name, type])))
   }

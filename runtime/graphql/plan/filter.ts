@@ -1,4 +1,6 @@
 import type { ColumnFacts, EntityFacts, ObjectId } from '../../contract/manifest.ts'
+import type { FormName } from '../../contract/filter-forms.ts'
+import { formOf } from '../../contract/form-of.ts'
 import { filterComputed } from '../../engine/computed-filters.ts'
 import { filterRelations, type Related } from '../../engine/related.ts'
 import { isGeo, type RoleVisibility } from '../../engine/view.ts'
@@ -7,6 +9,7 @@ import { operators, type OperatorName } from '../../sql/operators.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { checkNodeId, type ElementForm, type NodeTable } from './cursors-and-node-ids.ts'
+import { formOfPart, planOwnOperator, planPaths } from './forms.ts'
 import { slotOf, type Input } from './input.ts'
 import type { Planner } from './planner.ts'
 import type { Filter, Quantifier, Slot, Subject, Value } from './types.ts'
@@ -54,7 +57,10 @@ function planOther(planner: FilterPlanner, entity: EntityFacts, name: string, in
       const computed = filterComputed(planner.visible, entity).get(name)
       if (computed !== undefined) {
         const { function: fn, type } = computed
-        return planValue({ subject: { computed: fn }, list: false, geo: isGeo(type), maxLength: null }, input)
+        return planValue(
+          { subject: { computed: fn }, form: formOf(type), list: false, geo: isGeo(type), maxLength: null },
+          input,
+        )
       }
       const related = filterRelations(planner.visible, entity).get(name)
       return related === undefined ? null : planRelated(planner, related, input)
@@ -85,6 +91,7 @@ function planRelated(planner: FilterPlanner, { relation, target }: Related, inpu
 /** What is compared, and what its operands are like. */
 interface Compared {
   readonly subject: Subject
+  readonly form: FormName | undefined
   readonly list: boolean
   readonly geo: boolean
   readonly maxLength: number | null
@@ -92,6 +99,7 @@ interface Compared {
 
 const columnSubject = ({ column, type, maxLength }: ColumnFacts): Compared => ({
   subject: { column },
+  form: formOf(type),
   list: type?.list === true,
   geo: isGeo(type),
   maxLength,
@@ -121,7 +129,13 @@ function planAttributes(
       item.type.kind === 'composite'
         ? planAttributes(visible, column, inner, item.type.id, value)
         : planValue(
-            { subject: { column, path: inner }, list: item.type.list, geo: isGeo(item.type), maxLength: null },
+            {
+              subject: { column, path: inner },
+              form: formOf(item.type),
+              list: item.type.list,
+              geo: isGeo(item.type),
+              maxLength: null,
+            },
             value,
           )
     return condition === null ? [] : [condition]
@@ -131,12 +145,33 @@ function planAttributes(
 
 function planValue(compared: Compared, input: Input): Filter | null {
   if (input.kind !== 'object') return null
+  if (compared.form !== undefined) return planForm(compared, compared.form, input)
   const conditions = input.fields.map(([name, operand]) =>
     compared.geo && name !== 'is'
       ? planSpatial(compared, name as SpatialOperatorName, operand)
       : planOperator(compared, name as OperatorName, operand),
   )
   return together('all', conditions)
+}
+
+/** Values whose filter an addition brings. */
+function planForm(compared: Compared, form: FormName, input: Extract<Input, { kind: 'object' }>): Filter | null {
+  const subject = { ...compared.subject, form }
+  const conditions = input.fields.flatMap(([name, operand]) =>
+    form === 'json' && name === 'path'
+      ? planPaths(subject, operand, (at, inner) => planValue({ ...compared, ...partOf(at) }, inner))
+      : [
+          planOwnOperator(subject, form, name, operand) ??
+            planOperator({ ...compared, subject }, name as OperatorName, operand),
+        ],
+  )
+  return together('all', conditions)
+}
+
+/** What is compared where the last step of a path leads. */
+function partOf(subject: Subject): Pick<Compared, 'subject' | 'form'> {
+  const last = subject.at?.at(-1)
+  return { subject, form: last === undefined ? subject.form : formOfPart(last.as) }
 }
 
 const nullSlot: Slot = { kind: 'constant', value: null }

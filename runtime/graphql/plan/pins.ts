@@ -1,5 +1,6 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
+import { comparedColumn } from './forms.ts'
 import type { Demand, Filter, Join, JoinedPins, PinForm, Value } from './types.ts'
 
 /** Which rows a filter can find at all, as far as it names values of columns (spec/graphql.md 16). */
@@ -35,12 +36,14 @@ export function demandOf(entity: EntityFacts, filter: Filter | null): Demand | n
       return keyDemand(entity, filter.values)
     case 'compare': {
       const isPin = filter.operator === 'eq' || filter.operator === 'in'
-      if (!isPin || !('column' in filter) || filter.path !== undefined) return null
-      return equal(entity, filter.column, filter.value, filter.operator === 'in')
+      const column = comparedColumn(filter)
+      if (!isPin || column === null) return null
+      return equal(entity, column, filter.value, filter.operator === 'in')
     }
     case 'not':
     case 'presence':
     case 'spatial':
+    case 'form':
     case 'related':
       return null
   }

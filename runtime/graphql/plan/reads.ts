@@ -135,6 +135,7 @@ function readFilter(found: Found, path: Path, filter: Filter, place: Place): voi
     case 'compare':
     case 'presence':
     case 'spatial':
+    case 'form':
       if ('computed' in filter) readComputed(found, path, place, filter.computed)
       return
     case 'key':

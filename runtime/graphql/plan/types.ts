@@ -1,5 +1,7 @@
 import type { LiveRelation } from '../../contract/live.ts'
 import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
+import type { FormName } from '../../contract/filter-forms.ts'
+import type { JsonPartName } from '../../sql/forms.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import type { ElementForm, NodeTable } from './cursors-and-node-ids.ts'
 
@@ -60,6 +62,14 @@ export type Filter =
       /** Only where the operator takes one. */
       readonly distance?: Value
     })
+  | (Subject & {
+      /** An operator of the subject's form. */
+      readonly kind: 'form'
+      readonly operator: string
+      readonly value: Value
+      /** Only where a second operand is given. */
+      readonly beside?: Value
+    })
   /** The key's columns equal these values, in key order. */
   | { readonly kind: 'key'; readonly values: readonly Value[] }
   /** How many of the related rows meet a condition; without one, all rows do. */
@@ -72,7 +82,19 @@ export type Filter =
     }
 
 /** What is compared: a column by its SQL name, or an attribute of it and of that, or the value of a computed field. */
-export type Subject = { readonly column: string; readonly path?: readonly string[] } | { readonly computed: ObjectId }
+export type Subject = (
+  { readonly column: string; readonly path?: readonly string[] } | { readonly computed: ObjectId }
+) & {
+  /** How its value is read, where an addition brings its filter. */
+  readonly form?: FormName
+  /** What of a JSON value is compared: steps from what the one before found. */
+  readonly at?: readonly JsonStep[]
+}
+
+export interface JsonStep {
+  readonly path: Value
+  readonly as: JsonPartName
+}
 
 /** Whether at least one, each or no related row meets a condition; each and none of no rows do. */
 export type Quantifier = 'some' | 'every' | 'none'

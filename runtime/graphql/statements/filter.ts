@@ -1,4 +1,7 @@
 import type { ColumnBuilder } from '../../contract/builder.ts'
+import { arrayText } from '../../sql/array-text.ts'
+import { forms, jsonParts } from '../../sql/forms.ts'
+import { literal } from '../../sql/literal.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
 import type { Filter, Subject, Value } from '../plan/types.ts'
 import { applied, joined, select, sql, trusted, written, type Sql } from '../../sql/tree.ts'
@@ -34,6 +37,8 @@ export function compileFilter(filter: Filter, writer: Writer, part: Part): Condi
       return compare(filter)
     case 'spatial':
       return spatial(filter)
+    case 'form':
+      return ofForm(filter)
     case 'key':
       return keyEquals(filter.values)
     case 'related':
@@ -75,6 +80,16 @@ function spatial(filter: Extract<Filter, { kind: 'spatial' }>): Condition {
   }
 }
 
+function ofForm(filter: Extract<Filter, { kind: 'form' }>): Condition {
+  const operand = valueParameter(filter.value)
+  const beside = filter.beside === undefined ? [] : [valueParameter(filter.beside)]
+  const own = filter.form === undefined ? undefined : forms[filter.form].own[filter.operator]
+  if (own === undefined) throw new Error(`there is no operator ${filter.operator}`)
+  const write = ([value = '', text = '', other]: readonly string[]): string =>
+    `(${own.render(value, `${text}::${own.cast}`, other)})`
+  return (scope) => written(write, [subjectOf(filter, scope).value, operand, ...beside])
+}
+
 interface Compared {
   readonly value: Sql
   readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'spatial'>
@@ -84,7 +99,46 @@ interface Looked extends Compared {
   readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'spatial' | 'attributes'>
 }
 
+/** What is compared, read as its form and its steps say. */
 function subjectOf(subject: Subject, scope: Scope): Compared {
+  const { form, at = [] } = subject
+  const whole = valueOf(subject, scope)
+  const type = form === undefined ? undefined : forms[form].readAs
+  const read =
+    type === undefined
+      ? whole
+      : castTo(
+          type,
+          applied((value) => `(${value})::${type}`, whole.value),
+        )
+  return at.reduce(({ value }, { path, as }) => {
+    const { cast, render } = jsonParts[as]
+    const found = written(([from = '', to = '']) => render(from, `${to}::text[]`), [value, pathOf(path)])
+    return castTo(cast, found)
+  }, read)
+}
+
+/**
+ * A path that the document spells out in plain words is a part of the statement, as the names of columns are: with a
+ * parameter in its place no generic plan would find an index on the expression.
+ */
+function pathOf({ slot }: Value): Sql {
+  const items = slot.kind === 'list' ? slot.items : []
+  const words = items.flatMap((item) => (item.kind === 'constant' && isPlainWord(item.value) ? [item.value] : []))
+  return slot.kind === 'list' && words.length === items.length
+    ? literal(arrayText(words))
+    : valueParameter({ slot, encoding: { kind: 'array', maxLength: null } })
+}
+
+const isPlainWord = (step: unknown): step is string => typeof step === 'string' && /^[\w-]{1,63}$/.test(step)
+
+/** A value that is compared as one of a type. */
+const castTo = (type: string, value: Sql): Compared => ({
+  value,
+  type: { operand: (parameter) => `${parameter}::${type}`, operands: (parameter) => `${parameter}::${type}[]` },
+})
+
+function valueOf(subject: Subject, scope: Scope): Compared {
   if ('column' in subject) {
     const column: Looked = { value: scope.column(subject.column), type: columnOf(scope.builder, subject.column) }
     return (subject.path ?? []).reduce<Looked>(({ value, type }, name) => {

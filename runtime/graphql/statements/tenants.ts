@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { applied, joined, sql, type Sql } from '../../sql/tree.ts'
+import { comparedColumn } from '../plan/forms.ts'
 import type { Filter, InsertRows, Join, Value } from '../plan/types.ts'
 import { valueParameter } from './parameters.ts'
 import { columnOf, readFor, type Part, type Scope, type Writer } from './source.ts'
@@ -67,13 +68,12 @@ function demanded(filter: Filter, entity: EntityFacts, column: string): Value | 
     case 'key':
       return ofKey(entity, filter.values, column)
     case 'compare':
-      return filter.operator === 'eq' && 'column' in filter && filter.column === column && filter.path === undefined
-        ? filter.value
-        : null
+      return filter.operator === 'eq' && comparedColumn(filter) === column ? filter.value : null
     case 'any':
     case 'not':
     case 'presence':
     case 'spatial':
+    case 'form':
     case 'related':
       return null
   }

@@ -199,8 +199,15 @@ function drawKeyColumns(draw: Draw, world: World, names: Set<string>): readonly 
   })
 }
 
+/** Now and then a type whose filter an addition brings. */
+const orSpecial = (draw: Draw, type: ColumnType): ColumnType =>
+  draw.chance(25) ? plain(draw.pick(specialBases)) : type
+
+const specialBases: readonly BaseType[] = ['jsonb']
+
 function drawColumn(draw: Draw, world: World, names: Set<string>): ColumnSketch {
-  const type = orGeometry(draw, world, orComposite(draw, world, orDomain(draw, world, drawType(draw, world))))
+  const plainly = orSpecial(draw, orDomain(draw, world, drawType(draw, world)))
+  const type = orGeometry(draw, world, orComposite(draw, world, plainly))
   return {
     name: fresh(draw, names, columnNames),
     type,

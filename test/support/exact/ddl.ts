@@ -338,6 +338,7 @@ export function dumpSql(table: TableSketch): string {
   const asText = new Set(['int8', 'numeric', 'numeric(8,2)'])
   const cells = table.columns.map(({ name, type }) => {
     if (type.base === 'geometry') return `gis.st_asgeojson(${ident(name)}, 9, 0)`
+    if (type.base === 'jsonb') return `${ident(name)}::text`
     return asText.has(type.base) ? `${ident(name)}::text${type.list ? '[]' : ''}` : ident(name)
   })
   return `select coalesce(json_agg(json_build_array(${cells.join(', ')})), '[]') as rows from ${ident(table.name)}`

@@ -2,6 +2,7 @@ import { argumentsOf, isExecutable } from './calls.ts'
 import { fieldNameOf, functionNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
 import {
+  additionsOf,
   columnNamed,
   grantsOf,
   hasAddition,
@@ -195,9 +196,9 @@ function apiTable(
   const figures = ['sum', 'avg', 'min', 'max'] as const
   const fields = rowFields(world, role, exposed, links, sketch, columns)
   const orders = ordersOf(world, role, sketch)
-  const enumArrays = hasAddition(world, sketch, 'enumArrays')
-  const filters = new Map(pick(({ type }) => type.base === 'composite' || operatorsOf(type, enumArrays).length > 0))
-  if (world.functionShapes === true) addComputedFilters(sketch, fields, filters)
+  const on = additionsOf(world, sketch)
+  const filters = new Map(pick(({ type }) => type.base === 'composite' || operatorsOf(type, on).length > 0))
+  if (world.functionShapes === true) addComputedFilters(world, sketch, fields, filters)
   return {
     sketch,
     schema: schemaOf(world),
@@ -247,6 +248,7 @@ function apiTable(
  * (spec/graphql.md 17).
  */
 function addComputedFilters(
+  world: World,
   sketch: TableSketch,
   fields: ReadonlyMap<string, RowField>,
   filters: Map<string, ColumnSketch>,
@@ -258,6 +260,8 @@ function addComputedFilters(
     const isTaken = filters.has(name) || ['nodeId', 'and', 'or', 'not'].includes(name)
     if (column === undefined || isTaken || column.type.list) continue
     if (column.type.base === 'enum' && column.type.domain !== undefined) continue
+    // What functions answer is of their schema.
+    if (column.type.base === 'jsonb' && operatorsOf(column.type, world.additions ?? {}).length === 0) continue
     filters.set(name, column)
   }
 }

@@ -1,6 +1,7 @@
 import { apiTableOf, type Api, type ApiTable, type RelationField } from './api.ts'
 import { isSame } from './constraints.ts'
 import { readSpatial } from './geometry.ts'
+import { jsonPart, jsonParts, readJsonOperator } from './json-filter.ts'
 import { matches } from './patterns.ts'
 import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
@@ -138,9 +139,28 @@ function readColumn(
   if (!isObject(input)) return null
   if (column.type.base === 'composite') return readAttributes(world, column.type, input, valueOf)
   return every(
-    readAll(Object.entries(input), ([operator, operand]) => readOperator(world, column, operator, operand, valueOf)),
+    readAll(Object.entries(input), ([operator, operand]) =>
+      column.type.base === 'jsonb' && operator === 'path'
+        ? readPaths(world, operand, valueOf)
+        : readOperator(world, column, operator, operand, valueOf),
+    ),
   )
 }
+
+/** Conditions on what stands at paths of a JSON value (spec/graphql.md 17.1). */
+const readPaths = (world: World, input: Json, valueOf: (row: Row) => Value): Condition | null =>
+  input === null
+    ? null
+    : every(
+        asList(input).flatMap((item) => {
+          const { at = [], ...parts } = item as Fields
+          return readAll(Object.entries(parts), ([name, conditions]) => {
+            const part = jsonParts[name]
+            if (part === undefined) throw new Error(`there is no part ${name} of a JSON value`)
+            return readColumn(world, { name, type: part.type }, conditions, (row) => jsonPart(part, at, valueOf(row)))
+          })
+        }),
+      )
 
 /** Conditions on attributes of a composite value (spec/graphql.md 17); those of a null are null. */
 const readAttributes = (
@@ -185,6 +205,8 @@ function readOperator(
     const meets = readSpatial(operator, input)
     return (row) => meets(valueOf(row) as string | null)
   }
+  const meetsJson = type.base === 'jsonb' ? readJsonOperator(operator, input) : undefined
+  if (meetsJson !== undefined) return (row) => meetsJson(valueOf(row))
   if (operator === 'in') {
     const list = asList(input).map((item) => readOperand(world, type, item))
     return (row) => isIn(world, type, valueOf(row), list)

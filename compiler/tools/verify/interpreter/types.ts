@@ -1,7 +1,10 @@
 import { spatialOperators, withCrs } from './geometry.ts'
+import { isEqualJson, printJson, readJson, textOfJson } from './json.ts'
+import { jsonOperators } from './json-filter.ts'
 import { compareDecimals, printDecimal, readDecimal, roundDecimal } from './decimal.ts'
 import {
   compositeNamed,
+  type Additions,
   type BaseType,
   type ColumnType,
   type CompositeValue,
@@ -109,26 +112,39 @@ const rules: Readonly<Record<BaseType, TypeRules>> = {
     // What is drawn names the column's own system, or one in which the coordinates are the same.
     canon: (value) => JSON.stringify({ ...(value as object), crs: undefined }),
   },
+  jsonb: {
+    ...unserved,
+    graphql: 'JSON',
+    operators: jsonOperators,
+    compare: (a: string, b: string) => (isEqualJson(readJson(a), readJson(b)) ? 0 : compareText(a, b)),
+    canon: (value) => printJson(readJson(String(value))),
+  },
   other: unserved,
   enum: { ...unserved, operators: equality },
 }
 
 export const rulesOf = (type: ColumnType): TypeRules => rules[type.base]
 
-/** @param enumArrays whether arrays of enums are filtered too (spec/graphql.md 17) */
-export const operatorsOf = (type: ColumnType, enumArrays: boolean): readonly string[] => {
+/** Additions that give values of a type a filter (spec/graphql.md 17), and whether they are on. */
+export type FilterSwitches = Readonly<Partial<Record<keyof Additions, boolean>>>
+
+const switchOf: Readonly<Partial<Record<BaseType, keyof Additions>>> = { jsonb: 'jsonFilters' }
+
+export const operatorsOf = (type: ColumnType, on: FilterSwitches): readonly string[] => {
+  const needed = switchOf[type.base]
+  if (needed !== undefined && (on[needed] !== true || type.list)) return []
   // Which letters are the same but for their case is the collation's affair, too.
   if (!type.list && type.collation !== undefined)
     return rulesOf(type).operators.filter((name) => !/^i(?:like|regex)$/.test(name))
   if (!type.list) return rulesOf(type).operators
-  return rulesOf(type).listFilter || (enumArrays && type.base === 'enum')
+  return rulesOf(type).listFilter || (on.enumArrays === true && type.base === 'enum')
     ? ['containedBy', 'contains', 'eq', 'is', 'overlaps']
     : []
 }
 
 export const aggregatesOf = (type: ColumnType): TypeRules['aggregates'] => (type.list ? [] : rulesOf(type).aggregates)
 
-const unordered: ReadonlySet<BaseType> = new Set(['composite', 'float8', 'geometry', 'other'])
+const unordered: ReadonlySet<BaseType> = new Set(['composite', 'float8', 'geometry', 'jsonb', 'other'])
 
 export const isOrderable = (type: ColumnType): boolean => !type.list && !unordered.has(type.base)
 
@@ -213,6 +229,7 @@ const labelOf = (world: World, type: ColumnType, word: string): string =>
 export function toAnswer(world: World, type: ColumnType, value: Value, enumArrays: boolean): Json {
   if (type.base === 'geometry' && value !== null) return withCrs(type.srid, JSON.parse(String(value)))
   if (type.json === true && value !== null) return JSON.parse(String(value)) as Json
+  if (type.base === 'jsonb' && value !== null) return textOfJson(readJson(String(value)))
   if (type.base !== 'enum' || value === null) return value
   if (Array.isArray(value)) {
     return enumArrays ? value.map((item) => toAnswer(world, { ...type, list: false }, item as Value, false)) : value

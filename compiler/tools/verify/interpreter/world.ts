@@ -31,6 +31,8 @@ export type BaseType =
   | 'composite'
   /** Of PostGIS: points and boxes, as the text of their GeoJSON. */
   | 'geometry'
+  /** As the text of its jsonb. */
+  | 'jsonb'
   /** Answered as it is, and never asked for. */
   | 'other'
 
@@ -135,7 +137,14 @@ export type Role = string
 
 /** Settings of spec/graphql.md 17 that a table or its schema switches on or off; what is absent was not said. */
 export type Additions = Readonly<Partial<Record<(typeof additions)[number], boolean>>>
-export const additions = ['relationFilters', 'orderByRelated', 'distinctOn', 'upsert', 'enumArrays'] as const
+export const additions = [
+  'relationFilters',
+  'orderByRelated',
+  'distinctOn',
+  'upsert',
+  'enumArrays',
+  'jsonFilters',
+] as const
 
 export interface TableSketch {
   readonly name: string
@@ -255,6 +264,10 @@ export const schemaOf = ({ schema }: World): string => schema ?? 'public'
 /** A table's word goes before its schema's. */
 export const hasAddition = (world: World, table: TableSketch, name: keyof Additions): boolean =>
   table.additions?.[name] ?? world.additions?.[name] ?? false
+
+/** All of them. */
+export const additionsOf = (world: World, table: TableSketch): Additions =>
+  Object.fromEntries(additions.map((name) => [name, hasAddition(world, table, name)]))
 
 export const compositeNamed = (world: Pick<World, 'composites'>, { composite }: ColumnType): CompositeSketch => {
   const found = world.composites?.find(({ name }) => name === composite)

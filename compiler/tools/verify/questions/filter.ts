@@ -6,6 +6,7 @@ import { operatorsOf } from '../interpreter/types.ts'
 import { fieldNameOf, isName } from '../interpreter/names.ts'
 import { compositeNamed, type ColumnSketch, type ColumnType } from '../interpreter/world.ts'
 import { absent, place, type Tree } from './input.ts'
+import { drawJsonFilter } from './json-filter.ts'
 import { columnValue, inputType, toTree, type Scene } from './scene.ts'
 
 /** A filter of a table; the odd forms of spec/graphql.md 4.3 included. */
@@ -62,7 +63,8 @@ function drawColumn(scene: Scene, table: ApiTable, column: ColumnSketch): Tree {
   const { draw } = scene
   if (draw.chance(4)) return null
   if (column.type.base === 'composite') return drawAttributes(scene, table, column.type)
-  const operators = operatorsOf(column.type, true)
+  if (column.type.base === 'jsonb') return drawJsonFilter(scene, table, column)
+  const operators = operatorsOf(column.type, { enumArrays: true })
   const count = draw.pick([1, 1, 1, 2, 0])
   const entries = new Map<string, Tree>()
   for (let index = 0; index < count; index += 1) {
@@ -78,7 +80,7 @@ function drawAttributes(scene: Scene, table: ApiTable, type: ColumnType): Tree {
   const usable = compositeNamed(scene.world, type).attributes.filter(({ name, type: inner }) => {
     return (
       isName(fieldNameOf(name, null, scene.world.inflects)) &&
-      (inner.base === 'composite' || operatorsOf(inner, false).length > 0)
+      (inner.base === 'composite' || operatorsOf(inner, scene.world.additions ?? {}).length > 0)
     )
   })
   scene.tell('filter: attributes')

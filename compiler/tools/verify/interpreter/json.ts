@@ -1,0 +1,98 @@
+import { compareDecimals, printDecimal, readDecimal, type Decimal } from './decimal.ts'
+
+/** JSON values as jsonb has them (Postgres manual 8.14): numbers with all their digits. */
+export type JsonNode = null | boolean | string | NumberNode | readonly JsonNode[] | ReadonlyMap<string, JsonNode>
+
+export interface NumberNode {
+  readonly number: Decimal
+}
+
+export const isMap = (node: JsonNode | undefined): node is ReadonlyMap<string, JsonNode> => node instanceof Map
+export const isList = (node: JsonNode | undefined): node is readonly JsonNode[] => Array.isArray(node)
+export const isNumber = (node: JsonNode | undefined): node is NumberNode =>
+  typeof node === 'object' && node !== null && !isMap(node) && !isList(node)
+const isScalar = (node: JsonNode): boolean => !isMap(node) && !isList(node)
+
+/** No text in jsonb holds this character, so that a text which begins with it stands for a number. */
+const mark = '\u0000'
+
+export function readJson(text: string): JsonNode {
+  const marked = text.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?/g, (token) =>
+    token.startsWith('"') ? token : JSON.stringify(mark + token),
+  )
+  return nodeOf(JSON.parse(marked))
+}
+
+function nodeOf(value: unknown): JsonNode {
+  if (typeof value === 'string')
+    return value.startsWith(mark) ? { number: readDecimal(value.slice(mark.length)) } : value
+  if (Array.isArray(value)) return value.map(nodeOf)
+  if (typeof value === 'object' && value !== null)
+    return new Map(Object.entries(value).map(([key, inner]) => [key, nodeOf(inner)]))
+  return value as boolean | null
+}
+
+const compareKeys = ([a]: readonly [string, JsonNode], [b]: readonly [string, JsonNode]): number =>
+  Buffer.byteLength(a) - Buffer.byteLength(b) || Buffer.compare(Buffer.from(a), Buffer.from(b))
+
+/** As jsonb prints it: short keys first. */
+export function printJson(node: JsonNode): string {
+  if (isNumber(node)) return printDecimal(node.number)
+  if (isList(node)) return `[${node.map(printJson).join(', ')}]`
+  if (!isMap(node)) return JSON.stringify(node)
+  const members = [...node].sort(compareKeys).map(([key, value]) => `${JSON.stringify(key)}: ${printJson(value)}`)
+  return `{${members.join(', ')}}`
+}
+
+/** Its text where it stands for one: a text without its quotes, JSON null is null. */
+export const textOfJson = (node: JsonNode): string | null =>
+  node === null ? null : typeof node === 'string' ? node : printJson(node)
+
+/** Numbers are equal whatever digits they are written with. */
+export function isEqualJson(a: JsonNode, b: JsonNode): boolean {
+  if (isNumber(a)) return isNumber(b) && compareDecimals(a.number, b.number) === 0
+  if (isList(a))
+    return isList(b) && a.length === b.length && a.every((item, index) => isEqualJson(item, b[index] ?? null))
+  if (!isMap(a)) return a === b
+  return (
+    isMap(b) &&
+    a.size === b.size &&
+    [...a].every(([key, value]) => {
+      const other = b.get(key)
+      return other !== undefined && isEqualJson(value, other)
+    })
+  )
+}
+
+/** Containment: of arrays neither order nor number counts, and one contains a plain value among its elements. */
+export function containsJson(whole: JsonNode, part: JsonNode): boolean {
+  if (isList(whole) && isScalar(part)) return whole.some((item) => isEqualJson(item, part))
+  if (isMap(whole)) {
+    return (
+      isMap(part) &&
+      [...part].every(([key, wanted]) => {
+        const value = whole.get(key)
+        return value !== undefined && isWithin(value, wanted)
+      })
+    )
+  }
+  if (!isList(whole)) return isScalar(part) && isEqualJson(whole, part)
+  return isList(part) && part.every((wanted) => whole.some((item) => isWithin(item, wanted)))
+}
+
+/** Below the top an array contains no plain value. */
+const isWithin = (value: JsonNode, wanted: JsonNode): boolean =>
+  isScalar(value) || isScalar(wanted) ? isEqualJson(value, wanted) : containsJson(value, wanted)
+
+/** Whether it has the key, the text among its elements, or is that text. */
+export function hasJsonKey(node: JsonNode, key: string): boolean {
+  if (isMap(node)) return node.has(key)
+  return isList(node) ? node.includes(key) : node === key
+}
+
+/** What stands at a path; undefined where nothing does. */
+export function findJson(node: JsonNode, [step, ...rest]: readonly string[]): JsonNode | undefined {
+  if (step === undefined) return node
+  const found = isMap(node) ? node.get(step) : isList(node) && /^-?\d+$/.test(step) ? node.at(Number(step)) : undefined
+  return found === undefined ? undefined : findJson(found, rest)
+}

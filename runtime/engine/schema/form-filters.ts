@@ -1,0 +1,83 @@
+import { GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLInputType } from 'graphql'
+import { filterForms, type FormName } from '../../contract/filter-forms.ts'
+import { forms, jsonParts, type FormOperator } from '../../sql/forms.ts'
+import { operators } from '../../sql/operators.ts'
+import { operandType, scalarFilters, type OperandField } from './filters.ts'
+import { scalars } from './scalars.ts'
+
+/** The filter types of forms (spec/graphql.md 17): each exists only where some value has the form. */
+
+const pathQuery = new GraphQLInputObjectType({
+  name: 'JSONPathQuery',
+  description: 'An SQL/JSON path.',
+  fields: {
+    path: {
+      type: new GraphQLNonNull(scalars.String),
+      description: 'The path as Postgres writes it, for example "$.tags[*] ? (@ == $tag)".',
+    },
+    variables: { type: scalars.JSON, description: 'The values of its variables: an object, as JSON.' },
+  },
+})
+
+const ownType = ({ takes, list, members }: FormOperator): GraphQLInputType =>
+  members !== undefined
+    ? pathQuery
+    : list === true
+      ? new GraphQLList(new GraphQLNonNull(scalars[takes]))
+      : scalars[takes]
+
+/** The fields of a form's filter, by name; `others` are those that no operator stands for. */
+function fieldsOf(form: FormName, others: readonly OperandField[] = []): Readonly<Record<string, OperandField[1]>> {
+  const { usual, scalar, own } = forms[form]
+  const fields: readonly OperandField[] = [
+    ...usual.map((name): OperandField => [
+      name,
+      { type: operandType(name, scalars[scalar]), description: operators[name].help },
+    ]),
+    ...Object.entries(own).map(([name, operator]): OperandField => [
+      name,
+      { type: ownType(operator), description: operator.help },
+    ]),
+    ...others,
+  ]
+  return Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const filterOf = (form: FormName, others: () => readonly OperandField[] = () => []): GraphQLInputObjectType =>
+  new GraphQLInputObjectType({
+    name: filterForms[form].types[0],
+    description: `Conditions on ${forms[form].subject}; all that are given must hold.`,
+    fields: () => fieldsOf(form, others()),
+  })
+
+const jsonFilter: GraphQLInputObjectType = filterOf('json', () => [
+  [
+    'path',
+    {
+      type: new GraphQLList(new GraphQLNonNull(pathFilter)),
+      description: 'Conditions on what stands at these paths; all that are given must hold.',
+    },
+  ],
+])
+
+const pathFilter: GraphQLInputObjectType = new GraphQLInputObjectType({
+  name: 'JSONPathFilter',
+  description: 'Conditions on what stands at a path; all that are given must hold.',
+  fields: () => ({
+    at: {
+      type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(scalars.String))),
+      description: 'Keys, and positions of elements from 0 on; negative ones count from the end.',
+    },
+    ...Object.fromEntries(
+      Object.entries(jsonParts).map(([name, { scalar, help }]) => [
+        name,
+        { type: name === 'json' ? jsonFilter : (scalarFilters.get(scalar) as GraphQLInputType), description: help },
+      ]),
+    ),
+  }),
+})
+
+/** The input types of a form, its filter first. */
+export const formTypes: Readonly<Record<FormName, readonly [GraphQLInputObjectType, ...GraphQLInputObjectType[]]>> = {
+  json: [jsonFilter, pathFilter, pathQuery],
+}

@@ -1,0 +1,52 @@
+import type { FormName } from '../../contract/filter-forms.ts'
+import { forms, jsonParts, type JsonPartName } from '../../sql/forms.ts'
+import { slotOf, type Input } from './input.ts'
+import type { Filter, Slot, Subject, Value } from './types.ts'
+
+/** Conditions on values whose filters additions bring (spec/graphql.md 17). */
+
+const scalar = (slot: Slot): Value => ({ slot, encoding: { kind: 'scalar', maxLength: null } })
+const array = (slot: Slot): Value => ({ slot, encoding: { kind: 'array', maxLength: null } })
+
+const memberOf = (input: Input, name: string): Input =>
+  (input.kind === 'object' ? input.fields.find(([field]) => field === name)?.[1] : undefined) ?? { kind: 'null' }
+
+/** The condition of an operator that is the form's own; null where it is one of the usual ones. */
+export function planOwnOperator(subject: Subject, form: FormName, operator: string, operand: Input): Filter | null {
+  const own = forms[form].own[operator]
+  if (own === undefined) return null
+  if (own.members === undefined) {
+    const value = (own.list === true ? array : scalar)(slotOf(operand))
+    return { kind: 'form', ...subject, operator, value }
+  }
+  const [first, second] = own.members.map((name) => memberOf(operand, name))
+  const value = scalar(slotOf(first ?? operand))
+  const beside = second === undefined || second.kind === 'null' ? {} : { beside: scalar(slotOf(second)) }
+  return { kind: 'form', ...subject, operator, value, ...beside }
+}
+
+/** Plans the conditions of a filter on what is compared. */
+type PlanConditions = (subject: Subject, input: Input) => Filter | null
+
+/** Conditions on what stands at paths of a JSON value. */
+export function planPaths(subject: Subject, input: Input, plan: PlanConditions): readonly Filter[] {
+  if (input.kind !== 'list') return []
+  return input.items.flatMap((item) => {
+    const path = array(slotOf(memberOf(item, 'at')))
+    const parts = item.kind === 'object' ? item.fields.filter(([name]) => name !== 'at') : []
+    return parts.flatMap(([name, conditions]) => {
+      const at = [...(subject.at ?? []), { path, as: name as JsonPartName }]
+      return plan({ ...subject, at }, conditions) ?? []
+    })
+  })
+}
+
+/** SQL name of the column whose values themselves are compared; null where something of them is, or something else. */
+export const comparedColumn = (subject: Subject): string | null =>
+  'column' in subject && subject.path === undefined && subject.at === undefined && subject.form === undefined
+    ? subject.column
+    : null
+
+/** The form in which a part of a JSON value is compared; undefined where its scalar says how. */
+export const formOfPart = (part: JsonPartName): FormName | undefined =>
+  jsonParts[part].scalar === 'JSON' ? 'json' : undefined
