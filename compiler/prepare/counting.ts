@@ -136,6 +136,7 @@ begin
   into counts, changed
   from ${from};
   if counts then
+    perform catalograph.live_follow(changed);
     ${record("tg_tag in ('GRANT', 'REVOKE')")}
   end if;
 end
@@ -152,6 +153,7 @@ declare
   step bigint;
   changed oid[];
 begin
+  perform catalograph.live_follow(null);
   ${record('false')}
   return null;
 end
@@ -197,6 +199,7 @@ export const commandBody = countingBody({
     end as oid) object
   where c.command_tag not in (${list(ignoredTags)})
     and c.schema_name is distinct from 'pg_temp'
+    and c.schema_name is distinct from 'catalograph'
     and coalesce(c.object_identity, '') not like '% on pg\\_temp.%'
     and (c.object_type <> 'index' or exists (
       select from pg_catalog.pg_index i where i.indexrelid = c.objid and i.indisunique))`,
@@ -218,7 +221,8 @@ export const dropBody = countingBody({
       (select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
       where n.nspname = d.address_names[1] and c.relname = d.address_names[2])
     end as oid) object
-  where not d.is_temporary and d.address_names[1] is distinct from 'pg_temp'`,
+  where not d.is_temporary and d.address_names[1] is distinct from 'pg_temp'
+    and d.schema_name is distinct from 'catalograph'`,
 })
 
 /**

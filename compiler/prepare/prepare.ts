@@ -1,6 +1,7 @@
 import { DatabaseFailure } from '../../runtime/db/failures/failures.ts'
 import { withSession, type Query } from '../../runtime/db/connect/session.ts'
-import { needs, type Need } from './statements.ts'
+import type { Need } from './need.ts'
+import { needs } from './statements.ts'
 
 export interface PrepareOptions {
   /** As whom to prepare: an owner who may create schemas and roles, at best a superuser. */

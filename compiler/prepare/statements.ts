@@ -2,22 +2,19 @@ import { ident } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
 import { currentBody } from '../../runtime/db/check/version.ts'
 import { commandBody, dropBody, foldBody, followShardsBody, isFollowingShards, shardBody } from './counting.ts'
-
-/** What a database needs before it can be served: one row per thing, in the order in which they are made. */
-export interface Need {
-  readonly id: string
-  /**
-   * SQL condition that is true when nothing is left to do; it fails on no database, also without the objects that it
-   * looks for.
-   */
-  readonly present: string
-  /** SQL that makes it; running it again is harmless. */
-  readonly make: string
-  /** Without these an API is served as well; it only does not follow changes of the schema. */
-  readonly onlyFollowing: boolean
-}
-
-const need = (id: string, present: string, make: string): Need => ({ id, present, make, onlyFollowing: false })
+import { liveNeeds } from './live.ts'
+import {
+  functionOid,
+  need,
+  ownFunction,
+  ownOid,
+  ownTable,
+  publicHas,
+  signature,
+  tableOid,
+  type Need,
+  type OwnFunction,
+} from './need.ts'
 
 // --- Roles: shared by all databases of a cluster, hence made under the noses of other databases' preparations.
 
@@ -58,54 +55,12 @@ const schemaPrivilege = (grantee: string, schema: string): string => `coalesce((
     from pg_catalog.pg_roles r, pg_catalog.pg_namespace n
     where r.rolname = '${grantee}' and n.nspname = '${schema}'), false)`
 
-/** True when PUBLIC (grantee 0) holds the privilege, or, for functions, when it was never revoked. */
-const publicHas = (acl: string, kind: string, owner: string, privilege: string): string =>
-  `exists (select from pg_catalog.aclexplode(coalesce(${acl}, pg_catalog.acldefault('${kind}', ${owner}))) a
-      where a.grantee = 0 and a.privilege_type = '${privilege}')`
-
 const schema = (name: string): Need =>
   need(
     `schema ${name}`,
     `exists (select from pg_catalog.pg_namespace where nspname = '${name}')`,
     `create schema if not exists ${name}`,
   )
-
-interface OwnFunction {
-  readonly name: string
-  readonly args: string
-  readonly returns: string
-  readonly language: 'plpgsql' | 'sql'
-  readonly definer: boolean
-  /** It reads in the snapshot of the statement that calls it (manual 36.7), and keeps no statement from being parallel. */
-  readonly stable?: true
-  readonly body: string
-}
-
-/** pg_temp stands last: left out, it would come first, and a temporary table could pose as one of pg_catalog's. */
-const definerClause = 'security definer set search_path = pg_catalog, pg_temp'
-
-const createFunction = ({ name, args, returns, language, definer, stable, body }: OwnFunction): string =>
-  `create or replace function ${name}(${args}) returns ${returns} language ${language}${stable ? ' stable parallel safe' : ''}
-  ${definer ? definerClause : 'security invoker'} as ${literal(body)}`
-
-/** The types of its arguments, as oidvectortypes() lists them. */
-const typesOf = ({ args }: OwnFunction): string => args.replace(/\w+ (\w+)/g, '$1')
-
-const signature = (fn: OwnFunction): string => `${fn.name}(${typesOf(fn)})`
-
-/** OID of a function or null; unlike to_regprocedure it asks for no right on the schema. */
-const functionOid = (name: string, types: string): string => `(
-    select p.oid from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
-    where n.nspname || '.' || p.proname = '${name}' and pg_catalog.oidvectortypes(p.proargtypes) = '${types}')`
-
-const ownOid = (fn: OwnFunction): string => functionOid(fn.name, typesOf(fn))
-
-const functionIs = (fn: OwnFunction): string => `exists (
-    select from pg_catalog.pg_proc p
-    where p.oid = ${ownOid(fn)} and p.prosrc = ${literal(fn.body)} and p.prosecdef = ${fn.definer}
-      and p.provolatile = '${fn.stable ? 's' : 'v'}')`
-
-const ownFunction = (fn: OwnFunction): Need => need(`function ${fn.name}`, functionIs(fn), createFunction(fn))
 
 const refuse: OwnFunction = {
   name: 'catalograph.refuse',
@@ -149,17 +104,6 @@ const onCommand = counter('catalograph.count_commands', commandBody)
 const onDrop = counter('catalograph.count_drops', dropBody)
 const onShards = counter('catalograph.count_shards', shardBody, 'trigger')
 const followShards = counter('catalograph.follow_shards', followShardsBody, 'void')
-
-const tableOid = (name: string): string => `(
-    select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = 'catalograph' and c.relname = '${name}')`
-
-const ownTable = (name: string, columns: string): Need =>
-  need(
-    `table catalograph.${name}`,
-    `${tableOid(name)} is not null`,
-    `create table if not exists catalograph.${name} (${columns})`,
-  )
 
 /**
  * The schema mark, with a value from the start. Its owner is the tables' owner: the counting functions may be older,
@@ -293,6 +237,7 @@ export const needs = (login: string): readonly Need[] => [
   ...Object.entries(tables).map(([name, columns]) => ownTable(name, columns)),
   step,
   mark,
+  ...liveNeeds(login),
   ...[current, refuse, fold, onShards, followShards, onCommand, onDrop].map(ownFunction),
   ...publicRights,
   schema('auth'),

@@ -32,6 +32,10 @@ export const retries = {
   accountLink: atOnce(3),
   /** A challenge in the same microsecond as another one. */
   challenge: atOnce(5),
+  /** The triggers of a live relation, while others hold locks on it. */
+  liveInstall: { attempts: 6, firstMs: 50, longestMs: 800 },
+  /** What follows the changes of live relations, after it lost the database. */
+  liveChanges: { attempts: Infinity, firstMs: 50, longestMs: 2_000 },
   /** The claim of a data folder, after the lock of a dead process was removed. */
   folderClaim: atOnce(2),
 } as const satisfies Readonly<Record<string, RetryPolicy>>

@@ -29,7 +29,6 @@ const settings = (port: number): Readonly<Record<string, string>> => ({
   synchronous_commit: 'off',
   full_page_writes: 'off',
   max_connections: '100',
-  max_prepared_transactions: '5',
   autovacuum: 'off',
   // What is logged lies in memory, too.
   max_wal_size: '128MB',

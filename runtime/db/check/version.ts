@@ -1,6 +1,17 @@
 /** The part of the version that a committed change of the schema changes: the text before the point. */
 export const counterExpression = `(select coalesce(pg_catalog.sum(n), 0)::text from catalograph.schema_version)`
 
+/** The part that membership and attributes of roles decide. Commands on roles fire no event trigger. */
+export const rolesExpression = `(select pg_catalog.sum(h)::text from (
+    select pg_catalog.hash_record_extended(m, 0) from pg_catalog.pg_auth_members m
+    union all
+    select pg_catalog.hashtextextended(rolname::text, oid::bigint * 8 + rolbypassrls::int * 4 + rolsuper::int * 2 + rolinherit::int)
+    from pg_catalog.pg_roles
+    union all
+    select pg_catalog.hashint8extended(datdba::bigint, 1) from pg_catalog.pg_database
+    where datname = pg_catalog.current_database()
+  ) facts (h))`
+
 /**
  * The schema version: an SQL expression of type text that changes, from one committed state to the next, whenever the
  * API may look different (engine.md 4 and 5). Select it in the statement that reads the catalogue: both then come from
@@ -11,15 +22,7 @@ export const counterExpression = `(select coalesce(pg_catalog.sum(n), 0)::text f
  */
 export const versionExpression = `(
   ${counterExpression}
-  || '.' || (select pg_catalog.sum(h)::text from (
-    select pg_catalog.hash_record_extended(m, 0) from pg_catalog.pg_auth_members m
-    union all
-    select pg_catalog.hashtextextended(rolname::text, oid::bigint * 8 + rolbypassrls::int * 4 + rolsuper::int * 2 + rolinherit::int)
-    from pg_catalog.pg_roles
-    union all
-    select pg_catalog.hashint8extended(datdba::bigint, 1) from pg_catalog.pg_database
-    where datname = pg_catalog.current_database()
-  ) facts (h))
+  || '.' || ${rolesExpression}
 )`
 
 /**

@@ -1,0 +1,108 @@
+import type { LiveRelation } from '../../runtime/contract/live.ts'
+import { DatabaseFailure, isAway } from '../../runtime/db/failures/failures.ts'
+import type { Query } from '../../runtime/db/connect/session.ts'
+import { retries, retry } from '../../runtime/lib/retry.ts'
+import { liveInstalled } from './live-installed.ts'
+
+/** Why the changes of a relation cannot be told. */
+export type LiveHindrance =
+  /** It is no table, it is temporary or of Postgres, or one of its partitions or heirs is a foreign table. */
+  | 'kind'
+  /** It receives rows by logical replication, which fires no triggers. */
+  | 'replicated'
+  /** Its rows are distributed (Citus). */
+  | 'distributed'
+  /** Others held locks on it each time it was tried. */
+  | 'busy'
+  /** The role may not, or there are no event triggers. */
+  | 'refused'
+  | 'absent'
+
+export interface NotInstalled {
+  readonly relation: LiveRelation
+  readonly why: LiveHindrance
+}
+
+/** How long writers of a table may wait behind us, in milliseconds: who waits for a lock makes others wait. */
+const lockTimeoutMs = 200
+
+const lockNotAvailable = '55P03'
+const cannotBeLive = 'CG004'
+const hindrances: ReadonlySet<string> = new Set<LiveHindrance>(['kind', 'replicated', 'distributed'])
+
+const look = `select n.nspname as schema, c.relname as name, c.oid::text as oid, ${liveInstalled('c.oid')} as installed
+  from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where (n.nspname, c.relname) in (select e ->> 'schema', e ->> 'name' from pg_catalog.json_array_elements($1) e)`
+
+interface Seen extends LiveRelation {
+  readonly oid: string
+  readonly installed: boolean
+}
+
+const hindranceOf = (error: unknown): LiveHindrance => {
+  if (!(error instanceof DatabaseFailure) || isAway(error)) throw error
+  if (error.sqlstate === lockNotAvailable) return 'busy'
+  if (error.sqlstate === cannotBeLive && hindrances.has(error.message)) return error.message as LiveHindrance
+  return 'refused'
+}
+
+const isBusy = (error: unknown): boolean => error instanceof DatabaseFailure && error.sqlstate === lockNotAvailable
+
+/** One statement, so that its locks end with it. */
+const install = async (query: Query, oid: string): Promise<LiveHindrance | null> => {
+  const work = `select pg_catalog.set_config('lock_timeout', '${lockTimeoutMs}', true), catalograph.live_install($1)`
+  try {
+    await retry(retries.liveInstall, () => query(work, [oid]), isBusy)
+    return null
+  } catch (error) {
+    return hindranceOf(error)
+  }
+}
+
+/** A comment of the relation, of one in its tree or of a schema of these that switches it on; whose service that is, nobody knows. */
+const enabling = `'"?live"?\\s*:\\s*\\{[^}]*"?enabled"?\\s*:\\s*true'`
+
+const findUnwanted = `select r.root::text as root from catalograph.live_roots() r (root)
+  where r.root not in (select t.root from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+      cross join lateral catalograph.live_tops(c.oid) t (root)
+      where (n.nspname, c.relname) in (select e ->> 'schema', e ->> 'name' from pg_catalog.json_array_elements($1) e))
+    and not exists (select from catalograph.live_tree(r.root) t (member)
+      join pg_catalog.pg_class c on c.oid = t.member
+      join pg_catalog.pg_description d on d.objsubid = 0
+        and (d.classoid, d.objoid) in (('pg_catalog.pg_class'::pg_catalog.regclass, c.oid),
+          ('pg_catalog.pg_namespace'::pg_catalog.regclass, c.relnamespace))
+      where d.description ~ ${enabling})`
+
+const removeUnwanted = async (query: Query, wanted: string): Promise<void> => {
+  const { rows } = await query<{ root: string }>(findUnwanted, [wanted])
+  for (const { root } of rows) {
+    // What cannot be removed now costs its writers little, and the next call tries again.
+    await query(`select pg_catalog.set_config('lock_timeout', '${lockTimeoutMs}', true), catalograph.live_remove($1)`, [
+      root,
+    ]).catch((error: unknown) => hindranceOf(error))
+  }
+}
+
+/**
+ * Makes the triggers of relations that lack them, and removes those of relations that are live no more. Each is a
+ * transaction of its own that waits shortly for its locks.
+ * @param query as the role that prepares
+ * @returns the relations that have none, and why
+ * Rejects with DatabaseFailure while the database is away.
+ */
+export const installLive = async (
+  query: Query,
+  relations: readonly LiveRelation[],
+): Promise<readonly NotInstalled[]> => {
+  const wanted = JSON.stringify(relations)
+  const { rows } = await query<Seen>(look, [wanted])
+  const missing: NotInstalled[] = []
+  for (const relation of relations) {
+    const seen = rows.find(({ schema, name }) => schema === relation.schema && name === relation.name)
+    if (seen?.installed === true) continue
+    const why = seen === undefined ? 'absent' : await install(query, seen.oid)
+    if (why !== null) missing.push({ relation, why })
+  }
+  await removeUnwanted(query, wanted).catch((error: unknown) => hindranceOf(error))
+  return missing
+}

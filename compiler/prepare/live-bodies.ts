@@ -1,0 +1,133 @@
+import { armedLock, leaderLock, mostValues, wakeChannel } from '../../runtime/db/check/live-locks.ts'
+import { bodyMarkPrefix } from './live-installed.ts'
+import type { OwnFunction } from './need.ts'
+
+/**
+ * What the triggers of live relations run (docs/live.md). A root is a relation without a parent; it has a gate, the
+ * sequence catalograph.live_OID, and four trigger functions, which serve its whole tree.
+ */
+
+export const plpgsql = (name: string, args: string, returns: string, body: string): OwnFunction => ({
+  name: `catalograph.${name}`,
+  args,
+  returns,
+  language: 'plpgsql',
+  definer: true,
+  body,
+})
+
+/** Relations from which one inherits, or is a partition, that have no parent themselves; or the relation. */
+const tops = plpgsql(
+  'live_tops',
+  'relation oid',
+  'setof oid',
+  ` begin return query with recursive up (member) as (
+    select relation
+    union select i.inhparent from pg_inherits i join up on i.inhrelid = up.member)
+  select up.member from up where not exists (select from pg_inherits i where i.inhrelid = up.member); end `,
+)
+
+const tree = plpgsql(
+  'live_tree',
+  'root oid',
+  'setof oid',
+  ` begin return query with recursive down (member) as (
+    select root
+    union select i.inhrelid from pg_inherits i join down on i.inhparent = down.member)
+  select down.member from down; end `,
+)
+
+/** Types of which equal values have one text: numbers, uuid, bool, text, date, and enums. */
+const pinnable = plpgsql(
+  'live_pinnable',
+  'root oid',
+  'table (attnum int2, attname name, base oid)',
+  ` begin return query with recursive basic (attnum, attname, base, typtype, further) as (
+    select a.attnum, a.attname, t.oid, t.typtype, t.typbasetype
+    from pg_attribute a join pg_type t on t.oid = a.atttypid
+    where a.attrelid = root and a.attnum between 1 and 62 and not a.attisdropped and a.attgenerated <> 'v'
+      and (a.attcollation = 0 or exists (
+        select from pg_collation l where l.oid = a.attcollation and l.collisdeterministic))
+    union all
+    select basic.attnum, basic.attname, t.oid, t.typtype, t.typbasetype
+    from basic join pg_type t on t.oid = basic.further where basic.typtype = 'd')
+  select b.attnum, b.attname, b.base from basic b
+  where b.typtype = 'e' or b.base in (16, 20, 21, 23, 25, 1043, 1082, 2950); end `,
+)
+
+/**
+ * The end of a trigger function: wakes the leader if it sleeps, and writes the change down. Where nobody leads, nobody
+ * reads either: the gate closes. The inner block gives the lock back.
+ */
+const tell = (gate: string): string => `
+  if pg_catalog.pg_try_advisory_xact_lock_shared(${armedLock}) then
+    begin
+      if pg_catalog.pg_try_advisory_xact_lock_shared(${leaderLock}) then
+        ${gate}
+        raise exception using errcode = 'CG003';
+      end if;
+    exception when sqlstate 'CG003' then return null;
+    end;
+  else
+    perform pg_catalog.pg_notify('${wakeChannel}', '');
+  end if;`
+
+/**
+ * Every name and operator is qualified, which costs nothing; a search path of its own would cost each write some
+ * microseconds.
+ */
+const body = plpgsql(
+  'live_body',
+  'root oid, operation text',
+  'text',
+  `
+declare
+  rows text := case operation
+    when 'insert' then 'select %1$s as v from new_rows r'
+    when 'delete' then 'select %1$s as v from old_rows r'
+    when 'update' then 'select %1$s as v from old_rows r union all select %1$s from new_rows r' end;
+  source text;
+  pins text := '';
+  c record;
+begin
+  for c in select p.*, format('r.%I', p.attname) as value from catalograph.live_pinnable(root) p order by p.attnum loop
+    if c.base = 16 then
+      c.value := format('case when %1$s then ''t'' when not %1$s then ''f'' end', c.value);
+    elsif c.base = 1082 then
+      c.value := format('pg_catalog.to_json(%s) operator(pg_catalog.#>>) ''{}''', c.value);
+    else
+      c.value := c.value || '::pg_catalog.text';
+    end if;
+    pins := pins || format($pin$
+    if (mask operator(pg_catalog.&) %s) operator(pg_catalog.<>) 0 then
+      select case when pg_catalog.count(d.v) operator(pg_catalog.<=) ${mostValues} then pg_catalog.concat(%L,
+        coalesce((pg_catalog.json_agg(d.v) filter (where d.v is not null))::pg_catalog.text, '[]')) end
+      into told from (select distinct u.v from (%s) u limit ${mostValues} + 2) d;
+      touched := pg_catalog.concat(touched, told);
+    end if;$pin$, 1::bigint << c.attnum, ',' || to_json(c.attname)::text || ':', format(rows, c.value));
+  end loop;
+  source := '
+declare
+  mask pg_catalog.int8 := pg_catalog.pg_sequence_last_value(''catalograph.live_%1$s''::pg_catalog.regclass);
+  touched pg_catalog.text := '''';
+  told pg_catalog.text;
+begin';
+  if operation <> 'truncate' then
+    source := source || format('
+  perform from %s limit 1;
+  if not found then return null; end if;
+  if mask operator(pg_catalog.>) 1 then%s
+  end if;', case operation when 'insert' then 'new_rows' else 'old_rows' end, replace(pins, '%', '%%'));
+  end if;
+  return format(source || $tell$${tell("perform pg_catalog.setval('catalograph.live_%1$s'::pg_catalog.regclass, 0);")}
+  insert into catalograph.live_changes (xid, relation, touched) values (pg_catalog.pg_current_xact_id(), %1$s,
+    pg_catalog.concat('{', pg_catalog.substr(touched, 2), '}'));
+  return null;
+end -- ${bodyMarkPrefix}%2$s
+$tell$, root, (select hashtextextended(p.prosrc, 0) from pg_proc p
+    where p.oid = 'catalograph.live_body(oid, text)'::regprocedure));
+end
+`,
+)
+
+export const bodyFunctions: readonly OwnFunction[] = [tops, tree, pinnable, body]

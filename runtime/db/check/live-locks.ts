@@ -1,0 +1,34 @@
+/**
+ * What writers, their triggers and the processes that follow changes agree on in Postgres (docs/live.md): numbers of
+ * advisory locks, which belong to one database, and names of channels.
+ */
+
+/** Any number of its own; the second key of each lock is one of the following. */
+const own = 1_667_328_371
+
+/** Its second key is the oid of a relation: a process that watches it holds the lock shared for its session. */
+export const watchLocks = own + 1
+
+/** Held by the leader while it sleeps; a writer that gets it shared need not wake anybody. */
+export const armedLock = `${own}, 1`
+
+/** Held by the leader as long as it lives. */
+export const leaderLock = `${own}, 2`
+
+/** Held while a gate is set. */
+export const gateLock = `${own}, 3`
+
+/** The view that the leader locks, and that those who would lead next wait for. A view has no rows that age. */
+export const leaderView = 'catalograph.live_leader'
+
+/** Wakes the leader. */
+export const wakeChannel = 'catalograph_live_wake'
+
+/** Tells the other processes that there are changes. */
+export const foundChannel = 'catalograph_live_found'
+
+/** How many distinct values of a column a change names; of more it names none. */
+export const mostValues = 300
+
+/** What stands in `relation` where no relation changed: the schema did, or another process leads. */
+export const noRelation = { schema: 0, leader: 1 } as const
