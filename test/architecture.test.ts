@@ -19,6 +19,7 @@ const floors: readonly (readonly string[])[] = [
   [
     'runtime/db/replicas',
     'runtime/db/shards',
+    'runtime/live/changes',
     'runtime/graphql/plan',
     'runtime/auth/schema',
     'runtime/auth/protocol',

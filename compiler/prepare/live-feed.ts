@@ -63,7 +63,7 @@ end
 `,
 )
 
-/** Closes a gate that no process watches. */
+/** Closes a gate that no process watches. No lock conflicts with one of its own session. */
 const closeGate = plpgsql(
   'live_close',
   'root oid',
@@ -71,7 +71,9 @@ const closeGate = plpgsql(
   `
 begin
   if to_regclass('catalograph.live_' || root) is null
-    or pg_sequence_last_value(('catalograph.live_' || root)::regclass) = 0 then return; end if;
+    or pg_sequence_last_value(('catalograph.live_' || root)::regclass) = 0
+    or exists (select from pg_locks l where l.locktype = 'advisory' and l.classid = ${watchLocks}
+      and l.objid = root and l.pid = pg_backend_pid()) then return; end if;
   if pg_try_advisory_xact_lock(${watchLocks}, root::int) then
     perform setval(('catalograph.live_' || root)::regclass, 0);
   end if;

@@ -45,6 +45,7 @@ declare
   operation text;
   called text;
   called_by text;
+  made boolean := false;
   source text;
   transition text;
 begin
@@ -61,6 +62,7 @@ begin
       called := format('catalograph.live_%s_%s', root, operation);
       source := catalograph.live_body(root, operation);
       if not exists (select from pg_proc p where p.oid = to_regprocedure(called || '()') and p.prosrc = source) then
+        made := true;
         execute format('create or replace function %s() returns trigger language plpgsql security definer as %L',
           called, source);
         execute format('revoke all on function %s() from public', called);
@@ -71,6 +73,7 @@ begin
       for member in select * from catalograph.live_tree(root) loop
         continue when exists (select from pg_trigger t where t.tgrelid = member and t.tgenabled = 'A'
           and t.tgfoid = to_regprocedure(called || '()'));
+        made := true;
         called_by := format('catalograph_live_%s_%s', operation, root);
         if exists (select from pg_trigger t where t.tgrelid = member and t.tgname = called_by) then
           execute format('drop trigger %I on %s', called_by, member::regclass);
@@ -84,6 +87,7 @@ begin
     perform catalograph.live_drop_triggers(root, array(select * from catalograph.live_tree(root)));
     perform set_config('catalograph.live_installing', 'off', true);
   end loop;
+  if made then perform catalograph.live_tell(${noRelation.schema}); end if;
 end
 `,
 )
@@ -146,6 +150,7 @@ begin
   end loop;
   execute format('drop sequence if exists catalograph.live_%s', root);
   perform set_config('catalograph.live_installing', 'off', true);
+  perform catalograph.live_tell(${noRelation.schema});
 end
 `,
 )

@@ -31,11 +31,14 @@ const objects: readonly Need[] = [
   ),
 ]
 
-/** Those who hold a privilege that is not theirs, by PUBLIC's default or by default privileges of the database. */
-const others = (acl: string, kind: string, owner: string, login: string): string =>
+/**
+ * PUBLIC, and roles of requests, where they hold a privilege: functions are everybody's by default, and an owner's default
+ * privileges may give more. Other roles have what somebody gave them: a second service may log in as one.
+ */
+const others = (acl: string, kind: string, owner: string): string =>
   `pg_catalog.aclexplode(coalesce(${acl}, pg_catalog.acldefault('${kind}', ${owner}))) a
-      where a.grantee <> ${owner}
-        and a.grantee is distinct from (select l.oid from pg_catalog.pg_roles l where l.rolname = ${literal(login)})`
+      where (a.grantee = 0 or a.grantee in (select r.oid from pg_catalog.pg_roles r
+        where r.rolname in ('anon', 'authenticated', 'service_role')))`
 
 const grantees = `select distinct case a.grantee when 0 then 'public'
       else pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) end as name`
@@ -46,29 +49,25 @@ const revokeOthers = (from: string, object: string): string => `do $$ declare ot
   end loop;
 end $$`
 
-const closedTable =
-  (login: string) =>
-  (name: string): Need => {
-    const from = (table: string): string => `pg_catalog.pg_class c cross join ${table}`
-    const rest = others('c.relacl', 'r', 'c.relowner', login)
-    const mine = ` and c.oid = ${tableOid(name)}`
-    return need(
-      `catalograph.${name} for nobody else`,
-      `${tableOid(name)} is not null and not exists (select from ${from(rest)}${mine})`,
-      revokeOthers(from(rest) + mine, `catalograph.${name}`),
-    )
-  }
+const closedTable = (name: string): Need => {
+  const from = (table: string): string => `pg_catalog.pg_class c cross join ${table}`
+  const rest = others('c.relacl', 'r', 'c.relowner')
+  const mine = ` and c.oid = ${tableOid(name)}`
+  return need(
+    `catalograph.${name} for nobody else`,
+    `${tableOid(name)} is not null and not exists (select from ${from(rest)}${mine})`,
+    revokeOthers(from(rest) + mine, `catalograph.${name}`),
+  )
+}
 
-const closedFunction =
-  (login: string) =>
-  (fn: OwnFunction): Need => {
-    const from = `pg_catalog.pg_proc p cross join ${others('p.proacl', 'f', 'p.proowner', login)} and p.oid = ${ownOid(fn)}`
-    return need(
-      `${fn.name} for nobody else`,
-      `${ownOid(fn)} is not null and not exists (select from ${from})`,
-      revokeOthers(from, `function ${signature(fn)}`),
-    )
-  }
+const closedFunction = (fn: OwnFunction): Need => {
+  const from = `pg_catalog.pg_proc p cross join ${others('p.proacl', 'f', 'p.proowner')} and p.oid = ${ownOid(fn)}`
+  return need(
+    `${fn.name} for nobody else`,
+    `${ownOid(fn)} is not null and not exists (select from ${from})`,
+    revokeOthers(from, `function ${signature(fn)}`),
+  )
+}
 
 const tableRight =
   (login: string) =>
@@ -103,8 +102,8 @@ const functions = [...bodyFunctions, ...triggerFunctions, ...feedFunctions]
 export const liveNeeds = (login: string): readonly Need[] => [
   ...objects,
   ...functions.map(ownFunction),
-  ...['live_changes', 'live_pruned', 'live_leader'].map(closedTable(login)),
-  ...functions.map(closedFunction(login)),
+  ...['live_changes', 'live_pruned', 'live_leader'].map(closedTable),
+  ...functions.map(closedFunction),
   ...rights.map(tableRight(login)),
   ...processFunctions.map(functionRight(login)),
 ]

@@ -36,6 +36,10 @@ export const retries = {
   liveInstall: { attempts: 6, firstMs: 50, longestMs: 800 },
   /** What follows the changes of live relations, after it lost the database. */
   liveChanges: { attempts: Infinity, firstMs: 50, longestMs: 2_000 },
+  /** The gates of relations, while no process leads. */
+  liveLeader: { attempts: Infinity, firstMs: 20, longestMs: 500 },
+  /** Transactions that may have written before a gate was open. */
+  liveHolders: { attempts: Infinity, firstMs: 10, longestMs: 1_000 },
   /** The claim of a data folder, after the lock of a dead process was removed. */
   folderClaim: atOnce(2),
 } as const satisfies Readonly<Record<string, RetryPolicy>>

@@ -74,7 +74,7 @@ const placeOf = async (major: Major, { beside, isolated }: TestDatabaseOptions):
 }
 
 export const prepareAs = async (kind: Prepared, url: string): Promise<void> => {
-  await prepareDatabase({ url })
+  await prepareDatabase({ url, login: 'authenticator' })
   if (kind === 'auth') await migrateAuth({ url })
 }
 

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { armedLock, leaderLock, leaderView } from '../../db/check/live-locks.ts'
+import { DatabaseFailure } from '../../db/failures/failures.ts'
+import type { Query } from '../../db/connect/session.ts'
+import type { FeedConnection } from './connection.ts'
+
+/**
+ * One process leads: it sleeps until a writer wakes it, reads in short cycles while there is something to read, and tells
+ * the others. Writers notify only while it sleeps (engine.md 7).
+ */
+
+/** Milliseconds but for the number of cycles. */
+export interface LeadPace {
+  /** Between two looks while there are changes. */
+  readonly cycleMs: number
+  /** So many looks find nothing before the leader goes to sleep. */
+  readonly quietCycles: number
+}
+
+/** The connection that leads, or waits to; it holds a transaction without a snapshot, so that it holds up no vacuum. */
+export interface Seat {
+  /** Leads from now on, if nobody does. */
+  readonly tryToLead: () => Promise<boolean>
+  /** Waits until it leads. */
+  readonly waitToLead: () => Promise<void>
+  /** Resolves with true when writers notify; false where \`woken\` came first. */
+  readonly arm: (woken: Promise<void>) => Promise<boolean>
+  readonly disarm: () => Promise<void>
+  /** Keeps Postgres from ending the connection as silent. */
+  readonly stir: () => Promise<void>
+}
+
+const lockNotAvailable = '55P03'
+const queryCanceled = '57014'
+
+const failedWith = (sqlstate: string) => (error: unknown) => {
+  if (error instanceof DatabaseFailure && error.sqlstate === sqlstate) return false
+  throw error
+}
+
+/** @param cancel ends the statement of a backend */
+export const createSeat = (
+  { query, processId }: FeedConnection,
+  cancel: (processId: number) => Promise<void>,
+): Seat => {
+  let isArming = false
+  const done = (): boolean => true
+  const takeLead = `select pg_catalog.pg_advisory_lock(${leaderLock})`
+  return {
+    tryToLead: async () => {
+      await query('begin')
+      await query('savepoint seat')
+      const leads = await query(`lock table ${leaderView} in exclusive mode nowait`).then(
+        done,
+        failedWith(lockNotAvailable),
+      )
+      if (!leads) await query('rollback to savepoint seat')
+      else await query(takeLead)
+      return leads
+    },
+    waitToLead: async () => {
+      await query(`lock table ${leaderView} in exclusive mode`)
+      await query(takeLead)
+    },
+    arm: async (woken) => {
+      isArming = true
+      try {
+        const armed = query(`savepoint arm; select pg_catalog.pg_advisory_lock(${armedLock})`).then(
+          done,
+          failedWith(queryCanceled),
+        )
+        const isWoken = await Promise.race([armed.then(() => false), woken.then(() => true)])
+        const [isArmed] = await Promise.all([armed, ...(isWoken ? [cancel(processId)] : [])])
+        if (!isArmed) await query('rollback to savepoint arm; release savepoint arm')
+        return isArmed
+      } finally {
+        isArming = false
+      }
+    },
+    disarm: async () => {
+      await query(`select pg_catalog.pg_advisory_unlock(${armedLock}); release savepoint arm`)
+    },
+    stir: async () => {
+      if (!isArming) await query('select')
+    },
+  }
+}
+
+export interface Leading {
+  readonly seat: Seat
+  /** Reads once; resolves with whether there was anything. */
+  readonly look: () => Promise<boolean>
+  /** Resolves at the next notification of a writer. */
+  readonly nextWake: () => Promise<void>
+  readonly pace: LeadPace
+  readonly isOver: () => boolean
+}
+
+/** Reads until nothing came for a while. */
+const stayAwake = async ({ look, pace, isOver }: Leading): Promise<void> => {
+  for (let quiet = 0; quiet < pace.quietCycles && !isOver();) {
+    quiet = (await look()) ? 0 : quiet + 1
+    if (quiet < pace.quietCycles) await sleep(pace.cycleMs, undefined, { ref: false })
+  }
+}
+
+/** Rejects as its connections do; resolves when it is over. */
+export const lead = async (leading: Leading): Promise<void> => {
+  const { seat, look, nextWake, isOver } = leading
+  while (!isOver()) {
+    await stayAwake(leading)
+    const woken = nextWake()
+    const isArmed = await seat.arm(woken)
+    // Those who did not notify have ended by now, and are seen.
+    if (isArmed && !(await look())) await woken
+    await Promise.all([look(), ...(isArmed ? [seat.disarm()] : [])])
+  }
+}
+
+/** Tells the others that this process leads. */
+export const announce = async (query: Query): Promise<void> => {
+  await query('select catalograph.live_lead()')
+}
