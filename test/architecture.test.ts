@@ -15,6 +15,7 @@ const floors: readonly (readonly string[])[] = [
   ['runtime/db/connect', 'runtime/http', 'runtime/engine', 'compiler/catalog'],
   ['runtime/db/wire', 'runtime/embedded-postgres', 'runtime/workers', 'compiler/comments'],
   ['runtime/db/check', 'runtime/graphql/protocol', 'compiler/model'],
+  ['runtime/live/streams'],
   ['runtime/db/pool', 'runtime/graphql/operation', 'runtime/graphql/http', 'compiler/emit'],
   [
     'runtime/db/replicas',
@@ -31,7 +32,7 @@ const floors: readonly (readonly string[])[] = [
   ['runtime/graphql/extensions', 'runtime/auth/call', 'compiler/serving'],
   ['runtime/graphql/run', 'runtime/auth/store'],
   ['runtime/graphql/allowlist', 'runtime/graphql/apart', 'runtime/auth/secrets', 'runtime/auth/providers'],
-  ['runtime/graphql/serve.ts', 'runtime/auth/limits', 'runtime/auth/mails', 'runtime/auth/io'],
+  ['runtime/graphql/serve.ts', 'runtime/live/sockets', 'runtime/auth/limits', 'runtime/auth/mails', 'runtime/auth/io'],
   [
     'runtime/auth/accounts',
     'compiler/tools/codegen',
@@ -41,7 +42,7 @@ const floors: readonly (readonly string[])[] = [
     'compiler/tools/annotate',
   ],
   ['runtime/auth/endpoints', 'compiler/tools/cost', 'compiler/tools/doctor'],
-  ['runtime/auth/http', 'runtime/observe'],
+  ['runtime/auth/http', 'runtime/observe', 'runtime/live/open.ts'],
   ['runtime/admin'],
   ['runtime/dashboard'],
   ['runtime/app.ts'],

@@ -19,6 +19,12 @@ export class LongBody {
 
 type Part = string | Buffer
 
+/** The bytes of a body, however it is there. */
+export const bodyBytes = (body: Part | LongBody): Buffer => {
+  if (Buffer.isBuffer(body)) return body
+  return body instanceof LongBody ? Buffer.concat(body.parts.map(bodyBytes)) : Buffer.from(body)
+}
+
 /** From about this many bytes on a body is sent piece by piece, so that one sees whether its reader takes any. */
 export const longBytes = 65_536
 

@@ -22,6 +22,8 @@ export const retries = {
   connecting: { attempts: Infinity, firstMs: 100, longestMs: 400 },
   /** A connection that died as soon as it was made: what that says of the server, the next one tells. */
   newConnection: atOnce(2),
+  /** A run of a live query that met an outage or too much else to do. */
+  liveRun: { attempts: Infinity, firstMs: 100, longestMs: 5_000 },
   /** A request whose schema changes under it. */
   newerSchema: atOnce(8),
   /** An exchange of which nothing was kept, because of the state or the death of its connection. */

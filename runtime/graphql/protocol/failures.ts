@@ -1,4 +1,4 @@
-import type { GraphqlOutcome } from './types.ts'
+import type { GraphqlOutcome, GraphqlResponse } from './types.ts'
 
 /**
  * Every way a GraphQL request can be refused: its code and where it ends. The code is the promise, the sentence may improve.
@@ -74,6 +74,13 @@ export const isOfSchema = (error: unknown): error is Refusal => error instanceof
 /** A refusal with one sentence. */
 export const refuse = (code: FailureCode, message: string): Refusal =>
   new Refusal(code, [{ message, extensions: { code } }])
+
+/** The answer to a request that is refused before anybody looks at its document. */
+export const failureResponse = (code: FailureCode, message: string): GraphqlResponse => ({
+  outcome: failures[code],
+  code,
+  body: JSON.stringify({ data: null, errors: [{ message, extensions: { code } }] }),
+})
 
 /** An argument or value that cannot be used (spec/graphql.md 14.1, the texts marked K). */
 export const badArgument = (message: string): Refusal => refuse('BAD_ARGUMENT', message)

@@ -50,5 +50,7 @@ export function beginTurn(
   const inName = (whose: RunExchange): RunExchange =>
     context === undefined ? whose : (exchange) => whose(exchange, context)
   const send = inName(run)
-  return { request, context, loaded, asker, run: send, read: read === run ? send : inName(read), outline: null }
+  // No answer of a stream is older than the one before: no replica makes it.
+  const reads = read === run || request.live === true ? send : inName(read)
+  return { request, context, loaded, asker, run: send, read: reads, outline: null }
 }
