@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { Log } from '../runtime/log/events.ts'
 import { assembleServer, openServerDatabase, type ServerSettings } from '../runtime/server.ts'
 import { readSettings } from '../runtime/settings/read.ts'
@@ -22,6 +23,8 @@ export interface ServerOptions extends Partial<Omit<ServerSettings, 'host' | 'po
 export interface CatalographServer {
   /** Answers a request to /graphql/v1, /auth/v1, /admin/v1, /dashboard, /openapi.json, /health, /livez, /readyz or /metrics. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
+  /** Takes the connection of a request to upgrade it to a WebSocket: `server.on('upgrade', ...)` of the caller's server. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /** Resolves when the first schema is loaded, until which everything is answered 503; rejects when that is hopeless. */
   readonly ready: Promise<void>
   /** Lets requests end within the grace period, and leaves the database. */
@@ -31,7 +34,8 @@ export interface CatalographServer {
 /**
  * Makes the service, which prepares and follows the database of its options. The caller listens and passes requests on:
  * in Fastify `app.all('/graphql/v1', (request, reply) => { reply.hijack(); server.handle(request.raw, reply.raw) })`,
- * before any parser of bodies. Bounds on connections are those of the caller's server.
+ * before any parser of bodies; `app.server.on('upgrade', server.upgrade)` for WebSockets. Bounds on connections are those of
+ * the caller's server.
  */
 export async function createServer({ log = () => undefined, ...given }: ServerOptions): Promise<CatalographServer> {
   const usual = readSettings({})
@@ -41,7 +45,7 @@ export async function createServer({ log = () => undefined, ...given }: ServerOp
   const database = openServerDatabase(settings)
   const prepare = createPrepareOnce({ ownerUrl: databaseOwnerUrl ?? databaseUrl, loginUrl: databaseUrl, log })
   const source = createFollowedSource({ schemas, query: database.query, prepare, log })
-  const { app, start, stop } = await assembleServer({ settings, database, source, log }, () => given.baseUrl)
+  const { app, upgrade, start, stop } = await assembleServer({ settings, database, source, log }, () => given.baseUrl)
   await app.ready()
   const stopping = new AbortController()
   const ready = start(stopping.signal).then(() => undefined)
@@ -49,6 +53,7 @@ export async function createServer({ log = () => undefined, ...given }: ServerOp
   ready.catch(() => undefined)
   return {
     handle: (request, response) => app.routing(request, response),
+    upgrade,
     ready,
     close: async () => {
       stopping.abort()

@@ -9,6 +9,7 @@ import { toErrorAnswer } from './auth/http/boundary.ts'
 import { registerAuth } from './auth/http/register.ts'
 import type { AuthParts } from './auth/http/register.ts'
 import { registerDashboard } from './dashboard/register.ts'
+import type { LiveStreams } from './graphql/http/event-stream.ts'
 import type { GraphqlRoute } from './graphql/http/route.ts'
 import { registerGraphql } from './graphql/http/route.ts'
 import { answerFailures, renderPlainFailure, sendFailure } from './http/boundary.ts'
@@ -31,7 +32,7 @@ import type { Observers } from './observe/observers.ts'
 
 export interface AppParts extends Omit<
   GraphqlRoute,
-  'closedFor' | 'sourceOf' | 'answers' | 'observe' | 'rateLimit' | 'trace'
+  'closedFor' | 'sourceOf' | 'answers' | 'observe' | 'rateLimit' | 'trace' | 'live'
 > {
   readonly health: HealthChecks
   /** Left out: no other plugin is registered. */
@@ -45,6 +46,8 @@ export interface AppParts extends Omit<
   readonly logsRequests: boolean
   /** Left out: none. */
   readonly rateLimit?: RateLimit | null
+  /** Left out: nothing can be watched. */
+  readonly live?: LiveStreams | null
   /** Of which pages may read answers; left out: those of every origin. */
   readonly origins?: Origins
   /** What addresses begin with; left out: nothing. */
@@ -107,6 +110,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
     observe,
     trace,
     rateLimit: parts.rateLimit ?? null,
+    live: parts.live ?? null,
   })
   if (parts.auth !== null) {
     registerAuth(app, parts.auth)

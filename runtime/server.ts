@@ -18,13 +18,14 @@ import { smallestShared } from './db/pool/shares.ts'
 import { createShardWatch, type ShardWatch } from './db/shards/watch.ts'
 import { summaryOf } from './engine/summary.ts'
 import { startingWith, watchSource, type WatchedSource } from './engine/watch-source.ts'
-import { unavailableResponse } from './graphql/http/route.ts'
+import { unavailableResponse, type GraphqlRoute } from './graphql/http/route.ts'
 import { createService, type GraphqlService } from './graphql/serve.ts'
+import { createSourceOf } from './http/client-address.ts'
 import { HttpFailure } from './http/failures.ts'
 import { createHealthChecks } from './http/health.ts'
 import { answersSizeOf, usualServerLimits } from './http/limits.ts'
 import { createRateLimit, type RateLimit } from './http/rate-limit.ts'
-import { createServers, type Servers } from './http/servers.ts'
+import { createServers, type Servers, type TakeUpgrade } from './http/servers.ts'
 import { createAuthenticate } from './identity/caller.ts'
 import { createIssuers } from './identity/issuers.ts'
 import { createTokenVerifier } from './identity/jwt.ts'
@@ -33,6 +34,7 @@ import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
 import { reasonOf } from './db/failures/reason.ts'
 import { Hopeless, pauseMs, retries, retry } from './lib/retry.ts'
 import { within } from './lib/within.ts'
+import { openLive, type Live } from './live/open.ts'
 import type { Log } from './log/events.ts'
 import { writes } from './log/logger.ts'
 import type { Siblings } from './workers/siblings.ts'
@@ -61,6 +63,8 @@ export interface ServerParts {
 
 export interface AssembledServer {
   readonly app: FastifyInstance
+  /** Takes the connection of a request to upgrade it to a WebSocket, where the server is not its own. */
+  readonly upgrade: TakeUpgrade
   /**
    * Loads the first schema, however long its database takes to come up: until then every request is answered 503.
    * Resolves with false when it was given up before.
@@ -87,11 +91,12 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
   const pooler = createPoolerCheck(parts)
   const fault = (): string | null =>
     pooler.fault() ?? shards.fault() ?? faultOfReplicas(replicas?.stats().replicas ?? [])
-  const { app, servers, serveFrom, caches } = assemble(parts, observers, watched, auth, fault, ownUrl)
+  const { app, live, servers, serveFrom, caches } = assemble(parts, observers, watched, auth, fault, ownUrl)
   // The primary process serves those of all its workers.
   const metricsServer = siblings === undefined ? await openMetrics(parts.settings, observers) : null
   return {
     app,
+    upgrade: live.sockets.upgrade,
     start: async (signal) => {
       // Checked now, so that the log reports it early; the warm-up reports an outage.
       auth.state().catch(() => undefined)
@@ -104,6 +109,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
     },
     stop: async () => {
       shards.stop()
+      live.stop()
       await stop(app, servers, parts, auth)
       metricsServer?.close()
     },
@@ -211,6 +217,7 @@ interface AssemblyParts extends ServerParts {
 
 interface Assembled {
   readonly app: FastifyInstance
+  readonly live: Live
   readonly servers: Servers
   /** Ends the time in which every request is answered 503. */
   readonly serveFrom: (revision: Revision) => void
@@ -271,12 +278,31 @@ function assemble(
         })
   const limits = usualServerLimits({ ...settings, behindProxy: settings.addressHeader !== null }, database.answers)
   const servers = createServers(limits, toClientError)
-  const app = buildApp({
+  const answer: GraphqlRoute['serve'] = (request, caller, context) =>
+    service === null ? unavailableResponse : service.serve(request, caller, context)
+  const authenticate = createAuthenticate(verify, verifyBearer)
+  const rateLimit = rateLimitOf(settings, siblings)
+  const sourceOf = createSourceOf(settings.addressHeader)
+  const live = openLive({
+    settings,
+    watching: null,
+    answer,
+    authenticate,
     servers,
     answers: database.answers,
-    authenticate: createAuthenticate(verify, verifyBearer),
-    serve: (request, caller, context) =>
-      service === null ? unavailableResponse : service.serve(request, caller, context),
+    rateLimit,
+    closedFor: (request) => auth.tools.throttle.closedFor(() => sourceOf(request)),
+    sourceOf,
+    observe: observers.request,
+    lag: () => undefined,
+    log,
+  })
+  const app = buildApp({
+    servers,
+    live: live.streams,
+    answers: database.answers,
+    authenticate,
+    serve: answer,
     requestTimeoutMs: settings.requestTimeoutMs,
     health: createHealthChecks({
       revision: watched.revision,
@@ -289,7 +315,7 @@ function assemble(
     }),
     log,
     logsRequests: (settings.accessLog && writes(settings.logLevel, 'request')) || settings.logLevel === 'debug',
-    rateLimit: rateLimitOf(settings, siblings),
+    rateLimit,
     origins: settings.corsOrigins,
     pathPrefix: settings.pathPrefix,
     observers: { ...observers, metrics: settings.metrics === 'here' ? observers.metrics : null },
@@ -316,6 +342,7 @@ function assemble(
   })
   return {
     app,
+    live,
     servers,
     serveFrom: (revision) => {
       const logging = (run: RunExchange): RunExchange => logOutages(run, log, Date.now)

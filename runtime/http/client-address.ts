@@ -1,13 +1,16 @@
+import type { IncomingMessage } from 'node:http'
 import { isIP, SocketAddress, type Socket } from 'node:net'
-import type { FastifyRequest } from 'fastify'
 import { createLru } from '../lib/lru.ts'
+
+/** A request as its address is found: Fastify's or Node's. */
+type Addressed = Pick<IncomingMessage, 'headers' | 'socket'>
 
 /**
  * The address that a request comes from: the connection's other end or, behind a proxy, what the proxy writes into the
  * one header that its operator names. No other header is believed (spec/auth.md, attack 32). A proxy that appends to a
  * list puts its own word last.
  */
-export function clientAddress(request: FastifyRequest, trustedHeader: string | null): string | null {
+export function clientAddress(request: Addressed, trustedHeader: string | null): string | null {
   const told = trustedHeader === null ? undefined : request.headers[trustedHeader]
   const last = lastOf((Array.isArray(told) ? told.at(-1) : told) ?? '')
   return normalAddress(last) ?? normalAddress(request.socket.remoteAddress ?? '')
@@ -34,10 +37,10 @@ function normalAddress(text: string): string | null {
 const mostSources = 10_000
 
 /** What limits count the client of a request by; remembered, since taking an address apart costs every request. */
-export function createSourceOf(trustedHeader: string | null): (request: FastifyRequest) => string {
+export function createSourceOf(trustedHeader: string | null): (request: Addressed) => string {
   const sources = createLru<string, string>(mostSources)
   return (request) => {
-    const told = trustedHeader === null ? request.raw.socket.remoteAddress : request.headers[trustedHeader]
+    const told = trustedHeader === null ? request.socket.remoteAddress : request.headers[trustedHeader]
     const known = typeof told === 'string' ? sources.get(told) : undefined
     if (known !== undefined) return known
     const source = limitSource(clientAddress(request, trustedHeader))

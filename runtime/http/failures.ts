@@ -8,6 +8,7 @@ export const failureTable = {
   KEY_MISSING: { status: 401, message: 'No API key found in request' },
   KEY_INVALID: { status: 401, message: 'Invalid API key' },
   TOKEN_INVALID: { status: 401, message: 'Invalid token' },
+  ORIGIN_REFUSED: { status: 403, message: 'Pages of this origin may not call.' },
   BODY_MALFORMED: { status: 400, message: 'The body must be a JSON object.' },
   QUERY_MISSING: { status: 400, message: 'Must provide query string.' },
   REQUEST_MALFORMED: { status: 400, message: 'The request is malformed.' },

@@ -46,19 +46,24 @@ export interface LimitOptions {
   readonly writeTimeoutMs?: number
   /** Whether a proxy stands in front, from whose address all clients come. */
   readonly behindProxy?: boolean
+  /** Streams of live queries that there may be; left out: none. */
+  readonly liveStreams?: number
   /** How many processes share the clients; left out: this one has all. */
   readonly workers?: number
 }
 
 export function usualServerLimits(options: LimitOptions, answers: ByteBudget): ServerLimits {
-  const { workers = 1 } = options
+  const { workers = 1, liveStreams = 0 } = options
+  const files = Math.max(otherFiles, mostFiles() - otherFiles)
+  const connections = Math.min(Math.ceil(mostConnections / workers), files)
   const withinMs = options.writeTimeoutMs ?? usualWriteTimeoutMs
   return {
     headerBytes: longestToken + otherHeaders,
     headersMs: sendingMs,
     requestMs: Math.ceil(sendingMs * Math.max(1, options.bodyLimitBytes / mebibyte)),
     pace: () => ({ withinMs, slowest: answers.isWanted() ? slowestInWant : slowestReader }),
-    connections: Math.min(Math.ceil(mostConnections / workers), Math.max(otherFiles, mostFiles() - otherFiles)),
+    connections,
+    streams: Math.min(Math.ceil(liveStreams / workers), files - connections),
     connectionsOfAddress: options.behindProxy === true ? null : Math.ceil(mostOfAddress / workers),
   }
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import type { Caller, RequestContext } from '../contract/execution.ts'
+import type { Caller, PartyKind, RequestContext } from '../contract/execution.ts'
 import { positionHeader, readPosition } from '../contract/position.ts'
 import { newTimeline } from '../contract/timeline.ts'
 import { ownerRole } from '../identity/keys.ts'
@@ -12,20 +12,28 @@ declare module 'fastify' {
   }
 }
 
+/** Who shares what with whom: a signed-in user, or the client's address for anon and guests. */
+export function partyOf(
+  { role, user }: Caller,
+  address: () => string,
+): { readonly party: string; readonly kind: PartyKind } {
+  const kind = role === ownerRole ? 'service' : user === undefined ? 'stranger' : 'member'
+  return { kind, party: role === ownerRole ? ownerRole : (user ?? address()) }
+}
+
 /**
- * Who shares what with whom: a signed-in user, or the client's address for anon and guests.
+ * What the database layer knows of a request.
  * @param limitMs what a request may take from its arrival on; 0: any time
  * @param isTimed whether somebody looks at how long the parts of the request took
  */
 export function contextOf(
   request: FastifyRequest,
-  { role, user }: Caller,
+  caller: Caller,
   address: () => string,
   limitMs: number,
   isTimed: boolean,
 ): RequestContext {
-  const kind = role === ownerRole ? 'service' : user === undefined ? 'stranger' : 'member'
-  const party = role === ownerRole ? ownerRole : (user ?? address())
+  const { party, kind } = partyOf(caller, address)
   const deadline = limitMs === 0 ? Infinity : request.arrivedAt + limitMs
   // Member by member: V8 takes µs to spread an object where it is given further members.
   const timeline = isTimed ? newTimeline(request.arrivedAt) : null

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer, IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as SocketServer, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { FastifyServerOptions } from 'fastify'
 import { bareAnswer, bareText, renderPlainBare, type RenderBare } from './bare-answer.ts'
 import { limitSourceOf } from './client-address.ts'
@@ -12,6 +13,10 @@ export interface Servers {
   readonly serverFactory: NonNullable<FastifyServerOptions['serverFactory']>
   /** For Fastify: answers what is no request, or does not become one in time. */
   readonly clientErrorHandler: NonNullable<FastifyServerOptions['clientErrorHandler']>
+  /** Hands over who takes the connections of requests to upgrade them to WebSockets. */
+  readonly onUpgrade: (take: TakeUpgrade) => void
+  /** Counts a connection among those of streams, which have a bound of their own, until the result is called. */
+  readonly carriesStreams: (socket: Socket) => () => void
   /** From now on each connection ends with the answer that is under way. */
   readonly endWithAnswers: () => void
   /** Takes no new connections; resolves when every client has ended its own, each told so with its next answer. */
@@ -24,6 +29,8 @@ export interface Servers {
   readonly destroy: () => void
 }
 
+export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+
 export interface ServerLimits {
   /** All headers of a request together. */
   readonly headerBytes: number
@@ -32,6 +39,8 @@ export interface ServerLimits {
   readonly requestMs: number
   readonly pace: () => WritePace
   readonly connections: number
+  /** Connections beside these that carry streams. */
+  readonly streams: number
   /** Of one address; null where all clients come from that of a proxy. */
   readonly connectionsOfAddress: number | null
 }
@@ -60,7 +69,9 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
   const open = new Map<Socket, Connection>()
   const sources = new Map<string, number>()
   const servers = new Set<Server>()
+  const streaming = new Set<Socket>()
   let drained: (() => void) | null = null
+  let takeUpgrade: TakeUpgrade | null = null
 
   const count = (source: string, change: number): number => {
     const now = (sources.get(source) ?? 0) + change
@@ -70,9 +81,11 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
   }
   const meet = (socket: Socket): void => {
     const source = limitSourceOf(socket)
-    const isTooMany = count(source, 1) > (limits.connectionsOfAddress ?? Infinity)
+    const isFull = open.size - streaming.size >= limits.connections
+    const isTooMany = count(source, 1) > (limits.connectionsOfAddress ?? Infinity) || isFull
     socket.once('close', () => {
       open.delete(socket)
+      streaming.delete(socket)
       if (open.size === 0) drained?.()
       count(source, -1)
     })
@@ -83,7 +96,7 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
     const now = performance.now()
     const pace = limits.pace()
     for (const connection of open.values()) lookAt(connection, pace, now)
-    if (open.size > limits.connections * fullAt) closeIdle()
+    if (open.size - streaming.size > limits.connections * fullAt) closeIdle()
   }
   const closeIdle = (): void => {
     for (const server of servers) server.closeIdleConnections()
@@ -102,12 +115,17 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
         headersTimeout: limits.headersMs,
         requestTimeout: limits.requestMs,
         connectionsCheckingInterval: lookEveryMs,
+        IncomingMessage: Incoming,
       },
       oneByOne(open, ending(handler)),
     )
     server.keepAliveTimeout = keepAliveMs
-    server.maxConnections = limits.connections
+    server.maxConnections = limits.connections + limits.streams
     server.on('connection', meet)
+    server.on('upgrade', (request, socket, head) => {
+      if (takeUpgrade === null) refuse(socket, 'UNAVAILABLE', render)
+      else takeUpgrade(request, socket, head)
+    })
     server.once('listening', () => {
       servers.add(server)
       const looking = setInterval(lookAtAll, lookEveryMs).unref()
@@ -123,6 +141,11 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
   return {
     serverFactory,
     clientErrorHandler: (error, socket) => answerError(open.get(socket), error, socket, render),
+    onUpgrade: (take) => (takeUpgrade = take),
+    carriesStreams: (socket) => {
+      if (open.has(socket)) streaming.add(socket)
+      return () => void streaming.delete(socket)
+    },
     endWithAnswers: () => {
       for (const response of pending()) response.setHeader('connection', 'close')
     },
@@ -144,6 +167,22 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
     },
   }
 }
+
+/**
+ * A request, which Node asks whether it is to be upgraded: to a WebSocket only. Others, such as those of clients that offer HTTP/2
+ * (h2c), are answered as if they had not asked (RFC 9110 section 7.8).
+ */
+class Incoming extends IncomingMessage {
+  get upgrade(): boolean {
+    const { method, headers } = this
+    return method === 'CONNECT' || (headers.upgrade?.toLowerCase() === 'websocket' && hasToken(headers.connection))
+  }
+
+  /** What Node has found, which is looked for again. */
+  set upgrade(_found: boolean | null) {}
+}
+
+const hasToken = (connection: string | undefined): boolean => /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection ?? '')
 
 /** Longer than proxies keep idle connections, so that it is not us who close one that is about to be used. */
 const keepAliveMs = 72_000
@@ -186,7 +225,7 @@ const oneByOne =
 /** A connection that is closed while bytes are unread takes its last answer along: they are read for this long. */
 const lingerMs = 1_000
 
-function refuse(socket: Socket, code: HttpFailureCode, render: RenderBare): void {
+function refuse(socket: Duplex, code: HttpFailureCode, render: RenderBare): void {
   // What still comes in is refused again, and was answered.
   if (socket.writableEnded) return
   socket.end(bareText(code, render))

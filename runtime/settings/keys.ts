@@ -203,6 +203,13 @@ export const settingKeys = {
     parse: wholeNumber(0, 1_000_000),
     fallback: 0,
   },
+  liveStreams: {
+    env: 'LIVE_STREAMS',
+    help: 'Streams of live queries that are open at most, of all callers together; a caller has at most 100.',
+    secret: false,
+    parse: wholeNumber(0, 1_000_000),
+    fallback: 20_000,
+  },
   trustedIssuers: {
     env: 'TRUSTED_ISSUERS',
     help: 'Issuers whose tokens GraphQL accepts too: [{"issuer": URL, "audience": TEXT, "roles": [NAMES], "jwks": URL}].',

@@ -1,7 +1,8 @@
+import type { Caller } from '../../contract/execution.ts'
 import type { Timeline } from '../../contract/timeline.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
-import type { GraphqlOutcome, GraphqlRequest } from '../protocol/types.ts'
+import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
 
 /** A GraphQL request that was answered, for those who watch: it says nothing of variables or rows. */
 export interface ObservedRequest {
@@ -20,6 +21,24 @@ export interface ObservedRequest {
   /** The text, which may hold values; null: only its hash was sent. */
   readonly document: () => string | null
 }
+
+export const observedOf = (
+  requestId: string,
+  asked: GraphqlRequest,
+  { role }: Caller,
+  timeline: Timeline,
+  { outcome, code }: GraphqlResponse,
+): ObservedRequest => ({
+  requestId,
+  operation: () => operationNameOf(asked),
+  role,
+  outcome,
+  code: code ?? null,
+  timeline,
+  done: performance.now(),
+  hash: () => documentHash(asked),
+  document: () => asked.query,
+})
 
 /** Never throws and never waits. */
 export type ObserveRequest = (request: ObservedRequest) => void
@@ -44,7 +63,7 @@ export interface TracedRequest {
 /** Null: the sampler drops the request, and nothing more is done for its trace. */
 export type TraceRequest = (request: BegunRequest) => TracedRequest | null
 
-const namedOperation = /\b(?:query|mutation)\s+([_A-Za-z][_0-9A-Za-z]*)/
+const namedOperation = /\b(?:query|mutation|subscription)\s+([_A-Za-z][_0-9A-Za-z]*)/
 
 /** Beyond this a name would not stand at the beginning of a document. */
 const lookedAt = 500

@@ -3,30 +3,28 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, RequestContext } from '../../contract/execution.ts'
 import { positionHeader, positionText } from '../../contract/position.ts'
 import { phasesOf, type Timeline } from '../../contract/timeline.ts'
-import { negotiate } from '../../http/accept.ts'
 import { acceptJsonText } from '../../http/body.ts'
 import { answerFailures } from '../../http/boundary.ts'
 import { HttpFailure, failureTable, retryAfterSeconds } from '../../http/failures.ts'
-import type { RenderFailure } from '../../http/boundary.ts'
 import { LongBody, sentInPieces } from '../../http/long-body.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
 import { contextOf, watchClient } from '../../http/request-context.ts'
-import type { Authenticate, Credentials, Identified, CredentialRefusal } from '../../identity/caller.ts'
-import { IssuerSilent } from '../../identity/issuers.ts'
-import type { TokenFault } from '../../identity/jwt.ts'
+import type { Authenticate, Identified } from '../../identity/caller.ts'
 import { ownerRole } from '../../identity/keys.ts'
 import type { ByteBudget, Holding } from '../../lib/byte-budget.ts'
-import { unreachable } from '../../lib/unreachable.ts'
 import type { Log } from '../../log/events.ts'
 import {
-  documentHash,
+  observedOf,
   operationNameOf,
   type ObservedRequest,
   type ObserveRequest,
   type TracedRequest,
   type TraceRequest,
 } from './observed.ts'
+import { eventsOf, eventStreamType, openEventStream, type LiveStreams } from './event-stream.ts'
+import { acceptedMedia, contentTypes, statusTable } from './media.ts'
 import { readBodyQuickly, readQueryString } from './request.ts'
+import { credentialsOf, failureOf, httpErrors, identify } from './who-asks.ts'
 import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
 
 export interface GraphqlRoute {
@@ -49,6 +47,8 @@ export interface GraphqlRoute {
   readonly rateLimit: RateLimit | null
   /** Asked of each request that is admitted; null: none is traced. */
   readonly trace: TraceRequest | null
+  /** Null: nothing can be watched. */
+  readonly live: LiveStreams | null
   /** Told of each request that was answered; null: nobody watches. */
   readonly observe: ObserveRequest | null
 }
@@ -56,31 +56,11 @@ export interface GraphqlRoute {
 const path = '/graphql/v1'
 const otherMethods = ['PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY']
 
-/** The default first (GraphQL over HTTP, section Legacy watershed). */
-const mediaTypes = ['application/json', 'application/graphql-response+json'] as const
-type MediaType = (typeof mediaTypes)[number]
-
-const contentTypes: Readonly<Record<MediaType, string>> = {
-  'application/json': 'application/json; charset=utf-8',
-  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
-}
-
-/** Status of each outcome by the media type of the answer (spec/graphql.md, decision 6). */
-const statusTable: Readonly<Record<GraphqlOutcome, Readonly<Record<MediaType, number>>>> = {
-  ok: { 'application/json': 200, 'application/graphql-response+json': 200 },
-  invalid: { 'application/json': 200, 'application/graphql-response+json': 400 },
-  failed: { 'application/json': 200, 'application/graphql-response+json': 200 },
-  unauthorized: { 'application/json': 401, 'application/graphql-response+json': 401 },
-  'method-not-allowed': { 'application/json': 405, 'application/graphql-response+json': 405 },
-  unavailable: { 'application/json': 503, 'application/graphql-response+json': 503 },
-  overloaded: { 'application/json': 503, 'application/graphql-response+json': 503 },
-}
-
 /** Registers POST and GET /graphql/v1. Fastify's request goes no further than this file. */
 export function registerGraphql(app: FastifyInstance, route: GraphqlRoute): void {
   void app.register(async (scope) => {
     acceptJsonText(scope)
-    answerFailures(scope, route.log, renderFailure)
+    answerFailures(scope, route.log, httpErrors)
     scope.post(path, (request, reply) => answer(request, reply, route, () => readBodyQuickly(bodyText(request))))
     scope.get(path, (request, reply) => answer(request, reply, route, () => readQueryString(queryString(request))))
     scope.route({ method: otherMethods, url: path, onRequest: refuseMethod, handler: refuseMethod })
@@ -97,10 +77,11 @@ async function answer(
   route: GraphqlRoute,
   read: () => GraphqlRequest,
 ): Promise<Sent> {
-  const media = acceptedMedia(request)
+  const wanted = acceptedMedia(request.method, request.headers.accept)
+  const { media } = wanted
   reply.header('content-type', contentTypes[media]).header('vary', varying(reply)).header('cache-control', 'no-store')
   const seconds = await route.closedFor(request)
-  const identified = await identify(route, request)
+  const identified = await identify(route.authenticate, credentialsOf(request.headers))
   refuseClosed(reply, seconds, identified)
   const caller = callerOf(identified)
   const asked = read()
@@ -111,37 +92,41 @@ async function answer(
   if (traced !== null) context.label = traced.label
   const unwatch = watchClient(request, context)
   const { position } = context
-  const response = await route.serve(asked, caller, context)
+  const answered = await route.serve(asked, caller, context)
   unwatch()
-  const { outcome, body } = response
+  const opened = wanted.takesStream && answered.code === 'STREAM_REQUIRED' ? route.live : null
+  const response = opened === null ? answered : await openStream(request, reply, opened, route, asked, caller, context)
+  const { outcome } = response
   if (context.position !== position && context.position !== null)
     reply.header(positionHeader, positionText(context.position))
   if (route.observe !== null && context.timeline !== null)
-    tell(route.observe, traced, observed(request, asked, caller, context.timeline, response))
+    tell(route.observe, traced, observedOf(request.id, asked, caller, context.timeline, response))
   if (context.timeline !== null && caller.role === ownerRole)
     reply.header('server-timing', serverTiming(context.timeline))
+  if (reply.sent) return ''
   reply.code(statusTable[outcome][media])
   addOutcomeHeaders(reply, outcome)
+  const isStream = wanted.isStream && (outcome === 'ok' || outcome === 'failed')
+  if (isStream) reply.header('content-type', eventStreamType)
+  const body = isStream ? eventsOf(response) : response.body
   return body instanceof LongBody ? sendLong(reply, body, route.answers.open(context.party)) : body
 }
 
-const observed = (
+/** Resolves when the stream has begun, and its reply is Fastify's no more; or with the refusal. */
+async function openStream(
   request: FastifyRequest,
+  reply: FastifyReply,
+  live: LiveStreams,
+  { answers }: GraphqlRoute,
   asked: GraphqlRequest,
-  { role }: Caller,
-  timeline: Timeline,
-  { outcome, code }: GraphqlResponse,
-): ObservedRequest => ({
-  requestId: request.id,
-  operation: () => operationNameOf(asked),
-  role,
-  outcome,
-  code: code ?? null,
-  timeline,
-  done: performance.now(),
-  hash: () => documentHash(asked),
-  document: () => asked.query,
-})
+  caller: Caller,
+  { party, kind }: RequestContext,
+): Promise<GraphqlResponse> {
+  const credentials = credentialsOf(request.headers)
+  const owner = { caller, party, kind }
+  const refusal = await openEventStream(request, reply, live, answers, { asked, owner, credentials })
+  return refusal ?? { outcome: 'ok', body: '' }
+}
 
 function begin(
   trace: TraceRequest,
@@ -183,12 +168,6 @@ function refuseClosed(reply: FastifyReply, seconds: number, identified: Identifi
   throw new HttpFailure('ADDRESS_CLOSED')
 }
 
-/** Of a token whose issuer is silent nothing is known, not that it is wrong. */
-const identify = ({ authenticate }: GraphqlRoute, request: FastifyRequest): Promise<Identified> =>
-  authenticate(credentialsOf(request)).catch((error: unknown) => {
-    throw error instanceof IssuerSilent ? new HttpFailure('UNAVAILABLE') : error
-  })
-
 /** The owner's key has no limit: it is on servers. */
 function refuseTooMany(reply: FastifyReply, limit: RateLimit | null, { party, kind }: RequestContext): void {
   const waitMs = limit === null || kind === 'service' ? 0 : limit.take(party)
@@ -197,40 +176,9 @@ function refuseTooMany(reply: FastifyReply, limit: RateLimit | null, { party, ki
   throw new HttpFailure('RATE_LIMITED')
 }
 
-function acceptedMedia(request: FastifyRequest): MediaType {
-  const media = negotiate(request.headers.accept, mediaTypes)
-  if (media === null) throw new HttpFailure('NOT_ACCEPTABLE')
-  return media
-}
-
-function credentialsOf({ headers: { apikey, authorization } }: FastifyRequest): Credentials {
-  return { apikey: typeof apikey === 'string' ? apikey : undefined, authorization }
-}
-
 function callerOf(identified: Identified): Caller {
   if (identified.kind === 'caller') return identified.caller
   throw failureOf(identified)
-}
-
-/** What each fault of a bearer token is called towards its sender. */
-const faultSentences: Readonly<Record<TokenFault, string>> = {
-  expired: 'Invalid token: it has expired',
-  early: 'Invalid token: it is not valid yet',
-  signature: 'Invalid token: its signature does not match',
-  malformed: 'Invalid token: it is malformed',
-}
-
-function failureOf(refusal: CredentialRefusal): HttpFailure {
-  switch (refusal.kind) {
-    case 'key-missing':
-      return new HttpFailure('KEY_MISSING')
-    case 'key-invalid':
-      return new HttpFailure('KEY_INVALID')
-    case 'token-invalid':
-      return new HttpFailure('TOKEN_INVALID', faultSentences[refusal.fault])
-    default:
-      return unreachable(refusal)
-  }
 }
 
 function addOutcomeHeaders(reply: FastifyReply, outcome: GraphqlOutcome): void {
@@ -253,12 +201,9 @@ async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Prom
   throw new HttpFailure('METHOD_NOT_ALLOWED')
 }
 
-const renderFailure: RenderFailure = (code, message) =>
-  JSON.stringify({ data: null, errors: [{ message, extensions: { code } }] })
-
 /** What is answered while no schema is loaded yet. */
 export const unavailableResponse: GraphqlResponse = {
   outcome: 'unavailable',
   code: 'UNAVAILABLE',
-  body: renderFailure('UNAVAILABLE', failureTable.UNAVAILABLE.message),
+  body: httpErrors('UNAVAILABLE', failureTable.UNAVAILABLE.message),
 }

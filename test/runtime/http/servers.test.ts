@@ -37,6 +37,7 @@ const listen = async (serve: Serve, limits: Partial<ServerLimits> = {}): Promise
     requestMs: 600,
     pace: () => ({ withinMs: 1_000, slowest: 65_536 }),
     connections: 1_000,
+    streams: 0,
     connectionsOfAddress: 500,
     ...limits,
   })

@@ -46,6 +46,7 @@ describe('settings', () => {
         bodyLimitBytes: 1_048_576,
         writeTimeoutMs: 10_000,
         shutdownGraceMs: 10_000,
+        liveStreams: 20_000,
         logLevel: 'info',
         dataFolder: '.catalograph',
         embeddedPort: null,

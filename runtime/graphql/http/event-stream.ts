@@ -1,0 +1,161 @@
+import type { Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { bodyBytes } from '../../http/long-body.ts'
+import type { CredentialRefusal, Credentials } from '../../identity/caller.ts'
+import type { ByteBudget } from '../../lib/byte-budget.ts'
+import type { JoinRounds } from '../../lib/rounds.ts'
+import type { Hub } from '../../live/streams/hub.ts'
+import type { Sessions } from '../../live/streams/sessions.ts'
+import type { SharedAnswer, LiveStream, StreamOwner, StreamSink } from '../../live/streams/types.ts'
+import type { GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
+import { refusalResponse } from './who-asks.ts'
+
+/** Answers as Server-Sent Events: "distinct connections mode" of GraphQL over Server-Sent Events. */
+
+/** What opens streams, and keeps them. */
+export interface LiveStreams {
+  readonly open: Hub['open']
+  readonly sessions: Sessions
+  /** In which each stream is kept alive. */
+  readonly rounds: JoinRounds
+  /** Counts a connection among those of streams, until the result is called. */
+  readonly carriesStreams: (socket: Socket) => () => void
+}
+
+export const eventStream = 'text/event-stream'
+export const eventStreamType = `${eventStream}; charset=utf-8`
+
+/** How often something is sent, in milliseconds, so that nothing between takes the connection for a dead one. */
+export const keepAliveMs = 15_000
+
+const complete = 'event: complete\ndata: \n\n'
+const comment = ':\n\n'
+
+/** A query's or a mutation's answer as a whole stream. */
+export const eventsOf = ({ body }: GraphqlResponse): Buffer =>
+  Buffer.concat([frame(bodyBytes(body), null), Buffer.from(complete)])
+
+interface AskedStream {
+  readonly asked: GraphqlRequest
+  readonly owner: StreamOwner
+  readonly credentials: Credentials
+}
+
+/**
+ * Opens a stream and hands it the connection. Resolves with null as soon as it is answered, and with the refusal of a request
+ * that is not.
+ */
+export function openEventStream(
+  { headers, raw: { socket } }: FastifyRequest,
+  reply: FastifyReply,
+  { open, sessions, rounds, carriesStreams }: LiveStreams,
+  answers: ByteBudget,
+  { asked, owner, credentials }: AskedStream,
+): Promise<GraphqlResponse | null> {
+  const { raw } = reply
+  const unsent = answers.open(owner.party)
+  return new Promise((resolve) => {
+    let leave = (): void => undefined
+    let hasBegun = false
+    const begin = (): void => {
+      if (hasBegun) return
+      hasBegun = true
+      reply.hijack()
+      for (const [name, value] of Object.entries(reply.getHeaders()))
+        if (value !== undefined) raw.setHeader(name, value)
+      raw.writeHead(200, { 'content-type': eventStreamType, 'x-accel-buffering': 'no' })
+      raw.flushHeaders()
+      leave = joinAll(leave, rounds(keepAlive), carriesStreams(socket))
+      resolve(null)
+    }
+    const keepAlive = (): void => {
+      if (sink.isWritable()) raw.write(comment)
+    }
+    const sink: StreamSink = {
+      isWritable: () => !raw.destroyed && !raw.writableNeedDrain,
+      next: (answer) => {
+        begin()
+        const bytes = frameOf(answer)
+        // A client that takes it at once has nothing waiting here.
+        if (!raw.write(bytes)) unsent.force(bytes.length)
+      },
+      unchanged: begin,
+      failed: (response) => {
+        close()
+        if (!hasBegun && response.outcome !== 'failed') {
+          // The connection goes on without the stream.
+          raw.off('close', gone)
+          return resolve(response)
+        }
+        begin()
+        leave()
+        if (!raw.destroyed) raw.end(eventsOf(response))
+      },
+      stopped: () => {
+        begin()
+        close()
+        // Without `complete`: its client comes again.
+        if (!raw.destroyed) raw.end()
+      },
+    }
+    const lastId = headers['last-event-id']
+    const opened = open(asked, owner, { lastId: typeof lastId === 'string' ? lastId : null }, sink)
+    if ('outcome' in opened) return resolve(opened)
+    const stream: LiveStream = opened
+    const close = (): void => {
+      stream.close()
+      leave()
+    }
+    const refused = (refusal: CredentialRefusal): void => sink.failed(refusalResponse(refusal))
+    leave = sessions.open(credentials, refused)
+    raw.on('drain', () => {
+      unsent.release()
+      stream.ready()
+    })
+    const gone = (): void => {
+      begin()
+      close()
+      unsent.release()
+    }
+    raw.once('close', gone)
+    if (socket.destroyed) gone()
+  })
+}
+
+const joinAll =
+  (...leaves: readonly (() => void)[]): (() => void) =>
+  () => {
+    for (const leave of leaves) leave()
+  }
+
+/** Frames of answers that several streams send. */
+const frames = new WeakMap<SharedAnswer, Buffer>()
+
+function frameOf(answer: SharedAnswer): Buffer {
+  const known = frames.get(answer)
+  if (known !== undefined) return known
+  const made = frame(answer.body, answer.id)
+  frames.set(answer, made)
+  return made
+}
+
+/**
+ * One event `next` (HTML standard, server-sent events). JSON that Postgres printed may have line breaks, between tokens only:
+ * each line is one of the event's, which its reader joins again.
+ */
+function frame(body: Buffer, id: string | null): Buffer {
+  const head = id === null ? 'event: next\ndata: ' : `id: ${id}\nevent: next\ndata: `
+  return Buffer.concat([Buffer.from(head), onLines(body), Buffer.from('\n\n')])
+}
+
+const [lineFeed, carriageReturn] = [10, 13]
+
+function onLines(body: Buffer): Buffer {
+  if (!body.includes(lineFeed) && !body.includes(carriageReturn)) return body
+  return Buffer.from(
+    body
+      .toString()
+      .split(/\r\n|\r|\n/)
+      .join('\ndata: '),
+  )
+}

@@ -1,0 +1,44 @@
+import { negotiate } from '../../http/accept.ts'
+import { HttpFailure } from '../../http/failures.ts'
+import type { GraphqlOutcome } from '../protocol/types.ts'
+import { eventStream } from './event-stream.ts'
+
+/** In which forms a request can be answered, and with which status. */
+
+/** The default first (GraphQL over HTTP, section Legacy watershed). */
+const jsonTypes = ['application/json', 'application/graphql-response+json'] as const
+type MediaType = (typeof jsonTypes)[number]
+
+/** What the client wants: an answer of this type, or events, whose refusals are of this type. */
+export interface Wanted {
+  readonly media: MediaType
+  readonly isStream: boolean
+  /** Whether it takes events where there is no other answer. */
+  readonly takesStream: boolean
+}
+
+export const contentTypes: Readonly<Record<MediaType, string>> = {
+  'application/json': 'application/json; charset=utf-8',
+  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
+}
+
+/** Status of each outcome by the media type of the answer (spec/graphql.md, decision 6). */
+export const statusTable: Readonly<Record<GraphqlOutcome, Readonly<Record<MediaType, number>>>> = {
+  ok: { 'application/json': 200, 'application/graphql-response+json': 200 },
+  invalid: { 'application/json': 200, 'application/graphql-response+json': 400 },
+  failed: { 'application/json': 200, 'application/graphql-response+json': 200 },
+  unauthorized: { 'application/json': 401, 'application/graphql-response+json': 401 },
+  'method-not-allowed': { 'application/json': 405, 'application/graphql-response+json': 405 },
+  unavailable: { 'application/json': 503, 'application/graphql-response+json': 503 },
+  overloaded: { 'application/json': 503, 'application/graphql-response+json': 503 },
+}
+
+/** Throws HttpFailure where the client takes none of them. */
+export function acceptedMedia(method: string, accept: string | undefined): Wanted {
+  // Offered to those who name it: `text/*` never meant it.
+  const takesStream = method !== 'HEAD' && accept?.includes(eventStream) === true
+  const media = negotiate(accept, takesStream ? [...jsonTypes, eventStream] : jsonTypes)
+  if (media === null) throw new HttpFailure('NOT_ACCEPTABLE')
+  if (media !== eventStream) return { media, isStream: false, takesStream }
+  return { media: 'application/graphql-response+json', isStream: true, takesStream }
+}

@@ -1,0 +1,50 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { HttpFailure, type HttpFailureCode } from '../../http/failures.ts'
+import type { Authenticate, CredentialRefusal, Credentials, Identified } from '../../identity/caller.ts'
+import { IssuerSilent } from '../../identity/issuers.ts'
+import type { TokenFault } from '../../identity/jwt.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+import type { GraphqlResponse } from '../protocol/types.ts'
+
+/** Who asks over HTTP, and what is said to those who may not. */
+
+export function credentialsOf({ apikey, authorization }: IncomingHttpHeaders): Credentials {
+  return { apikey: typeof apikey === 'string' ? apikey : undefined, authorization }
+}
+
+/** Of a token whose issuer is silent nothing is known, not that it is wrong. */
+export const identify = (authenticate: Authenticate, credentials: Credentials): Promise<Identified> =>
+  authenticate(credentials).catch((error: unknown) => {
+    throw error instanceof IssuerSilent ? new HttpFailure('UNAVAILABLE') : error
+  })
+
+/** What each fault of a bearer token is called towards its sender. */
+const faultSentences: Readonly<Record<TokenFault, string>> = {
+  expired: 'Invalid token: it has expired',
+  early: 'Invalid token: it is not valid yet',
+  signature: 'Invalid token: its signature does not match',
+  malformed: 'Invalid token: it is malformed',
+}
+
+export function failureOf(refusal: CredentialRefusal): HttpFailure {
+  switch (refusal.kind) {
+    case 'key-missing':
+      return new HttpFailure('KEY_MISSING')
+    case 'key-invalid':
+      return new HttpFailure('KEY_INVALID')
+    case 'token-invalid':
+      return new HttpFailure('TOKEN_INVALID', faultSentences[refusal.fault])
+    default:
+      return unreachable(refusal)
+  }
+}
+
+/** The errors of what HTTP itself refuses. */
+export const httpErrors = (code: HttpFailureCode, message: string): string =>
+  JSON.stringify({ data: null, errors: [{ message, extensions: { code } }] })
+
+/** The answer to who may not ask any more. */
+export function refusalResponse(refusal: CredentialRefusal): GraphqlResponse {
+  const { code, message } = failureOf(refusal)
+  return { outcome: 'unauthorized', code, body: httpErrors(code, message) }
+}
