@@ -1,16 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import {
-  execute,
-  GraphQLInt,
-  GraphQLList,
-  GraphQLObjectType,
-  GraphQLSchema,
-  GraphQLString,
-  subscribe,
-  validate,
-} from 'graphql'
+import { buildSchema, execute, subscribe, validate, type GraphQLSchema } from 'graphql'
 import { createHandler } from 'graphql-sse/lib/use/http'
 import { useServer } from 'graphql-ws/use/ws'
 import { WebSocketServer } from 'ws'
@@ -55,7 +46,7 @@ export async function startLivePeer(): Promise<LivePeer> {
   const connections = new Set<Socket>()
   let open = 0
   /** No generator, which would not hear that nobody listens while it waits. */
-  const answers = (): AsyncIterableIterator<{ titles: readonly string[] }> => {
+  const answers = (): AsyncIterableIterator<object> => {
     let told: readonly string[] | null = null
     let wake = (): void => undefined
     open += 1
@@ -71,7 +62,8 @@ export async function startLivePeer(): Promise<LivePeer> {
           })
         }
         told = titles
-        return { value: { titles }, done: false }
+        const edges = titles.map((title) => ({ node: { title } }))
+        return { value: { titles, postCollection: { edges } }, done: false }
       },
       return: async () => {
         waiting.delete(wake)
@@ -147,16 +139,16 @@ const answerRefused = (
   { status, body, headers }: Exclude<Refusal, string>,
 ): void => void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
 
-/** What it serves. */
+const definitions = `
+  type Query { titles: [String] }
+  type Subscription { titles(first: Int): [String] postCollection(first: Int): PostConnection }
+  type PostConnection { edges: [PostEdge!]! }
+  type PostEdge { node: Post! }
+  type Post { title: String }`
+
+/** What it serves: the titles, plain and as rows. */
 export function livePeerSchema(answers: () => AsyncIterable<unknown>): GraphQLSchema {
-  const titles = { type: new GraphQLList(GraphQLString) }
-  const args = { first: { type: GraphQLInt } }
-  const query = new GraphQLObjectType({ name: 'Query', fields: { titles } })
-  return new GraphQLSchema({
-    query,
-    subscription: new GraphQLObjectType({
-      name: 'Subscription',
-      fields: { titles: { ...titles, args, subscribe: answers } },
-    }),
-  })
+  const schema = buildSchema(definitions)
+  for (const field of Object.values(schema.getSubscriptionType()?.getFields() ?? {})) field.subscribe = answers
+  return schema
 }

@@ -19,7 +19,7 @@ export const sharedDomain = 'shop.localhost'
 export async function startSite(projectUrl: string, anonKey: string): Promise<Site> {
   const library = new URL('../../runtime/client/dist/', import.meta.url)
   const server = createServer(async (request, response) => {
-    const [, name] = /^\/catalograph\/([\w-]+\.js)$/.exec(request.url ?? '') ?? []
+    const [, name] = /^\/catalograph\/((?:live\/)?[\w-]+\.js)$/.exec(request.url ?? '') ?? []
     const type = name === undefined ? 'text/html' : 'text/javascript'
     const body = name === undefined ? page(projectUrl, anonKey) : await readFile(new URL(name, library))
     response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end(body)

@@ -20,8 +20,11 @@ export interface LiveOptions extends GraphqlOptions {
    * ones before.
    */
   readonly patch?: boolean
-  /** Called when the connection was lost. It is tried again until the stream is stopped. */
-  readonly onInterrupt?: (error: GraphqlError) => unknown
+  /**
+   * Called with the reason when the connection is lost or cannot be had, each time: it is tried again until the stream is stopped.
+   * Called with null when it is there again.
+   */
+  readonly onConnection?: (lost: GraphqlError | null) => unknown
 }
 
 /** Hears each answer. An error is the last it hears. What it throws is its own affair. */
@@ -83,7 +86,7 @@ export function createLive(parts: LiveParts): LiveStreams {
     const done = new Promise<{ readonly error: GraphqlError | null }>((settle) => (resolve = settle))
     const stop = openStream(stream, bodyText(document, variables, options), {
       result: (result) => notify(listener, result as GraphqlResult<never>),
-      interrupted: (error) => options.onInterrupt && notify(options.onInterrupt, error),
+      connection: (lost) => options.onConnection && notify(options.onConnection, lost),
       ended: (error) => {
         stops.delete(stop)
         options.signal?.removeEventListener('abort', stop)

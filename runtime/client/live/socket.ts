@@ -36,6 +36,7 @@ export interface SocketParts {
 interface Subscribed {
   readonly body: string
   readonly stream: SocketStream
+  isAnswered: boolean
 }
 
 /** Opens a socket; it closes itself when its last stream has left. */
@@ -45,9 +46,14 @@ export function openSharedSocket(parts: SocketParts): SharedSocket {
   let [greeted, last] = [false, 0]
   const socket = parts.open(parts.address, protocol)
   const send = (message: Fields): void => socket.send(JSON.stringify(message))
-  const subscribe = (id: string, { body, stream }: Subscribed): void => {
+  const subscribe = (id: string, body: string): void =>
     socket.send(`{"id":"${id}","type":"subscribe","payload":${body}}`)
-    stream.connected()
+  const answer = (id: string, message: Fields): void => {
+    const subscribed = streams.get(id)
+    if (subscribed === undefined) return
+    if (!subscribed.isAnswered) subscribed.stream.connected()
+    subscribed.isAnswered = true
+    subscribed.stream.next(message, '')
   }
   const leave = (id: string, end: End): void => {
     const left = streams.get(id)
@@ -85,13 +91,13 @@ export function openSharedSocket(parts: SocketParts): SharedSocket {
     connection_ack: () => {
       greeted = true
       stopGreeting()
-      for (const [id, subscribed] of streams) subscribe(id, subscribed)
+      for (const [id, { body }] of streams) subscribe(id, body)
     },
     ping: () => send({ type: 'pong' }),
     next: (id, payload) => {
       const errors = isFields(payload) ? (payload['errors'] as readonly GraphqlErrorEntry[] | undefined) : []
       if (errors !== undefined) leave(id, endOfErrors(errors))
-      else streams.get(id)?.stream.next(payload as Fields, '')
+      else answer(id, payload as Fields)
     },
     error: (id, errors) => leave(id, endOfErrors(Array.isArray(errors) ? errors : [])),
     complete: (id) => leave(id, { kind: 'completed' }),
@@ -110,8 +116,8 @@ export function openSharedSocket(parts: SocketParts): SharedSocket {
   return {
     subscribe: (body, stream) => {
       const id = String((last += 1))
-      streams.set(id, { body, stream })
-      if (greeted) subscribe(id, { body, stream })
+      streams.set(id, { body, stream, isAnswered: false })
+      if (greeted) subscribe(id, body)
       return () => {
         if (!streams.delete(id)) return
         if (greeted) send({ id, type: 'complete' })

@@ -22,8 +22,8 @@ export interface StreamParts {
 
 export interface StreamListener {
   readonly result: (result: GraphqlResult<unknown>) => void
-  /** The connection was lost and is tried again. */
-  readonly interrupted: (error: GraphqlError) => void
+  /** The connection was lost and is tried again; null: it is there again. */
+  readonly connection: (error: GraphqlError | null) => void
   /** Null where nothing went wrong. */
   readonly ended: (error: GraphqlError | null) => void
 }
@@ -33,7 +33,7 @@ export function openStream(parts: StreamParts, body: Promise<string>, listener: 
   const { environment, waking } = parts
   const answers = createAnswers()
   let attempt = new AbortController()
-  let [isOver, failures, connectedAt] = [false, 0, Infinity]
+  let [isOver, isMissing, failures, connectedAt] = [false, false, 0, Infinity]
   let refused: string | null = null
   const caller = parts.callers.open({ renewed: () => attempt.abort(), over: () => finish(null) })
 
@@ -48,7 +48,10 @@ export function openStream(parts: StreamParts, body: Promise<string>, listener: 
   const connected = (): void => {
     connectedAt = environment.now()
     answers.connected()
-    if (failures > 0) waking.wake()
+    if (!isMissing) return
+    isMissing = false
+    waking.wake()
+    listener.connection(null)
   }
   /** Null where the stream was stopped, or goes on with another token. */
   const connect = async (request: StreamRequest): Promise<End | null> => {
@@ -88,7 +91,8 @@ export function openStream(parts: StreamParts, body: Promise<string>, listener: 
   const rest = async ({ error, waitMs }: Extract<End, { kind: 'lost' }>): Promise<void> => {
     failures = environment.now() - connectedAt > steadyMs ? 1 : failures + 1
     const most = Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1))
-    listener.interrupted(error)
+    isMissing = true
+    listener.connection(error)
     attempt = new AbortController()
     if (!isOver) await pause(parts, Math.max(waitMs, most * (1 - Math.random() / 2)), waitMs === 0, attempt.signal)
   }

@@ -16,7 +16,7 @@ export interface StreamRequest {
 
 /** What is told of a connected stream. */
 export interface StreamSink {
-  /** The service has taken the request, or will. */
+  /** The service has taken the request; before its first answer. */
   readonly connected: () => void
   /** An answer, which has no errors. The id is empty where the transport has none. */
   readonly next: (answer: Fields, eventId: string) => void

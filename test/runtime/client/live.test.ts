@@ -1,3 +1,7 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createClient, type Client, type ClientOptions, type GraphqlResult } from '../../../runtime/client/client.ts'
@@ -71,12 +75,14 @@ const document = 'subscription ($first: Int) { titles(first: $first) }'
 function watch(client: Client, text = document) {
   const heard: GraphqlResult<Titles>[] = []
   const interruptions: string[] = []
+  let mended = 0
   const stream = client.live<Titles>(text, { first: 2 }, (result) => heard.push(result), {
-    onInterrupt: ({ code }) => interruptions.push(code),
+    onConnection: (lost) => (lost === null ? (mended += 1) : interruptions.push(lost.code)),
   })
   return {
     ...stream,
     interruptions,
+    mended: () => mended,
     titles: () => heard.map(({ data, error }) => data?.titles.join() ?? error?.code),
     ended: () => stream.done.then(({ error }) => error?.code ?? null),
     error: () => heard.at(-1)?.error,
@@ -105,11 +111,12 @@ describe.each(transports)('streams by %s', (transport) => {
     await expect.poll(stream.titles).toEqual(['one'])
     peer.cut()
     await expect.poll(() => stream.interruptions).toEqual(['network_failure'])
-    await expect.poll(peer.streams).toBe(1)
+    await expect.poll(stream.mended).toBe(1)
     peer.cut()
     await expect.poll(() => stream.interruptions).toHaveLength(2)
     peer.say(['two'])
     await expect.poll(stream.titles).toEqual(['one', 'two'])
+    expect(stream.mended()).toBe(2)
   })
 
   it('are tried again while the service says that it will be there again', async () => {
@@ -393,6 +400,22 @@ describe('streams by WebSocket', () => {
     )
     expect(await stream.ended()).toBe('unexpected_failure')
   })
+})
+
+it('the example of its page runs, word for word', async () => {
+  const page = readFileSync(new URL('../../../docs/client.md', import.meta.url), 'utf8')
+  const [, text = ''] = /## Live queries[^]*?```js\n([^]*?)```/.exec(page) ?? []
+  const noted = vi.spyOn(console, 'log').mockReturnValue()
+  const paused = text.replace('stream.stop()', 'await heard()\nstream.stop()')
+  const folder = mkdtempSync(join(tmpdir(), 'live-example-'))
+  const file = join(folder, 'example.mjs')
+  writeFileSync(file, `export default async (catalograph, heard) => {${paused}}`)
+  const { default: run } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
+    default: (catalograph: Client, heard: () => Promise<void>) => Promise<void>
+  }
+  await run(open(), () => vi.waitFor(() => expect(noted).toHaveBeenCalledWith(1)))
+  rmSync(folder, { recursive: true })
+  noted.mockRestore()
 })
 
 it('without WebSockets streams come by Server-Sent Events', async () => {

@@ -123,6 +123,11 @@ describe('a generated client that watches', () => {
     peer.say(['two'])
     await expect.poll(() => heard).toEqual([['one'], ['two']])
     expect(() => functions.titles({ frist: 2 }, () => undefined)).toThrow(TypeError)
+    const { createDb } = await app.load('peer/db.js')
+    const rows: unknown[] = []
+    const { post } = createDb(client)
+    post.live({ first: 2, select: { title: true } }, ({ data }: { data: unknown }) => rows.push(data))
+    await expect.poll(() => rows).toEqual([[{ title: 'two' }]])
     client.close()
     expect(await stream.done).toEqual({ error: null })
   })
