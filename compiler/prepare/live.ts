@@ -99,7 +99,9 @@ const rights = [
 const functions = [...bodyFunctions, ...triggerFunctions, ...feedFunctions]
 
 /** `login`: the role that the processes which follow changes log in as. */
-export const liveNeeds = (login: string): readonly Need[] => [
+export const liveNeeds = (login: string): readonly Need[] => allNeeds(login).map((one) => ({ ...one, onlyLive: true }))
+
+const allNeeds = (login: string): readonly Need[] => [
   ...objects,
   ...functions.map(ownFunction),
   ...['live_changes', 'live_pruned', 'live_leader'].map(closedTable),

@@ -12,6 +12,8 @@ export interface Need {
   readonly make: string
   /** Without these an API is served as well; it only does not follow changes of the schema. */
   readonly onlyFollowing: boolean
+  /** Present where an API is served and followed without it, and only live queries need it. */
+  readonly onlyLive?: true
 }
 
 export const need = (id: string, present: string, make: string): Need => ({ id, present, make, onlyFollowing: false })

@@ -41,9 +41,9 @@ const missingOf = async (query: Query, all: readonly Need[]): Promise<readonly N
 const isRefusal = (error: unknown): boolean =>
   error instanceof DatabaseFailure && error.sqlstate === insufficientPrivilege
 
-/** What only following needs may be refused by itself, without taking the rest back. */
+/** What only following or live queries need may be refused by itself, without taking the rest back. */
 const makeOne = async (query: Query, need: Need): Promise<void> => {
-  if (!need.onlyFollowing) {
+  if (!need.onlyFollowing && need.onlyLive !== true) {
     await query(need.make)
     return
   }
@@ -71,8 +71,9 @@ const makeAll = async (query: Query, all: readonly Need[]): Promise<void> => {
 
 const verdict = (missing: readonly Need[]): Preparation => {
   const statements = missing.map(({ make }) => make)
-  return missing.every(({ onlyFollowing }) => onlyFollowing)
-    ? { ready: true, followed: missing.length === 0, statements }
+  const needed = missing.filter(({ onlyLive }) => onlyLive !== true)
+  return needed.every(({ onlyFollowing }) => onlyFollowing)
+    ? { ready: true, followed: needed.length === 0, statements }
     : { ready: false, statements }
 }
 
