@@ -19,6 +19,7 @@ const additions = {
   upsert: { enabled: true },
   enumArrays: { enabled: true },
   jsonFilters: { enabled: true },
+  live: { enabled: true },
   domains: { enabled: true },
   composites: { enabled: true },
   functionShapes: { enabled: true },

@@ -154,7 +154,7 @@ describe.each(majors())('the feed of changes on PostgreSQL %i', (major) => {
     expect(new Set(unsure)).toEqual(new Set(['schema']))
   })
 
-  test('a relation without triggers, a pooler, prepared transactions: refused with the reason', async () => {
+  test('a relation without triggers, or a database that is away: refused with the reason', async () => {
     const { feed } = open()
     await expect(feed.watch({ schema: 'public', name: 'plain' }, [])).rejects.toThrow(
       'the changes of "public"."plain" are not told',
