@@ -326,8 +326,15 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
       'no: delete is not granted',
     ])
     await page.getByLabel('Filter by name').fill('')
+    let sendUsers: (() => void) | undefined
+    const nameIsWritten = new Promise<void>((resolve) => (sendUsers = resolve))
+    await page.route('**/admin/users?*', async (route) => {
+      await nameIsWritten
+      await route.continue()
+    })
     await page.getByLabel('As', { exact: true }).selectOption('user')
     await page.getByRole('combobox', { name: 'User' }).fill('ada@example.com')
+    sendUsers?.()
     await page.getByText('Chosen: ada@example.com').waitFor()
     await page.getByText('3 of 3 tables', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Try', exact: true }).click()

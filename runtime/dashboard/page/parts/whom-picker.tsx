@@ -1,4 +1,4 @@
-import { useDeferredValue, useId, useState } from 'react'
+import { useDeferredValue, useEffect, useId, useState } from 'react'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { nameOf, usersPath, type ListedUsers } from '../users.ts'
 import type { Whom } from '../whom.ts'
@@ -34,12 +34,11 @@ function UserPicker() {
   const [asked] = useAdminAnswer<ListedUsers>(usersPath({ filter: looked, page: 1, perPage: 20 }))
   const listId = useId()
   const chosen = whom.kind === 'user' ? whom : null
-  const search = (text: string): void => {
-    setFilter(text)
-    const users = asked.kind === 'answer' ? asked.value.users : []
-    const found = users.find((user) => nameOf(user) === text)
-    if (found !== undefined) actAs({ kind: 'user', id: found.id, name: text, role: found.role })
-  }
+  const found = asked.kind === 'answer' ? asked.value.users.find((user) => nameOf(user) === filter) : undefined
+  // A name that is pasted is there before the list that holds its user; a list that comes again chooses nobody anew.
+  useEffect(() => {
+    if (found !== undefined) actAs({ kind: 'user', id: found.id, name: nameOf(found), role: found.role })
+  }, [found?.id, actAs])
   return (
     <>
       <TextField
@@ -48,7 +47,7 @@ function UserPicker() {
         type="search"
         list={listId}
         text={filter}
-        change={search}
+        change={setFilter}
       />
       <datalist id={listId}>
         <Answer asked={asked}>
