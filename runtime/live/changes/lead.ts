@@ -23,8 +23,9 @@ export interface Seat {
   readonly tryToLead: () => Promise<boolean>
   /** Waits until it leads. */
   readonly waitToLead: () => Promise<void>
-  /** Resolves with true when writers notify; false where \`woken\` came first. */
-  readonly arm: (woken: Promise<void>) => Promise<boolean>
+  /** Resolves with true when writers notify; with false where it was cancelled. */
+  readonly arm: () => Promise<boolean>
+  readonly cancelArming: () => Promise<void>
   readonly disarm: () => Promise<void>
   /** Keeps Postgres from ending the connection as silent. */
   readonly stir: () => Promise<void>
@@ -62,20 +63,21 @@ export const createSeat = (
       await query(`lock table ${leaderView} in exclusive mode`)
       await query(takeLead)
     },
-    arm: async (woken) => {
+    arm: async () => {
       isArming = true
       try {
-        const armed = query(`savepoint arm; select pg_catalog.pg_advisory_lock(${armedLock})`).then(
+        const isArmed = await query(`savepoint arm; select pg_catalog.pg_advisory_lock(${armedLock})`).then(
           done,
           failedWith(queryCanceled),
         )
-        const isWoken = await Promise.race([armed.then(() => false), woken.then(() => true)])
-        const [isArmed] = await Promise.all([armed, ...(isWoken ? [cancel(processId)] : [])])
         if (!isArmed) await query('rollback to savepoint arm; release savepoint arm')
         return isArmed
       } finally {
         isArming = false
       }
+    },
+    cancelArming: async () => {
+      if (isArming) await cancel(processId)
     },
     disarm: async () => {
       await query(`select pg_catalog.pg_advisory_unlock(${armedLock}); release savepoint arm`)
@@ -104,13 +106,30 @@ const stayAwake = async ({ look, pace, isOver }: Leading): Promise<void> => {
   }
 }
 
+/**
+ * Writers for whom the lock waits may take long: who is woken meanwhile reads, and gives up. A cancellation that comes
+ * before the statement cancels nothing, so it is repeated.
+ */
+const armUnlessWoken = async ({ seat, look, pace, isOver }: Leading, woken: Promise<void>): Promise<boolean> => {
+  let isSettled = false
+  const armed = seat.arm().finally(() => (isSettled = true))
+  // What fails first ends the lead; its other failure is the same.
+  armed.catch(() => undefined)
+  await Promise.race([armed, woken])
+  while (!isSettled && !isOver()) {
+    await Promise.all([look(), seat.cancelArming()])
+    await Promise.race([armed, sleep(pace.cycleMs, undefined, { ref: false })])
+  }
+  return armed
+}
+
 /** Rejects as its connections do; resolves when it is over. */
 export const lead = async (leading: Leading): Promise<void> => {
   const { seat, look, nextWake, isOver } = leading
   while (!isOver()) {
     await stayAwake(leading)
     const woken = nextWake()
-    const isArmed = await seat.arm(woken)
+    const isArmed = await armUnlessWoken(leading, woken)
     // Those who did not notify have ended by now, and are seen.
     if (isArmed && !(await look())) await woken
     await Promise.all([look(), ...(isArmed ? [seat.disarm()] : [])])
