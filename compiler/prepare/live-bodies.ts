@@ -56,21 +56,26 @@ const pinnable = plpgsql(
 )
 
 /**
- * The end of a trigger function: wakes the leader if it sleeps, and writes the change down. Where nobody leads, nobody
- * reads either: the gate closes. The inner block gives the lock back.
+ * The end of a trigger function: wakes the leader if it sleeps. Where nobody leads, nobody reads either: the gate closes.
+ * Whether somebody does is asked by taking the lock for a moment, in one expression, which nothing interrupts; the inner
+ * block, which costs more, gives back the lock under which the gate closes.
  */
 const tell = (gate: string): string => `
   if pg_catalog.pg_try_advisory_xact_lock_shared(${armedLock}) then
-    begin
-      if pg_catalog.pg_try_advisory_xact_lock_shared(${leaderLock}) then
-        ${gate}
-        raise exception using errcode = 'CG003';
-      end if;
-    exception when sqlstate 'CG003' then return null;
-    end;
+    if (case when pg_catalog.pg_try_advisory_lock_shared(${leaderLock})
+      then pg_catalog.pg_advisory_unlock_shared(${leaderLock}) else false end) then
+      begin
+        if pg_catalog.pg_try_advisory_xact_lock_shared(${leaderLock}) then
+          ${gate}
+          raise exception using errcode = 'CG003';
+        end if;
+      exception when sqlstate 'CG003' then null;
+      end;
+    end if;
   else
     perform pg_catalog.pg_notify('${wakeChannel}', '');
-  end if;`
+  end if;
+  return null;`
 
 /**
  * Every name and operator is qualified, which costs nothing; a search path of its own would cost each write some
@@ -107,6 +112,7 @@ begin
     end if;$pin$, 1::bigint << c.attnum, ',' || to_json(c.attname)::text || ':', format(rows, c.value));
   end loop;
   source := '
+<<live>>
 declare
   mask pg_catalog.int8 := pg_catalog.pg_sequence_last_value(''catalograph.live_%1$s''::pg_catalog.regclass);
   touched pg_catalog.text := '''';
@@ -114,15 +120,15 @@ declare
 begin';
   if operation <> 'truncate' then
     source := source || format('
-  perform from %s limit 1;
-  if not found then return null; end if;
   if mask operator(pg_catalog.>) 1 then%s
-  end if;', case operation when 'insert' then 'new_rows' else 'old_rows' end, replace(pins, '%', '%%'));
+  end if;', replace(pins, '%', '%%'));
   end if;
-  return format(source || $tell$${tell("perform pg_catalog.setval('catalograph.live_%1$s'::pg_catalog.regclass, 0);")}
-  insert into catalograph.live_changes (xid, relation, touched) values (pg_catalog.pg_current_xact_id(), %1$s,
-    pg_catalog.concat('{', pg_catalog.substr(touched, 2), '}'));
-  return null;
+  source := source || $insert$
+  insert into catalograph.live_changes (xid, relation, touched)
+  select pg_catalog.pg_current_xact_id(), %1$s, pg_catalog.concat('{', pg_catalog.substr(live.touched, 2), '}')$insert$
+    || case operation when 'truncate' then ';' when 'insert' then ' from new_rows limit 1;' else ' from old_rows limit 1;' end;
+  return format(source || $tell$
+  if not found then return null; end if;${tell("perform pg_catalog.setval('catalograph.live_%1$s'::pg_catalog.regclass, 0);")}
 end -- ${bodyMarkPrefix}%2$s
 $tell$, root, (select hashtextextended(p.prosrc, 0) from pg_proc p
     where p.oid = 'catalograph.live_body(oid, text)'::regprocedure));

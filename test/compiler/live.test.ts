@@ -271,7 +271,7 @@ describe.each(majors())('triggers of live relations on PostgreSQL %i', (major) =
     expect(left.rows).toEqual([])
   })
 
-  test('where nobody leads, a writer writes nothing down, and closes the gate', async () => {
+  test('where nobody leads, a writer closes the gate, and nothing is written down from then on', async () => {
     await install('posts')
     await watch('posts')
     await leader.end()
@@ -283,7 +283,7 @@ describe.each(majors())('triggers of live relations on PostgreSQL %i', (major) =
     expect(rows).toEqual([{ got: true }])
     await writer.query('insert into posts values (2); commit')
     await writer.end()
-    expect(await told()).toEqual([])
+    expect(await told()).toHaveLength(1)
     const gates = await run(`select last_value::int as value from pg_sequences where sequencename ~ '^live_[0-9]'`)
     expect(gates.rows).toEqual([{ value: 0 }])
   })
