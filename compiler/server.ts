@@ -4,6 +4,7 @@ import type { Log } from '../runtime/log/events.ts'
 import { assembleServer, openServerDatabase, type ServerSettings } from '../runtime/server.ts'
 import { readSettings } from '../runtime/settings/read.ts'
 import { createFollowedSource } from './serving/followed-source.ts'
+import { liveTriggersBy } from './serving/live-triggers.ts'
 import { createPrepareOnce } from './serving/prepare-once.ts'
 
 /** The main export of the package: the service within somebody's own process. */
@@ -43,8 +44,10 @@ export async function createServer({ log = () => undefined, ...given }: ServerOp
   const settings: ServerSettings = { ...usual.settings, ...given }
   const { databaseUrl, databaseOwnerUrl, schemas } = settings
   const database = openServerDatabase(settings)
-  const prepare = createPrepareOnce({ ownerUrl: databaseOwnerUrl ?? databaseUrl, loginUrl: databaseUrl, log })
-  const source = createFollowedSource({ schemas, query: database.query, prepare, log })
+  const ownerUrl = databaseOwnerUrl ?? databaseUrl
+  const prepare = createPrepareOnce({ ownerUrl, loginUrl: databaseUrl, log })
+  const triggers = liveTriggersBy(ownerUrl)
+  const source = createFollowedSource({ schemas, query: database.query, prepare, triggers, log })
   const { app, upgrade, start, stop } = await assembleServer({ settings, database, source, log }, () => given.baseUrl)
   await app.ready()
   const stopping = new AbortController()

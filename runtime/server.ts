@@ -34,7 +34,9 @@ import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
 import { reasonOf } from './db/failures/reason.ts'
 import { Hopeless, pauseMs, retries, retry } from './lib/retry.ts'
 import { within } from './lib/within.ts'
+import { openChangeFeed } from './live/changes/feed.ts'
 import { openLive, type Live } from './live/open.ts'
+import type { ReadInterests } from './live/streams/types.ts'
 import type { Log } from './log/events.ts'
 import { writes } from './log/logger.ts'
 import type { Siblings } from './workers/siblings.ts'
@@ -81,6 +83,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
   const sources: MetricsSources = {
     pool: given.database.stats,
     caches: () => caches(),
+    live: () => live.stats(),
     replicas: replicas?.stats ?? null,
   }
   const observers = await openObservers(given.settings, sources, given.log, siblings)
@@ -110,7 +113,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
     stop: async () => {
       shards.stop()
       live.stop()
-      await stop(app, servers, parts, auth)
+      await stop(app, servers, parts, auth, live)
       metricsServer?.close()
     },
   }
@@ -285,7 +288,10 @@ function assemble(
   const sourceOf = createSourceOf(settings.addressHeader)
   const live = openLive({
     settings,
-    watching: null,
+    watching: {
+      follow: (listener) => openChangeFeed({ url: settings.databaseListenUrl ?? settings.databaseUrl, listener }),
+      read: (request, caller, context) => interestsOf(service, request, caller, context),
+    },
     answer,
     authenticate,
     servers,
@@ -294,7 +300,7 @@ function assemble(
     closedFor: (request) => auth.tools.throttle.closedFor(() => sourceOf(request)),
     sourceOf,
     observe: observers.request,
-    lag: () => undefined,
+    lag: observers.metrics?.lag ?? (() => undefined),
     log,
   })
   const app = buildApp({
@@ -354,6 +360,17 @@ function assemble(
   }
 }
 
+/** What a request watches; or the refusal that a query would get. */
+async function interestsOf(
+  service: GraphqlService | null,
+  ...asked: Parameters<GraphqlService['watch']>
+): ReturnType<ReadInterests> {
+  if (service === null) return unavailableResponse
+  const found = await service.watch(...asked)
+  if (found.kind === 'refused') return found.response
+  return { interests: found.kind === 'watch' ? found.interests : [] }
+}
+
 function rateLimitOf({ rateLimit }: Settings, siblings: Siblings | undefined): RateLimit | null {
   if (rateLimit === 0) return null
   const limit = createRateLimit(rateLimit)
@@ -398,6 +415,7 @@ async function stop(
   servers: Servers,
   { settings, database, log, siblings, replicas }: AssemblyParts,
   auth: OpenAuth,
+  live: Live,
 ): Promise<void> {
   const graceMs = settings.shutdownGraceMs
   if (siblings?.isReplaced() === true) await within(graceMs, servers.drain())
@@ -413,7 +431,10 @@ async function stop(
     await within(lastWordsMs, closed)
     servers.destroy()
   }
-  await within(inTime ? databaseGraceMs : leavingMs, Promise.all([replicas?.close(), database.close(), auth.close()]))
+  await within(
+    inTime ? databaseGraceMs : leavingMs,
+    Promise.all([live.close(), replicas?.close(), database.close(), auth.close()]),
+  )
 }
 
 const sweepMs = 20

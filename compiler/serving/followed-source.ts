@@ -6,6 +6,7 @@ import { writtenExpression } from '../catalog/written.ts'
 import { createCompiler } from '../compile.ts'
 import type { Compiled } from '../compile.ts'
 import { createFollower } from '../follow.ts'
+import type { LiveTriggers } from '../live/database.ts'
 import { foldVersions } from '../prepare/prepare.ts'
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { printDiagnostic } from '../report/print.ts'
@@ -17,6 +18,8 @@ export interface FollowedSourceOptions {
   /** Runs statements as the login role. */
   readonly query: Query
   readonly prepare: Prepare
+  /** Left out: nothing can be watched. */
+  readonly triggers?: LiveTriggers
   readonly log: Log
 }
 
@@ -43,7 +46,7 @@ async function firstSource(options: FollowedSourceOptions): Promise<RevisionSour
   return createSource(followed, options)
 }
 
-function createSource(followed: boolean, { schemas, query, log }: FollowedSourceOptions): RevisionSource {
+function createSource(followed: boolean, { schemas, query, triggers, log }: FollowedSourceOptions): RevisionSource {
   const version = followed ? versionExpression : writtenExpression
   const remark = createRemarks(log)
   const report = (compiled: Compiled): void => {
@@ -53,7 +56,9 @@ function createSource(followed: boolean, { schemas, query, log }: FollowedSource
     if (followed) foldVersions(query).catch(() => undefined)
   }
   const recorded = followed ? { counter: counterExpression } : {}
-  const compiler = createCompiler({ query, schemas, version, ...recorded })
+  // Triggers name columns, so that they are right only where event triggers follow the schema.
+  const telling = followed && triggers !== undefined ? { triggers } : {}
+  const compiler = createCompiler({ query, schemas, version, ...recorded, ...telling })
   return createFollower({ compiler, query, version, guarded: followed, report })
 }
 

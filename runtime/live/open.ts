@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { ChangeFeed, ChangeListener } from '../contract/live.ts'
 import { keepAliveMs, type LiveStreams } from '../graphql/http/event-stream.ts'
 import type { ObserveRequest } from '../graphql/http/observed.ts'
-import { failureResponse } from '../graphql/protocol/failures.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
 import type { Servers } from '../http/servers.ts'
 import type { Authenticate } from '../identity/caller.ts'
@@ -20,9 +19,16 @@ import type { AnswerRequest, ReadInterests } from './streams/types.ts'
 export interface Live {
   readonly streams: LiveStreams
   readonly sockets: Sockets
-  readonly stats: () => HubStats & { readonly sockets: number }
+  readonly stats: () => LiveStats
   /** Ends every stream and socket in such a way that their clients come again. */
   readonly stop: () => void
+  /** Leaves the database, once it is stopped. */
+  readonly close: () => Promise<void>
+}
+
+export interface LiveStats extends HubStats {
+  /** WebSockets that are open. */
+  readonly sockets: number
 }
 
 export interface LiveParts {
@@ -30,8 +36,7 @@ export interface LiveParts {
     Settings,
     'liveStreams' | 'workers' | 'poolSize' | 'requestTimeoutMs' | 'corsOrigins' | 'pathPrefix' | 'bodyLimitBytes'
   >
-  /** Null: nothing can be watched; queries and mutations come by the same transports. */
-  readonly watching: Watching | null
+  readonly watching: Watching
   /** Answers requests, those of streams as well; it reads where writes are seen at once. */
   readonly answer: AnswerRequest
   readonly authenticate: Authenticate
@@ -49,7 +54,7 @@ export interface LiveParts {
 /** What streams need beyond answers. */
 export interface Watching {
   /** Makes the feed, which tells this listener. */
-  readonly follow: (listener: ChangeListener) => Pick<ChangeFeed, 'watch' | 'unwatch'>
+  readonly follow: (listener: ChangeListener) => Pick<ChangeFeed, 'watch' | 'unwatch' | 'close'>
   readonly read: ReadInterests
 }
 
@@ -65,8 +70,7 @@ const pauseOfRunsMs = 50
 export function openLive(parts: LiveParts): Live {
   const { settings, servers, watching } = parts
   const hub = createHub({
-    follow: watching?.follow ?? followNothing,
-    read: watching?.read ?? readNothing,
+    ...watching,
     answer: parts.answer,
     lag: parts.lag,
     limits: {
@@ -101,9 +105,6 @@ export function openLive(parts: LiveParts): Live {
       hub.stop()
       sockets.stop()
     },
+    close: hub.close,
   }
 }
-
-const followNothing: Watching['follow'] = () => ({ watch: () => Promise.resolve(), unwatch: () => undefined })
-
-const readNothing: ReadInterests = () => Promise.resolve(failureResponse('NOT_LIVE', 'Nothing is live.'))

@@ -11,6 +11,8 @@ import { createHistogram, type HistogramValues } from './histogram.ts'
 export interface Metrics {
   readonly request: ObserveRequest
   readonly http: (request: HttpObservation) => void
+  /** How long a change took to be answered, in milliseconds. */
+  readonly lag: (ms: number) => void
   /** Counts what the log is told. */
   readonly event: (event: LogEvent) => void
   readonly contentType: string
@@ -72,6 +74,11 @@ export async function createMetrics(sources: MetricsSources): Promise<Metrics> {
     help: 'How long a change of the schema took to be served.',
     labelNames: [],
   })
+  const lag = createHistogram({
+    name: 'catalograph_live_lag_seconds',
+    help: 'From a change that is told to the answer that shows it.',
+    labelNames: [],
+  })
   const events = new Counter({
     registers,
     name: 'catalograph_events_total',
@@ -79,7 +86,8 @@ export async function createMetrics(sources: MetricsSources): Promise<Metrics> {
     labelNames: ['event'] as const,
   })
   registerReadMetrics(client, registry, sources)
-  const observed = (): readonly HistogramValues[] => [requests, phases, http, compiles].map(({ values }) => values())
+  const observed = (): readonly HistogramValues[] =>
+    [requests, phases, http, compiles, lag].map(({ values }) => values())
   const operationLabel = createBounded(mostOperations)
   return {
     request: ({ operation, role, outcome, timeline, done }) => {
@@ -88,6 +96,7 @@ export async function createMetrics(sources: MetricsSources): Promise<Metrics> {
       for (const [phase, begin, end] of phasesOf(timeline)) phases.observe([phase], seconds(end - begin))
     },
     http: ({ method, route, status, ms }) => http.observe([method, route, String(status)], seconds(ms)),
+    lag: (ms) => lag.observe([], seconds(ms)),
     event: (event) => {
       events.inc({ event: event.kind })
       if (event.kind === 'revision-ready') compiles.observe([], seconds(event.ms))

@@ -4,12 +4,14 @@ import type { ReplicaState } from '../db/replicas/replica.ts'
 import type { ReplicasStats } from '../db/replicas/replicas.ts'
 import type { CacheName, CacheStats } from '../graphql/run/cache-stats.ts'
 import type { LruStats } from '../lib/lru.ts'
+import type { LiveStats } from '../live/open.ts'
 
 /** Where figures are read. They are counted there by themselves, so that requests need not know of metrics. */
 export interface MetricsSources {
   readonly pool: () => PoolStats
   /** Null: no schema is loaded yet. */
   readonly caches: () => CacheStats | null
+  readonly live: () => LiveStats
   /** Null: there are no replicas. */
   readonly replicas: (() => ReplicasStats) | null
 }
@@ -30,11 +32,12 @@ type Figure = readonly [value: number, labels?: Readonly<Record<string, string>>
 export function registerReadMetrics(
   client: Pick<typeof PromClient, 'Counter' | 'Gauge'>,
   registry: PromClient.Registry,
-  { pool, caches, replicas }: MetricsSources,
+  { pool, caches, live, replicas }: MetricsSources,
 ): void {
   const metrics = [
     ...poolMetrics(pool),
     ...cacheMetrics(caches),
+    ...liveMetrics(live),
     ...(replicas === null ? [] : replicaMetrics(replicas)),
   ]
   for (const { kind, read, ...described } of metrics) {
@@ -107,6 +110,47 @@ function cacheMetrics(caches: () => CacheStats | null): readonly ReadMetric[] {
     },
   ]
 }
+
+const liveMetrics = (live: () => LiveStats): readonly ReadMetric[] => [
+  {
+    kind: 'Gauge',
+    name: 'catalograph_live_streams',
+    help: 'Streams of live queries that are open.',
+    read: () => [[live().streams]],
+  },
+  {
+    kind: 'Gauge',
+    name: 'catalograph_live_sockets',
+    help: 'WebSockets that are open.',
+    read: () => [[live().sockets]],
+  },
+  {
+    kind: 'Gauge',
+    name: 'catalograph_live_watches',
+    help: 'Watches: what streams share that ask the same.',
+    read: () => [[live().watches]],
+  },
+  {
+    kind: 'Gauge',
+    name: 'catalograph_live_runs_waiting',
+    help: 'Watches that wait for their turn to run.',
+    read: () => [[live().waiting]],
+  },
+  {
+    kind: 'Counter',
+    name: 'catalograph_live_runs_total',
+    help: 'Runs of watches by reason, and whether the answer changed, was the same or failed.',
+    labelNames: ['reason', 'result'],
+    read: () => live().runs.map(({ reason, result, count }) => [count, { reason, result }]),
+  },
+  {
+    kind: 'Counter',
+    name: 'catalograph_live_refused_total',
+    help: 'Streams that were refused by what was too many: of the caller (party), in all, or memory.',
+    labelNames: ['limit'],
+    read: () => Object.entries(live().refused).map(([limit, count]) => [count, { limit }]),
+  },
+]
 
 /** Replicas are known by their numbers in the setting: addresses are nobody's business. */
 function replicaMetrics(stats: () => ReplicasStats): readonly ReadMetric[] {

@@ -63,6 +63,13 @@ export const settingKeys = {
     parse: postgresUrl,
     fallback: null,
   },
+  databaseListenUrl: {
+    env: 'DATABASE_LISTEN_URL',
+    help: 'Connection URL by which changes are told, for the role of DATABASE_URL: to the primary, around poolers. DATABASE_URL where it is not set.',
+    secret: true,
+    parse: postgresUrl,
+    fallback: null,
+  },
   replicaUrls: {
     env: 'DATABASE_REPLICA_URLS',
     help: 'Connection URLs of replicas, separated by commas, each of one server, for the role of DATABASE_URL.',

@@ -120,6 +120,14 @@ describe('the dashboard of Grafana', () => {
     const metrics = await createMetrics({
       pool: () => ({ open: 0, idle: 0, waiting: 0, ended }),
       caches: () => null,
+      live: () => ({
+        streams: 0,
+        sockets: 0,
+        watches: 0,
+        waiting: 0,
+        runs: [],
+        refused: { party: 0, all: 0, memory: 0 },
+      }),
       replicas: null,
     })
     names = new Set([...(await metrics.text()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name ?? ''))

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, type SupabaseClient, type SupabaseClientOptions } from '@supabase/supabase-js'
 import { createFollowedSource } from '../../compiler/serving/followed-source.ts'
+import { liveTriggersBy } from '../../compiler/serving/live-triggers.ts'
 import { createPrepareOnce } from '../../compiler/serving/prepare-once.ts'
 import { createPasswords } from '../../runtime/auth/secrets/passwords.ts'
 import { authOwner } from '../../runtime/auth/schema/auth-schema.ts'
@@ -237,7 +238,8 @@ async function listen(db: TestDatabase, events: LogEvent[], options: AuthServerO
   const settings = { ...serverSettings(db, options), databaseAuthUrl: await authUrl(db, options) }
   const database = openServerDatabase(settings)
   const prepare = createPrepareOnce({ ownerUrl: db.adminUrl, loginUrl: db.url, log })
-  const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, log })
+  const triggers = liveTriggersBy(db.adminUrl)
+  const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, triggers, log })
   let ask: (reason: string) => void = () => undefined
   const stopRequested = new Promise<string>((resolve) => {
     ask = resolve

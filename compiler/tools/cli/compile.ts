@@ -1,6 +1,7 @@
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import { createCompiler } from '../../compile.ts'
+import { seenTriggers } from '../../serving/live-triggers.ts'
 import type { Compiled } from '../../compile.ts'
 import { diffArtifacts, printDifferences } from '../../emit/diff.ts'
 import { writeArtifacts } from '../../emit/write.ts'
@@ -58,7 +59,7 @@ function compileOnce(settings: Settings): Promise<Compiled> {
   const url = settings.databaseOwnerUrl ?? demand(settings, ['databaseUrl']).databaseUrl
   return withSession({ url }, async (query) => {
     await demandSchemas(query, settings.schemas)
-    return createCompiler({ query, schemas: settings.schemas, version: null }).compile()
+    return createCompiler({ query, schemas: settings.schemas, version: null, triggers: seenTriggers }).compile()
   })
 }
 

@@ -73,11 +73,13 @@ async function followedSource(
   { query }: { readonly query: Query },
   log: Log,
 ): Promise<RevisionSource> {
-  const [{ createFollowedSource }, { createPrepareOnce }] = await Promise.all([
+  const [{ createFollowedSource }, { liveTriggersBy }, { createPrepareOnce }] = await Promise.all([
     import('../../serving/followed-source.ts'),
+    import('../../serving/live-triggers.ts'),
     import('../../serving/prepare-once.ts'),
   ])
   const { databaseUrl, databaseOwnerUrl, schemas } = settings
-  const prepare = createPrepareOnce({ ownerUrl: databaseOwnerUrl ?? databaseUrl, loginUrl: databaseUrl, log })
-  return createFollowedSource({ schemas, query, prepare, log })
+  const ownerUrl = databaseOwnerUrl ?? databaseUrl
+  const prepare = createPrepareOnce({ ownerUrl, loginUrl: databaseUrl, log })
+  return createFollowedSource({ schemas, query, prepare, triggers: liveTriggersBy(ownerUrl), log })
 }

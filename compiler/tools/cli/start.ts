@@ -10,6 +10,7 @@ import { renderWelcome } from './welcome.ts'
 import { enableDemoAuth } from './demo-auth.ts'
 import { loadDemo } from './demo.ts'
 import { createFollowedSource } from '../../serving/followed-source.ts'
+import { liveTriggersBy } from '../../serving/live-triggers.ts'
 import { ensureLocalSecret } from './local-secret.ts'
 import { logOf } from './log.ts'
 import { neededSettingsOf } from './needed-settings.ts'
@@ -61,7 +62,8 @@ async function serveEmbedded(
   await enableDemoAuth(adminUrl)
   await loadDemo(adminUrl, terminal.note)
   const database = openServerDatabase(settings)
-  const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, log })
+  const triggers = liveTriggersBy(adminUrl)
+  const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, triggers, log })
   const keys = projectKeys(jwtSecret)
   const onReady = (url: string): void => {
     keepHeapSmall()

@@ -37,11 +37,13 @@ export interface Hub {
   readonly stats: () => HubStats
   /** Ends every stream, and lets none begin. */
   readonly stop: () => void
+  /** Leaves the feed, once it is stopped. */
+  readonly close: () => Promise<void>
 }
 
 export interface HubParts {
   /** Makes the feed, which tells this listener. */
-  readonly follow: (listener: ChangeListener) => Pick<ChangeFeed, 'watch' | 'unwatch'>
+  readonly follow: (listener: ChangeListener) => Pick<ChangeFeed, 'watch' | 'unwatch' | 'close'>
   readonly read: ReadInterests
   readonly answer: AnswerRequest
   readonly limits: StreamLimits
@@ -76,8 +78,9 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
       }
     },
   }
+  const feed = follow(listener)
   const run = createRun({
-    feed: follow(listener),
+    feed,
     read,
     answer,
     listen: index.add,
@@ -222,6 +225,7 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
         },
       }
     },
+    close: feed.close,
     stats: () => counts.stats(streams, watches, queue.size()),
     stop: () => {
       isStopped = true

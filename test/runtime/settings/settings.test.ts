@@ -23,6 +23,7 @@ describe('settings', () => {
         metrics: null,
         slowRequestMs: 0,
         tracing: 0,
+        databaseListenUrl: null,
         databaseUrl: null,
         databaseOwnerUrl: null,
         databaseAuthUrl: null,

@@ -8,6 +8,7 @@ import { loadRevision } from '../../../../runtime/engine/load.ts'
 import { buildView } from '../../../../runtime/engine/schema/schema.ts'
 import { writtenExpression } from '../../../catalog/written.ts'
 import { createCompiler } from '../../../compile.ts'
+import { seenTriggers } from '../../../serving/live-triggers.ts'
 import { printDiagnostics } from '../../../report/print.ts'
 import { CommandFailure } from '../command.ts'
 import { demandRole } from '../demand-role.ts'
@@ -45,7 +46,7 @@ export const databaseSource = ({ url, schemas }: DatabaseSourceOptions, role: st
   load: () =>
     withSession({ url }, async (query) => {
       await demandRole(query, role)
-      const compiled = await createCompiler({ query, schemas, version: null }).compile()
+      const compiled = await createCompiler({ query, schemas, version: null, triggers: seenTriggers }).compile()
       const errors = compiled.diagnostics.filter(({ severity }) => severity === 'error')
       if (errors.length > 0) throw new CommandFailure(printDiagnostics(errors).trimEnd())
       return schemaOf(compiled.revision.manifest, role)
