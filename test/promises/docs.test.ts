@@ -11,6 +11,7 @@ import { runCommand } from '../support/command.ts'
 import { failures } from '../../runtime/graphql/protocol/failures.ts'
 import { settingKeys } from '../../runtime/settings/keys.ts'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
+import { openEvents } from '../support/event-client.ts'
 import {
   additionPages,
   commandsIn,
@@ -187,8 +188,18 @@ async function curl(server: AuthServer, words: readonly string[]): Promise<void>
   const headers = after('-H').map((header) => header.replace('$ANON', server.anon).split(': ') as [string, string])
   const [code] = await server.mails('ada@example.com')
   const [data] = after('-d').map((body) => body.replace('THE CODE', code?.code ?? ''))
+  const given = Object.fromEntries(headers)
+  if (given['accept'] === 'text/event-stream') return firstEvent(url, data ?? '', given)
   const sent = data === undefined ? {} : { method: 'POST', body: data }
-  await check(await fetch(url, { headers: Object.fromEntries(headers), ...sent }), undefined)
+  await check(await fetch(url, { headers: given, ...sent }), undefined)
+}
+
+/** What curl prints of a stream before anything changes. */
+async function firstEvent(url: string, data: string, headers: Readonly<Record<string, string>>): Promise<void> {
+  const stream = await openEvents(url, JSON.parse(data) as object, headers)
+  const event = await stream.next()
+  await check(new Response(event?.data ?? null, { status: stream.status }), undefined)
+  stream.close()
 }
 
 async function check(response: Response, refusal: string | undefined): Promise<void> {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { createCompiler } from '../../compiler/compile.ts'
 import { diffArtifacts, printDifferences } from '../../compiler/emit/diff.ts'
 import { writeArtifacts } from '../../compiler/emit/write.ts'
+import { liveTriggersBy } from '../../compiler/serving/live-triggers.ts'
 import { createDatabase, majors } from '../support/database.ts'
 
 /** What stands in generated/ is what the compiler makes of the demo today, on every version of Postgres. */
@@ -15,7 +16,9 @@ test.each(majors())('generated/ holds the demo as PostgreSQL %i has it', async (
   // Superusers are part of a revision, and other tests make some on the shared server.
   const database = await createDatabase({ major, sql: schema, prepare: true, isolated: true })
   try {
-    const compiled = await createCompiler({ query: database.query, schemas: ['public'], version: null }).compile()
+    const { query, adminUrl } = database
+    const triggers = liveTriggersBy(adminUrl)
+    const compiled = await createCompiler({ query, schemas: ['public'], version: null, triggers }).compile()
     expect(compiled.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
     const artifacts = await compiled.artifacts()
     if (accept && major === Math.max(...majors())) await writeArtifacts(folder, artifacts)
