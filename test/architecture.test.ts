@@ -68,7 +68,14 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
   'compiler/tools/cost': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
   'compiler/tools/annotate': ['runtime/db'],
   'compiler/tools/report': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
-  'compiler/tools/doctor': ['runtime/auth', 'runtime/db', 'runtime/engine', 'runtime/graphql', 'runtime/settings'],
+  'compiler/tools/doctor': [
+    'runtime/auth',
+    'runtime/db',
+    'runtime/engine',
+    'runtime/graphql',
+    'runtime/live',
+    'runtime/settings',
+  ],
   'compiler/tools/verify': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
 }
 

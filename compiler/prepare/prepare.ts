@@ -11,8 +11,11 @@ export interface PrepareOptions {
 }
 
 export type Preparation =
-  /** `followed` false: the schema is not watched until a superuser ran `statements`. */
-  | { readonly ready: true; readonly followed: boolean; readonly statements: readonly string[] }
+  /**
+   * `followed` false: the schema is not watched until a superuser ran `statements`. `live` false: nothing can be watched until
+   * then.
+   */
+  | { readonly ready: true; readonly followed: boolean; readonly live: boolean; readonly statements: readonly string[] }
   /** Nothing was changed; an owner has to run `statements`. */
   | { readonly ready: false; readonly statements: readonly string[] }
 
@@ -73,7 +76,7 @@ const verdict = (missing: readonly Need[]): Preparation => {
   const statements = missing.map(({ make }) => make)
   const needed = missing.filter(({ onlyLive }) => onlyLive !== true)
   return needed.every(({ onlyFollowing }) => onlyFollowing)
-    ? { ready: true, followed: needed.length === 0, statements }
+    ? { ready: true, followed: needed.length === 0, live: missing.length === 0, statements }
     : { ready: false, statements }
 }
 

@@ -5,7 +5,7 @@ import { withSession } from '../../runtime/db/connect/session.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
 import { createDatabase, majors, type TestDatabase, type TestDatabaseOptions } from '../support/database.ts'
 
-const done = { ready: true, followed: true, statements: [] }
+const done = { ready: true, followed: true, live: true, statements: [] }
 
 /** What a preparation may write: system catalogues and the counter, down to row versions. */
 const footprint = `select string_agg(x, e'\\n' order by x) as all from (

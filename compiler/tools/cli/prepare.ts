@@ -1,5 +1,11 @@
+import type { LiveRelation } from '../../../runtime/contract/live.ts'
 import { loginOf } from '../../../runtime/db/connect/server.ts'
+import { withSession } from '../../../runtime/db/connect/session.ts'
+import { createCompiler } from '../../compile.ts'
+import type { LiveTriggers } from '../../live/database.ts'
+import { liveStatements } from '../../prepare/live-statements.ts'
 import { checkPrepared, prepareDatabase, type PrepareOptions } from '../../prepare/prepare.ts'
+import { liveTriggersBy, seenTriggers } from '../../serving/live-triggers.ts'
 import { CommandFailure, exitCodes, type Command, type Terminal } from './command.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
@@ -10,25 +16,38 @@ export const prepareCommand: Command = {
   summary: 'Prepare the database to be served, or print the SQL that does.',
   description:
     'Makes what the database of DATABASE_URL lacks, as the role of DATABASE_OWNER_URL where that is set: a schema\n' +
-    'catalograph with a counter of schema changes, event triggers, the roles of the API, and functions for policies.\n' +
+    'catalograph with a counter of schema changes, event triggers, the roles of the API, functions for policies, and\n' +
+    'triggers on the tables that comments make live.\n' +
     'With --sql it only reads, and prints what an owner has to run; nothing where nothing is missing.',
   options: { sql: { value: null, help: 'Print the statements, and change nothing.' } },
   run: async (given, terminal) => {
     const settings = neededSettingsOf(terminal)
     const url = await ownerUrl(settings)
-    const options = { url, login: loginOf(settings.databaseUrl ?? url) }
+    const options = { url, login: loginOf(settings.databaseUrl ?? url), schemas: settings.schemas }
     return given['sql'] === true ? printMissing(options, terminal) : prepare(options, terminal)
   },
 }
 
-async function printMissing(options: PrepareOptions, terminal: Terminal): Promise<number> {
-  const { statements } = await checkPrepared(options)
+interface Options extends PrepareOptions {
+  readonly schemas: readonly string[]
+}
+
+/** Live tables that lack their triggers when these were asked. */
+const untoldTables = ({ url, schemas }: Options, triggers: LiveTriggers): Promise<readonly LiveRelation[]> =>
+  withSession(
+    { url },
+    async (query) => (await createCompiler({ query, schemas, version: null, triggers }).compile()).untold,
+  )
+
+async function printMissing(options: Options, terminal: Terminal): Promise<number> {
+  const prepared = await checkPrepared(options)
+  const statements = [...prepared.statements, ...liveStatements(await untoldTables(options, seenTriggers))]
   if (statements.length === 0) terminal.note('catalograph: the database is prepared')
   else terminal.print(statements.map((statement) => `${statement};`).join('\n\n'))
   return exitCodes.done
 }
 
-async function prepare(options: PrepareOptions, terminal: Terminal): Promise<number> {
+async function prepare(options: Options, terminal: Terminal): Promise<number> {
   terminal.stage('Preparing the database')
   const preparation = await prepareDatabase(options)
   if (!preparation.ready) {
@@ -41,5 +60,10 @@ async function prepare(options: PrepareOptions, terminal: Terminal): Promise<num
       ? 'the database is prepared'
       : 'the database is prepared but for its event triggers, which a superuser has to create (catalograph prepare --sql); until then schema changes take effect up to a second late',
   )
+  const untold = await untoldTables(options, preparation.followed ? liveTriggersBy(options.url) : seenTriggers)
+  if (untold.length > 0) terminal.print(untoldNote(untold))
   return exitCodes.done
 }
+
+const untoldNote = (tables: readonly LiveRelation[]): string =>
+  `the changes of ${tables.length} live tables are not told, so that they cannot be watched: catalograph doctor says why`

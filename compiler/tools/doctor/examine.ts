@@ -5,12 +5,13 @@ import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { withDatabase } from '../../../runtime/db/pool/pool.ts'
 import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
-import { checkPrepared } from '../../prepare/prepare.ts'
+import { checkPrepared, type Preparation } from '../../prepare/prepare.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
 import { compileReporting, reportFor, type ReportingManifest } from '../report/report.ts'
 import { connectionFindings, poolerFinding } from './connection.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 import { hostFindings } from './hosts.ts'
+import { liveFindings } from './live.ts'
 import { replicaFindings } from './replicas.ts'
 import { schemaFindings } from './schema.ts'
 import { shardFindings } from './shards.ts'
@@ -27,8 +28,12 @@ export interface Patient {
 const attempt = (check: string, fix: string, look: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> =>
   look().catch((error: unknown) => [fault(check, reasonOf(error), fix)])
 
-async function preparedFindings({ loginUrl, ownerUrl }: Patient): Promise<readonly Finding[]> {
-  const preparation = await checkPrepared({ url: ownerUrl, login: loginOf(loginUrl) })
+const preparationOf = ({ loginUrl, ownerUrl }: Patient): Promise<Preparation> =>
+  checkPrepared({ url: ownerUrl, login: loginOf(loginUrl) })
+
+async function preparedFindings(patient: Patient): Promise<readonly Finding[]> {
+  const { ownerUrl } = patient
+  const preparation = await preparationOf(patient)
   if (!preparation.ready) {
     const fix = `run catalograph prepare; where ${loginOf(ownerUrl)} may not create roles and schemas, let a role that may run what catalograph prepare --sql prints`
     return [fault('prepared', `${preparation.statements.length} things are missing that serving needs`, fix)]
@@ -51,10 +56,21 @@ const adviceFor = async (loginUrl: string, manifest: ReportingManifest): Promise
   }
 }
 
-const schemaPart = async ({ loginUrl, settings: { schemas } }: Patient, query: Query): Promise<readonly Finding[]> => {
+const schemaPart = async (patient: Patient, query: Query): Promise<readonly Finding[]> => {
+  const { loginUrl, settings } = patient
+  const { schemas } = settings
   await demandSchemas(query, schemas)
   const { compiled, manifest } = await compileReporting(query, schemas)
-  return schemaFindings(manifest, compiled.diagnostics, await adviceFor(loginUrl, manifest))
+  const preparation = await preparationOf(patient)
+  const live = {
+    listenUrl: settings.databaseListenUrl ?? loginUrl,
+    followed: preparation.ready && preparation.followed,
+    prepared: preparation.ready && preparation.live,
+  }
+  return [
+    ...schemaFindings(manifest, compiled.diagnostics, await adviceFor(loginUrl, manifest)),
+    ...(await liveFindings(query, compiled, live)),
+  ]
 }
 
 /** Everything that can be wrong between a database, its settings and a process that is to serve it. It only reads. */

@@ -1,4 +1,5 @@
 import { groupBy } from '../../../runtime/lib/group-by.ts'
+import type { LiveReport } from '../../../runtime/graphql/extensions/report-live.ts'
 import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 
 /** The report as lines for a terminal: what is missing and why, what was lost, what to mend. */
@@ -30,6 +31,27 @@ function printAlike([message, entries]: readonly [string, readonly Entry[]]): st
   ].join('\n')
 }
 
+/** Each with the tables whose writes pay for it. */
+const watchable = (objects: readonly { readonly object: string; readonly live?: LiveReport }[]): readonly string[] => {
+  const entries = objects.flatMap(({ object, live }) =>
+    live?.watchable === true
+      ? [
+          {
+            object,
+            message: `A write runs a trigger on: ${live.reads.join(', ') || 'nothing'}`,
+            fix: wakesOf(live.pins),
+          },
+        ]
+      : [],
+  )
+  return entries.length === 0 ? [] : [section('Can be watched', entries)]
+}
+
+const wakesOf = (pins: readonly string[]): string =>
+  pins.length === 0
+    ? 'Every change wakes everybody who watches it.'
+    : `A filter on one of these wakes nobody for other rows: ${pins.join(', ')}`
+
 const sections = ({ relations, functions, remarks, advice }: SchemaReport): readonly string[] => {
   const absent = [...relations, ...functions].filter(({ inSchema }) => !inSchema)
   const missing = [...groupBy(absent, ({ reason }) => reason ?? '')].map(([reason, group]) =>
@@ -48,5 +70,5 @@ const sections = ({ relations, functions, remarks, advice }: SchemaReport): read
   const remarked = [...groupBy(told, ({ code, severity }) => `${severity} ${code}`)].map(([title, group]) =>
     section(`Remarks: ${title}`, group),
   )
-  return [...missing, ...remarked, ...problems]
+  return [...missing, ...remarked, ...watchable([...relations, ...functions]), ...problems]
 }

@@ -6,6 +6,7 @@ import { visibleTo } from '../../../runtime/engine/view.ts'
 import { unlimitedSchema } from '../../../runtime/graphql/extensions/report-limits.ts'
 import { runWithAdvice, schemaReport, type SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 import { createCompiler, type Compiled } from '../../compile.ts'
+import { seenTriggers } from '../../serving/live-triggers.ts'
 
 /** A manifest that reports on all of its schemas. */
 export type ReportingManifest = Manifest & { readonly report: ReportFacts }
@@ -15,7 +16,13 @@ export async function compileReporting(
   query: Query,
   schemas: readonly string[],
 ): Promise<{ readonly compiled: Compiled; readonly manifest: ReportingManifest }> {
-  const compiled = await createCompiler({ query, schemas, version: null, reportsAll: true }).compile()
+  const compiled = await createCompiler({
+    query,
+    schemas,
+    version: null,
+    reportsAll: true,
+    triggers: seenTriggers,
+  }).compile()
   const { manifest } = compiled.revision
   const report = manifest.report ?? { schemas: [], relations: [], functions: [], remarks: [] }
   return { compiled, manifest: { ...manifest, report } }

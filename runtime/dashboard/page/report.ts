@@ -1,4 +1,5 @@
 import type { Advice } from '../../graphql/extensions/report-limits.ts'
+import type { LiveReport } from '../../graphql/extensions/report-live.ts'
 import type { SchemaReport } from '../../graphql/extensions/report.ts'
 
 /** The schema report as rows of one table. */
@@ -12,6 +13,8 @@ export interface ReportRow {
   readonly reason: string | null
   readonly message: string | null
   readonly fix: string | null
+  /** Whether subscriptions may select it, in words; null: that is no question. */
+  readonly live: string | null
 }
 
 export type Presence = 'all' | 'missing' | 'present'
@@ -28,16 +31,17 @@ export function reportRows({ relations, functions, remarks }: SchemaReport): rea
       reason: remark.code,
       message: remark.message,
       fix: remark.fix,
+      live: null,
     })
   // What keeps an object out stands in its own row.
   const missing = [...relations, ...functions].filter(({ inSchema }) => !inSchema)
   const explained = new Set(missing.map(({ object }) => object))
   return [
-    ...relations.flatMap(({ object, kind, type, reason, message, fix, conflicts }): readonly ReportRow[] => [
-      { key: object, object, kind, name: type, reason, message, fix },
+    ...relations.flatMap(({ object, kind, type, reason, message, fix, conflicts, live }): readonly ReportRow[] => [
+      { key: object, object, kind, name: type, reason, message, fix, live: liveText(live) },
       ...conflicts.map(remarkRow('lost field')),
     ]),
-    ...functions.map(({ object, field, reason, message, fix }) => ({
+    ...functions.map(({ object, field, reason, message, fix, live }) => ({
       key: object,
       object,
       kind: 'function',
@@ -45,9 +49,17 @@ export function reportRows({ relations, functions, remarks }: SchemaReport): rea
       reason,
       message,
       fix,
+      live: liveText(live),
     })),
     ...remarks.filter((remark) => !isLostField(remark) && !explained.has(remark.object)).map(remarkRow('remark')),
   ]
+}
+
+function liveText(live: LiveReport | undefined): string | null {
+  if (live === undefined) return null
+  if (!live.watchable) return `no: ${live.reasons.join(' ')}`
+  const reads = `yes; a write runs a trigger on ${live.reads.join(', ') || 'nothing'}`
+  return live.pins.length === 0 ? reads : `${reads}; pins: ${live.pins.join(', ')}`
 }
 
 /** It stands at its relation already. */

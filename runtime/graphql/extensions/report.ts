@@ -16,6 +16,7 @@ import type { RoleVisibility } from '../../engine/view.ts'
 import { groupBy } from '../../lib/group-by.ts'
 import { ident, qualified } from '../../sql/ident.ts'
 import { advice, type Callable } from './advice.ts'
+import { liveReport, type LiveReport } from './report-live.ts'
 import { withLimitsSql, type Advice } from './report-limits.ts'
 
 /**
@@ -46,6 +47,8 @@ interface RelationReport extends Found {
   readonly type: string | null
   /** Fields that it lost, because two relations share a name, something else has it, or it is that of the node id. */
   readonly conflicts: readonly Diagnostic[]
+  /** Whether subscriptions may select it; absent where it is not in the manifest, or nothing in the database is live. */
+  readonly live?: LiveReport
 }
 
 interface FunctionReport extends Found {
@@ -53,6 +56,8 @@ interface FunctionReport extends Found {
   readonly arguments: readonly string[]
   /** Its field, on Query, Mutation or a row's type. */
   readonly field: string | null
+  /** As that of a relation. */
+  readonly live?: LiveReport
 }
 
 export interface Advising {
@@ -114,6 +119,7 @@ function relationReport(visible: RoleVisibility, { remarks }: ReportFacts, relat
     kind,
     type: isThere ? entity.name : null,
     conflicts: remarks.filter((remark) => isConflict(remark, relation)),
+    ...liveReport(entity),
     ...(isThere ? present : absent(relation.missing ?? missingRelation(visible, remarks, relation, entity))),
   }
 }
@@ -167,9 +173,9 @@ function functionReport(
   fn: ReportedFunction,
   shown: ReadonlySet<FunctionFacts>,
 ): FunctionReport {
-  const base = { object: fn.object, arguments: fn.arguments }
-  if (fn.missing !== null) return { ...base, field: null, ...absent(fn.missing) }
   const facts = factsOf(visible, fn)
+  const base = { object: fn.object, arguments: fn.arguments, ...liveReport(facts) }
+  if (fn.missing !== null) return { ...base, field: null, ...absent(fn.missing) }
   if (facts !== undefined && shown.has(facts)) return { ...base, field: facts.field, ...present }
   return { ...base, field: null, ...absent(missingFunction(visible, remarks, fn, facts)) }
 }

@@ -387,6 +387,51 @@ describe('17 schemaReport: what should be mended', () => {
   })
 })
 
+describe('17 schemaReport: what can be watched', () => {
+  it('says which tables pay for it, by which columns changes are told apart, and what is in the way', async () => {
+    const live = await createTestService({
+      told: true,
+      sql: `
+        comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "live": {"enabled": true}})';
+        create table member (name text primary key);
+        create table post (id int primary key, owner text, note json);
+        create table moment (id int primary key, at timestamptz);
+        comment on table moment is '@graphql({"live": {"enabled": false}})';
+        alter table post enable row level security;
+        create policy seen on post using (exists (select from member));
+        create view recent as select id from post;
+        comment on view recent is '@graphql({"primary_key_columns": ["id"]})';
+        create view past as select id from post where now() > '2020-01-01';
+        create function members() returns bigint language sql stable as 'select count(*) from public.member';
+        create function rolled() returns float8 language sql volatile as 'select random()';
+        grant select on all tables in schema public to anon;`,
+    })
+    try {
+      const { relations, functions } = await report('anon', live)
+      const found = Object.fromEntries([...relations, ...functions].map(({ object, live }) => [object, live]))
+      expect(found).toEqual({
+        'table public.member': { watchable: true, reads: ['public.member'], pins: ['name'] },
+        'table public.moment': { watchable: false, reasons: ['table public.moment is not live.'] },
+        'table public.post': { watchable: true, reads: ['public.member', 'public.post'], pins: ['id', 'owner'] },
+        'view public.recent': { watchable: true, reads: ['public.member', 'public.post'], pins: [] },
+        'view public.past': {
+          watchable: false,
+          reasons: ['view public.past cannot be watched: it depends on the clock.'],
+        },
+        'function public.members()': { watchable: true, reads: ['public.member'], pins: [] },
+        'function public.rolled()': { watchable: false, reasons: [expect.stringContaining('it is volatile')] },
+      })
+    } finally {
+      await live.close()
+    }
+  })
+
+  it('says nothing of it where nothing is live', async () => {
+    const { relations, functions } = await report()
+    expect([...relations, ...functions].filter((one) => 'live' in one)).toEqual([])
+  })
+})
+
 describe('17 schemaReport, the setting', () => {
   it('is asked for, and has to be on', async () => {
     for (const schemaReport of [false, 'true', 1])

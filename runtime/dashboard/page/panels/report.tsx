@@ -72,10 +72,18 @@ function Report(report: SchemaReport) {
 }
 
 function ReportTable({ rows }: { readonly rows: readonly ReportRow[] }) {
+  const isLiveKnown = rows.some(({ live }) => live !== null)
   return (
     <WideTable
       label="Objects of the schema"
-      columns={['Object', 'Kind', 'Name in the API', 'Reason if not served', 'Fix']}
+      columns={[
+        'Object',
+        'Kind',
+        'Name in the API',
+        'Reason if not served',
+        'Fix',
+        ...(isLiveKnown ? ['Can be watched'] : []),
+      ]}
       rows={rows.map((row) => (
         <tr key={row.key}>
           <th scope="row">{row.object}</th>
@@ -85,6 +93,7 @@ function ReportTable({ rows }: { readonly rows: readonly ReportRow[] }) {
             {row.reason !== null && <strong>{row.reason}</strong>} {row.message}
           </td>
           <td>{row.fix !== null && <code>{row.fix}</code>}</td>
+          {isLiveKnown && <td>{row.live ?? '–'}</td>}
         </tr>
       ))}
     />

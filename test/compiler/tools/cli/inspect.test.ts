@@ -68,6 +68,51 @@ describe('a database that was never served', () => {
   })
 })
 
+describe('a database with live tables', () => {
+  beforeAll(async () => {
+    db = await createDatabase({
+      isolated: true,
+      sql: `${tables}
+        comment on table author is '@graphql({"live": {"enabled": true}})';
+        create role writer; grant usage, create on schema public to writer;
+        set role writer; create table draft (id int primary key); reset role;
+        comment on table draft is '@graphql({"live": {"enabled": true}})';
+        create view late as select id from author where now() > '2020-01-01';
+        comment on view late is '@graphql({"live": {"enabled": true}})';
+        grant usage on schema public to anon; grant select on all tables in schema public to anon;`,
+    })
+  })
+  afterAll(() => db.drop())
+
+  const installed = async (): Promise<readonly string[]> => {
+    const found = `select distinct tgrelid::regclass::text as name from pg_trigger where tgname like 'catalograph%' order by 1`
+    return (await db.query(found)).rows.map(({ name }: { name: string }) => name)
+  }
+
+  it('is prepared with the triggers that tell their changes, by prepare or by the SQL that it prints', async () => {
+    const { printed } = await run(['prepare', '--sql'])
+    expect(printed).toContain('create unlogged table if not exists catalograph.live_changes')
+    expect(printed).toContain(`select catalograph.live_install('"public"."author"'::pg_catalog.regclass);`)
+    await db.query(printed)
+    expect(await installed()).toEqual(['author', 'draft'])
+    expect(await run(['prepare', '--sql'])).toMatchObject({
+      printed: '',
+      noted: 'catalograph: the database is prepared',
+    })
+    await db.query(`select catalograph.live_remove('author'::regclass)`)
+    expect(await run(['prepare'])).toMatchObject({ exitCode: 0, printed: 'the database is prepared' })
+    expect(await installed()).toEqual(['author', 'draft'])
+  })
+
+  it('is reported on: what can be watched, and which tables pay for it', async () => {
+    const { printed } = await run(['report'])
+    expect(printed).toMatch(
+      /Can be watched \(2\)\n {2}A write runs a trigger on: public\.author\n {4}table public\.author\n {6}.*: id, name\n/,
+    )
+    expect(printed).toMatch(/warning live-refused \(1\)\n.*depends on the clock/)
+  })
+})
+
 describe('a database with remarks', () => {
   beforeAll(async () => {
     db = await createDatabase({

@@ -23,6 +23,11 @@ const told = (findings: readonly Finding[], check: string): Omit<Finding, 'check
   return found && { verdict: found.verdict, message: found.message, fix: found.fix }
 }
 
+const loosely = ({ message, ...finding }: { readonly verdict: string; readonly message: RegExp }) => ({
+  ...finding,
+  message: expect.stringMatching(message),
+})
+
 describe('catalograph doctor', () => {
   let db: TestDatabase
   beforeAll(async () => {
@@ -124,6 +129,51 @@ describe('catalograph doctor', () => {
     })
     expect(told(found, 'plans')).toMatchObject({ verdict: 'advice', message: 'plan_cache_mode is force_custom_plan' })
     expect(told(found, 'clock')).toMatchObject({ verdict: 'ok', message: 'the clocks agree', fix: null })
+  })
+
+  it('looks at live tables, where there are any', async () => {
+    expect(told(await findingsWith(whole()), 'live')).toBeUndefined()
+    const live = await createDatabase({
+      isolated: true,
+      sql: `create role writer; grant usage, create on schema public to writer;
+        create table notes (id int primary key);
+        set role writer; create table drafts (id int primary key); reset role;
+        create role preparer login createrole; do $$ begin execute format('grant create on database %I to preparer', current_database()); end $$;
+        grant usage on schema public to preparer, authenticator;
+        comment on schema public is '@graphql({"live": {"enabled": true}})';`,
+    })
+    try {
+      const whole = { DATABASE_URL: live.url, DATABASE_OWNER_URL: live.adminUrl, JWT_SECRET }
+      const lives = async () => (await findingsWith(whole)).filter(({ check }) => check === 'live')
+      expect(await lives()).toMatchObject([{ verdict: 'fault', message: /event triggers/ }].map(loosely))
+      await prepareDatabase({ url: live.adminUrl, login: 'authenticator' })
+      expect(await lives()).toMatchObject([
+        { verdict: 'advice', message: 'public.drafts has no triggers yet that tell its changes' },
+        { verdict: 'advice', message: 'public.notes has no triggers yet that tell its changes' },
+        { verdict: 'ok', message: '0 tables and views can be watched' },
+      ])
+      const functions = `select format('alter function %s owner to preparer', p.oid::regprocedure) as make
+        from pg_proc p where p.pronamespace = 'catalograph'::regnamespace and p.proname like 'live%'`
+      for (const { make } of (await live.query(functions)).rows) await live.query(make)
+      expect((await lives())[0]).toMatchObject({
+        verdict: 'fault',
+        message: "public.drafts cannot be watched: preparer may not give it triggers, since it is writer's",
+        fix: 'grant "writer" to "preparer";',
+      })
+      await live.query('drop table catalograph.live_changes')
+      expect(await lives()).toMatchObject([{ verdict: 'fault', message: /not prepared for live queries/ }].map(loosely))
+      await prepareDatabase({ url: live.adminUrl, login: 'authenticator' })
+      await live
+        .query(`select catalograph.live_install(c) from (values ('notes'::regclass)) t (c)`)
+        .catch(() => undefined)
+      const wrong = { ...whole, DATABASE_LISTEN_URL: 'postgres://a@127.0.0.1:1/b' }
+      expect(told(await findingsWith(wrong), 'live')).toMatchObject({
+        verdict: 'fault',
+        message: expect.stringMatching(/^no change is told: /),
+      })
+    } finally {
+      await live.drop()
+    }
   })
 
   describe.each(pgbouncers())('through PgBouncer $version', ({ path: program, keepsStatements }) => {
