@@ -51,6 +51,9 @@ const initTimeoutMs = 3_000
 /** Operations of one socket at a time: as many as a caller may have streams. */
 const mostOperations = 100
 
+/** Messages that ask for nothing, from one look whether the client is there to the next. */
+const mostIdleMessages = 300
+
 /** Serves the socket until it is closed; the result closes it, in the name of this process's end. */
 export function serveSocket(
   parts: ConnectionParts,
@@ -65,6 +68,7 @@ export function serveSocket(
   let owner: StreamOwner | null = null
   let hasInit = false
   let isAlive = true
+  let idleMessages = 0
 
   const close = (closing: Closing): void => outlet.close(closing)
   const init = async (payload: JsonObject): Promise<void> => {
@@ -96,7 +100,13 @@ export function serveSocket(
       beginOperation(parts, owner, outlet, message, () => operations.delete(id)),
     )
   }
+  const isIdle = (message: ClientMessage): boolean =>
+    message.type === 'ping' || message.type === 'pong' || (message.type === 'complete' && !operations.has(message.id))
   const receive = (message: ClientMessage): void => {
+    if (isIdle(message)) {
+      idleMessages += 1
+      if (idleMessages > mostIdleMessages) return close(closings.tooMany)
+    }
     switch (message.type) {
       case 'connection_init':
         return void init(message.payload).catch((error: unknown) => close(closingOf(error)))
@@ -117,6 +127,7 @@ export function serveSocket(
     parts.rounds(() => {
       if (!isAlive) return socket.terminate()
       isAlive = false
+      idleMessages = 0
       socket.ping()
     }),
   )

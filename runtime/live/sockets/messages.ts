@@ -20,7 +20,7 @@ export const closings = {
   subprotocol: [4406, 'Subprotocol not acceptable'],
   initTimeout: [4408, 'Connection initialisation timeout'],
   secondInit: [4429, 'Too many initialisation requests'],
-  tooMany: [4429, 'Too many sockets or requests of this caller'],
+  tooMany: [4429, 'Too many sockets of this caller, or messages'],
   unavailable: [1013, 'Try again later'],
   goingAway: [1001, 'Going away'],
 } as const satisfies Readonly<Record<string, readonly [code: number, reason: string]>>

@@ -165,6 +165,26 @@ describe('a socket', () => {
     expect(await client.closed).toEqual([4409, 'Subscriber for 1 already exists'])
   })
 
+  it('is closed for messages that ask for nothing, when there are too many', async () => {
+    const client = await ready()
+    for (let number = 0; number < 301; number += 1) client.say({ type: number % 2 === 0 ? 'ping' : 'pong' })
+    expect((await client.closed)[0]).toBe(4429)
+    const other = await ready()
+    for (let number = 0; number < 301; number += 1) other.say({ type: 'complete', id: `unknown ${number}` })
+    expect((await other.closed)[0]).toBe(4429)
+  })
+
+  it('takes any number of operations, one after the other', async () => {
+    const client = await ready()
+    for (let number = 0; number < 400; number += 1) {
+      client.say(subscribe(`${number}`))
+      expect(await client.heard()).toContain('"type":"next"')
+      client.say({ type: 'complete', id: `${number}` })
+    }
+    client.say({ type: 'ping' })
+    expect(await client.heard()).toBe('{"type":"pong"}')
+  })
+
   it('is closed without an initialisation after three seconds', async () => {
     const client = await raw()
     expect(await client.closed).toEqual([4408, 'Connection initialisation timeout'])
