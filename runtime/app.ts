@@ -53,7 +53,7 @@ export interface AppParts extends Omit<
   /** What addresses begin with; left out: nothing. */
   readonly pathPrefix?: string | null
   /** Left out: nobody watches. */
-  readonly observers?: Omit<Observers, 'log' | 'requests'>
+  readonly observers?: Omit<Observers, 'log' | 'requests' | 'live'>
   /** Null: this process serves no auth. */
   readonly auth: AdminParts | null
 }

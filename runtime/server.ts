@@ -333,6 +333,7 @@ function assemble(
       addressHeader: settings.addressHeader,
       log,
       requests: observers.requests,
+      live: observers.live,
       slowMs: settings.slowRequestMs,
       schemas: settings.schemas,
       asCaller: database.run,

@@ -15,6 +15,7 @@ export type TokenAnswer = AnswerOf<typeof io.postToken>
 export type RequestsAnswer = AnswerOf<typeof io.getRequests>
 /** A slow or a failed GraphQL request: neither values nor rows. */
 export type ShownRequest = RequestsAnswer['requests'][number]
+export type LiveFigures = AnswerOf<typeof io.getLive>
 export type DocumentAnswer = AnswerOf<typeof io.getDocument>
 export type PoliciesAnswer = AnswerOf<typeof io.getPolicies>
 export type AccessAnswer = AnswerOf<typeof io.getAccess>

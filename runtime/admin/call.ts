@@ -6,7 +6,7 @@ import type { Method } from '../auth/http/route.ts'
 import type { AuditAction } from '../auth/store/audit-log.ts'
 import type { RunExchange } from '../contract/execution.ts'
 import type { RunStatement } from '../db/pool/statements.ts'
-import type { KeptRequest } from '../contract/observations.ts'
+import type { KeptRequest, LiveObservation } from '../contract/observations.ts'
 import type { ProjectAnswer } from './answers.ts'
 
 /** What the owner's endpoints rest on. */
@@ -16,6 +16,8 @@ export interface AdminParts extends AuthParts {
   readonly prepare: () => Promise<readonly string[]>
   /** The slow and the failed ones that this service keeps, of all its workers. */
   readonly requests: () => Promise<readonly KeptRequest[]>
+  /** What live queries do, of each worker. */
+  readonly live: () => Promise<readonly LiveObservation[]>
   /** What takes as many milliseconds is slow; 0: nothing is. */
   readonly slowMs: number
   /** Those that are served. */

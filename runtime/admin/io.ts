@@ -132,6 +132,37 @@ export const getRequests = io(
   ),
 )
 
+export const getLive = io(
+  'What live queries of all workers do, and have done since each started',
+  ok(
+    exactly({
+      streams: whole,
+      sockets: whole,
+      watches: whole,
+      waiting: whole,
+      runs: Type.Array(
+        exactly({
+          reason: text('Why they were made'),
+          result: either('Whether the answer was another one', 'changed', 'same', 'failed'),
+          count: whole,
+        }),
+      ),
+      refused: Type.Array(exactly({ limit: text('What was too many'), count: whole })),
+      lag: orNone(exactly({ answers: whole, p50_ms: whole, p99_ms: whole, max_ms: whole })),
+      tables: Type.Array(
+        exactly({
+          schema: text('Its schema'),
+          name: text('Its name'),
+          watches: whole,
+          changes: whole,
+          unheard: whole,
+        }),
+      ),
+      faults: Type.Array(text('What keeps changes from being told')),
+    }),
+  ),
+)
+
 export const getDocument = io(
   'The document of a slow or failed request, without the values in it',
   ok(exactly({ document: text('GraphQL') })),

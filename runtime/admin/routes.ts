@@ -1,6 +1,7 @@
 import { getAccess, getPolicies } from './access.ts'
 import { ownerRoute, type OwnerRoute } from './call.ts'
 import * as io from './io.ts'
+import { getLive } from './live.ts'
 import { getMails, getProject, getSchema, postToken, prepareProject } from './project.ts'
 import { getDocument, getRequests } from './requests.ts'
 import { getSettings, patchSettings } from './settings.ts'
@@ -18,6 +19,7 @@ export const ownerRoutes: readonly OwnerRoute[] = [
   ownerRoute({ at: 'DELETE /templates/:kind', io: io.deleteTemplate, handle: deleteTemplate }),
   ownerRoute({ at: 'GET /mails', io: io.getMails, handle: getMails }),
   ownerRoute({ at: 'GET /requests', io: io.getRequests, handle: getRequests }),
+  ownerRoute({ at: 'GET /live', io: io.getLive, handle: getLive }),
   ownerRoute({ at: 'GET /documents/:hash', io: io.getDocument, handle: getDocument }),
   ownerRoute({ at: 'GET /policies', io: io.getPolicies, handle: getPolicies }),
   ownerRoute({ at: 'GET /access', io: io.getAccess, handle: getAccess }),

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { ChangeFeed, ChangeListener } from '../contract/live.ts'
+import type { LiveObservation } from '../contract/observations.ts'
 import { keepAliveMs, type LiveStreams } from '../graphql/http/event-stream.ts'
 import type { ObserveRequest } from '../graphql/http/observed.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
@@ -10,7 +11,6 @@ import { createRounds } from '../lib/rounds.ts'
 import type { Log } from '../log/events.ts'
 import type { Settings } from '../settings/keys.ts'
 import { createSockets, type Sockets } from './sockets/sockets.ts'
-import type { HubStats } from './streams/counts.ts'
 import { createHub } from './streams/hub.ts'
 import { createSessions } from './streams/sessions.ts'
 import type { AnswerRequest, ReadInterests } from './streams/types.ts'
@@ -19,16 +19,11 @@ import type { AnswerRequest, ReadInterests } from './streams/types.ts'
 export interface Live {
   readonly streams: LiveStreams
   readonly sockets: Sockets
-  readonly stats: () => LiveStats
+  readonly stats: () => LiveObservation
   /** Ends every stream and socket in such a way that their clients come again. */
   readonly stop: () => void
   /** Leaves the database, once it is stopped. */
   readonly close: () => Promise<void>
-}
-
-export interface LiveStats extends HubStats {
-  /** WebSockets that are open. */
-  readonly sockets: number
 }
 
 export interface LiveParts {
@@ -54,7 +49,7 @@ export interface LiveParts {
 /** What streams need beyond answers. */
 export interface Watching {
   /** Makes the feed, which tells this listener. */
-  readonly follow: (listener: ChangeListener) => Pick<ChangeFeed, 'watch' | 'unwatch' | 'close'>
+  readonly follow: (listener: ChangeListener) => ChangeFeed
   readonly read: ReadInterests
 }
 

@@ -1,4 +1,4 @@
-import type { KeptRequest, SharedObservations } from '../contract/observations.ts'
+import type { KeptRequest, LiveObservation, SharedObservations } from '../contract/observations.ts'
 import type { ObserveRequest, TraceRequest } from '../graphql/http/observed.ts'
 import type { Log } from '../log/events.ts'
 import type { Settings } from '../settings/keys.ts'
@@ -12,6 +12,8 @@ export interface Observers {
   readonly request: ObserveRequest
   /** The slow and the failed ones that are kept, of all workers. */
   readonly requests: SharedObservations['requests']
+  /** What live queries do, of each worker. */
+  readonly live: SharedObservations['live']
   /** Null: no request is traced. */
   readonly trace: TraceRequest | null
   readonly http: ((request: HttpObservation) => void) | null
@@ -39,7 +41,8 @@ export async function openObservers(
   const metrics = own === null || shared === undefined ? own : { ...own, text: shared.metrics }
   const { watch: keep, kept } = createRequestLog(settings.slowRequestMs)
   const requests = (): Promise<readonly KeptRequest[]> => Promise.resolve(kept())
-  shared?.show({ metrics: own?.values ?? (() => Promise.resolve([])), requests })
+  const live = async (): Promise<readonly LiveObservation[]> => [sources.live()]
+  shared?.show({ metrics: own?.values ?? (() => Promise.resolve([])), requests, live })
   const watchers = [
     keep,
     ...(metrics === null ? [] : [metrics.request]),
@@ -58,6 +61,7 @@ export async function openObservers(
   return {
     request,
     requests: shared?.requests ?? requests,
+    live: shared?.live ?? live,
     trace: settings.tracing === 0 ? null : await createTraces(settings.tracing),
     http: metrics?.http ?? null,
     log: told,

@@ -1,17 +1,17 @@
 import type * as PromClient from 'prom-client'
+import type { LiveObservation } from '../contract/observations.ts'
 import type { PoolStats } from '../db/pool/pool.ts'
 import type { ReplicaState } from '../db/replicas/replica.ts'
 import type { ReplicasStats } from '../db/replicas/replicas.ts'
 import type { CacheName, CacheStats } from '../graphql/run/cache-stats.ts'
 import type { LruStats } from '../lib/lru.ts'
-import type { LiveStats } from '../live/open.ts'
 
 /** Where figures are read. They are counted there by themselves, so that requests need not know of metrics. */
 export interface MetricsSources {
   readonly pool: () => PoolStats
   /** Null: no schema is loaded yet. */
   readonly caches: () => CacheStats | null
-  readonly live: () => LiveStats
+  readonly live: () => LiveObservation
   /** Null: there are no replicas. */
   readonly replicas: (() => ReplicasStats) | null
 }
@@ -111,7 +111,7 @@ function cacheMetrics(caches: () => CacheStats | null): readonly ReadMetric[] {
   ]
 }
 
-const liveMetrics = (live: () => LiveStats): readonly ReadMetric[] => [
+const liveMetrics = (live: () => LiveObservation): readonly ReadMetric[] => [
   {
     kind: 'Gauge',
     name: 'catalograph_live_streams',

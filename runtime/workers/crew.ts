@@ -66,6 +66,12 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
           call: request.call,
           requests: (await toldBy((other) => other.requests())).flat(),
         }))
+      case 'ask-live':
+        return answer(place, 'live', request.call, async () => ({
+          kind: 'live',
+          call: request.call,
+          live: (await toldBy((other) => other.live())).flat(),
+        }))
       case 'taken':
         for (const other of others(place)) other.tell(request)
         return

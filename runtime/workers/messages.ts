@@ -1,6 +1,6 @@
 import { DatabaseFailure, type DatabaseFailureKind } from '../db/failures/failures.ts'
 import { reasonOf } from '../db/failures/reason.ts'
-import type { KeptRequest } from '../contract/observations.ts'
+import type { KeptRequest, LiveObservation } from '../contract/observations.ts'
 import { positionText, readPosition, type NotedWrite } from '../contract/position.ts'
 import { Hopeless } from '../lib/retry.ts'
 import type { RevisionChange } from './change.ts'
@@ -12,6 +12,7 @@ export type FromWorker =
   /** What this worker alone has observed. */
   | { readonly kind: 'metrics'; readonly call: number; readonly values: unknown }
   | { readonly kind: 'requests'; readonly call: number; readonly requests: readonly KeptRequest[] }
+  | { readonly kind: 'live'; readonly call: number; readonly live: readonly LiveObservation[] }
   /** It listens and has its first schema. */
   | { readonly kind: 'ready'; readonly url: string }
   /** What another worker wrote is known here. */
@@ -22,6 +23,7 @@ export type WorkerRequest =
   | { readonly kind: 'ask-revision'; readonly call: number }
   | { readonly kind: 'ask-metrics'; readonly call: number }
   | { readonly kind: 'ask-requests'; readonly call: number }
+  | { readonly kind: 'ask-live'; readonly call: number }
   | { readonly kind: 'taken'; readonly requests: RequestCounts }
   | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
 
@@ -31,9 +33,11 @@ export type ToWorker =
   | { readonly kind: 'metrics'; readonly call: number; readonly text: string }
   /** Those that all workers keep. */
   | { readonly kind: 'requests'; readonly call: number; readonly requests: readonly KeptRequest[] }
+  | { readonly kind: 'live'; readonly call: number; readonly live: readonly LiveObservation[] }
   | { readonly kind: 'failed'; readonly about: Asked; readonly call: number; readonly failure: TravellingFailure }
   | { readonly kind: 'tell-metrics'; readonly call: number }
   | { readonly kind: 'tell-requests'; readonly call: number }
+  | { readonly kind: 'tell-live'; readonly call: number }
   | { readonly kind: 'taken'; readonly requests: RequestCounts }
   | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
   /** Every other worker has heard of what this one wrote. */
@@ -42,7 +46,7 @@ export type ToWorker =
   | { readonly kind: 'stop'; readonly reason: string; readonly replaced: boolean }
 
 /** What a worker asks its primary for. */
-export type Asked = 'revision' | 'metrics' | 'requests'
+export type Asked = 'revision' | 'metrics' | 'requests' | 'live'
 
 /** Requests of callers that the rate limit counted lately. */
 export type RequestCounts = Readonly<Record<string, number>>

@@ -1,4 +1,4 @@
-import type { KeptRequest, OwnObservations, SharedObservations } from '../contract/observations.ts'
+import type { KeptRequest, LiveObservation, OwnObservations, SharedObservations } from '../contract/observations.ts'
 import type { NotedWrite } from '../contract/position.ts'
 import type { Revision, RevisionSource } from '../contract/revision.ts'
 import { DatabaseFailure } from '../db/failures/failures.ts'
@@ -45,12 +45,13 @@ export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings 
     revision: createCalls<Revision>(),
     metrics: createCalls<string>(),
     requests: createCalls<readonly KeptRequest[]>(),
+    live: createCalls<readonly LiveObservation[]>(),
     wrote: createCalls<undefined>(),
   }
   let last: Revision | null = null
   let replaced = false
   const none = (): Promise<readonly never[]> => Promise.resolve([])
-  let own: OwnObservations = { metrics: none, requests: none }
+  let own: OwnObservations = { metrics: none, requests: none, live: none }
   let hearWrite: (write: NotedWrite) => void = () => undefined
   let hearSpread: (requests: RequestCounts) => void = () => undefined
   const stopRequested = new Promise<string>((resolve) => {
@@ -63,12 +64,16 @@ export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings 
           return calls.metrics.answered(message.call, message.text)
         case 'requests':
           return calls.requests.answered(message.call, message.requests)
+        case 'live':
+          return calls.live.answered(message.call, message.live)
         case 'failed':
           return calls[message.about].failed(message.call, fromTravel(message.failure))
         case 'tell-metrics':
           return void own.metrics().then((values) => send({ kind: 'metrics', call: message.call, values }))
         case 'tell-requests':
           return void own.requests().then((requests) => send({ kind: 'requests', call: message.call, requests }))
+        case 'tell-live':
+          return void own.live().then((live) => send({ kind: 'live', call: message.call, live }))
         case 'taken':
           return hearSpread(message.requests)
         case 'wrote':
@@ -91,6 +96,7 @@ export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings 
     ready: (url) => send({ kind: 'ready', url }),
     metrics: () => calls.metrics.ask((call) => send({ kind: 'ask-metrics', call })),
     requests: () => calls.requests.ask((call) => send({ kind: 'ask-requests', call })),
+    live: () => calls.live.ask((call) => send({ kind: 'ask-live', call })),
     show: (observed) => (own = observed),
     spread: (requests) => send({ kind: 'taken', requests }),
     onSpread: (hear) => (hearSpread = hear),

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
-import type { KeptRequest } from '../contract/observations.ts'
+import type { KeptRequest, LiveObservation } from '../contract/observations.ts'
 import type { Revision } from '../contract/revision.ts'
 import { createCalls } from './calls.ts'
 import type { FromWorker, ToWorker, TravellingWrite, WorkerRequest } from './messages.ts'
@@ -22,6 +22,8 @@ export interface WorkerProcess {
   readonly metrics: () => Promise<unknown>
   /** Resolves with the requests that this worker keeps; rejects when it ends before. */
   readonly requests: () => Promise<readonly KeptRequest[]>
+  /** Resolves with what its live queries do; rejects when it ends before. */
+  readonly live: () => Promise<readonly LiveObservation[]>
   /** Resolves when it knows of a write of another; rejects when it ends before. */
   readonly note: (write: TravellingWrite) => Promise<undefined>
   readonly kill: () => void
@@ -64,6 +66,7 @@ export function hire(
   const calls = {
     metrics: createCalls<unknown>(),
     requests: createCalls<readonly KeptRequest[]>(),
+    live: createCalls<readonly LiveObservation[]>(),
     note: createCalls<undefined>(),
   }
   const tell = (message: ToWorker): void => {
@@ -74,6 +77,7 @@ export function hire(
     tell,
     metrics: () => calls.metrics.ask((call) => tell({ kind: 'tell-metrics', call })),
     requests: () => calls.requests.ask((call) => tell({ kind: 'tell-requests', call })),
+    live: () => calls.live.ask((call) => tell({ kind: 'tell-live', call })),
     note: (write) => calls.note.ask((call) => tell({ kind: 'wrote', call, write })),
     kill: () => void worker.process.kill('SIGKILL'),
     listening: once(worker, 'listening').then(() => undefined),
@@ -98,11 +102,14 @@ export function hire(
         return calls.metrics.answered(message.call, message.values)
       case 'requests':
         return calls.requests.answered(message.call, message.requests)
+      case 'live':
+        return calls.live.answered(message.call, message.live)
       case 'heard':
         return calls.note.answered(message.call, undefined)
       case 'ask-revision':
       case 'ask-metrics':
       case 'ask-requests':
+      case 'ask-live':
       case 'taken':
       case 'wrote':
         place.hears = true

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
+import { openEvents } from '../support/event-client.ts'
 import { findChromium, useBrowser, type WatchedPage } from '../support/chromium.ts'
 import { enterDashboard, panelNames, showPanel, type PanelName } from '../support/dashboard.ts'
 import { postsOf, postsSql } from '../support/posts.ts'
@@ -16,6 +17,7 @@ const sql = `${postsSql}
     parent_id int references public.comments,
     body text
   );
+  comment on table public.comments is '@graphql({"live": {"enabled": true}})';
   alter table public.comments enable row level security;
   create policy reading on public.comments for select using (body <> 'hidden');
   create table public.keyless (note text);
@@ -307,6 +309,32 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
     await context.close()
   })
 
+  it('shows live queries: streams, runs, lag, and the tables that are watched', async () => {
+    const query = 'subscription { commentsCollection(filter: {id: {eq: 900}}) { edges { node { body } } } }'
+    const stream = await openEvents(`${server.url}/graphql/v1`, { query }, { apikey: server.anon })
+    await stream.next()
+    await server.db.query(
+      `insert into public.comments (id, post_id, body) select 900, min(id), 'new' from public.posts`,
+    )
+    expect((await stream.next())?.data).toContain('"new"')
+    await server.db.query(
+      `insert into public.comments (id, post_id, body) select 901, min(id), 'other' from public.posts`,
+    )
+    const { page, context, shoot, checkAccess, errors } = await enter('live')
+    const refresh = page.getByRole('button', { name: 'Refresh' })
+    const told = page.getByRole('row', { name: 'public.comments 1 2 1', exact: true })
+    await expect.poll(async () => (await refresh.click(), told.count()), { timeout: 5_000 }).toBe(1)
+    const figures = page.getByLabel('Live queries now')
+    expect(await figures.innerText()).toMatch(/1, which ask 1 different queries[^]*median \d+ ms.* of the last 1$/)
+    await page.getByRole('row', { name: 'a change was told 1 0 0', exact: true }).waitFor()
+    await checkAccess()
+    await shoot('live')
+    expect(errors).toEqual([])
+    stream.close()
+    await server.db.query('delete from public.comments where id >= 900')
+    await context.close()
+  })
+
   it('shows policies, and what a role and a user reach by them', async () => {
     const { page, context, shoot, checkAccess, errors } = await enter('policies')
     const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name} `) })
@@ -358,6 +386,9 @@ describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
     await page.getByLabel('Filter').fill('comments')
     await page.getByText('1 of 3, for anon').waitFor()
     await page.getByText('create index on public.comments (post_id);').waitFor()
+    await table
+      .getByRole('row', { name: /comments.*yes; a write runs a trigger on public.comments; pins: id/ })
+      .waitFor()
     await shoot('report')
     await context.close()
   })

@@ -127,6 +127,9 @@ describe('the dashboard of Grafana', () => {
         waiting: 0,
         runs: [],
         refused: { party: 0, all: 0, memory: 0 },
+        lags: [],
+        tables: [],
+        fault: null,
       }),
       replicas: null,
     })

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { askOwner } from '../support/auth.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openEvents } from '../support/event-client.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
 
 let db: TestDatabase
@@ -13,6 +14,7 @@ beforeAll(async () => {
     prepare: true,
     sql: `
       create table note (id int primary key, body text);
+      comment on table note is '@graphql({"live": {"enabled": true}})';
       insert into note values (1, 'first');
       grant usage on schema public to anon, service_role;
       grant select, insert on note to anon, service_role;
@@ -94,6 +96,27 @@ describe('several workers', () => {
       const { body } = await askOwner(owner, 'GET', `/documents/${found[0]?.hash}`)
       expect(body).toEqual({ document: expect.stringContaining('Refused') })
     }
+  })
+
+  it('count what live queries do in all of them', async () => {
+    const query = 'subscription { noteCollection(filter: {id: {gt: 100}}) { edges { node { body } } } }'
+    const opened = Array.from({ length: 8 }, () =>
+      openEvents(`${served.url}/graphql/v1`, { query }, { apikey: served.anon, connection: 'close' }),
+    )
+    const streams = await Promise.all(opened)
+    for (const stream of streams) await stream.next()
+    await db.query(`insert into note values (101, 'told')`)
+    for (const stream of streams) expect((await stream.next())?.data).toContain('told')
+    const { body } = await askOwner({ url: served.url, serviceRole: served.service }, 'GET', '/live')
+    const of = (table: { watches: number }): number => table.watches
+    expect(body).toMatchObject({ streams: 8, waiting: 0, faults: [], refused: expect.any(Array) })
+    expect(body.watches).toBe(body.tables.map(of)[0])
+    expect(body.tables).toMatchObject([{ schema: 'public', name: 'note', changes: 1, unheard: 0 }])
+    expect(body.lag.answers).toBe(body.watches)
+    const count = (reason: string): number => body.runs.find((run: any) => run.reason === reason)?.count
+    expect([count('joined') >= body.watches, count('change')]).toEqual([true, body.watches])
+    for (const stream of streams) stream.close()
+    await db.query('delete from note where id > 100')
   })
 
   it('are replaced when one dies, and the others answer meanwhile', async () => {

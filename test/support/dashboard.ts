@@ -11,6 +11,7 @@ export const panelNames = [
   'outbox',
   'policies',
   'requests',
+  'live',
   'report',
   'picture',
   'graphiql',

@@ -105,6 +105,7 @@ export async function openLiveServer(options: LiveServerOptions = {}): Promise<L
         return {
           watch: async ({ schema, name }) => void watched.add(objectId(schema, name)),
           unwatch: ({ schema, name }) => void watched.delete(objectId(schema, name)),
+          fault: () => null,
           close: () => Promise.resolve(),
         }
       },

@@ -2,6 +2,7 @@ import { lazy, Suspense, type ComponentType } from 'react'
 import { AuditPanel } from './panels/audit.tsx'
 import { AuthPanel } from './panels/auth.tsx'
 import { ConnectPanel } from './panels/connect.tsx'
+import { LivePanel } from './panels/live.tsx'
 import { OutboxPanel } from './panels/outbox.tsx'
 import { PicturePanel } from './panels/picture.tsx'
 import { PoliciesPanel } from './panels/policies.tsx'
@@ -32,6 +33,7 @@ export const panels: readonly Panel[] = [
   { name: 'outbox', title: 'Outbox', Show: OutboxPanel },
   { name: 'policies', title: 'Policies', Show: PoliciesPanel },
   { name: 'requests', title: 'Requests', Show: RequestsPanel },
+  { name: 'live', title: 'Live queries', Show: LivePanel },
   { name: 'report', title: 'Schema report', Show: ReportPanel },
   { name: 'picture', title: 'Schema diagram', Show: PicturePanel },
   { name: 'graphiql', title: 'GraphiQL', Show: ShowGraphiql },

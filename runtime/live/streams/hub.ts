@@ -1,11 +1,13 @@
 import type { Change, ChangeFeed, ChangeListener } from '../../contract/live.ts'
+import type { LiveObservation } from '../../contract/observations.ts'
 import { failureResponse } from '../../graphql/protocol/failures.ts'
 import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from '../../graphql/protocol/types.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 import { createAlarms } from '../../lib/alarms.ts'
 import { createByteBudget, type BudgetSize } from '../../lib/byte-budget.ts'
 import { pauseMs, retries } from '../../lib/retry.ts'
-import { createCounts, type HubStats } from './counts.ts'
+import { createStreamAdmission, streamRefusals } from './admission.ts'
+import { createCounts } from './counts.ts'
 import { createInterestIndex } from './interests.ts'
 import { createRunQueue } from './run-queue.ts'
 import { createRun, type RunEnd } from './run.ts'
@@ -34,7 +36,7 @@ export interface Hub {
     options: StreamOptions,
     sink: StreamSink,
   ) => LiveStream | GraphqlResponse
-  readonly stats: () => HubStats
+  readonly stats: () => Omit<LiveObservation, 'sockets'>
   /** Ends every stream, and lets none begin. */
   readonly stop: () => void
   /** Leaves the feed, once it is stopped. */
@@ -43,7 +45,7 @@ export interface Hub {
 
 export interface HubParts {
   /** Makes the feed, which tells this listener. */
-  readonly follow: (listener: ChangeListener) => Pick<ChangeFeed, 'watch' | 'unwatch' | 'close'>
+  readonly follow: (listener: ChangeListener) => ChangeFeed
   readonly read: ReadInterests
   readonly answer: AnswerRequest
   readonly limits: StreamLimits
@@ -60,13 +62,12 @@ const passes: ReadonlySet<GraphqlOutcome> = new Set(['unavailable', 'overloaded'
 
 export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub {
   const watches = new Map<string, LiveWatch>()
-  const parties = new Map<string, number>()
   const index = createInterestIndex<LiveWatch>()
   const requests = createByteBudget(requestsSize)
   const queue = createRunQueue(limits.runs)
   const setAlarm = createAlarms(() => performance.now())
   const counts = createCounts()
-  let streams = 0
+  const admission = createStreamAdmission(limits)
   let isStopped = false
 
   const listener: ChangeListener = {
@@ -85,13 +86,16 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
     answer,
     listen: index.add,
     kept: createByteBudget(answersSize),
-    lag,
+    lag: (ms) => {
+      counts.lagged(ms)
+      lag(ms)
+    },
     runMs: limits.runMs,
   })
 
   const wakeThoseOf = (changes: readonly Change[]): void => {
     const found = new Set<LiveWatch>()
-    for (const change of changes) index.find(change, found)
+    for (const change of changes) counts.told(change.relation, index.find(change, found))
     const now = performance.now()
     for (const watch of found) {
       watch.changedAt ??= now
@@ -171,11 +175,8 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
     watches.set(key, watch)
     return watch
   }
-  const left = (watch: LiveWatch, { owner: { party } }: StreamState): void => {
-    streams -= 1
-    const ofParty = (parties.get(party) ?? 1) - 1
-    if (ofParty === 0) parties.delete(party)
-    else parties.set(party, ofParty)
+  const left = (watch: LiveWatch, { owner }: StreamState): void => {
+    admission.left(owner)
     if (watch.streams.size === 0 && !watch.isClosed) close(watch)
   }
   const close = (watch: LiveWatch): void => {
@@ -189,20 +190,15 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
     watch.context.gone = true
     watch.context.onGone?.()
   }
-  const refusedFor = ({ party, kind }: StreamOwner): 'party' | 'all' | null => {
-    if (streams >= limits.streams) return 'all'
-    // The owner's key is on servers.
-    return kind !== 'service' && (parties.get(party) ?? 0) >= limits.streamsOfParty ? 'party' : null
-  }
   return {
     open: (request, owner, { lastId }, sink) => {
       if (isStopped) return failureResponse('SERVER_STOPPING', 'The service is stopping. Try again.')
-      const refused = refusedFor(owner)
+      const refused = admission.refusalFor(owner)
       const key = watchKey(request, owner.caller)
       const watch = refused === null ? (watches.get(key) ?? create(key, request, owner)) : null
       if (watch === null) {
         counts.refused(refused ?? 'memory')
-        return failureResponse('OVERLOADED', refusals[refused ?? 'memory'])
+        return failureResponse('OVERLOADED', streamRefusals[refused ?? 'memory'])
       }
       const stream: StreamState = {
         owner,
@@ -213,8 +209,7 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
         sent: 0,
       }
       watch.streams.add(stream)
-      streams += 1
-      parties.set(owner.party, (parties.get(owner.party) ?? 0) + 1)
+      admission.came(owner)
       wake(watch, 'joined')
       return {
         ready: () => {
@@ -226,7 +221,13 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
       }
     },
     close: feed.close,
-    stats: () => counts.stats(streams, watches, queue.size()),
+    stats: () => ({
+      streams: admission.streams(),
+      watches: watches.size,
+      waiting: queue.size(),
+      fault: feed.fault(),
+      ...counts.stats(index.sizes()),
+    }),
     stop: () => {
       isStopped = true
       for (const watch of [...watches.values()]) {
@@ -238,12 +239,6 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
     },
   }
 }
-
-const refusals = {
-  party: 'There are too many streams of this caller; close one first.',
-  all: 'There are too many streams at the moment; try again shortly.',
-  memory: 'There is no room for another stream at the moment; try again shortly.',
-} as const
 
 function wantsPatch({ extensions: { live } }: GraphqlRequest): boolean {
   return isJsonObject(live) && live['patch'] === true

@@ -6,8 +6,10 @@ import { objectId } from '../../contract/object-id.ts'
 export interface InterestIndex<W> {
   /** The result takes them out again. */
   readonly add: (watch: W, interests: readonly Interest[]) => () => void
-  /** Adds to `found` whom the change matters to. */
-  readonly find: (change: Change, found: Set<W>) => void
+  /** Adds to `found` whom the change matters to. Whether there is anybody. */
+  readonly find: (change: Change, found: Set<W>) => boolean
+  /** How many interests there are in each relation. */
+  readonly sizes: () => ReadonlyMap<ObjectId, number>
 }
 
 interface Entry<W> {
@@ -16,6 +18,7 @@ interface Entry<W> {
 }
 
 interface OfRelation<W> {
+  size: number
   readonly unpinned: Set<Entry<W>>
   /** By column and value. */
   readonly pinned: Map<string, Map<string, Set<Entry<W>>>>
@@ -28,8 +31,10 @@ export function createInterestIndex<W>(): InterestIndex<W> {
     const of = entryOf(relations, id, newRelation<W>)
     const entry: Entry<W> = { watch, pins }
     const takeOut = put(of, entry)
+    of.size += 1
     return () => {
       takeOut()
+      of.size -= 1
       if (of.unpinned.size === 0 && of.pinned.size === 0) relations.delete(id)
     }
   }
@@ -40,13 +45,20 @@ export function createInterestIndex<W>(): InterestIndex<W> {
     },
     find: (change, found) => {
       const of = relations.get(change.relation)
-      if (of === undefined) return
-      for (const entry of entriesOf(of, change)) if (isMet(entry, change)) found.add(entry.watch)
+      if (of === undefined) return false
+      let isHeard = false
+      for (const entry of entriesOf(of, change)) {
+        if (!isMet(entry, change)) continue
+        isHeard = true
+        found.add(entry.watch)
+      }
+      return isHeard
     },
+    sizes: () => new Map([...relations].map(([relation, { size }]) => [relation, size])),
   }
 }
 
-const newRelation = <W>(): OfRelation<W> => ({ unpinned: new Set(), pinned: new Map() })
+const newRelation = <W>(): OfRelation<W> => ({ size: 0, unpinned: new Set(), pinned: new Map() })
 
 /** Puts an entry where the fewest others are, of the places of its pins. */
 function put<W>({ unpinned, pinned }: OfRelation<W>, entry: Entry<W>): () => void {

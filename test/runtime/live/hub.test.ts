@@ -45,7 +45,12 @@ const create = (parts: Partial<HubParts>): { readonly hub: Hub; readonly listene
   const hub = createHub({
     follow: (to) => {
       listener = to
-      return { watch: () => Promise.resolve(), unwatch: () => undefined, close: () => Promise.resolve() }
+      return {
+        watch: () => Promise.resolve(),
+        unwatch: () => undefined,
+        fault: () => null,
+        close: () => Promise.resolve(),
+      }
     },
     read: async () => ({ interests: [{ relation: posts, pins: [] }] }),
     answer: async () => ({ outcome: 'ok', body: '{"data":1}' }),
